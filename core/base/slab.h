@@ -1,0 +1,33 @@
+/* Objects of one size, taken from and given back to blocks of 64 with a bitmap each: O(1), no fragmentation, and
+ * memory goes back to the system when a whole block falls empty. Not thread-safe: a slab belongs to one loop. */
+#ifndef UW_BASE_SLAB_H
+#define UW_BASE_SLAB_H
+
+#include <stddef.h>
+
+#include "base/list.h"
+
+struct uw_slab {
+    size_t object_bytes; /* rounded up to UW_SLAB_ALIGNMENT */
+    size_t block_bytes;  /* a power of two; blocks are aligned to it, so an object finds its block by masking */
+    size_t taken;        /* objects now in use */
+    size_t blocks;       /* blocks now allocated */
+    struct uw_list open; /* blocks with a free object */
+    struct uw_list full;
+};
+
+#define UW_SLAB_ALIGNMENT 16
+#define UW_SLAB_BLOCK_OBJECTS 64
+
+/* `object_bytes` is at most 64 KiB. */
+void uw_slab_init(struct uw_slab *slab, size_t object_bytes);
+
+/* Frees every block; objects still taken become invalid. */
+void uw_slab_free(struct uw_slab *slab);
+
+/* An object whose content is undefined, or NULL when memory is exhausted. */
+void *uw_slab_take(struct uw_slab *slab);
+
+void uw_slab_give(struct uw_slab *slab, void *object);
+
+#endif

@@ -1,0 +1,46 @@
+/* A hierarchical timing wheel: starting and stopping a timer is O(1), whatever their number; a timer allocates nothing.
+ * Deadlines are rounded up to a tick, so no timer ever fires early. */
+#ifndef UW_BASE_TIMERS_H
+#define UW_BASE_TIMERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+
+#define UW_TIMERS_TICK_BITS 16 /* a tick is 2^16 ns: 65.5 microseconds */
+#define UW_TIMERS_SLOT_BITS 6
+#define UW_TIMERS_SLOTS (1 << UW_TIMERS_SLOT_BITS)
+#define UW_TIMERS_LEVELS 7 /* 2^(16 + 6 * 7) ns: nine years; a later deadline waits in the last slot and is placed again */
+
+struct uw_timer {
+    struct uw_list link;
+    int64_t deadline_ns;
+    uint8_t level, slot;
+    bool active;
+};
+
+struct uw_timers {
+    uint64_t tick; /* every slot before it has been emptied */
+    uint64_t count;
+    uint64_t occupied[UW_TIMERS_LEVELS]; /* a bit a slot */
+    struct uw_list slots[UW_TIMERS_LEVELS][UW_TIMERS_SLOTS];
+};
+
+void uw_timers_init(struct uw_timers *timers, int64_t now_ns);
+
+/* `timer` must be zeroed before its first use. Starting an active timer moves it to the new deadline. */
+void uw_timers_start(struct uw_timers *timers, struct uw_timer *timer, int64_t deadline_ns);
+
+/* Does nothing to a timer that is not active. */
+void uw_timers_stop(struct uw_timers *timers, struct uw_timer *timer);
+
+/* Appends every timer whose deadline is at or before `now_ns` to the list `expired` (by their `link`), no longer active.
+ * A timer of that list that must not run any more is taken out with uw_list_remove (uw_timers_stop does so too). */
+void uw_timers_expire(struct uw_timers *timers, int64_t now_ns, struct uw_list *expired);
+
+/* A time at or before which no timer is due (never later than the earliest deadline rounded up to its tick; earlier only when
+ * a far timer has to be placed again); INT64_MAX when there is no timer. */
+int64_t uw_timers_next_ns(const struct uw_timers *timers);
+
+#endif

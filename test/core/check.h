@@ -1,0 +1,85 @@
+/* A test program in one header: TEST(name) { ... CHECK(...) ... } as often as wanted, then TEST_MAIN. */
+#ifndef UW_TEST_CHECK_H
+#define UW_TEST_CHECK_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK_TESTS_MAX 200
+
+struct check_test {
+    const char *name;
+    void (*run)(void);
+};
+
+static struct check_test check_tests[CHECK_TESTS_MAX];
+static int check_test_count, check_failures;
+static const char *check_skip_reason;
+
+#define TEST(test_name) \
+    static void test_name(void); \
+    __attribute__((constructor)) static void test_name##_register(void) \
+    { \
+        check_tests[check_test_count++] = (struct check_test){#test_name, test_name}; \
+    } \
+    static void test_name(void)
+
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) { \
+            check_failures++; \
+            printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+        } \
+    } while (0)
+
+#define CHECK_EQUAL(expected, actual) \
+    do { \
+        intmax_t check_expected = (intmax_t)(expected), check_actual = (intmax_t)(actual); \
+        if (check_expected != check_actual) { \
+            check_failures++; \
+            printf("%s:%d: %s: expected %" PRIdMAX ", got %" PRIdMAX "\n", __FILE__, __LINE__, #actual, check_expected, check_actual); \
+        } \
+    } while (0)
+
+/* Leaves the test as skipped: for a kernel feature that is missing here, never for a failure. */
+#define SKIP(reason) \
+    do { \
+        check_skip_reason = (reason); \
+        return; \
+    } while (0)
+
+/* Runs every test whose name contains argv[1], or all. The last line is "N passed, N failed, N skipped". */
+static inline int check_main(const char *program, const char *filter)
+{
+    int passed = 0, failed = 0, skipped = 0;
+
+    for (int i = 0; i < check_test_count; i++) {
+        int failures = check_failures;
+
+        if (filter && !strstr(check_tests[i].name, filter))
+            continue;
+        check_skip_reason = NULL;
+        check_tests[i].run();
+        if (check_failures > failures) {
+            printf("FAILED %s %s\n", program, check_tests[i].name);
+            failed++;
+        } else if (check_skip_reason) {
+            printf("skipped %s %s: %s\n", program, check_tests[i].name, check_skip_reason);
+            skipped++;
+        } else {
+            passed++;
+        }
+    }
+    printf("%s: %d passed, %d failed, %d skipped\n", program, passed, failed, skipped);
+    return failed > 0;
+}
+
+#define TEST_MAIN \
+    int main(int argc, char **argv) \
+    { \
+        return check_main(strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0], argc > 1 ? argv[1] : NULL); \
+    }
+
+#endif
