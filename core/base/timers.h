@@ -11,7 +11,8 @@
 #define UW_TIMERS_TICK_BITS 16 /* a tick is 2^16 ns: 65.5 microseconds */
 #define UW_TIMERS_SLOT_BITS 6
 #define UW_TIMERS_SLOTS (1 << UW_TIMERS_SLOT_BITS)
-#define UW_TIMERS_LEVELS 7 /* 2^(16 + 6 * 7) ns: nine years; a later deadline waits in the last slot and is placed again */
+#define UW_TIMERS_LEVELS \
+    7 /* 2^(16 + 6 * 7) ns: nine years; a later deadline waits in the last slot and is placed again */
 
 struct uw_timer {
     struct uw_list link;
@@ -35,12 +36,13 @@ void uw_timers_start(struct uw_timers *timers, struct uw_timer *timer, int64_t d
 /* Does nothing to a timer that is not active. */
 void uw_timers_stop(struct uw_timers *timers, struct uw_timer *timer);
 
-/* Appends every timer whose deadline is at or before `now_ns` to the list `expired` (by their `link`), no longer active.
- * A timer of that list that must not run any more is taken out with uw_list_remove (uw_timers_stop does so too). */
+/* Appends every timer whose deadline is at or before `now_ns` to the list `expired` (by their `link`), no longer
+ * active. A timer of that list that must not run any more is taken out with uw_list_remove (uw_timers_stop does so
+ * too). */
 void uw_timers_expire(struct uw_timers *timers, int64_t now_ns, struct uw_list *expired);
 
-/* A time at or before which no timer is due (never later than the earliest deadline rounded up to its tick; earlier only when
- * a far timer has to be placed again); INT64_MAX when there is no timer. */
+/* A time at or before which no timer is due (never later than the earliest deadline rounded up to its tick; earlier
+ * only when a far timer has to be placed again); INT64_MAX when there is no timer. */
 int64_t uw_timers_next_ns(const struct uw_timers *timers);
 
 #endif

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UW_CHUNK_EXTENSION_BYTES_MAX 1024 /* of all chunks of a body together, so that extensions cannot outweigh the data */
+#define UW_CHUNK_EXTENSION_BYTES_MAX \
+    1024 /* of all chunks of a body together, so that extensions cannot outweigh the data */
 #define UW_CHUNK_TRAILER_BYTES_MAX 8192
 
 struct uw_http_chunked {
@@ -19,9 +20,10 @@ struct uw_http_chunked {
 
 void uw_http_chunked_init(struct uw_http_chunked *chunked);
 
-/* Reads from `bytes[0 .. length)` up to and including the next piece of data. Returns the number of bytes consumed, with the piece
- * of data (possibly empty) in `*data` and `*data_length`, pointing into `bytes`; or -400 / -431. Call until `chunked->done` or all is
- * consumed. Trailer fields are checked for well-formedness and dropped (RFC 9110, section 6.5.1 allows it). */
+/* Reads from `bytes[0 .. length)` up to and including the next piece of data. Returns the number of bytes consumed,
+ * with the piece of data (possibly empty) in `*data` and `*data_length`, pointing into `bytes`; or -400 / -431. Call
+ * until `chunked->done` or all is consumed. Trailer fields are checked for well-formedness and dropped (RFC 9110,
+ * section 6.5.1 allows it). */
 int64_t uw_http_chunked_read(struct uw_http_chunked *chunked, const char *bytes, size_t length, const char **data,
                              size_t *data_length);
 

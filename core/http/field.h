@@ -19,7 +19,7 @@ enum uw_http_field {
 #define UW_FIELD_CONSTANT(constant, name) UW_FIELD_##constant,
     UW_HTTP_FIELDS(UW_FIELD_CONSTANT)
 #undef UW_FIELD_CONSTANT
-    UW_FIELD_COUNT
+        UW_FIELD_COUNT
 };
 
 /* The field of that name, compared without case; UW_FIELD_OTHER when it is not in the table. */

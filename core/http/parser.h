@@ -1,7 +1,8 @@
 /* An incremental parser for the head of an HTTP/1.x request (RFC 9112), strict wherever message framing is concerned.
  *
- * The caller collects bytes in one contiguous buffer and calls uw_http_parse whenever more have arrived; parsing goes on where it
- * stopped. Results are offsets into that buffer, so it may move between calls. No allocation, no input or output, no recursion. */
+ * The caller collects bytes in one contiguous buffer and calls uw_http_parse whenever more have arrived; parsing goes
+ * on where it stopped. Results are offsets into that buffer, so it may move between calls. No allocation, no input or
+ * output, no recursion. */
 #ifndef UW_HTTP_PARSER_H
 #define UW_HTTP_PARSER_H
 
@@ -60,10 +61,11 @@ struct uw_http_head {
     struct uw_http_slice target; /* the whole request target */
     struct uw_http_slice path;   /* without the query; "/" of an absolute form without a path is given as length 0 */
     struct uw_http_slice query;  /* without "?"; offset 0 and length 0 when there is none */
-    struct uw_http_slice host;   /* the authority: from an absolute target if it has that form, else from Host; may be empty */
-    uint8_t version_minor;       /* HTTP/1.0 or HTTP/1.1 */
-    bool keep_alive;             /* RFC 9112, section 9.3 */
-    bool chunked;                /* Transfer-Encoding: chunked */
+    struct uw_http_slice
+        host; /* the authority: from an absolute target if it has that form, else from Host; may be empty */
+    uint8_t version_minor; /* HTTP/1.0 or HTTP/1.1 */
+    bool keep_alive;       /* RFC 9112, section 9.3 */
+    bool chunked;          /* Transfer-Encoding: chunked */
     bool has_content_length;
     bool expect_continue; /* Expect: 100-continue, of an HTTP/1.1 request */
     bool upgrade;         /* Connection names "upgrade" and there is an Upgrade field */
@@ -84,8 +86,8 @@ struct uw_http_head {
 void uw_http_head_init(struct uw_http_head *head, const struct uw_http_limits *limits);
 
 /* Parses `bytes[0 .. length)`, of which the first `head->position` have been seen before.
- * Returns the length of the head, including the empty line, when it is complete; 0 when more bytes are needed; or the negated
- * status with which the request is to be refused: -400, -414, -417, -431, -501, -505. */
+ * Returns the length of the head, including the empty line, when it is complete; 0 when more bytes are needed; or the
+ * negated status with which the request is to be refused: -400, -414, -417, -431, -501, -505. */
 int uw_http_parse(struct uw_http_head *head, const char *bytes, size_t length);
 
 #endif

@@ -39,7 +39,8 @@ static const char *check_skip_reason;
         intmax_t check_expected = (intmax_t)(expected), check_actual = (intmax_t)(actual); \
         if (check_expected != check_actual) { \
             check_failures++; \
-            printf("%s:%d: %s: expected %" PRIdMAX ", got %" PRIdMAX "\n", __FILE__, __LINE__, #actual, check_expected, check_actual); \
+            printf("%s:%d: %s: expected %" PRIdMAX ", got %" PRIdMAX "\n", __FILE__, __LINE__, #actual, \
+                   check_expected, check_actual); \
         } \
     } while (0)
 

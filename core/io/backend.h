@@ -1,0 +1,59 @@
+/* The contract between the loop and the kernel's interfaces: one table of functions, one file a backend.
+ *
+ * A native backend (io_uring) implements `submit` and `cancel` itself. A readiness backend (epoll, poll) implements
+ * `interest` and reports with uw_ready; readiness.c turns that into operations, and its table names readiness.c's
+ * functions for the rest. */
+#ifndef UW_IO_BACKEND_H
+#define UW_IO_BACKEND_H
+
+#include "io/loop.h"
+
+struct uw_backend {
+    const char *name;
+
+    /* Returns 0 or -errno; sets loop->backend_state. */
+    int (*open)(struct uw_loop *loop);
+    void (*close)(struct uw_loop *loop);
+
+    /* Starts one operation. Results known at once go to uw_complete_later. */
+    void (*submit)(struct uw_loop *loop, struct uw_operation *operation);
+    void (*cancel)(struct uw_loop *loop, struct uw_operation *operation);
+
+    /* Forgets what is known about a descriptor that is about to be closed; NULL when there is nothing to forget. */
+    void (*forget)(struct uw_loop *loop, int fd);
+
+    /* Submits what is queued without waiting; NULL when nothing is ever queued. */
+    void (*flush)(struct uw_loop *loop);
+
+    /* Waits at most `wait_ns` (UW_FOREVER: without end; 0: not at all) and delivers with uw_finish or uw_ready. Returns
+     * 0 or -errno. */
+    int (*wait)(struct uw_loop *loop, int64_t wait_ns);
+
+    /* Readiness backends: changes the events (POLLIN, POLLOUT) waited for on `fd` from `old` to `new`. Returns 0 or
+     * -errno. */
+    int (*interest)(struct uw_loop *loop, int fd, unsigned old, unsigned new);
+};
+
+/* Every backend compiled in, the preferred first, ended by NULL. */
+extern const struct uw_backend *const uw_backends[];
+
+/* The names of all backends there are, compiled in or not, in the same order, ended by NULL. */
+extern const char *const uw_backend_names[];
+
+/* The backend of that name; NULL when it is not compiled in. */
+const struct uw_backend *uw_backend_find(const char *name);
+
+/* Whether a loop can really run on `backend` here: 0, or the -errno that its trial gave. */
+int uw_backend_probe(const struct uw_backend *backend);
+
+/* Delivers the final result of `operation`. */
+void uw_finish(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
+
+/* The same, but in the next turn: for results found while submitting. */
+void uw_complete_later(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
+
+/* The deadline as the millisecond argument of poll(2) and epoll_wait(2), rounded up: rounded down, a wait shorter than
+ * a millisecond would spin; -1 for UW_FOREVER. */
+int uw_wait_ms(int64_t wait_ns);
+
+#endif

@@ -1,0 +1,75 @@
+/* epoll, level-triggered: see `man 7 epoll`. */
+#ifdef UW_HAVE_EPOLL
+
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "io/readiness.h"
+
+#define EVENTS_PER_WAIT 256
+
+_Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR && EPOLLHUP == POLLHUP,
+               "epoll's events are those of poll");
+
+static int epoll_of(struct uw_loop *loop)
+{
+    struct uw_readiness *readiness = loop->backend_state;
+
+    return (int)(intptr_t)readiness->kernel;
+}
+
+static int epoll_open(struct uw_loop *loop)
+{
+    int epoll_fd = epoll_create1(EPOLL_CLOEXEC), error;
+
+    if (epoll_fd < 0)
+        return -errno;
+    error = uw_readiness_open(loop, (void *)(intptr_t)epoll_fd);
+    if (error)
+        close(epoll_fd);
+    return error;
+}
+
+static void epoll_close(struct uw_loop *loop)
+{
+    close(epoll_of(loop));
+    uw_readiness_close(loop);
+}
+
+static int epoll_interest(struct uw_loop *loop, int fd, unsigned old, unsigned new)
+{
+    struct epoll_event event = {.events = new, .data.fd = fd};
+    int action = !old ? EPOLL_CTL_ADD : new ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+
+    return epoll_ctl(epoll_of(loop), action, fd, &event) ? -errno : 0;
+}
+
+static int epoll_wait_events(struct uw_loop *loop, int64_t wait_ns)
+{
+    struct epoll_event events[EVENTS_PER_WAIT];
+    int count = epoll_wait(epoll_of(loop), events, EVENTS_PER_WAIT, uw_wait_ms(wait_ns));
+
+    if (count < 0)
+        return errno == EINTR ? 0 : -errno;
+    for (int i = 0; i < count; i++)
+        uw_ready(loop, events[i].data.fd, events[i].events);
+    return 0;
+}
+
+const struct uw_backend uw_backend_epoll = {
+    .name = "epoll",
+    .open = epoll_open,
+    .close = epoll_close,
+    .submit = uw_readiness_submit,
+    .cancel = uw_readiness_cancel,
+    .forget = uw_readiness_forget,
+    .wait = epoll_wait_events,
+    .interest = epoll_interest,
+};
+
+#else
+typedef int uw_backend_epoll_is_left_out; /* ISO C wants a declaration */
+#endif

@@ -1,0 +1,338 @@
+/* io_uring, through liburing: one ring a loop, one io_uring_enter a turn that submits everything and waits, multishot
+ * accept and receive, receive into a ring of provided buffers. See `man 7 io_uring`. */
+#ifdef UW_HAVE_IO_URING
+
+#include <errno.h>
+#include <liburing.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "io/backend.h"
+
+#define SUBMISSIONS 1024              /* queued before they must be handed over */
+#define COMPLETIONS (SUBMISSIONS * 8) /* the kernel keeps what overflows and gives it later */
+#define COMPLETIONS_PER_ADVANCE 256   /* taken before the ring is advanced */
+#define RECEIVE_BUFFERS 512           /* a power of two */
+#define RECEIVE_BUFFER_BYTES 16384    /* only pages that were written to take memory */
+#define RECEIVE_GROUP 0
+
+struct ring {
+    struct io_uring uring;
+    struct io_uring_buf_ring *buffers;
+    char *memory; /* of the buffers */
+};
+
+static struct ring *ring_of(struct uw_loop *loop)
+{
+    return loop->backend_state;
+}
+
+static char *buffer_at(const struct ring *ring, int id)
+{
+    return ring->memory + (size_t)id * RECEIVE_BUFFER_BYTES;
+}
+
+static void provide_buffer(struct ring *ring, int id, int place)
+{
+    io_uring_buf_ring_add(ring->buffers, buffer_at(ring, id), RECEIVE_BUFFER_BYTES, (unsigned short)id,
+                          io_uring_buf_ring_mask(RECEIVE_BUFFERS), place);
+}
+
+static void *map_pages(size_t bytes)
+{
+    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+static int map_buffers(struct ring *ring)
+{
+    ring->buffers = map_pages(RECEIVE_BUFFERS * sizeof(struct io_uring_buf));
+    if (!ring->buffers)
+        return -ENOMEM;
+    ring->memory = map_pages((size_t)RECEIVE_BUFFERS * RECEIVE_BUFFER_BYTES);
+    if (!ring->memory) {
+        munmap(ring->buffers, RECEIVE_BUFFERS * sizeof(struct io_uring_buf));
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+static void unmap_buffers(struct ring *ring)
+{
+    munmap(ring->buffers, RECEIVE_BUFFERS * sizeof(struct io_uring_buf));
+    munmap(ring->memory, (size_t)RECEIVE_BUFFERS * RECEIVE_BUFFER_BYTES);
+}
+
+static int register_buffers(struct ring *ring)
+{
+    struct io_uring_buf_reg registration = {.ring_entries = RECEIVE_BUFFERS, .bgid = RECEIVE_GROUP};
+    int error = map_buffers(ring);
+
+    if (error)
+        return error;
+    registration.ring_addr = (uintptr_t)ring->buffers;
+    error = io_uring_register_buf_ring(&ring->uring, &registration, 0);
+    if (error) {
+        unmap_buffers(ring);
+        return error;
+    }
+    io_uring_buf_ring_init(ring->buffers);
+    for (int id = 0; id < RECEIVE_BUFFERS; id++)
+        provide_buffer(ring, id, id);
+    io_uring_buf_ring_advance(ring->buffers, RECEIVE_BUFFERS);
+    return 0;
+}
+
+static int init_ring(struct ring *ring)
+{
+    struct io_uring_params params = {
+        .flags = IORING_SETUP_CQSIZE | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_CLAMP,
+        .cq_entries = COMPLETIONS,
+    };
+    int error = io_uring_queue_init_params(SUBMISSIONS, &ring->uring, &params);
+
+    if (error)
+        return error;
+    error = register_buffers(ring);
+    if (error) {
+        io_uring_queue_exit(&ring->uring);
+        return error;
+    }
+    (void)io_uring_register_ring_fd(&ring->uring); /* saves a descriptor look-up a call; not having it does no harm */
+    return 0;
+}
+
+static int ring_open(struct uw_loop *loop)
+{
+    struct ring *ring = calloc(1, sizeof *ring);
+    int error;
+
+    if (!ring)
+        return -ENOMEM;
+    error = init_ring(ring);
+    if (error)
+        free(ring);
+    else
+        loop->backend_state = ring;
+    return error;
+}
+
+/* Leaving the ring ends every operation in the kernel before the buffers go. */
+static void ring_close(struct uw_loop *loop)
+{
+    struct ring *ring = ring_of(loop);
+
+    io_uring_queue_exit(&ring->uring);
+    unmap_buffers(ring);
+    free(ring);
+}
+
+/* A free submission entry; when the queue is full, what is in it goes to the kernel first. */
+static struct io_uring_sqe *next_entry(struct ring *ring)
+{
+    struct io_uring_sqe *entry = io_uring_get_sqe(&ring->uring);
+
+    if (entry)
+        return entry;
+    if (io_uring_submit(&ring->uring) < 0)
+        return NULL;
+    return io_uring_get_sqe(&ring->uring);
+}
+
+static void prepare_send(struct io_uring_sqe *entry, const struct uw_operation *operation)
+{
+    /* MSG_WAITALL: the kernel resumes short sends itself, where it can. */
+    io_uring_prep_send(entry, operation->fd, (char *)operation->data + operation->done,
+                       operation->length - operation->done, MSG_NOSIGNAL | MSG_WAITALL);
+}
+
+static void prepare_receive(struct io_uring_sqe *entry, const struct uw_operation *operation)
+{
+    io_uring_prep_recv_multishot(entry, operation->fd, NULL, 0, 0);
+    entry->flags |= IOSQE_BUFFER_SELECT;
+    entry->buf_group = RECEIVE_GROUP;
+}
+
+static void prepare(struct io_uring_sqe *entry, const struct uw_operation *operation)
+{
+    switch (operation->verb) {
+    case UW_ACCEPT:
+        io_uring_prep_multishot_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC);
+        break;
+    case UW_RECEIVE:
+        prepare_receive(entry, operation);
+        break;
+    case UW_SEND:
+        prepare_send(entry, operation);
+        break;
+    case UW_READ:
+        io_uring_prep_read(entry, operation->fd, operation->data, operation->length, (uint64_t)operation->offset);
+        break;
+    case UW_WRITE:
+        io_uring_prep_write(entry, operation->fd, operation->data, operation->length, (uint64_t)operation->offset);
+        break;
+    case UW_CONNECT:
+        io_uring_prep_connect(entry, operation->fd, operation->data, operation->length);
+        break;
+    case UW_POLL:
+        io_uring_prep_poll_add(entry, operation->fd, operation->length);
+        break;
+    }
+}
+
+static void ring_submit(struct uw_loop *loop, struct uw_operation *operation)
+{
+    struct io_uring_sqe *entry = next_entry(ring_of(loop));
+
+    if (!entry) {
+        uw_complete_later(loop, operation, -EBUSY);
+        return;
+    }
+    prepare(entry, operation);
+    io_uring_sqe_set_data(entry, operation);
+}
+
+/* The operation itself tells how it ended; the cancellation's own result is of no interest. */
+static void ring_cancel(struct uw_loop *loop, struct uw_operation *operation)
+{
+    struct io_uring_sqe *entry = next_entry(ring_of(loop));
+
+    if (!entry) {
+        operation->cancelled = false; /* the caller may ask again */
+        return;
+    }
+    io_uring_prep_cancel(entry, operation, 0);
+    io_uring_sqe_set_data(entry, NULL);
+    entry->flags |= IOSQE_CQE_SKIP_SUCCESS;
+}
+
+static void ring_flush(struct uw_loop *loop)
+{
+    struct ring *ring = ring_of(loop);
+
+    /* A failure shows again, and is told, in the turn that follows. */
+    if (io_uring_sq_ready(&ring->uring))
+        (void)io_uring_submit(&ring->uring);
+}
+
+/* Whether a multishot result brings something: bytes, or a descriptor. */
+static bool brings(const struct uw_operation *operation, int32_t result)
+{
+    return (operation->verb == UW_RECEIVE && result > 0) || (operation->verb == UW_ACCEPT && result >= 0);
+}
+
+/* A multishot operation that the kernel ended early (no buffer free, completion queue overflown) goes on without its
+ * owner knowing. */
+static bool ended_early(const struct uw_operation *operation, int32_t result)
+{
+    if (operation->cancelled)
+        return false;
+    return brings(operation, result) || (operation->verb == UW_RECEIVE && result == -ENOBUFS) ||
+           (operation->verb == UW_ACCEPT && result == -ECONNABORTED);
+}
+
+/* A send that the kernel cut short in spite of MSG_WAITALL. */
+static bool sends_on(struct uw_operation *operation, int32_t result)
+{
+    if (operation->verb != UW_SEND || result <= 0)
+        return false;
+    operation->done += (uint32_t)result;
+    return operation->done < operation->length && !operation->cancelled;
+}
+
+static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_t result, bool more)
+{
+    bool goes_on = more || ended_early(operation, result);
+
+    if (goes_on && !more)
+        ring_submit(loop, operation);
+    if (goes_on) {
+        if (brings(operation, result))
+            operation->complete(loop, operation, result);
+    } else if (sends_on(operation, result)) {
+        ring_submit(loop, operation);
+    } else if (brings(operation, result)) { /* cancelled, but this came first */
+        operation->complete(loop, operation, result);
+        uw_finish(loop, operation, -ECANCELED);
+    } else {
+        uw_finish(loop, operation, operation->verb == UW_SEND && result > 0 ? (int32_t)operation->done : result);
+    }
+}
+
+/* Delivers one completion; returns 1 when it used a provided buffer, which has then been put back at `place`. */
+static int take(struct uw_loop *loop, const struct io_uring_cqe *cqe, int place)
+{
+    struct uw_operation *operation = io_uring_cqe_get_data(cqe);
+    struct ring *ring = ring_of(loop);
+    int buffer = cqe->flags & IORING_CQE_F_BUFFER ? (int)(cqe->flags >> IORING_CQE_BUFFER_SHIFT) : -1;
+
+    if (operation) {
+        if (buffer >= 0)
+            operation->data = buffer_at(ring, buffer);
+        deliver(loop, operation, cqe->res, cqe->flags & IORING_CQE_F_MORE);
+    }
+    if (buffer < 0)
+        return 0;
+    provide_buffer(ring, buffer, place);
+    return 1;
+}
+
+static void take_all(struct uw_loop *loop)
+{
+    struct io_uring_cqe *batch[COMPLETIONS_PER_ADVANCE];
+    struct ring *ring = ring_of(loop);
+    unsigned count;
+
+    while ((count = io_uring_peek_batch_cqe(&ring->uring, batch, COMPLETIONS_PER_ADVANCE)) > 0) {
+        int buffers = 0;
+
+        for (unsigned i = 0; i < count; i++)
+            buffers += take(loop, batch[i], buffers);
+        io_uring_buf_ring_cq_advance(&ring->uring, ring->buffers, buffers);
+        /* That advanced both rings by the number of buffers; the rest are completions without one. */
+        io_uring_cq_advance(&ring->uring, count - (unsigned)buffers);
+        if (count < COMPLETIONS_PER_ADVANCE)
+            return;
+    }
+}
+
+static int submit_and_wait(struct ring *ring, int64_t wait_ns)
+{
+    struct __kernel_timespec timeout = {.tv_sec = wait_ns / UW_NS_PER_SECOND, .tv_nsec = wait_ns % UW_NS_PER_SECOND};
+    struct io_uring_cqe *first;
+
+    if (wait_ns == 0)
+        return io_uring_submit_and_get_events(&ring->uring);
+    if (wait_ns == UW_FOREVER)
+        return io_uring_submit_and_wait(&ring->uring, 1);
+    return io_uring_submit_and_wait_timeout(&ring->uring, &first, 1, &timeout, NULL);
+}
+
+static int ring_wait(struct uw_loop *loop, int64_t wait_ns)
+{
+    int result = submit_and_wait(ring_of(loop), wait_ns);
+
+    /* EBUSY, EAGAIN: the kernel wants completions taken before it accepts more. */
+    if (result < 0 && result != -ETIME && result != -EINTR && result != -EBUSY && result != -EAGAIN)
+        return result;
+    take_all(loop);
+    return 0;
+}
+
+const struct uw_backend uw_backend_io_uring = {
+    .name = "io_uring",
+    .open = ring_open,
+    .close = ring_close,
+    .submit = ring_submit,
+    .cancel = ring_cancel,
+    .flush = ring_flush,
+    .wait = ring_wait,
+};
+
+#else
+typedef int uw_backend_io_uring_is_left_out; /* ISO C wants a declaration */
+#endif

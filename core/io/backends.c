@@ -1,0 +1,56 @@
+#include <errno.h>
+#include <string.h>
+
+#include "io/backend.h"
+
+#ifdef UW_HAVE_IO_URING
+extern const struct uw_backend uw_backend_io_uring;
+#endif
+#ifdef UW_HAVE_EPOLL
+extern const struct uw_backend uw_backend_epoll;
+#endif
+#ifdef UW_HAVE_POLL
+extern const struct uw_backend uw_backend_poll;
+#endif
+
+const struct uw_backend *const uw_backends[] = {
+#ifdef UW_HAVE_IO_URING
+    &uw_backend_io_uring,
+#endif
+#ifdef UW_HAVE_EPOLL
+    &uw_backend_epoll,
+#endif
+#ifdef UW_HAVE_POLL
+    &uw_backend_poll,
+#endif
+    NULL,
+};
+
+const char *const uw_backend_names[] = {"io_uring", "epoll", "poll", NULL};
+
+const struct uw_backend *uw_backend_find(const char *name)
+{
+    for (size_t i = 0; uw_backends[i]; i++)
+        if (strcmp(uw_backends[i]->name, name) == 0)
+            return uw_backends[i];
+    return NULL;
+}
+
+static void note_expiry(struct uw_loop *loop, struct uw_timer *timer)
+{
+    (void)loop;
+    (void)timer;
+}
+
+int uw_backend_probe(const struct uw_backend *backend)
+{
+    struct uw_loop loop;
+    int error = uw_loop_open(&loop, backend->name, note_expiry);
+
+    if (error)
+        return error;
+    uw_loop_wake(&loop);
+    error = uw_loop_turn(&loop, UW_NS_PER_SECOND);
+    uw_loop_close(&loop);
+    return error;
+}

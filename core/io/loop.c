@@ -1,0 +1,232 @@
+#include "io/loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "io/backend.h"
+
+static void woken(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    uint64_t count;
+
+    (void)result;
+    /* Nothing to read is no error here: the eventfd is only ever emptied. */
+    if (read(loop->wake_fd, &count, sizeof count) < 0 && errno != EAGAIN)
+        return;
+    uw_submit(loop, operation);
+}
+
+static int open_backend(struct uw_loop *loop, const struct uw_backend *backend)
+{
+    loop->backend = backend;
+    return backend->open(loop);
+}
+
+static int choose_backend(struct uw_loop *loop, const char *name)
+{
+    const struct uw_backend *backend;
+    int error = -ENOENT;
+
+    if (name) {
+        backend = uw_backend_find(name);
+        return backend ? open_backend(loop, backend) : -ENOENT;
+    }
+    for (size_t i = 0; uw_backends[i] && error; i++)
+        error = open_backend(loop, uw_backends[i]);
+    return error;
+}
+
+int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire)
+{
+    int error;
+
+    *loop = (struct uw_loop){.expire = expire, .now_ns = uw_clock_ns()};
+    loop->completed_tail = &loop->completed;
+    uw_timers_init(&loop->timers, loop->now_ns);
+
+    loop->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (loop->wake_fd < 0)
+        return -errno;
+    error = choose_backend(loop, backend);
+    if (error) {
+        close(loop->wake_fd);
+        return error;
+    }
+    loop->wake_poll = (struct uw_operation){.verb = UW_POLL, .fd = loop->wake_fd, .length = POLLIN, .complete = woken};
+    uw_submit(loop, &loop->wake_poll);
+    return 0;
+}
+
+void uw_loop_close(struct uw_loop *loop)
+{
+    loop->backend->close(loop);
+    close(loop->wake_fd);
+}
+
+void uw_submit(struct uw_loop *loop, struct uw_operation *operation)
+{
+    operation->pending = true;
+    operation->cancelled = false;
+    operation->done = 0;
+    operation->next = NULL;
+    loop->submitted++;
+    loop->pending++;
+    loop->backend->submit(loop, operation);
+}
+
+void uw_cancel(struct uw_loop *loop, struct uw_operation *operation)
+{
+    if (!operation->pending || operation->cancelled)
+        return;
+    operation->cancelled = true;
+    loop->backend->cancel(loop, operation);
+}
+
+void uw_finish(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    operation->pending = false;
+    loop->pending--;
+    operation->complete(loop, operation, result);
+}
+
+void uw_complete_later(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    operation->result = result;
+    operation->next = NULL;
+    *loop->completed_tail = operation;
+    loop->completed_tail = &operation->next;
+}
+
+/* Only what is queued now: a callback that submits again gets its result in the next turn, so no descriptor can starve
+ * others. */
+static void deliver_completed(struct uw_loop *loop)
+{
+    struct uw_operation *operation = loop->completed;
+
+    loop->completed = NULL;
+    loop->completed_tail = &loop->completed;
+    while (operation) {
+        struct uw_operation *next = operation->next;
+
+        operation->next = NULL;
+        uw_finish(loop, operation, operation->result);
+        operation = next;
+    }
+}
+
+static void expire_timers(struct uw_loop *loop)
+{
+    struct uw_list expired;
+
+    uw_list_init(&expired);
+    uw_timers_expire(&loop->timers, loop->now_ns, &expired);
+    while (!uw_list_empty(&expired)) {
+        struct uw_timer *timer = uw_owner(expired.next, struct uw_timer, link);
+
+        uw_list_remove(&timer->link);
+        loop->expire(loop, timer);
+    }
+}
+
+/* Messages were pushed onto a stack; their order of posting is the reverse. */
+static void receive_posted(struct uw_loop *loop)
+{
+    struct uw_message *stack, *queue = NULL;
+
+    if (!atomic_load_explicit(&loop->posted, memory_order_relaxed))
+        return;
+    stack = atomic_exchange_explicit(&loop->posted, NULL, memory_order_acquire);
+    while (stack) {
+        struct uw_message *next = stack->next;
+
+        stack->next = queue;
+        queue = stack;
+        stack = next;
+    }
+    while (queue) {
+        struct uw_message *next = queue->next;
+
+        queue->receive(loop, queue);
+        queue = next;
+    }
+}
+
+static int64_t bounded_wait(struct uw_loop *loop, int64_t wait_ns)
+{
+    int64_t next_ns = uw_timers_next_ns(&loop->timers), now_ns;
+
+    if (loop->completed || wait_ns == 0)
+        return 0;
+    if (next_ns == INT64_MAX)
+        return wait_ns;
+    now_ns = uw_clock_ns();
+    if (next_ns <= now_ns)
+        return 0;
+    return next_ns - now_ns < wait_ns ? next_ns - now_ns : wait_ns;
+}
+
+int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
+{
+    int error;
+
+    wait_ns = bounded_wait(loop, wait_ns);
+    if (wait_ns > 0) {
+        /* Sequentially consistent with uw_loop_post: either it sees `waiting`, or its message is seen here. */
+        atomic_store(&loop->waiting, true);
+        if (atomic_load(&loop->posted))
+            wait_ns = 0;
+    }
+    loop->turns++;
+    error = loop->backend->wait(loop, wait_ns);
+    atomic_store_explicit(&loop->waiting, false, memory_order_relaxed);
+
+    loop->now_ns = uw_clock_ns();
+    deliver_completed(loop);
+    receive_posted(loop);
+    expire_timers(loop);
+    return error;
+}
+
+void uw_loop_flush(struct uw_loop *loop)
+{
+    if (loop->backend->flush)
+        loop->backend->flush(loop);
+}
+
+void uw_loop_wake(struct uw_loop *loop)
+{
+    static const uint64_t one = 1;
+    int saved_errno = errno;
+    ssize_t written = write(loop->wake_fd, &one, sizeof one);
+
+    (void)written; /* EAGAIN means that a wake-up is already there */
+    errno = saved_errno;
+}
+
+void uw_loop_post(struct uw_loop *loop, struct uw_message *message)
+{
+    struct uw_message *head = atomic_load_explicit(&loop->posted, memory_order_relaxed);
+
+    do {
+        message->next = head;
+    } while (!atomic_compare_exchange_weak(&loop->posted, &head, message));
+    if (!head && atomic_load(&loop->waiting))
+        uw_loop_wake(loop);
+}
+
+int uw_close(struct uw_loop *loop, int fd)
+{
+    if (loop->backend->forget)
+        loop->backend->forget(loop, fd);
+    return close(fd) ? -errno : 0;
+}
+
+int uw_wait_ms(int64_t wait_ns)
+{
+    if (wait_ns == UW_FOREVER)
+        return -1;
+    wait_ns = (wait_ns + UW_NS_PER_MS - 1) / UW_NS_PER_MS;
+    return wait_ns < INT32_MAX ? (int)wait_ns : INT32_MAX;
+}

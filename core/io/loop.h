@@ -1,0 +1,128 @@
+/* The event loop. Operations go in, completions come out: the caller fills a struct uw_operation, the loop completes it
+ * with one signed result: bytes, a descriptor, events, or -errno.
+ *
+ *     struct uw_operation receive = {.verb = UW_RECEIVE, .fd = fd, .complete = received};
+ *     uw_submit(loop, &receive);
+ *     while (uw_loop_turn(loop, UW_FOREVER) >= 0) ...
+ *
+ * A loop belongs to one thread: the one that opened it. Only uw_loop_wake and uw_loop_post may be called from others.
+ */
+#ifndef UW_IO_LOOP_H
+#define UW_IO_LOOP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/timers.h"
+
+#define UW_FOREVER INT64_MAX
+
+struct uw_loop;
+struct uw_operation;
+
+/* Called on the loop's thread when `operation` has a result. A multishot operation (UW_ACCEPT, UW_RECEIVE) stays
+ * `pending` while more results may come; any other is the caller's again when this is called, and may be submitted anew
+ * from within. */
+typedef void uw_complete(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
+
+enum uw_verb {
+    UW_ACCEPT,  /* multishot: each result is a connected descriptor (close-on-exec); ends with -errno */
+    UW_RECEIVE, /* multishot: each result is a number of bytes, at `data`, which are the callback's only while it runs;
+                 * ends with 0 at the end of the stream, or -errno */
+    UW_SEND,    /* sends all `length` bytes at `data`, however long it takes: the result is `length` or -errno; never
+                   raises SIGPIPE */
+    UW_READ,    /* at most `length` bytes into `data`, at `offset` of a file, or -1 for the current position and for
+                   streams */
+    UW_WRITE,   /* at most `length` bytes from `data`, likewise */
+    UW_CONNECT, /* to the address `data` of `length` bytes: 0 or -errno */
+    UW_POLL, /* waits for the events in `length` (POLLIN, POLLOUT); the result is those that came, POLLERR and POLLHUP
+                too */
+};
+
+struct uw_operation {
+    uw_complete *complete;
+    void *data; /* the loop never writes through it for UW_SEND, UW_WRITE and UW_CONNECT */
+    int64_t offset;
+    uint32_t length;
+    uint32_t done; /* the loop's: bytes sent so far */
+    int32_t fd;
+    int32_t result;            /* the loop's */
+    struct uw_operation *next; /* the loop's: in a queue of waiting or of completed operations */
+    uint8_t verb;
+    bool pending; /* the loop's: submitted and not yet finally completed */
+    bool cancelled;
+};
+
+/* A message to a loop from another thread; lives in its owner until `receive` is called on the loop's thread. */
+struct uw_message {
+    struct uw_message *next;
+    void (*receive)(struct uw_loop *loop, struct uw_message *message);
+};
+
+typedef void uw_expire(struct uw_loop *loop, struct uw_timer *timer);
+
+struct uw_loop {
+    const struct uw_backend *backend;
+    void *backend_state;
+    int64_t now_ns; /* when this turn's waiting ended */
+    struct uw_timers timers;
+    uw_expire *expire; /* called for every timer that is due */
+
+    struct uw_operation *completed, **completed_tail; /* results found while submitting, delivered in the next turn */
+
+    int wake_fd; /* an eventfd */
+    struct uw_operation wake_poll;
+    atomic_bool waiting; /* in, or about to be in, the kernel: a post has to wake it */
+    _Atomic(struct uw_message *) posted;
+
+    uint64_t turns, submitted; /* for statistics */
+    size_t pending;            /* operations of the callers not yet finally completed */
+};
+
+/* Opens a loop on the backend of that name, or with NULL on the first of uw_backends that works here. `expire` is
+ * called for every timer that is due. Returns 0; -ENOENT for a name that is not compiled in; or the -errno with which
+ * the backend cannot be used. */
+int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire);
+
+/* Ends every pending operation without calling it back, and frees what the loop holds. */
+void uw_loop_close(struct uw_loop *loop);
+
+/* One turn: submits what was asked for, waits at most `wait_ns` for something to happen, delivers completions, expired
+ * timers and messages. Returns 0, or the -errno of a wait that failed (a signal is no failure). */
+int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns);
+
+/* Hands submitted operations to the kernel now rather than in the next turn: for a caller about to compute for long. */
+void uw_loop_flush(struct uw_loop *loop);
+
+/* Makes a wait in progress, or the next one, return. Any thread; safe in a signal handler. */
+void uw_loop_wake(struct uw_loop *loop);
+
+/* Has `message` received on the loop's thread, in the order of posting by each thread. Any thread. */
+void uw_loop_post(struct uw_loop *loop, struct uw_message *message);
+
+/* Starts `operation`, which must stay in place until it is no longer pending. Failures too are told by completion,
+ * never from within this call. */
+void uw_submit(struct uw_loop *loop, struct uw_operation *operation);
+
+/* Asks for the end of a pending operation: it completes with -ECANCELED, or with its true result if that came first. */
+void uw_cancel(struct uw_loop *loop, struct uw_operation *operation);
+
+/* Closes a descriptor on which no operation is pending. Returns 0 or -errno. */
+int uw_close(struct uw_loop *loop, int fd);
+
+/* A timer of this loop; `deadline_ns` is on uw_clock_ns's scale. See base/timers.h. */
+static inline void uw_timer_start(struct uw_loop *loop, struct uw_timer *timer, int64_t deadline_ns)
+{
+    uw_timers_start(&loop->timers, timer, deadline_ns);
+}
+
+static inline void uw_timer_stop(struct uw_loop *loop, struct uw_timer *timer)
+{
+    uw_timers_stop(&loop->timers, timer);
+}
+
+#endif

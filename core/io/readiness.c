@@ -1,0 +1,356 @@
+#include "io/readiness.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define DESCRIPTORS_MIN 64
+
+static struct uw_readiness *state_of(struct uw_loop *loop)
+{
+    return loop->backend_state;
+}
+
+int uw_readiness_open(struct uw_loop *loop, void *kernel)
+{
+    struct uw_readiness *state = malloc(sizeof *state);
+
+    if (!state)
+        return -ENOMEM;
+    state->descriptors = NULL;
+    state->descriptors_size = 0;
+    state->kernel = kernel;
+    loop->backend_state = state;
+    return 0;
+}
+
+void uw_readiness_close(struct uw_loop *loop)
+{
+    free(state_of(loop)->descriptors);
+    free(state_of(loop));
+}
+
+/* The record of `fd`, growing the table if need be; NULL when memory is exhausted. */
+static struct uw_descriptor *descriptor_of(struct uw_readiness *state, int fd)
+{
+    if (fd >= state->descriptors_size) {
+        int size = state->descriptors_size ? state->descriptors_size : DESCRIPTORS_MIN;
+        struct uw_descriptor *grown;
+
+        while (size <= fd)
+            size *= 2;
+        grown = realloc(state->descriptors, (size_t)size * sizeof *grown);
+        if (!grown)
+            return NULL;
+        memset(grown + state->descriptors_size, 0, (size_t)(size - state->descriptors_size) * sizeof *grown);
+        state->descriptors = grown;
+        state->descriptors_size = size;
+    }
+    return &state->descriptors[fd];
+}
+
+static bool reads(const struct uw_operation *operation)
+{
+    switch (operation->verb) {
+    case UW_SEND:
+    case UW_WRITE:
+    case UW_CONNECT:
+        return false;
+    case UW_POLL:
+        return operation->length & POLLIN;
+    default:
+        return true;
+    }
+}
+
+static unsigned wanted_events(const struct uw_descriptor *descriptor)
+{
+    unsigned events = (descriptor->readers ? POLLIN : 0) | (descriptor->writers ? POLLOUT : 0);
+
+    for (const struct uw_operation *o = descriptor->readers; o; o = o->next)
+        if (o->verb == UW_POLL && o->length & POLLOUT)
+            events |= POLLOUT;
+    return events;
+}
+
+static int set_interest(struct uw_loop *loop, struct uw_descriptor *descriptor, int fd, unsigned events)
+{
+    int error;
+
+    if (events == descriptor->interest)
+        return 0;
+    error = loop->backend->interest(loop, fd, descriptor->interest, events);
+    if (!error)
+        descriptor->interest = (uint8_t)events;
+    return error;
+}
+
+static void unlink_operation(struct uw_operation **list, struct uw_operation *operation)
+{
+    while (*list && *list != operation)
+        list = &(*list)->next;
+    if (*list) {
+        *list = operation->next;
+        operation->next = NULL;
+    }
+}
+
+static bool waits(const struct uw_operation *list, const struct uw_operation *operation)
+{
+    while (list && list != operation)
+        list = list->next;
+    return list;
+}
+
+/* Appends `operation` to those waiting for its descriptor. */
+static void wait_for(struct uw_loop *loop, struct uw_operation *operation)
+{
+    struct uw_descriptor *descriptor = descriptor_of(state_of(loop), operation->fd);
+    struct uw_operation **list;
+    int error;
+
+    if (!descriptor) {
+        uw_complete_later(loop, operation, -ENOMEM);
+        return;
+    }
+    list = reads(operation) ? &descriptor->readers : &descriptor->writers;
+    while (*list)
+        list = &(*list)->next;
+    *list = operation;
+    /* Interest once registered stays until an event finds nobody waiting. */
+    error = set_interest(loop, descriptor, operation->fd, descriptor->interest | wanted_events(descriptor));
+    if (error) {
+        unlink_operation(reads(operation) ? &descriptor->readers : &descriptor->writers, operation);
+        uw_complete_later(loop, operation, error);
+    }
+}
+
+static int64_t send_rest(struct uw_operation *operation)
+{
+    while (operation->done < operation->length) {
+        ssize_t sent = send(operation->fd, (char *)operation->data + operation->done,
+                            operation->length - operation->done, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0)
+            return -errno;
+        operation->done += (uint32_t)sent;
+    }
+    return operation->length;
+}
+
+static int64_t connect_once(struct uw_operation *operation)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    if (operation->done++ == 0)
+        return connect(operation->fd, operation->data, operation->length) ? -errno : 0;
+    if (getsockopt(operation->fd, SOL_SOCKET, SO_ERROR, &error, &size))
+        return -errno;
+    return -error;
+}
+
+static int64_t poll_once(struct uw_operation *operation)
+{
+    struct pollfd item = {.fd = operation->fd, .events = (short)operation->length};
+    int count = poll(&item, 1, 0);
+
+    if (count < 0)
+        return -errno;
+    if (count && item.revents & POLLNVAL)
+        return -EBADF;
+    return count ? item.revents : -EAGAIN;
+}
+
+static int64_t read_once(struct uw_operation *operation)
+{
+    ssize_t count = operation->offset < 0 ? read(operation->fd, operation->data, operation->length)
+                                          : pread(operation->fd, operation->data, operation->length, operation->offset);
+    return count < 0 ? -errno : count;
+}
+
+static int64_t write_once(struct uw_operation *operation)
+{
+    ssize_t count = operation->offset < 0
+                        ? write(operation->fd, operation->data, operation->length)
+                        : pwrite(operation->fd, operation->data, operation->length, operation->offset);
+    return count < 0 ? -errno : count;
+}
+
+/* A blocking descriptor must not block the loop: reading and writing a stream wait until it is ready first. */
+static bool ready_now(const struct uw_operation *operation, short events)
+{
+    struct pollfd item = {.fd = operation->fd, .events = events};
+
+    return operation->offset >= 0 || poll(&item, 1, 0) != 0;
+}
+
+/* The result of one try; -EAGAIN when it has to wait. */
+static int64_t try_once(struct uw_operation *operation)
+{
+    int64_t result;
+
+    switch (operation->verb) {
+    case UW_SEND:
+        result = send_rest(operation);
+        break;
+    case UW_CONNECT:
+        result = connect_once(operation);
+        break;
+    case UW_POLL:
+        result = poll_once(operation);
+        break;
+    case UW_READ:
+        result = ready_now(operation, POLLIN) ? read_once(operation) : -EAGAIN;
+        break;
+    case UW_WRITE:
+        result = ready_now(operation, POLLOUT) ? write_once(operation) : -EAGAIN;
+        break;
+    default:
+        result = -EINVAL;
+    }
+    return result == -EINPROGRESS || result == -EINTR || result == -EALREADY ? -EAGAIN : result;
+}
+
+void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation)
+{
+    int64_t result = -EAGAIN;
+
+    /* A multishot operation is armed at once: its first event is as likely to be in the future. */
+    if (operation->verb != UW_ACCEPT && operation->verb != UW_RECEIVE)
+        result = try_once(operation);
+    if (result == -EAGAIN)
+        wait_for(loop, operation);
+    else
+        uw_complete_later(loop, operation, (int32_t)result);
+}
+
+void uw_readiness_cancel(struct uw_loop *loop, struct uw_operation *operation)
+{
+    struct uw_descriptor *descriptor = descriptor_of(state_of(loop), operation->fd);
+    struct uw_operation **list;
+
+    if (!descriptor)
+        return;
+    list = reads(operation) ? &descriptor->readers : &descriptor->writers;
+    if (!waits(*list, operation))
+        return; /* its result is already on its way */
+    unlink_operation(list, operation);
+    uw_complete_later(loop, operation, -ECANCELED);
+}
+
+void uw_readiness_forget(struct uw_loop *loop, int fd)
+{
+    struct uw_readiness *state = state_of(loop);
+
+    if (fd < state->descriptors_size) {
+        /* Best effort: closing the descriptor ends the kernel's interest in any case. */
+        (void)set_interest(loop, &state->descriptors[fd], fd, 0);
+        state->descriptors[fd] = (struct uw_descriptor){0};
+    }
+}
+
+/* Ends a waiting operation with `result`. */
+static void end(struct uw_loop *loop, struct uw_operation **list, struct uw_operation *operation, int32_t result)
+{
+    unlink_operation(list, operation);
+    uw_finish(loop, operation, result);
+}
+
+static bool still_waits(struct uw_loop *loop, struct uw_operation *operation, int fd)
+{
+    return waits(state_of(loop)->descriptors[fd].readers, operation);
+}
+
+static void accept_ready(struct uw_loop *loop, struct uw_operation *operation)
+{
+    int fd = operation->fd;
+
+    for (int i = 0; i < UW_ACCEPTS_PER_TURN && still_waits(loop, operation, fd); i++) {
+        int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+
+        if (accepted >= 0) {
+            operation->complete(loop, operation, accepted);
+        } else if (errno == EAGAIN) {
+            return;
+        } else if (errno != ECONNABORTED && errno != EINTR) {
+            end(loop, &state_of(loop)->descriptors[fd].readers, operation, -errno);
+            return;
+        }
+    }
+}
+
+static void receive_ready(struct uw_loop *loop, struct uw_operation *operation)
+{
+    struct uw_readiness *state = state_of(loop);
+    ssize_t count = recv(operation->fd, state->scratch, sizeof state->scratch, MSG_DONTWAIT);
+
+    if (count > 0) {
+        operation->data = state->scratch;
+        operation->complete(loop, operation, (int32_t)count);
+    } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
+        end(loop, &state->descriptors[operation->fd].readers, operation, count == 0 ? 0 : -errno);
+    }
+}
+
+static void single_ready(struct uw_loop *loop, struct uw_operation *operation, unsigned events)
+{
+    struct uw_descriptor *descriptor = &state_of(loop)->descriptors[operation->fd];
+    int64_t result;
+
+    if (operation->verb == UW_POLL)
+        result = events & (operation->length | POLLERR | POLLHUP)
+                     ? (int64_t)(events & (operation->length | POLLERR | POLLHUP))
+                     : -EAGAIN;
+    else
+        result = try_once(operation);
+    if (result != -EAGAIN)
+        end(loop, reads(operation) ? &descriptor->readers : &descriptor->writers, operation, (int32_t)result);
+}
+
+static void serve(struct uw_loop *loop, struct uw_operation *operation, unsigned events)
+{
+    if (operation->verb == UW_ACCEPT)
+        accept_ready(loop, operation);
+    else if (operation->verb == UW_RECEIVE)
+        receive_ready(loop, operation);
+    else
+        single_ready(loop, operation, events);
+}
+
+/* Every poll sees the event. Of the others the first that waits has its turn: what is left keeps the descriptor ready
+ * for the next. */
+static void ready_list(struct uw_loop *loop, struct uw_operation *operation, unsigned events)
+{
+    bool served = false;
+
+    while (operation) {
+        struct uw_operation *next = operation->next;
+
+        if (operation->verb == UW_POLL || !served) {
+            served = served || operation->verb != UW_POLL;
+            serve(loop, operation, events);
+        }
+        /* A callback may have ended the next one, or all: then what comes after it waits for the next event. */
+        operation = next && next->pending && !next->cancelled ? next : NULL;
+    }
+}
+
+void uw_ready(struct uw_loop *loop, int fd, unsigned events)
+{
+    struct uw_readiness *state = state_of(loop);
+    struct uw_descriptor *descriptor = &state->descriptors[fd];
+    unsigned failed = events & (POLLERR | POLLHUP);
+
+    if (descriptor->readers && (events & POLLIN || failed || events & wanted_events(descriptor)))
+        ready_list(loop, descriptor->readers, events);
+    descriptor = &state->descriptors[fd]; /* a callback may have grown the table */
+    if (descriptor->writers && (events & POLLOUT || failed))
+        ready_list(loop, descriptor->writers, events);
+    descriptor = &state->descriptors[fd];
+    /* An event nobody waits for would come again and again. */
+    if (descriptor->interest & ~wanted_events(descriptor))
+        (void)set_interest(loop, descriptor, fd, wanted_events(descriptor));
+}

@@ -1,0 +1,37 @@
+/* Operations for backends that can only say when a descriptor is ready: try the call; on EAGAIN wait; try again when
+ * ready. */
+#ifndef UW_IO_READINESS_H
+#define UW_IO_READINESS_H
+
+#include "io/backend.h"
+
+/* What waits on one descriptor. Registration is stateful: `interest` stays as it is while it is still right, and is put
+ * right only when an event comes for which nobody waits. */
+struct uw_descriptor {
+    struct uw_operation *readers, *writers;
+    uint8_t interest; /* events registered with the kernel */
+};
+
+#define UW_SCRATCH_BYTES 65536 /* the one buffer into which every UW_RECEIVE of a loop receives */
+#define UW_ACCEPTS_PER_TURN 64 /* then others have their turn */
+
+struct uw_readiness {
+    struct uw_descriptor *descriptors; /* by number */
+    int descriptors_size;
+    void *kernel; /* the backend's own state */
+    char scratch[UW_SCRATCH_BYTES];
+};
+
+/* For uw_backend.open and .close of readiness backends. */
+int uw_readiness_open(struct uw_loop *loop, void *kernel);
+void uw_readiness_close(struct uw_loop *loop);
+
+/* For the table of a readiness backend. */
+void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation);
+void uw_readiness_cancel(struct uw_loop *loop, struct uw_operation *operation);
+void uw_readiness_forget(struct uw_loop *loop, int fd);
+
+/* Called by the backend's wait: `events` (POLLIN, POLLOUT, POLLERR, POLLHUP) have come for `fd`. */
+void uw_ready(struct uw_loop *loop, int fd, unsigned events);
+
+#endif
