@@ -3,6 +3,7 @@
 #ifdef UW_HAVE_IO_URING
 
 #include <errno.h>
+#include <fcntl.h>
 #include <liburing.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -143,6 +144,16 @@ static struct io_uring_sqe *next_entry(struct ring *ring)
     return io_uring_get_sqe(&ring->uring);
 }
 
+/* On a non-blocking listener the kernel would answer EAGAIN instead of waiting. */
+static void prepare_accept(struct io_uring_sqe *entry, const struct uw_operation *operation)
+{
+    int flags = fcntl(operation->fd, F_GETFL);
+
+    if (flags >= 0 && flags & O_NONBLOCK)
+        (void)fcntl(operation->fd, F_SETFL, flags & ~O_NONBLOCK);
+    io_uring_prep_multishot_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC);
+}
+
 static void prepare_send(struct io_uring_sqe *entry, const struct uw_operation *operation)
 {
     /* MSG_WAITALL: the kernel resumes short sends itself, where it can. */
@@ -161,7 +172,7 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
 {
     switch (operation->verb) {
     case UW_ACCEPT:
-        io_uring_prep_multishot_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC);
+        prepare_accept(entry, operation);
         break;
     case UW_RECEIVE:
         prepare_receive(entry, operation);

@@ -1,6 +1,7 @@
 #include "io/readiness.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,10 +215,21 @@ static int64_t try_once(struct uw_operation *operation)
     return result == -EINPROGRESS || result == -EINTR || result == -EALREADY ? -EAGAIN : result;
 }
 
+/* Another process may take the connection that made this one's listener ready. */
+static void set_nonblocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags >= 0 && !(flags & O_NONBLOCK))
+        (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
 void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation)
 {
     int64_t result = -EAGAIN;
 
+    if (operation->verb == UW_ACCEPT)
+        set_nonblocking(operation->fd);
     /* A multishot operation is armed at once: its first event is as likely to be in the future. */
     if (operation->verb != UW_ACCEPT && operation->verb != UW_RECEIVE)
         result = try_once(operation);

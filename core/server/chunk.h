@@ -1,0 +1,50 @@
+/* A piece of a response on its way to the client: bytes, or a stretch of a file. Chunks are made by whoever answers a
+ * request, on any thread, and belong to the connection once handed over. */
+#ifndef UW_SERVER_CHUNK_H
+#define UW_SERVER_CHUNK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/loop.h"
+
+struct uw_request;
+
+/* What handing over a chunk means for its request. */
+enum uw_chunk_flag {
+    UW_CHUNK_FINISH = 1, /* the response is complete with this chunk */
+    UW_CHUNK_CLOSE = 2,  /* with FINISH: close the connection once this has been sent */
+    UW_CHUNK_ABORT = 4,  /* with FINISH: the response is broken; close at once so that the client sees it */
+    UW_CHUNK_TELL = 8,   /* with FINISH: tell the handler when this has been sent, see UW_EVENT_SENT */
+};
+
+struct uw_chunk {
+    struct uw_message message; /* for uw_request_post */
+    struct uw_chunk *next;
+    struct uw_request *request;
+    size_t length, sent; /* of `bytes` */
+    size_t capacity;
+    unsigned flags;
+    int file; /* a descriptor to send `file_left` bytes of, from `file_offset`, after `bytes`; closed with the chunk; or
+                 -1 */
+    int64_t file_offset, file_left;
+    char bytes[];
+};
+
+#define UW_CHUNK_BYTES_MIN \
+    1024 /* allocated at least, header included: small answers to pipelined requests share one chunk */
+#define UW_CHUNK_FILE_BYTES (128 * 1024) /* of a file, read and sent at a time */
+
+/* A chunk with room for `capacity` bytes, or NULL when memory is exhausted. */
+struct uw_chunk *uw_chunk_new(size_t capacity);
+
+/* A chunk with a copy of `bytes`. */
+struct uw_chunk *uw_chunk_copy(const char *bytes, size_t length);
+
+/* A chunk that sends `length` bytes of the file `fd`, from `offset`; it closes `fd`. */
+struct uw_chunk *uw_chunk_file(int fd, int64_t offset, int64_t length);
+
+void uw_chunk_free(struct uw_chunk *chunk);
+
+#endif

@@ -1,0 +1,262 @@
+#include "server/connection.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "io/backend.h"
+
+#define LOOPBACK "127.0.0.1" /* what a client on a UNIX socket is taken for */
+
+void uw_connection_open(struct uw_server *server, struct uw_listener *listener, int fd)
+{
+    struct uw_connection *connection = uw_slab_take(&server->connections);
+
+    if (!connection) {
+        close(fd);
+        return;
+    }
+    *connection = (struct uw_connection){
+        .server = server,
+        .listener = listener,
+        .fd = fd,
+        .receive = {.verb = UW_RECEIVE, .fd = fd, .complete = uw_connection_received},
+        .send = {.fd = fd},
+        .read_deadline_ns = UW_FOREVER,
+        .write_deadline_ns = UW_FOREVER,
+    };
+    atomic_init(&connection->outgoing_bytes, 0);
+    uw_list_append(&server->all, &connection->link);
+    uw_list_init(&connection->work);
+    server->counts.accepted++;
+    uw_submit(&server->loop, &connection->receive);
+    uw_connection_await_read(connection, server->loop.now_ns + server->settings.head_timeout_ns);
+    if (atomic_load(&server->draining))
+        uw_connection_drain(connection);
+}
+
+/* The timer is only ever moved to an earlier time; one that comes early finds the true deadline and goes on to it. A
+ * kept connection so touches the timing wheel about once a time-out instead of twice a request. */
+static void await(struct uw_connection *connection)
+{
+    int64_t deadline_ns = connection->read_deadline_ns < connection->write_deadline_ns ? connection->read_deadline_ns
+                                                                                       : connection->write_deadline_ns;
+
+    if (deadline_ns != UW_FOREVER && (!connection->timer.active || connection->timer.deadline_ns > deadline_ns))
+        uw_timer_start(&connection->server->loop, &connection->timer, deadline_ns);
+}
+
+void uw_connection_await_read(struct uw_connection *connection, int64_t deadline_ns)
+{
+    connection->read_deadline_ns = deadline_ns;
+    await(connection);
+}
+
+void uw_connection_await_write(struct uw_connection *connection, int64_t deadline_ns)
+{
+    connection->write_deadline_ns = deadline_ns;
+    await(connection);
+}
+
+/* A client that was slow within a request learns so; one that is merely silent is let go. */
+static void read_timeout(struct uw_connection *connection)
+{
+    if (connection->state == UW_CONNECTION_HEAD || connection->state == UW_CONNECTION_BODY) {
+        connection->server->counts.timeouts++;
+        uw_connection_refuse(connection, 408);
+    } else {
+        uw_connection_close(connection);
+    }
+}
+
+void uw_connection_timeout(struct uw_connection *connection)
+{
+    int64_t now_ns = connection->server->loop.now_ns;
+
+    if (connection->write_deadline_ns <= now_ns) {
+        connection->server->counts.timeouts++;
+        uw_connection_close(connection);
+    } else if (connection->read_deadline_ns <= now_ns) {
+        connection->read_deadline_ns = UW_FOREVER;
+        read_timeout(connection);
+    } else {
+        await(connection);
+    }
+}
+
+void uw_connection_drain(struct uw_connection *connection)
+{
+    int64_t deadline_ns = connection->server->loop.now_ns + UW_DRAIN_IDLE_NS;
+
+    if (connection->state == UW_CONNECTION_IDLE && connection->read_deadline_ns > deadline_ns)
+        uw_connection_await_read(connection, deadline_ns);
+}
+
+void uw_connection_linger(struct uw_connection *connection)
+{
+    if (connection->input_ended || shutdown(connection->fd, SHUT_WR)) {
+        uw_connection_close(connection);
+        return;
+    }
+    connection->state = UW_CONNECTION_LINGERING;
+    connection->pending_length = 0;
+    if (!connection->receive.pending)
+        uw_submit(&connection->server->loop, &connection->receive);
+    connection->paused = false;
+    uw_connection_await_read(connection, connection->server->loop.now_ns + UW_LINGER_NS);
+}
+
+/* The handler still has a request: it hears of the loss when it next looks, or now if it waits. */
+static void lose_request(struct uw_connection *connection)
+{
+    struct uw_server *server = connection->server;
+    struct uw_request *request = connection->request;
+
+    atomic_store(&request->lost, true);
+    if (atomic_exchange(&request->await_drain, false))
+        server->handler.notify(server->handler.context, request, UW_EVENT_DRAINED);
+}
+
+static void answer_detached(struct uw_connection *connection, int fd)
+{
+    struct uw_detached *detached = connection->detached;
+
+    connection->detached = NULL;
+    detached->fd = fd;
+    if (fd >= 0 && connection->pending_length) {
+        detached->bytes = connection->pending;
+        detached->length = connection->pending_length;
+        connection->pending = NULL;
+        connection->pending_length = connection->pending_capacity = 0;
+    }
+    detached->done(detached);
+}
+
+void uw_connection_close(struct uw_connection *connection)
+{
+    struct uw_server *server = connection->server;
+    bool handled = uw_connection_handled(connection);
+
+    if (connection->state == UW_CONNECTION_CLOSED)
+        return;
+    connection->state = UW_CONNECTION_CLOSED;
+    uw_timer_stop(&server->loop, &connection->timer);
+    uw_list_remove(&connection->work);
+    uw_cancel(&server->loop, &connection->receive);
+    uw_cancel(&server->loop, &connection->send);
+    uw_connection_drop_outgoing(connection);
+    if (connection->detached)
+        answer_detached(connection, -1);
+    if (handled) {
+        lose_request(connection);
+    } else if (connection->request) {
+        uw_request_free(server, connection->request);
+        connection->request = NULL;
+    }
+    uw_connection_reap(connection);
+}
+
+/* Not at once: a caller further up may still be using the connection. */
+void uw_connection_reap(struct uw_connection *connection)
+{
+    if (connection->state == UW_CONNECTION_CLOSED && !connection->receive.pending && !connection->send.pending &&
+        uw_list_empty(&connection->work))
+        uw_list_append(&connection->server->dead, &connection->work);
+}
+
+void uw_connection_bury(struct uw_connection *connection)
+{
+    struct uw_server *server = connection->server;
+
+    uw_connection_drop_outgoing(connection);
+    if (connection->fd >= 0) {
+        (void)uw_close(&server->loop, connection->fd); /* there is nothing to do about a failure */
+        connection->fd = -1;
+    }
+    if (!connection->request) {
+        free(connection->pending);
+        uw_list_remove(&connection->link);
+        uw_slab_give(&server->connections, connection);
+    }
+    uw_server_resume_accepting(server);
+}
+
+void uw_connection_discard(struct uw_connection *connection)
+{
+    connection->send.pending = false;
+    uw_connection_drop_outgoing(connection);
+    if (connection->request)
+        uw_request_free(connection->server, connection->request);
+    if (connection->fd >= 0)
+        close(connection->fd);
+    free(connection->pending);
+}
+
+void uw_request_detach(struct uw_request *request, struct uw_detached *detached)
+{
+    struct uw_connection *connection = request->connection;
+
+    *detached = (struct uw_detached){.done = detached->done, .fd = -1};
+    if (connection->state != UW_CONNECTION_ANSWERING) {
+        detached->done(detached);
+        return;
+    }
+    connection->state = UW_CONNECTION_DETACHING;
+    connection->detached = detached;
+    uw_cancel(&connection->server->loop, &connection->receive);
+    uw_connection_flush(connection);
+    uw_connection_try_detach(connection);
+}
+
+/* From here on the connection is an empty shell that waits for the handler to finish the request. */
+void uw_connection_try_detach(struct uw_connection *connection)
+{
+    struct uw_server *server = connection->server;
+    int fd = connection->fd;
+
+    if (connection->state != UW_CONNECTION_DETACHING || connection->receive.pending || connection->send.pending ||
+        connection->outgoing)
+        return;
+    if (server->loop.backend->forget)
+        server->loop.backend->forget(&server->loop, fd);
+    connection->fd = -1;
+    connection->state = UW_CONNECTION_CLOSED;
+    uw_timer_stop(&server->loop, &connection->timer);
+    answer_detached(connection, fd);
+}
+
+static void address_text(const struct sockaddr_storage *address, char text[UW_ADDRESS_BYTES])
+{
+    const void *number = NULL;
+
+    if (address->ss_family == AF_INET)
+        number = &((const struct sockaddr_in *)address)->sin_addr;
+    else if (address->ss_family == AF_INET6)
+        number = &((const struct sockaddr_in6 *)address)->sin6_addr;
+    if (!number || !inet_ntop(address->ss_family, number, text, UW_ADDRESS_BYTES))
+        memcpy(text, LOOPBACK, sizeof LOOPBACK);
+}
+
+const char *uw_request_remote(const struct uw_request *request)
+{
+    struct uw_connection *connection = request->connection;
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+    socklen_t size = sizeof address;
+
+    if (!connection->remote[0]) {
+        if (getpeername(connection->fd, (struct sockaddr *)&address, &size))
+            address.ss_family = AF_UNSPEC;
+        address_text(&address, connection->remote);
+    }
+    return connection->remote;
+}
+
+const char *uw_request_local(const struct uw_request *request, int *port)
+{
+    *port = request->connection->listener->port;
+    return request->connection->listener->address;
+}

@@ -1,0 +1,419 @@
+/* From bytes to requests. A connection has one request at a time; what a client sends ahead (pipelining, RFC 9112,
+ * section 9.3.2) is kept until its turn, up to a limit, after which the connection is not read until the requests
+ * before have been answered. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "http/date.h"
+#include "http/status.h"
+#include "server/connection.h"
+
+#define REFUSAL_BYTES_MAX 512
+
+static const char continue_line[] = "HTTP/1.1 100 Continue\r\n\r\n";
+
+static bool answering(const struct uw_connection *connection)
+{
+    return connection->state >= UW_CONNECTION_ANSWERING;
+}
+
+/* A client that does not read its answers has its next requests wait. */
+static bool may_process(const struct uw_connection *connection)
+{
+    return !answering(connection) && atomic_load(&connection->outgoing_bytes) <= UW_OUTGOING_HIGH_BYTES;
+}
+
+static struct uw_request *new_request(struct uw_connection *connection)
+{
+    struct uw_request *request = uw_slab_take(&connection->server->requests);
+
+    if (!request)
+        return NULL;
+    request->next = NULL;
+    request->server = connection->server;
+    request->connection = connection;
+    request->events = 0;
+    request->user = NULL;
+    request->bytes = request->inline_bytes;
+    request->bytes_length = 0;
+    request->bytes_capacity = sizeof request->inline_bytes;
+    request->complete = false;
+    atomic_init(&request->await_drain, false);
+    atomic_init(&request->lost, false);
+    uw_body_init(&request->body);
+    uw_http_head_init(&request->head, &connection->server->settings.http);
+    return request;
+}
+
+void uw_request_free(struct uw_server *server, struct uw_request *request)
+{
+    if (request->bytes != request->inline_bytes)
+        free(request->bytes);
+    uw_body_free(&request->body);
+    uw_slab_give(&server->requests, request);
+}
+
+void uw_request_release(struct uw_request *request)
+{
+    uw_request_free(request->server, request);
+}
+
+void uw_connection_refuse(struct uw_connection *connection, int status)
+{
+    const char *reason = uw_http_reason(status);
+    char text[REFUSAL_BYTES_MAX];
+    struct uw_chunk *chunk;
+    int length = snprintf(text, sizeof text,
+                          "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
+                          "Connection: close\r\n\r\n%d %s\n",
+                          status, reason, uw_http_date_now(), strlen(reason) + 5, status, reason);
+
+    connection->server->counts.refused++;
+    connection->state = UW_CONNECTION_FLUSHING;
+    connection->pending_length = 0;
+    uw_connection_await_read(connection, UW_FOREVER);
+    uw_request_free(connection->server, connection->request);
+    connection->request = NULL;
+    chunk = uw_chunk_copy(text, (size_t)length);
+    if (chunk) {
+        chunk->flags = UW_CHUNK_CLOSE;
+        uw_connection_enqueue(connection, chunk);
+    } else {
+        uw_connection_close(connection);
+    }
+}
+
+static void dispatch(struct uw_connection *connection)
+{
+    struct uw_server *server = connection->server;
+
+    server->counts.requests++;
+    connection->state = UW_CONNECTION_ANSWERING;
+    uw_connection_await_read(connection, UW_FOREVER);
+    server->handler.notify(server->handler.context, connection->request, UW_EVENT_REQUEST);
+}
+
+static void send_continue(struct uw_connection *connection)
+{
+    struct uw_chunk *chunk = uw_chunk_copy(continue_line, sizeof continue_line - 1);
+
+    if (chunk)
+        uw_connection_enqueue(connection, chunk);
+}
+
+/* A steady sender may take as long as it needs, one that trickles may not. */
+static void await_body(struct uw_connection *connection)
+{
+    const struct uw_request *request = connection->request;
+    int64_t allowed_ns = (int64_t)(request->body.length / UW_BODY_BYTES_PER_SECOND_MIN) * UW_NS_PER_SECOND;
+
+    uw_connection_await_read(connection,
+                             request->body_start_ns + connection->server->settings.body_timeout_ns + allowed_ns);
+}
+
+/* The head is complete: what comes next? */
+static void begin_body(struct uw_connection *connection, bool more_has_come)
+{
+    struct uw_request *request = connection->request;
+    const struct uw_http_head *head = &request->head;
+
+    connection->requests++;
+    request->body_left = head->content_length;
+    if (!head->chunked && (!head->has_content_length || head->content_length == 0)) {
+        dispatch(connection);
+        return;
+    }
+    if (head->has_content_length && head->content_length > connection->server->settings.body_bytes_max) {
+        uw_connection_refuse(connection, 413);
+        return;
+    }
+    uw_http_chunked_init(&request->chunked);
+    request->body_start_ns = connection->server->loop.now_ns;
+    connection->state = UW_CONNECTION_BODY;
+    if (head->expect_continue && !more_has_come)
+        send_continue(connection);
+    await_body(connection);
+}
+
+static int reserve_head(struct uw_request *request, size_t length)
+{
+    size_t capacity = request->bytes_capacity;
+    char *bytes;
+
+    if (length <= capacity)
+        return 0;
+    while (capacity < length)
+        capacity *= 2;
+    bytes = realloc(request->bytes == request->inline_bytes ? NULL : request->bytes, capacity);
+    if (!bytes)
+        return -ENOMEM;
+    if (request->bytes == request->inline_bytes)
+        memcpy(bytes, request->inline_bytes, request->bytes_length);
+    request->bytes = bytes;
+    request->bytes_capacity = (uint32_t)capacity;
+    return 0;
+}
+
+static int keep_head(struct uw_request *request, const char *bytes, size_t length)
+{
+    int error = reserve_head(request, request->bytes_length + length);
+
+    if (error)
+        return error;
+    memcpy(request->bytes + request->bytes_length, bytes, length);
+    request->bytes_length += (uint32_t)length;
+    return 0;
+}
+
+/* Parses where the bytes are, and keeps only what belongs to the head. Returns the bytes consumed. */
+static size_t read_head_at_once(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    struct uw_request *request = connection->request;
+    int result = uw_http_parse(&request->head, bytes, length);
+    size_t used = result > 0 ? (size_t)result : length;
+
+    if (result < 0)
+        uw_connection_refuse(connection, -result);
+    else if (keep_head(request, bytes, used))
+        uw_connection_refuse(connection, 503);
+    else if (result > 0)
+        begin_body(connection, used < length);
+    return used;
+}
+
+/* A head that comes in pieces: parsed in the request's own memory. */
+static size_t read_head_on(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    struct uw_request *request = connection->request;
+    size_t before = request->bytes_length, used;
+    int result;
+
+    if (keep_head(request, bytes, length)) {
+        uw_connection_refuse(connection, 503);
+        return length;
+    }
+    result = uw_http_parse(&request->head, request->bytes, request->bytes_length);
+    if (result == 0)
+        return length;
+    if (result < 0) {
+        uw_connection_refuse(connection, -result);
+        return length;
+    }
+    request->bytes_length = (uint32_t)result;
+    used = (size_t)result - before;
+    begin_body(connection, used < length);
+    return used;
+}
+
+static size_t begin_head(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    struct uw_server *server = connection->server;
+    bool first = connection->requests == 0;
+
+    connection->request = new_request(connection);
+    if (!connection->request) {
+        uw_connection_close(connection);
+        return length;
+    }
+    connection->state = UW_CONNECTION_HEAD;
+    length = read_head_at_once(connection, bytes, length);
+    /* The first head's deadline runs from accepting. */
+    if (connection->state == UW_CONNECTION_HEAD && !first)
+        uw_connection_await_read(connection, server->loop.now_ns + server->settings.head_timeout_ns);
+    return length;
+}
+
+static int append_body(struct uw_connection *connection, const char *data, size_t length)
+{
+    const struct uw_server_settings *settings = &connection->server->settings;
+    struct uw_request *request = connection->request;
+
+    if (request->body.length + length > settings->body_bytes_max)
+        return 413;
+    return uw_body_append(&request->body, data, length, request->head.content_length, settings->body_memory_bytes_max)
+               ? 503
+               : 0;
+}
+
+static size_t read_sized_body(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    struct uw_request *request = connection->request;
+    size_t used = length < request->body_left ? length : (size_t)request->body_left;
+    int status = append_body(connection, bytes, used);
+
+    request->body_left -= used;
+    if (status)
+        uw_connection_refuse(connection, status);
+    else if (request->body_left == 0)
+        dispatch(connection);
+    return used;
+}
+
+static size_t read_chunked_body(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    struct uw_request *request = connection->request;
+    size_t used = 0;
+    int status = 0;
+
+    while (used < length && !request->chunked.done && !status) {
+        const char *data;
+        size_t data_length;
+        int64_t read = uw_http_chunked_read(&request->chunked, bytes + used, length - used, &data, &data_length);
+
+        if (read < 0) {
+            uw_connection_refuse(connection, (int)-read);
+            return length;
+        }
+        used += (size_t)read;
+        status = data_length ? append_body(connection, data, data_length) : 0;
+    }
+    if (status)
+        uw_connection_refuse(connection, status);
+    else if (request->chunked.done)
+        dispatch(connection);
+    return used;
+}
+
+static size_t read_body(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    size_t used = connection->request->head.chunked ? read_chunked_body(connection, bytes, length)
+                                                    : read_sized_body(connection, bytes, length);
+
+    if (connection->state == UW_CONNECTION_BODY)
+        await_body(connection);
+    return used;
+}
+
+/* Consumes input as far as the state allows; returns the bytes consumed. Iterative, also when the handler answers at
+ * once. */
+static size_t process(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    size_t used = 0;
+
+    connection->processing = true;
+    while (used < length && may_process(connection)) {
+        if (connection->state == UW_CONNECTION_IDLE)
+            used += begin_head(connection, bytes + used, length - used);
+        else if (connection->state == UW_CONNECTION_HEAD)
+            used += read_head_on(connection, bytes + used, length - used);
+        else
+            used += read_body(connection, bytes + used, length - used);
+    }
+    connection->processing = false;
+    return used;
+}
+
+static int keep_pending(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    size_t sum = connection->pending_length + length;
+
+    if (sum > connection->pending_capacity) {
+        char *pending = realloc(connection->pending, sum);
+
+        if (!pending)
+            return -ENOMEM;
+        connection->pending = pending;
+        connection->pending_capacity = sum;
+    }
+    memcpy(connection->pending + connection->pending_length, bytes, length);
+    connection->pending_length = sum;
+    return 0;
+}
+
+/* Bytes whose turn has not come. The kernel may deliver a few more before the pause takes effect. */
+static void receive_ahead(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    if (keep_pending(connection, bytes, length)) {
+        uw_connection_close(connection);
+        return;
+    }
+    if (connection->pending_length >= UW_PENDING_BYTES_MAX && !connection->paused) {
+        connection->paused = true;
+        uw_cancel(&connection->server->loop, &connection->receive);
+    }
+}
+
+static void receive_bytes(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    size_t used = 0;
+
+    if (connection->state >= UW_CONNECTION_FLUSHING)
+        return; /* dropped */
+    if (!connection->pending_length)
+        used = process(connection, bytes, length);
+    if (used < length && connection->state < UW_CONNECTION_FLUSHING)
+        receive_ahead(connection, bytes + used, length - used);
+}
+
+static void end_of_input(struct uw_connection *connection)
+{
+    connection->input_ended = true;
+    /* A client may close its side after its last request and still wait for the answer. */
+    if (connection->state == UW_CONNECTION_LINGERING || (!answering(connection) && !connection->outgoing))
+        uw_connection_close(connection);
+}
+
+/* Receiving has ended: at the client's wish, at ours, or by an error. */
+static void receive_ended(struct uw_connection *connection, int32_t result)
+{
+    if (connection->state == UW_CONNECTION_CLOSED)
+        uw_connection_reap(connection);
+    else if (connection->state == UW_CONNECTION_DETACHING)
+        uw_connection_try_detach(connection);
+    else if (result == -ECANCELED)
+        uw_connection_continue(connection);
+    else if (result == 0)
+        end_of_input(connection);
+    else
+        uw_connection_close(connection);
+}
+
+void uw_connection_received(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    struct uw_connection *connection = uw_owner(operation, struct uw_connection, receive);
+
+    (void)loop;
+    if (result > 0)
+        receive_bytes(connection, operation->data, (size_t)result);
+    else
+        receive_ended(connection, result);
+}
+
+static void consume_pending(struct uw_connection *connection)
+{
+    size_t used = process(connection, connection->pending, connection->pending_length);
+
+    if (connection->state >= UW_CONNECTION_FLUSHING)
+        return;
+    connection->pending_length -= used;
+    memmove(connection->pending, connection->pending + used, connection->pending_length);
+    if (!connection->pending_length) {
+        free(connection->pending);
+        connection->pending = NULL;
+        connection->pending_capacity = 0;
+    }
+}
+
+static void resume_receiving(struct uw_connection *connection)
+{
+    if (!connection->paused || connection->receive.pending || connection->pending_length >= UW_PENDING_BYTES_MAX)
+        return;
+    connection->paused = false;
+    uw_submit(&connection->server->loop, &connection->receive);
+}
+
+void uw_connection_continue(struct uw_connection *connection)
+{
+    if (connection->processing || connection->state == UW_CONNECTION_CLOSED)
+        return;
+    if (connection->pending_length && may_process(connection))
+        consume_pending(connection);
+    if (connection->state >= UW_CONNECTION_FLUSHING)
+        return;
+    resume_receiving(connection);
+    /* What came before the end of input has been answered, or will never be complete. */
+    if (connection->input_ended && may_process(connection) && !connection->outgoing)
+        uw_connection_close(connection);
+}

@@ -1,0 +1,287 @@
+/* From chunks to the kernel: one send at a time, in order, each of a bounded size so that a client's progress can be
+ * seen. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/connection.h"
+
+static void sent(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
+static void file_read(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
+
+static size_t weight(const struct uw_chunk *chunk)
+{
+    return chunk->length - chunk->sent + (size_t)chunk->file_left;
+}
+
+/* Small answers to pipelined requests leave in one piece. */
+static bool merges(const struct uw_connection *connection, const struct uw_chunk *chunk)
+{
+    const struct uw_chunk *last = connection->outgoing_last;
+    bool in_kernel = last == connection->outgoing && connection->send.pending;
+
+    return last && !in_kernel && !last->flags && last->file < 0 && chunk->file < 0 && !(chunk->flags & UW_CHUNK_TELL) &&
+           chunk->length <= last->capacity - last->length;
+}
+
+static void append(struct uw_connection *connection, struct uw_chunk *chunk)
+{
+    struct uw_chunk *last = connection->outgoing_last;
+
+    if (merges(connection, chunk)) {
+        memcpy(last->bytes + last->length, chunk->bytes, chunk->length);
+        last->length += chunk->length;
+        last->flags = chunk->flags;
+        uw_chunk_free(chunk);
+        return;
+    }
+    chunk->next = NULL;
+    if (last)
+        last->next = chunk;
+    else
+        connection->outgoing = chunk;
+    connection->outgoing_last = chunk;
+}
+
+static void mark_dirty(struct uw_connection *connection)
+{
+    if (uw_list_empty(&connection->work))
+        uw_list_append(&connection->server->dirty, &connection->work);
+}
+
+static void queue(struct uw_connection *connection, struct uw_chunk *chunk)
+{
+    chunk->flags &= UW_CHUNK_CLOSE | UW_CHUNK_TELL;
+    append(connection, chunk);
+    mark_dirty(connection);
+}
+
+void uw_connection_enqueue(struct uw_connection *connection, struct uw_chunk *chunk)
+{
+    atomic_fetch_add(&connection->outgoing_bytes, weight(chunk));
+    queue(connection, chunk);
+}
+
+static void tell_sent(struct uw_request *request, bool complete)
+{
+    request->complete = complete;
+    request->server->handler.notify(request->server->handler.context, request, UW_EVENT_SENT);
+}
+
+static void drop(struct uw_connection *connection, struct uw_chunk *chunk)
+{
+    atomic_fetch_sub(&connection->outgoing_bytes, weight(chunk));
+    if (chunk->flags & UW_CHUNK_TELL)
+        tell_sent(chunk->request, false);
+    uw_chunk_free(chunk);
+}
+
+void uw_connection_drop_outgoing(struct uw_connection *connection)
+{
+    struct uw_chunk *kept = connection->send.pending ? connection->outgoing : NULL;
+    struct uw_chunk *chunk = kept ? kept->next : connection->outgoing;
+
+    connection->outgoing = connection->outgoing_last = kept;
+    if (kept)
+        kept->next = NULL;
+    while (chunk) {
+        struct uw_chunk *next = chunk->next;
+
+        drop(connection, chunk);
+        chunk = next;
+    }
+}
+
+/* The response has been handed over: what becomes of the connection? */
+static void go_on(struct uw_connection *connection, unsigned flags)
+{
+    struct uw_server *server = connection->server;
+
+    if (connection->state == UW_CONNECTION_CLOSED) {
+        uw_connection_reap(connection);
+    } else if (flags & UW_CHUNK_ABORT) {
+        uw_connection_close(connection);
+    } else if (flags & UW_CHUNK_CLOSE) {
+        connection->state = UW_CONNECTION_FLUSHING;
+        connection->pending_length = 0;
+    } else {
+        connection->state = UW_CONNECTION_IDLE;
+        uw_connection_await_read(connection, server->loop.now_ns + server->settings.keep_alive_timeout_ns);
+        if (atomic_load(&server->draining))
+            uw_connection_drain(connection);
+        uw_connection_continue(connection);
+    }
+}
+
+/* `chunk` has been counted in outgoing_bytes already. */
+static void take_over(struct uw_request *request, struct uw_chunk *chunk)
+{
+    struct uw_connection *connection = request->connection;
+    unsigned flags = chunk->flags;
+
+    chunk->request = request;
+    if (flags & UW_CHUNK_FINISH) {
+        connection->request = NULL;
+        request->connection = NULL;
+    }
+    if (connection->state == UW_CONNECTION_CLOSED || flags & UW_CHUNK_ABORT)
+        drop(connection, chunk);
+    else
+        queue(connection, chunk);
+    if (!(flags & UW_CHUNK_FINISH))
+        return;
+    if (!(flags & UW_CHUNK_TELL))
+        uw_request_free(connection->server, request);
+    go_on(connection, flags);
+}
+
+void uw_request_send(struct uw_request *request, struct uw_chunk *chunk)
+{
+    atomic_fetch_add(&request->connection->outgoing_bytes, weight(chunk));
+    take_over(request, chunk);
+}
+
+static void receive_posted(struct uw_loop *loop, struct uw_message *message)
+{
+    struct uw_chunk *chunk = uw_owner(message, struct uw_chunk, message);
+
+    (void)loop;
+    take_over(chunk->request, chunk);
+}
+
+void uw_request_post(struct uw_request *request, struct uw_chunk *chunk)
+{
+    struct uw_loop *loop = &request->server->loop;
+
+    atomic_fetch_add(&request->connection->outgoing_bytes, weight(chunk));
+    chunk->request = request;
+    chunk->message.receive = receive_posted;
+    uw_loop_post(loop, &chunk->message);
+}
+
+bool uw_request_keeps_alive(const struct uw_request *request)
+{
+    return request->head.keep_alive && !atomic_load_explicit(&request->server->draining, memory_order_relaxed);
+}
+
+bool uw_request_await_drain(struct uw_request *request)
+{
+    atomic_store(&request->await_drain, true);
+    if (!atomic_load(&request->lost) && atomic_load(&request->connection->outgoing_bytes) > UW_OUTGOING_HIGH_BYTES)
+        return true;
+    /* The loop may have seen the wish already, and then its event comes all the same. */
+    return !atomic_exchange(&request->await_drain, false);
+}
+
+/* A producer that waits goes on when little is left. */
+static void tell_drained(struct uw_connection *connection)
+{
+    struct uw_server *server = connection->server;
+
+    if (uw_connection_handled(connection) && atomic_load(&connection->outgoing_bytes) <= UW_OUTGOING_LOW_BYTES &&
+        atomic_exchange(&connection->request->await_drain, false))
+        server->handler.notify(server->handler.context, connection->request, UW_EVENT_DRAINED);
+}
+
+static void start_send(struct uw_connection *connection, struct uw_chunk *chunk)
+{
+    size_t left = chunk->length - chunk->sent;
+
+    connection->send.verb = UW_SEND;
+    connection->send.complete = sent;
+    connection->send.data = chunk->bytes + chunk->sent;
+    connection->send.length = left < UW_SEND_BYTES_MAX ? (uint32_t)left : UW_SEND_BYTES_MAX;
+    connection->send.fd = connection->fd;
+    uw_connection_await_write(connection,
+                              connection->server->loop.now_ns + connection->server->settings.write_timeout_ns);
+    uw_submit(&connection->server->loop, &connection->send);
+}
+
+static void start_file_read(struct uw_connection *connection, struct uw_chunk *chunk)
+{
+    size_t length = (size_t)chunk->file_left < chunk->capacity ? (size_t)chunk->file_left : chunk->capacity;
+
+    connection->send.verb = UW_READ;
+    connection->send.complete = file_read;
+    connection->send.data = chunk->bytes;
+    connection->send.length = (uint32_t)length;
+    connection->send.offset = chunk->file_offset;
+    connection->send.fd = chunk->file;
+    uw_submit(&connection->server->loop, &connection->send);
+}
+
+static void pop(struct uw_connection *connection)
+{
+    struct uw_chunk *chunk = connection->outgoing;
+    bool last = chunk->flags & UW_CHUNK_CLOSE;
+
+    connection->outgoing = chunk->next;
+    if (!connection->outgoing)
+        connection->outgoing_last = NULL;
+    if (chunk->flags & UW_CHUNK_TELL)
+        tell_sent(chunk->request, true);
+    uw_chunk_free(chunk);
+    if (last)
+        uw_connection_linger(connection);
+}
+
+void uw_connection_flush(struct uw_connection *connection)
+{
+    while (!connection->send.pending && connection->state != UW_CONNECTION_CLOSED && connection->outgoing) {
+        struct uw_chunk *chunk = connection->outgoing;
+
+        if (chunk->sent < chunk->length)
+            start_send(connection, chunk);
+        else if (chunk->file_left > 0)
+            start_file_read(connection, chunk);
+        else
+            pop(connection);
+    }
+}
+
+/* After a result: more to send, or somebody to tell that there is room again. */
+static void send_on(struct uw_connection *connection)
+{
+    connection->write_deadline_ns = UW_FOREVER;
+    uw_connection_flush(connection);
+    tell_drained(connection);
+    uw_connection_try_detach(connection);
+    if (!connection->outgoing)
+        uw_connection_continue(connection);
+}
+
+static void sent(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    struct uw_connection *connection = uw_owner(operation, struct uw_connection, send);
+
+    (void)loop;
+    if (connection->state == UW_CONNECTION_CLOSED) {
+        uw_connection_reap(connection);
+    } else if (result < 0) {
+        uw_connection_close(connection);
+    } else {
+        connection->outgoing->sent += (size_t)result;
+        atomic_fetch_sub(&connection->outgoing_bytes, (size_t)result);
+        send_on(connection);
+    }
+}
+
+static void file_read(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    struct uw_connection *connection = uw_owner(operation, struct uw_connection, send);
+    struct uw_chunk *chunk = connection->outgoing;
+
+    (void)loop;
+    if (connection->state == UW_CONNECTION_CLOSED) {
+        uw_connection_reap(connection);
+    } else if (result <= 0) {
+        /* Unreadable, or shorter than announced: the client sees it by the early end. */
+        uw_connection_close(connection);
+    } else {
+        chunk->length = (size_t)result;
+        chunk->sent = 0;
+        chunk->file_offset += result;
+        chunk->file_left -= result;
+        uw_connection_flush(connection);
+    }
+}

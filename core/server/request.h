@@ -1,0 +1,97 @@
+/* A request, from its first byte until its response has been handed over; and what a handler may do with it. */
+#ifndef UW_SERVER_REQUEST_H
+#define UW_SERVER_REQUEST_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "http/chunked.h"
+#include "http/parser.h"
+#include "server/body.h"
+#include "server/chunk.h"
+
+#define UW_REQUEST_HEAD_BYTES 1024 /* kept in the structure; a longer head is allocated */
+
+/* Above the high mark a producer should pause until told that the low mark is reached. */
+#define UW_OUTGOING_HIGH_BYTES (256 * 1024)
+#define UW_OUTGOING_LOW_BYTES (64 * 1024)
+
+struct uw_connection;
+struct uw_server;
+
+enum uw_event {
+    UW_EVENT_REQUEST = 1, /* a request is complete and waits for its response */
+    UW_EVENT_DRAINED = 2, /* uw_request_await_drain's answer: produce more, or see that the client is gone */
+    UW_EVENT_SENT =
+        4, /* the last chunk, flagged UW_CHUNK_TELL, was sent or dropped; to be ended with uw_request_release */
+};
+
+/* Whoever answers requests. `notify` is called on the loop's thread; it may answer at once or queue the request for
+ * others. */
+struct uw_handler {
+    void *context;
+    void (*notify)(void *context, struct uw_request *request, enum uw_event event);
+};
+
+struct uw_request {
+    struct uw_request *next; /* the handler's, for a queue */
+    struct uw_server *server;
+    struct uw_connection *connection; /* NULL once finished */
+    unsigned events;                  /* the handler's, for events that wait to be served */
+    void *user;                       /* the handler's */
+
+    struct uw_http_head head;
+    char *bytes; /* what head's slices point into */
+    uint32_t bytes_length, bytes_capacity;
+    struct uw_body body;
+    uint64_t body_left;             /* of a body with Content-Length */
+    struct uw_http_chunked chunked; /* of one without */
+    int64_t body_start_ns;
+
+    atomic_bool await_drain;
+    atomic_bool lost; /* the client is gone: what is handed over is dropped */
+    bool complete;    /* of UW_EVENT_SENT: everything was sent */
+
+    char inline_bytes[UW_REQUEST_HEAD_BYTES];
+};
+
+/* A detached connection: uw_request_detach. */
+struct uw_detached {
+    void (*done)(struct uw_detached *detached);
+    int fd;        /* the caller's from now on; -1 when the client is gone */
+    char *bytes;   /* received beyond the request, to be freed by the caller; NULL when there are none */
+    size_t length; /* of `bytes` */
+};
+
+static inline const char *uw_request_text(const struct uw_request *request, struct uw_http_slice slice)
+{
+    return request->bytes + slice.offset;
+}
+
+/* Hands over a piece of the response. On the loop's thread. */
+void uw_request_send(struct uw_request *request, struct uw_chunk *chunk);
+
+/* The same from any thread. After a chunk flagged UW_CHUNK_FINISH the request is no longer the caller's. */
+void uw_request_post(struct uw_request *request, struct uw_chunk *chunk);
+
+/* Whether the response may leave the connection open. Any thread. */
+bool uw_request_keeps_alive(const struct uw_request *request);
+
+/* Asks for UW_EVENT_DRAINED. Returns false when there is no need to wait: little is outgoing, or the client is gone.
+ * Any thread. */
+bool uw_request_await_drain(struct uw_request *request);
+
+/* The client's address as text, the server's as text and its port. Valid as long as the connection. */
+const char *uw_request_remote(const struct uw_request *request);
+const char *uw_request_local(const struct uw_request *request, int *port);
+
+/* Takes the connection away from the server once what was handed over has been sent: `detached->done` is called on the
+ * loop's thread. The request remains to be finished, with an empty chunk. On the loop's thread. */
+void uw_request_detach(struct uw_request *request, struct uw_detached *detached);
+
+/* After UW_EVENT_SENT. */
+void uw_request_release(struct uw_request *request);
+
+#endif

@@ -1,0 +1,181 @@
+#include "server/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "server/connection.h"
+
+#define UNIX_ADDRESS "localhost"
+
+static struct uw_server *server_of(struct uw_loop *loop)
+{
+    return uw_owner(loop, struct uw_server, loop);
+}
+
+static bool full(const struct uw_server *server)
+{
+    return server->connections.taken >= server->settings.connections_max;
+}
+
+static void expire(struct uw_loop *loop, struct uw_timer *timer)
+{
+    struct uw_server *server = server_of(loop);
+
+    if (timer == &server->accept_retry)
+        uw_server_resume_accepting(server);
+    else
+        uw_connection_timeout(uw_owner(timer, struct uw_connection, timer));
+}
+
+int uw_server_open(struct uw_server *server, const struct uw_server_settings *settings, const char *backend,
+                   struct uw_handler handler)
+{
+    int error;
+
+    memset(server, 0, sizeof *server);
+    server->settings = *settings;
+    server->handler = handler;
+    error = uw_loop_open(&server->loop, backend, expire);
+    if (error)
+        return error;
+    uw_slab_init(&server->connections, sizeof(struct uw_connection));
+    uw_slab_init(&server->requests, sizeof(struct uw_request));
+    uw_list_init(&server->all);
+    uw_list_init(&server->dirty);
+    uw_list_init(&server->dead);
+    return 0;
+}
+
+/* Out of descriptors or memory: those connected are served on; accepting resumes when one of them ends, or after a
+ * while. */
+static void accept_failed(struct uw_server *server)
+{
+    if (!atomic_load(&server->draining))
+        uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns + UW_ACCEPT_RETRY_NS);
+}
+
+static void stop_accepting(struct uw_server *server)
+{
+    for (int i = 0; i < server->listener_count; i++)
+        uw_cancel(&server->loop, &server->listeners[i].accept);
+}
+
+static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    struct uw_listener *listener = uw_owner(operation, struct uw_listener, accept);
+    struct uw_server *server = server_of(loop);
+
+    if (result >= 0) {
+        uw_connection_open(server, listener, result);
+        if (full(server))
+            stop_accepting(server);
+    } else if (result == -ECANCELED) {
+        uw_server_resume_accepting(server); /* room may have come since */
+    } else {
+        accept_failed(server);
+    }
+}
+
+void uw_server_resume_accepting(struct uw_server *server)
+{
+    if (atomic_load(&server->draining) || full(server))
+        return;
+    for (int i = 0; i < server->listener_count; i++)
+        if (!server->listeners[i].accept.pending)
+            uw_submit(&server->loop, &server->listeners[i].accept);
+}
+
+static void note_address(struct uw_listener *listener, int fd)
+{
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+    socklen_t size = sizeof address;
+    const void *number = NULL;
+
+    if (getsockname(fd, (struct sockaddr *)&address, &size))
+        address.ss_family = AF_UNSPEC;
+    if (address.ss_family == AF_INET) {
+        number = &((struct sockaddr_in *)&address)->sin_addr;
+        listener->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+    } else if (address.ss_family == AF_INET6) {
+        number = &((struct sockaddr_in6 *)&address)->sin6_addr;
+        listener->port = ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    }
+    if (!number || !inet_ntop(address.ss_family, number, listener->address, sizeof listener->address))
+        memcpy(listener->address, UNIX_ADDRESS, sizeof UNIX_ADDRESS);
+}
+
+int uw_server_listen(struct uw_server *server, int fd)
+{
+    struct uw_listener *listener;
+
+    if (server->listener_count == UW_LISTENERS_MAX)
+        return -ENOSPC;
+    listener = &server->listeners[server->listener_count++];
+    listener->server = server;
+    listener->accept = (struct uw_operation){.verb = UW_ACCEPT, .fd = fd, .complete = accepted};
+    note_address(listener, fd);
+    uw_submit(&server->loop, &listener->accept);
+    return 0;
+}
+
+static void flush_dirty(struct uw_server *server)
+{
+    while (!uw_list_empty(&server->dirty)) {
+        struct uw_connection *connection = uw_owner(server->dirty.next, struct uw_connection, work);
+
+        uw_list_remove(&connection->work);
+        uw_connection_flush(connection);
+    }
+}
+
+static void bury_dead(struct uw_server *server)
+{
+    while (!uw_list_empty(&server->dead)) {
+        struct uw_connection *connection = uw_owner(server->dead.next, struct uw_connection, work);
+
+        uw_list_remove(&connection->work);
+        uw_connection_bury(connection);
+    }
+}
+
+int uw_server_turn(struct uw_server *server, int64_t wait_ns)
+{
+    int error;
+
+    flush_dirty(server);
+    bury_dead(server);
+    error = uw_loop_turn(&server->loop, wait_ns);
+    flush_dirty(server);
+    bury_dead(server);
+    return error;
+}
+
+void uw_server_flush(struct uw_server *server)
+{
+    server->loop.now_ns = uw_clock_ns();
+    flush_dirty(server);
+    uw_loop_flush(&server->loop);
+}
+
+void uw_server_drain(struct uw_server *server)
+{
+    struct uw_list *node;
+
+    atomic_store(&server->draining, true);
+    uw_timer_stop(&server->loop, &server->accept_retry);
+    stop_accepting(server);
+    for (node = server->all.next; node != &server->all; node = node->next)
+        uw_connection_drain(uw_owner(node, struct uw_connection, link));
+}
+
+void uw_server_close(struct uw_server *server)
+{
+    uw_loop_close(&server->loop); /* first: nothing is pending in the kernel after it */
+    for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
+        uw_connection_discard(uw_owner(node, struct uw_connection, link));
+    uw_slab_free(&server->requests);
+    uw_slab_free(&server->connections);
+}

@@ -1,0 +1,92 @@
+/* An HTTP/1.1 server on one loop: listeners, connections, deadlines, limits. What a request is answered with is the
+ * handler's. */
+#ifndef UW_SERVER_SERVER_H
+#define UW_SERVER_SERVER_H
+
+#include <stdatomic.h>
+
+#include "base/list.h"
+#include "base/slab.h"
+#include "http/parser.h"
+#include "io/loop.h"
+#include "server/request.h"
+
+#define UW_LISTENERS_MAX 16
+#define UW_ADDRESS_BYTES 46 /* INET6_ADDRSTRLEN */
+
+#define UW_PENDING_BYTES_MAX 65536     /* received ahead of its turn; then the connection is not read for a while */
+#define UW_SEND_BYTES_MAX (256 * 1024) /* a client must take so many within write_timeout */
+#define UW_BODY_BYTES_PER_SECOND_MIN \
+    1024 /* body_timeout is extended by the time that the bytes received take at this rate */
+#define UW_LINGER_NS \
+    (2 * UW_NS_PER_SECOND) /* for a client to read the last response before the connection is cut (RFC 9112, 9.6) */
+#define UW_ACCEPT_RETRY_NS (UW_NS_PER_SECOND / 10) /* after descriptors or memory ran out */
+#define UW_DRAIN_IDLE_NS \
+    (UW_NS_PER_SECOND / 2) /* for a request that is under way on a kept connection when draining begins */
+
+struct uw_server_settings {
+    struct uw_http_limits http;
+    uint64_t body_bytes_max;       /* above: 413 */
+    size_t body_memory_bytes_max;  /* above: a temporary file */
+    size_t connections_max;        /* above: new ones wait in the listener's backlog */
+    int64_t head_timeout_ns;       /* from the first byte, or from accepting, to the end of the head */
+    int64_t body_timeout_ns;       /* see UW_BODY_BYTES_PER_SECOND_MIN */
+    int64_t keep_alive_timeout_ns; /* between a response and the next request */
+    int64_t write_timeout_ns;      /* see UW_SEND_BYTES_MAX */
+};
+
+struct uw_server_counts {
+    uint64_t accepted, requests, refused /* with 4xx or 5xx by the server itself */, timeouts;
+};
+
+struct uw_listener {
+    struct uw_operation accept;
+    struct uw_server *server;
+    char address[UW_ADDRESS_BYTES]; /* numeric; "localhost" for a UNIX socket */
+    int port;                       /* 0 for a UNIX socket */
+};
+
+struct uw_server {
+    struct uw_loop loop;
+    struct uw_server_settings settings;
+    struct uw_handler handler;
+    struct uw_slab connections, requests;
+    struct uw_list all;   /* connections */
+    struct uw_list dirty; /* those with something to send */
+    struct uw_list dead;  /* those to be buried at the end of the turn */
+    struct uw_listener listeners[UW_LISTENERS_MAX];
+    int listener_count;
+    struct uw_timer accept_retry;
+    atomic_bool draining;
+    struct uw_server_counts counts;
+};
+
+/* Opens a server without listeners, on the thread that will run it. Returns what uw_loop_open does. The server must not
+ * move. */
+int uw_server_open(struct uw_server *server, const struct uw_server_settings *settings, const char *backend,
+                   struct uw_handler handler);
+
+/* Accepts from a listening socket, which remains the caller's. Returns 0 or -errno. */
+int uw_server_listen(struct uw_server *server, int fd);
+
+/* One turn of the loop, of at most `wait_ns`. Returns 0 or -errno. */
+int uw_server_turn(struct uw_server *server, int64_t wait_ns);
+
+/* Hands responses to the kernel before the turn ends. */
+void uw_server_flush(struct uw_server *server);
+
+/* Accepts no more and lets every connection end after its current request. */
+void uw_server_drain(struct uw_server *server);
+
+static inline size_t uw_server_connections(const struct uw_server *server)
+{
+    return server->connections.taken;
+}
+
+/* Closes every connection at once. Requests still held by the handler become invalid. */
+void uw_server_close(struct uw_server *server);
+
+/* For connection.c: a connection has ended, so there is room for another. */
+void uw_server_resume_accepting(struct uw_server *server);
+
+#endif
