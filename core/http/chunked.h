@@ -15,6 +15,8 @@ struct uw_http_chunked {
     uint32_t extension_bytes, trailer_bytes;
     uint8_t state;
     uint8_t digits; /* of the size line: at most 16, and none may be lost */
+    bool part_begun; /* of an extension: its name, or its value, has a byte already */
+    bool in_value;
     bool done;      /* the last chunk and the trailer section have been read */
 };
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* One line a field: constant, name as RFC 9110 writes it. Extend here; the table follows. */
+/* One line a field: constant, name as RFC 9110 writes it. After a change run field_table.rb. */
 #define UW_HTTP_FIELDS(FIELD) \
     FIELD(HOST, "Host") \
     FIELD(CONNECTION, "Connection") \
@@ -12,7 +12,70 @@
     FIELD(TRANSFER_ENCODING, "Transfer-Encoding") \
     FIELD(EXPECT, "Expect") \
     FIELD(UPGRADE, "Upgrade") \
-    FIELD(ACCEPT, "Accept")
+    FIELD(ACCEPT, "Accept") \
+    FIELD(ACCEPT_CHARSET, "Accept-Charset") \
+    FIELD(ACCEPT_ENCODING, "Accept-Encoding") \
+    FIELD(ACCEPT_LANGUAGE, "Accept-Language") \
+    FIELD(ACCESS_CONTROL_REQUEST_HEADERS, "Access-Control-Request-Headers") \
+    FIELD(ACCESS_CONTROL_REQUEST_METHOD, "Access-Control-Request-Method") \
+    FIELD(AUTHORIZATION, "Authorization") \
+    FIELD(CACHE_CONTROL, "Cache-Control") \
+    FIELD(CONTENT_ENCODING, "Content-Encoding") \
+    FIELD(CONTENT_LANGUAGE, "Content-Language") \
+    FIELD(CONTENT_TYPE, "Content-Type") \
+    FIELD(COOKIE, "Cookie") \
+    FIELD(DATE, "Date") \
+    FIELD(DNT, "DNT") \
+    FIELD(FORWARDED, "Forwarded") \
+    FIELD(FROM, "From") \
+    FIELD(IF_MATCH, "If-Match") \
+    FIELD(IF_MODIFIED_SINCE, "If-Modified-Since") \
+    FIELD(IF_NONE_MATCH, "If-None-Match") \
+    FIELD(IF_RANGE, "If-Range") \
+    FIELD(IF_UNMODIFIED_SINCE, "If-Unmodified-Since") \
+    FIELD(KEEP_ALIVE, "Keep-Alive") \
+    FIELD(LAST_EVENT_ID, "Last-Event-ID") \
+    FIELD(MAX_FORWARDS, "Max-Forwards") \
+    FIELD(ORIGIN, "Origin") \
+    FIELD(PRAGMA, "Pragma") \
+    FIELD(PRIORITY, "Priority") \
+    FIELD(PROXY_AUTHORIZATION, "Proxy-Authorization") \
+    FIELD(PROXY_CONNECTION, "Proxy-Connection") \
+    FIELD(PURPOSE, "Purpose") \
+    FIELD(RANGE, "Range") \
+    FIELD(REFERER, "Referer") \
+    FIELD(SAVE_DATA, "Save-Data") \
+    FIELD(SEC_CH_UA, "Sec-CH-UA") \
+    FIELD(SEC_CH_UA_MOBILE, "Sec-CH-UA-Mobile") \
+    FIELD(SEC_CH_UA_PLATFORM, "Sec-CH-UA-Platform") \
+    FIELD(SEC_FETCH_DEST, "Sec-Fetch-Dest") \
+    FIELD(SEC_FETCH_MODE, "Sec-Fetch-Mode") \
+    FIELD(SEC_FETCH_SITE, "Sec-Fetch-Site") \
+    FIELD(SEC_FETCH_USER, "Sec-Fetch-User") \
+    FIELD(SEC_GPC, "Sec-GPC") \
+    FIELD(SEC_WEBSOCKET_EXTENSIONS, "Sec-WebSocket-Extensions") \
+    FIELD(SEC_WEBSOCKET_KEY, "Sec-WebSocket-Key") \
+    FIELD(SEC_WEBSOCKET_PROTOCOL, "Sec-WebSocket-Protocol") \
+    FIELD(SEC_WEBSOCKET_VERSION, "Sec-WebSocket-Version") \
+    FIELD(TE, "TE") \
+    FIELD(TRACEPARENT, "Traceparent") \
+    FIELD(TRACESTATE, "Tracestate") \
+    FIELD(TRAILER, "Trailer") \
+    FIELD(UPGRADE_INSECURE_REQUESTS, "Upgrade-Insecure-Requests") \
+    FIELD(USER_AGENT, "User-Agent") \
+    FIELD(VIA, "Via") \
+    FIELD(X_CSRF_TOKEN, "X-CSRF-Token") \
+    FIELD(X_FORWARDED_FOR, "X-Forwarded-For") \
+    FIELD(X_FORWARDED_HOST, "X-Forwarded-Host") \
+    FIELD(X_FORWARDED_PORT, "X-Forwarded-Port") \
+    FIELD(X_FORWARDED_PROTO, "X-Forwarded-Proto") \
+    FIELD(X_FORWARDED_SCHEME, "X-Forwarded-Scheme") \
+    FIELD(X_FORWARDED_SSL, "X-Forwarded-Ssl") \
+    FIELD(X_HTTP_METHOD_OVERRIDE, "X-HTTP-Method-Override") \
+    FIELD(X_REAL_IP, "X-Real-IP") \
+    FIELD(X_REQUEST_ID, "X-Request-ID") \
+    FIELD(X_REQUEST_START, "X-Request-Start") \
+    FIELD(X_REQUESTED_WITH, "X-Requested-With")
 
 enum uw_http_field {
     UW_FIELD_OTHER,

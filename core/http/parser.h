@@ -79,7 +79,7 @@ struct uw_http_head {
     uint32_t mark;     /* where the current token began */
     uint8_t state;
     uint8_t seen; /* bits: which of the once-only fields have come */
-    /* (more private members may be added here by parser.c's author) */
+    uint8_t empty_lines; /* skipped before the request line */
 };
 
 /* Prepares `head` for a new request; only what has to be is cleared, so it is cheap. `limits` must outlive it. */

@@ -1,0 +1,98 @@
+#include "base/slab.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define OBJECT_BYTES_MAX 65536
+
+struct block {
+    struct uw_list link; /* in slab->open or slab->full */
+    uint64_t free;       /* a bit an object */
+};
+
+static const size_t header_bytes = (sizeof(struct block) + UW_SLAB_ALIGNMENT - 1) & ~(size_t)(UW_SLAB_ALIGNMENT - 1);
+
+void uw_slab_init(struct uw_slab *slab, size_t object_bytes)
+{
+    assert(object_bytes > 0 && object_bytes <= OBJECT_BYTES_MAX);
+    slab->object_bytes = (object_bytes + UW_SLAB_ALIGNMENT - 1) & ~(size_t)(UW_SLAB_ALIGNMENT - 1);
+    slab->block_bytes = 1;
+    while (slab->block_bytes < header_bytes + slab->object_bytes * UW_SLAB_BLOCK_OBJECTS)
+        slab->block_bytes *= 2;
+    slab->taken = slab->blocks = 0;
+    uw_list_init(&slab->open);
+    uw_list_init(&slab->full);
+}
+
+static void free_blocks(struct uw_list *list)
+{
+    while (!uw_list_empty(list)) {
+        struct block *block = uw_owner(list->next, struct block, link);
+
+        uw_list_remove(&block->link);
+        free(block);
+    }
+}
+
+void uw_slab_free(struct uw_slab *slab)
+{
+    free_blocks(&slab->open);
+    free_blocks(&slab->full);
+    slab->taken = slab->blocks = 0;
+}
+
+static struct block *add_block(struct uw_slab *slab)
+{
+    struct block *block = aligned_alloc(slab->block_bytes, slab->block_bytes);
+
+    if (!block)
+        return NULL;
+    block->free = UINT64_MAX;
+    uw_list_append(&slab->open, &block->link);
+    slab->blocks++;
+    return block;
+}
+
+void *uw_slab_take(struct uw_slab *slab)
+{
+    struct block *block =
+        uw_list_empty(&slab->open) ? add_block(slab) : uw_owner(slab->open.next, struct block, link);
+    int index;
+
+    if (!block)
+        return NULL;
+    index = __builtin_ctzll(block->free);
+    block->free &= block->free - 1;
+    slab->taken++;
+    if (!block->free) {
+        uw_list_remove(&block->link);
+        uw_list_append(&slab->full, &block->link);
+    }
+    return (char *)block + header_bytes + (size_t)index * slab->object_bytes;
+}
+
+/* One empty block is kept, so that a slab at a block's boundary does not allocate at every turn. */
+static void drop_if_empty(struct uw_slab *slab, struct block *block)
+{
+    if (block->free != UINT64_MAX || slab->blocks == 1)
+        return;
+    uw_list_remove(&block->link);
+    free(block);
+    slab->blocks--;
+}
+
+void uw_slab_give(struct uw_slab *slab, void *object)
+{
+    struct block *block = (struct block *)((uintptr_t)object & ~(uintptr_t)(slab->block_bytes - 1));
+    size_t index = (size_t)((char *)object - (char *)block - header_bytes) / slab->object_bytes;
+
+    assert(!(block->free & UINT64_C(1) << index));
+    if (!block->free) {
+        uw_list_remove(&block->link);
+        uw_list_append(&slab->open, &block->link);
+    }
+    block->free |= UINT64_C(1) << index;
+    slab->taken--;
+    drop_if_empty(slab, block);
+}

@@ -1,0 +1,94 @@
+/* Upwell::Hijack and Upwell::EarlyHints: what `rack.hijack` and `rack.early_hints` of an env answer to `call` with. Each knows its request as
+ * long as that is being served. */
+#include "upwell.h"
+
+static VALUE cHijack, cEarlyHints;
+static VALUE key_hijack_io;
+
+/* The data pointer is the request itself: nothing to free, nothing to mark. */
+static const rb_data_type_t callable_type = {
+    .wrap_struct_name = "Upwell::Callable",
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+VALUE rb_uw_hijack_new(struct uw_request *request)
+{
+    return TypedData_Wrap_Struct(cHijack, &callable_type, request);
+}
+
+VALUE rb_uw_early_hints_new(struct uw_request *request)
+{
+    return TypedData_Wrap_Struct(cEarlyHints, &callable_type, request);
+}
+
+void rb_uw_callable_end(VALUE self)
+{
+    RTYPEDDATA_DATA(self) = NULL;
+}
+
+static struct rb_uw_exchange *exchange_of(VALUE self, const char *what)
+{
+    struct uw_request *request = rb_check_typeddata(self, &callable_type);
+
+    if (!request)
+        rb_raise(rb_eIOError, "%s was called after the end of its request", what);
+    return rb_uw_exchange_of(request);
+}
+
+/*
+ * Full hijack (Rack SPEC): the application takes the connection over; its response is ignored.
+ *
+ * @return [TCPSocket, UNIXSocket] what the client sent ahead can be read from it first
+ * @raise [IOError] after the end of the request, when called twice, or when the client is gone
+ */
+static VALUE hijack_call(VALUE self)
+{
+    struct rb_uw_exchange *exchange = exchange_of(self, "rack.hijack");
+    VALUE io;
+
+    if (exchange->hijacked)
+        return rb_hash_lookup(exchange->env, key_hijack_io);
+    if (exchange->head_sent)
+        rb_raise(rb_eIOError, "rack.hijack was called after the response had begun");
+    io = rb_uw_detach(exchange);
+    if (NIL_P(io))
+        rb_raise(rb_eIOError, "the connection cannot be hijacked: the client is gone");
+    exchange->hijacked = true;
+    rb_hash_aset(exchange->env, key_hijack_io, io);
+    return io;
+}
+
+/*
+ * Sends an informational response 103 (RFC 8297) at once. Does nothing for HTTP/1.0, or once the response has begun.
+ *
+ * @param headers [Hash{String => String, Array<String>}]
+ * @return [nil]
+ * @raise [ArgumentError] for a header that must not be sent
+ */
+static VALUE early_hints_call(VALUE self, VALUE headers)
+{
+    static const char status_line[] = "HTTP/1.1 103 Early Hints\r\n";
+    struct rb_uw_exchange *exchange = exchange_of(self, "rack.early_hints");
+    struct uw_chunk *chunk;
+
+    if (exchange->head_sent || exchange->hijacked || exchange->request->head.version_minor == 0)
+        return Qnil;
+    rb_uw_append(exchange, status_line, sizeof status_line - 1);
+    rb_uw_response_headers(exchange, headers);
+    rb_uw_append(exchange, "\r\n", 2);
+    chunk = exchange->chunk;
+    exchange->chunk = NULL;
+    rb_uw_hand_over(exchange, chunk);
+    return Qnil;
+}
+
+void rb_uw_init_callables(void)
+{
+    rb_gc_register_mark_object(key_hijack_io = rb_interned_str_cstr("rack.hijack_io"));
+    cHijack = rb_define_class_under(rb_mUpwell, "Hijack", rb_cObject);
+    rb_undef_alloc_func(cHijack);
+    rb_define_method(cHijack, "call", hijack_call, 0);
+    cEarlyHints = rb_define_class_under(rb_mUpwell, "EarlyHints", rb_cObject);
+    rb_undef_alloc_func(cEarlyHints);
+    rb_define_method(cEarlyHints, "call", early_hints_call, 1);
+}

@@ -1,0 +1,253 @@
+/* The bodies of responses: an Array, a file (`to_path`), an enumerable (`each`), a callable, a partial hijack. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "upwell.h"
+
+#define SIZE_LINE_BYTES 20 /* of a chunk: 16 hexadecimal digits, CRLF, and room */
+
+static ID id_each, id_call, id_close, id_to_ary, id_to_path;
+
+void rb_uw_init_body(void)
+{
+    id_each = rb_intern("each");
+    id_call = rb_intern("call");
+    id_close = rb_intern("close");
+    id_to_ary = rb_intern("to_ary");
+    id_to_path = rb_intern("to_path");
+}
+
+void rb_uw_body_prepare(struct rb_uw_exchange *exchange)
+{
+    VALUE body = exchange->body;
+
+    /* Closing remains due for the body itself. */
+    exchange->closer = body;
+    if (!RB_TYPE_P(body, T_ARRAY) && rb_respond_to(body, id_to_ary))
+        exchange->body = rb_convert_type(body, T_ARRAY, "Array", "to_ary");
+}
+
+bool rb_uw_body_streams(const struct rb_uw_exchange *exchange)
+{
+    return !RB_TYPE_P(exchange->body, T_ARRAY) && exchange->framing != RB_UW_NO_BODY;
+}
+
+void rb_uw_body_close(struct rb_uw_exchange *exchange)
+{
+    VALUE closer = exchange->closer;
+
+    exchange->closer = Qnil;
+    if (!NIL_P(closer) && !RB_TYPE_P(closer, T_ARRAY) && rb_respond_to(closer, id_close))
+        rb_funcall(closer, id_close, 0);
+}
+
+static void append_size_line(struct rb_uw_exchange *exchange, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    char line[SIZE_LINE_BYTES], *start = line + sizeof line;
+
+    *--start = '\n';
+    *--start = '\r';
+    do {
+        *--start = digits[size % 16];
+        size /= 16;
+    } while (size);
+    rb_uw_append(exchange, start, (size_t)(line + sizeof line - start));
+}
+
+static void count(struct rb_uw_exchange *exchange, size_t length)
+{
+    exchange->body_written += length;
+    if (exchange->framing == RB_UW_SIZED && exchange->body_written > exchange->body_length)
+        rb_raise(rb_eArgError, "the response says content-length %llu, but its body is longer",
+                 (unsigned long long)exchange->body_length);
+}
+
+void rb_uw_write(struct rb_uw_exchange *exchange, VALUE piece)
+{
+    size_t length;
+
+    Check_Type(piece, T_STRING);
+    length = (size_t)RSTRING_LEN(piece);
+    if (length == 0 || exchange->framing == RB_UW_NO_BODY)
+        return;
+    count(exchange, length);
+    rb_uw_reserve(exchange, length + SIZE_LINE_BYTES + 2);
+    if (exchange->framing == RB_UW_CHUNKED)
+        append_size_line(exchange, length);
+    rb_uw_append(exchange, RSTRING_PTR(piece), length);
+    if (exchange->framing == RB_UW_CHUNKED)
+        rb_uw_append(exchange, "\r\n", 2);
+    RB_GC_GUARD(piece);
+}
+
+void rb_uw_flush(struct rb_uw_exchange *exchange)
+{
+    struct uw_chunk *chunk = exchange->chunk;
+
+    exchange->chunk = NULL;
+    if (chunk)
+        rb_uw_hand_over(exchange, chunk);
+    exchange->head_sent = true;
+    rb_uw_await_drain(exchange);
+}
+
+static unsigned finish_flags(const struct rb_uw_exchange *exchange)
+{
+    unsigned flags = UW_CHUNK_FINISH;
+
+    if (!exchange->keep_alive)
+        flags |= UW_CHUNK_CLOSE;
+    if (RB_TYPE_P(exchange->finished, T_ARRAY) && RARRAY_LEN(exchange->finished))
+        flags |= UW_CHUNK_TELL;
+    return flags;
+}
+
+void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
+{
+    struct uw_chunk *chunk = exchange->chunk;
+
+    if (!chunk)
+        chunk = uw_chunk_new(0);
+    if (!chunk)
+        rb_memerror();
+    exchange->chunk = NULL;
+    chunk->flags = finish_flags(exchange) | flags;
+    rb_uw_hand_over(exchange, chunk);
+}
+
+static void finish_whole(struct rb_uw_exchange *exchange)
+{
+    if (exchange->framing == RB_UW_SIZED && exchange->body_written < exchange->body_length)
+        rb_raise(rb_eArgError, "the response says content-length %llu, but its body has only %llu bytes",
+                 (unsigned long long)exchange->body_length, (unsigned long long)exchange->body_written);
+    if (exchange->framing == RB_UW_CHUNKED)
+        rb_uw_append(exchange, "0\r\n\r\n", 5);
+    rb_uw_finish(exchange, 0);
+}
+
+static void send_array(struct rb_uw_exchange *exchange)
+{
+    for (long i = 0; i < RARRAY_LEN(exchange->body); i++)
+        rb_uw_write(exchange, RARRAY_AREF(exchange->body, i));
+    finish_whole(exchange);
+}
+
+static VALUE each_piece(RB_BLOCK_CALL_FUNC_ARGLIST(piece, argument))
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    (void)argc, (void)argv, (void)blockarg;
+    rb_uw_write(exchange, piece);
+    rb_uw_flush(exchange);
+    return Qnil;
+}
+
+static void send_each(struct rb_uw_exchange *exchange)
+{
+    rb_block_call(exchange->body, id_each, 0, NULL, each_piece, (VALUE)exchange);
+    finish_whole(exchange);
+}
+
+static VALUE call_body(VALUE argument)
+{
+    VALUE *body_and_stream = (VALUE *)argument;
+
+    return rb_funcall(body_and_stream[0], id_call, 1, body_and_stream[1]);
+}
+
+static VALUE end_stream(VALUE stream)
+{
+    rb_uw_stream_end(stream);
+    return Qnil;
+}
+
+static void send_callable(struct rb_uw_exchange *exchange)
+{
+    VALUE body_and_stream[2] = {exchange->body, rb_uw_stream_new(exchange)};
+
+    rb_ensure(call_body, (VALUE)body_and_stream, end_stream, body_and_stream[1]);
+    finish_whole(exchange);
+}
+
+/* The file of the path, or -1 when it is to be sent by `each` after all: not a file, or not what Content-Length says. */
+static int open_file(struct rb_uw_exchange *exchange, int64_t *length)
+{
+    VALUE path = rb_funcall(exchange->body, id_to_path, 0);
+    struct stat status;
+    int fd = rb_cloexec_open(StringValueCStr(path), O_RDONLY | O_NONBLOCK, 0);
+
+    if (fd < 0)
+        return -1;
+    rb_update_max_fd(fd);
+    if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
+        (exchange->framing == RB_UW_SIZED && (uint64_t)status.st_size != exchange->body_length)) {
+        close(fd);
+        return -1;
+    }
+    *length = status.st_size;
+    return fd;
+}
+
+/* The core sends the file: no byte of it passes through Ruby. */
+static bool send_file(struct rb_uw_exchange *exchange)
+{
+    struct uw_chunk *file;
+    int64_t length;
+    int fd;
+
+    if (exchange->framing != RB_UW_SIZED || !rb_respond_to(exchange->body, id_to_path))
+        return false;
+    fd = open_file(exchange, &length);
+    if (fd < 0)
+        return false;
+    file = uw_chunk_file(fd, 0, length);
+    if (!file) {
+        close(fd);
+        rb_memerror();
+    }
+    if (exchange->chunk)
+        rb_uw_hand_over(exchange, exchange->chunk);
+    exchange->chunk = file;
+    rb_uw_finish(exchange, 0);
+    return true;
+}
+
+/* Partial hijack (Rack SPEC): after the head the connection is the application's. */
+static void send_hijack(struct rb_uw_exchange *exchange)
+{
+    VALUE callable = exchange->hijacker, io;
+
+    exchange->keep_alive = false;
+    if (exchange->chunk)
+        rb_uw_hand_over(exchange, exchange->chunk);
+    exchange->chunk = NULL;
+    exchange->head_sent = true;
+    io = rb_uw_detach(exchange);
+    if (NIL_P(io))
+        return;
+    exchange->hijacked = true;
+    rb_funcall(callable, id_call, 1, io);
+}
+
+void rb_uw_body_send(struct rb_uw_exchange *exchange)
+{
+    if (!NIL_P(exchange->hijacker))
+        send_hijack(exchange);
+    else if (exchange->framing == RB_UW_NO_BODY)
+        rb_uw_finish(exchange, 0);
+    else if (RB_TYPE_P(exchange->body, T_ARRAY))
+        send_array(exchange);
+    else if (send_file(exchange))
+        return;
+    else if (rb_respond_to(exchange->body, id_each))
+        send_each(exchange);
+    else if (rb_respond_to(exchange->body, id_call))
+        send_callable(exchange);
+    else
+        rb_raise(rb_eTypeError, "the response body, a %" PRIsVALUE ", answers neither to each nor to call",
+                 rb_obj_class(exchange->body));
+}

@@ -1,0 +1,373 @@
+/* The head of a response: status line and header lines, checked, and the framing that follows from them (RFC 9112, section 6). */
+#include <string.h>
+#include <strings.h>
+
+#include "http/date.h"
+#include "http/status.h"
+#include "upwell.h"
+
+#define HEAD_BYTES_USUAL 512
+#define STATUS_MIN 100
+#define STATUS_MAX 999
+
+static ID id_to_i, id_each, id_call;
+static VALUE key_hijack;
+
+/* What the application's headers said. */
+struct head {
+    struct rb_uw_exchange *exchange;
+    int status;
+    bool has_date, has_length, has_coding, close, upgrade;
+    uint64_t length;
+};
+
+void rb_uw_init_response(void)
+{
+    id_to_i = rb_intern("to_i");
+    id_each = rb_intern("each");
+    id_call = rb_intern("call");
+    rb_gc_register_mark_object(key_hijack = rb_interned_str_cstr("rack.hijack"));
+}
+
+static void grow(struct rb_uw_exchange *exchange, size_t length)
+{
+    struct uw_chunk *old = exchange->chunk, *chunk = uw_chunk_new(2 * (old ? old->capacity : 0) + length);
+
+    if (!chunk)
+        rb_memerror();
+    if (old) {
+        memcpy(chunk->bytes, old->bytes, old->length);
+        chunk->length = old->length;
+        uw_chunk_free(old);
+    }
+    exchange->chunk = chunk;
+}
+
+void rb_uw_reserve(struct rb_uw_exchange *exchange, size_t length)
+{
+    if (!exchange->chunk || exchange->chunk->capacity - exchange->chunk->length < length)
+        grow(exchange, length);
+}
+
+void rb_uw_append(struct rb_uw_exchange *exchange, const char *bytes, size_t length)
+{
+    rb_uw_reserve(exchange, length);
+    memcpy(exchange->chunk->bytes + exchange->chunk->length, bytes, length);
+    exchange->chunk->length += length;
+}
+
+static void append_text(struct rb_uw_exchange *exchange, const char *text)
+{
+    rb_uw_append(exchange, text, strlen(text));
+}
+
+/* tchar of RFC 9110, section 5.6.2. */
+static const bool token_bytes[256] = {
+    ['!'] = true, ['#'] = true, ['$'] = true, ['%'] = true, ['&'] = true,         ['\''] = true,        ['*'] = true,
+    ['+'] = true, ['-'] = true, ['.'] = true, ['^'] = true, ['_'] = true,         ['`'] = true,         ['|'] = true,
+    ['~'] = true, ['0' ... '9'] = true,       ['A' ... 'Z'] = true, ['a' ... 'z'] = true,
+};
+
+static bool token(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (!token_bytes[(unsigned char)bytes[i]])
+            return false;
+    return length > 0;
+}
+
+/* Bytes that would end the line, and so let a value write headers or responses of its own. */
+static bool splits(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i] == '\r' || bytes[i] == '\n' || bytes[i] == '\0')
+            return true;
+    return false;
+}
+
+static void append_line(struct rb_uw_exchange *exchange, const char *name, size_t name_length, const char *value,
+                        size_t value_length)
+{
+    char *end;
+
+    if (!token(name, name_length))
+        rb_raise(rb_eArgError, "response header name %+" PRIsVALUE " is not a token; it was not sent",
+                 rb_str_new(name, (long)name_length));
+    if (splits(value, value_length))
+        rb_raise(rb_eArgError, "value of response header %.*s contains CR, LF or NUL; it was not sent",
+                 (int)name_length, name);
+    rb_uw_reserve(exchange, name_length + value_length + 4);
+    end = exchange->chunk->bytes + exchange->chunk->length;
+    memcpy(end, name, name_length);
+    end += name_length;
+    *end++ = ':';
+    *end++ = ' ';
+    memcpy(end, value, value_length);
+    end += value_length;
+    *end++ = '\r';
+    *end++ = '\n';
+    exchange->chunk->length = (size_t)(end - exchange->chunk->bytes);
+}
+
+/* A value of Rack 2 may hold several lines, each a header of its own. */
+static void append_lines(struct rb_uw_exchange *exchange, VALUE name, VALUE value)
+{
+    const char *start = RSTRING_PTR(value), *end = start + RSTRING_LEN(value), *newline;
+
+    while (exchange->reactor->newline_values && (newline = memchr(start, '\n', (size_t)(end - start)))) {
+        append_line(exchange, RSTRING_PTR(name), (size_t)RSTRING_LEN(name), start, (size_t)(newline - start));
+        start = newline + 1;
+    }
+    append_line(exchange, RSTRING_PTR(name), (size_t)RSTRING_LEN(name), start, (size_t)(end - start));
+}
+
+static void append_header(struct rb_uw_exchange *exchange, VALUE name, VALUE value)
+{
+    if (RB_TYPE_P(value, T_ARRAY)) {
+        for (long i = 0; i < RARRAY_LEN(value); i++)
+            append_lines(exchange, name, rb_obj_as_string(RARRAY_AREF(value, i)));
+    } else if (!NIL_P(value)) {
+        append_lines(exchange, name, rb_obj_as_string(value));
+    }
+}
+
+static bool is(VALUE name, const char *text, size_t length)
+{
+    return (size_t)RSTRING_LEN(name) == length && strncasecmp(RSTRING_PTR(name), text, length) == 0;
+}
+
+#define IS(name, text) is(name, text, sizeof text - 1)
+
+static bool value_is(VALUE value, const char *text, size_t length)
+{
+    return RB_TYPE_P(value, T_STRING) && is(value, text, length);
+}
+
+static uint64_t parse_length(VALUE value)
+{
+    VALUE string = rb_obj_as_string(value);
+    uint64_t length = 0;
+
+    for (long i = 0; i < RSTRING_LEN(string); i++) {
+        char digit = RSTRING_PTR(string)[i];
+
+        if (digit < '0' || digit > '9' || length > (UINT64_MAX - 9) / 10)
+            rb_raise(rb_eArgError, "content-length %+" PRIsVALUE " of the response is not a length", string);
+        length = length * 10 + (uint64_t)(digit - '0');
+    }
+    if (RSTRING_LEN(string) == 0)
+        rb_raise(rb_eArgError, "content-length of the response is empty");
+    return length;
+}
+
+/* Headers that concern the connection are the server's to write; the rest are sent as they are. Returns whether `name` was dealt with. */
+static bool note_header(struct head *head, VALUE name, VALUE value)
+{
+    switch (RSTRING_LEN(name)) {
+    case 4:
+        head->has_date |= IS(name, "date");
+        return false;
+    case 10:
+        if (!IS(name, "connection"))
+            return false;
+        if (head->status == 101)
+            return false;
+        head->close |= value_is(value, "close", 5);
+        return true;
+    case 14:
+        if (!IS(name, "content-length"))
+            return false;
+        head->has_length = true;
+        head->length = parse_length(value);
+        return true;
+    case 17:
+        if (IS(name, "transfer-encoding"))
+            head->has_coding = true;
+        return false;
+    default:
+        return false;
+    }
+}
+
+static int each_header(VALUE name, VALUE value, VALUE argument)
+{
+    struct head *head = (struct head *)argument;
+
+    if (!RB_TYPE_P(name, T_STRING))
+        name = rb_obj_as_string(name);
+    /* "rack." names are meant for the server, never for the client. */
+    if (RSTRING_LEN(name) > 5 && memcmp(RSTRING_PTR(name), "rack.", 5) == 0)
+        return ST_CONTINUE;
+    if (!note_header(head, name, value))
+        append_header(head->exchange, name, value);
+    return ST_CONTINUE;
+}
+
+static VALUE yielded_header(RB_BLOCK_CALL_FUNC_ARGLIST(pair, argument))
+{
+    (void)pair;
+    rb_check_arity(argc, 1, 2);
+    if (argc == 2)
+        each_header(argv[0], argv[1], argument);
+    else
+        each_header(rb_ary_entry(argv[0], 0), rb_ary_entry(argv[0], 1), argument);
+    return Qnil;
+}
+
+static void each_pair(VALUE headers, struct head *head)
+{
+    if (RB_TYPE_P(headers, T_HASH))
+        rb_hash_foreach(headers, each_header, (VALUE)head);
+    else
+        rb_block_call(headers, id_each, 0, NULL, yielded_header, (VALUE)head);
+}
+
+void rb_uw_response_headers(struct rb_uw_exchange *exchange, VALUE headers)
+{
+    struct head head = {.exchange = exchange};
+
+    each_pair(headers, &head);
+}
+
+bool rb_uw_response_bodiless(const struct rb_uw_exchange *exchange, int status)
+{
+    return exchange->request->head.method == UW_METHOD_HEAD || uw_http_bodiless(status);
+}
+
+static void append_number(struct rb_uw_exchange *exchange, const char *name, uint64_t number)
+{
+    char digits[24], *start = digits + sizeof digits;
+
+    *--start = '\n';
+    *--start = '\r';
+    do {
+        *--start = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    append_text(exchange, name);
+    rb_uw_append(exchange, start, (size_t)(digits + sizeof digits - start));
+}
+
+static int status_of(struct rb_uw_exchange *exchange)
+{
+    VALUE status = exchange->status;
+    int number;
+
+    if (!RB_INTEGER_TYPE_P(status))
+        status = rb_funcall(status, id_to_i, 0);
+    number = NUM2INT(status);
+    if (number < STATUS_MIN || number > STATUS_MAX)
+        rb_raise(rb_eArgError, "the application answered with status %d; a status is a number from %d to %d", number,
+                 STATUS_MIN, STATUS_MAX);
+    return number;
+}
+
+static void append_status(struct rb_uw_exchange *exchange, int status)
+{
+    char digits[4] = {(char)('0' + status / 100), (char)('0' + status / 10 % 10), (char)('0' + status % 10), ' '};
+
+    rb_uw_append(exchange, "HTTP/1.1 ", 9);
+    rb_uw_append(exchange, digits, sizeof digits);
+    append_text(exchange, uw_http_reason(status));
+    rb_uw_append(exchange, "\r\n", 2);
+}
+
+/* The length of a body that is an Array of Strings; they are checked, so that nothing is sent of a body that cannot be. */
+static uint64_t array_length(VALUE body)
+{
+    uint64_t length = 0;
+
+    for (long i = 0; i < RARRAY_LEN(body); i++) {
+        VALUE piece = RARRAY_AREF(body, i);
+
+        Check_Type(piece, T_STRING);
+        length += (uint64_t)RSTRING_LEN(piece);
+    }
+    return length;
+}
+
+/* The length is known from the body itself: the application's own claim must agree. */
+static void use_known_length(struct head *head, uint64_t known)
+{
+    if (head->has_length && head->length != known && head->exchange->framing != RB_UW_NO_BODY)
+        rb_raise(rb_eArgError, "the response says content-length %llu, but its body has %llu bytes",
+                 (unsigned long long)head->length, (unsigned long long)known);
+    if (!head->has_length) {
+        head->has_length = true;
+        head->length = known;
+    }
+}
+
+/* Whether the length of an Array body is that of the response. To HEAD many applications answer with an empty body. */
+static bool knows_length(const struct head *head)
+{
+    const struct rb_uw_exchange *exchange = head->exchange;
+
+    return exchange->framing == RB_UW_SIZED ||
+           (exchange->request->head.method == UW_METHOD_HEAD && RARRAY_LEN(exchange->body) && !head->has_coding);
+}
+
+static void choose_framing(struct head *head)
+{
+    struct rb_uw_exchange *exchange = head->exchange;
+
+    if (rb_uw_response_bodiless(exchange, head->status))
+        exchange->framing = RB_UW_NO_BODY;
+    else if (head->has_coding)
+        exchange->framing = RB_UW_UNTOUCHED;
+    else if (head->has_length || RB_TYPE_P(exchange->body, T_ARRAY))
+        exchange->framing = RB_UW_SIZED;
+    else
+        exchange->framing = exchange->request->head.version_minor ? RB_UW_CHUNKED : RB_UW_TO_CLOSE;
+    if (RB_TYPE_P(exchange->body, T_ARRAY) && knows_length(head))
+        use_known_length(head, array_length(exchange->body));
+    exchange->body_length = head->length;
+}
+
+/* A 1xx or 204 has no Content-Length (RFC 9110, section 8.6). */
+static bool tells_length(const struct head *head)
+{
+    bool allowed = head->status >= 200 && head->status != 204 && !head->has_coding;
+
+    return allowed && head->has_length;
+}
+
+static void append_connection(struct head *head)
+{
+    struct rb_uw_exchange *exchange = head->exchange;
+    bool one_point_zero = exchange->request->head.version_minor == 0;
+
+    exchange->keep_alive = uw_request_keeps_alive(exchange->request) && !head->close &&
+                           exchange->framing != RB_UW_TO_CLOSE && head->status != 101;
+    if (head->status == 101)
+        return;
+    if (!exchange->keep_alive)
+        append_text(exchange, "Connection: close\r\n");
+    else if (one_point_zero)
+        append_text(exchange, "Connection: keep-alive\r\n");
+}
+
+static void append_date(struct rb_uw_exchange *exchange)
+{
+    rb_uw_append(exchange, "Date: ", 6);
+    rb_uw_append(exchange, uw_http_date_now(), UW_HTTP_DATE_BYTES);
+    rb_uw_append(exchange, "\r\n", 2);
+}
+
+void rb_uw_response_head(struct rb_uw_exchange *exchange)
+{
+    struct head head = {.exchange = exchange, .status = status_of(exchange)};
+
+    rb_uw_reserve(exchange, HEAD_BYTES_USUAL);
+    append_status(exchange, head.status);
+    each_pair(exchange->headers, &head);
+    choose_framing(&head);
+    if (!head.has_date)
+        append_date(exchange);
+    if (tells_length(&head))
+        append_number(exchange, "Content-Length: ", head.length);
+    else if (exchange->framing == RB_UW_CHUNKED)
+        append_text(exchange, "Transfer-Encoding: chunked\r\n");
+    append_connection(&head);
+    rb_uw_append(exchange, "\r\n", 2);
+}

@@ -1,0 +1,82 @@
+/* The module Upwell, as far as it is in C. */
+#include "upwell.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/processors.h"
+#include "build_report.h"
+#include "io/backend.h"
+
+VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
+
+static VALUE symbol(const char *name)
+{
+    return ID2SYM(rb_intern(name));
+}
+
+/* Why a backend cannot be used, or nil when it can. */
+static VALUE reason(const char *name, const struct uw_backend *backend)
+{
+    VALUE left_out = rb_hash_lookup(rb_const_get(rb_mUpwell, rb_intern("LEFT_OUT")), rb_str_new_cstr(name));
+    int error;
+
+    if (!backend)
+        return NIL_P(left_out) ? rb_str_new_cstr("not compiled in") : left_out;
+    error = uw_backend_probe(backend);
+    if (error == -EPERM || error == -ENOSYS)
+        return rb_sprintf("the kernel does not allow it: %s (see sysctl kernel.io_uring_disabled, or seccomp)",
+                          strerror(-error));
+    return error ? rb_str_new_cstr(strerror(-error)) : Qnil;
+}
+
+/*
+ * Every backend there is, in order of preference, tried out now.
+ *
+ * @return [Array<Hash>] name [String], compiled [Boolean], works [Boolean], reason [String, nil]
+ */
+static VALUE backends(VALUE self)
+{
+    VALUE list = rb_ary_new();
+
+    (void)self;
+    for (size_t i = 0; uw_backend_names[i]; i++) {
+        const struct uw_backend *backend = uw_backend_find(uw_backend_names[i]);
+        VALUE why = reason(uw_backend_names[i], backend), entry = rb_hash_new();
+
+        rb_hash_aset(entry, symbol("name"), rb_str_new_cstr(uw_backend_names[i]));
+        rb_hash_aset(entry, symbol("compiled"), backend ? Qtrue : Qfalse);
+        rb_hash_aset(entry, symbol("works"), NIL_P(why) ? Qtrue : Qfalse);
+        rb_hash_aset(entry, symbol("reason"), why);
+        rb_ary_push(list, entry);
+    }
+    return list;
+}
+
+/*
+ * @return [Integer] processors this process may use: affinity and the control group's CPU quota are respected
+ */
+static VALUE processors(VALUE self)
+{
+    (void)self;
+    return INT2NUM(uw_processors());
+}
+
+RUBY_FUNC_EXPORTED void Init_upwell(void)
+{
+    rb_mUpwell = rb_define_module("Upwell");
+    rb_eUpwellError = rb_define_class_under(rb_mUpwell, "Error", rb_eStandardError);
+    rb_eUpwellBackendError = rb_define_class_under(rb_mUpwell, "BackendError", rb_eUpwellError);
+    rb_uw_define_build_report();
+    rb_define_singleton_method(rb_mUpwell, "backends", backends, 0);
+    rb_define_singleton_method(rb_mUpwell, "processors", processors, 0);
+
+    rb_uw_init_input();
+    rb_uw_init_callables();
+    rb_uw_init_stream();
+    rb_uw_init_env();
+    rb_uw_init_response();
+    rb_uw_init_body();
+    rb_uw_init_exchange();
+    rb_uw_init_reactor();
+}

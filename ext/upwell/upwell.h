@@ -1,0 +1,176 @@
+/* What the C files of the binding share. The binding turns core objects into Ruby objects; it holds no protocol of its own. */
+#ifndef RB_UPWELL_H
+#define RB_UPWELL_H
+
+#include <pthread.h>
+#include <ruby.h>
+#include <ruby/encoding.h>
+#include <ruby/thread.h>
+
+#include "server/queue.h"
+#include "server/server.h"
+
+enum rb_uw_mode {
+    RB_UW_INLINE,
+    RB_UW_THREADS,
+};
+
+enum rb_uw_command {
+    RB_UW_CONTINUE,
+    RB_UW_DRAIN,
+    RB_UW_STOP,
+};
+
+/* Upwell::Reactor: a server of the core with an application. */
+struct rb_uw_reactor {
+    struct uw_server server;
+    struct uw_server_settings settings;
+    enum rb_uw_mode mode;
+    bool newline_values; /* Rack 2: a header value of several lines is several headers */
+    bool open;           /* `server` is */
+    bool finished;       /* `run` has ended */
+
+    VALUE self, app, backend, sockets;
+    VALUE root;                         /* inline: the fiber that runs the loop */
+    VALUE kept;                         /* Hash: by request, the fiber that waits to write on, or what response_finished is told */
+    VALUE template;                     /* what every env has in common */
+    VALUE host, server_name, server_port; /* of the last request: most ask for the same host */
+
+    _Atomic(int) command;
+    _Atomic(int64_t) drain_deadline_ns;
+    int64_t flushed_ns; /* when responses were last handed to the kernel */
+
+    struct uw_request *ready, **ready_last; /* inline: waiting to be served */
+
+    /* threads: */
+    struct uw_queue queue;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a wish of a worker was fulfilled, or the thread's status changed */
+    bool started, ended, interrupted;
+    int status;
+    atomic_int busy; /* workers serving a request */
+};
+
+/* One request and its response in the making; lives on the stack of whoever serves it. */
+struct rb_uw_exchange {
+    struct rb_uw_reactor *reactor;
+    struct uw_request *request;
+    struct uw_chunk *chunk; /* being filled */
+    VALUE env, input, hijack, early_hints, finished;
+    VALUE status, headers, body;
+    VALUE closer;   /* the body whose `close` is due */
+    VALUE hijacker; /* of a partial hijack, or nil */
+    VALUE error; /* what the application raised, or nil */
+    bool suspendable; /* inline: on a fiber of its own */
+    bool moved;       /* to that fiber */
+    uint64_t body_length, body_written;
+    enum rb_uw_framing {
+        RB_UW_NO_BODY,
+        RB_UW_SIZED,     /* body_length bytes */
+        RB_UW_CHUNKED,
+        RB_UW_TO_CLOSE,  /* ended by closing: HTTP/1.0 */
+        RB_UW_UNTOUCHED, /* framed by the application */
+    } framing;
+    bool keep_alive;
+    bool head_sent;
+    bool hijacked;
+    bool done; /* the request has been finished */
+};
+
+extern VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
+
+/* reactor_class.c */
+void rb_uw_init_reactor(void);
+
+/* Hands a chunk over, on whichever thread; takes the request away from the exchange when it is flagged UW_CHUNK_FINISH. */
+void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk);
+
+/* Waits, without stopping anybody else, until little is outgoing. Raises Errno::EPIPE when the client is gone. */
+void rb_uw_await_drain(struct rb_uw_exchange *exchange);
+
+/* Takes the connection out of the server: a Ruby socket, or nil when the client is gone. */
+VALUE rb_uw_detach(struct rb_uw_exchange *exchange);
+
+/* exchange.c */
+void rb_uw_init_exchange(void);
+
+/* Answers a request from beginning to end. Raises only what must end the thread, such as SystemExit. */
+void rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request);
+
+/* Runs what env["rack.response_finished"] holds once the response was sent or lost. */
+void rb_uw_serve_sent(struct rb_uw_reactor *reactor, struct uw_request *request);
+
+/* The exchange of a request that is being served. */
+static inline struct rb_uw_exchange *rb_uw_exchange_of(struct uw_request *request)
+{
+    return request->user;
+}
+
+/* reactor_class.c: what is kept for a request until its next event. */
+void rb_uw_keep(struct rb_uw_reactor *reactor, struct uw_request *request, VALUE object);
+VALUE rb_uw_take_kept(struct rb_uw_reactor *reactor, struct uw_request *request);
+
+/* rack_env.c */
+void rb_uw_init_env(void);
+VALUE rb_uw_env_template(bool rack_2);
+VALUE rb_uw_env(struct rb_uw_exchange *exchange);
+
+/* rack_response.c */
+void rb_uw_init_response(void);
+
+/* Appends the status line and headers to exchange->chunk and chooses the framing. Raises ArgumentError for what must not be sent. */
+void rb_uw_response_head(struct rb_uw_exchange *exchange);
+
+/* Appends the header lines of a Hash to exchange->chunk. */
+void rb_uw_response_headers(struct rb_uw_exchange *exchange, VALUE headers);
+
+/* Whether the response ends with the head, whatever its body holds. */
+bool rb_uw_response_bodiless(const struct rb_uw_exchange *exchange, int status);
+
+/* exchange->chunk, with room for `length` more bytes. */
+void rb_uw_reserve(struct rb_uw_exchange *exchange, size_t length);
+void rb_uw_append(struct rb_uw_exchange *exchange, const char *bytes, size_t length);
+
+/* rack_body.c */
+void rb_uw_init_body(void);
+
+/* Turns what answers to to_ary into an Array, so that its length is known. */
+void rb_uw_body_prepare(struct rb_uw_exchange *exchange);
+
+/* Whether the body has to be produced piece by piece, which may have to wait for the client. */
+bool rb_uw_body_streams(const struct rb_uw_exchange *exchange);
+
+/* Sends the whole body after the head, and finishes. */
+void rb_uw_body_send(struct rb_uw_exchange *exchange);
+
+/* Appends one framed piece of the body to exchange->chunk. */
+void rb_uw_write(struct rb_uw_exchange *exchange, VALUE piece);
+
+/* Sends what has been appended; waits while the client does not keep up. */
+void rb_uw_flush(struct rb_uw_exchange *exchange);
+
+/* Ends the response: whole, or broken with UW_CHUNK_ABORT among the flags. */
+void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags);
+
+/* Calls the body's `close`, if it has one. */
+void rb_uw_body_close(struct rb_uw_exchange *exchange);
+
+/* input_class.c: rack.input */
+void rb_uw_init_input(void);
+VALUE rb_uw_input_new(struct uw_request *request);
+VALUE rb_uw_input_empty(void);
+void rb_uw_input_end(VALUE input);
+
+/* callables_class.c: rack.hijack, rack.early_hints */
+void rb_uw_init_callables(void);
+VALUE rb_uw_hijack_new(struct uw_request *request);
+VALUE rb_uw_early_hints_new(struct uw_request *request);
+void rb_uw_callable_end(VALUE callable);
+
+/* stream_class.c: what a callable body writes to */
+void rb_uw_init_stream(void);
+VALUE rb_uw_stream_new(struct rb_uw_exchange *exchange);
+void rb_uw_stream_end(VALUE stream);
+
+#endif
