@@ -69,7 +69,8 @@ static int limit_v1(const struct place *place, int count)
     return worth(read_number(place, "cpu.cfs_quota_us"), read_number(place, "cpu.cfs_period_us"), count);
 }
 
-/* The group and all its ancestors limit; within a container the group's own path may not be visible, only the root's. */
+/* The group and all its ancestors limit; within a container the group's own path may not be visible, only the root's.
+ */
 static int limit_upwards(struct place *place, int count, int (*limit)(const struct place *, int))
 {
     for (;;) {

@@ -56,8 +56,7 @@ static struct block *add_block(struct uw_slab *slab)
 
 void *uw_slab_take(struct uw_slab *slab)
 {
-    struct block *block =
-        uw_list_empty(&slab->open) ? add_block(slab) : uw_owner(slab->open.next, struct block, link);
+    struct block *block = uw_list_empty(&slab->open) ? add_block(slab) : uw_owner(slab->open.next, struct block, link);
     int index;
 
     if (!block)

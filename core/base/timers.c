@@ -3,8 +3,9 @@
 #define SLOT_MASK (UW_TIMERS_SLOTS - 1)
 #define TICKS_MAX ((UINT64_C(1) << (UW_TIMERS_SLOT_BITS * UW_TIMERS_LEVELS)) - 1)
 
-/* Level 0 has a slot a tick; a slot of level n spans a whole turn of level n - 1. A timer waits at the level of the highest digit in which its
- * tick differs from the present one, so every slot of a level is reached before it could be needed again. */
+/* Level 0 has a slot a tick; a slot of level n spans a whole turn of level n - 1. A timer waits at the level of the
+ * highest digit in which its tick differs from the present one, so every slot of a level is reached before it could be
+ * needed again. */
 
 /* Rounded up: a timer never fires early. */
 static uint64_t tick_after(int64_t ns)
@@ -77,7 +78,8 @@ static void empty_slot(struct uw_timers *timers, int level, int slot, struct uw_
     timers->occupied[level] &= ~(UINT64_C(1) << slot);
 }
 
-/* The first tick after the present one at which a slot has to be emptied: of level 0 for its own timers, of a higher level at its beginning. */
+/* The first tick after the present one at which a slot has to be emptied: of level 0 for its own timers, of a higher
+ * level at its beginning. */
 static uint64_t next_tick(const struct uw_timers *timers)
 {
     for (int level = 0; level < UW_TIMERS_LEVELS; level++) {

@@ -14,10 +14,10 @@ struct uw_http_chunked {
     uint64_t left; /* data bytes left in this chunk */
     uint32_t extension_bytes, trailer_bytes;
     uint8_t state;
-    uint8_t digits; /* of the size line: at most 16, and none may be lost */
+    uint8_t digits;  /* of the size line: at most 16, and none may be lost */
     bool part_begun; /* of an extension: its name, or its value, has a byte already */
     bool in_value;
-    bool done;      /* the last chunk and the trailer section have been read */
+    bool done; /* the last chunk and the trailer section have been read */
 };
 
 void uw_http_chunked_init(struct uw_http_chunked *chunked);

@@ -78,7 +78,7 @@ struct uw_http_head {
     uint32_t position; /* bytes already looked at */
     uint32_t mark;     /* where the current token began */
     uint8_t state;
-    uint8_t seen; /* bits: which of the once-only fields have come */
+    uint8_t seen;        /* bits: which of the once-only fields have come */
     uint8_t empty_lines; /* skipped before the request line */
 };
 

@@ -83,6 +83,15 @@ struct uw_request *uw_queue_take(struct uw_queue *queue, struct uw_worker *worke
     return request;
 }
 
+void uw_queue_retire(struct uw_queue *queue, struct uw_worker *worker)
+{
+    pthread_mutex_lock(&queue->lock);
+    if (worker->woken)
+        queue->waking = worker->woken = false;
+    wake_one(queue);
+    pthread_mutex_unlock(&queue->lock);
+}
+
 void uw_queue_interrupt(struct uw_queue *queue, struct uw_worker *worker)
 {
     pthread_mutex_lock(&queue->lock);

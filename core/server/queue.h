@@ -38,6 +38,9 @@ void uw_queue_wait(struct uw_queue *queue, struct uw_worker *worker);
 /* The first request, or NULL when there is none now. */
 struct uw_request *uw_queue_take(struct uw_queue *queue, struct uw_worker *worker);
 
+/* The worker takes no more: if it was signalled, another one is. */
+void uw_queue_retire(struct uw_queue *queue, struct uw_worker *worker);
+
 /* Ends the wait of one worker. Any thread. */
 void uw_queue_interrupt(struct uw_queue *queue, struct uw_worker *worker);
 

@@ -1,5 +1,5 @@
-/* Upwell::Hijack and Upwell::EarlyHints: what `rack.hijack` and `rack.early_hints` of an env answer to `call` with. Each knows its request as
- * long as that is being served. */
+/* Upwell::Hijack and Upwell::EarlyHints: what `rack.hijack` and `rack.early_hints` of an env answer to `call` with.
+ * Each knows its request as long as that is being served. */
 #include "upwell.h"
 
 static VALUE cHijack, cEarlyHints;

@@ -1,5 +1,5 @@
-/* One request from env to the end of its response: whatever the application does, the client gets one complete answer, or sees by the way
- * the connection ends that it did not. */
+/* One request from env to the end of its response: whatever the application does, the client gets one complete answer,
+ * or sees by the way the connection ends that it did not. */
 #include <string.h>
 
 #include "upwell.h"
@@ -45,8 +45,8 @@ static VALUE send_body(VALUE argument)
 
 static void complete(struct rb_uw_exchange *exchange, int state);
 
-/* The rest of a streaming response, on a fiber of its own: while the client does not keep up, the loop goes on. The exchange moves to this
- * fiber's stack, where the collector sees what it refers to. */
+/* The rest of a streaming response, on a fiber of its own: while the client does not keep up, the loop goes on. The
+ * exchange moves to this fiber's stack, where the collector sees what it refers to. */
 static VALUE stream(RB_BLOCK_CALL_FUNC_ARGLIST(unused, argument))
 {
     struct rb_uw_exchange exchange = *(struct rb_uw_exchange *)argument;

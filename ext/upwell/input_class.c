@@ -1,4 +1,5 @@
-/* Upwell::Input, `rack.input`: the content of a request, complete before the application is called; in memory or in a file. */
+/* Upwell::Input, `rack.input`: the content of a request, complete before the application is called; in memory or in a
+ * file. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

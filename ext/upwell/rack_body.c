@@ -173,7 +173,8 @@ static void send_callable(struct rb_uw_exchange *exchange)
     finish_whole(exchange);
 }
 
-/* The file of the path, or -1 when it is to be sent by `each` after all: not a file, or not what Content-Length says. */
+/* The file of the path, or -1 when it is to be sent by `each` after all: not a file, or not what Content-Length says.
+ */
 static int open_file(struct rb_uw_exchange *exchange, int64_t *length)
 {
     VALUE path = rb_funcall(exchange->body, id_to_path, 0);

@@ -4,8 +4,8 @@
 
 #include "upwell.h"
 
-#define NAME_BYTES_MAX 256  /* of a header name that is remembered */
-#define NAMES_MAX 512       /* names remembered beyond those of http/field.h; a power of two */
+#define NAME_BYTES_MAX 256 /* of a header name that is remembered */
+#define NAMES_MAX 512      /* names remembered beyond those of http/field.h; a power of two */
 #define HTTP_PORT "80"
 
 /* The keys used here, as frozen strings that are looked up without being copied. */
@@ -47,13 +47,13 @@ static struct {
 static VALUE field_keys[UW_FIELD_COUNT]; /* "HTTP_ACCEPT" for Accept, and so on */
 
 static VALUE methods[] = {
-    [UW_METHOD_OTHER] = 0,   [UW_METHOD_GET] = 0,     [UW_METHOD_HEAD] = 0,    [UW_METHOD_POST] = 0,
-    [UW_METHOD_PUT] = 0,     [UW_METHOD_DELETE] = 0,  [UW_METHOD_PATCH] = 0,   [UW_METHOD_OPTIONS] = 0,
+    [UW_METHOD_OTHER] = 0,   [UW_METHOD_GET] = 0,    [UW_METHOD_HEAD] = 0,  [UW_METHOD_POST] = 0,
+    [UW_METHOD_PUT] = 0,     [UW_METHOD_DELETE] = 0, [UW_METHOD_PATCH] = 0, [UW_METHOD_OPTIONS] = 0,
     [UW_METHOD_CONNECT] = 0, [UW_METHOD_TRACE] = 0,
 };
 
-static const char *const method_names[] = {NULL,    "GET",     "HEAD",    "POST", "PUT", "DELETE",
-                                           "PATCH", "OPTIONS", "CONNECT", "TRACE"};
+static const char *const method_names[] = {NULL,     "GET",   "HEAD",    "POST",    "PUT",
+                                           "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE"};
 
 /* Header names that are not in http/field.h, by a hash of their bytes. What does not fit is built anew each time. */
 static struct {
@@ -209,8 +209,8 @@ static void add_header(VALUE env, const struct uw_request *request, const struct
         join(env, name, old, bytes, header->value.length, is_cookie(request, header));
 }
 
-/* In CGI names "X_Forwarded_For" and "X-Forwarded-For" are one: a name with an underscore must not pass for a trusted one, so it only
- * counts where no name with hyphens has come. */
+/* In CGI names "X_Forwarded_For" and "X-Forwarded-For" are one: a name with an underscore must not pass for a trusted
+ * one, so it only counts where no name with hyphens has come. */
 static void add_underscored(VALUE env, const struct uw_request *request)
 {
     for (uint32_t i = 0; i < request->head.header_count; i++) {

@@ -1,4 +1,5 @@
-/* The head of a response: status line and header lines, checked, and the framing that follows from them (RFC 9112, section 6). */
+/* The head of a response: status line and header lines, checked, and the framing that follows from them (RFC 9112,
+ * section 6). */
 #include <string.h>
 #include <strings.h>
 
@@ -63,9 +64,9 @@ static void append_text(struct rb_uw_exchange *exchange, const char *text)
 
 /* tchar of RFC 9110, section 5.6.2. */
 static const bool token_bytes[256] = {
-    ['!'] = true, ['#'] = true, ['$'] = true, ['%'] = true, ['&'] = true,         ['\''] = true,        ['*'] = true,
-    ['+'] = true, ['-'] = true, ['.'] = true, ['^'] = true, ['_'] = true,         ['`'] = true,         ['|'] = true,
-    ['~'] = true, ['0' ... '9'] = true,       ['A' ... 'Z'] = true, ['a' ... 'z'] = true,
+    ['!'] = true, ['#'] = true, ['$'] = true, ['%'] = true,         ['&'] = true,         ['\''] = true,
+    ['*'] = true, ['+'] = true, ['-'] = true, ['.'] = true,         ['^'] = true,         ['_'] = true,
+    ['`'] = true, ['|'] = true, ['~'] = true, ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true,
 };
 
 static bool token(const char *bytes, size_t length)
@@ -160,7 +161,8 @@ static uint64_t parse_length(VALUE value)
     return length;
 }
 
-/* Headers that concern the connection are the server's to write; the rest are sent as they are. Returns whether `name` was dealt with. */
+/* Headers that concern the connection are the server's to write; the rest are sent as they are. Returns whether `name`
+ * was dealt with. */
 static bool note_header(struct head *head, VALUE name, VALUE value)
 {
     switch (RSTRING_LEN(name)) {
@@ -272,7 +274,8 @@ static void append_status(struct rb_uw_exchange *exchange, int status)
     rb_uw_append(exchange, "\r\n", 2);
 }
 
-/* The length of a body that is an Array of Strings; they are checked, so that nothing is sent of a body that cannot be. */
+/* The length of a body that is an Array of Strings; they are checked, so that nothing is sent of a body that cannot be.
+ */
 static uint64_t array_length(VALUE body)
 {
     uint64_t length = 0;

@@ -1,4 +1,5 @@
-/* Upwell::Reactor: a server of the core that answers with a Rack application, on the thread that runs it or on worker threads. */
+/* Upwell::Reactor: a server of the core that answers with a Rack application, on the thread that runs it or on worker
+ * threads. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -183,8 +184,9 @@ NORETURN(static void raise_backend(const char *name, int error));
 static void raise_backend(const char *name, int error)
 {
     if (error == -ENOENT)
-        rb_raise(rb_eUpwellBackendError, "backend %s is unknown or was not compiled in; those that work here: %" PRIsVALUE,
-                 name, working_backends());
+        rb_raise(rb_eUpwellBackendError,
+                 "backend %s is unknown or was not compiled in; those that work here: %" PRIsVALUE, name,
+                 working_backends());
     rb_raise(rb_eUpwellBackendError, "backend %s does not work here (%s); those that do: %" PRIsVALUE, name,
              strerror(-error), working_backends());
 }
@@ -213,9 +215,9 @@ static VALUE choose_backend(VALUE wanted)
 
 /*
  * @param app [#call] a Rack application
- * @param settings [Hash{Symbol => Object}] mode (:inline or :threads), backend (String or nil), the limits head_bytes_max, headers_max,
- *   target_bytes_max, body_bytes_max, body_memory_bytes_max, connections_max; the time-outs in seconds head_timeout, body_timeout,
- *   keep_alive_timeout, write_timeout; newline_header_values (true for Rack 2)
+ * @param settings [Hash{Symbol => Object}] mode (:inline or :threads), backend (String or nil), the limits
+ * head_bytes_max, headers_max, target_bytes_max, body_bytes_max, body_memory_bytes_max, connections_max; the time-outs
+ * in seconds head_timeout, body_timeout, keep_alive_timeout, write_timeout; newline_header_values (true for Rack 2)
  * @raise [KeyError] when a setting is missing
  * @raise [ArgumentError] when one is out of range
  * @raise [Upwell::BackendError] when the backend is unknown or does not work here
@@ -348,7 +350,8 @@ static void wake(void *argument)
     uw_loop_wake(&reactor->server.loop);
 }
 
-/* Inline: the loop's thread has the interpreter's lock while it runs the application, once for all requests of a turn. */
+/* Inline: the loop's thread has the interpreter's lock while it runs the application, once for all requests of a turn.
+ */
 
 /* What the application computes for long must not hold back the answers before it. */
 static void flush_if_late(struct rb_uw_reactor *reactor)
@@ -527,7 +530,8 @@ static void join_thread(struct rb_uw_reactor *reactor)
     pthread_join(reactor->thread, NULL);
 }
 
-/* A worker that is still within the application may use its request for as long as the process lives: then nothing is freed. */
+/* A worker that is still within the application may use its request for as long as the process lives: then nothing is
+ * freed. */
 static VALUE close_server(VALUE self)
 {
     struct rb_uw_reactor *reactor = get(self);
@@ -562,7 +566,8 @@ static void start(struct rb_uw_reactor *reactor)
 }
 
 /*
- * Serves until #drain or #stop; in mode :inline the application runs on the calling thread, which must be on its first fiber.
+ * Serves until #drain or #stop; in mode :inline the application runs on the calling thread, which must be on its first
+ * fiber.
  *
  * @return [Boolean] whether everything in flight was finished
  * @raise [SystemCallError] when the loop cannot be opened, or fails
@@ -624,8 +629,8 @@ static VALUE end_one(VALUE argument)
     return Qnil;
 }
 
-/* Requests are taken with the interpreter's lock held: under load one thread serves one after another, and the lock changes hands only when
- * the application itself waits for something. */
+/* Requests are taken with the interpreter's lock held: under load one thread serves one after another, and the lock
+ * changes hands only when the application itself waits for something. */
 static VALUE work_on(VALUE argument)
 {
     struct work *work = (struct work *)argument;
@@ -833,7 +838,8 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
     };
     VALUE io, sent_ahead;
 
-    /* Not interruptible: it ends soon, by the write time-out at the latest, and the loop refers to this stack until then. */
+    /* Not interruptible: it ends soon, by the write time-out at the latest, and the loop refers to this stack until
+     * then. */
     rb_nogvl(exchange->reactor->mode == RB_UW_THREADS ? detach_on_thread : detach_inline, &detachment, NULL, NULL,
              RB_NOGVL_INTR_FAIL & 0);
     if (detachment.detached.fd < 0)
@@ -856,8 +862,8 @@ static void command(struct rb_uw_reactor *reactor, enum rb_uw_command command)
 }
 
 /*
- * Accepts no more and finishes every request in flight; then #run returns true. After the deadline it returns false. May be called in a trap
- * handler.
+ * Accepts no more and finishes every request in flight; then #run returns true. After the deadline it returns false.
+ * May be called in a trap handler.
  *
  * @param seconds [Numeric]
  * @return [nil]
@@ -898,7 +904,8 @@ static void put(VALUE stats, const char *name, uint64_t number)
 }
 
 /*
- * Counts since the start, and what there is now (connections, requests_in_memory, operations, queued). All are 0 while not running.
+ * Counts since the start, and what there is now (connections, requests_in_memory, operations, queued). All are 0 while
+ * not running.
  *
  * @return [Hash{Symbol => Integer}]
  */

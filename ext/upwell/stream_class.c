@@ -1,4 +1,5 @@
-/* Upwell::Stream: what a callable response body (Rack SPEC, streaming body) is called with. Reading gives the content of the request. */
+/* Upwell::Stream: what a callable response body (Rack SPEC, streaming body) is called with. Reading gives the content
+ * of the request. */
 #include "upwell.h"
 
 struct stream {
@@ -29,7 +30,10 @@ static size_t stream_memsize(const void *data)
 
 static const rb_data_type_t stream_type = {
     .wrap_struct_name = "Upwell::Stream",
-    .function = {.dmark = stream_mark, .dfree = RUBY_TYPED_DEFAULT_FREE, .dsize = stream_memsize, .dcompact = stream_compact},
+    .function = {.dmark = stream_mark,
+                 .dfree = RUBY_TYPED_DEFAULT_FREE,
+                 .dsize = stream_memsize,
+                 .dcompact = stream_compact},
     .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
 };
 

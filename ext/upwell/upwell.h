@@ -1,4 +1,5 @@
-/* What the C files of the binding share. The binding turns core objects into Ruby objects; it holds no protocol of its own. */
+/* What the C files of the binding share. The binding turns core objects into Ruby objects; it holds no protocol of its
+ * own. */
 #ifndef RB_UPWELL_H
 #define RB_UPWELL_H
 
@@ -31,9 +32,9 @@ struct rb_uw_reactor {
     bool finished;       /* `run` has ended */
 
     VALUE self, app, backend, sockets;
-    VALUE root;                         /* inline: the fiber that runs the loop */
-    VALUE kept;                         /* Hash: by request, the fiber that waits to write on, or what response_finished is told */
-    VALUE template;                     /* what every env has in common */
+    VALUE root;     /* inline: the fiber that runs the loop */
+    VALUE kept;     /* Hash: by request, the fiber that waits to write on, or what response_finished is told */
+    VALUE template; /* what every env has in common */
     VALUE host, server_name, server_port; /* of the last request: most ask for the same host */
 
     _Atomic(int) command;
@@ -59,15 +60,15 @@ struct rb_uw_exchange {
     struct uw_chunk *chunk; /* being filled */
     VALUE env, input, hijack, early_hints, finished;
     VALUE status, headers, body;
-    VALUE closer;   /* the body whose `close` is due */
-    VALUE hijacker; /* of a partial hijack, or nil */
-    VALUE error; /* what the application raised, or nil */
+    VALUE closer;     /* the body whose `close` is due */
+    VALUE hijacker;   /* of a partial hijack, or nil */
+    VALUE error;      /* what the application raised, or nil */
     bool suspendable; /* inline: on a fiber of its own */
     bool moved;       /* to that fiber */
     uint64_t body_length, body_written;
     enum rb_uw_framing {
         RB_UW_NO_BODY,
-        RB_UW_SIZED,     /* body_length bytes */
+        RB_UW_SIZED, /* body_length bytes */
         RB_UW_CHUNKED,
         RB_UW_TO_CLOSE,  /* ended by closing: HTTP/1.0 */
         RB_UW_UNTOUCHED, /* framed by the application */
@@ -83,7 +84,8 @@ extern VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
 /* reactor_class.c */
 void rb_uw_init_reactor(void);
 
-/* Hands a chunk over, on whichever thread; takes the request away from the exchange when it is flagged UW_CHUNK_FINISH. */
+/* Hands a chunk over, on whichever thread; takes the request away from the exchange when it is flagged UW_CHUNK_FINISH.
+ */
 void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk);
 
 /* Waits, without stopping anybody else, until little is outgoing. Raises Errno::EPIPE when the client is gone. */
@@ -119,7 +121,8 @@ VALUE rb_uw_env(struct rb_uw_exchange *exchange);
 /* rack_response.c */
 void rb_uw_init_response(void);
 
-/* Appends the status line and headers to exchange->chunk and chooses the framing. Raises ArgumentError for what must not be sent. */
+/* Appends the status line and headers to exchange->chunk and chooses the framing. Raises ArgumentError for what must
+ * not be sent. */
 void rb_uw_response_head(struct rb_uw_exchange *exchange);
 
 /* Appends the header lines of a Hash to exchange->chunk. */
