@@ -316,7 +316,7 @@ static void choose_framing(struct head *head)
 
     if (rb_uw_response_bodiless(exchange, head->status))
         exchange->framing = RB_UW_NO_BODY;
-    else if (head->has_coding)
+    else if (head->has_coding || !NIL_P(exchange->hijacker))
         exchange->framing = RB_UW_UNTOUCHED;
     else if (head->has_length || RB_TYPE_P(exchange->body, T_ARRAY))
         exchange->framing = RB_UW_SIZED;
@@ -340,7 +340,7 @@ static void append_connection(struct head *head)
     struct rb_uw_exchange *exchange = head->exchange;
     bool one_point_zero = exchange->request->head.version_minor == 0;
 
-    exchange->keep_alive = uw_request_keeps_alive(exchange->request) && !head->close &&
+    exchange->keep_alive = uw_request_keeps_alive(exchange->request) && !head->close && NIL_P(exchange->hijacker) &&
                            exchange->framing != RB_UW_TO_CLOSE && head->status != 101;
     if (head->status == 101)
         return;

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "io/backend.h"
 #include "upwell.h"
@@ -408,7 +410,7 @@ static int end_kept(VALUE key, VALUE fiber, VALUE argument)
     struct uw_request *request = (struct uw_request *)(uintptr_t)NUM2ULL(key);
 
     (void)argument;
-    if (RTEST(rb_obj_is_kind_of(fiber, rb_cFiber))) {
+    if (RTEST(rb_obj_is_fiber(fiber))) {
         atomic_store(&request->lost, true);
         rb_fiber_transfer(fiber, 0, NULL);
     }
@@ -428,7 +430,7 @@ static VALUE run_inline(VALUE self)
     struct rb_uw_reactor *reactor = get(self);
 
     while (goes_on(reactor) && !reactor->status) {
-        rb_thread_call_without_gvl(turn, reactor, wake, reactor);
+        rb_nogvl(turn, reactor, wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
         if (reactor->ready)
             serve_ready(reactor);
     }
@@ -464,11 +466,10 @@ static void *loop_thread(void *argument)
         turn(reactor);
         status = reactor->status;
     }
-    pthread_mutex_lock(&reactor->lock);
-    reactor->ended = true;
-    pthread_cond_broadcast(&reactor->changed);
-    pthread_mutex_unlock(&reactor->lock);
+    atomic_store(&reactor->ended, true);
+    tell_changed(reactor);
     uw_queue_close(&reactor->queue);
+    (void)eventfd_write(reactor->ended_fd, 1); /* the counter cannot overflow by one */
     return NULL;
 }
 
@@ -478,6 +479,10 @@ static int start_thread(struct rb_uw_reactor *reactor, struct start *start)
     sigset_t all, before;
     int error;
 
+    reactor->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (reactor->ended_fd < 0)
+        return -errno;
+    rb_update_max_fd(reactor->ended_fd);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&reactor->thread, NULL, loop_thread, start);
@@ -492,34 +497,14 @@ static int start_thread(struct rb_uw_reactor *reactor, struct start *start)
     return error;
 }
 
-static void *wait_for_end(void *argument)
-{
-    struct rb_uw_reactor *reactor = argument;
-
-    pthread_mutex_lock(&reactor->lock);
-    while (!reactor->ended && !reactor->interrupted)
-        pthread_cond_wait(&reactor->changed, &reactor->lock);
-    reactor->interrupted = false;
-    pthread_mutex_unlock(&reactor->lock);
-    return NULL;
-}
-
-static void interrupt_wait(void *argument)
-{
-    struct rb_uw_reactor *reactor = argument;
-
-    pthread_mutex_lock(&reactor->lock);
-    reactor->interrupted = true;
-    pthread_cond_broadcast(&reactor->changed);
-    pthread_mutex_unlock(&reactor->lock);
-}
-
+/* Waits as Ruby itself waits for a descriptor: only so does Ruby 3.1 see signals while every other thread is out of its
+ * sight. */
 static VALUE run_threads(VALUE self)
 {
     struct rb_uw_reactor *reactor = get(self);
 
-    while (!reactor->ended)
-        rb_thread_call_without_gvl(wait_for_end, reactor, interrupt_wait, reactor);
+    while (!atomic_load(&reactor->ended))
+        rb_thread_wait_fd(reactor->ended_fd);
     return Qnil;
 }
 
@@ -528,6 +513,7 @@ static void join_thread(struct rb_uw_reactor *reactor)
     atomic_store(&reactor->command, RB_UW_STOP);
     uw_loop_wake(&reactor->server.loop);
     pthread_join(reactor->thread, NULL);
+    close(reactor->ended_fd);
 }
 
 /* A worker that is still within the application may use its request for as long as the process lives: then nothing is
@@ -840,8 +826,7 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
 
     /* Not interruptible: it ends soon, by the write time-out at the latest, and the loop refers to this stack until
      * then. */
-    rb_nogvl(exchange->reactor->mode == RB_UW_THREADS ? detach_on_thread : detach_inline, &detachment, NULL, NULL,
-             RB_NOGVL_INTR_FAIL & 0);
+    rb_nogvl(exchange->reactor->mode == RB_UW_THREADS ? detach_on_thread : detach_inline, &detachment, NULL, NULL, 0);
     if (detachment.detached.fd < 0)
         return Qnil;
     sent_ahead = rb_str_new(detachment.detached.bytes, (long)detachment.detached.length);

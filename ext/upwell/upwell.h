@@ -47,8 +47,10 @@ struct rb_uw_reactor {
     struct uw_queue queue;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a wish of a worker was fulfilled, or the thread's status changed */
-    bool started, ended, interrupted;
+    pthread_cond_t changed; /* a worker's wish was fulfilled, or the loop's thread has started or ended */
+    bool started;
+    atomic_bool ended;
+    int ended_fd; /* an eventfd, readable once the loop's thread has ended */
     int status;
     atomic_int busy; /* workers serving a request */
 };

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+# Compiles the core and the binding into upwell/upwell.so. UPWELL_BACKENDS=epoll,poll chooses the backends; without it all that are found
+# are compiled in. UPWELL_WERROR=1 turns warnings into errors.
+
+require "mkmf"
+
+CORE = File.expand_path("../../core", __dir__)
+FOLDERS = %w[base io http server].freeze
+BACKENDS = %w[io_uring epoll poll].freeze
+
+# What a backend needs, or why it is left out.
+MISSING = {
+  "io_uring" => lambda {
+    next "liburing.h was not found (Debian: apt-get install liburing-dev)" unless have_header("liburing.h")
+    next "the library liburing was not found" unless have_library("uring", "io_uring_queue_init_params", "liburing.h")
+
+    functions = %w[io_uring_prep_recv_multishot io_uring_register_buf_ring io_uring_submit_and_get_events]
+    missing = functions.reject { |name| have_func(name, "liburing.h") }
+    "liburing is older than 2.3: it lacks #{missing.join(", ")}" unless missing.empty?
+  },
+  "epoll" => -> { "sys/epoll.h was not found" unless have_header("sys/epoll.h") },
+  "poll" => -> { "poll.h was not found" unless have_header("poll.h") }
+}.freeze
+
+def requested_backends
+  names = ENV["UPWELL_BACKENDS"]&.split(/[\s,]+/)&.reject(&:empty?)
+  return if names.nil? || names.empty?
+
+  unknown = names - BACKENDS
+  abort "UPWELL_BACKENDS names #{unknown.join(", ")}, which is no backend; choose among #{BACKENDS.join(", ")}" if unknown.any?
+  names
+end
+
+# @return [Hash{String => String}] why each backend that is left out is
+def choose_backends(requested)
+  BACKENDS.each_with_object({}) do |name, left_out|
+    reason = requested && !requested.include?(name) ? "not compiled in: UPWELL_BACKENDS did not name it" : MISSING[name].call
+    abort "UPWELL_BACKENDS names #{name}, but #{reason}" if reason && requested&.include?(name)
+    reason ? left_out[name] = reason : $defs << "-DUW_HAVE_#{name.upcase}"
+  end
+end
+
+def liburing_version
+  pkg_config("liburing", "modversion") || "unknown" if $defs.include?("-DUW_HAVE_IO_URING")
+end
+
+def hash_in_c(name, hash)
+  pairs = hash.map { |key, value| "    rb_hash_aset(hash, rb_str_new_cstr(#{key.dump}), rb_str_new_cstr(#{value.dump}));\n" }
+  <<~C
+    static void define_#{name.downcase}(void)
+    {
+        VALUE hash = rb_hash_new();
+
+    #{pairs.join}    rb_define_const(rb_mUpwell, "#{name}", rb_obj_freeze(hash));
+    }
+  C
+end
+
+def write_report(left_out)
+  build = {
+    "ruby" => RUBY_DESCRIPTION, "compiler" => `#{RbConfig::CONFIG["CC"]} --version 2>&1`.lines.first.to_s.strip,
+    "flags" => $CFLAGS.strip, "backends" => (BACKENDS - left_out.keys).join(" "), "liburing" => liburing_version || "not used"
+  }
+  File.write("build_report.h", <<~C)
+    /* Written by extconf.rb. */
+    #include <ruby.h>
+    #{hash_in_c("BUILD", build)}
+    #{hash_in_c("LEFT_OUT", left_out)}
+    static void rb_uw_define_build_report(void)
+    {
+        define_build();
+        define_left_out();
+    }
+  C
+end
+
+$CFLAGS << " -std=gnu11 -O3 -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter -Wno-declaration-after-statement"
+$warnflags = "" # Ruby's own choice would drown ours
+$defs << "-D_GNU_SOURCE"
+$INCFLAGS << " -I#{CORE} -I."
+$VPATH.concat(FOLDERS.map { |folder| File.join(CORE, folder) })
+$srcs = Dir[File.join(__dir__, "*.c"), *FOLDERS.map { |folder| File.join(CORE, folder, "*.c") }].sort
+$objs = $srcs.map { |path| "#{File.basename(path, ".c")}.o" }
+
+left_out = choose_backends(requested_backends)
+abort "no backend can be compiled: #{left_out}" if left_out.size == BACKENDS.size
+have_library("pthread")
+$CFLAGS << " -Werror" if ENV["UPWELL_WERROR"] # only now: mkmf's own trials are not free of warnings
+write_report(left_out)
+create_makefile("upwell/upwell")
