@@ -63,7 +63,10 @@ void uw_queue_wait(struct uw_queue *queue, struct uw_worker *worker)
     queue->waiting++;
     while (!queue->first && !queue->closed && !worker->interrupted) {
         pthread_cond_wait(&queue->filled, &queue->lock);
-        worker->woken = true;
+        /* If others were faster, the signal is used up and this one waits for the next. */
+        worker->woken = queue->first != NULL;
+        if (!worker->woken)
+            queue->waking = false;
     }
     queue->waiting--;
     worker->interrupted = false;
