@@ -82,6 +82,8 @@ $INCFLAGS << " -I#{CORE} -I."
 $VPATH.concat(FOLDERS.map { |folder| File.join(CORE, folder) })
 $srcs = Dir[File.join(__dir__, "*.c"), *FOLDERS.map { |folder| File.join(CORE, folder, "*.c") }].sort
 $objs = $srcs.map { |path| "#{File.basename(path, ".c")}.o" }
+abort "two C files have one name: #{$objs.tally.select { |_, count| count > 1 }.keys.join(", ")}" unless $objs.uniq.size == $objs.size
+$headers.concat(Dir[File.join(CORE, "**", "*.h")]) # a changed header of the core compiles what depends on it anew
 
 left_out = choose_backends(requested_backends)
 abort "no backend can be compiled: #{left_out}" if left_out.size == BACKENDS.size

@@ -1,0 +1,105 @@
+# frozen_string_literal: true
+
+require "optparse"
+require_relative "../upwell"
+require_relative "cli/check"
+
+module Upwell
+  # The command line: `upwell [options] [config.ru]`, and `up_ruby`, `up_ruby_cluster`, which differ in the number of workers alone.
+  class CLI
+    USAGE_STATUS = 2
+    DEFAULT_RACKUP = "config.ru"
+
+    # @param program [String] the command's name
+    # @param defaults [Hash{Symbol => Object}] settings that the options may override
+    def initialize(program, defaults = {})
+      @program = program
+      @values = defaults
+    end
+
+    # @param arguments [Array<String>]
+    # @return [Integer] the exit status: 0; 1 when serving is not possible, or ended with requests in flight; 2 for a wrong usage
+    def run(arguments)
+      rest = parser.parse(arguments)
+      return @action.call if @action
+
+      serve(rest)
+    rescue OptionParser::ParseError => e
+      complain("#{e.message}; see #{@program} --help", USAGE_STATUS)
+    rescue ConfigurationError, BackendError => e
+      complain(e.message, 1)
+    end
+
+    private
+
+    def complain(message, status)
+      warn "#{@program}: #{message}"
+      status
+    end
+
+    def parser
+      OptionParser.new do |options|
+        options.banner = "Usage: #{@program} [options] [config.ru]"
+        SETTINGS.each { |setting| define(options, setting) }
+        options.on("-C", "--config FILE", "settings by the same names, in Ruby: port 8080") { |path| @file = path }
+        options.on("--check", "tells what was compiled in, what works here, and why not") { @action = -> { Check.new.run } }
+        options.on("-v", "--version", "tells the version") { @action = -> { say("upwell #{VERSION}") } }
+        options.on("-h", "--help", "tells this") { @action = -> { say(options.help) } }
+      end
+    end
+
+    def define(options, setting)
+      long = [setting.option, setting.argument].compact.join(" ")
+      options.on(*[setting.short, long, "#{setting.help}#{default(setting)}"].compact) do |value|
+        setting.kind == :binds ? (@binds ||= []) << value : @values[setting.name] = value
+      end
+    end
+
+    def default(setting)
+      value = Array(setting.default).join(", ")
+      setting.kind == :flag || value.empty? ? "" : " [#{value}]"
+    end
+
+    def say(text)
+      puts text
+      0
+    end
+
+    def serve(rest)
+      raise ConfigurationError, "one config.ru can be served, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
+
+      path = rackup_file(rest.first)
+      @values[:bind] = @binds if @binds
+      configuration = Configuration.new(@values, file: @file)
+      ENV["RACK_ENV"] = configuration.environment
+      run_server(configuration, path)
+    end
+
+    def rackup_file(argument)
+      path = File.expand_path(argument || DEFAULT_RACKUP)
+      return path if File.file?(path)
+
+      raise ConfigurationError, "there is no #{path}; go to the application's folder, or name its config.ru"
+    end
+
+    def run_server(configuration, path)
+      log_file = Server::LogFile.new(configuration.log_file)
+      pid_file = Server::PidFile.new(configuration.pid_file)
+      log_file.open
+      pid_file.write
+      kind = configuration.workers.zero? ? Server::Single : Server::Cluster
+      kind.new(configuration, log_file) { load_app(path) }.run
+    ensure
+      pid_file&.remove
+    end
+
+    def load_app(path)
+      require "rack"
+      app = ::Rack::Builder.parse_file(path)
+      app.is_a?(Array) ? app.first : app # Rack 2 returns the options too
+    rescue StandardError, ScriptError => e
+      warn e.full_message(highlight: false)
+      raise ConfigurationError, "#{path} raised #{e.class} while it was loaded; mend what the backtrace above shows"
+    end
+  end
+end

@@ -1,0 +1,185 @@
+# frozen_string_literal: true
+
+require_relative "settings"
+
+module Upwell
+  # What was configured cannot be: the message says what, where and what to do.
+  class ConfigurationError < StandardError; end
+
+  # The settings of a server: defaults, overridden by the environment, a configuration file and the command line, in this order.
+  #
+  #     configuration = Upwell::Configuration.new(port: 8080, mode: "threads:5")
+  #     configuration.port # => 8080
+  class Configuration
+    BACKENDS = %w[io_uring epoll poll].freeze
+    PORTS = (0..65_535)
+    HEADERS_MAX = 100
+    THREADS_MAX = 1_000
+    WORKERS_MAX = 1_000
+    ENVIRONMENT = { port: "PORT", backend: "UPWELL_BACKEND", environment: "RACK_ENV" }.freeze
+
+    # @return [Array<Proc>] called in the supervisor before the first worker is forked
+    attr_reader :before_fork_hooks
+    # @return [Array<Proc>] called with the worker's number in each worker, before it accepts
+    attr_reader :after_fork_hooks
+
+    # @param values [Hash{Symbol => Object}] what the command line or a caller decided
+    # @param file [String, nil] a configuration file, see {FileReader}
+    # @param environment [Hash{String => String}]
+    # @raise [ConfigurationError] for an unknown setting or a value out of range
+    def initialize(values = {}, file: nil, environment: ENV)
+      @values = SETTINGS.to_h { |setting| [setting.name, setting.default] }
+      @before_fork_hooks = []
+      @after_fork_hooks = []
+      read_environment(environment)
+      FileReader.new(self).read(file) if file
+      values.each { |name, value| set(name, value, "option") }
+    end
+
+    SETTINGS.each { |setting| define_method(setting.name) { @values.fetch(setting.name) } }
+
+    # @param name [Symbol]
+    # @param value [Object]
+    # @param source [String] for the message
+    # @raise [ConfigurationError]
+    def set(name, value, source)
+      setting = SETTINGS.find { |candidate| candidate.name == name }
+      raise ConfigurationError, "#{source}: there is no setting #{name}; see upwell --help" unless setting
+
+      @values[name] = send(:"read_#{setting.kind}", value)
+    rescue ArgumentError => e
+      raise ConfigurationError, "#{source} #{name}: #{e.message}, got #{value.inspect}"
+    end
+
+    # @return [Integer] worker threads; 0 in mode inline
+    def threads
+      mode[/\Athreads:(\d+)\z/, 1].to_i
+    end
+
+    # @return [Hash{Symbol => Object}] what {Reactor} needs
+    def reactor_settings
+      names = %i[backend head_bytes_max headers_max target_bytes_max body_bytes_max body_memory_bytes_max connections_max
+                 head_timeout body_timeout keep_alive_timeout write_timeout]
+      @values.slice(*names).merge(mode: threads.zero? ? :inline : :threads, newline_header_values: rack2?)
+    end
+
+    private
+
+    def read_environment(environment)
+      ENVIRONMENT.each do |name, variable|
+        value = environment[variable]
+        set(name, value, "environment variable #{variable} for") if value && !value.empty?
+      end
+    end
+
+    def rack2?
+      defined?(::Rack.release) ? ::Rack.release.start_with?("2.") : false
+    end
+
+    def integer(value, range, description)
+      number = Integer(value, exception: false)
+      raise ArgumentError, "must be #{description}" unless number && range.cover?(number)
+
+      number
+    end
+
+    def read_port(value)
+      integer(value, PORTS, "a port from 0 to 65535")
+    end
+
+    def read_binds(value)
+      Array(value).map(&:to_s).each { |address| raise ArgumentError, "must be an address" if address.empty? }
+    end
+
+    def read_workers(value)
+      return Upwell.processors if value.to_s == "auto"
+
+      integer(value, 0..WORKERS_MAX, "a number from 0 to #{WORKERS_MAX}, or auto")
+    end
+
+    def read_mode(value)
+      text = value.to_s
+      threads = text[/\Athreads:(\d+)\z/, 1]
+      return text if text == "inline" || (threads && (1..THREADS_MAX).cover?(threads.to_i))
+      raise ArgumentError, "fibers is not there yet: use inline, or threads:N" if text == "fibers"
+
+      raise ArgumentError, "must be inline, or threads:N with N from 1 to #{THREADS_MAX}"
+    end
+
+    def read_backend(value)
+      return if value.nil?
+      return value.to_s if BACKENDS.include?(value.to_s)
+
+      working = Upwell.backends.select { |backend| backend[:works] }.map { |backend| backend[:name] }
+      raise ArgumentError, "must be one of those that work here: #{working.join(", ")}"
+    end
+
+    def read_text(value)
+      value&.to_s
+    end
+
+    def read_flag(value)
+      [true, "true", "1", "yes"].include?(value)
+    end
+
+    def read_count(value)
+      integer(value, 1..(2**62), "a whole number above 0")
+    end
+
+    def read_headers(value)
+      integer(value, 1..HEADERS_MAX, "a number from 1 to #{HEADERS_MAX}")
+    end
+
+    def read_seconds(value)
+      number = Float(value, exception: false)
+      raise ArgumentError, "must be a number of seconds above 0" unless number&.positive?
+
+      number
+    end
+
+    # What a configuration file is evaluated in: each setting is a method of its name.
+    #
+    #     port 8080
+    #     bind "127.0.0.1", "unix:/run/app.sock"
+    #     workers 2
+    #     mode "threads:5"
+    #     after_fork { |index| Database.connect }
+    class FileReader
+      # @param configuration [Configuration]
+      def initialize(configuration)
+        @configuration = configuration
+      end
+
+      # @param path [String]
+      # @raise [ConfigurationError]
+      def read(path)
+        @path = path
+        instance_eval(File.read(path), path)
+      rescue SystemCallError => e
+        raise ConfigurationError, "configuration file #{path} cannot be read: #{e.message}"
+      rescue SyntaxError, NameError => e
+        raise ConfigurationError, "configuration file #{path}: #{e.message}"
+      end
+
+      SETTINGS.each do |setting|
+        define_method(setting.name) do |*values|
+          value = setting.kind == :binds ? values : values.first
+          value = true if setting.kind == :flag && values.empty?
+          @configuration.set(setting.name, value, "configuration file #{@path}:")
+        end
+      end
+
+      # Registers a block for the supervisor, before it forks.
+      def before_fork(&block)
+        @configuration.before_fork_hooks << block
+      end
+
+      # Registers a block for each new worker.
+      #
+      # @yieldparam index [Integer] the worker's number, from 0
+      def after_fork(&block)
+        @configuration.after_fork_hooks << block
+      end
+    end
+  end
+end

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+require_relative "server/listeners"
+require_relative "server/log_file"
+require_relative "server/pid_file"
+require_relative "server/single"
+require_relative "server/cluster"
+
+module Upwell
+  # Serves a Rack application in this process, on one loop.
+  #
+  #     Upwell::Server.new(app, Upwell::Configuration.new(port: 8080)).run
+  class Server
+    # @return [Array<String>] where it listens
+    attr_reader :urls
+    # @return [Reactor]
+    attr_reader :reactor
+
+    # @param app [#call]
+    # @param configuration [Configuration]
+    # @param listeners [Array<Listeners::Listener>] opened already, or nil
+    # @raise [ConfigurationError] when an address cannot be listened on
+    # @raise [BackendError] when the backend asked for does not work here
+    def initialize(app, configuration, listeners: nil)
+      @configuration = configuration
+      @reactor = Reactor.new(app, configuration.reactor_settings)
+      @listeners = listeners || Listeners.new(configuration).open
+      @urls = @listeners.map(&:url)
+      @listeners.each { |listener| @reactor.listen(listener.socket) }
+    end
+
+    # Serves until {#drain} or {#stop}.
+    #
+    # @return [Boolean] whether everything in flight was finished
+    def run
+      threads = Array.new(@configuration.threads) { Thread.new { work } }
+      finished = @reactor.run
+      finished ? threads.each(&:join) : threads.each(&:kill)
+      finished
+    end
+
+    # Accepts no more, and ends when every request in flight was answered. May be called in a trap handler.
+    #
+    # @param seconds [Numeric] the deadline
+    def drain(seconds = @configuration.drain_timeout)
+      @reactor.drain(seconds)
+    end
+
+    # Ends at once. May be called in a trap handler.
+    def stop
+      @reactor.stop
+    end
+
+    # @return [String] for the operator: where, with which backend and mode
+    def description
+      "#{urls.join(", ")} (#{@reactor.backend}, #{@configuration.mode})"
+    end
+
+    private
+
+    def work
+      Thread.current.report_on_exception = false
+      @reactor.work
+    end
+  end
+end

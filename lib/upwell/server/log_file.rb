@@ -1,0 +1,23 @@
+# frozen_string_literal: true
+
+module Upwell
+  class Server
+    # Sends standard output and error to a file, and opens it again after it was moved away (logrotate).
+    class LogFile
+      # @param path [String, nil] nil leaves the streams as they are
+      def initialize(path)
+        @path = path && File.expand_path(path)
+      end
+
+      # @raise [ConfigurationError] when the file cannot be written
+      def open
+        [$stdout, $stderr].each do |stream|
+          stream.reopen(@path, "a") if @path
+          stream.sync = true
+        end
+      rescue SystemCallError => e
+        raise ConfigurationError, "log file #{@path} cannot be written: #{e.message}"
+      end
+    end
+  end
+end

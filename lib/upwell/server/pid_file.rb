@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+module Upwell
+  class Server
+    # Holds the process number while the server runs.
+    class PidFile
+      # @param path [String, nil] nil: no file
+      def initialize(path)
+        @path = path && File.expand_path(path)
+      end
+
+      # @raise [ConfigurationError] when a live process holds it, or it cannot be written
+      def write
+        return unless @path
+
+        refuse_live
+        File.write(@path, "#{Process.pid}\n")
+        @owner = Process.pid
+      rescue SystemCallError => e
+        raise ConfigurationError, "pid file #{@path} cannot be written: #{e.message}"
+      end
+
+      # Removes the file, unless another process has written it since.
+      def remove
+        return unless @path && @owner == Process.pid
+
+        File.unlink(@path) if File.read(@path).to_i == Process.pid
+      rescue Errno::ENOENT
+        nil
+      end
+
+      private
+
+      def refuse_live
+        pid = File.exist?(@path) ? File.read(@path).to_i : 0
+        return unless pid.positive? && pid != Process.pid
+
+        Process.kill(0, pid)
+        raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it first"
+      rescue Errno::ESRCH, Errno::EPERM
+        nil
+      end
+    end
+  end
+end

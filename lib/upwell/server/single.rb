@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+module Upwell
+  class Server
+    # A server that owns its process: loads the application, obeys signals, no workers.
+    #
+    # SIGTERM and SIGINT drain and exit 0; a second one ends at once with status 1. SIGHUP opens the log file again.
+    class Single
+      # @param configuration [Configuration]
+      # @param log_file [LogFile]
+      # @yieldreturn [#call] the application
+      def initialize(configuration, log_file, &load_app)
+        @configuration = configuration
+        @log_file = log_file
+        @load_app = load_app
+      end
+
+      # @return [Integer] the exit status
+      def run
+        listeners = Listeners.new(@configuration).open
+        @server = Server.new(@load_app.call, @configuration, listeners: listeners)
+        trap_signals
+        puts "Upwell #{VERSION} serves on #{@server.description}, no workers"
+        finished = @server.run
+        warn "Upwell ended with requests in flight" unless finished
+        finished ? 0 : 1
+      ensure
+        remove_sockets(listeners)
+      end
+
+      private
+
+      def trap_signals
+        %w[TERM INT].each { |signal| trap(signal) { terminate } }
+        trap("HUP") { @log_file.open }
+        trap("USR1") { $stderr.write("SIGUSR1: a phased restart needs workers (-w N)\n") }
+      end
+
+      def terminate
+        exit!(1) if @terminating
+        @terminating = true
+        @server.drain
+      end
+
+      def remove_sockets(listeners)
+        (listeners || []).each { |listener| File.unlink(listener.url.delete_prefix("unix:")) if listener.url.start_with?("unix:") }
+      rescue Errno::ENOENT
+        nil
+      end
+    end
+  end
+end

@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+module Upwell
+  # One thing that can be configured. The command line, the configuration file, the checks and the help are all made from this list.
+  #
+  # @!attribute name [Symbol] as the configuration file writes it; the command line writes hyphens
+  # @!attribute default [Object]
+  # @!attribute kind [Symbol] how a value is read and checked, see {Configuration}
+  # @!attribute short [String, nil] the short option
+  # @!attribute argument [String, nil] what the help calls the value
+  # @!attribute help [String]
+  Setting = Struct.new(:name, :default, :kind, :short, :argument, :help) do
+    # @return [String] the long option
+    def option
+      "--#{name.to_s.tr("_", "-")}"
+    end
+  end
+
+  SETTINGS = [
+    Setting.new(:port, 3000, :port, "-p", "PORT", "TCP port; 0 takes a free one (environment: PORT)"),
+    Setting.new(:bind, ["localhost"], :binds, "-b", "ADDRESS", "host, host:port, [v6]:port or unix:PATH; may be repeated"),
+    Setting.new(:workers, 0, :workers, "-w", "N", "worker processes under a supervisor; auto: one a processor; 0: none"),
+    Setting.new(:mode, "inline", :mode, nil, "MODE", "inline, or threads:N"),
+    Setting.new(:backend, nil, :backend, nil, "NAME", "io_uring, epoll or poll (environment: UPWELL_BACKEND)"),
+    Setting.new(:environment, "development", :text, "-E", "NAME", "sets RACK_ENV (environment: RACK_ENV)"),
+    Setting.new(:preload, false, :flag, nil, nil, "load the application before the workers are forked"),
+    Setting.new(:log_file, nil, :text, "-l", "FILE", "standard output and error go there; SIGHUP opens it again"),
+    Setting.new(:pid_file, nil, :text, "-P", "FILE", "holds the process number while running"),
+    Setting.new(:connections_max, 10_000, :count, nil, "N", "connections of a worker; more wait in the backlog"),
+    Setting.new(:head_bytes_max, 65_536, :count, nil, "BYTES", "request line and headers; above: 431"),
+    Setting.new(:headers_max, 100, :headers, nil, "N", "headers of a request, at most 100; above: 431"),
+    Setting.new(:target_bytes_max, 8_192, :count, nil, "BYTES", "request target; above: 414"),
+    Setting.new(:body_bytes_max, 1_073_741_824, :count, nil, "BYTES", "content of a request; above: 413"),
+    Setting.new(:body_memory_bytes_max, 65_536, :count, nil, "BYTES", "content kept in memory; above: a temporary file"),
+    Setting.new(:head_timeout, 10, :seconds, nil, "SECONDS", "for a request's head to arrive; then 408"),
+    Setting.new(:body_timeout, 30, :seconds, nil, "SECONDS", "for its content, plus a second for each KiB of it; then 408"),
+    Setting.new(:keep_alive_timeout, 65, :seconds, nil, "SECONDS", "between requests of a connection"),
+    Setting.new(:write_timeout, 30, :seconds, nil, "SECONDS", "for a client to take 256 KiB of a response"),
+    Setting.new(:drain_timeout, 30, :seconds, nil, "SECONDS", "for requests in flight when stopping")
+  ].freeze
+end

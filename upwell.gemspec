@@ -1,0 +1,20 @@
+# frozen_string_literal: true
+
+require_relative "lib/upwell/version"
+
+Gem::Specification.new do |spec|
+  spec.name = "upwell"
+  spec.version = Upwell::VERSION
+  spec.authors = ["The Upwell developers"]
+  spec.summary = "Rack server on an event loop in C: io_uring, epoll, poll"
+  spec.description = "Serves Rack applications from a C core: event loop with operations and completions, HTTP/1.1 parser, " \
+                     "connections, deadlines and limits; the interpreter's lock is taken to run the application alone."
+  spec.license = "MIT"
+  spec.required_ruby_version = ">= 3.1"
+  spec.files = Dir["core/**/*.{c,h,rb}", "ext/**/*.{c,h,rb}", "lib/**/*.rb", "exe/*", "docs/**/*.md", "*.md", "LICENSE"]
+  spec.bindir = "exe"
+  spec.executables = %w[upwell up_ruby up_ruby_cluster]
+  spec.extensions = ["ext/upwell/extconf.rb"]
+  spec.metadata = { "rubygems_mfa_required" => "true" }
+  spec.add_dependency "rack", ">= 2.2", "< 4"
+end
