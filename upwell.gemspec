@@ -7,11 +7,12 @@ Gem::Specification.new do |spec|
   spec.version = Upwell::VERSION
   spec.authors = ["The Upwell developers"]
   spec.summary = "Rack server on an event loop in C: io_uring, epoll, poll"
-  spec.description = "Serves Rack applications from a C core: event loop with operations and completions, HTTP/1.1 parser, " \
-                     "connections, deadlines and limits; the interpreter's lock is taken to run the application alone."
+  spec.description = "Serves Rack applications from a core in C: event loop, HTTP/1.1 parser, connections, limits and time-outs. " \
+                     "The interpreter's lock is held to run the application, and for nothing else."
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
-  spec.files = Dir["core/**/*.{c,h,rb}", "ext/**/*.{c,h,rb}", "lib/**/*.rb", "exe/*", "docs/**/*.md", "*.md", "LICENSE"]
+  spec.files = Dir["core/**/*.{c,h,rb}", "ext/upwell/{*.c,upwell.h,extconf.rb}", "lib/**/*.rb", "exe/*", "docs/**/*.{md,svg}", "*.md",
+                   "LICENSE", ".yardopts", base: __dir__]
   spec.bindir = "exe"
   spec.executables = %w[upwell up_ruby up_ruby_cluster]
   spec.extensions = ["ext/upwell/extconf.rb"]
