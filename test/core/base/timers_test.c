@@ -46,7 +46,8 @@ TEST(none_is_early_and_none_is_lost)
     memset(many, 0, sizeof many);
     uw_timers_init(&timers, now);
     for (int i = 0; i < 2000; i++)
-        uw_timers_start(&timers, &many[i], now + (int64_t)(random_number() % (UINT64_C(1) << (random_number() % 50 + 1))));
+        uw_timers_start(&timers, &many[i],
+                        now + (int64_t)(random_number() % (UINT64_C(1) << (random_number() % 50 + 1))));
     while (timers.count) {
         int64_t next = uw_timers_next_ns(&timers);
 

@@ -20,7 +20,8 @@ TEST(every_field_is_found_in_any_case)
 
 TEST(other_names_are_not)
 {
-    static const char *const others[] = {"", "X", "Hosts", "Hos", "Content_Length", "Content\rLength", "Contemt-Length"};
+    static const char *const others[] = {
+        "", "X", "Hosts", "Hos", "Content_Length", "Content\rLength", "Contemt-Length"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         CHECK_EQUAL(UW_FIELD_OTHER, uw_http_field_find(others[i], strlen(others[i])));

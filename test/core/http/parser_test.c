@@ -84,7 +84,8 @@ TEST(what_follows_the_head_is_left_alone)
     struct uw_http_head head;
 
     uw_http_head_init(&head, &limits);
-    CHECK_EQUAL(strlen(LINE HOST "\r\n"), uw_http_parse(&head, LINE HOST "\r\nGET /next", strlen(LINE HOST "\r\nGET /next")));
+    CHECK_EQUAL(strlen(LINE HOST "\r\n"),
+                uw_http_parse(&head, LINE HOST "\r\nGET /next", strlen(LINE HOST "\r\nGET /next")));
 }
 
 TEST(methods)
