@@ -1,0 +1,196 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+# The command as an operator meets it: messages, files, signals, workers.
+class ProcessTest < Minitest::Test
+  HELLO = File.expand_path("../../examples/hello/config.ru", __dir__)
+  TEXT = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+  def command(*arguments, env: {})
+    output, status = Open3.capture2e(env, *ServerProcess.command(*arguments))
+    [output, status.exitstatus]
+  end
+
+  def test_help_version_and_check
+    assert_match(/--head-timeout SECONDS.*\[10\]/, command("--help").first)
+    assert_equal ["upwell #{Upwell::VERSION}\n", 0], command("--version")
+    assert_match(/epoll +works/, command("--check").first)
+  end
+
+  def test_each_mistake_gets_one_clear_sentence_and_a_failure
+    Dir.mktmpdir do |dir|
+      broken = File.join(dir, "config.ru")
+      File.write(broken, "raise 'on purpose'")
+      TCPServer.open("127.0.0.1", 0) do |taken|
+        port = taken.addr[1].to_s
+        {
+          ["/nowhere/config.ru"] => /there is no \/nowhere\/config\.ru/, ["--mode", "fast", HELLO] => /mode: must be inline, or threads:N/,
+          ["--mode", "fibers", HELLO] => /fibers is not there yet/, ["-p", "70000", HELLO] => /port from 0 to 65535, got "70000"/,
+          ["--backend", "kqueue", HELLO] => /must be one of those that work here: .*epoll/, ["--zip"] => /invalid option: --zip/,
+          ["-b", "127.0.0.1", "-p", port, HELLO] => /the port #{port} is taken/, ["-l", "/nowhere/log", HELLO] => %r{log file /nowhere/log},
+          ["-p", "0", "-b", "127.0.0.1", broken] => /on purpose.*raised RuntimeError while it was loaded/m,
+          ["-w", "2", "-p", "0", "-b", "127.0.0.1", broken] => /worker \d could not start/, ["--head-timeout", "0", HELLO] => /seconds above 0/
+        }.each do |arguments, message|
+          output, status = command(*arguments)
+          assert_match message, output
+          refute_equal 0, status, arguments.join(" ")
+        end
+      end
+    end
+  end
+
+  def test_an_unusable_backend_in_the_environment_names_those_that_work
+    output, status = command(HELLO, env: { "UPWELL_BACKEND" => "nothing" })
+    assert_match(/UPWELL_BACKEND.*epoll/m, output)
+    assert_equal 1, status
+  end
+
+  def test_configuration_file_pid_file_and_log_file
+    Dir.mktmpdir do |dir|
+      log, pid, config = %w[log pid config.rb].map { |name| File.join(dir, name) }
+      File.write(config, "head_timeout 5\nmode 'threads:2'\npid_file #{pid.inspect}\n")
+      ServerProcess.open("-C", config) do |server|
+        assert_match(/threads:2/, server.lines.last)
+        assert_equal server.pid, File.read(pid).to_i
+        assert_match(/belongs to the running process #{server.pid}/, command("-P", pid, "-p", "0", HELLO).first)
+        assert_predicate server.stop, :success?
+        refute_path_exists pid
+      end
+      refute_path_exists log
+    end
+  end
+
+  def test_sighup_opens_the_log_again
+    Dir.mktmpdir do |dir|
+      log = File.join(dir, "log")
+      pid = Process.spawn(*ServerProcess.command("-b", "127.0.0.1", "-p", "0", "-l", log, HELLO))
+      Timeout.timeout(20) { sleep 0.02 until File.exist?(log) && File.read(log).include?("serves on") }
+      File.rename(log, "#{log}.1")
+      Process.kill("HUP", pid)
+      Timeout.timeout(20) { sleep 0.02 until File.exist?(log) }
+    ensure
+      Process.kill("TERM", pid)
+      Process.wait(pid)
+    end
+  end
+
+  def test_unix_socket
+    Dir.mktmpdir do |dir|
+      path = File.join(dir, "socket")
+      UNIXServer.new(path).close # what a killed server leaves behind
+      pid = Process.spawn(*ServerProcess.command("-b", "unix:#{path}", HELLO), out: File::NULL)
+      Timeout.timeout(20) do
+        client = begin
+          UNIXSocket.new(path)
+        rescue SystemCallError
+          sleep 0.02
+          retry
+        end
+        client.write(TEXT)
+        assert_match(%r{\AHTTP/1.1 200 OK}, client.readpartial(1000))
+        client.close
+      end
+      Process.kill("TERM", pid)
+      Process.wait(pid)
+      refute_path_exists path
+    end
+  end
+
+  def requests_in_flight(server, count)
+    clients = Array.new(count) { RawClient.new(server.port) }
+    clients.each { |client| client.write(TEXT.sub("/", "/sleep-a-while")) }
+    yield
+    clients.map { |client| client.response&.body }
+  ensure
+    clients&.each(&:close)
+  end
+
+  def test_sigterm_finishes_what_is_in_flight
+    BACKENDS.each do |backend|
+      ServerProcess.open("--backend", backend, "--mode", "threads:100") do |server|
+        bodies = requests_in_flight(server, 100) do
+          RawClient.get(server.port, "/") # by now the others have been accepted
+          server.signal("TERM")
+        end
+        assert_equal ["slept"] * 100, bodies
+        assert_predicate server.await_end, :success?
+      end
+    end
+  end
+
+  def test_a_second_signal_ends_at_once
+    ServerProcess.open("--mode", "threads:1") do |server|
+      requests_in_flight(server, 4) do
+        server.signal("TERM")
+        await_refusal(server.port) # the first signal has been obeyed
+        server.signal("TERM")
+        assert_equal 1, server.await_end.exitstatus
+        break
+      end
+    end
+  end
+
+  def test_a_worker_that_dies_is_replaced
+    ServerProcess.open("-w", "2") do |server|
+      victim = server.workers.first
+      Process.kill("KILL", victim)
+      server.await(/\(#{victim}\) died: .*SIGKILL/)
+      Timeout.timeout(20) { sleep 0.02 until server.workers.size == 2 && !server.workers.include?(victim) }
+      assert_equal 200, RawClient.get(server.port, "/").status
+      assert_predicate server.stop, :success?
+    end
+  end
+
+  def test_workers_do_not_outlive_their_supervisor
+    ServerProcess.open("-w", "2") do |server|
+      workers = server.workers
+      server.kill
+      Timeout.timeout(20) { sleep 0.02 while workers.any? { |pid| File.exist?("/proc/#{pid}") } }
+    end
+  end
+
+  def test_phased_restart_under_load_fails_no_request
+    ServerProcess.open("-w", "2") do |server|
+      before = server.workers
+      stop = false
+      threads = Array.new(4) { Thread.new { request_repeatedly(server.port) { stop } } }
+      server.signal("USR1")
+      server.await(/worker 1 was replaced/)
+      stop = true
+      assert_equal [200], threads.flat_map(&:value).uniq
+      assert_empty before & server.workers
+      assert_predicate server.stop, :success?
+    end
+  end
+
+  # Asks until nobody answers: the first signal has been obeyed.
+  def await_refusal(port)
+    Timeout.timeout(10) { sleep 0.02 until unanswered?(port) }
+  end
+
+  def unanswered?(port)
+    RawClient.open(port) do |client|
+      client.write(TEXT)
+      client.socket.wait_readable(0.2).nil?
+    end
+  rescue SystemCallError
+    true
+  end
+
+  # Keeps connections as long as the server lets it. Returns the statuses.
+  def request_repeatedly(port)
+    statuses = []
+    until yield
+      client ||= RawClient.new(port)
+      client.write(TEXT)
+      response = client.response
+      statuses << response&.status
+      next unless response.nil? || response.headers["connection"] == ["close"]
+
+      client.close
+      client = nil
+    end
+    statuses
+  end
+end

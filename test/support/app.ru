@@ -1,0 +1,168 @@
+# frozen_string_literal: true
+
+# The application of the integration tests, under Rack::Lint where the SPEC covers what it does.
+
+require "json"
+require "rack/lint"
+
+# Answers each path with another kind of response.
+class TestApp
+  CLOSED = Queue.new
+  TEXT = { "content-type" => "text/plain" }.freeze
+
+  # Counts how often a body was closed.
+  Body = Struct.new(:pieces) do
+    def each(&block)
+      pieces.each(&block)
+    end
+
+    def close
+      CLOSED << 1
+    end
+  end
+
+  FileBody = Struct.new(:to_path) do
+    def each
+      yield File.binread(to_path)
+    end
+  end
+
+  def call(env)
+    path = env["PATH_INFO"]
+    name = path.delete_prefix("/").tr("-", "_")
+    respond_to?(name, true) && !name.empty? ? send(name, env) : hello(env)
+  end
+
+  private
+
+  def hello(_env)
+    [200, TEXT.dup, ["Hello World"]]
+  end
+
+  def env(env)
+    plain = env.select { |_, value| value.is_a?(String) }
+    [200, TEXT.dup, [JSON.generate(plain)]]
+  end
+
+  def echo(env)
+    body = env["rack.input"].read
+    [200, TEXT.merge("x-length" => body.bytesize.to_s), [body]]
+  end
+
+  def lines(env)
+    input = env["rack.input"]
+    first = input.gets
+    buffer = +"old"
+    input.read(3, buffer)
+    rest = input.each.to_a if input.respond_to?(:each) && input.method(:each).arity.zero?
+    [200, TEXT.dup, [JSON.generate([first, buffer, rest || [input.read]])]]
+  end
+
+  def each_piece(_env)
+    [200, TEXT.dup, Body.new(%w[one two three])]
+  end
+
+  def sized(_env)
+    [200, TEXT.merge("content-length" => "6"), Body.new(%w[abc def])]
+  end
+
+  def too_long(_env)
+    [200, TEXT.merge("content-length" => "4"), Body.new(%w[abc def])]
+  end
+
+  def too_short(_env)
+    [200, TEXT.merge("content-length" => "9"), Body.new(%w[abc def])]
+  end
+
+  def closed(_env)
+    [200, TEXT.dup, [CLOSED.size.to_s]]
+  end
+
+  def big(_env)
+    [200, TEXT.dup, Body.new(Enumerator.new { |pieces| 200.times { pieces << ("x" * 100_000) } })]
+  end
+
+  def file(_env)
+    [200, TEXT.merge("content-length" => File.size(__FILE__).to_s), FileBody.new(__FILE__)]
+  end
+
+  def stream(_env)
+    [200, TEXT.dup, lambda { |stream|
+      stream << "a" << "b"
+      stream.write("c")
+      stream.close
+    }]
+  end
+
+  def raise_error(_env)
+    raise "on purpose"
+  end
+
+  def raise_late(_env)
+    [200, TEXT.dup, Body.new(Enumerator.new { |pieces| pieces << "begun"; raise "late on purpose" })]
+  end
+
+  def split(_env)
+    [200, { "x-evil" => "a\r\nSet-Cookie: b" }, []]
+  end
+
+  def cookies(_env)
+    [200, { "set-cookie" => %w[a=1 b=2] }, []]
+  end
+
+  def no_content(_env)
+    [204, {}, []]
+  end
+
+  def not_modified(_env)
+    [304, { "etag" => '"x"' }, []]
+  end
+
+  def hints(env)
+    env["rack.early_hints"].call("link" => "</a.css>; rel=preload")
+    hello(env)
+  end
+
+  def hijack(env)
+    io = env["rack.hijack"].call
+    io.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhijacked ")
+    io.write(io.readpartial(100))
+    io.close
+    [0, {}, []]
+  end
+
+  def partial_hijack(_env)
+    [200, TEXT.merge("rack.hijack" => lambda { |io|
+      io.write("partial")
+      io.close
+    }), []]
+  end
+
+  def finished(env)
+    status = nil
+    env["rack.response_finished"] << ->(_env, number, _headers, error) { FINISHED << [number, error] }
+    [200, TEXT.dup, [status.to_s]]
+  end
+
+  def finished_count(_env)
+    [200, TEXT.dup, [FINISHED.size.to_s]]
+  end
+
+  def sleep_a_while(_env)
+    sleep 0.5
+    [200, TEXT.dup, ["slept"]]
+  end
+
+  def pid(_env)
+    [200, TEXT.dup, [Process.pid.to_s]]
+  end
+
+  FINISHED = Queue.new
+end
+
+# Rack::Lint knows neither wrong lengths nor splitting, which are tested without it.
+UNLINTED = %w[/too-long /too-short /split /hijack /raise-late /lines].freeze
+bare = TestApp.new
+linted = Rack::Lint.new(bare)
+
+run ->(env) { (UNLINTED.include?(env["PATH_INFO"]) || env["PATH_INFO"] == "*" ? bare : linted).call(env) }

@@ -1,0 +1,104 @@
+# frozen_string_literal: true
+
+require "socket"
+require "timeout"
+
+# A client that sends exactly the bytes it is told to, and reads responses by their framing.
+class RawClient
+  READ_MAX = 10 # seconds
+
+  Response = Struct.new(:status, :headers, :body)
+
+  def self.open(port)
+    client = new(port)
+    yield client
+  ensure
+    client&.close
+  end
+
+  # @return [Response] to one request on a connection of its own
+  def self.request(port, text)
+    open(port) do |client|
+      client.write(text)
+      client.response
+    end
+  end
+
+  def self.get(port, path)
+    request(port, "GET #{path} HTTP/1.1\r\nHost: test\r\n\r\n")
+  end
+
+  attr_reader :socket
+
+  def initialize(port)
+    @socket = TCPSocket.new("127.0.0.1", port)
+    @socket.setsockopt(:TCP, :NODELAY, true)
+  end
+
+  def write(text)
+    @socket.write(text)
+  end
+
+  # @param head [Boolean] whether the request was HEAD
+  # @return [Response, nil] nil at the end of the connection
+  def response(head: false)
+    within_time do
+      line = @socket.gets("\r\n") or return
+      status = line[%r{\AHTTP/1\.1 (\d{3}) }, 1].to_i
+      headers = read_headers
+      Response.new(status, headers, head ? "" : read_body(status, headers))
+    end
+  end
+
+  # @return [String] everything up to the end of the connection
+  def read_all
+    within_time { @socket.read.to_s }
+  rescue Errno::ECONNRESET
+    ""
+  end
+
+  def closed?
+    within_time { @socket.eof? }
+  rescue Errno::ECONNRESET
+    true
+  end
+
+  def close
+    @socket.close
+  end
+
+  private
+
+  def within_time(&block)
+    Timeout.timeout(READ_MAX, &block)
+  end
+
+  def read_headers
+    headers = Hash.new { |hash, name| hash[name] = [] }
+    while (line = @socket.gets("\r\n").chomp("\r\n")) != ""
+      name, value = line.split(": ", 2)
+      headers[name.downcase] << value
+    end
+    headers.default = nil
+    headers
+  end
+
+  def read_body(status, headers)
+    return "" if [204, 304].include?(status) || status < 200
+    return read_chunks if headers["transfer-encoding"] == ["chunked"]
+    return @socket.read(headers["content-length"].first.to_i) if headers["content-length"]
+
+    @socket.read.to_s
+  end
+
+  def read_chunks
+    body = +""
+    while (size = @socket.gets("\r\n").to_i(16)).positive?
+      body << @socket.read(size)
+      raise "a chunk does not end with CRLF" unless @socket.read(2) == "\r\n"
+    end
+    raise "the last chunk is not followed by an empty line" unless @socket.gets("\r\n") == "\r\n"
+
+    body
+  end
+end

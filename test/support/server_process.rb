@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+require "open3"
+require "rbconfig"
+require "tmpdir"
+
+# The real command as a child process, on a free loopback port.
+class ServerProcess
+  ROOT = File.expand_path("../..", __dir__)
+  EXE = File.join(ROOT, "exe", "upwell")
+  APPS = File.join(ROOT, "test", "support")
+  START_MAX = 30 # seconds
+  STOP_MAX = 15
+
+  # @return [Integer]
+  attr_reader :pid, :port
+  # @return [Array<String>] what the process printed so far
+  attr_reader :lines
+
+  # Starts a server, yields it, and ends it.
+  def self.open(*arguments, app: "app.ru")
+    server = new(*arguments, app: app)
+    yield server
+  ensure
+    server&.kill
+  end
+
+  def self.command(*arguments)
+    [RbConfig.ruby, "-I#{File.join(ROOT, "lib")}", EXE, *arguments]
+  end
+
+  def initialize(*arguments, app: "app.ru")
+    @lines = []
+    @output, writer = IO.pipe
+    path = File.exist?(app) ? app : File.join(APPS, app)
+    @pid = Process.spawn(*self.class.command("-b", "127.0.0.1", "-p", "0", *arguments, path), out: writer, err: writer)
+    writer.close
+    @port = await(/serves on (?:http:\S+:(\d+)|unix)/)[1].to_i
+  end
+
+  # Waits until a line matches.
+  #
+  # @return [MatchData]
+  def await(pattern)
+    deadline = now + START_MAX
+    loop do
+      line = next_line(deadline, pattern)
+      @lines << line
+      match = line.match(pattern)
+      return match if match
+    end
+  end
+
+  def signal(name)
+    Process.kill(name, pid)
+  end
+
+  # @return [Process::Status]
+  def stop(name = "TERM")
+    signal(name)
+    await_end
+  end
+
+  # @return [Process::Status]
+  def await_end
+    deadline = now + STOP_MAX
+    loop do
+      _, @status = Process.wait2(pid, Process::WNOHANG)
+      return @status if @status
+      raise "the server did not end:\n#{@lines.join}" if now > deadline
+
+      IO.select([@output], nil, nil, 0.02) && drain_output
+    end
+  end
+
+  def kill
+    return if @status
+
+    Process.kill("KILL", pid)
+    _, @status = Process.wait2(pid)
+  end
+
+  # @return [Array<Integer>] the supervisor's workers
+  def workers
+    File.read("/proc/#{pid}/task/#{pid}/children").split.map(&:to_i)
+  end
+
+  def descriptors
+    Dir.children("/proc/#{pid}/fd").size
+  end
+
+  private
+
+  def next_line(deadline, pattern)
+    raise "no line matched #{pattern} in time:\n#{@lines.join}" unless @output.wait_readable([deadline - now, 0].max)
+
+    @output.gets || raise("the server ended before a line matched #{pattern}:\n#{@lines.join}")
+  end
+
+  def drain_output
+    @lines << @output.read_nonblock(65_536)
+  rescue IO::WaitReadable, EOFError
+    nil
+  end
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+end

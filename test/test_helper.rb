@@ -1,0 +1,14 @@
+# frozen_string_literal: true
+
+$LOAD_PATH.unshift File.expand_path("../lib", __dir__)
+
+require "json"
+require "minitest/autorun"
+require "timeout"
+require "upwell"
+require_relative "support/server_process"
+require_relative "support/raw_client"
+
+# The backends that work here; what is missing shows as a skip where it matters.
+BACKENDS = Upwell.backends.select { |backend| backend[:works] }.map { |backend| backend[:name] }
+MODES = %w[inline threads:3].freeze
