@@ -1,4 +1,5 @@
-/* The chunked decoder must give the same data however the bytes are cut. The first byte of the input is the size of the pieces. */
+/* The chunked decoder must give the same data however the bytes are cut. The first byte of the input is the size of the
+ * pieces. */
 #include <stdlib.h>
 #include <string.h>
 

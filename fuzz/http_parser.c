@@ -1,5 +1,5 @@
-/* The parser must not read beyond its bytes, must give the same result however they are cut, and must not accept what could be read
- * differently. The first byte of the input is where the rest is cut. */
+/* The parser must not read beyond its bytes, must give the same result however they are cut, and must not accept what
+ * could be read differently. The first byte of the input is where the rest is cut. */
 #include <stdlib.h>
 #include <string.h>
 

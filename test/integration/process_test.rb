@@ -28,7 +28,7 @@ class ProcessTest < Minitest::Test
           ["/nowhere/config.ru"] => /there is no \/nowhere\/config\.ru/, ["--mode", "fast", HELLO] => /mode: must be inline, or threads:N/,
           ["--mode", "fibers", HELLO] => /fibers is not there yet/, ["-p", "70000", HELLO] => /port from 0 to 65535, got "70000"/,
           ["--backend", "kqueue", HELLO] => /must be one of those that work here: .*epoll/, ["--zip"] => /invalid option: --zip/,
-          ["-b", "127.0.0.1", "-p", port, HELLO] => /the port #{port} is taken/, ["-l", "/nowhere/log", HELLO] => %r{log file /nowhere/log},
+          ["-b", "127.0.0.1", "-p", port, HELLO] => /the port #{port} is taken/, ["-l", "/nowhere/log", HELLO] => /log file \/nowhere\/log/,
           ["-p", "0", "-b", "127.0.0.1", broken] => /on purpose.*raised RuntimeError while it was loaded/m,
           ["-w", "2", "-p", "0", "-b", "127.0.0.1", broken] => /worker \d could not start/, ["--head-timeout", "0", HELLO] => /seconds above 0/
         }.each do |arguments, message|
@@ -88,7 +88,7 @@ class ProcessTest < Minitest::Test
           retry
         end
         client.write(TEXT)
-        assert_match(%r{\AHTTP/1.1 200 OK}, client.readpartial(1000))
+        assert_match(/\AHTTP\/1.1 200 OK/, client.readpartial(1000))
         client.close
       end
       Process.kill("TERM", pid)

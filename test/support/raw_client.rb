@@ -44,7 +44,7 @@ class RawClient
   def response(head: false)
     within_time do
       line = @socket.gets("\r\n") or return
-      status = line[%r{\AHTTP/1\.1 (\d{3}) }, 1].to_i
+      status = line[/\AHTTP\/1\.1 (\d{3}) /, 1].to_i
       headers = read_headers
       Response.new(status, headers, head ? "" : read_body(status, headers))
     end
