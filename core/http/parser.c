@@ -449,8 +449,8 @@ int uw_http_parse(struct uw_http_head *head, const char *bytes, size_t length)
     STATE(method):
         at = skip(at, end, UW_BYTE_TOKEN);
         MORE_IF_ENDED;
-        FAIL_IF(*at != ' ' || at == mark, 400);
         FAIL_IF(at - mark > UW_HTTP_METHOD_BYTES_MAX, 501);
+        FAIL_IF(*at != ' ' || at == mark, 400);
         head->method_name = slice(bytes, mark, at);
         head->method = method_of(mark, (size_t)(at - mark));
         mark = ++at;

@@ -85,9 +85,13 @@ static VALUE early_hints_call(VALUE self, VALUE headers)
 void rb_uw_init_callables(void)
 {
     rb_gc_register_mark_object(key_hijack_io = rb_interned_str_cstr("rack.hijack_io"));
+    /* Document-class: Upwell::Hijack
+     * What +rack.hijack+ of an env is: gives the connection to the application. */
     cHijack = rb_define_class_under(rb_mUpwell, "Hijack", rb_cObject);
     rb_undef_alloc_func(cHijack);
     rb_define_method(cHijack, "call", hijack_call, 0);
+    /* Document-class: Upwell::EarlyHints
+     * What +rack.early_hints+ of an env is: sends an informational response 103. */
     cEarlyHints = rb_define_class_under(rb_mUpwell, "EarlyHints", rb_cObject);
     rb_undef_alloc_func(cEarlyHints);
     rb_define_method(cEarlyHints, "call", early_hints_call, 1);

@@ -240,6 +240,9 @@ static VALUE input_encoding(VALUE self)
 
 void rb_uw_init_input(void)
 {
+    /* Document-class: Upwell::Input
+     * The content of a request, +rack.input+: in memory or in a temporary file, complete before the application is
+     * called. */
     cInput = rb_define_class_under(rb_mUpwell, "Input", rb_cObject);
     rb_undef_alloc_func(cInput);
     rb_include_module(cInput, rb_mEnumerable);

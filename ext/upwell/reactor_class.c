@@ -919,6 +919,8 @@ void rb_uw_init_reactor(void)
     id_for_fd = rb_intern("for_fd");
     id_ungetbyte = rb_intern("ungetbyte");
 
+    /* Document-class: Upwell::Reactor
+     * A server of the core with a Rack application, on one loop. */
     cReactor = rb_define_class_under(rb_mUpwell, "Reactor", rb_cObject);
     rb_define_alloc_func(cReactor, reactor_allocate);
     rb_define_method(cReactor, "initialize", reactor_initialize, 2);

@@ -155,6 +155,8 @@ static VALUE stream_is_closed(VALUE self)
 
 void rb_uw_init_stream(void)
 {
+    /* Document-class: Upwell::Stream
+     * What a callable response body is called with: writes are sent at once, reads give the content of the request. */
     cStream = rb_define_class_under(rb_mUpwell, "Stream", rb_cObject);
     rb_undef_alloc_func(cStream);
     rb_define_method(cStream, "write", stream_write, -1);

@@ -65,7 +65,11 @@ static VALUE processors(VALUE self)
 RUBY_FUNC_EXPORTED void Init_upwell(void)
 {
     rb_mUpwell = rb_define_module("Upwell");
+    /* Document-class: Upwell::Error
+     * What this gem raises of its own. */
     rb_eUpwellError = rb_define_class_under(rb_mUpwell, "Error", rb_eStandardError);
+    /* Document-class: Upwell::BackendError
+     * A backend that is unknown or does not work here; the message names those that do. */
     rb_eUpwellBackendError = rb_define_class_under(rb_mUpwell, "BackendError", rb_eUpwellError);
     rb_uw_define_build_report();
     rb_define_singleton_method(rb_mUpwell, "backends", backends, 0);

@@ -99,6 +99,7 @@ TEST(methods)
     EXPECT(-400, "GE(T / HTTP/1.1\r\n" HOST "\r\n");
     EXPECT(-400, " GET / HTTP/1.1\r\n" HOST "\r\n");
     EXPECT(-501, "ABCDEFGHIJKLMNOPQRSTUVWXYZ / HTTP/1.1\r\n" HOST "\r\n");
+    EXPECT(-501, "ABCDEFGHIJKLMNOPQRSTUVWXYZ\x01 / HTTP/1.1\r\n" HOST "\r\n");
 }
 
 TEST(request_line)
