@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PATH_BYTES_MAX 4096
 #define LINE_BYTES_MAX 4096
@@ -120,8 +121,9 @@ int uw_processors_below(const char *root, int affinity)
 int uw_processors(void)
 {
     cpu_set_t set;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
 
-    if (sched_getaffinity(0, sizeof set, &set))
-        return uw_processors_below("", 1);
+    if (sched_getaffinity(0, sizeof set, &set)) /* more processors than the set can hold */
+        return uw_processors_below("", online > 0 ? (int)online : 1);
     return uw_processors_below("", CPU_COUNT(&set));
 }

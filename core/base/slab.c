@@ -1,6 +1,7 @@
 #include "base/slab.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -71,14 +72,25 @@ void *uw_slab_take(struct uw_slab *slab)
     return (char *)block + header_bytes + (size_t)index * slab->object_bytes;
 }
 
-/* One empty block is kept, so that a slab at a block's boundary does not allocate at every turn. */
-static void drop_if_empty(struct uw_slab *slab, struct block *block)
+static bool empty(const struct block *block)
 {
-    if (block->free != UINT64_MAX || slab->blocks == 1)
-        return;
+    return block->free == UINT64_MAX;
+}
+
+/* One empty block is kept, at the end of `open`, so that a slab at a block's boundary does not allocate at every turn.
+ */
+static void retire(struct uw_slab *slab, struct block *block)
+{
+    bool spare;
+
     uw_list_remove(&block->link);
-    free(block);
-    slab->blocks--;
+    spare = !uw_list_empty(&slab->open) && empty(uw_owner(slab->open.previous, struct block, link));
+    if (spare) {
+        free(block);
+        slab->blocks--;
+    } else {
+        uw_list_append(&slab->open, &block->link);
+    }
 }
 
 void uw_slab_give(struct uw_slab *slab, void *object)
@@ -89,9 +101,10 @@ void uw_slab_give(struct uw_slab *slab, void *object)
     assert(!(block->free & UINT64_C(1) << index));
     if (!block->free) {
         uw_list_remove(&block->link);
-        uw_list_append(&slab->open, &block->link);
+        uw_list_append(slab->open.next, &block->link); /* before the first */
     }
     block->free |= UINT64_C(1) << index;
     slab->taken--;
-    drop_if_empty(slab, block);
+    if (empty(block))
+        retire(slab, block);
 }

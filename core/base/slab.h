@@ -1,5 +1,6 @@
 /* Objects of one size, taken from and given back to blocks of 64 with a bitmap each: O(1), no fragmentation, and
- * memory goes back to the system when a whole block falls empty. Not thread-safe: a slab belongs to one loop. */
+ * memory goes back to the system when blocks fall empty (one of them is kept). Not thread-safe: a slab belongs to one
+ * loop. */
 #ifndef UW_BASE_SLAB_H
 #define UW_BASE_SLAB_H
 

@@ -35,8 +35,8 @@ static void place(struct uw_timers *timers, struct uw_timer *timer)
 {
     uint64_t tick = tick_after(timer->deadline_ns);
 
-    if (tick <= timers->tick)
-        tick = timers->tick + 1; /* already due: in the next tick to be emptied */
+    if (tick < timers->tick)
+        tick = timers->tick; /* already due: with the next expiry */
     if (tick - timers->tick > TICKS_MAX / 2)
         tick = timers->tick + TICKS_MAX / 2; /* placed again when that time has come */
     timer->level = (uint8_t)level_of(timers->tick, tick);
@@ -78,14 +78,14 @@ static void empty_slot(struct uw_timers *timers, int level, int slot, struct uw_
     timers->occupied[level] &= ~(UINT64_C(1) << slot);
 }
 
-/* The first tick after the present one at which a slot has to be emptied: of level 0 for its own timers, of a higher
- * level at its beginning. */
+/* The first tick, from the present one on, at which a slot has to be emptied: of level 0 for its own timers, of a
+ * higher level at its beginning, which for the present slot lies behind. */
 static uint64_t next_tick(const struct uw_timers *timers)
 {
     for (int level = 0; level < UW_TIMERS_LEVELS; level++) {
         int shift = level * UW_TIMERS_SLOT_BITS;
         uint64_t digit = timers->tick >> shift, here = digit & SLOT_MASK;
-        uint64_t ahead = here == SLOT_MASK ? 0 : timers->occupied[level] & ~((UINT64_C(2) << here) - 1);
+        uint64_t ahead = timers->occupied[level] & ~(((level ? UINT64_C(2) : UINT64_C(1)) << here) - 1);
         uint64_t behind = timers->occupied[level] & ~ahead;
 
         if (ahead)

@@ -36,13 +36,14 @@ void uw_timers_start(struct uw_timers *timers, struct uw_timer *timer, int64_t d
 /* Does nothing to a timer that is not active. */
 void uw_timers_stop(struct uw_timers *timers, struct uw_timer *timer);
 
-/* Appends every timer whose deadline is at or before `now_ns` to the list `expired` (by their `link`), no longer
- * active. A timer of that list that must not run any more is taken out with uw_list_remove (uw_timers_stop does so
- * too). */
+/* Appends every timer whose deadline, rounded up to its tick, is at or before `now_ns` to the list `expired` (by their
+ * `link`), earliest tick first and no longer active. A timer of that list that must not run any more is taken out with
+ * uw_list_remove (uw_timers_stop does so too). One started anew from there waits for the next call, however early its
+ * deadline. */
 void uw_timers_expire(struct uw_timers *timers, int64_t now_ns, struct uw_list *expired);
 
-/* A time at or before which no timer is due (never later than the earliest deadline rounded up to its tick; earlier
- * only when a far timer has to be placed again); INT64_MAX when there is no timer. */
+/* The time to call uw_timers_expire: never later than the earliest deadline rounded up to its tick, unless that lies in
+ * the past; earlier only when a far timer has to be placed again; INT64_MAX when there is no timer. */
 int64_t uw_timers_next_ns(const struct uw_timers *timers);
 
 #endif

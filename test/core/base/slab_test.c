@@ -3,31 +3,68 @@
 #include "check.h"
 
 #define COUNT 1000
+#define OBJECT_BYTES 100
+
+static struct uw_slab slab;
+static unsigned char *objects[COUNT];
+
+/* Each object is filled with its number, so that two which overlap show. */
+static void take(int i)
+{
+    objects[i] = uw_slab_take(&slab);
+    CHECK(objects[i] && (size_t)objects[i] % UW_SLAB_ALIGNMENT == 0);
+    memset(objects[i], i % 251, OBJECT_BYTES);
+}
+
+static void give(int i)
+{
+    CHECK(objects[i][0] == i % 251 && objects[i][OBJECT_BYTES - 1] == i % 251);
+    uw_slab_give(&slab, objects[i]);
+    objects[i] = NULL;
+}
 
 TEST(objects_are_distinct_and_memory_goes_back)
 {
-    static unsigned char *objects[COUNT];
-    struct uw_slab slab;
-
-    uw_slab_init(&slab, 100);
-    for (int i = 0; i < COUNT; i++) {
-        objects[i] = uw_slab_take(&slab);
-        CHECK(objects[i] && (size_t)objects[i] % UW_SLAB_ALIGNMENT == 0);
-        memset(objects[i], i & 0xff, 100);
-    }
+    uw_slab_init(&slab, OBJECT_BYTES);
+    for (int i = 0; i < COUNT; i++)
+        take(i);
     CHECK_EQUAL(COUNT, slab.taken);
+    CHECK_EQUAL((COUNT + UW_SLAB_BLOCK_OBJECTS - 1) / UW_SLAB_BLOCK_OBJECTS, slab.blocks);
     for (int i = 0; i < COUNT; i++)
-        CHECK(objects[i][0] == (i & 0xff) && objects[i][99] == (i & 0xff));
-    for (int i = 0; i < COUNT; i++)
-        uw_slab_give(&slab, objects[(i * 7) % COUNT]);
+        give(i * 7 % COUNT);
     CHECK_EQUAL(0, slab.taken);
+    CHECK_EQUAL(1, slab.blocks);
+    uw_slab_free(&slab);
+}
+
+TEST(taking_and_giving_at_random)
+{
+    size_t taken = 0;
+
+    uw_slab_init(&slab, OBJECT_BYTES);
+    memset(objects, 0, sizeof objects);
+    srand(1);
+    for (int step = 0; step < 100000; step++) {
+        int i = rand() % COUNT;
+
+        if (objects[i]) {
+            give(i);
+            taken--;
+        } else {
+            take(i);
+            taken++;
+        }
+        CHECK_EQUAL(taken, slab.taken);
+    }
+    for (int i = 0; i < COUNT; i++)
+        if (objects[i])
+            give(i);
     CHECK_EQUAL(1, slab.blocks);
     uw_slab_free(&slab);
 }
 
 TEST(a_freed_object_is_taken_again)
 {
-    struct uw_slab slab;
     void *first;
 
     uw_slab_init(&slab, 5000);
@@ -35,6 +72,39 @@ TEST(a_freed_object_is_taken_again)
     uw_slab_give(&slab, first);
     CHECK(uw_slab_take(&slab) == first);
     uw_slab_free(&slab);
+}
+
+TEST(no_allocation_at_a_boundary)
+{
+    uw_slab_init(&slab, OBJECT_BYTES);
+    for (int i = 0; i <= UW_SLAB_BLOCK_OBJECTS; i++)
+        take(i);
+    for (int i = 0; i < 10; i++) {
+        give(UW_SLAB_BLOCK_OBJECTS);
+        CHECK_EQUAL(2, slab.blocks);
+        take(UW_SLAB_BLOCK_OBJECTS);
+        CHECK_EQUAL(2, slab.blocks);
+    }
+    uw_slab_free(&slab);
+}
+
+TEST(objects_of_every_size)
+{
+    static const size_t sizes[] = {1, 16, 17, 1000, 4096, 65536};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char *first, *second;
+
+        uw_slab_init(&slab, sizes[i]);
+        first = uw_slab_take(&slab);
+        second = uw_slab_take(&slab);
+        CHECK(first && second && (size_t)(second - first) >= sizes[i]);
+        memset(first, 1, sizes[i]);
+        memset(second, 2, sizes[i]);
+        CHECK(first[sizes[i] - 1] == 1);
+        uw_slab_free(&slab);
+        CHECK_EQUAL(0, slab.blocks);
+    }
 }
 
 TEST_MAIN
