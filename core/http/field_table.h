@@ -1,7 +1,8 @@
 /* Written by field_table.rb: do not edit. */
 #define FIELD_SLOTS 1024
 #define FIELD_HASH(length, first, middle, before_last, last) \
-    (((length)*617u + (first)*23u + (middle)*778u + (before_last)*708u + (last)*1000u) % FIELD_SLOTS)
+    (((length) * 617u + (first) * 23u + (middle) * 778u + \
+      (before_last) * 708u + (last) * 1000u) % FIELD_SLOTS)
 
 static const unsigned char field_slots[FIELD_SLOTS] = {
     [9] = UW_FIELD_SEC_FETCH_MODE,

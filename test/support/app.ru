@@ -153,6 +153,12 @@ class TestApp
     [200, TEXT.dup, ["slept"]]
   end
 
+  def compute(_env)
+    finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 1
+    nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
+    [200, TEXT.dup, ["computed"]]
+  end
+
   def pid(_env)
     [200, TEXT.dup, [Process.pid.to_s]]
   end

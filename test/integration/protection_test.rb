@@ -1,0 +1,137 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+# Clients that are slow, greedy or gone must not disturb others, on any backend.
+class ProtectionTest < Minitest::Test
+  HELLO = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+  def each_backend(*arguments)
+    BACKENDS.each { |backend| ServerProcess.open("--backend", backend, *arguments) { |server| yield server } }
+  end
+
+  def assert_serves(server)
+    assert_equal 200, RawClient.get(server.port, "/").status
+  end
+
+  def test_a_slow_head_is_answered_408
+    each_backend("--head-timeout", "0.3") do |server|
+      RawClient.open(server.port) do |client|
+        client.write("GET / HTTP/1.1\r\nHo")
+        assert_equal 408, client.response.status
+        assert_predicate client, :closed?
+      end
+      RawClient.open(server.port) { |client| assert_equal "", client.read_all } # not a byte: closed without a word
+    end
+  end
+
+  def test_a_slow_body_is_answered_408
+    each_backend("--body-timeout", "0.3") do |server|
+      RawClient.open(server.port) do |client|
+        client.write("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01")
+        assert_equal 408, client.response.status
+      end
+    end
+  end
+
+  def test_a_silent_kept_connection_is_closed
+    each_backend("--keep-alive-timeout", "0.3") do |server|
+      RawClient.open(server.port) do |client|
+        client.write(HELLO)
+        assert_equal 200, client.response.status
+        assert_equal "", client.read_all
+      end
+    end
+  end
+
+  def test_a_slow_reader_is_cut_off_and_held_in_check
+    each_backend("--write-timeout", "0.5") do |server|
+      assert_serves(server)
+      before = memory(server)
+      descriptors = server.descriptors
+      RawClient.open(server.port) do |client|
+        client.write("GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.socket.wait_readable(5)
+        assert_serves(server)
+        assert_operator memory(server) - before, :<, 10_000 # KiB, of a response of 20,000
+        Timeout.timeout(10) { sleep 0.05 until server.descriptors <= descriptors }
+      end
+    end
+  end
+
+  def test_requests_sent_ahead_wait_in_bounded_memory
+    each_backend do |server|
+      RawClient.open(server.port) do |client|
+        assert_serves(server)
+        before = memory(server)
+        text = HELLO * 1000
+        sent = 0
+        while sent < 50_000_000 && (written = client.socket.write_nonblock(text, exception: false)).is_a?(Integer)
+          sent += written
+        end
+        assert_operator sent, :<, 50_000_000 # it stopped reading
+        assert_serves(server)
+        assert_operator memory(server) - before, :<, 10_000
+      end
+    end
+  end
+
+  def test_more_connections_than_allowed_wait_their_turn
+    each_backend("--connections-max", "5") do |server|
+      clients = Array.new(5) { RawClient.new(server.port) }
+      clients.each { |client| client.write(HELLO) }
+      clients.each { |client| assert_equal 200, client.response.status }
+      RawClient.open(server.port) do |waiting|
+        waiting.write(HELLO)
+        clients.each(&:close)
+        assert_equal 200, waiting.response.status
+      end
+    end
+  end
+
+  def test_out_of_descriptors_those_connected_are_served_and_others_later
+    each_backend do |server|
+      RawClient.open(server.port) do |connected|
+        connected.write(HELLO)
+        assert_equal 200, connected.response.status
+        limit_descriptors(server, server.descriptors + 3)
+        others = Array.new(10) { RawClient.new(server.port) }
+        others.each { |client| client.write(HELLO) }
+        connected.write(HELLO)
+        assert_equal 200, connected.response.status
+        others.each do |client|
+          assert_equal 200, client.response.status # as soon as an earlier one has gone
+          client.close
+        end
+      end
+    end
+  end
+
+  def test_while_all_threads_compute_the_loop_accepts_and_times_out
+    each_backend("--mode", "threads:2", "--head-timeout", "0.3") do |server|
+      busy = Array.new(2) { RawClient.new(server.port).tap { |client| client.write("GET /compute HTTP/1.1\r\nHost: a\r\n\r\n") } }
+      begin
+        RawClient.open(server.port) do |client|
+          client.write("GET /")
+          started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+          assert_equal 408, client.response.status
+          assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - started, :<, 0.8
+        end
+        busy.each { |client| assert_equal 200, client.response.status }
+      ensure
+        busy.each(&:close)
+      end
+    end
+  end
+
+  private
+
+  # Resident memory in KiB.
+  def memory(server)
+    File.read("/proc/#{server.pid}/status")[/VmRSS:\s+(\d+)/, 1].to_i
+  end
+
+  def limit_descriptors(server, count)
+    assert system("prlimit", "--pid", server.pid.to_s, "--nofile=#{count}:#{count}")
+  end
+end
