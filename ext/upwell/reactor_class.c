@@ -563,8 +563,9 @@ static VALUE reactor_run(VALUE self)
 {
     struct rb_uw_reactor *reactor = get(self);
 
-    if (reactor->open || reactor->started)
-        rb_raise(rb_eUpwellError, "a reactor runs once");
+    if (reactor->ran)
+        rb_raise(rb_eUpwellError, "a reactor runs once: make a new one");
+    reactor->ran = true;
     RB_OBJ_WRITE(self, &reactor->root, rb_fiber_current());
     start(reactor);
     rb_ensure(reactor->mode == RB_UW_THREADS ? run_threads : run_inline, self, close_server, self);

@@ -28,6 +28,7 @@ struct rb_uw_reactor {
     struct uw_server_settings settings;
     enum rb_uw_mode mode;
     bool newline_values; /* Rack 2: a header value of several lines is several headers */
+    bool ran;            /* `run` has been called */
     bool open;           /* `server` is */
     bool finished;       /* `run` has ended */
 

@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+class ConfigurationTest < Minitest::Test
+  def configuration(values = {}, environment: {}, **rest)
+    Upwell::Configuration.new(values, environment: environment, **rest)
+  end
+
+  def with_file(text)
+    Dir.mktmpdir do |dir|
+      path = File.join(dir, "upwell.rb")
+      File.write(path, text)
+      yield path
+    end
+  end
+
+  def test_defaults
+    assert_equal [3000, ["localhost"], 0, "inline", 10], configuration.then { |c| [c.port, c.bind, c.workers, c.mode, c.head_timeout] }
+  end
+
+  def test_the_environment_then_the_file_then_the_options
+    with_file("port 2\nhead_timeout 2\n") do |path|
+      environment = { "PORT" => "1", "UPWELL_BACKEND" => BACKENDS.first }
+      result = configuration({ head_timeout: "3" }, file: path, environment: environment)
+      assert_equal [2, 3.0, BACKENDS.first], [result.port, result.head_timeout, result.backend]
+    end
+  end
+
+  def test_threads
+    assert_equal 5, configuration({ mode: "threads:5" }).threads
+    assert_equal :threads, configuration({ mode: "threads:5" }).reactor_settings[:mode]
+    assert_equal :inline, configuration.reactor_settings[:mode]
+  end
+
+  def test_workers_for_all_processors
+    assert_equal Upwell.processors, configuration({ workers: "auto" }).workers
+  end
+
+  def test_hooks_and_flags_in_a_file
+    with_file("preload\nbefore_fork { 1 }\nafter_fork { |index| index }\n") do |path|
+      result = configuration(file: path)
+      assert result.preload
+      assert_equal [1, 1], [result.before_fork_hooks.size, result.after_fork_hooks.size]
+    end
+  end
+
+  def test_what_is_wrong_is_told_with_its_place
+    { port: "x", mode: "threads:0", workers: -1, headers_max: 101, head_timeout: "soon", body_bytes_max: 0 }.each do |name, value|
+      error = assert_raises(Upwell::ConfigurationError) { configuration({ name => value }) }
+      assert_match(/\Aoption #{name}: must be .*, got #{Regexp.escape(value.inspect)}\z/, error.message)
+    end
+    with_file("ports 1") do |path|
+      assert_match(/#{path}.*ports/, assert_raises(Upwell::ConfigurationError) { configuration(file: path) }.message)
+    end
+    assert_match(/cannot be read/, assert_raises(Upwell::ConfigurationError) { configuration(file: "/nowhere") }.message)
+  end
+end

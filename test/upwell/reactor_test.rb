@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+class ReactorTest < Minitest::Test
+  def settings(**changes)
+    Upwell::Configuration.new({}, environment: {}).reactor_settings.merge(changes)
+  end
+
+  def test_an_unknown_backend_names_those_that_work
+    error = assert_raises(Upwell::BackendError) { Upwell::Reactor.new(nil, settings(backend: "kqueue")) }
+    assert_match(/kqueue.*#{BACKENDS.join(", ")}/, error.message)
+  end
+
+  def test_missing_and_wrong_settings
+    assert_raises(KeyError) { Upwell::Reactor.new(nil, {}) }
+    assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(head_timeout: 0)) }
+    assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(headers_max: 101)) }
+    assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(mode: :fibers)) }
+  end
+
+  def test_it_runs_once_and_counts
+    BACKENDS.each do |backend|
+      reactor = Upwell::Reactor.new(->(_env) { [200, {}, ["ok"]] }, settings(backend: backend))
+      TCPServer.open("127.0.0.1", 0) do |socket|
+        reactor.listen(socket)
+        client = Thread.new do
+          body = RawClient.get(socket.addr[1], "/").body
+          reactor.drain(5)
+          body
+        end
+        assert reactor.run
+        assert_equal "ok", client.value
+        assert_equal [1, 1, 0], reactor.stats.values_at(:accepted, :requests, :connections)
+        assert_raises(Upwell::Error) { reactor.run }
+      end
+    end
+  end
+
+  def test_backends_tells_of_each_whether_it_works
+    assert_equal %w[io_uring epoll poll], (Upwell.backends.map { |backend| backend[:name] })
+    Upwell.backends.each { |backend| assert_equal backend[:works], backend[:reason].nil? }
+  end
+end
