@@ -1,6 +1,8 @@
 #include "http/field.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "http/field_table.h"
 
@@ -15,17 +17,44 @@ static const struct field_name names[UW_FIELD_COUNT] = {
 #undef FIELD_NAME
 };
 
+_Static_assert(UW_FIELD_COUNT <= UINT8_MAX + 1, "a slot holds a field in one byte");
+
 static unsigned lower(char c)
 {
     return (unsigned char)c | 0x20u;
 }
 
-static bool same(const char *a, const char *b, size_t length)
+#define WORD_BYTES 8
+#define LETTERS UINT64_C(0x4040404040404040) /* set in letters, not in the digits and "-" of known names */
+
+static uint64_t load_word(const char *text)
 {
-    for (size_t i = 0; i < length; i++)
-        if (a[i] != b[i] && (lower(a[i]) != lower(b[i]) || lower(a[i]) < 'a' || lower(a[i]) > 'z'))
+    uint64_t word;
+
+    memcpy(&word, text, WORD_BYTES);
+    return word;
+}
+
+/* Whether they differ in the case of letters at most; eight bytes at once. */
+static bool same_words(uint64_t known, uint64_t name)
+{
+    return ((known ^ name) & ~((known & LETTERS) >> 1)) == 0;
+}
+
+static bool same(const char *known, const char *name, size_t length)
+{
+    size_t at = 0;
+
+    if (length < WORD_BYTES) {
+        while (at < length && same_words((unsigned char)known[at], (unsigned char)name[at]))
+            at++;
+        return at == length;
+    }
+    for (; at + WORD_BYTES < length; at += WORD_BYTES)
+        if (!same_words(load_word(known + at), load_word(name + at)))
             return false;
-    return true;
+    at = length - WORD_BYTES; /* the last word overlaps the one before */
+    return same_words(load_word(known + at), load_word(name + at));
 }
 
 static enum uw_http_field candidate(const char *name, size_t length)

@@ -31,6 +31,7 @@ slots = fields.map { |constant, name| [hash(name, multipliers), constant] }.sort
 
 File.write(File.join(FOLDER, "field_table.h"), <<~HEADER)
   /* Written by field_table.rb: do not edit. */
+  /* clang-format off */
   #define FIELD_SLOTS #{SLOTS}
   #define FIELD_HASH(length, first, middle, before_last, last) \\
       (((length) * #{multipliers[0]}u + (first) * #{multipliers[1]}u + (middle) * #{multipliers[2]}u + \\

@@ -1,7 +1,6 @@
 #include "http/parser.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "http/token.h"
 
@@ -67,14 +66,82 @@ static inline const char *skip(const char *at, const char *end, uint8_t class)
     return at;
 }
 
+#define WORD_BYTES 8
+#define ALL_BYTES(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Eight bytes, the first of them in the low bits. */
+static inline uint64_t load_word(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, WORD_BYTES);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* The top bit of each byte below `bound`, at most 0x80. Bits above the lowest one may be false: a borrow makes them. */
+static inline uint64_t bytes_below(uint64_t word, uint8_t bound)
+{
+    return (word - ALL_BYTES(bound)) & ~word & ALL_BYTES(0x80);
+}
+
+static inline uint64_t bytes_equal(uint64_t word, uint8_t byte)
+{
+    return bytes_below(word ^ ALL_BYTES(byte), 1);
+}
+
+static inline int first_byte(uint64_t marks)
+{
+    return __builtin_ctzll(marks) / 8;
+}
+
+/* skip() for values, word by word; a tab is the only control byte allowed in them. */
+static inline const char *skip_value(const char *at, const char *end)
+{
+    while (end - at >= WORD_BYTES) {
+        uint64_t word = load_word(at), controls = bytes_below(word, ' ') | bytes_equal(word, 0x7f);
+
+        at += controls ? first_byte(controls) : WORD_BYTES;
+        if (controls && *at++ != '\t')
+            return at - 1;
+    }
+    return skip(at, end, UW_BYTE_VALUE);
+}
+
+/* skip() for targets. */
+static inline const char *skip_target(const char *at, const char *end)
+{
+    while (end - at >= WORD_BYTES) {
+        uint64_t word = load_word(at), controls = bytes_below(word, '!') | bytes_equal(word, 0x7f);
+        uint64_t stops = controls | bytes_equal(word, '#') | (word & ALL_BYTES(0x80));
+
+        if (stops)
+            return at + first_byte(stops);
+        at += WORD_BYTES;
+    }
+    return skip(at, end, UW_BYTE_TARGET);
+}
+
 static bool space(char c)
 {
     return c == ' ' || c == '\t';
 }
 
+/* Whether `text` begins with `word`, which is in lower case. Unlike strncasecmp it asks no locale. */
+static bool begins(const char *text, size_t length, const char *word)
+{
+    for (size_t i = 0; word[i]; i++) {
+        if (i == length || (text[i] >= 'A' && text[i] <= 'Z' ? text[i] | 0x20 : text[i]) != word[i])
+            return false;
+    }
+    return true;
+}
+
 static bool equal(const char *text, size_t length, const char *word)
 {
-    return strlen(word) == length && strncasecmp(text, word, length) == 0;
+    return strlen(word) == length && begins(text, length, word);
 }
 
 static struct uw_http_slice slice(const char *bytes, const char *from, const char *to)
@@ -163,10 +230,10 @@ static int read_absolute(struct uw_http_head *head, const char *bytes, const cha
     size_t length = (size_t)(end - target);
     const char *authority, *authority_end;
 
-    if (length > 7 && strncasecmp(target, "http://", 7) == 0)
-        authority = target + 7;
-    else if (length > 8 && strncasecmp(target, "https://", 8) == 0)
-        authority = target + 8;
+    if (begins(target, length, "http://"))
+        authority = target + strlen("http://");
+    else if (begins(target, length, "https://"))
+        authority = target + strlen("https://");
     else
         return -400;
     authority_end = authority;
@@ -247,7 +314,7 @@ static bool ends_chunked(const char *value, size_t length)
         return false;
     while (start > 0 && space(value[start - 1]))
         start--;
-    return start > 1 && value[start - 1] == ',' && strncasecmp(value, "chunked", 7) != 0;
+    return start > 1 && value[start - 1] == ',' && !begins(value, length, "chunked");
 }
 
 /* What does not end with the chunked coding has no certain end (RFC 9112, section 6.3). */
@@ -361,7 +428,7 @@ static int finish(struct uw_http_head *head)
     if (head->version_minor > 0 && !(head->seen & SEEN_HOST))
         return -400;
     head->keep_alive = !(head->seen & SEEN_CLOSE) && (head->version_minor > 0 || head->seen & SEEN_KEEP_ALIVE);
-    head->upgrade = head->seen & SEEN_CONNECTION_UPGRADE && head->seen & SEEN_UPGRADE;
+    head->upgrade = head->version_minor > 0 && head->seen & SEEN_CONNECTION_UPGRADE && head->seen & SEEN_UPGRADE;
     return 0;
 }
 
@@ -458,7 +525,7 @@ int uw_http_parse(struct uw_http_head *head, const char *bytes, size_t length)
         NEXT(target);
 
     STATE(target):
-        at = skip(at, end, UW_BYTE_TARGET);
+        at = skip_target(at, end);
         MORE_IF_ENDED;
         FAIL_IF((size_t)(at - mark) > head->limits->target_bytes_max, 414);
         FAIL_IF(*at != ' ' || at == mark, 400);
@@ -468,6 +535,8 @@ int uw_http_parse(struct uw_http_head *head, const char *bytes, size_t length)
         NEXT(version);
 
     STATE(version):
+        if (at == mark && end - at >= VERSION_BYTES && memcmp(at, "HTTP/1.1", VERSION_BYTES) == 0)
+            at += VERSION_BYTES;
         for (; at < end && at - mark < VERSION_BYTES; at++)
             FAIL_IF(!version_byte((size_t)(at - mark), *at), 400);
         MORE_IF_ENDED;
@@ -510,7 +579,7 @@ int uw_http_parse(struct uw_http_head *head, const char *bytes, size_t length)
         NEXT(value);
 
     STATE(value):
-        at = skip(at, end, UW_BYTE_VALUE);
+        at = skip_value(at, end);
         MORE_IF_ENDED;
         FAIL_IF(*at != '\r', 400);
         TRY(add_value(head, bytes, mark, at));
