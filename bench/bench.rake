@@ -1,0 +1,14 @@
+# frozen_string_literal: true
+
+MODERN_RUBY = File.expand_path("../bin/modern-ruby", __dir__)
+
+desc "Measure Upwell beside its peers, see bench/README.md"
+task(:bench) { sh MODERN_RUBY, "ruby", "bench/run.rb" }
+
+namespace :bench do
+  desc "Memory and latency of idle connections: BACKEND, MODE, CONNECTIONS"
+  task(:idle_connections) { sh MODERN_RUBY, "ruby", "bench/idle_connections.rb" }
+
+  desc "Clients that misbehave, for MINUTES a backend: BACKENDS, MODE"
+  task(:soak) { sh MODERN_RUBY, "ruby", "bench/soak.rb" }
+end

@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "open3"
+require "rbconfig"
+
+module Bench
+  ROOT = File.expand_path("../..", __dir__)
+
+  # One server's gems, in a folder of their own outside the tree, so that a server which cannot be installed hinders no other.
+  # Upwell is built from the checkout and installed as its users get it.
+  class Installation
+    Error = Class.new(StandardError)
+
+    APPLICATION_GEMS = %w[rack roda].freeze
+    CACHE = File.join(ENV.fetch("XDG_CACHE_HOME") { File.join(Dir.home, ".cache") }, "upwell", "bench", "ruby-#{RUBY_VERSION}")
+    SOURCES = "{core,ext,lib,exe}/**/*.{c,h,rb}"
+
+    def initialize(gem_name)
+      @gem_name = gem_name
+      @folder = File.join(CACHE, gem_name)
+    end
+
+    # @raise [Error] with the last lines of what gem said
+    def install
+      @gem_name == "upwell" ? install_checkout : install_gems(@gem_name, *APPLICATION_GEMS)
+    end
+
+    # @return [Hash{String => String}] makes a command find these gems and no others
+    def environment
+      { "GEM_HOME" => @folder, "GEM_PATH" => @folder, "PATH" => path, "RUBYOPT" => nil, "RUBYLIB" => nil, "BUNDLE_GEMFILE" => nil }
+    end
+
+    # @return [String] of the server and of what it runs on
+    def versions
+      specifications = Dir[File.join(@folder, "specifications", "*.gemspec")].map { |file| File.basename(file, ".gemspec") }
+      named = specifications.grep(/\A(?:#{Regexp.union(@gem_name, *APPLICATION_GEMS)})-\d/)
+      named.map { |name| name.sub(/-(?=\d)/, " ") }.sort_by { |name| name.start_with?(@gem_name) ? 0 : 1 }.join(", ")
+    end
+
+    private
+
+    def path
+      [File.join(@folder, "bin"), RbConfig::CONFIG["bindir"], ENV.fetch("PATH")].join(":")
+    end
+
+    def install_checkout
+      stamp = File.join(@folder, "installed")
+      return if FileUtils.uptodate?(stamp, Dir[SOURCES, base: ROOT].map { |file| File.join(ROOT, file) })
+
+      FileUtils.mkdir_p(@folder)
+      package = File.join(@folder, "upwell.gem")
+      gem("build", "--silent", "--output", package, "upwell.gemspec")
+      install_gems(*APPLICATION_GEMS)
+      install_gems(package, "--force")
+      FileUtils.touch(stamp)
+    end
+
+    def install_gems(*arguments)
+      gem("install", "--no-document", "--conservative", "--install-dir", @folder, *arguments)
+    end
+
+    def gem(*arguments)
+      output, status = Open3.capture2e(environment, "gem", *arguments, chdir: ROOT)
+      raise Error, "does not install: #{output.lines.last(3).join.strip}" unless status.success?
+    end
+  end
+end

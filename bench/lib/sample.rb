@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+module Bench
+  # One run of wrk against one server: what wrk saw, and what the server's processes took for it.
+  #
+  # @!attribute user_us [Float] CPU microseconds a request
+  # @!attribute system_us [Float] CPU microseconds a request
+  # @!attribute server_share [Float] of its core, 0 to 1
+  # @!attribute wrk_share [Float] of wrk's core, 0 to 1
+  Sample = Struct.new(:requests_per_second, :p50, :p99, :user_us, :system_us, :errors, :resident, :peak, :server_share, :wrk_share) do
+    # @param load [Wrk::Result]
+    # @param before [ProcessUsage]
+    # @param after [ProcessUsage]
+    def self.of(load, before, after)
+      user = after.user - before.user
+      system = after.system - before.system
+      requests = [load.requests, 1].max
+      new(load.requests_per_second, load.p50, load.p99, user * 1_000_000 / requests, system * 1_000_000 / requests,
+          load.socket_errors + load.bad_statuses, after.resident, after.peak, (user + system) / load.seconds, load.cpu_seconds / load.seconds)
+    end
+
+    def cpu_us
+      user_us + system_us
+    end
+  end
+end

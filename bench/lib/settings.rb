@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require_relative "candidates"
+require_relative "workload"
+
+module Bench
+  # What to measure and for how long, from the environment; bench/README.md tells the variables.
+  class Settings
+    def initialize(environment = ENV)
+      @environment = environment
+    end
+
+    def quick?
+      @environment["QUICK"] == "1"
+    end
+
+    def rounds
+      number("ROUNDS", quick? ? 1 : 5)
+    end
+
+    def seconds
+      number("SECONDS", quick? ? 1 : 5)
+    end
+
+    def connections
+      list("CONNECTIONS", quick? ? "64" : "64,1024").map { |text| Integer(text, 10) }
+    end
+
+    def workloads
+      named("WORKLOADS", WORKLOADS)
+    end
+
+    def candidates
+      named("SERVERS", CANDIDATES)
+    end
+
+    # @return [String] the second part of the results' file names
+    def name
+      @environment.fetch("NAME") { quick? ? "quick" : "ruby-#{RUBY_VERSION}" }
+    end
+
+    private
+
+    def number(variable, default)
+      Integer(@environment.fetch(variable, default.to_s), 10)
+    end
+
+    def list(variable, default)
+      @environment.fetch(variable, default).split(",").map(&:strip)
+    end
+
+    def named(variable, all)
+      names = list(variable, all.map(&:name).join(","))
+      unknown = names - all.map(&:name)
+      raise ArgumentError, "#{variable}: there is no #{unknown.join(", ")}; there are #{all.map(&:name).join(", ")}" if unknown.any?
+
+      all.select { |each| names.include?(each.name) }
+    end
+  end
+end

@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+require_relative "statistics"
+
+module Bench
+  # One workload at one number of connections: the samples of each server, or why there are none.
+  class Table
+    SATURATED = 0.95 # of a core
+
+    attr_reader :workload, :connections, :failures
+
+    # @param samples [Hash{Candidate => Array<Sample>}]
+    # @param failures [Hash{Candidate => String}]
+    def initialize(workload, connections, samples: {}, failures: {})
+      @workload = workload
+      @connections = connections
+      @samples = samples
+      @failures = failures
+    end
+
+    def add(candidate, sample)
+      (@samples[candidate] ||= []) << sample
+    end
+
+    # @return [Array<Candidate>] the fastest first
+    def candidates
+      @samples.keys.sort_by { |candidate| -median(candidate, :requests_per_second) }
+    end
+
+    def values(candidate, quantity)
+      @samples.fetch(candidate).map(&quantity)
+    end
+
+    def median(candidate, quantity)
+      Statistics.median(values(candidate, quantity))
+    end
+
+    # @return [Float, nil] the candidate's median against the best one of a server that is not Upwell
+    def ratio_to_best_peer(candidate, quantity, best)
+      peers = @samples.keys.reject(&:upwell?).map { |peer| median(peer, quantity) }.select(&:positive?)
+      median(candidate, quantity) / peers.public_send(best) unless peers.empty?
+    end
+
+    # wrk had no more to give while the server had: its requests/s say nothing then.
+    def held_back_by_wrk?(candidate)
+      median(candidate, :wrk_share) >= SATURATED && median(candidate, :server_share) < SATURATED
+    end
+  end
+end

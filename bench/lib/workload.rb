@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+module Bench
+  # What is asked of the servers: the application in apps/, the threads that run it, the wrk script when the request is not a plain GET,
+  # and what the answer has to be.
+  Workload = Struct.new(:name, :title, :app_name, :threads, :script, :answer, :headers_min, keyword_init: true) do
+    def initialize(threads: 1, headers_min: 0, **rest)
+      super
+    end
+
+    def app
+      File.expand_path("../apps/#{app_name}.ru", __dir__)
+    end
+
+    # @return [String, nil]
+    def script_path
+      script && File.expand_path("../wrk/#{script}.lua", __dir__)
+    end
+
+    # @return [String, nil] what a request made from Ruby sends
+    def request_body
+      POST_BODY if script
+    end
+
+    # @param response [Net::HTTPResponse]
+    # @return [String, nil] what is wrong with it
+    def objection(response)
+      return "status #{response.code}" unless response.code == "200"
+      return "body #{response.body.inspect[0, 80]}" unless answer === response.body # rubocop:disable Style/CaseEquality
+
+      count = response.each_header.count
+      "#{count} headers" if count < headers_min
+    end
+  end
+
+  POST_BODY = "0123456789" * 1024 # as wrk/post.lua sends it
+
+  WORKLOADS = [
+    Workload.new(name: "hello", title: "Hello world", app_name: "hello", answer: "Hello, world!"),
+    Workload.new(name: "threads", title: "Hello world, five threads", app_name: "hello", threads: 5, answer: "Hello, world!"),
+    Workload.new(name: "env", title: "env.to_s", app_name: "env", answer: /"REQUEST_METHOD" ?=> ?"GET"/),
+    Workload.new(name: "roda", title: "Roda hello", app_name: "roda", answer: "Hello, world!"),
+    Workload.new(name: "post", title: "POST of 10 KB, read by the application", app_name: "post", script: "post", answer: "10240"),
+    Workload.new(name: "json", title: "1 KB of JSON, ten headers", app_name: "json", answer: /\A\[\{"id":0,.{900,1100}\}\]\z/, headers_min: 10)
+  ].freeze
+end

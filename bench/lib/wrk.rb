@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require "open3"
+
+module Bench
+  # One run of the load generator wrk, pinned to a core of its own.
+  module Wrk
+    Error = Class.new(StandardError)
+
+    # @!attribute p50 [Float] milliseconds
+    # @!attribute p99 [Float] milliseconds
+    # @!attribute socket_errors [Integer] failed or timed out connects, reads and writes
+    # @!attribute bad_statuses [Integer] answers of status 400 and above, which wrk calls "Non-2xx or 3xx"
+    # @!attribute cpu_seconds [Float] that wrk itself took
+    Result = Struct.new(:requests, :seconds, :requests_per_second, :p50, :p99, :socket_errors, :bad_statuses, :cpu_seconds)
+
+    CORE = 1
+    MILLISECONDS = { "us" => 0.001, "ms" => 1.0, "s" => 1000.0, "m" => 60_000.0, "h" => 3_600_000.0 }.freeze
+    SECONDS = MILLISECONDS.transform_values { |milliseconds| milliseconds / 1000 }.freeze
+
+    class << self
+      # @return [Array<String>]
+      def command(url:, connections:, seconds:, script: nil)
+        ["taskset", "-c", CORE.to_s, "wrk", "--latency", "-t1", "-c#{connections}", "-d#{seconds}s", *(["-s", script] if script), url]
+      end
+
+      # @return [Result]
+      def run(**options)
+        before = children_cpu
+        output, status = Open3.capture2e(*command(**options))
+        raise Error, "wrk failed: #{output.strip}" unless status.success?
+
+        parse(output, children_cpu - before)
+      end
+
+      # @return [Result]
+      def parse(output, cpu_seconds)
+        requests, number, unit = output.match(/(\d+) requests in ([\d.]+)([a-z]+),/)&.captures
+        raise Error, "wrk said what is not understood: #{output.strip}" unless requests
+
+        Result.new(requests.to_i, number.to_f * SECONDS.fetch(unit), output[%r{^Requests/sec:\s+([\d.]+)}, 1].to_f,
+                   percentile(output, 50), percentile(output, 99), socket_errors(output), output[/^\s+Non-2xx.*: (\d+)/, 1].to_i,
+                   cpu_seconds)
+      end
+
+      private
+
+      def percentile(output, percent)
+        number, unit = output.match(/^\s+#{percent}%\s+([\d.]+)([a-z]+)/)&.captures
+        number.to_f * MILLISECONDS.fetch(unit || "ms")
+      end
+
+      def socket_errors(output)
+        output[/Socket errors:(.*)/, 1].to_s.scan(/\d+/).sum(&:to_i)
+      end
+
+      # wrk is the only child that is waited for while it runs.
+      def children_cpu
+        times = Process.times
+        times.cutime + times.cstime
+      end
+    end
+  end
+end
