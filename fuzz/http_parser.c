@@ -21,6 +21,7 @@ static int parse(struct uw_http_head *head, const uint8_t *bytes, size_t cut, si
 
     require(copy != NULL);
     memcpy(copy, bytes, length);
+    memset(head, 0, sizeof *head); /* so that heads can be compared as memory */
     uw_http_head_init(head, &limits);
     result = uw_http_parse(head, copy, cut);
     if (result == 0 && cut < length)
@@ -38,12 +39,15 @@ static void check_slice(struct uw_http_slice slice, int length, const uint8_t *b
 
 static void check_head(const struct uw_http_head *head, int length, const uint8_t *bytes)
 {
+    check_slice(head->method_name, length, bytes);
     check_slice(head->target, length, bytes);
     check_slice(head->path, length, bytes);
     check_slice(head->query, length, bytes);
     check_slice(head->host, length, bytes);
     require(!(head->chunked && head->has_content_length));
     for (uint32_t i = 0; i < head->header_count; i++) {
+        require(head->headers[i].name.length > 0);
+        check_slice(head->headers[i].name, length, bytes);
         check_slice(head->headers[i].value, length, bytes);
         for (uint32_t j = 0; j < head->headers[i].name.length; j++)
             require(uw_http_byte_is((char)bytes[head->headers[i].name.offset + j], UW_BYTE_TOKEN));
@@ -61,7 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     result = parse(&whole, data + 1, size, size);
     require(result <= (int)size);
     require(result == parse(&cut, data + 1, size ? data[0] % (size + 1) : 0, size));
-    if (result > 0)
-        check_head(&whole, result, data + 1);
+    if (result <= 0)
+        return 0;
+    require(memcmp(&whole, &cut, sizeof whole) == 0);
+    check_head(&whole, result, data + 1);
     return 0;
 }

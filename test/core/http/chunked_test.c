@@ -110,6 +110,67 @@ TEST(sizes)
     REFUSE("0\r\n\n");
 }
 
+TEST(doubtful_size_lines)
+{
+    REFUSE("1\t\r\nx\r\n");
+    REFUSE("\t1\r\nx\r\n");
+    REFUSE("1 ;a\r\nx\r\n");
+    REFUSE("1; a\r\nx\r\n");
+    REFUSE("1;a =b\r\nx\r\n");
+    REFUSE("1;a= b\r\nx\r\n");
+    REFUSE("1;a=\"b\"c\r\nx\r\n");
+    REFUSE("1;a=b=c\r\nx\r\n");
+    REFUSE("1;a=\"\\\r\nx\r\n");
+    REFUSE("1;a\nx\r\n0\r\n\r\n");
+    REFUSE("1;a\rx\r\n");
+    REFUSE(";a\r\n");
+    REFUSE("1_0\r\n");
+    REFUSE("1,0\r\n");
+    REFUSE("1.0\r\n");
+    REFUSE("1h\r\n");
+    REFUSE("\"1\"\r\nx\r\n");
+    REFUSE("1\r\r\nx\r\n");
+    REFUSE("1\r\nx\r\n\r\n");
+    REFUSE("1\r\nx\r\r\n");
+    REFUSE("1\r\nx\n\r\n");
+    REFUSE("0\n\r\n");
+    REFUSE("0\r\n\rX");
+    REFUSE("0\r\n\r\r\n");
+    REFUSE("0\r\nA : b\r\n\r\n");
+    REFUSE("0\r\n: b\r\n\r\n");
+    REFUSE("0\r\nA: b\r\n c\r\n\r\n");
+    REFUSE("0\r\nGET / HTTP/1.1\r\n\r\n");
+}
+
+TEST(a_nul_is_refused_everywhere_but_in_data)
+{
+    static const char text[] = "1;a=\"b\"\r\nx\r\n0\r\nA: b\r\n\r\n";
+    size_t data_at = strlen("1;a=\"b\"\r\n");
+
+    for (size_t i = 0; i < sizeof text - 1; i++) {
+        struct outcome outcome;
+        char changed[sizeof text];
+
+        memcpy(changed, text, sizeof text);
+        changed[i] = '\0';
+        feed(&outcome, changed, sizeof text - 1, BODY_BYTES_MAX);
+        CHECK_EQUAL(i == data_at ? (int64_t)sizeof text - 1 : -400, outcome.result);
+    }
+}
+
+TEST(the_largest_sizes)
+{
+    struct uw_http_chunked chunked;
+    const char *data;
+    size_t data_length;
+
+    uw_http_chunked_init(&chunked);
+    CHECK_EQUAL(18, uw_http_chunked_read(&chunked, "7fffffffffffffff\r\n", 18, &data, &data_length));
+    CHECK_EQUAL(INT64_MAX, chunked.left);
+    REFUSE("8000000000000000\r\n");
+    REFUSE("ffffffffffffffff\r\n");
+}
+
 TEST(bounds)
 {
     static char text[UW_CHUNK_TRAILER_BYTES_MAX + 100];

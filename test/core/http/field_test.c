@@ -1,6 +1,7 @@
 #include "http/field.h"
 
 #include <ctype.h>
+#include <strings.h>
 
 #include "check.h"
 
@@ -15,6 +16,33 @@ TEST(every_field_is_found_in_any_case)
         CHECK_EQUAL(field, uw_http_field_find(name, strlen(name)));
         CHECK_EQUAL(field, uw_http_field_find(upper, strlen(name)));
         CHECK_EQUAL(UW_FIELD_OTHER, uw_http_field_find(name, strlen(name) - 1));
+    }
+}
+
+/* field.c compares by the bit that only letters have. */
+TEST(known_names_are_letters_digits_and_hyphens)
+{
+    for (int field = 1; field < UW_FIELD_COUNT; field++)
+        for (const char *c = uw_http_field_name(field); *c; c++)
+            CHECK(isalpha((unsigned char)*c) || isdigit((unsigned char)*c) || *c == '-');
+}
+
+TEST(a_name_with_one_other_byte_is_not_found)
+{
+    for (int field = 1; field < UW_FIELD_COUNT; field++) {
+        const char *known = uw_http_field_name(field);
+        size_t length = strlen(known);
+
+        for (size_t place = 0; place < length; place++) {
+            for (int bit = 0; bit < 8; bit++) {
+                char name[64];
+
+                memcpy(name, known, length + 1);
+                name[place] = (char)(name[place] ^ 1 << bit);
+                if (strcasecmp(name, known) != 0)
+                    CHECK(uw_http_field_find(name, length) != (enum uw_http_field)field);
+            }
+        }
     }
 }
 

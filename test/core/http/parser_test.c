@@ -1,46 +1,11 @@
 #include "http/parser.h"
 
 #include "check.h"
-#include "guard.h"
-
-static const struct uw_http_limits limits = {.head_bytes_max = 4096, .target_bytes_max = 512, .headers_max = 10};
-
-/* Parses `text` cut into two pieces at `cut`; every cut must give the same result. */
-static int parse_cut(struct uw_http_head *head, const char *text, size_t length, size_t cut)
-{
-    int result;
-
-    uw_http_head_init(head, &limits);
-    result = uw_http_parse(head, guard_copy(text, cut), cut);
-    return result == 0 ? uw_http_parse(head, guard_copy(text, length), length) : result;
-}
-
-static int parse_bytewise(struct uw_http_head *head, const char *text, size_t length)
-{
-    int result = 0;
-
-    uw_http_head_init(head, &limits);
-    for (size_t i = 1; i <= length && result == 0; i++)
-        result = uw_http_parse(head, guard_copy(text, i), i);
-    return result;
-}
-
-static int parse_text(struct uw_http_head *head, const char *text, size_t length)
-{
-    struct uw_http_head other;
-    int result;
-
-    uw_http_head_init(head, &limits);
-    result = uw_http_parse(head, guard_copy(text, length), length);
-    CHECK_EQUAL(result, parse_bytewise(&other, text, length));
-    for (size_t cut = 0; cut < length; cut++)
-        CHECK_EQUAL(result, parse_cut(&other, text, length, cut));
-    return result;
-}
+#include "parse_every_cut.h"
 
 static int parse(struct uw_http_head *head, const char *text)
 {
-    return parse_text(head, text, strlen(text));
+    return parse_every_cut(head, text, strlen(text));
 }
 
 static bool slice_is(const char *text, struct uw_http_slice slice, const char *expected)
@@ -188,7 +153,7 @@ TEST(a_nul_is_refused_everywhere)
     for (size_t i = 0; i < sizeof text - 1; i++) {
         memcpy(changed, text, sizeof text);
         changed[i] = '\0';
-        CHECK_EQUAL(-400, parse_text(&head, changed, sizeof text - 1));
+        CHECK_EQUAL(-400, parse_every_cut(&head, changed, sizeof text - 1));
     }
 }
 
@@ -238,6 +203,35 @@ TEST(connection_and_expect)
     CHECK(parse(&head, LINE HOST "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n") > 0 && head.upgrade);
     CHECK(parse(&head, LINE HOST "Expect: 100-Continue\r\n\r\n") > 0 && head.expect_continue);
     EXPECT(-417, LINE HOST "Expect: a-miracle\r\n\r\n");
+    CHECK(parse(&head, LINE HOST "Connection: close\r\nConnection: keep-alive\r\n\r\n") > 0 && !head.keep_alive);
+    CHECK(parse(&head, LINE HOST "Upgrade: websocket\r\n\r\n") > 0 && !head.upgrade);
+    CHECK(parse(&head, "GET / HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n") > 0 && !head.upgrade);
+    CHECK(parse(&head, "GET / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n") > 0 && !head.expect_continue);
+}
+
+/* Long parts are scanned by words: a byte must count alike at each place in a word. */
+TEST(every_byte_at_every_place_in_a_word)
+{
+    struct uw_http_head head;
+    char text[64];
+
+    for (int place = 0; place < 17; place++) {
+        for (int byte = 0; byte < 256; byte++) {
+            bool visible = byte > ' ' && byte < 0x7f;
+            bool in_value = visible || byte == ' ' || byte == '\t' || byte >= 0x80;
+            int length = snprintf(text, sizeof text, LINE HOST "A:%017d\r\n\r\n", 0);
+
+            if (byte == '\r' || byte == ' ')
+                continue; /* these end a part: what follows decides */
+            text[strlen(LINE HOST "A:") + (size_t)place] = (char)byte;
+            CHECK_EQUAL(in_value ? length : -400, parse_bytewise(&head, text, (size_t)length));
+            CHECK_EQUAL(in_value ? length : -400, parse_cut(&head, text, (size_t)length, 0));
+            length = snprintf(text, sizeof text, "GET /%017d HTTP/1.1\r\n" HOST "\r\n", 0);
+            text[strlen("GET /") + (size_t)place] = (char)byte;
+            CHECK_EQUAL(visible && byte != '#' ? length : -400, parse_bytewise(&head, text, (size_t)length));
+            CHECK_EQUAL(visible && byte != '#' ? length : -400, parse_cut(&head, text, (size_t)length, 0));
+        }
+    }
 }
 
 TEST(limits_are_kept)
@@ -246,8 +240,8 @@ TEST(limits_are_kept)
     struct uw_http_head head;
     int length = snprintf(text, sizeof text, "GET /%0600d HTTP/1.1\r\n" HOST "\r\n", 0);
 
-    CHECK_EQUAL(-414, parse_text(&head, text, (size_t)length));
-    CHECK_EQUAL(-414, parse_text(&head, text, 550)); /* known before the target ends */
+    CHECK_EQUAL(-414, parse_every_cut(&head, text, (size_t)length));
+    CHECK_EQUAL(-414, parse_every_cut(&head, text, 550)); /* known before the target ends */
     length = snprintf(text, sizeof text, LINE HOST "A: %05000d\r\n\r\n", 0);
     uw_http_head_init(&head, &limits);
     CHECK_EQUAL(-431, uw_http_parse(&head, guard_copy(text, (size_t)length), (size_t)length));
