@@ -25,8 +25,9 @@ struct uw_backend {
     /* Submits what is queued without waiting; NULL when nothing is ever queued. */
     void (*flush)(struct uw_loop *loop);
 
-    /* Waits at most `wait_ns` (UW_FOREVER: without end; 0: not at all) and delivers with uw_finish or uw_ready. Returns
-     * 0 or -errno. */
+    /* Sets loop->now_ns when the wait is over, before anything is delivered: deadlines are counted from it. Waits at
+     * most `wait_ns` (UW_FOREVER: without end; 0: not at all) and delivers with uw_finish or uw_ready. Returns 0 or
+     * -errno. */
     int (*wait)(struct uw_loop *loop, int64_t wait_ns);
 
     /* Readiness backends: changes the events (POLLIN, POLLOUT) waited for on `fd` from `old` to `new`. Returns 0 or

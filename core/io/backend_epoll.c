@@ -52,6 +52,7 @@ static int epoll_wait_events(struct uw_loop *loop, int64_t wait_ns)
     struct epoll_event events[EVENTS_PER_WAIT];
     int count = epoll_wait(epoll_of(loop), events, EVENTS_PER_WAIT, uw_wait_ms(wait_ns));
 
+    loop->now_ns = uw_clock_ns();
     if (count < 0)
         return errno == EINTR ? 0 : -errno;
     for (int i = 0; i < count; i++)

@@ -327,6 +327,7 @@ static int ring_wait(struct uw_loop *loop, int64_t wait_ns)
 {
     int result = submit_and_wait(ring_of(loop), wait_ns);
 
+    loop->now_ns = uw_clock_ns();
     /* EBUSY, EAGAIN: the kernel wants completions taken before it accepts more. */
     if (result < 0 && result != -ETIME && result != -EINTR && result != -EBUSY && result != -EAGAIN)
         return result;

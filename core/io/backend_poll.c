@@ -121,6 +121,7 @@ static int poll_wait(struct uw_loop *loop, int64_t wait_ns)
     struct poll_set *set = set_of(loop);
     int count = poll(set->items, (nfds_t)set->count, uw_wait_ms(wait_ns));
 
+    loop->now_ns = uw_clock_ns();
     if (count < 0)
         return errno == EINTR ? 0 : -errno;
     /* From the end, since callbacks add at the end and a deletion moves the last item to an earlier place: at worst an

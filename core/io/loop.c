@@ -182,7 +182,6 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
     error = loop->backend->wait(loop, wait_ns);
     atomic_store_explicit(&loop->waiting, false, memory_order_relaxed);
 
-    loop->now_ns = uw_clock_ns();
     deliver_completed(loop);
     receive_posted(loop);
     expire_timers(loop);

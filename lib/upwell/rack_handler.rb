@@ -16,6 +16,7 @@ module Upwell
       yield server if block_given?
       %w[TERM INT].each { |signal| trap(signal) { server.drain } }
       puts "Upwell #{VERSION} serves on #{server.description}"
+      $stdout.flush
       server.run
     end
 

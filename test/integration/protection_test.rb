@@ -25,6 +25,14 @@ class ProtectionTest < Minitest::Test
     end
   end
 
+  def test_deadlines_count_from_the_present_after_an_idle_time
+    each_backend("--head-timeout", "0.3") do |server|
+      assert_serves(server)
+      sleep 0.7 # nothing to await: that nothing happens is the point
+      assert_serves(server)
+    end
+  end
+
   def test_a_slow_body_is_answered_408
     each_backend("--body-timeout", "0.3") do |server|
       RawClient.open(server.port) do |client|
