@@ -33,7 +33,7 @@ static int64_t random_distance(void)
 
 static int64_t rounded_up(int64_t ns)
 {
-    return (ns + TICK - 1) / TICK * TICK;
+    return ns > INT64_MAX - TICK ? INT64_MAX : (ns + TICK - 1) / TICK * TICK;
 }
 
 static void set_up(int64_t begin)
