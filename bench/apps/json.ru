@@ -5,7 +5,6 @@ BODY = "[#{Array.new(17) { |index| %({"id":#{index},"name":"item #{index}","pric
 
 HEADERS = {
   "content-type" => "application/json",
-  "content-length" => BODY.bytesize.to_s,
   "cache-control" => "private, max-age=0, must-revalidate",
   "etag" => 'W/"6b2f1e0c"',
   "vary" => "accept-encoding",

@@ -1,72 +1,86 @@
 # frozen_string_literal: true
 
 require_relative "candidates"
-require_relative "comparison"
 require_relative "installation"
+require_relative "sample"
 require_relative "server"
+require_relative "table"
 require_relative "wrk"
 
 module Bench
   # Runs every server at every workload. The servers take turns (A B C, A B C, ...), each time started anew, so that what else the machine
-  # does meets all of them alike. A server that fails is left out, and its result tells why.
+  # does meets all of them alike. A server that fails is left out of the table's further rounds, and the table tells why.
   class Benchmark
-    WARM_UP = 1 # seconds of load before each run: the compiler's time
+    WARM_UP_SECONDS = 1 # of load before each run: the compiler's time
 
-    # @param options [Options]
+    # @return [Array<Table>]
+    attr_reader :tables
+
+    # @param settings [Settings]
     # @param log [IO]
-    def initialize(options, log: $stderr)
-      @options = options
+    def initialize(settings, log: $stderr)
+      @settings = settings
       @log = log
+      workloads = settings.workloads.select { |workload| settings.candidates.any? { |candidate| candidate.for?(workload) } }
+      @tables = workloads.product(settings.connections).map { |workload, connections| Table.new(workload, connections) }
     end
 
-    # @return [Array<Comparison>]
+    # @return [self]
     def run
-      @failures = install
-      @options.workloads.product(@options.connections).map { |workload, connections| compare(workload, connections) }
+      @missing = install
+      @tables.each { |table| fill(table) }
+      self
+    end
+
+    # @return [Hash{Candidate => String}] the gems it runs on, or why they are missing
+    def versions
+      @settings.candidates.to_h do |candidate|
+        [candidate, @missing[candidate.gem_name] || Installation.new(candidate.gem_name).versions]
+      end
     end
 
     private
 
-    # @return [Hash{String => String}] why a gem is not there
+    # @return [Hash{String => String}] why a gem is missing
     def install
-      @options.candidates.map(&:gem_name).uniq.each_with_object({}) do |gem_name, failures|
+      @settings.candidates.map(&:gem_name).uniq.each_with_object({}) do |gem_name, missing|
         @log.puts "installing #{gem_name}"
         Installation.new(gem_name).install
       rescue Installation::Error => e
-        failures[gem_name] = e.message
+        missing[gem_name] = e.message
       end
     end
 
-    def compare(workload, connections)
-      candidates = @options.candidates.select { |candidate| candidate.for?(workload) }
-      results = candidates.map { |candidate| Result.new(candidate, [], @failures[candidate.gem_name]) }
-      @options.rounds.times { |round| results.each { |result| take_turn(result, workload, connections, round) } }
-      Comparison.new(workload, connections, results)
+    def fill(table)
+      candidates = @settings.candidates.select { |candidate| candidate.for?(table.workload) }
+      candidates.each { |candidate| table.fail(candidate, @missing[candidate.gem_name]) if @missing[candidate.gem_name] }
+      @settings.rounds.times do
+        (candidates - table.failures.keys).each { |candidate| take_turn(table, candidate) }
+      end
     end
 
-    def take_turn(result, workload, connections, round)
-      return if result.failure
-
-      measurement = measure(result.candidate, workload, connections)
-      result.measurements << measurement
-      @log.puts format("%-8s %5d connections, round %d: %-16s %7.0f requests/s %6.1f us", workload.name, connections, round + 1,
-                       result.candidate.name, measurement.requests_per_second, measurement.cpu)
+    def take_turn(table, candidate)
+      sample = measure(candidate, table.workload, table.connections)
+      table.add(candidate, sample)
+      say(table, candidate, format("%.0f requests/s, %.1f µs", sample.requests_per_second, sample.cpu_us))
     rescue Server::Error, Wrk::Error => e
-      result.failure = e.message
-      @log.puts "#{workload.name}: #{result.candidate.name} #{e.message}"
+      table.fail(candidate, e.message)
+      say(table, candidate, e.message)
+    end
+
+    def say(table, candidate, text)
+      @log.puts "#{table.workload.name}, #{table.connections} connections, #{candidate.name}: #{text}"
     end
 
     def measure(candidate, workload, connections)
       installation = Installation.new(candidate.gem_name)
       Server.open(candidate.method(:arguments), installation: installation, app: workload.app) do |server|
         check(server, workload)
-        load(server, workload, connections, WARM_UP)
+        load(server, workload, connections, WARM_UP_SECONDS)
         before = server.usage
-        result = load(server, workload, connections, @options.seconds)
-        raise Server::Error, "answered no request in #{@options.seconds} s" if result.requests.zero?
-
+        result = load(server, workload, connections, @settings.seconds)
         server.assert_alive
-        Measurement.of(result, before, server.usage)
+        Sample.of(result, before, server.usage)
       end
     end
 
@@ -76,7 +90,10 @@ module Bench
     end
 
     def load(server, workload, connections, seconds)
-      Wrk.run(url: server.url, connections: connections, seconds: seconds, script: workload.script_path)
+      result = Wrk.run(url: server.url, connections: connections, seconds: seconds, script: workload.script_path)
+      return result if result.requests.positive?
+
+      raise Server::Error, "answered no request, #{result.socket_errors} socket errors"
     end
   end
 end

@@ -10,13 +10,15 @@ module Bench
 
     # @return [Array<String>]
     def arguments(port)
-      command.gsub("PORT", port.to_s).split
+      command.gsub("PORT", port.to_s).gsub("PEERS", PEERS).split
     end
 
     def for?(workload)
       threads == workload.threads
     end
   end
+
+  PEERS = File.expand_path("../peers", __dir__) # what a peer cannot be told by its command line
 
   CANDIDATES = [
     Candidate.new("upwell-io_uring", "upwell", 1, "upwell --mode inline --backend io_uring -p PORT -b 127.0.0.1 config.ru"),
@@ -25,7 +27,7 @@ module Bench
     Candidate.new("iodine", "iodine", 1, "iodine -w 1 -t 1 -b 127.0.0.1 -p PORT config.ru"),
     Candidate.new("falcon", "falcon", 1, "falcon serve -n 1 --bind http://127.0.0.1:PORT -c config.ru"),
     Candidate.new("agoo", "agoo", 1, "agoo -s -w 1 -t 1 -b http://127.0.0.1:PORT config.ru"),
-    Candidate.new("itsi", "itsi", 1, "itsi serve -w 1 -t 1 -b http://127.0.0.1:PORT -r config.ru"),
+    Candidate.new("itsi", "itsi", 1, "itsi serve -C PEERS/itsi.rb -w 1 -t 1 -b http://127.0.0.1:PORT -r config.ru"),
     Candidate.new("up_ruby", "opal-up", 1, "up_ruby -w 1 -b 127.0.0.1 -p PORT"),
     Candidate.new("upwell-threads", "upwell", 5, "upwell --mode threads:5 --backend io_uring -p PORT -b 127.0.0.1 config.ru"),
     Candidate.new("puma-threads", "puma", 5, "puma -w 0 -t 5:5 -q -b tcp://127.0.0.1:PORT config.ru")

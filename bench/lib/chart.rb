@@ -61,7 +61,7 @@ module Bench
       title = text(10, @y + 14, workload.title, "band")
       captions = PANELS.map { |panel| text(panel.left, @y + 28, panel.title, "small") }
       @y += BAND_HEAD_HEIGHT
-      groups = tables.first.candidates.flat_map { |candidate| group(candidate, tables) }
+      groups = tables.flat_map(&:candidates).uniq.flat_map { |candidate| group(candidate, tables) }
       @y += BAND_GAP
       [title, *captions, *groups]
     end
@@ -69,7 +69,7 @@ module Bench
     def group(candidate, tables)
       name = text(NAMES_WIDTH - 8, @y + (tables.size * BAR_HEIGHT / 2) + 4, candidate.name, "end")
       bars = tables.flat_map do |table|
-        row = PANELS.flat_map { |panel| figure(panel, table, tables, candidate) }
+        row = table.failures[candidate] ? [] : PANELS.flat_map { |panel| figure(panel, table, tables, candidate) }
         @y += BAR_HEIGHT
         row
       end

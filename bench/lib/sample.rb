@@ -14,8 +14,8 @@ module Bench
     def self.of(load, before, after)
       user = after.user - before.user
       system = after.system - before.system
-      requests = [load.requests, 1].max
-      new(load.requests_per_second, load.p50, load.p99, user * 1_000_000 / requests, system * 1_000_000 / requests,
+      microseconds = 1_000_000.0 / load.requests
+      new(load.requests_per_second, load.p50, load.p99, user * microseconds, system * microseconds,
           load.socket_errors + load.bad_statuses, after.resident, after.peak, (user + system) / load.seconds, load.cpu_seconds / load.seconds)
     end
 

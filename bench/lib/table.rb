@@ -9,17 +9,21 @@ module Bench
 
     attr_reader :workload, :connections, :failures
 
-    # @param samples [Hash{Candidate => Array<Sample>}]
-    # @param failures [Hash{Candidate => String}]
-    def initialize(workload, connections, samples: {}, failures: {})
+    def initialize(workload, connections)
       @workload = workload
       @connections = connections
-      @samples = samples
-      @failures = failures
+      @samples = {}
+      @failures = {}
     end
 
     def add(candidate, sample)
       (@samples[candidate] ||= []) << sample
+    end
+
+    # Whoever fails once has no figures in this table.
+    def fail(candidate, reason)
+      @samples.delete(candidate)
+      @failures[candidate] = reason
     end
 
     # @return [Array<Candidate>] the fastest first

@@ -28,6 +28,8 @@ module Bench
       return "status #{response.code}" unless response.code == "200"
       return "body #{response.body.inspect[0, 80]}" unless answer === response.body # rubocop:disable Style/CaseEquality
 
+      return "Content-Length beside Transfer-Encoding" if response["content-length"] && response["transfer-encoding"]
+
       count = response.each_header.count
       "#{count} headers" if count < headers_min
     end
