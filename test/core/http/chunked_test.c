@@ -114,6 +114,7 @@ TEST(doubtful_size_lines)
 {
     REFUSE("1\t\r\nx\r\n");
     REFUSE("\t1\r\nx\r\n");
+    REFUSE("1 \nx\r\n0\r\n\r\n");
     REFUSE("1 ;a\r\nx\r\n");
     REFUSE("1; a\r\nx\r\n");
     REFUSE("1;a =b\r\nx\r\n");
