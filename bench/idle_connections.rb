@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+# What idle keep-alive connections cost: memory above the empty server, and how soon one of them is served again. See README.md.
+
+require_relative "lib/client"
+require_relative "lib/machine"
+require_relative "lib/statistics"
+require_relative "lib/upwell"
+
+module Bench
+  # Connections that have been served once and then wait.
+  class IdleConnections
+    WARM_UP_REQUESTS = 2_000
+    REQUESTS = 5_000
+
+    def initialize(server, count)
+      @server = server
+      @count = count
+    end
+
+    # @return [Hash{String => String}]
+    def measure
+      warm_up
+      empty = @server.usage.resident
+      clients = Array.new(@count) { Client.new(@server.port).tap { |client| request(client) } }
+      growth = @server.usage.resident - empty
+      { "memory of the empty server" => format("%.1f MiB", empty / 1_048_576.0),
+        "memory above that" => format("%.1f MiB, %.0f bytes a connection", growth / 1_048_576.0, growth.to_f / @count),
+        **latencies(clients) }
+    ensure
+      clients&.each(&:close)
+    end
+
+    private
+
+    def warm_up
+      client = Client.new(@server.port)
+      WARM_UP_REQUESTS.times { request(client) }
+      client.close
+    end
+
+    def latencies(clients)
+      times = Array.new(REQUESTS) { request(clients.sample) }
+      { "next request, median" => milliseconds(Statistics.median(times)), "next request, p99" => milliseconds(Statistics.percentile(times, 99)) }
+    end
+
+    # @return [Float] seconds
+    def request(client)
+      start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      client.get("/")
+      client.answer
+      Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
+    end
+
+    def milliseconds(seconds)
+      format("%.3f ms", seconds * 1000)
+    end
+  end
+end
+
+SPARE_DESCRIPTORS = 100
+count = Integer(ENV.fetch("CONNECTIONS", "10000"), 10)
+hard_limit = Process.getrlimit(:NOFILE).last
+abort "#{count} connections need a limit of descriptors above the #{hard_limit} of here (ulimit -Hn)" if count + SPARE_DESCRIPTORS > hard_limit
+Process.setrlimit(:NOFILE, hard_limit)
+
+upwell = Bench::Upwell.new
+backend = ENV.fetch("BACKEND") { upwell.backends.first }
+mode = ENV.fetch("MODE", "inline")
+options = ["--backend", backend, "--mode", mode, "--connections-max", (count + SPARE_DESCRIPTORS).to_s, "--keep-alive-timeout", "600"]
+upwell.serve("hello", *options) do |server|
+  puts "#{count} idle connections, #{backend}, #{mode}, #{Bench::Machine.description.fetch("Ruby")}"
+  Bench::IdleConnections.new(server, count).measure.each { |name, value| puts "  #{name}: #{value}" }
+end

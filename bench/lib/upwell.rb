@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+require_relative "installation"
+require_relative "server"
+
+module Bench
+  # The checkout's server as its users get it: built, installed, started by its command.
+  class Upwell
+    def initialize
+      @installation = Installation.new("upwell")
+      @installation.install
+    end
+
+    # @return [Array<String>] the backends that work here, the one that Upwell prefers first
+    def backends
+      script = 'require "upwell"; puts Upwell.backends.select { |backend| backend[:works] }.map { |backend| backend[:name] }'
+      IO.popen([@installation.environment, RbConfig.ruby, "-e", script], &:readlines).map(&:chomp)
+    end
+
+    # @param options [Array<String>] more of the command line
+    # @yieldparam server [Server]
+    def serve(app, *options, &block)
+      command = ->(port) { ["upwell", "-b", "127.0.0.1", "-p", port.to_s, *options, "config.ru"] }
+      Server.open(command, installation: @installation, app: File.expand_path("../apps/#{app}.ru", __dir__), &block)
+    end
+  end
+end
