@@ -14,6 +14,7 @@ module Bench
 
     APPLICATION_GEMS = %w[rack roda].freeze
     CACHE = File.join(ENV.fetch("XDG_CACHE_HOME") { File.join(Dir.home, ".cache") }, "upwell", "bench", "ruby-#{RUBY_VERSION}")
+    CAUSE_MAX = 300 # characters
     SOURCES = "{core,ext,lib,exe}/**/*.{c,h,rb}"
 
     def initialize(gem_name)
@@ -21,9 +22,10 @@ module Bench
       @folder = File.join(CACHE, gem_name)
     end
 
-    # @raise [Error] with the last lines of what gem said
+    # @raise [Error] with what gem said
     def install
-      @gem_name == "upwell" ? install_checkout : install_gems(@gem_name, *APPLICATION_GEMS)
+      FileUtils.mkdir_p(@folder)
+      alone { @gem_name == "upwell" ? install_checkout : install_gems(@gem_name, *APPLICATION_GEMS) }
     end
 
     # @return [Hash{String => String}] makes a command find these gems and no others
@@ -44,11 +46,18 @@ module Bench
       [File.join(@folder, "bin"), RbConfig::CONFIG["bindir"], ENV.fetch("PATH")].join(":")
     end
 
+    # Two runs at once would write over each other.
+    def alone
+      File.open(File.join(@folder, "lock"), File::CREAT | File::RDWR) do |lock|
+        lock.flock(File::LOCK_EX)
+        yield
+      end
+    end
+
     def install_checkout
       stamp = File.join(@folder, "installed")
       return if FileUtils.uptodate?(stamp, Dir[SOURCES, base: ROOT].map { |file| File.join(ROOT, file) })
 
-      FileUtils.mkdir_p(@folder)
       package = File.join(@folder, "upwell.gem")
       gem("build", "--silent", "--output", package, "upwell.gemspec")
       install_gems(*APPLICATION_GEMS)
@@ -62,7 +71,12 @@ module Bench
 
     def gem(*arguments)
       output, status = Open3.capture2e(environment, "gem", *arguments, chdir: ROOT)
-      raise Error, "does not install: #{output.lines.last(3).join.strip}" unless status.success?
+      raise Error, "does not install: #{cause(output)}" unless status.success?
+    end
+
+    def cause(output)
+      lines = output.lines.map(&:strip).reject(&:empty?)
+      (lines.grep(/error/i).first(2) | lines.last(1)).join(" / ").slice(0, CAUSE_MAX)
     end
   end
 end

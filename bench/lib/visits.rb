@@ -24,9 +24,9 @@ module Bench
       @random = random
     end
 
-    # One visit of a random kind.
-    def make
-      send(KINDS.sample(random: @random))
+    # @param kind [Symbol] one of {KINDS}
+    def make(kind = KINDS.sample(random: @random))
+      send(kind)
     end
 
     private

@@ -6,7 +6,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "io/backend.h"
 #include "upwell.h"
 
 #define FLUSH_NS UW_NS_PER_MS /* a response waits for others of its turn no longer than this */
@@ -170,51 +169,6 @@ static enum rb_uw_mode read_mode(VALUE settings)
     rb_raise(rb_eArgError, "mode must be :inline or :threads, not %+" PRIsVALUE, mode);
 }
 
-/* The names of the backends that work here, for messages. */
-static VALUE working_backends(void)
-{
-    VALUE names = rb_ary_new();
-
-    for (size_t i = 0; uw_backends[i]; i++)
-        if (uw_backend_probe(uw_backends[i]) == 0)
-            rb_ary_push(names, rb_str_new_cstr(uw_backends[i]->name));
-    return rb_ary_join(names, rb_str_new_cstr(", "));
-}
-
-NORETURN(static void raise_backend(const char *name, int error));
-
-static void raise_backend(const char *name, int error)
-{
-    if (error == -ENOENT)
-        rb_raise(rb_eUpwellBackendError,
-                 "backend %s is unknown or was not compiled in; those that work here: %" PRIsVALUE, name,
-                 working_backends());
-    rb_raise(rb_eUpwellBackendError, "backend %s does not work here (%s); those that do: %" PRIsVALUE, name,
-             strerror(-error), working_backends());
-}
-
-/* The backend that will be used: the one asked for, or the first that works. Found out by using it. */
-static VALUE choose_backend(VALUE wanted)
-{
-    int error = -ENOENT;
-
-    if (!NIL_P(wanted)) {
-        const char *name = StringValueCStr(wanted);
-        const struct uw_backend *backend = uw_backend_find(name);
-
-        error = backend ? uw_backend_probe(backend) : -ENOENT;
-        if (error)
-            raise_backend(name, error);
-        return rb_str_new_cstr(name);
-    }
-    for (size_t i = 0; uw_backends[i]; i++) {
-        error = uw_backend_probe(uw_backends[i]);
-        if (error == 0)
-            return rb_str_new_cstr(uw_backends[i]->name);
-    }
-    raise_backend("of any kind", error);
-}
-
 /*
  * @param app [#call] a Rack application
  * @param settings [Hash{Symbol => Object}] mode (:inline or :threads), backend (String or nil), the limits
@@ -234,7 +188,7 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
     reactor->mode = read_mode(settings);
     reactor->newline_values = RTEST(setting(settings, "newline_header_values"));
     RB_OBJ_WRITE(self, &reactor->app, app);
-    RB_OBJ_WRITE(self, &reactor->backend, rb_str_freeze(choose_backend(setting(settings, "backend"))));
+    RB_OBJ_WRITE(self, &reactor->backend, rb_str_freeze(rb_uw_choose_backend(setting(settings, "backend"))));
     RB_OBJ_WRITE(self, &reactor->template, rb_uw_env_template(reactor->newline_values));
     return self;
 }

@@ -84,6 +84,15 @@ struct rb_uw_exchange {
 
 extern VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
 
+/* backend_choice.c: the name of the backend that will be used, the one asked for (a String) or with nil the first that
+ * works; found out by using it. Raises Upwell::BackendError. */
+VALUE rb_uw_choose_backend(VALUE wanted);
+
+/* gvl.c: a turn of `loop`, without the interpreter's lock while it waits; so what it completes must not touch Ruby.
+ * Returns what uw_loop_turn does. Raises nothing, but an interrupt of the thread runs its trap handlers or exception
+ * before this returns. */
+int rb_uw_turn(struct uw_loop *loop, int64_t wait_ns);
+
 /* reactor_class.c */
 void rb_uw_init_reactor(void);
 

@@ -8,6 +8,7 @@ module Upwell
   # The command line: `upwell [options] [config.ru]`, and `up_ruby`, `up_ruby_cluster`, which differ in the number of workers alone.
   class CLI
     USAGE_STATUS = 2
+    INTERRUPTED_STATUS = 130 # 128 + SIGINT, as shells count
     DEFAULT_RACKUP = "config.ru"
 
     # @param program [String] the command's name
@@ -18,7 +19,8 @@ module Upwell
     end
 
     # @param arguments [Array<String>]
-    # @return [Integer] the exit status: 0; 1 when serving is not possible, or ended with requests in flight; 2 for a wrong usage
+    # @return [Integer] the exit status: 0; 1 when serving is not possible, or ended with requests in flight; 2 for a wrong usage;
+    #   130 when interrupted while the application was loaded
     def run(arguments)
       rest = parser.parse(arguments)
       return @action.call if @action
@@ -28,6 +30,8 @@ module Upwell
       complain("#{e.message}; see #{@program} --help", USAGE_STATUS)
     rescue ConfigurationError, BackendError => e
       complain(e.message, 1)
+    rescue Interrupt
+      INTERRUPTED_STATUS
     end
 
     private
@@ -85,8 +89,8 @@ module Upwell
     def run_server(configuration, path)
       log_file = Server::LogFile.new(configuration.log_file)
       pid_file = Server::PidFile.new(configuration.pid_file)
+      pid_file.write # first: a server that runs already shall not share its log
       log_file.open
-      pid_file.write
       kind = configuration.workers.zero? ? Server::Single : Server::Cluster
       kind.new(configuration, log_file) { load_app(path) }.run
     ensure

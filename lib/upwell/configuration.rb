@@ -16,6 +16,9 @@ module Upwell
     HEADERS_MAX = 100
     THREADS_MAX = 1_000
     WORKERS_MAX = 1_000
+    SECONDS_MAX = 31_536_000 # a year
+    COUNT_MAX = (2**31) - 1
+    BYTES_MAX = 2**50
     ENVIRONMENT = { port: "PORT", backend: "UPWELL_BACKEND", environment: "RACK_ENV" }.freeze
 
     # @return [Array<Proc>] called in the supervisor before the first worker is forked
@@ -119,11 +122,17 @@ module Upwell
     end
 
     def read_flag(value)
-      [true, "true", "1", "yes"].include?(value)
+      return value == true || value.to_s == "true" if [true, false, "true", "false"].include?(value)
+
+      raise ArgumentError, "must be true or false"
     end
 
     def read_count(value)
-      integer(value, 1..(2**62), "a whole number above 0")
+      integer(value, 1..COUNT_MAX, "a whole number from 1 to #{COUNT_MAX}")
+    end
+
+    def read_bytes(value)
+      integer(value, 1..BYTES_MAX, "a number of bytes from 1 to #{BYTES_MAX}")
     end
 
     def read_headers(value)
@@ -132,7 +141,7 @@ module Upwell
 
     def read_seconds(value)
       number = Float(value, exception: false)
-      raise ArgumentError, "must be a number of seconds above 0" unless number&.positive?
+      raise ArgumentError, "must be a number of seconds above 0, at most a year" unless number&.positive? && number <= SECONDS_MAX
 
       number
     end
@@ -157,8 +166,10 @@ module Upwell
         instance_eval(File.read(path), path)
       rescue SystemCallError => e
         raise ConfigurationError, "configuration file #{path} cannot be read: #{e.message}"
-      rescue SyntaxError, NameError => e
-        raise ConfigurationError, "configuration file #{path}: #{e.message}"
+      rescue ConfigurationError
+        raise
+      rescue StandardError, ScriptError => e
+        raise ConfigurationError, "configuration file #{place(e)}: #{e.message.lines.first&.chomp} (#{e.class})"
       end
 
       SETTINGS.each do |setting|
@@ -179,6 +190,13 @@ module Upwell
       # @yieldparam index [Integer] the worker's number, from 0
       def after_fork(&block)
         @configuration.after_fork_hooks << block
+      end
+
+      private
+
+      def place(error)
+        line = error.backtrace_locations&.find { |location| location.path == @path }&.lineno
+        [@path, line].compact.join(":")
       end
     end
   end

@@ -7,6 +7,9 @@ module Upwell
   module RackHandler
     # rackup's own names for settings.
     RENAMED = { Host: :bind, Port: :port }.freeze
+    # What needs the command: a handler serves in one process, and rackup keeps its own files.
+    COMMAND_ONLY = %i[workers preload environment log_file pid_file].freeze
+    NAMES = (SETTINGS.map(&:name) - COMMAND_ONLY).freeze
 
     # @param app [#call]
     # @param options [Hash] Host, Port, and any setting by its name (`-O mode=threads:5`)
@@ -22,13 +25,11 @@ module Upwell
 
     # @return [Hash{String => String}] for rackup's help
     def self.valid_options
-      SETTINGS.to_h { |setting| ["#{setting.name}=#{setting.argument || "true"}", setting.help] }
+      SETTINGS.select { |setting| NAMES.include?(setting.name) }.to_h { |setting| ["#{setting.name}=#{setting.argument}", setting.help] }
     end
 
     def self.settings(options)
-      names = SETTINGS.map(&:name)
-      known = options.transform_keys { |name| RENAMED.fetch(name.to_sym, name.to_sym) }.slice(*names)
-      known.reject { |name, value| value.nil? || name == :environment || name == :pid_file }
+      options.transform_keys { |name| RENAMED.fetch(name.to_sym, name.to_sym) }.slice(*NAMES).compact
     end
     private_class_method :settings
   end

@@ -1,23 +1,18 @@
 # frozen_string_literal: true
 
-require_relative "worker"
+require_relative "slot"
+require_relative "worker_process"
 
 module Upwell
   class Server
     # A supervisor with worker processes. It owns the listening sockets, one set a worker slot on the same ports (SO_REUSEPORT), and keeps them
     # open: a worker that is replaced leaves its backlog to its successor, so no connection is lost.
     #
-    # SIGTERM and SIGINT drain all workers and exit 0; a second one kills them and exits 1. SIGHUP opens the log file again, here and in the
-    # workers. SIGUSR1 replaces the workers one by one.
+    # SIGTERM and SIGINT drain all workers and exit 0 (1 when requests had to be given up); a second one kills them and exits 1. SIGHUP opens the
+    # log file again, here and in the workers. SIGUSR1 replaces the workers one by one: each goes on until its successor is ready.
     class Cluster
-      BACK_OFF_MIN = 0.1 # seconds before a worker that died is started again; doubled for each early death
-      BACK_OFF_MAX = 10
-      STEADY = 10 # seconds after which a worker's death is no early one
-      BOOT_MAX = 60 # seconds for a worker to become ready
-      DRAIN_MARGIN = 2 # seconds beyond the workers' own deadline
-
-      # The place of one worker: its sockets outlive it.
-      Slot = Struct.new(:index, :listeners, :worker, :failures, :start_at)
+      SIGNALS = %w[TERM INT HUP USR1 CHLD].freeze
+      SIGNALS_BYTES_MAX = 4096 # read at once
 
       # @param configuration [Configuration]
       # @param log_file [LogFile]
@@ -26,179 +21,121 @@ module Upwell
         @configuration = configuration
         @log_file = log_file
         @load_app = load_app
+        @slots = []
+        @restart = [] # the slots whose workers are still to be replaced
         @signals, @signal_writer = IO.pipe
       end
 
       # @return [Integer] the exit status
+      # @raise [ConfigurationError] when an address cannot be listened on, or a worker cannot start
       def run
-        @slots = open_slots
-        preload if @configuration.preload
-        @configuration.before_fork_hooks.each(&:call)
+        open_slots
+        prepare
         trap_signals
-        start_all
-        puts "Upwell #{VERSION} serves on #{urls.join(", ")} (#{@configuration.mode}), #{@slots.size} workers"
-        supervise until @done
+        turn until @status || @slots.all?(&:ready?)
+        puts banner unless @status
+        turn until @status
         @status
       ensure
-        remove_sockets
+        workers.each(&:kill)
+        Listeners.remove(@slots.flat_map(&:listeners))
       end
 
       private
 
-      def preload
-        app = @load_app.call
-        @load_app = -> { app }
-      end
-
-      def urls
-        @slots.first.listeners.map(&:url)
-      end
-
       def open_slots
-        first = Listeners.new(@configuration, reuse_port: true).open
-        Array.new(@configuration.workers) do |index|
-          Slot.new(index, index.zero? ? first : share(first), nil, 0, nil)
+        listeners = Listeners.new(@configuration, reuse_port: true)
+        first = listeners.open
+        @slots = Array.new(@configuration.workers) do |index|
+          own = index.zero? ? first : first.map { |listener| listeners.again(listener) }
+          Slot.new(index, own, @configuration.drain_timeout) { |slot| fork_worker(slot) }
         end
       end
 
-      # Another socket for every TCP address, the same one for a UNIX socket.
-      def share(listeners)
-        listeners.map do |listener|
-          next listener if listener.url.start_with?("unix:")
-
-          address = listener.socket.local_address
-          host = address.ipv6? ? "[#{address.ip_address}]" : address.ip_address
-          same = Configuration.new({ bind: "#{host}:#{address.ip_port}" }, environment: {})
-          Listeners.new(same, reuse_port: true).open.first
+      def prepare
+        if @configuration.preload
+          app = @load_app.call
+          @load_app = -> { app }
         end
+        @configuration.before_fork_hooks.each(&:call)
       end
 
-      def trap_signals
-        %w[TERM INT HUP USR1 CHLD].each { |signal| trap(signal) { @signal_writer.write_nonblock("#{signal}\n", exception: false) } }
-      end
-
-      def start_all
-        @slots.each { |slot| slot.worker = fork_worker(slot) }
-        failed = @slots.find { |slot| !slot.worker.await_ready(BOOT_MAX) }
-        return unless failed
-
-        kill_all
-        raise ConfigurationError, "worker #{failed.index} could not start; its message is above"
+      def workers
+        @slots.flat_map(&:workers)
       end
 
       def fork_worker(slot)
-        Worker.fork(slot.index, slot.listeners, @configuration, @log_file, @load_app, [@signals, @signal_writer])
+        process = WorkerProcess.new(slot.index, slot.listeners, @configuration, @log_file, @load_app)
+        Worker.fork(inherited_needlessly(slot)) { |ready, alive| process.run(ready, alive) }
       end
 
-      # Waits for a signal, or for the time to start a worker again.
-      def supervise
-        readable, = @signals.wait_readable(next_start)
-        @signals.gets.chomp.then { |signal| send(:"on_#{signal.downcase}") } if readable
-        reap
-        start_due
+      # A worker that kept these would hold its siblings' ports and pipes open after the supervisor's death.
+      def inherited_needlessly(slot)
+        foreign = (@slots - [slot]).flat_map(&:listeners) - slot.listeners
+        [@signals, @signal_writer, *foreign.map(&:socket), *workers.flat_map(&:pipes)]
       end
 
-      def next_start
-        times = @slots.filter_map(&:start_at)
-        times << @kill_at if @kill_at
-        times.empty? ? nil : [times.min - now, 0].max
+      # A new worker has these handlers until it sets its own: what it gets meanwhile is not for the supervisor.
+      def trap_signals
+        supervisor = Process.pid
+        SIGNALS.each do |signal|
+          trap(signal) { @signal_writer.write_nonblock("#{signal}\n", exception: false) if Process.pid == supervisor }
+        end
       end
 
-      def on_term
-        return kill_and_end if @terminating
+      def banner
+        "Upwell #{VERSION} serves on #{@slots.first.listeners.map(&:url).join(", ")} " \
+          "(#{workers.first.backend}, #{@configuration.mode}), #{@slots.size} workers"
+      end
+
+      # Waits for a signal, for what a worker tells, or for the time to do something; and does it.
+      def turn
+        await_event
+        take_signals
+        @restart.clear unless @slots.map(&:advance).all?
+        @restart.shift.replace until @restart.empty? || @slots.any?(&:replacing?)
+        end_drained if @terminating && !@status && workers.empty?
+      end
+
+      def end_drained
+        @status = @slots.all?(&:finished?) ? 0 : 1
+      end
+
+      def await_event
+        pipes = workers.filter_map(&:awaited)
+        deadline = @slots.flat_map(&:deadlines).min
+        IO.select([@signals, *pipes], nil, nil, deadline && [deadline - Clock.now, 0].max)
+      end
+
+      def take_signals
+        names = @signals.read_nonblock(SIGNALS_BYTES_MAX, exception: false)
+        names.split.each { |name| obey(name) } unless names == :wait_readable
+      end
+
+      def obey(name)
+        case name
+        when "TERM", "INT" then terminate
+        when "HUP" then open_logs_again
+        when "USR1" then @restart = @slots.dup unless @terminating
+        end
+      end
+
+      def terminate
+        return give_up if @terminating
 
         @terminating = true
-        @kill_at = now + @configuration.drain_timeout + DRAIN_MARGIN
-        @slots.each { |slot| slot.worker&.signal("TERM") }
-      end
-      alias on_int on_term
-
-      def on_hup
-        @log_file.open
-        @slots.each { |slot| slot.worker&.signal("HUP") }
+        @restart.clear
+        @slots.each(&:drain)
       end
 
-      def on_chld; end
-
-      # One slot at a time: the new worker is ready before the old one stops accepting.
-      def on_usr1
-        return if @terminating
-
-        @slots.each { |slot| break if @terminating || !replace(slot) }
-      end
-
-      def replace(slot)
-        successor = fork_worker(slot)
-        unless successor.await_ready(BOOT_MAX)
-          successor.signal("KILL")
-          successor.await_end
-          warn "Upwell: the new worker #{slot.index} could not start; the old one goes on, and the restart ends here"
-          return false
-        end
-        old = slot.worker
-        slot.worker = successor
-        old&.signal("TERM")
-        old&.await_end
-        puts "Upwell: worker #{slot.index} was replaced (#{old&.pid} by #{successor.pid})"
-        true
-      end
-
-      def reap
-        @slots.each { |slot| bury(slot) if slot.worker&.ended? }
-        finish if @terminating && @slots.none?(&:worker)
-        kill_and_end if @kill_at && now >= @kill_at && !@done
-      end
-
-      def bury(slot)
-        worker = slot.worker
-        slot.worker = nil
-        @failed = true if @terminating && !worker.status.success?
-        return if @terminating
-
-        slot.failures = worker.age > STEADY ? 0 : slot.failures + 1
-        wait = [BACK_OFF_MIN * (2**slot.failures), BACK_OFF_MAX].min
-        slot.start_at = now + wait
-        warn "Upwell: worker #{slot.index} (#{worker.pid}) died: #{worker.status}; starting another in #{wait.round(1)} s"
-      end
-
-      def start_due
-        return if @terminating
-
-        @slots.each do |slot|
-          next unless slot.start_at && now >= slot.start_at
-
-          slot.start_at = nil
-          slot.worker = fork_worker(slot)
-        end
-      end
-
-      def finish
-        @status = @failed ? 1 : 0
-        @done = true
-      end
-
-      def kill_and_end
-        kill_all
+      def give_up
         warn "Upwell ended with requests in flight"
         @status = 1
-        @done = true
       end
 
-      def kill_all
-        @slots.filter_map(&:worker).each do |worker|
-          worker.signal("KILL")
-          worker.await_end
-        end
-      end
-
-      def remove_sockets
-        (@slots || []).flat_map(&:listeners).map(&:url).uniq.grep(/\Aunix:/).each { |url| File.unlink(url.delete_prefix("unix:")) }
-      rescue Errno::ENOENT
-        nil
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      def open_logs_again
+        @log_file.open_again
+        workers.each { |worker| worker.signal("HUP") }
       end
     end
   end

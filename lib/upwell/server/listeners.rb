@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "fileutils"
 require "socket"
 
 module Upwell
@@ -8,8 +9,23 @@ module Upwell
     class Listeners
       BACKLOG = 4096 # the kernel takes the smaller of this and net.core.somaxconn
 
+      LOCALHOST = %w[127.0.0.1 ::1].freeze
+      UNIX = "unix:"
+
       # A socket and how to tell where it listens.
-      Listener = Struct.new(:socket, :url)
+      Listener = Struct.new(:socket, :url) do
+        # @return [String, nil] of a UNIX socket
+        def path
+          url.delete_prefix(UNIX) if url.start_with?(UNIX)
+        end
+      end
+
+      # Takes the UNIX sockets out of the file system.
+      #
+      # @param listeners [Array<Listener>]
+      def self.remove(listeners)
+        listeners.filter_map(&:path).uniq.each { |path| FileUtils.rm_f(path) }
+      end
 
       # @param configuration [Configuration]
       # @param reuse_port [Boolean] several sockets may listen on one port (SO_REUSEPORT, see man 7 socket)
@@ -22,21 +38,27 @@ module Upwell
       # @return [Array<Listener>]
       # @raise [ConfigurationError] when an address cannot be listened on
       def open
-        @binds.flat_map { |bind| bind.start_with?("unix:") ? [open_unix(bind.delete_prefix("unix:"))] : open_tcp(bind) }
+        @binds.flat_map { |bind| bind.start_with?(UNIX) ? [open_unix(bind.delete_prefix(UNIX))] : open_tcp(bind) }
+      end
+
+      # @param listener [Listener] opened with `reuse_port`
+      # @return [Listener] another socket on the same address, for another worker; a UNIX socket is shared
+      def again(listener)
+        listener.path ? listener : listen(listener.socket.local_address)
       end
 
       private
 
       def open_tcp(bind)
         host, port = split(bind)
-        addresses = resolve(host, port)
-        addresses.filter_map do |address|
-          listener = listen(address, port)
+        listeners = addresses(host).filter_map do |address|
+          listener = open_address(Addrinfo.tcp(address, port))
           port = listener.socket.local_address.ip_port # a free port, once found, is the same for every address
           listener
         rescue Errno::EADDRNOTAVAIL, Errno::EAFNOSUPPORT
-          raise cannot(address, "the address is not one of this machine's") if addresses.size == 1
+          nil # a machine may have one of IPv4 and IPv6 alone
         end
+        listeners.empty? ? raise(cannot(host, "the address is not one of this machine's")) : listeners
       end
 
       def split(bind)
@@ -49,35 +71,46 @@ module Upwell
         [match[:host], port]
       end
 
-      # localhost is both loopback addresses, where the machine has both.
-      def resolve(host, port)
-        Addrinfo.getaddrinfo(host.empty? ? nil : host, port, nil, :STREAM, nil, Socket::AI_PASSIVE).uniq(&:ip_address)
+      def addresses(host)
+        return LOCALHOST if host == "localhost"
+
+        Addrinfo.getaddrinfo(host.empty? ? nil : host, nil, nil, :STREAM, nil, Socket::AI_PASSIVE).map(&:ip_address).uniq
       rescue SocketError => e
-        raise ConfigurationError, "cannot listen on #{host}: #{e.message}; use an address of this machine"
+        raise cannot(host, "#{e.message}; use an address of this machine")
       end
 
-      def listen(address, port)
-        socket = tcp_socket(address)
-        socket.bind(Addrinfo.tcp(address.ip_address, port))
+      def open_address(address)
+        refuse_taken(address) if @reuse_port
+        listen(address)
+      rescue Errno::EADDRINUSE
+        raise cannot(address.ip_address, "the port #{address.ip_port} is taken; stop the other server or choose another with -p")
+      rescue Errno::EACCES
+        raise cannot(address.ip_address, "the port #{address.ip_port} needs privileges; choose one above 1023 with -p")
+      end
+
+      # With SO_REUSEPORT another server of the same user would be joined in silence.
+      def refuse_taken(address)
+        tcp_socket(address, reuse_port: false).tap { |socket| socket.bind(address) }.close
+      end
+
+      def listen(address)
+        socket = tcp_socket(address, reuse_port: @reuse_port)
+        socket.bind(address)
         socket.listen(BACKLOG)
         Listener.new(socket, url(socket.local_address))
-      rescue Errno::EADDRINUSE
-        raise cannot(address, "the port #{port} is taken; stop the other server or choose another with -p")
-      rescue Errno::EACCES
-        raise cannot(address, "the port #{port} needs privileges; choose one above 1023 with -p")
       end
 
-      def tcp_socket(address)
+      def tcp_socket(address, reuse_port:)
         socket = Socket.new(address.afamily, Socket::SOCK_STREAM, 0)
         socket.setsockopt(Socket::SOL_SOCKET, Socket::SO_REUSEADDR, true)
-        socket.setsockopt(Socket::SOL_SOCKET, Socket::SO_REUSEPORT, true) if @reuse_port
+        socket.setsockopt(Socket::SOL_SOCKET, Socket::SO_REUSEPORT, true) if reuse_port
         socket.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, true) # accepted sockets inherit it
         socket.setsockopt(Socket::IPPROTO_IPV6, Socket::IPV6_V6ONLY, true) if address.ipv6?
         socket
       end
 
-      def cannot(address, reason)
-        ConfigurationError.new("cannot listen on #{address.ip_address}: #{reason}")
+      def cannot(host, reason)
+        ConfigurationError.new("cannot listen on #{host}: #{reason}")
       end
 
       def url(address)
@@ -89,7 +122,7 @@ module Upwell
         remove_stale(path)
         server = UNIXServer.new(path)
         server.listen(BACKLOG)
-        Listener.new(server, "unix:#{path}")
+        Listener.new(server, "#{UNIX}#{path}")
       rescue SystemCallError => e
         raise ConfigurationError, "cannot listen on unix:#{path}: #{e.message}"
       end

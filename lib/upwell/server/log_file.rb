@@ -11,12 +11,25 @@ module Upwell
 
       # @raise [ConfigurationError] when the file cannot be written
       def open
+        reopen
+      rescue SystemCallError => e
+        raise ConfigurationError, "log file #{@path} cannot be written: #{e.message}"
+      end
+
+      # May be called in a trap handler. A file that cannot be written now leaves the server with the one it has.
+      def open_again
+        reopen
+      rescue SystemCallError => e
+        $stderr.write("Upwell: log file #{@path} cannot be opened again: #{e.message}\n")
+      end
+
+      private
+
+      def reopen
         [$stdout, $stderr].each do |stream|
           stream.reopen(@path, "a") if @path
           stream.sync = true
         end
-      rescue SystemCallError => e
-        raise ConfigurationError, "log file #{@path} cannot be written: #{e.message}"
       end
     end
   end

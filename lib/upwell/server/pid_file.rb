@@ -35,10 +35,16 @@ module Upwell
         pid = File.exist?(@path) ? File.read(@path).to_i : 0
         return unless pid.positive? && pid != Process.pid
 
+        raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it first" if alive?(pid)
+      end
+
+      def alive?(pid)
         Process.kill(0, pid)
-        raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it first"
-      rescue Errno::ESRCH, Errno::EPERM
-        nil
+        true
+      rescue Errno::ESRCH
+        false
+      rescue Errno::EPERM # another user's
+        true
       end
     end
   end

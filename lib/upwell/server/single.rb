@@ -25,14 +25,14 @@ module Upwell
         warn "Upwell ended with requests in flight" unless finished
         finished ? 0 : 1
       ensure
-        remove_sockets(listeners)
+        Listeners.remove(listeners || [])
       end
 
       private
 
       def trap_signals
         %w[TERM INT].each { |signal| trap(signal) { terminate } }
-        trap("HUP") { @log_file.open }
+        trap("HUP") { @log_file.open_again }
         trap("USR1") { $stderr.write("SIGUSR1: a phased restart needs workers (-w N)\n") }
       end
 
@@ -40,12 +40,6 @@ module Upwell
         exit!(1) if @terminating
         @terminating = true
         @server.drain
-      end
-
-      def remove_sockets(listeners)
-        (listeners || []).each { |listener| File.unlink(listener.url.delete_prefix("unix:")) if listener.url.start_with?("unix:") }
-      rescue Errno::ENOENT
-        nil
       end
     end
   end

@@ -1,89 +1,134 @@
 # frozen_string_literal: true
 
-require_relative "worker_process"
+require_relative "clock"
 
 module Upwell
   class Server
-    # A worker process, as the supervisor sees it.
+    # A worker process, as the supervisor sees it: it boots, is ready, drains, and has ended. Two pipes join them. On one the worker tells that
+    # it is ready. The other is open as long as the worker shall serve: at its end the worker drains, whether the supervisor closed it or died.
     class Worker
+      BOOT_MAX = 60 # seconds to become ready
+      DRAIN_MARGIN = 2 # seconds beyond the worker's own deadline
+
       # @return [Integer]
       attr_reader :pid
       # @return [Process::Status, nil] once ended
       attr_reader :status
+      # @return [String, nil] the backend in use, once ready
+      attr_reader :backend
+      # @return [Float, nil] when it will be killed
+      attr_reader :deadline
 
-      # @param index [Integer] of the slot
-      # @param listeners [Array<Listeners::Listener>]
-      # @param configuration [Configuration]
-      # @param log_file [LogFile]
-      # @param load_app [#call] returns the application
-      # @param closing [Array<IO>] the supervisor's own descriptors
+      # @param inherited [Array<IO>] what the new process shall not keep
+      # @yieldparam ready [IO] told the backend once the worker accepts
+      # @yieldparam alive [IO] at its end when the worker shall drain
+      # @yieldreturn [Integer] the exit status
       # @return [Worker]
-      def self.fork(index, listeners, configuration, log_file, load_app, closing)
-        ready_reader, ready_writer = IO.pipe
-        alive_reader, alive_writer = IO.pipe
+      def self.fork(inherited)
+        ready, ready_writer = IO.pipe
+        alive_reader, alive = IO.pipe
         pid = Process.fork do
-          [ready_reader, alive_writer, *closing].each(&:close)
-          status = WorkerProcess.new(index, listeners, configuration, log_file, load_app).run(ready_writer, alive_reader)
-          $stdout.flush
-          exit!(status)
+          [ready, alive, *inherited].each(&:close)
+          exit(yield(ready_writer, alive_reader))
         end
         [ready_writer, alive_reader].each(&:close)
-        new(pid, ready_reader, alive_writer)
+        new(pid, ready, alive)
       end
 
-      # @param pid [Integer]
-      # @param ready [IO] readable once the worker is ready, or has ended
-      # @param alive [IO] closed by the supervisor's end, however it ends
+      # @see .fork
       def initialize(pid, ready, alive)
         @pid = pid
         @ready = ready
         @alive = alive
-        @born = now
+        @born = Clock.now
+        @deadline = @born + BOOT_MAX
+        @draining = false
       end
 
-      # @param seconds [Numeric]
-      # @return [Boolean] whether it became ready in time
-      def await_ready(seconds)
-        !@ready.wait_readable(seconds).nil? && @ready.gets&.chomp == WorkerProcess::READY
+      # Hears whether it is ready, and kills it when it is late.
+      def check
+        hear unless @ready.closed?
+        kill_late if deadline && Clock.now >= deadline
       end
 
-      # @param name [String]
-      def signal(name)
-        Process.kill(name, pid)
-      rescue Errno::ESRCH
-        nil
+      # @return [Boolean]
+      def ready?
+        !backend.nil?
+      end
+
+      # Has it finish its requests and end.
+      #
+      # @param seconds [Numeric] the deadline that the worker sets itself
+      def drain(seconds)
+        return if draining?
+
+        @draining = true
+        @alive.close
+        @deadline = Clock.now + seconds + DRAIN_MARGIN
+      end
+
+      # @return [Boolean]
+      def draining?
+        @draining
       end
 
       # @return [Boolean]
       def ended?
-        return true if @status
+        return true if status
 
         _, @status = Process.wait2(pid, Process::WNOHANG)
-        close if @status
-        !@status.nil?
+        pipes.each(&:close) if status
+        !status.nil?
       end
 
-      # Waits until the process has ended.
-      def await_end
-        return if @status
+      # Ends it at once.
+      def kill
+        return if status
 
+        signal("KILL")
         _, @status = Process.wait2(pid)
-        close
+        pipes.each(&:close)
+      end
+
+      # @param name [String]
+      def signal(name)
+        Process.kill(name, pid) unless status
+      rescue Errno::ESRCH
+        nil
+      end
+
+      # @return [Array<IO>] the supervisor's ends
+      def pipes
+        [@ready, @alive]
+      end
+
+      # @return [IO, nil] readable when there is something to hear
+      def awaited
+        @ready unless @ready.closed?
       end
 
       # @return [Float] seconds since it was forked
       def age
-        now - @born
+        Clock.now - @born
       end
 
       private
 
-      def close
-        [@ready, @alive].each(&:close)
+      def hear
+        text = @ready.read_nonblock(64, exception: false)
+        return if text == :wait_readable
+
+        @ready.close # nothing more will come, or it failed, and its end will tell
+        return unless text
+
+        @backend = text.chomp
+        @deadline = nil unless draining?
       end
 
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      def kill_late
+        @deadline = nil
+        warn "Upwell: process #{pid} #{draining? ? "did not finish its requests" : "was not ready"} in time and is killed"
+        signal("KILL")
       end
     end
   end

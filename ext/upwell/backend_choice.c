@@ -1,0 +1,50 @@
+/* Which backend a loop gets, and what to say when it cannot have it. */
+#include <errno.h>
+#include <string.h>
+
+#include "io/backend.h"
+#include "upwell.h"
+
+/* The names of the backends that work here, for messages. */
+static VALUE working_backends(void)
+{
+    VALUE names = rb_ary_new();
+
+    for (size_t i = 0; uw_backends[i]; i++)
+        if (uw_backend_probe(uw_backends[i]) == 0)
+            rb_ary_push(names, rb_str_new_cstr(uw_backends[i]->name));
+    return rb_ary_join(names, rb_str_new_cstr(", "));
+}
+
+NORETURN(static void raise_backend(const char *name, int error));
+
+static void raise_backend(const char *name, int error)
+{
+    if (error == -ENOENT)
+        rb_raise(rb_eUpwellBackendError,
+                 "backend %s is unknown or was not compiled in; those that work here: %" PRIsVALUE, name,
+                 working_backends());
+    rb_raise(rb_eUpwellBackendError, "backend %s does not work here (%s); those that do: %" PRIsVALUE, name,
+             strerror(-error), working_backends());
+}
+
+VALUE rb_uw_choose_backend(VALUE wanted)
+{
+    int error = -ENOENT;
+
+    if (!NIL_P(wanted)) {
+        const char *name = StringValueCStr(wanted);
+        const struct uw_backend *backend = uw_backend_find(name);
+
+        error = backend ? uw_backend_probe(backend) : -ENOENT;
+        if (error)
+            raise_backend(name, error);
+        return rb_str_new_cstr(name);
+    }
+    for (size_t i = 0; uw_backends[i]; i++) {
+        error = uw_backend_probe(uw_backends[i]);
+        if (error == 0)
+            return rb_str_new_cstr(uw_backends[i]->name);
+    }
+    raise_backend("of any kind", error);
+}

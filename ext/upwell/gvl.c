@@ -1,0 +1,31 @@
+/* Loops and the interpreter's lock: a loop waits without it, and other threads run meanwhile. */
+#include "upwell.h"
+
+struct turn {
+    struct uw_loop *loop;
+    int64_t wait_ns;
+    int status;
+};
+
+static void *take_turn(void *argument)
+{
+    struct turn *turn = argument;
+
+    turn->status = uw_loop_turn(turn->loop, turn->wait_ns);
+    return NULL;
+}
+
+static void wake(void *argument)
+{
+    uw_loop_wake(argument);
+}
+
+int rb_uw_turn(struct uw_loop *loop, int64_t wait_ns)
+{
+    struct turn turn = {loop, wait_ns, 0};
+
+    if (wait_ns == 0) /* nothing to wait for: not worth letting go */
+        return uw_loop_turn(loop, 0);
+    rb_nogvl(take_turn, &turn, wake, loop, RB_NOGVL_UBF_ASYNC_SAFE);
+    return turn.status;
+}

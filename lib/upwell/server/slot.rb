@@ -1,0 +1,136 @@
+# frozen_string_literal: true
+
+require_relative "worker"
+
+module Upwell
+  class Server
+    # The place of one worker. Its number and its sockets outlive the worker, so whoever comes next finds the backlog of the one before.
+    class Slot
+      BACK_OFF_MIN = 0.1 # seconds before a worker that died is started again; doubled for each early death
+      BACK_OFF_MAX = 10
+      STEADY = 10 # seconds after which a worker's death is no early one
+
+      # @return [Integer]
+      attr_reader :index
+      # @return [Array<Listeners::Listener>]
+      attr_reader :listeners
+
+      # @param index [Integer]
+      # @param listeners [Array<Listeners::Listener>]
+      # @param drain_timeout [Numeric]
+      # @yieldparam slot [Slot]
+      # @yieldreturn [Worker] a new one
+      def initialize(index, listeners, drain_timeout, &fork)
+        @index = index
+        @listeners = listeners
+        @drain_timeout = drain_timeout
+        @fork = fork
+        @failures = 0
+        @start_at = Clock.now
+        @finished = true
+      end
+
+      # Does what is due: starts a worker, lets a successor take over, takes note of those that ended.
+      #
+      # @return [Boolean] false when a successor could not start
+      # @raise [ConfigurationError] when the first worker could not start
+      def advance
+        start if @start_at && Clock.now >= @start_at
+        workers.each(&:check)
+        @began ||= ready?
+        succeeded = advance_successor
+        bury_worker while @worker&.ended?
+        succeeded
+      end
+
+      # Starts a successor. The worker drains once that is ready.
+      def replace
+        @successor ||= @fork.call(self) if @worker
+      end
+
+      # Has all processes finish their requests and end; no other is started.
+      def drain
+        @draining = true
+        @start_at = nil
+        workers.each { |worker| worker.drain(@drain_timeout) }
+      end
+
+      # @return [Array<Worker>] the worker and its successor, as far as there are
+      def workers
+        [@worker, @successor].compact
+      end
+
+      # @return [Boolean]
+      def ready?
+        @worker&.ready? || false
+      end
+
+      # @return [Boolean]
+      def replacing?
+        !@successor.nil?
+      end
+
+      # @return [Boolean] whether all requests were finished when draining
+      def finished?
+        @finished
+      end
+
+      # @return [Array<Float>] when {#advance} has something to do, even if nothing happens
+      def deadlines
+        [@start_at, *workers.map(&:deadline)].compact
+      end
+
+      private
+
+      def start
+        @start_at = nil
+        @worker = @fork.call(self)
+      end
+
+      def advance_successor
+        return true unless @successor
+
+        @worker.drain(@drain_timeout) if @successor.ready?
+        !@successor.ended? || bury_successor
+      end
+
+      def bury_successor
+        dead = @successor
+        return true if dead.ready? && !@draining # it took over already; it is buried as the worker
+
+        @successor = nil
+        return note_end(dead) if @draining
+
+        warn "Upwell: the new worker #{index} could not start; the old one goes on, and the restart ends here"
+        false
+      end
+
+      def bury_worker
+        dead = @worker
+        @worker = @successor
+        @successor = nil
+        return note_end(dead) if @draining
+        return puts("Upwell: worker #{index} was replaced (#{dead.pid} by #{@worker.pid})") if dead.draining?
+
+        @worker ? tell_death(dead) : start_again(dead)
+      end
+
+      def note_end(dead)
+        @finished &&= dead.status.success?
+      end
+
+      def start_again(dead)
+        raise ConfigurationError, "worker #{index} could not start; its message is above" unless @began
+
+        @failures = dead.age > STEADY ? 0 : @failures + 1
+        wait = [BACK_OFF_MIN * (2**@failures), BACK_OFF_MAX].min
+        @start_at = Clock.now + wait
+        tell_death(dead, "; another is started in #{wait.round(1)} s")
+      end
+
+      def tell_death(dead, remedy = "")
+        warn "Upwell: worker #{index} (#{dead.pid}) died: #{dead.status}#{remedy}"
+      end
+    end
+  end
+end

@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../bench/lib/crowd"
+require_relative "../../bench/lib/visits"
+
+# Each kind of visit to the real server, which has to serve who behaves and to give everything back when a client leaves.
+class VisitsTest < Minitest::Test
+  APP = File.expand_path("../../bench/apps/soak.ru", __dir__)
+  RELEASE_MAX = 5 # seconds
+
+  Bench::Visits::KINDS.each do |kind|
+    define_method("test_#{kind}") do
+      ServerProcess.open(app: APP) do |server|
+        before = server.descriptors
+        crowd = visit(server, kind)
+
+        assert_operator crowd.visits, :>=, 4
+        assert_empty crowd.failures
+        assert_equal before, descriptors_afterwards(server, before)
+      end
+    end
+  end
+
+  def test_a_wrong_answer_is_a_failure
+    ServerProcess.open(app: File.expand_path("../../bench/apps/hello.ru", __dir__)) do |server|
+      assert_match(/Hello, world!.* where "0" was expected/, visit(server, :keep_alive).failures.keys.first)
+    end
+  end
+
+  private
+
+  def visit(server, kind)
+    crowd = Bench::Crowd.new(4) { |each| Bench::Visits.new(each, server.port, Random.new(1)).make(kind) }
+    crowd.run_for(0.05)
+    crowd.finish
+    crowd
+  end
+
+  # The server learns of a client's leaving in its own time, and nothing tells when.
+  def descriptors_afterwards(server, before)
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + RELEASE_MAX
+    sleep 0.01 until server.descriptors == before || Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+    server.descriptors
+  end
+end

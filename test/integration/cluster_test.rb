@@ -1,0 +1,226 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require_relative "../support/held_app"
+
+# The supervisor and its workers, with applications that boot slowly, fail, or hold a request.
+class ClusterTest < Minitest::Test
+  PATIENCE = 20 # seconds
+
+  def within(&block)
+    Timeout.timeout(PATIENCE, &block)
+  end
+
+  def cluster(*arguments)
+    HeldApp.open do |app|
+      ServerProcess.open("-w", "2", *arguments, app: app.path) { |server| within { yield server, app } }
+    end
+  end
+
+  def get(server, path = "/")
+    RawClient.get(server.port, path).body
+  end
+
+  # @return [Thread] with the answer of a request that the application has begun
+  def hold(server, app)
+    thread = Thread.new { get(server, "/held") }
+    app.await_begun
+    thread
+  end
+
+  # Ctrl-C and a stop by systemd reach a command that is not ready yet, too.
+  def spawn_booting(app, *arguments)
+    app.hang_at_boot
+    pid = Process.spawn(*ServerProcess.command("-b", "127.0.0.1", "-p", "0", *arguments, app.path))
+    within do
+      app.await_booting
+      yield pid
+      Process.wait2(pid).last
+    end
+  end
+
+  def test_sigterm_finishes_what_is_in_flight
+    BACKENDS.each do |backend|
+      cluster("--backend", backend) do |server, app|
+        assert_match(/\(#{backend}, inline\), 2 workers/, server.lines.last)
+        held = hold(server, app)
+        server.signal("TERM")
+        app.release
+        assert_match(/\Afirst \d+\z/, held.value)
+        assert_equal 0, server.await_end.exitstatus
+      end
+    end
+  end
+
+  def test_a_second_signal_ends_at_once
+    cluster("--mode", "threads:1") do |server, app|
+      held = hold(server, app)
+      held.report_on_exception = false
+      server.signal("TERM")
+      sleep 0.02 until server.workers.size == 1 # obeyed: the idle worker has ended
+      server.signal("TERM")
+      server.await(/ended with requests in flight/)
+      assert_equal 1, server.await_end.exitstatus
+      assert_raises(NoMethodError, SystemCallError) { held.value } # no response
+    end
+  end
+
+  def test_a_worker_that_does_not_finish_is_killed
+    cluster("--drain-timeout", "0.1") do |server, app|
+      held = hold(server, app)
+      held.report_on_exception = false
+      server.signal("TERM")
+      server.await(/did not finish its requests in time and is killed/)
+      assert_equal 1, server.await_end.exitstatus
+      assert_raises(NoMethodError, SystemCallError) { held.value }
+    end
+  end
+
+  def test_signals_while_the_workers_boot
+    %w[TERM INT].each do |signal|
+      HeldApp.open do |app|
+        assert_equal(0, spawn_booting(app, "-w", "1") { |pid| Process.kill(signal, pid) }.exitstatus)
+      end
+    end
+  end
+
+  def test_an_interrupt_while_one_process_boots
+    HeldApp.open do |app|
+      status = spawn_booting(app, "-P", app.file("pid")) { |pid| Process.kill("INT", pid) }
+      assert_equal 130, status.exitstatus
+      refute_path_exists app.file("pid")
+    end
+  end
+
+  def test_a_phased_restart_runs_the_new_code
+    cluster do |server, app|
+      assert_match(/\Afirst/, get(server))
+      app.boot('VERSION = "second"')
+      server.signal("USR1")
+      server.await(/worker 0 was replaced/)
+      server.await(/worker 1 was replaced/)
+      10.times { assert_match(/\Asecond/, get(server)) }
+      assert_equal 0, server.stop.exitstatus
+    end
+  end
+
+  def test_a_phased_restart_lets_a_request_in_flight_finish
+    cluster("-w", "1") do |server, app|
+      old = server.workers.first
+      held = hold(server, app)
+      server.signal("USR1")
+      Thread.pass until server.workers.size == 2
+      app.release
+      assert_equal "first #{old}", held.value
+      server.await(/worker 0 was replaced \(#{old} by (\d+)\)/)
+      assert_equal "first #{server.workers.first}", get(server)
+    end
+  end
+
+  def test_a_restart_that_fails_keeps_the_old_workers
+    cluster do |server, app|
+      before = server.workers
+      app.boot("raise 'not today'")
+      server.signal("USR1")
+      server.await(/not today/)
+      server.await(/the new worker 0 could not start; the old one goes on/)
+      assert_equal before, server.workers
+      assert_match(/\Afirst/, get(server))
+    end
+  end
+
+  def test_sigterm_is_obeyed_in_the_midst_of_a_restart
+    cluster do |server, app|
+      app.hang_at_boot
+      server.signal("USR1")
+      app.await_booting
+      assert_equal 0, server.stop.exitstatus
+    end
+  end
+
+  def test_a_worker_that_dies_again_and_again_is_started_until_it_works
+    cluster("-w", "1") do |server, app|
+      app.boot("raise 'not today'")
+      Process.kill("KILL", server.workers.first)
+      server.await(/died: .*SIGKILL.*another is started in 0\.2 s/)
+      server.await(/died: .*exit 1; another is started in 0\.4 s/)
+      app.boot('VERSION = "second"')
+      assert_match(/\Asecond/, get(server)) # waited in the slot's backlog
+    end
+  end
+
+  def test_sigterm_while_a_worker_waits_to_be_started
+    cluster("-w", "1") do |server, app|
+      app.boot("raise 'not today'")
+      Process.kill("KILL", server.workers.first)
+      server.await(/exit 1; another is started in 0\.8 s/)
+      assert_equal 0, server.stop.exitstatus
+    end
+  end
+
+  def test_the_port_of_another_cluster_is_refused
+    cluster do |server, app|
+      output, status = Open3.capture2e(*ServerProcess.command("-w", "2", "-b", "127.0.0.1", "-p", server.port.to_s, app.path))
+      assert_match(/the port #{server.port} is taken/, output)
+      assert_equal 1, status.exitstatus
+    end
+  end
+
+  def test_sighup_opens_the_log_of_the_workers_again
+    HeldApp.open do |app|
+      log = app.file("log")
+      config = app.file("upwell.rb")
+      File.write(config, "workers 2\nafter_fork { |index| warn \"after fork \#{index}\" }\nbefore_fork { warn 'before fork' }\n")
+      socket = app.file("socket")
+      pid = Process.spawn(*ServerProcess.command("-b", "unix:#{socket}", "-C", config, "-l", log, app.path))
+      await_text(log, /serves on/)
+      assert_equal ["after fork 0", "after fork 1", "before fork"], File.readlines(log, chomp: true).grep(/fork/).sort
+      File.rename(log, "#{log}.1")
+      Process.kill("HUP", pid)
+      await_request_in(log, socket)
+    ensure
+      Process.kill("TERM", pid)
+      assert_predicate Process.wait2(pid).last, :success?
+      refute_path_exists socket
+    end
+  end
+
+  def await_text(path, pattern)
+    within { sleep 0.02 until File.exist?(path) && File.read(path).match?(pattern) }
+  end
+
+  # Asks until a worker has written to the new log.
+  def await_request_in(log, socket)
+    within do
+      until File.exist?(log) && File.read(log).include?("asked for /again")
+        UNIXSocket.open(socket) do |client|
+          client.write("GET /again HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+          client.read
+        end
+      end
+    end
+  end
+
+  def test_a_worker_holds_neither_the_ports_nor_the_pipes_of_its_siblings
+    cluster do |server, _app|
+      server.workers.each { |pid| assert_equal 1, listening(pid, server.port).size }
+    end
+  end
+
+  # @return [Array<String>] the process's sockets that listen on the port
+  def listening(pid, port)
+    rows = File.readlines("/proc/#{pid}/net/tcp").map(&:split).select { |row| row[3] == "0A" && row[1].end_with?(format(":%04X", port)) }
+    inodes = rows.map { |row| "socket:[#{row[9]}]" }
+    Dir.glob("/proc/#{pid}/fd/*").filter_map { |path| File.readlink(path) if File.exist?(path) || File.symlink?(path) } & inodes
+  end
+
+  def test_no_zombie_is_left
+    cluster do |server, _app|
+      victims = server.workers
+      victims.each { |pid| Process.kill("KILL", pid) }
+      2.times { server.await(/died: .*SIGKILL/) }
+      sleep 0.02 until server.workers.size == 2
+      assert_empty victims & server.workers
+    end
+  end
+end
