@@ -23,7 +23,7 @@ module Bench
     end
 
     def connections
-      list("CONNECTIONS", quick? ? "64" : "64,1024").map { |text| Integer(text, 10) }
+      list("CONNECTIONS", quick? ? "64" : "64,1024").map { |text| positive("CONNECTIONS", text) }
     end
 
     def workloads
@@ -42,7 +42,12 @@ module Bench
     private
 
     def number(variable, default)
-      Integer(@environment.fetch(variable, default.to_s), 10)
+      positive(variable, @environment.fetch(variable, default.to_s))
+    end
+
+    def positive(variable, text)
+      number = Integer(text, 10, exception: false)
+      number&.positive? ? number : raise(ArgumentError, "#{variable}: #{text} is not a whole number above 0")
     end
 
     def list(variable, default)

@@ -43,8 +43,12 @@ static int epoll_interest(struct uw_loop *loop, int fd, unsigned old, unsigned n
 {
     struct epoll_event event = {.events = new, .data.fd = fd};
     int action = !old ? EPOLL_CTL_ADD : new ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+    int error = epoll_ctl(epoll_of(loop), action, fd, &event) ? -errno : 0;
 
-    return epoll_ctl(epoll_of(loop), action, fd, &event) ? -errno : 0;
+    /* The descriptor was closed behind the loop's back, and its number is another file's now. */
+    if (error == -ENOENT && action == EPOLL_CTL_MOD)
+        error = epoll_ctl(epoll_of(loop), EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+    return error;
 }
 
 static int epoll_wait_events(struct uw_loop *loop, int64_t wait_ns)

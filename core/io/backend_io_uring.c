@@ -19,6 +19,8 @@
 #define RECEIVE_BUFFERS 512           /* a power of two */
 #define RECEIVE_BUFFER_BYTES 16384    /* only pages that were written to take memory */
 #define RECEIVE_GROUP 0
+#define CLOSE_WAIT_NS (100 * UW_NS_PER_MS) /* for an operation that cannot be cancelled */
+#define CLOSE_TURNS_MAX 1000
 
 struct ring {
     struct io_uring uring;
@@ -120,16 +122,6 @@ static int ring_open(struct uw_loop *loop)
     else
         loop->backend_state = ring;
     return error;
-}
-
-/* Leaving the ring ends every operation in the kernel before the buffers go. */
-static void ring_close(struct uw_loop *loop)
-{
-    struct ring *ring = ring_of(loop);
-
-    io_uring_queue_exit(&ring->uring);
-    unmap_buffers(ring);
-    free(ring);
 }
 
 /* A free submission entry; when the queue is full, what is in it goes to the kernel first. */
@@ -255,6 +247,14 @@ static bool sends_on(struct uw_operation *operation, int32_t result)
     return operation->done < operation->length && !operation->cancelled;
 }
 
+/* A send tells of all its bytes, or of none. */
+static int32_t final_result(const struct uw_operation *operation, int32_t result)
+{
+    if (operation->verb != UW_SEND || result <= 0)
+        return result;
+    return operation->done == operation->length ? (int32_t)operation->done : -ECANCELED;
+}
+
 static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_t result, bool more)
 {
     bool goes_on = more || ended_early(operation, result);
@@ -270,7 +270,7 @@ static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_
         operation->complete(loop, operation, result);
         uw_finish(loop, operation, -ECANCELED);
     } else {
-        uw_finish(loop, operation, operation->verb == UW_SEND && result > 0 ? (int32_t)operation->done : result);
+        uw_finish(loop, operation, final_result(operation, result));
     }
 }
 
@@ -309,6 +309,51 @@ static void take_all(struct uw_loop *loop)
         if (count < COMPLETIONS_PER_ADVANCE)
             return;
     }
+}
+
+/* Completions that say the last word on an operation, counted and dropped. */
+static unsigned drop_completions(struct ring *ring)
+{
+    struct io_uring_cqe *cqe;
+    unsigned ended = 0;
+
+    while (io_uring_peek_cqe(&ring->uring, &cqe) == 0) {
+        ended += io_uring_cqe_get_data(cqe) && !(cqe->flags & IORING_CQE_F_MORE);
+        io_uring_cqe_seen(&ring->uring, cqe);
+    }
+    return ended;
+}
+
+/* The kernel lets go of what is in flight only some time after the ring was left: then a port would still be taken, or
+ * a buffer be written to. So every operation is ended first. */
+static void end_all(struct uw_loop *loop, struct ring *ring)
+{
+    struct __kernel_timespec patience = {.tv_nsec = CLOSE_WAIT_NS};
+    struct io_uring_sqe *entry = next_entry(ring);
+    struct io_uring_cqe *cqe;
+    size_t left = loop->pending;
+
+    if (!entry)
+        return;
+    for (const struct uw_operation *operation = loop->completed; operation; operation = operation->next)
+        left--; /* the kernel does not know it any more */
+    io_uring_prep_cancel(entry, NULL, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
+    io_uring_sqe_set_data(entry, NULL);
+    for (int turn = 0; left > 0 && turn < CLOSE_TURNS_MAX; turn++) {
+        if (io_uring_submit_and_wait_timeout(&ring->uring, &cqe, 1, &patience, NULL) == -ETIME)
+            return;
+        left -= drop_completions(ring);
+    }
+}
+
+static void ring_close(struct uw_loop *loop)
+{
+    struct ring *ring = ring_of(loop);
+
+    end_all(loop, ring);
+    io_uring_queue_exit(&ring->uring);
+    unmap_buffers(ring);
+    free(ring);
 }
 
 static int submit_and_wait(struct ring *ring, int64_t wait_ns)

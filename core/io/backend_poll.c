@@ -116,6 +116,14 @@ static int poll_interest(struct uw_loop *loop, int fd, unsigned old, unsigned ne
     return 0;
 }
 
+/* Of a descriptor that is closed poll says POLLNVAL, again and again: whoever waits shall try, and fail. */
+static unsigned events_of(const struct pollfd *item)
+{
+    unsigned events = (unsigned)item->revents;
+
+    return (events & POLLNVAL ? POLLERR : 0) | (events & (POLLIN | POLLOUT | POLLERR | POLLHUP));
+}
+
 static int poll_wait(struct uw_loop *loop, int64_t wait_ns)
 {
     struct poll_set *set = set_of(loop);
@@ -135,7 +143,7 @@ static int poll_wait(struct uw_loop *loop, int64_t wait_ns)
         if (item.revents) {
             set->items[i].revents = 0;
             count--;
-            uw_ready(loop, item.fd, (unsigned)item.revents & (POLLIN | POLLOUT | POLLERR | POLLHUP));
+            uw_ready(loop, item.fd, events_of(&item));
         }
     }
     return 0;

@@ -73,7 +73,10 @@ void uw_submit(struct uw_loop *loop, struct uw_operation *operation)
     operation->next = NULL;
     loop->submitted++;
     loop->pending++;
-    loop->backend->submit(loop, operation);
+    if (operation->fd < 0)
+        uw_complete_later(loop, operation, -EBADF);
+    else
+        loop->backend->submit(loop, operation);
 }
 
 void uw_cancel(struct uw_loop *loop, struct uw_operation *operation)

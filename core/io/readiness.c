@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DESCRIPTORS_MIN 64
@@ -141,13 +143,30 @@ static int64_t send_rest(struct uw_operation *operation)
     return operation->length;
 }
 
+static bool nonblocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags < 0 || flags & O_NONBLOCK; /* what is no descriptor does not block either */
+}
+
+static void set_nonblocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags >= 0 && !(flags & O_NONBLOCK))
+        (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
 static int64_t connect_once(struct uw_operation *operation)
 {
     int error = 0;
     socklen_t size = sizeof error;
 
-    if (operation->done++ == 0)
+    if (operation->done++ == 0) {
+        set_nonblocking(operation->fd);
         return connect(operation->fd, operation->data, operation->length) ? -errno : 0;
+    }
     if (getsockopt(operation->fd, SOL_SOCKET, SO_ERROR, &error, &size))
         return -errno;
     return -error;
@@ -165,27 +184,55 @@ static int64_t poll_once(struct uw_operation *operation)
     return count ? item.revents : -EAGAIN;
 }
 
-static int64_t read_once(struct uw_operation *operation)
+static bool ready_now(int fd, short events)
 {
-    ssize_t count = operation->offset < 0 ? read(operation->fd, operation->data, operation->length)
-                                          : pread(operation->fd, operation->data, operation->length, operation->offset);
+    struct pollfd item = {.fd = fd, .events = events};
+
+    return poll(&item, 1, 0) != 0;
+}
+
+/* A blocking descriptor must not block the loop: a stream is read when it has something. */
+static int64_t read_once(const struct uw_operation *operation)
+{
+    ssize_t count;
+
+    if (operation->offset >= 0)
+        count = pread(operation->fd, operation->data, operation->length, operation->offset);
+    else if (nonblocking(operation->fd) || ready_now(operation->fd, POLLIN))
+        count = read(operation->fd, operation->data, operation->length);
+    else
+        return -EAGAIN;
     return count < 0 ? -errno : count;
 }
 
-static int64_t write_once(struct uw_operation *operation)
+/* A blocking stream that is ready takes this much without blocking: see `man 7 pipe`. */
+static ssize_t write_blocking(const struct uw_operation *operation)
 {
-    ssize_t count = operation->offset < 0
-                        ? write(operation->fd, operation->data, operation->length)
-                        : pwrite(operation->fd, operation->data, operation->length, operation->offset);
-    return count < 0 ? -errno : count;
+    struct stat status;
+    size_t length = operation->length;
+
+    if (fstat(operation->fd, &status))
+        return -1;
+    if (S_ISSOCK(status.st_mode))
+        return send(operation->fd, operation->data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (!S_ISREG(status.st_mode) && length > PIPE_BUF)
+        length = PIPE_BUF;
+    return write(operation->fd, operation->data, length);
 }
 
-/* A blocking descriptor must not block the loop: reading and writing a stream wait until it is ready first. */
-static bool ready_now(const struct uw_operation *operation, short events)
+static int64_t write_once(const struct uw_operation *operation)
 {
-    struct pollfd item = {.fd = operation->fd, .events = events};
+    ssize_t count;
 
-    return operation->offset >= 0 || poll(&item, 1, 0) != 0;
+    if (operation->offset >= 0)
+        count = pwrite(operation->fd, operation->data, operation->length, operation->offset);
+    else if (nonblocking(operation->fd))
+        count = write(operation->fd, operation->data, operation->length);
+    else if (ready_now(operation->fd, POLLOUT))
+        count = write_blocking(operation);
+    else
+        return -EAGAIN;
+    return count < 0 ? -errno : count;
 }
 
 /* The result of one try; -EAGAIN when it has to wait. */
@@ -204,10 +251,10 @@ static int64_t try_once(struct uw_operation *operation)
         result = poll_once(operation);
         break;
     case UW_READ:
-        result = ready_now(operation, POLLIN) ? read_once(operation) : -EAGAIN;
+        result = read_once(operation);
         break;
     case UW_WRITE:
-        result = ready_now(operation, POLLOUT) ? write_once(operation) : -EAGAIN;
+        result = write_once(operation);
         break;
     default:
         result = -EINVAL;
@@ -215,20 +262,11 @@ static int64_t try_once(struct uw_operation *operation)
     return result == -EINPROGRESS || result == -EINTR || result == -EALREADY ? -EAGAIN : result;
 }
 
-/* Another process may take the connection that made this one's listener ready. */
-static void set_nonblocking(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-
-    if (flags >= 0 && !(flags & O_NONBLOCK))
-        (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-}
-
 void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation)
 {
     int64_t result = -EAGAIN;
 
-    if (operation->verb == UW_ACCEPT)
+    if (operation->verb == UW_ACCEPT) /* another process may take the connection that made it ready */
         set_nonblocking(operation->fd);
     /* A multishot operation is armed at once: its first event is as likely to be in the future. */
     if (operation->verb != UW_ACCEPT && operation->verb != UW_RECEIVE)
@@ -241,15 +279,22 @@ void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation)
 
 void uw_readiness_cancel(struct uw_loop *loop, struct uw_operation *operation)
 {
-    struct uw_descriptor *descriptor = descriptor_of(state_of(loop), operation->fd);
+    struct uw_readiness *state = state_of(loop);
+    struct uw_descriptor *descriptor;
     struct uw_operation **list;
 
-    if (!descriptor)
+    if (operation->fd < 0 || operation->fd >= state->descriptors_size)
         return;
+    descriptor = &state->descriptors[operation->fd];
     list = reads(operation) ? &descriptor->readers : &descriptor->writers;
     if (!waits(*list, operation))
         return; /* its result is already on its way */
     unlink_operation(list, operation);
+    /* Its owner may close the descriptor now, and the kernel then forgets it: so must this. */
+    if (!descriptor->readers && !descriptor->writers) {
+        (void)set_interest(loop, descriptor, operation->fd, 0);
+        descriptor->interest = 0;
+    }
     uw_complete_later(loop, operation, -ECANCELED);
 }
 

@@ -36,7 +36,7 @@ class ReportTest < Minitest::Test
   end
 
   def cells(text, name)
-    text.lines.grep(/^\| #{name} /).last.split("|").map(&:strip)[1..]
+    text.lines.grep(/^\| #{name} /).last.split("|").map(&:strip)[1...-1]
   end
 
   def test_a_sample_divides_what_the_server_took_by_the_requests

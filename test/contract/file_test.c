@@ -1,0 +1,226 @@
+/* Reading and writing files and pipes, and polling. */
+#include "contract.h"
+
+#define BIG_BYTES (1024 * 1024)
+
+static int temporary_file(void)
+{
+    char path[] = "/tmp/upwell-contract-XXXXXX";
+    int fd = mkstemp(path);
+
+    CHECK(fd >= 0 && unlink(path) == 0);
+    return fd;
+}
+
+CONTRACT(reads_and_writes_a_file_at_an_offset)
+{
+    char buffer[8] = "";
+    int fd = temporary_file();
+    struct uw_operation write = {.verb = UW_WRITE, .fd = fd, .data = "abcdef", .length = 6, .offset = 10};
+    struct uw_operation read = {.verb = UW_READ, .fd = fd, .data = buffer, .length = 8, .offset = 12};
+
+    CHECK_EQUAL(6, run(&write));
+    CHECK_EQUAL(16, lseek(fd, 0, SEEK_END));
+    CHECK_EQUAL(4, run(&read));
+    CHECK(memcmp(buffer, "cdef", 4) == 0);
+    read.offset = 16;
+    CHECK_EQUAL(0, run(&read)); /* the end */
+    CHECK_EQUAL(0, uw_close(&loop, fd));
+}
+
+CONTRACT(reads_and_writes_a_file_at_the_current_position)
+{
+    char buffer[8] = "";
+    int fd = temporary_file();
+    struct uw_operation write = {.verb = UW_WRITE, .fd = fd, .data = "abc", .length = 3, .offset = -1};
+    struct uw_operation read = {.verb = UW_READ, .fd = fd, .data = buffer, .length = 8, .offset = -1};
+
+    CHECK_EQUAL(3, run(&write));
+    CHECK_EQUAL(3, run(&write));
+    CHECK_EQUAL(1, lseek(fd, 1, SEEK_SET));
+    CHECK_EQUAL(5, run(&read));
+    CHECK(memcmp(buffer, "bcabc", 5) == 0);
+    CHECK_EQUAL(6, lseek(fd, 0, SEEK_CUR));
+    CHECK_EQUAL(0, uw_close(&loop, fd));
+}
+
+static void read_pipe(bool nonblocking)
+{
+    char buffer[8] = "";
+    int fds[2];
+    struct uw_operation read = {.verb = UW_READ, .data = buffer, .length = 8, .offset = -1};
+
+    CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC | (nonblocking ? O_NONBLOCK : 0)));
+    read.fd = fds[0];
+    run_into_waiting(&read);
+    CHECK_EQUAL(2, write(fds[1], "xy", 2));
+    turn_until(&results, results + 1);
+    CHECK(last_result == 2 && memcmp(buffer, "xy", 2) == 0);
+    CHECK_EQUAL(0, close(fds[1]));
+    CHECK_EQUAL(0, run(&read));
+    CHECK_EQUAL(0, uw_close(&loop, fds[0]));
+}
+
+CONTRACT(reading_a_pipe_waits_for_bytes)
+{
+    read_pipe(false);
+    read_pipe(true);
+}
+
+/* Writes until nothing more fits; returns how much did. */
+static long fill(struct uw_operation *write)
+{
+    int64_t deadline_ns = uw_clock_ns() + PATIENCE_NS;
+    long filled = 0;
+
+    for (;;) {
+        uw_submit(&loop, write);
+        for (int i = 0; i < 10 && write->pending; i++)
+            CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+        CHECK(uw_clock_ns() < deadline_ns);
+        if (write->pending)
+            return filled;
+        CHECK(last_result > 0);
+        filled += last_result;
+        if (last_result <= 0)
+            return filled;
+    }
+}
+
+static void write_pipe(bool nonblocking)
+{
+    static char big[BIG_BYTES], buffer[BIG_BYTES];
+    int fds[2];
+    struct uw_operation write = {.verb = UW_WRITE, .complete = note, .data = big, .length = sizeof big, .offset = -1};
+    long filled, emptied = 0;
+
+    CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC | (nonblocking ? O_NONBLOCK : 0)));
+    write.fd = fds[1];
+    filled = fill(&write);
+    CHECK(filled > 0 && filled < (long)sizeof big);
+    while (emptied < filled)
+        emptied += read(fds[0], buffer, sizeof buffer);
+    turn_until(&results, results + 1);
+    CHECK(last_result > 0);
+    CHECK_EQUAL(0, close(fds[0]));
+    CHECK_EQUAL(0, uw_close(&loop, fds[1]));
+}
+
+CONTRACT(writing_to_a_full_pipe_waits_and_blocks_nobody)
+{
+    write_pipe(true);
+    write_pipe(false);
+}
+
+CONTRACT(polls_for_reading)
+{
+    int fds[2];
+    struct uw_operation in = {.verb = UW_POLL, .length = POLLIN};
+
+    make_pair(fds);
+    in.fd = fds[0];
+    run_into_waiting(&in);
+    CHECK_EQUAL(1, write(fds[1], "x", 1));
+    turn_until(&results, 1);
+    CHECK_EQUAL(POLLIN, last_result);
+    CHECK_EQUAL(POLLIN, run(&in)); /* still readable */
+    close_pair(fds);
+}
+
+static void fill_socket(int fd)
+{
+    static const char bytes[4096];
+
+    while (send(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        continue;
+    CHECK_EQUAL(EAGAIN, errno);
+}
+
+static void empty_socket(int fd)
+{
+    static char bytes[65536];
+
+    while (recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        continue;
+}
+
+CONTRACT(polls_for_writing)
+{
+    int fds[2];
+    struct uw_operation out = {.verb = UW_POLL, .length = POLLOUT};
+
+    make_pair(fds);
+    out.fd = fds[0];
+    CHECK_EQUAL(POLLOUT, run(&out));
+    fill_socket(fds[0]);
+    run_into_waiting(&out);
+    empty_socket(fds[1]);
+    turn_until(&results, 2);
+    CHECK_EQUAL(POLLOUT, last_result);
+    close_pair(fds);
+}
+
+CONTRACT(polls_for_both_at_once)
+{
+    int fds[2];
+    struct uw_operation in = {.verb = UW_POLL, .length = POLLIN, .complete = note};
+    struct uw_operation both = {.verb = UW_POLL, .length = POLLIN | POLLOUT, .complete = note};
+
+    make_pair(fds);
+    in.fd = both.fd = fds[0];
+    fill_socket(fds[0]);
+    uw_submit(&loop, &in);
+    run_into_waiting(&both);
+    empty_socket(fds[1]);
+    turn_until(&results, 1);
+    CHECK(last_result == POLLOUT && in.pending && !both.pending);
+    CHECK_EQUAL(1, write(fds[1], "x", 1));
+    turn_until(&results, 2);
+    CHECK(last_result == POLLIN && !in.pending);
+    close_pair(fds);
+}
+
+CONTRACT(polls_tell_of_a_hangup)
+{
+    int fds[2];
+    struct uw_operation in = {.verb = UW_POLL, .length = POLLIN};
+    struct uw_operation out = {.verb = UW_POLL, .length = POLLOUT};
+
+    CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC));
+    in.fd = fds[0];
+    run_into_waiting(&in);
+    CHECK_EQUAL(0, close(fds[1]));
+    turn_until(&results, 1);
+    CHECK_EQUAL(POLLHUP, last_result);
+    CHECK_EQUAL(0, uw_close(&loop, fds[0]));
+
+    CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC));
+    out.fd = fds[1];
+    CHECK_EQUAL(0, close(fds[0]));
+    CHECK(run(&out) & POLLERR);
+    CHECK_EQUAL(0, uw_close(&loop, fds[1]));
+}
+
+/* The descriptors of an application are closed by itself: the loop learns nothing of it. */
+CONTRACT(polls_a_number_that_was_closed_elsewhere)
+{
+    int first = -1;
+
+    for (int i = 1; i <= 5; i++) {
+        int fds[2];
+        struct uw_operation in = {.verb = UW_POLL, .length = POLLIN};
+
+        make_pair(fds);
+        first = first < 0 ? fds[0] : first;
+        CHECK_EQUAL(first, fds[0]);
+        in.fd = fds[0];
+        run_into_waiting(&in);
+        CHECK_EQUAL(1, write(fds[1], "x", 1));
+        turn_until(&results, i);
+        CHECK_EQUAL(POLLIN, last_result);
+        CHECK_EQUAL(0, close(fds[0]));
+        CHECK_EQUAL(0, close(fds[1]));
+    }
+}
+
+CONTRACT_MAIN

@@ -1,0 +1,269 @@
+/* Timers, waking, posting, cancelling, errors and closing. */
+#include "contract.h"
+
+#define POSTERS 4
+#define POSTS 10000
+#define LATE_NS (200 * UW_NS_PER_MS) /* for a machine that is busy with something else */
+
+static struct uw_timer *order[4];
+
+static void remember(struct uw_loop *on, struct uw_timer *timer)
+{
+    CHECK(timer->deadline_ns <= uw_clock_ns());
+    CHECK(uw_clock_ns() < timer->deadline_ns + LATE_NS);
+    CHECK(on == &loop);
+    order[results++] = timer;
+}
+
+CONTRACT(timers_come_in_order_and_in_time)
+{
+    struct uw_timer timers[4] = {0};
+    int64_t begin = uw_clock_ns();
+
+    loop.expire = remember;
+    for (int i = 0; i < 4; i++)
+        uw_timer_start(&loop, &timers[i], begin + (4 - i) * 3 * UW_NS_PER_MS);
+    uw_timer_stop(&loop, &timers[1]);
+    turn_until(&results, 3);
+    CHECK(order[0] == &timers[3] && order[1] == &timers[2] && order[2] == &timers[0]);
+    CHECK_EQUAL(0, uw_loop_turn(&loop, 20 * UW_NS_PER_MS));
+    CHECK_EQUAL(3, results);
+}
+
+CONTRACT(a_timer_of_the_past_comes_in_the_next_turn)
+{
+    struct uw_timer timer = {0};
+
+    uw_timer_start(&loop, &timer, 1);
+    CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
+    CHECK_EQUAL(1, results);
+}
+
+static int64_t time_turn(int64_t wait_ns)
+{
+    int64_t begin = uw_clock_ns();
+
+    CHECK_EQUAL(0, uw_loop_turn(&loop, wait_ns));
+    return uw_clock_ns() - begin;
+}
+
+/* A signal may end a wait early, so any of a few may last as long as asked; none may last longer. */
+CONTRACT(a_turn_waits_as_long_as_asked)
+{
+    int64_t waited = time_turn(0);
+
+    CHECK(waited < LATE_NS);
+    for (int i = 0; i < 5 && waited < 20 * UW_NS_PER_MS; i++)
+        waited = time_turn(20 * UW_NS_PER_MS);
+    CHECK(waited >= 20 * UW_NS_PER_MS && waited < 20 * UW_NS_PER_MS + LATE_NS);
+}
+
+static void *wake(void *argument)
+{
+    (void)argument;
+    uw_loop_wake(&loop);
+    return NULL;
+}
+
+CONTRACT(another_thread_wakes_a_wait)
+{
+    for (int i = 0; i < 10; i++) {
+        int64_t begin = uw_clock_ns();
+        pthread_t thread;
+
+        CHECK_EQUAL(0, pthread_create(&thread, NULL, wake, NULL));
+        CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
+        CHECK(uw_clock_ns() - begin < PATIENCE_NS);
+        CHECK_EQUAL(0, pthread_join(thread, NULL));
+    }
+}
+
+static struct uw_message messages[POSTERS][POSTS];
+static int received[POSTERS];
+
+static void on_message(struct uw_loop *on, struct uw_message *message)
+{
+    int poster = (int)((message - &messages[0][0]) / POSTS);
+
+    CHECK(on == &loop);
+    CHECK(message == &messages[poster][received[poster]]); /* in order */
+    received[poster]++;
+    total++;
+}
+
+static void *post_all(void *argument)
+{
+    struct uw_message *mine = argument;
+
+    for (int i = 0; i < POSTS; i++) {
+        mine[i].receive = on_message;
+        uw_loop_post(&loop, &mine[i]);
+    }
+    return NULL;
+}
+
+CONTRACT(no_posted_message_is_lost)
+{
+    int64_t begin = uw_clock_ns();
+    pthread_t threads[POSTERS];
+
+    memset(received, 0, sizeof received);
+    for (int i = 0; i < POSTERS; i++)
+        CHECK_EQUAL(0, pthread_create(&threads[i], NULL, post_all, messages[i]));
+    turn_until(&total, POSTERS * POSTS);
+    CHECK(uw_clock_ns() - begin < PATIENCE_NS); /* or a wake-up was lost */
+    for (int i = 0; i < POSTERS; i++)
+        CHECK_EQUAL(0, pthread_join(threads[i], NULL));
+    CHECK_EQUAL(POSTERS * POSTS, total);
+}
+
+static void fail_later(enum uw_verb verb, int bad_fd)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    struct uw_operation operation = {.verb = (uint8_t)verb,
+                                     .fd = bad_fd,
+                                     .complete = note,
+                                     .data = &address,
+                                     .length = verb == UW_POLL ? POLLIN : sizeof address,
+                                     .offset = -1};
+
+    results = 0;
+    uw_submit(&loop, &operation);
+    CHECK_EQUAL(0, results);
+    turn_until(&results, 1);
+    CHECK_EQUAL(-EBADF, last_result);
+    CHECK(!operation.pending);
+}
+
+CONTRACT(failures_are_told_later)
+{
+    static const enum uw_verb verbs[] = {UW_ACCEPT, UW_RECEIVE, UW_SEND, UW_READ, UW_WRITE, UW_CONNECT, UW_POLL};
+    int closed = dup(0);
+
+    CHECK_EQUAL(0, close(closed));
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        fail_later(verbs[i], closed);
+        fail_later(verbs[i], -1);
+    }
+}
+
+/* One operation of each verb, none of which can end by itself. */
+struct endless {
+    struct uw_operation accept, receive, send, read, write, connect, poll;
+    struct sockaddr_in address;
+    int listener, full_listener, queued, pair[2], in[2], out[2];
+};
+
+static char bytes[4 * 1024 * 1024], buffer[16];
+
+/* Its queue holds one connection, and that is there: the next one waits. */
+static void make_full_listener(struct endless *all)
+{
+    all->full_listener = listen_at(&all->address, 0);
+    all->queued = connect_to(&all->address);
+}
+
+static void fill_pipe(int fd)
+{
+    set_nonblocking(fd);
+    while (write(fd, bytes, 4096) > 0)
+        continue;
+}
+
+static void make_endless(struct endless *all)
+{
+    struct sockaddr_in any = {0};
+
+    *all = (struct endless){.listener = listen_at(&any, 1)};
+    make_full_listener(all);
+    make_pair(all->pair);
+    CHECK(pipe2(all->in, O_CLOEXEC) == 0 && pipe2(all->out, O_CLOEXEC) == 0);
+    fill_pipe(all->out[1]);
+    all->accept = (struct uw_operation){.verb = UW_ACCEPT, .fd = all->listener};
+    all->receive = (struct uw_operation){.verb = UW_RECEIVE, .fd = all->pair[0]};
+    all->send = (struct uw_operation){.verb = UW_SEND, .fd = all->pair[0], .data = bytes, .length = sizeof bytes};
+    all->read = (struct uw_operation){.verb = UW_READ, .fd = all->in[0], .data = buffer, .length = 1, .offset = -1};
+    all->write = (struct uw_operation){.verb = UW_WRITE, .fd = all->out[1], .data = bytes, .length = 1, .offset = -1};
+    all->connect = (struct uw_operation){.verb = UW_CONNECT,
+                                         .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+                                         .data = &all->address,
+                                         .length = sizeof all->address};
+    all->poll = (struct uw_operation){.verb = UW_POLL, .fd = all->in[0], .length = POLLIN};
+}
+
+/* Its operations follow one another from the first to the last. */
+static void start_endless(struct endless *all)
+{
+    for (struct uw_operation *operation = &all->accept; operation <= &all->poll; operation++)
+        run_into_waiting(operation);
+}
+
+static void close_endless(struct endless *all)
+{
+    close(all->listener);
+    close(all->full_listener);
+    close(all->queued);
+    close(all->connect.fd);
+    for (int i = 0; i < 2; i++) {
+        close(all->pair[i]);
+        close(all->in[i]);
+        close(all->out[i]);
+    }
+}
+
+CONTRACT(every_verb_can_be_cancelled)
+{
+    struct endless all;
+    int before;
+
+    make_endless(&all);
+    start_endless(&all);
+    for (struct uw_operation *operation = &all.accept; operation <= &all.poll; operation++) {
+        before = results;
+        CHECK_EQUAL(-ECANCELED, cancel(operation));
+        CHECK_EQUAL(before + 1, results); /* only this one, and once */
+        uw_cancel(&loop, operation);      /* does nothing any more */
+    }
+    before = results;
+    CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    CHECK_EQUAL(before, results);
+    close_endless(&all);
+}
+
+CONTRACT(closing_ends_what_is_pending)
+{
+    static struct endless all; /* outlives this function, as the loop does */
+
+    make_endless(&all);
+    start_endless(&all);
+    close_endless(&all);
+}
+
+CONTRACT(closing_gives_the_address_back)
+{
+    struct sockaddr_in address = {0};
+
+    for (int i = 0; i < 20; i++) {
+        int fd = listen_at(&address, 1); /* fails while another listens there */
+        struct uw_operation accept = {.verb = UW_ACCEPT, .fd = fd};
+
+        run_into_waiting(&accept);
+        uw_loop_close(&loop);
+        CHECK_EQUAL(0, close(fd));
+        CHECK(open_loop());
+    }
+}
+
+CONTRACT(an_unknown_backend_is_refused)
+{
+    struct uw_loop other;
+
+    CHECK_EQUAL(-ENOENT, uw_loop_open(&other, "kqueue", expired));
+}
+
+CONTRACT(a_probe_says_that_it_works)
+{
+    CHECK_EQUAL(0, uw_backend_probe(uw_backend_find(backend_name)));
+}
+
+CONTRACT_MAIN
