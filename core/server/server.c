@@ -20,11 +20,34 @@ static bool full(const struct uw_server *server)
     return server->connections.taken >= server->settings.connections_max;
 }
 
+static void stop_accepting(struct uw_server *server)
+{
+    for (int i = 0; i < server->listener_count; i++)
+        uw_cancel(&server->loop, &server->listeners[i].accept);
+}
+
+/* Clients that the kernel has connected already are served too: accepting ends with the first turn that accepts nobody,
+ * or after so many turns where another process accepts from the same socket for ever. */
+static void drain_backlog(struct uw_server *server)
+{
+    bool quiet = server->counts.accepted == server->accepted_before;
+
+    server->accepted_before = server->counts.accepted;
+    if (server->drain_turns > 0 && (quiet || server->drain_turns == UW_DRAIN_TURNS_MAX)) {
+        stop_accepting(server);
+        return;
+    }
+    server->drain_turns++;
+    uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns); /* in the next turn */
+}
+
 static void expire(struct uw_loop *loop, struct uw_timer *timer)
 {
     struct uw_server *server = server_of(loop);
 
-    if (timer == &server->accept_retry)
+    if (timer == &server->accept_retry && atomic_load(&server->draining))
+        drain_backlog(server);
+    else if (timer == &server->accept_retry)
         uw_server_resume_accepting(server);
     else
         uw_connection_timeout(uw_owner(timer, struct uw_connection, timer));
@@ -55,12 +78,6 @@ static void accept_failed(struct uw_server *server)
 {
     if (!atomic_load(&server->draining))
         uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns + UW_ACCEPT_RETRY_NS);
-}
-
-static void stop_accepting(struct uw_server *server)
-{
-    for (int i = 0; i < server->listener_count; i++)
-        uw_cancel(&server->loop, &server->listeners[i].accept);
 }
 
 static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
@@ -164,9 +181,10 @@ void uw_server_drain(struct uw_server *server)
 {
     struct uw_list *node;
 
+    uw_server_resume_accepting(server); /* if it had to pause: for the backlog */
     atomic_store(&server->draining, true);
     uw_timer_stop(&server->loop, &server->accept_retry);
-    stop_accepting(server);
+    drain_backlog(server);
     for (node = server->all.next; node != &server->all; node = node->next)
         uw_connection_drain(uw_owner(node, struct uw_connection, link));
 }

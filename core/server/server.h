@@ -22,7 +22,8 @@
     (2 * UW_NS_PER_SECOND) /* for a client to read the last response before the connection is cut (RFC 9112, 9.6) */
 #define UW_ACCEPT_RETRY_NS (UW_NS_PER_SECOND / 10) /* after descriptors or memory ran out */
 #define UW_DRAIN_IDLE_NS \
-    (UW_NS_PER_SECOND / 2) /* for a request that is under way on a kept connection when draining begins */
+    (UW_NS_PER_SECOND / 2)    /* for a request that is under way on a kept connection when draining begins */
+#define UW_DRAIN_TURNS_MAX 64 /* of accepting from the backlog when draining */
 
 struct uw_server_settings {
     struct uw_http_limits http;
@@ -58,6 +59,8 @@ struct uw_server {
     int listener_count;
     struct uw_timer accept_retry;
     atomic_bool draining;
+    int drain_turns;          /* in which the backlog was looked at */
+    uint64_t accepted_before; /* the last of them */
     struct uw_server_counts counts;
 };
 
@@ -75,8 +78,14 @@ int uw_server_turn(struct uw_server *server, int64_t wait_ns);
 /* Hands responses to the kernel before the turn ends. */
 void uw_server_flush(struct uw_server *server);
 
-/* Accepts no more and lets every connection end after its current request. */
+/* Accepts no more than what waits in the backlog, and lets every connection end after its current request. */
 void uw_server_drain(struct uw_server *server);
+
+/* Whether a server that drains has nothing left to do. */
+static inline bool uw_server_drained(const struct uw_server *server)
+{
+    return !server->accept_retry.active && server->connections.taken == 0;
+}
 
 static inline size_t uw_server_connections(const struct uw_server *server)
 {

@@ -1,6 +1,6 @@
 /* Upwell::Hijack and Upwell::EarlyHints: what `rack.hijack` and `rack.early_hints` of an env answer to `call` with.
  * Each knows its request as long as that is being served. */
-#include "upwell.h"
+#include "reactor.h"
 
 static VALUE cHijack, cEarlyHints;
 static VALUE key_hijack_io;

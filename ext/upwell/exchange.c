@@ -2,7 +2,7 @@
  * or sees by the way the connection ends that it did not. */
 #include <string.h>
 
-#include "upwell.h"
+#include "reactor.h"
 
 static ID id_call, id_report;
 static VALUE key_hijack;
@@ -78,7 +78,7 @@ static VALUE answer(VALUE argument)
         return Qnil;
     rb_uw_body_prepare(exchange);
     rb_uw_response_head(exchange);
-    if (exchange->reactor->mode == RB_UW_INLINE && rb_uw_body_streams(exchange) && NIL_P(exchange->hijacker))
+    if (exchange->reactor->mode->streams_apart && rb_uw_body_streams(exchange) && NIL_P(exchange->hijacker))
         send_on_fiber(exchange);
     else
         rb_uw_body_send(exchange);

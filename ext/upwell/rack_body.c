@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "upwell.h"
+#include "reactor.h"
 
 #define SIZE_LINE_BYTES 20 /* of a chunk: 16 hexadecimal digits, CRLF, and room */
 

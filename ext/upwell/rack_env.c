@@ -2,7 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "upwell.h"
+#include "reactor.h"
 
 #define NAME_BYTES_MAX 256 /* of a header name that is remembered */
 #define NAMES_MAX 512      /* names remembered beyond those of http/field.h; a power of two */

@@ -5,7 +5,7 @@
 
 #include "http/date.h"
 #include "http/status.h"
-#include "upwell.h"
+#include "reactor.h"
 
 #define HEAD_BYTES_USUAL 512
 #define STATUS_MIN 100

@@ -1,6 +1,6 @@
 /* Upwell::Stream: what a callable response body (Rack SPEC, streaming body) is called with. Reading gives the content
  * of the request. */
-#include "upwell.h"
+#include "reactor.h"
 
 struct stream {
     struct rb_uw_exchange *exchange; /* NULL once the response is finished */

@@ -82,5 +82,6 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_response();
     rb_uw_init_body();
     rb_uw_init_exchange();
+    rb_uw_init_detach();
     rb_uw_init_reactor();
 }

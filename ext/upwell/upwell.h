@@ -3,58 +3,13 @@
 #ifndef RB_UPWELL_H
 #define RB_UPWELL_H
 
-#include <pthread.h>
 #include <ruby.h>
 #include <ruby/encoding.h>
 #include <ruby/thread.h>
 
-#include "server/queue.h"
 #include "server/server.h"
 
-enum rb_uw_mode {
-    RB_UW_INLINE,
-    RB_UW_THREADS,
-};
-
-enum rb_uw_command {
-    RB_UW_CONTINUE,
-    RB_UW_DRAIN,
-    RB_UW_STOP,
-};
-
-/* Upwell::Reactor: a server of the core with an application. */
-struct rb_uw_reactor {
-    struct uw_server server;
-    struct uw_server_settings settings;
-    enum rb_uw_mode mode;
-    bool newline_values; /* Rack 2: a header value of several lines is several headers */
-    bool ran;            /* `run` has been called */
-    bool open;           /* `server` is */
-    bool finished;       /* `run` has ended */
-
-    VALUE self, app, backend, sockets;
-    VALUE root;     /* inline: the fiber that runs the loop */
-    VALUE kept;     /* Hash: by request, the fiber that waits to write on, or what response_finished is told */
-    VALUE template; /* what every env has in common */
-    VALUE host, server_name, server_port; /* of the last request: most ask for the same host */
-
-    _Atomic(int) command;
-    _Atomic(int64_t) drain_deadline_ns;
-    int64_t flushed_ns; /* when responses were last handed to the kernel */
-
-    struct uw_request *ready, **ready_last; /* inline: waiting to be served */
-
-    /* threads: */
-    struct uw_queue queue;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed; /* a worker's wish was fulfilled, or the loop's thread has started or ended */
-    bool started;
-    atomic_bool ended;
-    int ended_fd; /* an eventfd, readable once the loop's thread has ended */
-    int status;
-    atomic_int busy; /* workers serving a request */
-};
+struct rb_uw_reactor; /* reactor.h */
 
 /* One request and its response in the making; lives on the stack of whoever serves it. */
 struct rb_uw_exchange {
@@ -93,18 +48,9 @@ VALUE rb_uw_choose_backend(VALUE wanted);
  * before this returns. */
 int rb_uw_turn(struct uw_loop *loop, int64_t wait_ns);
 
-/* reactor_class.c */
+/* reactor_class.c, detach.c */
 void rb_uw_init_reactor(void);
-
-/* Hands a chunk over, on whichever thread; takes the request away from the exchange when it is flagged UW_CHUNK_FINISH.
- */
-void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk);
-
-/* Waits, without stopping anybody else, until little is outgoing. Raises Errno::EPIPE when the client is gone. */
-void rb_uw_await_drain(struct rb_uw_exchange *exchange);
-
-/* Takes the connection out of the server: a Ruby socket, or nil when the client is gone. */
-VALUE rb_uw_detach(struct rb_uw_exchange *exchange);
+void rb_uw_init_detach(void);
 
 /* exchange.c */
 void rb_uw_init_exchange(void);
@@ -120,10 +66,6 @@ static inline struct rb_uw_exchange *rb_uw_exchange_of(struct uw_request *reques
 {
     return request->user;
 }
-
-/* reactor_class.c: what is kept for a request until its next event. */
-void rb_uw_keep(struct rb_uw_reactor *reactor, struct uw_request *request, VALUE object);
-VALUE rb_uw_take_kept(struct rb_uw_reactor *reactor, struct uw_request *request);
 
 /* rack_env.c */
 void rb_uw_init_env(void);

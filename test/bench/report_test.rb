@@ -112,7 +112,7 @@ class ReportTest < Minitest::Test
 
   # Without the background and the keys.
   def bar_widths(chart)
-    REXML::XPath.match(chart, "//*[local-name()='rect']").map { |bar| bar.attributes["width"] }.reject { |width| width.match?(/%|\A14\.0\z/) }
+    REXML::XPath.match(chart, "//*[local-name()='rect']").map { |bar| bar.attributes["width"] }.grep_v(/%|\A14\.0\z/)
       .map(&:to_f)
   end
 end

@@ -119,6 +119,17 @@ class ProcessTest < Minitest::Test
     end
   end
 
+  # The application has the loop's thread: those who come meanwhile wait in the kernel, connected but not accepted.
+  def test_sigterm_serves_who_waits_to_be_accepted
+    BACKENDS.each do |backend|
+      ServerProcess.open("--backend", backend, "--mode", "inline") do |server|
+        bodies = requests_in_flight(server, 4) { server.signal("TERM") }
+        assert_equal ["slept"] * 4, bodies, backend
+        assert_predicate server.await_end, :success?
+      end
+    end
+  end
+
   def test_a_second_signal_ends_at_once
     ServerProcess.open("--mode", "threads:1") do |server|
       requests_in_flight(server, 4) do

@@ -1,0 +1,56 @@
+/* Takes a connection out of the server, for an application that hijacks it. */
+#include "reactor.h"
+
+static ID id_for_fd, id_ungetbyte;
+
+void rb_uw_init_detach(void)
+{
+    rb_require("socket");
+    id_for_fd = rb_intern("for_fd");
+    id_ungetbyte = rb_intern("ungetbyte");
+}
+
+static void detached(struct uw_detached *detached)
+{
+    struct rb_uw_detachment *detachment = uw_owner(detached, struct rb_uw_detachment, detached);
+    struct rb_uw_reactor *reactor = detachment->reactor;
+
+    pthread_mutex_lock(&reactor->lock);
+    detachment->done = true;
+    pthread_cond_broadcast(&reactor->changed);
+    pthread_mutex_unlock(&reactor->lock);
+}
+
+static VALUE ruby_socket(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    const char *class = "TCPSocket";
+
+    if (getsockname(fd, (struct sockaddr *)&address, &size) == 0 && address.ss_family == AF_UNIX)
+        class = "UNIXSocket";
+    rb_update_max_fd(fd);
+    return rb_funcall(rb_path2class(class), id_for_fd, 1, INT2NUM(fd));
+}
+
+VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
+{
+    struct rb_uw_detachment detachment = {
+        .detached = {.done = detached},
+        .reactor = exchange->reactor,
+        .request = exchange->request,
+    };
+    VALUE io, sent_ahead;
+
+    /* Not interruptible: it ends soon, by the write time-out at the latest, and the loop refers to this stack until
+     * then. */
+    exchange->reactor->mode->detach(&detachment);
+    if (detachment.detached.fd < 0)
+        return Qnil;
+    sent_ahead = rb_str_new(detachment.detached.bytes, (long)detachment.detached.length);
+    free(detachment.detached.bytes);
+    io = ruby_socket(detachment.detached.fd);
+    if (RSTRING_LEN(sent_ahead))
+        rb_funcall(io, id_ungetbyte, 1, sent_ahead);
+    return io;
+}

@@ -1,0 +1,112 @@
+/* Upwell::Reactor, as the files that make it up see it: reactor_class.c has what all modes share, and each mode has a
+ * file of its own that says where the application runs. */
+#ifndef RB_UPWELL_REACTOR_H
+#define RB_UPWELL_REACTOR_H
+
+#include <pthread.h>
+
+#include "server/queue.h"
+#include "upwell.h"
+
+struct rb_uw_detachment;
+
+/* What differs between the modes. */
+struct rb_uw_mode {
+    const char *name;
+    void (*notify)(void *reactor, struct uw_request *request, enum uw_event event);
+    /* Opens the server on the thread that will turn its loop. Returns 0 or -errno. */
+    int (*open)(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count);
+    /* Serves until told to end. */
+    VALUE (*run)(VALUE reactor);
+    /* Ends whatever is under way. */
+    void (*close)(struct rb_uw_reactor *reactor);
+    void (*send)(struct uw_request *request, struct uw_chunk *chunk);
+    /* Waits until little is outgoing, or the client is gone. */
+    void (*await_drain)(struct rb_uw_exchange *exchange);
+    /* Waits until the connection is the application's. */
+    void (*detach)(struct rb_uw_detachment *detachment);
+    bool streams_apart; /* a body that may have to wait for its client gets a fiber of its own */
+};
+
+extern const struct rb_uw_mode rb_uw_mode_inline, rb_uw_mode_threads;
+
+enum rb_uw_command {
+    RB_UW_CONTINUE,
+    RB_UW_DRAIN,
+    RB_UW_STOP,
+};
+
+/* Upwell::Reactor: a server of the core with an application. */
+struct rb_uw_reactor {
+    struct uw_server server;
+    struct uw_server_settings settings;
+    const struct rb_uw_mode *mode;
+    bool newline_values; /* Rack 2: a header value of several lines is several headers */
+    bool ran;            /* `run` has been called */
+    bool open;           /* `server` is */
+    bool finished;       /* `run` has ended */
+
+    VALUE self, app, backend, sockets;
+    VALUE root;     /* the fiber that runs the loop, where the loop has the thread of the application */
+    VALUE kept;     /* Hash: by request, the fiber that waits to write on, or what response_finished is told */
+    VALUE template; /* what every env has in common */
+    VALUE host, server_name, server_port; /* of the last request: most ask for the same host */
+
+    _Atomic(int) command;
+    _Atomic(int64_t) drain_deadline_ns;
+    int64_t flushed_ns; /* when responses were last handed to the kernel */
+
+    struct uw_request *ready, **ready_last; /* inline: waiting to be served */
+
+    /* threads: */
+    struct uw_queue queue;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a worker's wish was fulfilled, or the loop's thread has started or ended */
+    bool started;
+    atomic_bool ended;
+    int ended_fd; /* an eventfd, readable once the loop's thread has ended */
+    int status;
+    atomic_int busy; /* workers serving a request */
+};
+
+/* A connection on its way from the server to the application. */
+struct rb_uw_detachment {
+    struct uw_detached detached;
+    struct uw_message message;
+    struct rb_uw_reactor *reactor;
+    struct uw_request *request;
+    bool done;
+};
+
+/* reactor_class.c */
+struct rb_uw_reactor *rb_uw_reactor(VALUE self);
+
+/* Opens the server on this thread. Returns 0 or -errno. */
+int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count);
+
+/* Whether there is something left to serve. */
+bool rb_uw_reactor_goes_on(struct rb_uw_reactor *reactor);
+
+/* A turn of the loop, on its thread, without the interpreter's lock. Takes the reactor. */
+void *rb_uw_reactor_turn(void *reactor);
+void rb_uw_reactor_wake(void *reactor);
+
+/* What is kept for a request until its next event. */
+void rb_uw_keep(struct rb_uw_reactor *reactor, struct uw_request *request, VALUE object);
+VALUE rb_uw_take_kept(struct rb_uw_reactor *reactor, struct uw_request *request);
+
+/* Hands a chunk over, on whichever thread; takes the request away from the exchange when it is flagged UW_CHUNK_FINISH.
+ */
+void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk);
+
+/* Waits, without stopping anybody else, until little is outgoing. Raises Errno::EPIPE when the client is gone. */
+void rb_uw_await_drain(struct rb_uw_exchange *exchange);
+
+/* detach.c: takes the connection out of the server: a Ruby socket, or nil when the client is gone. */
+VALUE rb_uw_detach(struct rb_uw_exchange *exchange);
+
+/* reactor_threads.c: serves requests on the calling thread until the reactor has ended. */
+void rb_uw_reactor_work(struct rb_uw_reactor *reactor);
+
+#endif

@@ -1,0 +1,146 @@
+/* Mode inline: the application runs on the thread of the loop, which has the interpreter's lock while it does, once for
+ * all requests of a turn. */
+#include "reactor.h"
+
+#define FLUSH_NS UW_NS_PER_MS /* a response waits for others of its turn no longer than this */
+
+static void notify(void *context, struct uw_request *request, enum uw_event event)
+{
+    struct rb_uw_reactor *reactor = context;
+    bool queued = request->events;
+
+    request->events |= event;
+    if (queued)
+        return;
+    request->next = NULL;
+    *reactor->ready_last = request;
+    reactor->ready_last = &request->next;
+}
+
+/* What the application computes for long must not hold back the answers before it. */
+static void flush_if_late(struct rb_uw_reactor *reactor)
+{
+    int64_t now_ns = uw_clock_ns();
+
+    if (now_ns - reactor->flushed_ns < FLUSH_NS)
+        return;
+    uw_server_flush(&reactor->server);
+    reactor->flushed_ns = now_ns;
+}
+
+static void resume_kept(struct rb_uw_reactor *reactor, struct uw_request *request)
+{
+    VALUE fiber = rb_uw_take_kept(reactor, request);
+
+    if (!NIL_P(fiber))
+        rb_fiber_transfer(fiber, 0, NULL);
+}
+
+static void serve_events(struct rb_uw_reactor *reactor, struct uw_request *request)
+{
+    unsigned events = request->events;
+
+    request->events = 0;
+    if (events & UW_EVENT_REQUEST)
+        rb_uw_serve(reactor, request);
+    else if (events & UW_EVENT_SENT)
+        rb_uw_serve_sent(reactor, request);
+    else if (events & UW_EVENT_DRAINED)
+        resume_kept(reactor, request);
+}
+
+/* Those that were ready when this began: what they make ready has its turn after the loop's. */
+static void serve_ready(struct rb_uw_reactor *reactor)
+{
+    struct uw_request *last = uw_owner(reactor->ready_last, struct uw_request, next), *request;
+
+    reactor->flushed_ns = uw_clock_ns();
+    while ((request = reactor->ready)) {
+        reactor->ready = request->next;
+        if (!reactor->ready)
+            reactor->ready_last = &reactor->ready;
+        serve_events(reactor, request);
+        if (request == last)
+            return;
+        flush_if_late(reactor);
+    }
+}
+
+/* Those that wait to write on find the client gone, and unwind. */
+static int end_kept(VALUE key, VALUE fiber, VALUE argument)
+{
+    struct uw_request *request = (struct uw_request *)(uintptr_t)NUM2ULL(key);
+
+    (void)argument;
+    if (RTEST(rb_obj_is_fiber(fiber))) {
+        atomic_store(&request->lost, true);
+        rb_fiber_transfer(fiber, 0, NULL);
+    }
+    return ST_CONTINUE;
+}
+
+static void end_fibers(struct rb_uw_reactor *reactor)
+{
+    VALUE kept = rb_hash_dup(reactor->kept);
+
+    rb_hash_clear(reactor->kept);
+    rb_hash_foreach(kept, end_kept, Qnil);
+}
+
+static VALUE run(VALUE self)
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+
+    while (rb_uw_reactor_goes_on(reactor) && !reactor->status) {
+        rb_nogvl(rb_uw_reactor_turn, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
+        if (reactor->ready)
+            serve_ready(reactor);
+    }
+    return Qnil;
+}
+
+/* A piece of a longer response; the client shall see it before the rest has been computed. */
+static void send_chunk(struct uw_request *request, struct uw_chunk *chunk)
+{
+    struct rb_uw_reactor *reactor = request->server->handler.context;
+    bool last = chunk->flags & UW_CHUNK_FINISH;
+
+    uw_request_send(request, chunk);
+    if (!last)
+        flush_if_late(reactor);
+}
+
+static void await_drain(struct rb_uw_exchange *exchange)
+{
+    rb_uw_keep(exchange->reactor, exchange->request, rb_fiber_current());
+    rb_fiber_transfer(exchange->reactor->root, 0, NULL);
+}
+
+/* On the loop's own thread: turns of the loop, whose other events wait until this request is done with. */
+static void *turn_until_detached(void *argument)
+{
+    struct rb_uw_detachment *detachment = argument;
+    struct uw_server *server = &detachment->reactor->server;
+
+    uw_request_detach(detachment->request, &detachment->detached);
+    while (!detachment->done && uw_server_turn(server, UW_FOREVER) == 0)
+        ;
+    return NULL;
+}
+
+static void detach(struct rb_uw_detachment *detachment)
+{
+    rb_nogvl(turn_until_detached, detachment, NULL, NULL, 0);
+}
+
+const struct rb_uw_mode rb_uw_mode_inline = {
+    .name = "inline",
+    .notify = notify,
+    .open = rb_uw_reactor_open,
+    .run = run,
+    .close = end_fibers,
+    .send = send_chunk,
+    .await_drain = await_drain,
+    .detach = detach,
+    .streams_apart = true,
+};

@@ -1,0 +1,271 @@
+/* Mode threads: the loop has a thread of its own that never touches Ruby; Ruby's threads take complete requests from a
+ * queue. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "reactor.h"
+
+static void tell_changed(struct rb_uw_reactor *reactor)
+{
+    pthread_mutex_lock(&reactor->lock);
+    pthread_cond_broadcast(&reactor->changed);
+    pthread_mutex_unlock(&reactor->lock);
+}
+
+static void notify(void *context, struct uw_request *request, enum uw_event event)
+{
+    struct rb_uw_reactor *reactor = context;
+
+    if (event == UW_EVENT_DRAINED) {
+        tell_changed(reactor);
+        return;
+    }
+    request->events = event;
+    if (event == UW_EVENT_REQUEST)
+        (void)uw_request_remote(request); /* while nobody can close the descriptor */
+    uw_queue_push(&reactor->queue, request);
+}
+
+struct start {
+    struct rb_uw_reactor *reactor;
+    const char *backend;
+    const int *fds;
+    long count;
+};
+
+static void tell_started(struct rb_uw_reactor *reactor, int status)
+{
+    pthread_mutex_lock(&reactor->lock);
+    reactor->status = status;
+    reactor->started = true;
+    pthread_cond_broadcast(&reactor->changed);
+    pthread_mutex_unlock(&reactor->lock);
+}
+
+static void *loop_thread(void *argument)
+{
+    struct start start = *(struct start *)argument;
+    struct rb_uw_reactor *reactor = start.reactor;
+    int status = rb_uw_reactor_open(reactor, start.backend, start.fds, start.count);
+
+    tell_started(reactor, status); /* `start` is gone after this */
+    while (!status && rb_uw_reactor_goes_on(reactor)) {
+        rb_uw_reactor_turn(reactor);
+        status = reactor->status;
+    }
+    atomic_store(&reactor->ended, true);
+    tell_changed(reactor);
+    uw_queue_close(&reactor->queue);
+    (void)eventfd_write(reactor->ended_fd, 1); /* the counter cannot overflow by one */
+    return NULL;
+}
+
+/* Ruby's signals are for Ruby's threads. */
+static int start_thread(struct rb_uw_reactor *reactor, struct start *start)
+{
+    sigset_t all, before;
+    int error;
+
+    reactor->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (reactor->ended_fd < 0)
+        return -errno;
+    rb_update_max_fd(reactor->ended_fd);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&reactor->thread, NULL, loop_thread, start);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        return -error;
+    pthread_mutex_lock(&reactor->lock);
+    while (!reactor->started)
+        pthread_cond_wait(&reactor->changed, &reactor->lock);
+    error = reactor->status;
+    pthread_mutex_unlock(&reactor->lock);
+    return error;
+}
+
+/* Waits as Ruby itself waits for a descriptor: only so does Ruby 3.1 see signals while every other thread is out of its
+ * sight. */
+static VALUE run(VALUE self)
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+
+    while (!atomic_load(&reactor->ended))
+        rb_thread_wait_fd(reactor->ended_fd);
+    return Qnil;
+}
+
+static void join_thread(struct rb_uw_reactor *reactor)
+{
+    atomic_store(&reactor->command, RB_UW_STOP);
+    uw_loop_wake(&reactor->server.loop);
+    pthread_join(reactor->thread, NULL);
+    close(reactor->ended_fd);
+}
+
+struct work {
+    struct rb_uw_reactor *reactor;
+    struct uw_worker worker;
+};
+
+static void *wait_for_work(void *argument)
+{
+    struct work *work = argument;
+
+    uw_queue_wait(&work->reactor->queue, &work->worker);
+    return NULL;
+}
+
+static void interrupt_work(void *argument)
+{
+    struct work *work = argument;
+
+    uw_queue_interrupt(&work->reactor->queue, &work->worker);
+}
+
+static VALUE serve_one(VALUE argument)
+{
+    struct uw_request *request = (struct uw_request *)argument;
+    struct rb_uw_reactor *reactor = request->server->handler.context;
+
+    if (request->events == UW_EVENT_SENT)
+        rb_uw_serve_sent(reactor, request);
+    else
+        rb_uw_serve(reactor, request);
+    return Qnil;
+}
+
+static VALUE end_one(VALUE argument)
+{
+    struct rb_uw_reactor *reactor = (struct rb_uw_reactor *)argument;
+
+    atomic_fetch_sub(&reactor->busy, 1);
+    return Qnil;
+}
+
+/* Requests are taken with the interpreter's lock held: under load one thread serves one after another, and the lock
+ * changes hands only when the application itself waits for something. */
+static VALUE work_on(VALUE argument)
+{
+    struct work *work = (struct work *)argument;
+    struct rb_uw_reactor *reactor = work->reactor;
+
+    for (;;) {
+        struct uw_request *request;
+
+        atomic_fetch_add(&reactor->busy, 1);
+        request = uw_queue_take(&reactor->queue, &work->worker);
+        if (request) {
+            rb_ensure(serve_one, (VALUE)request, end_one, (VALUE)reactor);
+            continue;
+        }
+        atomic_fetch_sub(&reactor->busy, 1);
+        if (reactor->queue.closed)
+            return Qnil;
+        rb_thread_call_without_gvl(wait_for_work, work, interrupt_work, work);
+    }
+}
+
+/* A worker that was signalled and leaves passes the signal on. */
+static VALUE retire(VALUE argument)
+{
+    struct work *work = (struct work *)argument;
+
+    uw_queue_retire(&work->reactor->queue, &work->worker);
+    return Qnil;
+}
+
+void rb_uw_reactor_work(struct rb_uw_reactor *reactor)
+{
+    struct work work = {.reactor = reactor};
+
+    rb_ensure(work_on, (VALUE)&work, retire, (VALUE)&work);
+}
+
+struct drain_wait {
+    struct rb_uw_reactor *reactor;
+    struct uw_request *request;
+    bool interrupted;
+};
+
+static bool waits_for_drain(const struct drain_wait *wait)
+{
+    return atomic_load(&wait->request->await_drain) && !wait->reactor->ended && !wait->interrupted;
+}
+
+static void *wait_for_drain(void *argument)
+{
+    struct drain_wait *wait = argument;
+
+    pthread_mutex_lock(&wait->reactor->lock);
+    while (waits_for_drain(wait))
+        pthread_cond_wait(&wait->reactor->changed, &wait->reactor->lock);
+    wait->interrupted = false;
+    pthread_mutex_unlock(&wait->reactor->lock);
+    return NULL;
+}
+
+static void interrupt_drain(void *argument)
+{
+    struct drain_wait *wait = argument;
+
+    pthread_mutex_lock(&wait->reactor->lock);
+    wait->interrupted = true;
+    pthread_cond_broadcast(&wait->reactor->changed);
+    pthread_mutex_unlock(&wait->reactor->lock);
+}
+
+static void await_drain(struct rb_uw_exchange *exchange)
+{
+    struct drain_wait wait = {exchange->reactor, exchange->request, false};
+
+    while (atomic_load(&exchange->request->await_drain) && !exchange->reactor->ended)
+        rb_thread_call_without_gvl(wait_for_drain, &wait, interrupt_drain, &wait);
+}
+
+static void begin_detach(struct uw_loop *loop, struct uw_message *message)
+{
+    struct rb_uw_detachment *detachment = uw_owner(message, struct rb_uw_detachment, message);
+
+    (void)loop;
+    uw_request_detach(detachment->request, &detachment->detached);
+}
+
+static void *wait_for_detach(void *argument)
+{
+    struct rb_uw_detachment *detachment = argument;
+    struct rb_uw_reactor *reactor = detachment->reactor;
+
+    detachment->message.receive = begin_detach;
+    uw_loop_post(&reactor->server.loop, &detachment->message);
+    pthread_mutex_lock(&reactor->lock);
+    while (!detachment->done && !reactor->ended)
+        pthread_cond_wait(&reactor->changed, &reactor->lock);
+    pthread_mutex_unlock(&reactor->lock);
+    return NULL;
+}
+
+static void detach(struct rb_uw_detachment *detachment)
+{
+    rb_nogvl(wait_for_detach, detachment, NULL, NULL, 0);
+}
+
+static int open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count)
+{
+    struct start start = {reactor, backend, fds, count};
+
+    return start_thread(reactor, &start);
+}
+
+const struct rb_uw_mode rb_uw_mode_threads = {
+    .name = "threads",
+    .notify = notify,
+    .open = open,
+    .run = run,
+    .close = join_thread,
+    .send = uw_request_post,
+    .await_drain = await_drain,
+    .detach = detach,
+};
