@@ -1,13 +1,18 @@
-/* Dates in HTTP's preferred form (RFC 9110, section 5.6.7): "Sun, 06 Nov 1994 08:49:37 GMT". */
+/* Dates of HTTP (RFC 9110, section 5.6.7), written in the preferred form: "Sun, 06 Nov 1994 08:49:37 GMT". */
 #ifndef UW_HTTP_DATE_H
 #define UW_HTTP_DATE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <time.h>
 
 #define UW_HTTP_DATE_BYTES 29
 
 /* Writes the date with a final NUL. */
 void uw_http_date(time_t time, char date[UW_HTTP_DATE_BYTES + 1]);
+
+/* Reads a date in any of the three forms. Returns false, and leaves `*time` alone, when the text is none. */
+bool uw_http_date_parse(const char *text, size_t length, time_t *time);
 
 /* The current date, rendered once a second by each thread; valid until the thread's next call. */
 const char *uw_http_date_now(void);
