@@ -16,11 +16,10 @@ enum uw_http_coding {
 
 #define UW_CODING_BIT(coding) (1u << (coding)) /* for the set `available` */
 
-/* What the client accepts: q-values in thousandths. */
+/* What the client accepts. */
 struct uw_http_accepted_codings {
-    uint16_t weight[UW_CODING_COUNT]; /* 0: not acceptable */
-    uint16_t other;                   /* of "*" */
-    unsigned listed;                  /* bits: the codings that were named; bit UW_CODING_COUNT: "*" */
+    uint16_t weight[UW_CODING_COUNT + 1]; /* q-values in thousandths, 0: not acceptable; the last is that of "*" */
+    unsigned listed;                      /* bits: which of them the client has given */
 };
 
 /* A request without Accept-Encoding: identity only. */

@@ -2,11 +2,14 @@
 
 #include <stdio.h>
 
+#include "http/cursor.h"
+
+static const char days[7][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+static const char long_day_ends[7][7] = {"day", "day", "sday", "nesday", "rsday", "day", "urday"};
+static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
 void uw_http_date(time_t time, char date[UW_HTTP_DATE_BYTES + 1])
 {
-    static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     struct tm parts = {0};
     char text[64]; /* room for any int, which the compiler cannot know to be small */
 
@@ -30,4 +33,111 @@ const char *uw_http_date_now(void)
         uw_http_date(rendered, date);
     }
     return date;
+}
+
+/* A number of exactly `digits` digits. */
+static bool read_digits(struct uw_http_cursor *cursor, size_t digits, int *number)
+{
+    int64_t value;
+    bool right = uw_http_read_number(cursor, &value) == digits;
+
+    *number = right ? (int)value : 0;
+    return right;
+}
+
+static bool read_month(struct uw_http_cursor *cursor, struct tm *parts)
+{
+    for (parts->tm_mon = 0; parts->tm_mon < 12; parts->tm_mon++)
+        if (uw_http_skip_text(cursor, months[parts->tm_mon]))
+            return true;
+    return false;
+}
+
+static bool read_clock(struct uw_http_cursor *cursor, struct tm *parts)
+{
+    return read_digits(cursor, 2, &parts->tm_hour) && uw_http_skip_text(cursor, ":") &&
+           read_digits(cursor, 2, &parts->tm_min) && uw_http_skip_text(cursor, ":") &&
+           read_digits(cursor, 2, &parts->tm_sec);
+}
+
+/* ", 06 Nov 1994 08:49:37 GMT" */
+static bool read_preferred(struct uw_http_cursor cursor, struct tm *parts)
+{
+    int year;
+
+    if (!(uw_http_skip_text(&cursor, ", ") && read_digits(&cursor, 2, &parts->tm_mday) &&
+          uw_http_skip_text(&cursor, " ") && read_month(&cursor, parts) && uw_http_skip_text(&cursor, " ") &&
+          read_digits(&cursor, 4, &year) && uw_http_skip_text(&cursor, " ") && read_clock(&cursor, parts)))
+        return false;
+    parts->tm_year = year - 1900;
+    return uw_http_skip_text(&cursor, " GMT") && cursor.at == cursor.end;
+}
+
+/* A year of two digits is at most fifty years ahead. */
+static int whole_year(int year)
+{
+    struct tm now = {0};
+    time_t seconds = time(NULL);
+
+    (void)gmtime_r(&seconds, &now);
+    year += now.tm_year - now.tm_year % 100;
+    if (year > now.tm_year + 50)
+        return year - 100;
+    return year <= now.tm_year - 50 ? year + 100 : year;
+}
+
+/* "day, 06-Nov-94 08:49:37 GMT" */
+static bool read_rfc850(struct uw_http_cursor cursor, int day, struct tm *parts)
+{
+    int year;
+
+    if (!(uw_http_skip_text(&cursor, long_day_ends[day]) && uw_http_skip_text(&cursor, ", ") &&
+          read_digits(&cursor, 2, &parts->tm_mday) && uw_http_skip_text(&cursor, "-") && read_month(&cursor, parts) &&
+          uw_http_skip_text(&cursor, "-") && read_digits(&cursor, 2, &year) && uw_http_skip_text(&cursor, " ") &&
+          read_clock(&cursor, parts)))
+        return false;
+    parts->tm_year = whole_year(year);
+    return uw_http_skip_text(&cursor, " GMT") && cursor.at == cursor.end;
+}
+
+/* " Nov  6 08:49:37 1994" */
+static bool read_asctime(struct uw_http_cursor cursor, struct tm *parts)
+{
+    int year;
+
+    if (!uw_http_skip_text(&cursor, " ") || !read_month(&cursor, parts) || !uw_http_skip_text(&cursor, " "))
+        return false;
+    if (!read_digits(&cursor, uw_http_skip_text(&cursor, " ") ? 1 : 2, &parts->tm_mday) ||
+        !uw_http_skip_text(&cursor, " ") || !read_clock(&cursor, parts) || !uw_http_skip_text(&cursor, " ") ||
+        !read_digits(&cursor, 4, &year))
+        return false;
+    parts->tm_year = year - 1900;
+    return cursor.at == cursor.end;
+}
+
+/* timegm takes 30 February for 1 or 2 March. A leap second is counted as the one after it. */
+static bool exists(const struct tm *parts)
+{
+    struct tm same = *parts;
+
+    same.tm_sec = 0;
+    (void)timegm(&same);
+    return parts->tm_mday == same.tm_mday && parts->tm_mon == same.tm_mon && parts->tm_hour < 24 &&
+           parts->tm_min < 60 && parts->tm_sec <= 60;
+}
+
+bool uw_http_date_parse(const char *text, size_t length, time_t *time)
+{
+    struct uw_http_cursor cursor = uw_http_cursor(text, length);
+    struct tm parts = {0};
+    int day = 0;
+
+    while (day < 7 && !uw_http_skip_text(&cursor, days[day]))
+        day++;
+    if (day == 7 ||
+        !(read_preferred(cursor, &parts) || read_rfc850(cursor, day, &parts) || read_asctime(cursor, &parts)) ||
+        !exists(&parts))
+        return false;
+    *time = timegm(&parts);
+    return true;
 }

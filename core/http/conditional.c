@@ -1,0 +1,144 @@
+#include "http/conditional.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "http/cursor.h"
+#include "http/date.h"
+
+/* The truth of one condition. */
+enum truth {
+    ABSENT, /* or to be ignored */
+    FALSE,
+    TRUE,
+};
+
+void uw_http_validators_make(struct uw_http_validators *validators, uint64_t inode, int64_t size,
+                             struct timespec modified, enum uw_http_coding coding)
+{
+    uint64_t ns = (uint64_t)modified.tv_sec * 1000000000u + (uint64_t)modified.tv_nsec;
+    const char *name = uw_http_coding_name(coding);
+    time_t now = time(NULL);
+
+    validators->etag_length =
+        (uint32_t)snprintf(validators->etag, sizeof validators->etag, "\"%" PRIx64 "-%" PRIx64 "-%" PRIx64 "%s%s\"",
+                           inode, (uint64_t)size, ns, *name ? "-" : "", name);
+    validators->modified = modified.tv_sec < now ? modified.tv_sec : now; /* RFC 9110, section 8.8.2.1 */
+}
+
+static struct uw_http_cursor value_of(const struct uw_http_header *header, const char *bytes)
+{
+    return uw_http_cursor(bytes + header->value.offset, header->value.length);
+}
+
+/* The opaque-tag, quotes included, that stands at the cursor. */
+static bool read_opaque_tag(struct uw_http_cursor *cursor, struct uw_http_cursor *tag)
+{
+    const char *quote;
+
+    tag->at = cursor->at;
+    if (!uw_http_skip_text(cursor, "\""))
+        return false;
+    quote = memchr(cursor->at, '"', (size_t)(cursor->end - cursor->at));
+    if (!quote)
+        return false;
+    cursor->at = tag->end = quote + 1;
+    return true;
+}
+
+static bool is_etag(struct uw_http_cursor tag, const struct uw_http_validators *validators)
+{
+    return (size_t)(tag.end - tag.at) == validators->etag_length &&
+           memcmp(tag.at, validators->etag, validators->etag_length) == 0;
+}
+
+/* Whether a list of entity tags, or "*", has ours in it. A malformed list has what precedes the error. */
+static bool list_has_etag(struct uw_http_cursor list, const struct uw_http_validators *validators, bool weak_too)
+{
+    struct uw_http_cursor tag;
+
+    if (uw_http_skip_text(&list, "*"))
+        return list.at == list.end;
+    while (uw_http_next_element(&list)) {
+        bool weak = uw_http_skip_text(&list, "W/");
+
+        if (!read_opaque_tag(&list, &tag) || !uw_http_end_element(&list))
+            return false;
+        if (is_etag(tag, validators) && (weak_too || !weak))
+            return true;
+    }
+    return false;
+}
+
+/* If-Match, strongly compared, or If-None-Match, weakly: whether one of the tags is ours. */
+static enum truth has_etag(const struct uw_http_head *head, const char *bytes,
+                           const struct uw_http_validators *validators, enum uw_http_field field)
+{
+    enum truth truth = ABSENT;
+
+    for (uint32_t i = 0; i < head->header_count && truth != TRUE; i++)
+        if (head->headers[i].field == field)
+            truth = list_has_etag(value_of(&head->headers[i], bytes), validators, field == UW_FIELD_IF_NONE_MATCH)
+                        ? TRUE
+                        : FALSE;
+    return truth;
+}
+
+/* The number of such fields, and the last of them. */
+static int find(const struct uw_http_head *head, enum uw_http_field field, const struct uw_http_header **header)
+{
+    int count = 0;
+
+    for (uint32_t i = 0; i < head->header_count; i++)
+        if (head->headers[i].field == field) {
+            *header = &head->headers[i];
+            count++;
+        }
+    return count;
+}
+
+static bool read_date(const struct uw_http_header *header, const char *bytes, time_t *date)
+{
+    return uw_http_date_parse(bytes + header->value.offset, header->value.length, date);
+}
+
+/* If-Unmodified-Since or If-Modified-Since: whether ours is not younger than the date. */
+static enum truth is_unmodified(const struct uw_http_head *head, const char *bytes,
+                                const struct uw_http_validators *validators, enum uw_http_field field)
+{
+    const struct uw_http_header *header;
+    time_t date;
+
+    if (find(head, field, &header) != 1 || !read_date(header, bytes, &date))
+        return ABSENT;
+    return validators->modified <= date ? TRUE : FALSE;
+}
+
+int uw_http_precondition(const struct uw_http_head *head, const char *bytes,
+                         const struct uw_http_validators *validators)
+{
+    enum truth truth = has_etag(head, bytes, validators, UW_FIELD_IF_MATCH);
+
+    if (truth == ABSENT)
+        truth = is_unmodified(head, bytes, validators, UW_FIELD_IF_UNMODIFIED_SINCE);
+    if (truth == FALSE)
+        return 412;
+    truth = has_etag(head, bytes, validators, UW_FIELD_IF_NONE_MATCH);
+    if (truth == ABSENT)
+        truth = is_unmodified(head, bytes, validators, UW_FIELD_IF_MODIFIED_SINCE);
+    return truth == TRUE ? 304 : 0;
+}
+
+bool uw_http_if_range(const struct uw_http_head *head, const char *bytes, const struct uw_http_validators *validators)
+{
+    const struct uw_http_header *header;
+    int count = find(head, UW_FIELD_IF_RANGE, &header);
+    time_t date;
+
+    if (count != 1)
+        return count == 0;
+    if (read_date(header, bytes, &date))
+        return date == validators->modified;
+    return is_etag(value_of(header, bytes), validators);
+}

@@ -1,0 +1,128 @@
+#include "http/content_coding.h"
+
+#include <stdbool.h>
+
+#include "http/cursor.h"
+#include "http/token.h"
+
+#define WEIGHT_MAX 1000
+#define WEIGHT_LEAST 1 /* of identity where it was not named: any other acceptable coding is preferred */
+#define QVALUE_DIGITS_MAX 3
+
+enum {
+    ANY = UW_CODING_COUNT,
+    ALIAS_OF_GZIP, /* RFC 9110, section 8.4.1.3 */
+    NAME_COUNT,
+};
+
+static const char names[NAME_COUNT][9] = {"br", "zstd", "gzip", "identity", "*", "x-gzip"};
+static const char suffixes[UW_CODING_COUNT][5] = {".br", ".zst", ".gz", ""};
+
+void uw_http_accepted_codings_init(struct uw_http_accepted_codings *accepted)
+{
+    *accepted = (struct uw_http_accepted_codings){.weight[UW_CODING_IDENTITY] = WEIGHT_LEAST};
+}
+
+/* A coding by its name, ANY for "*", or -1. */
+static int read_coding(struct uw_http_cursor *element)
+{
+    struct uw_http_cursor name = *element;
+
+    while (element->at < element->end && uw_http_byte_is(*element->at, UW_BYTE_TOKEN))
+        element->at++;
+    name.end = element->at;
+    for (int coding = 0; coding < NAME_COUNT; coding++) {
+        struct uw_http_cursor rest = name;
+
+        if (uw_http_skip_word(&rest, names[coding]) && rest.at == rest.end)
+            return coding == ALIAS_OF_GZIP ? UW_CODING_GZIP : coding;
+    }
+    return -1;
+}
+
+/* qvalue = "0" [ "." 0*3DIGIT ] / "1" [ "." 0*3"0" ], in thousandths, or -1. */
+static int read_qvalue(struct uw_http_cursor *element)
+{
+    int64_t whole, fraction = 0;
+    size_t digits = 0;
+
+    if (uw_http_read_number(element, &whole) != 1)
+        return -1;
+    if (uw_http_skip_text(element, "."))
+        digits = uw_http_read_number(element, &fraction);
+    for (size_t i = digits; i < QVALUE_DIGITS_MAX; i++)
+        fraction *= 10;
+    if (digits > QVALUE_DIGITS_MAX || whole * WEIGHT_MAX + fraction > WEIGHT_MAX)
+        return -1;
+    return (int)(whole * WEIGHT_MAX + fraction);
+}
+
+/* weight = OWS ";" OWS "q=" qvalue; absent, it is the greatest. */
+static int read_weight(struct uw_http_cursor *element)
+{
+    int weight;
+
+    if (uw_http_end_element(element))
+        return WEIGHT_MAX;
+    if (!uw_http_skip_text(element, ";"))
+        return -1;
+    uw_http_skip_space(element);
+    if (!uw_http_skip_word(element, "q="))
+        return -1;
+    weight = read_qvalue(element);
+    return uw_http_end_element(element) ? weight : -1;
+}
+
+static void skip_to_comma(struct uw_http_cursor *list)
+{
+    const char *comma = memchr(list->at, ',', (size_t)(list->end - list->at));
+
+    list->at = comma ? comma : list->end;
+}
+
+void uw_http_accepted_codings_add(struct uw_http_accepted_codings *accepted, const char *value, size_t length)
+{
+    struct uw_http_cursor list = uw_http_cursor(value, length);
+
+    for (; uw_http_next_element(&list); skip_to_comma(&list)) {
+        int coding = read_coding(&list), weight = read_weight(&list);
+
+        if (coding < 0 || weight < 0)
+            continue;
+        accepted->listed |= UW_CODING_BIT(coding);
+        accepted->weight[coding] = (uint16_t)weight;
+    }
+}
+
+/* "*" stands for what was not named. */
+static int weight_of(const struct uw_http_accepted_codings *accepted, int coding)
+{
+    bool by_star = accepted->listed & UW_CODING_BIT(ANY) && !(accepted->listed & UW_CODING_BIT(coding));
+
+    return accepted->weight[by_star ? ANY : coding];
+}
+
+int uw_http_coding_choose(const struct uw_http_accepted_codings *accepted, unsigned available)
+{
+    int best = -406, best_weight = 0;
+
+    for (int coding = 0; coding < UW_CODING_COUNT; coding++) {
+        int weight = weight_of(accepted, coding);
+
+        if (available & UW_CODING_BIT(coding) && weight > best_weight) {
+            best = coding;
+            best_weight = weight;
+        }
+    }
+    return best;
+}
+
+const char *uw_http_coding_name(enum uw_http_coding coding)
+{
+    return coding == UW_CODING_IDENTITY ? "" : names[coding];
+}
+
+const char *uw_http_coding_suffix(enum uw_http_coding coding)
+{
+    return suffixes[coding];
+}
