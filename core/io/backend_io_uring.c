@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "io/backend.h"
+#include "io/send.h"
 
 #define SUBMISSIONS 1024              /* queued before they must be handed over */
 #define COMPLETIONS (SUBMISSIONS * 8) /* the kernel keeps what overflows and gives it later */
@@ -150,7 +151,7 @@ static void prepare_send(struct io_uring_sqe *entry, const struct uw_operation *
 {
     /* MSG_WAITALL: the kernel resumes short sends itself, where it can. */
     io_uring_prep_send(entry, operation->fd, (char *)operation->data + operation->done,
-                       operation->length - operation->done, MSG_NOSIGNAL | MSG_WAITALL);
+                       operation->length - operation->done, (unsigned)uw_send_flags(operation) | MSG_WAITALL);
 }
 
 static void prepare_receive(struct io_uring_sqe *entry, const struct uw_operation *operation)
@@ -172,6 +173,12 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
     case UW_SEND:
         prepare_send(entry, operation);
         break;
+    case UW_SEND_VECTOR:
+        io_uring_prep_sendmsg(entry, operation->fd, operation->data, (unsigned)uw_send_flags(operation) | MSG_WAITALL);
+        break;
+    case UW_SEND_FILE: /* the kernel has no such operation: wait until the socket is writable, then sendfile(2) */
+        io_uring_prep_poll_add(entry, operation->fd, POLLOUT);
+        break;
     case UW_READ:
         io_uring_prep_read(entry, operation->fd, operation->data, operation->length, (uint64_t)operation->offset);
         break;
@@ -187,7 +194,7 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
     }
 }
 
-static void ring_submit(struct uw_loop *loop, struct uw_operation *operation)
+static void enqueue(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct io_uring_sqe *entry = next_entry(ring_of(loop));
 
@@ -197,6 +204,16 @@ static void ring_submit(struct uw_loop *loop, struct uw_operation *operation)
     }
     prepare(entry, operation);
     io_uring_sqe_set_data(entry, operation);
+}
+
+static void ring_submit(struct uw_loop *loop, struct uw_operation *operation)
+{
+    int64_t result = operation->verb == UW_SEND_FILE ? uw_send_file_part(operation) : -EAGAIN;
+
+    if (result == -EAGAIN)
+        enqueue(loop, operation);
+    else
+        uw_complete_later(loop, operation, (int32_t)result);
 }
 
 /* The operation itself tells how it ended; the cancellation's own result is of no interest. */
@@ -238,13 +255,28 @@ static bool ended_early(const struct uw_operation *operation, int32_t result)
            (operation->verb == UW_ACCEPT && result == -ECONNABORTED);
 }
 
-/* A send that the kernel cut short in spite of MSG_WAITALL. */
-static bool sends_on(struct uw_operation *operation, int32_t result)
+/* Counts what was sent. Whether something is left: of a send that the kernel cut short in spite of MSG_WAITALL, or of a
+ * file whose socket is writable now. */
+static bool left_to_send(struct uw_operation *operation, int32_t result)
 {
-    if (operation->verb != UW_SEND || result <= 0)
+    switch (operation->verb) {
+    case UW_SEND:
+        operation->done += (uint32_t)result;
+        return operation->done < operation->length;
+    case UW_SEND_VECTOR:
+        return uw_send_vector_advance(operation, (size_t)result);
+    case UW_SEND_FILE:
+        return true;
+    default:
         return false;
-    operation->done += (uint32_t)result;
-    return operation->done < operation->length && !operation->cancelled;
+    }
+}
+
+static int32_t final_result(const struct uw_operation *operation, int32_t result)
+{
+    if (result > 0 && (operation->verb == UW_SEND || operation->verb == UW_SEND_VECTOR))
+        return (int32_t)operation->done;
+    return result > 0 && operation->verb == UW_SEND_FILE ? -ECANCELED : result;
 }
 
 /* A send tells of all its bytes, or of none. */
@@ -264,7 +296,7 @@ static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_
     if (goes_on) {
         if (brings(operation, result))
             operation->complete(loop, operation, result);
-    } else if (sends_on(operation, result)) {
+    } else if (result > 0 && left_to_send(operation, result) && !operation->cancelled) {
         ring_submit(loop, operation);
     } else if (brings(operation, result)) { /* cancelled, but this came first */
         operation->complete(loop, operation, result);

@@ -35,10 +35,14 @@ enum uw_verb {
                  * ends with 0 at the end of the stream, or -errno */
     UW_SEND,    /* sends all `length` bytes at `data`, however long it takes: the result is `length` or -errno; never
                    raises SIGPIPE */
-    UW_READ,    /* at most `length` bytes into `data`, at `offset` of a file, or -1 for the current position and for
-                   streams */
-    UW_WRITE,   /* at most `length` bytes from `data`, likewise */
-    UW_CONNECT, /* to the address `data` of `length` bytes: 0 or -errno */
+    UW_SEND_VECTOR, /* likewise all that the struct msghdr at `data` names; the loop moves its vector on; the result is
+                     * the sum */
+    UW_SEND_FILE,   /* sends `length` bytes of the regular file `file`, from `offset`; the result is fewer when the file
+                     * ends before, or -errno; raises SIGPIPE unless that is ignored: sendfile(2) cannot be told not to */
+    UW_READ,        /* at most `length` bytes into `data`, at `offset` of a file, or -1 for the current position and for
+                       streams */
+    UW_WRITE,       /* at most `length` bytes from `data`, likewise */
+    UW_CONNECT,     /* to the address `data` of `length` bytes: 0 or -errno */
     UW_POLL, /* waits for the events in `length` (POLLIN, POLLOUT); the result is those that came, POLLERR and POLLHUP
                 too */
 };
@@ -55,6 +59,8 @@ struct uw_operation {
     uint8_t verb;
     bool pending; /* the loop's: submitted and not yet finally completed */
     bool cancelled;
+    bool more;    /* of a send: more follows at once, so an incomplete packet may wait for it */
+    int32_t file; /* of UW_SEND_FILE */
 };
 
 /* A message to a loop from another thread; lives in its owner until `receive` is called on the loop's thread. */

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/send.h"
+
 #define DESCRIPTORS_MIN 64
 
 static struct uw_readiness *state_of(struct uw_loop *loop)
@@ -59,6 +61,8 @@ static bool reads(const struct uw_operation *operation)
 {
     switch (operation->verb) {
     case UW_SEND:
+    case UW_SEND_VECTOR:
+    case UW_SEND_FILE:
     case UW_WRITE:
     case UW_CONNECT:
         return false;
@@ -135,7 +139,7 @@ static int64_t send_rest(struct uw_operation *operation)
 {
     while (operation->done < operation->length) {
         ssize_t sent = send(operation->fd, (char *)operation->data + operation->done,
-                            operation->length - operation->done, MSG_NOSIGNAL | MSG_DONTWAIT);
+                            operation->length - operation->done, uw_send_flags(operation) | MSG_DONTWAIT);
         if (sent < 0)
             return -errno;
         operation->done += (uint32_t)sent;
@@ -156,6 +160,18 @@ static void set_nonblocking(int fd)
 
     if (flags >= 0 && !(flags & O_NONBLOCK))
         (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+static int64_t send_vector_rest(struct uw_operation *operation)
+{
+    ssize_t sent;
+
+    do {
+        sent = sendmsg(operation->fd, operation->data, uw_send_flags(operation) | MSG_DONTWAIT);
+        if (sent < 0)
+            return -errno;
+    } while (uw_send_vector_advance(operation, (size_t)sent));
+    return operation->done;
 }
 
 static int64_t connect_once(struct uw_operation *operation)
@@ -243,6 +259,12 @@ static int64_t try_once(struct uw_operation *operation)
     switch (operation->verb) {
     case UW_SEND:
         result = send_rest(operation);
+        break;
+    case UW_SEND_VECTOR:
+        result = send_vector_rest(operation);
+        break;
+    case UW_SEND_FILE:
+        result = uw_send_file_part(operation);
         break;
     case UW_CONNECT:
         result = connect_once(operation);

@@ -4,6 +4,18 @@
 #include <string.h>
 #include <unistd.h>
 
+static void release(struct uw_chunk *chunk)
+{
+    if (chunk->file >= 0)
+        close(chunk->file);
+    free(chunk);
+}
+
+static void release_to_slab(struct uw_chunk *chunk)
+{
+    uw_slab_give(chunk->owner, chunk);
+}
+
 struct uw_chunk *uw_chunk_new(size_t capacity)
 {
     size_t bytes = sizeof(struct uw_chunk) + capacity;
@@ -13,7 +25,7 @@ struct uw_chunk *uw_chunk_new(size_t capacity)
         bytes = UW_CHUNK_BYTES_MIN;
     chunk = malloc(bytes);
     if (chunk)
-        *chunk = (struct uw_chunk){.capacity = bytes - sizeof *chunk, .file = -1};
+        *chunk = (struct uw_chunk){.capacity = bytes - sizeof *chunk, .file = -1, .release = release};
     return chunk;
 }
 
@@ -28,21 +40,29 @@ struct uw_chunk *uw_chunk_copy(const char *bytes, size_t length)
     return chunk;
 }
 
+struct uw_chunk *uw_chunk_take(struct uw_slab *slab)
+{
+    struct uw_chunk *chunk = uw_slab_take(slab);
+
+    if (chunk)
+        *chunk = (struct uw_chunk){
+            .capacity = UW_CHUNK_SLAB_CAPACITY, .file = -1, .owner = slab, .release = release_to_slab};
+    return chunk;
+}
+
 struct uw_chunk *uw_chunk_file(int fd, int64_t offset, int64_t length)
 {
-    struct uw_chunk *chunk = uw_chunk_new(length < UW_CHUNK_FILE_BYTES ? (size_t)length : UW_CHUNK_FILE_BYTES);
+    struct uw_chunk *chunk = uw_chunk_new(0);
 
     if (chunk) {
         chunk->file = fd;
-        chunk->file_offset = offset;
-        chunk->file_left = length;
+        chunk->rest_offset = offset;
+        chunk->rest_left = length;
     }
     return chunk;
 }
 
 void uw_chunk_free(struct uw_chunk *chunk)
 {
-    if (chunk->file >= 0)
-        close(chunk->file);
-    free(chunk);
+    chunk->release(chunk);
 }

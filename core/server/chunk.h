@@ -1,5 +1,5 @@
-/* A piece of a response on its way to the client: bytes, or a stretch of a file. Chunks are made by whoever answers a
- * request, on any thread, and belong to the connection once handed over. */
+/* A piece of a response on its way to the client: bytes, then a stretch of a file or of borrowed memory. Chunks are
+ * made by whoever answers a request, on any thread, and belong to the connection once handed over. */
 #ifndef UW_SERVER_CHUNK_H
 #define UW_SERVER_CHUNK_H
 
@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/slab.h"
 #include "io/loop.h"
 
 struct uw_request;
@@ -26,21 +27,29 @@ struct uw_chunk {
     size_t length, sent; /* of `bytes` */
     size_t capacity;
     unsigned flags;
-    int file; /* a descriptor to send `file_left` bytes of, from `file_offset`, after `bytes`; closed with the chunk; or
-                 -1 */
-    int64_t file_offset, file_left;
+    int file;           /* `rest_left` bytes of this descriptor, from `rest_offset`, follow `bytes`; or -1 */
+    const char *memory; /* or of this memory, which somebody else keeps; or NULL */
+    int64_t rest_offset, rest_left;
+    void *owner;                             /* release's */
+    void (*release)(struct uw_chunk *chunk); /* sent or dropped: gives back what is borrowed, and the chunk itself */
     char bytes[];
 };
 
 #define UW_CHUNK_BYTES_MIN \
     1024 /* allocated at least, header included: small answers to pipelined requests share one chunk */
-#define UW_CHUNK_FILE_BYTES (128 * 1024) /* of a file, read and sent at a time */
+#define UW_CHUNK_SLAB_BYTES 2048 /* of a chunk from a slab, header included */
 
 /* A chunk with room for `capacity` bytes, or NULL when memory is exhausted. */
 struct uw_chunk *uw_chunk_new(size_t capacity);
 
 /* A chunk with a copy of `bytes`. */
 struct uw_chunk *uw_chunk_copy(const char *bytes, size_t length);
+
+/* A chunk with room for UW_CHUNK_SLAB_CAPACITY bytes, from a slab of objects of UW_CHUNK_SLAB_BYTES to which it goes
+ * back; or NULL when memory is exhausted. */
+struct uw_chunk *uw_chunk_take(struct uw_slab *slab);
+
+#define UW_CHUNK_SLAB_CAPACITY (UW_CHUNK_SLAB_BYTES - sizeof(struct uw_chunk))
 
 /* A chunk that sends `length` bytes of the file `fd`, from `offset`; it closes `fd`. */
 struct uw_chunk *uw_chunk_file(int fd, int64_t offset, int64_t length);

@@ -29,6 +29,8 @@ struct uw_connection {
     uint32_t requests; /* begun on this connection */
 
     struct uw_operation receive, send;
+    struct msghdr vector; /* of a UW_SEND_VECTOR */
+    struct iovec pieces[2];
     struct uw_timer timer;
     int64_t read_deadline_ns, write_deadline_ns; /* UW_FOREVER: none */
 

@@ -7,11 +7,10 @@
 #include "server/connection.h"
 
 static void sent(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
-static void file_read(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
 
 static size_t weight(const struct uw_chunk *chunk)
 {
-    return chunk->length - chunk->sent + (size_t)chunk->file_left;
+    return chunk->length - chunk->sent + (size_t)chunk->rest_left;
 }
 
 /* Small answers to pipelined requests leave in one piece. */
@@ -20,8 +19,8 @@ static bool merges(const struct uw_connection *connection, const struct uw_chunk
     const struct uw_chunk *last = connection->outgoing_last;
     bool in_kernel = last == connection->outgoing && connection->send.pending;
 
-    return last && !in_kernel && !last->flags && last->file < 0 && chunk->file < 0 && !(chunk->flags & UW_CHUNK_TELL) &&
-           chunk->length <= last->capacity - last->length;
+    return last && !in_kernel && !last->flags && !last->rest_left && !chunk->rest_left &&
+           !(chunk->flags & UW_CHUNK_TELL) && chunk->length <= last->capacity - last->length;
 }
 
 static void append(struct uw_connection *connection, struct uw_chunk *chunk)
@@ -183,31 +182,59 @@ static void tell_drained(struct uw_connection *connection)
         server->handler.notify(server->handler.context, connection->request, UW_EVENT_DRAINED);
 }
 
-static void start_send(struct uw_connection *connection, struct uw_chunk *chunk)
+static uint32_t at_most(uint64_t length, uint32_t most)
 {
-    size_t left = chunk->length - chunk->sent;
-
-    connection->send.verb = UW_SEND;
-    connection->send.complete = sent;
-    connection->send.data = chunk->bytes + chunk->sent;
-    connection->send.length = left < UW_SEND_BYTES_MAX ? (uint32_t)left : UW_SEND_BYTES_MAX;
-    connection->send.fd = connection->fd;
-    uw_connection_await_write(connection,
-                              connection->server->loop.now_ns + connection->server->settings.write_timeout_ns);
-    uw_submit(&connection->server->loop, &connection->send);
+    return length < most ? (uint32_t)length : most;
 }
 
-static void start_file_read(struct uw_connection *connection, struct uw_chunk *chunk)
+static struct uw_operation send_bytes(char *bytes, uint64_t length)
 {
-    size_t length = (size_t)chunk->file_left < chunk->capacity ? (size_t)chunk->file_left : chunk->capacity;
+    return (struct uw_operation){.verb = UW_SEND, .data = bytes, .length = at_most(length, UW_SEND_BYTES_MAX)};
+}
 
-    connection->send.verb = UW_READ;
-    connection->send.complete = file_read;
-    connection->send.data = chunk->bytes;
-    connection->send.length = (uint32_t)length;
-    connection->send.offset = chunk->file_offset;
-    connection->send.fd = chunk->file;
-    uw_submit(&connection->server->loop, &connection->send);
+static struct uw_operation send_file(const struct uw_chunk *chunk)
+{
+    return (struct uw_operation){.verb = UW_SEND_FILE,
+                                 .file = chunk->file,
+                                 .offset = chunk->rest_offset,
+                                 .length = at_most((uint64_t)chunk->rest_left, UW_SEND_BYTES_MAX)};
+}
+
+/* Bytes and borrowed memory together: one packet, one call. */
+static struct uw_operation send_both(struct uw_connection *connection, struct uw_chunk *chunk)
+{
+    uint32_t first = at_most(chunk->length - chunk->sent, UW_SEND_BYTES_MAX);
+    uint32_t second = at_most((uint64_t)chunk->rest_left, UW_SEND_BYTES_MAX - first);
+
+    connection->pieces[0] = (struct iovec){.iov_base = chunk->bytes + chunk->sent, .iov_len = first};
+    connection->pieces[1] = (struct iovec){.iov_base = (char *)chunk->memory + chunk->rest_offset, .iov_len = second};
+    connection->vector = (struct msghdr){.msg_iov = connection->pieces, .msg_iovlen = second ? 2 : 1};
+    return (struct uw_operation){.verb = UW_SEND_VECTOR, .data = &connection->vector};
+}
+
+static struct uw_operation next_send(struct uw_connection *connection, struct uw_chunk *chunk)
+{
+    struct uw_operation send;
+
+    if (chunk->sent == chunk->length)
+        return chunk->memory ? send_bytes((char *)chunk->memory + chunk->rest_offset, (uint64_t)chunk->rest_left)
+                             : send_file(chunk);
+    if (chunk->rest_left && chunk->memory)
+        return send_both(connection, chunk);
+    send = send_bytes(chunk->bytes + chunk->sent, chunk->length - chunk->sent);
+    send.more = chunk->rest_left > 0;
+    return send;
+}
+
+static void start_send(struct uw_connection *connection, struct uw_chunk *chunk)
+{
+    struct uw_server *server = connection->server;
+
+    connection->send = next_send(connection, chunk);
+    connection->send.complete = sent;
+    connection->send.fd = connection->fd;
+    uw_connection_await_write(connection, server->loop.now_ns + server->settings.write_timeout_ns);
+    uw_submit(&server->loop, &connection->send);
 }
 
 static void pop(struct uw_connection *connection)
@@ -230,10 +257,8 @@ void uw_connection_flush(struct uw_connection *connection)
     while (!connection->send.pending && connection->state != UW_CONNECTION_CLOSED && connection->outgoing) {
         struct uw_chunk *chunk = connection->outgoing;
 
-        if (chunk->sent < chunk->length)
+        if (weight(chunk))
             start_send(connection, chunk);
-        else if (chunk->file_left > 0)
-            start_file_read(connection, chunk);
         else
             pop(connection);
     }
@@ -250,6 +275,19 @@ static void send_on(struct uw_connection *connection)
         uw_connection_continue(connection);
 }
 
+static void count_sent(struct uw_connection *connection, size_t count)
+{
+    struct uw_chunk *chunk = connection->outgoing;
+    size_t bytes = chunk->length - chunk->sent;
+
+    if (bytes > count)
+        bytes = count;
+    chunk->sent += bytes;
+    chunk->rest_offset += (int64_t)(count - bytes);
+    chunk->rest_left -= (int64_t)(count - bytes);
+    atomic_fetch_sub(&connection->outgoing_bytes, count);
+}
+
 static void sent(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct uw_connection *connection = uw_owner(operation, struct uw_connection, send);
@@ -257,31 +295,11 @@ static void sent(struct uw_loop *loop, struct uw_operation *operation, int32_t r
     (void)loop;
     if (connection->state == UW_CONNECTION_CLOSED) {
         uw_connection_reap(connection);
-    } else if (result < 0) {
-        uw_connection_close(connection);
-    } else {
-        connection->outgoing->sent += (size_t)result;
-        atomic_fetch_sub(&connection->outgoing_bytes, (size_t)result);
-        send_on(connection);
-    }
-}
-
-static void file_read(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
-{
-    struct uw_connection *connection = uw_owner(operation, struct uw_connection, send);
-    struct uw_chunk *chunk = connection->outgoing;
-
-    (void)loop;
-    if (connection->state == UW_CONNECTION_CLOSED) {
-        uw_connection_reap(connection);
     } else if (result <= 0) {
-        /* Unreadable, or shorter than announced: the client sees it by the early end. */
+        /* Gone; or the file ended before it was to: the client sees it by the early end. */
         uw_connection_close(connection);
     } else {
-        chunk->length = (size_t)result;
-        chunk->sent = 0;
-        chunk->file_offset += result;
-        chunk->file_left -= result;
-        uw_connection_flush(connection);
+        count_sent(connection, (size_t)result);
+        send_on(connection);
     }
 }

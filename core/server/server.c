@@ -66,6 +66,7 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
         return error;
     uw_slab_init(&server->connections, sizeof(struct uw_connection));
     uw_slab_init(&server->requests, sizeof(struct uw_request));
+    uw_slab_init(&server->chunks, UW_CHUNK_SLAB_BYTES);
     uw_list_init(&server->all);
     uw_list_init(&server->dirty);
     uw_list_init(&server->dead);
@@ -195,5 +196,6 @@ void uw_server_close(struct uw_server *server)
     for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
         uw_connection_discard(uw_owner(node, struct uw_connection, link));
     uw_slab_free(&server->requests);
+    uw_slab_free(&server->chunks);
     uw_slab_free(&server->connections);
 }

@@ -51,7 +51,7 @@ struct uw_server {
     struct uw_loop loop;
     struct uw_server_settings settings;
     struct uw_handler handler;
-    struct uw_slab connections, requests;
+    struct uw_slab connections, requests, chunks /* for handlers on the loop's thread */;
     struct uw_list all;   /* connections */
     struct uw_list dirty; /* those with something to send */
     struct uw_list dead;  /* those to be buried at the end of the turn */

@@ -6,7 +6,7 @@
 require "mkmf"
 
 CORE = File.expand_path("../../core", __dir__)
-FOLDERS = %w[base io http server].freeze
+FOLDERS = %w[base io http server static].freeze
 BACKENDS = %w[io_uring epoll poll].freeze
 
 # What a backend needs, or why it is left out.

@@ -1,0 +1,120 @@
+/* Sending a vector, and a stretch of a file. */
+#include <signal.h>
+
+#include "contract.h"
+
+#define BIG_BYTES (8 * 1024 * 1024)
+#define PATTERN 251 /* a prime: bytes that are misplaced show */
+
+static int temporary_file(int length)
+{
+    int file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    char *bytes = malloc((size_t)length);
+
+    for (int i = 0; i < length; i++)
+        bytes[i] = (char)(i % PATTERN);
+    CHECK_EQUAL(length, write(file, bytes, (size_t)length));
+    free(bytes);
+    return file;
+}
+
+struct reader {
+    int fd, start; /* of the pattern */
+    long right;    /* bytes that were as expected */
+};
+
+/* Slower than the loop sends, so that sending has to wait. */
+static void *read_slowly(void *argument)
+{
+    static char buffer[65536];
+    struct reader *reader = argument;
+    ssize_t count;
+
+    while ((count = read(reader->fd, buffer, sizeof buffer)) > 0)
+        for (ssize_t i = 0; i < count; i++)
+            reader->right += buffer[i] == (char)((reader->start + reader->right) % PATTERN);
+    return NULL;
+}
+
+/* Runs `send`, which is to send `length` bytes of the pattern from `start`. */
+static void send_to_slow_reader(struct uw_operation *send, int start, int length)
+{
+    struct reader reader = {.start = start};
+    pthread_t thread;
+    int fds[2];
+
+    make_pair(fds);
+    send->fd = fds[0];
+    reader.fd = fds[1];
+    CHECK_EQUAL(0, pthread_create(&thread, NULL, read_slowly, &reader));
+    CHECK_EQUAL(length, run(send));
+    CHECK_EQUAL(0, fcntl(fds[0], F_GETFL) & O_NONBLOCK);
+    CHECK_EQUAL(0, shutdown(fds[0], SHUT_WR));
+    CHECK_EQUAL(0, pthread_join(thread, NULL));
+    CHECK_EQUAL(length, reader.right);
+    close_pair(fds);
+}
+
+CONTRACT(sends_all_of_a_vector)
+{
+    char *bytes = malloc(BIG_BYTES);
+    struct iovec pieces[] = {{bytes, 1}, {bytes, 0}, {bytes + 1, BIG_BYTES - 3}, {bytes + BIG_BYTES - 2, 2}};
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 4};
+
+    for (int i = 0; i < BIG_BYTES; i++)
+        bytes[i] = (char)(i % PATTERN);
+    send_to_slow_reader(&(struct uw_operation){.verb = UW_SEND_VECTOR, .data = &message}, 0, BIG_BYTES);
+    free(bytes);
+}
+
+CONTRACT(sends_a_stretch_of_a_file)
+{
+    int file = temporary_file(BIG_BYTES + 20);
+
+    send_to_slow_reader(&(struct uw_operation){.verb = UW_SEND_FILE, .file = file, .offset = 10, .length = BIG_BYTES},
+                        10, BIG_BYTES);
+    close(file);
+}
+
+CONTRACT(a_file_that_ends_early_is_sent_in_part)
+{
+    int file = temporary_file(1000);
+    struct uw_operation send = {.verb = UW_SEND_FILE, .file = file, .offset = 100, .length = 5000};
+
+    send_to_slow_reader(&send, 100, 900);
+    send.offset = 1000;
+    send_to_slow_reader(&send, 0, 0);
+    close(file);
+}
+
+CONTRACT(sending_a_file_can_be_cancelled)
+{
+    int fds[2], file = temporary_file(BIG_BYTES);
+    struct uw_operation send = {.verb = UW_SEND_FILE, .complete = note, .file = file, .length = BIG_BYTES};
+
+    make_pair(fds);
+    send.fd = fds[0];
+    run_into_waiting(&send);
+    CHECK_EQUAL(-ECANCELED, cancel(&send));
+    CHECK_EQUAL(0, fcntl(fds[0], F_GETFL) & O_NONBLOCK);
+    close_pair(fds);
+    close(file);
+}
+
+CONTRACT(a_reader_that_leaves_ends_sending_a_file)
+{
+    int fds[2], file = temporary_file(BIG_BYTES);
+    struct uw_operation send = {.verb = UW_SEND_FILE, .complete = note, .file = file, .length = BIG_BYTES};
+
+    CHECK(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
+    make_pair(fds);
+    send.fd = fds[0];
+    run_into_waiting(&send);
+    close(fds[1]);
+    turn_until(&results, 1);
+    CHECK_EQUAL(-EPIPE, last_result);
+    CHECK_EQUAL(0, uw_close(&loop, fds[0]));
+    close(file);
+}
+
+CONTRACT_MAIN
