@@ -272,19 +272,18 @@ static bool left_to_send(struct uw_operation *operation, int32_t result)
     }
 }
 
-static int32_t final_result(const struct uw_operation *operation, int32_t result)
-{
-    if (result > 0 && (operation->verb == UW_SEND || operation->verb == UW_SEND_VECTOR))
-        return (int32_t)operation->done;
-    return result > 0 && operation->verb == UW_SEND_FILE ? -ECANCELED : result;
-}
-
 /* A send tells of all its bytes, or of none. */
-static int32_t final_result(const struct uw_operation *operation, int32_t result)
+static void deliver_single(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
-    if (operation->verb != UW_SEND || result <= 0)
-        return result;
-    return operation->done == operation->length ? (int32_t)operation->done : -ECANCELED;
+    bool sends = operation->verb == UW_SEND || operation->verb == UW_SEND_VECTOR;
+    bool left = result > 0 && left_to_send(operation, result);
+
+    if (left && !operation->cancelled)
+        ring_submit(loop, operation);
+    else if (left)
+        uw_finish(loop, operation, -ECANCELED);
+    else
+        uw_finish(loop, operation, sends && result > 0 ? (int32_t)operation->done : result);
 }
 
 static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_t result, bool more)
@@ -296,13 +295,11 @@ static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_
     if (goes_on) {
         if (brings(operation, result))
             operation->complete(loop, operation, result);
-    } else if (result > 0 && left_to_send(operation, result) && !operation->cancelled) {
-        ring_submit(loop, operation);
     } else if (brings(operation, result)) { /* cancelled, but this came first */
         operation->complete(loop, operation, result);
         uw_finish(loop, operation, -ECANCELED);
     } else {
-        uw_finish(loop, operation, final_result(operation, result));
+        deliver_single(loop, operation, result);
     }
 }
 

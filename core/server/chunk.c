@@ -4,16 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static void release(struct uw_chunk *chunk)
+static void close_file(struct uw_chunk *chunk)
 {
-    if (chunk->file >= 0)
-        close(chunk->file);
-    free(chunk);
-}
-
-static void release_to_slab(struct uw_chunk *chunk)
-{
-    uw_slab_give(chunk->owner, chunk);
+    close(chunk->file);
 }
 
 struct uw_chunk *uw_chunk_new(size_t capacity)
@@ -25,7 +18,7 @@ struct uw_chunk *uw_chunk_new(size_t capacity)
         bytes = UW_CHUNK_BYTES_MIN;
     chunk = malloc(bytes);
     if (chunk)
-        *chunk = (struct uw_chunk){.capacity = bytes - sizeof *chunk, .file = -1, .release = release};
+        *chunk = (struct uw_chunk){.capacity = bytes - sizeof *chunk, .file = -1};
     return chunk;
 }
 
@@ -45,8 +38,7 @@ struct uw_chunk *uw_chunk_take(struct uw_slab *slab)
     struct uw_chunk *chunk = uw_slab_take(slab);
 
     if (chunk)
-        *chunk = (struct uw_chunk){
-            .capacity = UW_CHUNK_SLAB_CAPACITY, .file = -1, .owner = slab, .release = release_to_slab};
+        *chunk = (struct uw_chunk){.capacity = UW_CHUNK_SLAB_CAPACITY, .file = -1, .slab = slab};
     return chunk;
 }
 
@@ -56,6 +48,7 @@ struct uw_chunk *uw_chunk_file(int fd, int64_t offset, int64_t length)
 
     if (chunk) {
         chunk->file = fd;
+        chunk->release = close_file;
         chunk->rest_offset = offset;
         chunk->rest_left = length;
     }
@@ -64,5 +57,10 @@ struct uw_chunk *uw_chunk_file(int fd, int64_t offset, int64_t length)
 
 void uw_chunk_free(struct uw_chunk *chunk)
 {
-    chunk->release(chunk);
+    if (chunk->release)
+        chunk->release(chunk);
+    if (chunk->slab)
+        uw_slab_give(chunk->slab, chunk);
+    else
+        free(chunk);
 }

@@ -30,8 +30,9 @@ struct uw_chunk {
     int file;           /* `rest_left` bytes of this descriptor, from `rest_offset`, follow `bytes`; or -1 */
     const char *memory; /* or of this memory, which somebody else keeps; or NULL */
     int64_t rest_offset, rest_left;
-    void *owner;                             /* release's */
-    void (*release)(struct uw_chunk *chunk); /* sent or dropped: gives back what is borrowed, and the chunk itself */
+    void (*release)(struct uw_chunk *chunk); /* gives back what was borrowed, once sent or dropped; or NULL */
+    void *lender;                            /* release's */
+    struct uw_slab *slab;                    /* to which the chunk goes back; or NULL */
     char bytes[];
 };
 
@@ -45,8 +46,8 @@ struct uw_chunk *uw_chunk_new(size_t capacity);
 /* A chunk with a copy of `bytes`. */
 struct uw_chunk *uw_chunk_copy(const char *bytes, size_t length);
 
-/* A chunk with room for UW_CHUNK_SLAB_CAPACITY bytes, from a slab of objects of UW_CHUNK_SLAB_BYTES to which it goes
- * back; or NULL when memory is exhausted. */
+/* A chunk with room for UW_CHUNK_SLAB_CAPACITY bytes, from a slab of objects of UW_CHUNK_SLAB_BYTES; or NULL when
+ * memory is exhausted. */
 struct uw_chunk *uw_chunk_take(struct uw_slab *slab);
 
 #define UW_CHUNK_SLAB_CAPACITY (UW_CHUNK_SLAB_BYTES - sizeof(struct uw_chunk))

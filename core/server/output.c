@@ -140,6 +140,15 @@ void uw_request_send(struct uw_request *request, struct uw_chunk *chunk)
     take_over(request, chunk);
 }
 
+void uw_request_abort(struct uw_request *request)
+{
+    struct uw_connection *connection = request->connection;
+
+    connection->request = NULL;
+    uw_request_free(connection->server, request);
+    go_on(connection, UW_CHUNK_ABORT);
+}
+
 static void receive_posted(struct uw_loop *loop, struct uw_message *message)
 {
     struct uw_chunk *chunk = uw_owner(message, struct uw_chunk, message);

@@ -73,7 +73,12 @@ static inline const char *uw_request_text(const struct uw_request *request, stru
 /* Hands over a piece of the response. On the loop's thread. */
 void uw_request_send(struct uw_request *request, struct uw_chunk *chunk);
 
-/* The same from any thread. After a chunk flagged UW_CHUNK_FINISH the request is no longer the caller's. */
+/* The response cannot be made, or not be completed: the connection is closed at once, so that the client sees it. On
+ * the loop's thread. */
+void uw_request_abort(struct uw_request *request);
+
+/* The same as uw_request_send from any thread. After a chunk flagged UW_CHUNK_FINISH the request is no longer the
+ * caller's. */
 void uw_request_post(struct uw_request *request, struct uw_chunk *chunk);
 
 /* Whether the response may leave the connection open. Any thread. */

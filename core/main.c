@@ -1,0 +1,265 @@
+/* The stand-alone static file server: upwell-static [-b ADDRESS] [-p PORT] [OPTIONS] [FOLDER]. Each thread has a loop,
+ * a cache and a listening socket of its own; nothing is shared on the way of a request. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/backend.h"
+#include "server/server.h"
+#include "static/static.h"
+
+#define THREADS_MAX 256
+#define BACKLOG 4096
+#define DRAIN_NS (10 * UW_NS_PER_SECOND)
+
+struct thread {
+    pthread_t id;
+    int listener;
+    struct uw_server server;
+    struct uw_static files;
+};
+
+/* A few types for tests and measurements; the command `upwell static` has a full table. */
+static const struct uw_media_type media_types[] = {
+    {"avif", "image/avif"},
+    {"css", "text/css; charset=utf-8"},
+    {"gif", "image/gif"},
+    {"html", "text/html; charset=utf-8"},
+    {"ico", "image/vnd.microsoft.icon"},
+    {"jpg", "image/jpeg"},
+    {"js", "text/javascript; charset=utf-8"},
+    {"json", "application/json"},
+    {"pdf", "application/pdf"},
+    {"png", "image/png"},
+    {"svg", "image/svg+xml"},
+    {"txt", "text/plain; charset=utf-8"},
+    {"wasm", "application/wasm"},
+    {"webp", "image/webp"},
+    {"woff2", "font/woff2"},
+    {"xml", "text/xml; charset=utf-8"},
+};
+
+static const struct uw_server_settings server_settings = {
+    .http = {.head_bytes_max = 65536, .target_bytes_max = 8192, .headers_max = UW_HTTP_HEADERS_MAX},
+    .body_bytes_max = 1024 * 1024,
+    .body_memory_bytes_max = 64 * 1024,
+    .connections_max = 100000,
+    .head_timeout_ns = 30 * UW_NS_PER_SECOND,
+    .body_timeout_ns = 30 * UW_NS_PER_SECOND,
+    .keep_alive_timeout_ns = 60 * UW_NS_PER_SECOND,
+    .write_timeout_ns = 30 * UW_NS_PER_SECOND,
+};
+
+static struct uw_static_settings settings = {
+    .root = ".",
+    .cache = {.entries_max = UW_FILE_CACHE_ENTRIES_MAX,
+              .bytes_max = UW_FILE_CACHE_BYTES_MAX,
+              .file_bytes_max = UW_FILE_CACHE_FILE_BYTES_MAX,
+              .media_types = {media_types, sizeof media_types / sizeof *media_types}},
+};
+
+static const char *backend, *address_text = "127.0.0.1";
+static int port = 8080, thread_count = 1;
+static struct thread *threads;
+static pthread_barrier_t ready; /* every thread serves: only then can it be woken */
+static atomic_bool stopping;
+
+static const struct option options[] = {
+    {"bind", required_argument, NULL, 'b'},
+    {"port", required_argument, NULL, 'p'},
+    {"threads", required_argument, NULL, 't'},
+    {"backend", required_argument, NULL, 'B'},
+    {"cache-control", required_argument, NULL, 'c'},
+    {"cached-file-bytes", required_argument, NULL, 'f'},
+    {"list", no_argument, NULL, 'l'},
+    {"spa", required_argument, NULL, 's'},
+    {"gzip-static", no_argument, NULL, 'z'},
+    {NULL, 0, NULL, 0},
+};
+
+static void fail(const char *what, const char *which, int error)
+{
+    fprintf(stderr, "upwell-static: %s %s: %s\n", what, which, strerror(-error));
+    exit(EXIT_FAILURE);
+}
+
+static void usage(void)
+{
+    fputs("usage: upwell-static [-b ADDRESS] [-p PORT] [--threads N] [--backend NAME] [--cache-control VALUE]\n"
+          "                     [--cached-file-bytes N] [--list] [--spa FALLBACK] [--gzip-static] [FOLDER]\n",
+          stderr);
+    exit(EXIT_FAILURE);
+}
+
+static int read_number(const char *text, int least, int most)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+
+    if (*end || end == text || number < least || number > most) {
+        fprintf(stderr, "upwell-static: %s is no number from %d to %d\n", text, least, most);
+        exit(EXIT_FAILURE);
+    }
+    return (int)number;
+}
+
+static void read_option(int option)
+{
+    switch (option) {
+    case 'b':
+        address_text = optarg;
+        break;
+    case 'p':
+        port = read_number(optarg, 0, 65535);
+        break;
+    case 't':
+        thread_count = read_number(optarg, 1, THREADS_MAX);
+        break;
+    case 'B':
+        backend = optarg;
+        break;
+    case 'c':
+        settings.cache.cache_control = optarg;
+        break;
+    case 'f':
+        settings.cache.file_bytes_max = read_number(optarg, 0, INT32_MAX);
+        break;
+    case 'l':
+        settings.list = true;
+        break;
+    case 's':
+        settings.fallback = optarg;
+        break;
+    case 'z':
+        settings.cache.precompressed = true;
+        break;
+    default:
+        usage();
+    }
+}
+
+static void read_options(int argc, char **argv)
+{
+    int option;
+
+    while ((option = getopt_long(argc, argv, "b:p:", options, NULL)) != -1)
+        read_option(option);
+    if (optind < argc)
+        settings.root = argv[optind++];
+    if (optind < argc)
+        usage();
+}
+
+/* Also finds out which port was given for 0, so that the other threads listen on the same. */
+static int listen_here(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+    if (inet_pton(AF_INET, address_text, &address.sin_addr) != 1)
+        fail("cannot listen on", address_text, -EINVAL);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ||
+        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) ||
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) /* accepted sockets inherit it */ ||
+        bind(fd, (struct sockaddr *)&address, size) || listen(fd, BACKLOG) ||
+        getsockname(fd, (struct sockaddr *)&address, &size))
+        fail("cannot listen on", address_text, -errno);
+    port = ntohs(address.sin_port);
+    return fd;
+}
+
+static int serve(struct uw_server *server)
+{
+    int64_t end_ns = UW_FOREVER;
+    int error = 0;
+
+    while (!error && uw_clock_ns() < end_ns && (end_ns == UW_FOREVER || uw_server_connections(server))) {
+        error = uw_server_turn(server, end_ns == UW_FOREVER ? UW_FOREVER : DRAIN_NS);
+        if (atomic_load(&stopping) && end_ns == UW_FOREVER) {
+            uw_server_drain(server);
+            end_ns = uw_clock_ns() + DRAIN_NS;
+        }
+    }
+    return error;
+}
+
+static void *run(void *argument)
+{
+    struct thread *thread = argument;
+    int error = uw_static_open(&thread->files, &settings);
+
+    if (error)
+        fail("cannot serve", settings.root, error);
+    error = uw_server_open(&thread->server, &server_settings, backend, uw_static_handler(&thread->files));
+    if (error)
+        fail("cannot use the backend", backend ? backend : "(any)", error);
+    error = uw_server_listen(&thread->server, thread->listener);
+    if (error)
+        fail("cannot listen on", address_text, error);
+    pthread_barrier_wait(&ready);
+    error = serve(&thread->server);
+    if (error)
+        fail("cannot go on serving", settings.root, error);
+    uw_server_close(&thread->server);
+    uw_static_close(&thread->files);
+    close(thread->listener);
+    return NULL;
+}
+
+static void start(struct thread *thread)
+{
+    int error;
+
+    thread->listener = listen_here();
+    error = pthread_create(&thread->id, NULL, run, thread);
+    if (error)
+        fail("cannot start", "a thread", -error);
+}
+
+static void wait_for_signal(const sigset_t *signals)
+{
+    int signal;
+
+    while (sigwait(signals, &signal))
+        continue;
+    atomic_store(&stopping, true);
+    for (int i = 0; i < thread_count; i++)
+        uw_loop_wake(&threads[i].server.loop);
+}
+
+int main(int argc, char **argv)
+{
+    sigset_t signals;
+
+    read_options(argc, argv);
+    /* Blocked here, so in every thread, and taken by sigwait; sendfile(2) would raise SIGPIPE. */
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+
+    threads = calloc((size_t)thread_count, sizeof *threads);
+    if (!threads || pthread_barrier_init(&ready, NULL, (unsigned)thread_count + 1))
+        fail("cannot start", "the threads", -ENOMEM);
+    for (int i = 0; i < thread_count; i++)
+        start(&threads[i]);
+    pthread_barrier_wait(&ready);
+    printf("http://%s:%d/ serves %s with %s\n", address_text, port, settings.root,
+           threads[0].server.loop.backend->name);
+    fflush(stdout);
+    wait_for_signal(&signals);
+    for (int i = 0; i < thread_count; i++)
+        pthread_join(threads[i].id, NULL);
+    free(threads);
+    return EXIT_SUCCESS;
+}

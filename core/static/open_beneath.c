@@ -1,0 +1,172 @@
+#include "static/open_beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef SYS_openat2
+#include <linux/openat2.h>
+#endif
+
+#define TRIES 10 /* the kernel gives EAGAIN when a rename elsewhere could have led it out */
+
+/* A walk that keeps every folder on its way open: ".." goes back to where it came from, wherever that is now. */
+struct walk {
+    int folders[UW_OPEN_BENEATH_DEPTH_MAX]; /* the first is the root, the caller's */
+    int depth;                              /* of the current one */
+    int links;
+    char rest[PATH_MAX]; /* of the path */
+};
+
+#ifdef SYS_openat2
+static int open_by_kernel(int root, const char *path, int flags)
+{
+    struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC), .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    long fd = -1;
+
+    for (int i = 0; i < TRIES; i++) {
+        fd = syscall(SYS_openat2, root, path, &how, sizeof how);
+        if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
+            break;
+    }
+    return fd < 0 ? -errno : (int)fd;
+}
+#else
+static int open_by_kernel(int root, const char *path, int flags)
+{
+    (void)root;
+    (void)path;
+    (void)flags;
+    return -ENOSYS;
+}
+#endif
+
+int uw_open_beneath(int root, const char *path, int flags)
+{
+    int fd = open_by_kernel(root, *path ? path : ".", flags);
+
+    /* EPERM: a sandbox that does not know the call. */
+    return fd == -ENOSYS || fd == -EPERM ? uw_open_beneath_by_steps(root, path, flags) : fd;
+}
+
+static int current(const struct walk *walk)
+{
+    return walk->folders[walk->depth];
+}
+
+static int leave_folder(struct walk *walk)
+{
+    if (walk->depth == 0)
+        return -EXDEV;
+    close(walk->folders[walk->depth--]);
+    return 0;
+}
+
+static int enter_folder(struct walk *walk, const char *name)
+{
+    int fd;
+
+    if (walk->depth + 1 == UW_OPEN_BENEATH_DEPTH_MAX)
+        return -ENAMETOOLONG;
+    fd = openat(current(walk), name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    walk->folders[++walk->depth] = fd;
+    return 0;
+}
+
+/* Puts the target of the link before the rest of the path. */
+static int follow_link(struct walk *walk, const char *name)
+{
+    char target[PATH_MAX];
+    ssize_t length = readlinkat(current(walk), name, target, sizeof target);
+    size_t rest = strlen(walk->rest);
+
+    if (length < 0)
+        return -errno;
+    if (++walk->links > UW_OPEN_BENEATH_LINKS_MAX)
+        return -ELOOP;
+    if (length == 0 || target[0] == '/')
+        return -EXDEV;
+    if ((size_t)length + 1 + rest >= sizeof walk->rest)
+        return -ENAMETOOLONG;
+    memmove(walk->rest + length + 1, walk->rest, rest + 1);
+    memcpy(walk->rest, target, (size_t)length);
+    walk->rest[length] = '/';
+    return 0;
+}
+
+/* Takes the first name off the rest of the path. Returns whether it is the last one. */
+static bool next_name(struct walk *walk, char name[NAME_MAX + 1], int *error)
+{
+    size_t skipped = strspn(walk->rest, "/"), length = strcspn(walk->rest + skipped, "/");
+    size_t slashes = strspn(walk->rest + skipped + length, "/");
+
+    *error = length > NAME_MAX ? -ENAMETOOLONG : 0;
+    if (*error)
+        return true;
+    memcpy(name, walk->rest + skipped, length);
+    name[length] = '\0';
+    skipped += length + slashes;
+    memmove(walk->rest, walk->rest + skipped, strlen(walk->rest + skipped) + 1);
+    return !walk->rest[0];
+}
+
+static bool is_link(const struct walk *walk, const char *name)
+{
+    struct stat status;
+
+    return fstatat(current(walk), name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+}
+
+static int open_last(const struct walk *walk, const char *name, int flags)
+{
+    int fd = openat(current(walk), name, flags | O_NOFOLLOW | O_CLOEXEC);
+
+    return fd < 0 ? -errno : fd;
+}
+
+/* One name. Returns the descriptor when it was the last, -EINPROGRESS when there is more, or -errno. */
+static int step(struct walk *walk, int flags)
+{
+    char name[NAME_MAX + 1];
+    int error;
+    bool last = next_name(walk, name, &error);
+
+    if (!error && strcmp(name, "..") == 0)
+        error = leave_folder(walk);
+    else if (!error && *name && strcmp(name, ".") != 0) {
+        if (is_link(walk, name))
+            return (error = follow_link(walk, name)) ? error : -EINPROGRESS;
+        if (last)
+            return open_last(walk, name, flags);
+        error = enter_folder(walk, name);
+    }
+    if (error)
+        return error;
+    return last ? open_last(walk, ".", flags) : -EINPROGRESS;
+}
+
+int uw_open_beneath_by_steps(int root, const char *path, int flags)
+{
+    struct walk walk = {.folders[0] = root};
+    int fd;
+
+    if (path[0] == '/')
+        return -EXDEV;
+    if (strlen(path) >= sizeof walk.rest)
+        return -ENAMETOOLONG;
+    memcpy(walk.rest, path, strlen(path) + 1);
+    do {
+        fd = step(&walk, flags);
+    } while (fd == -EINPROGRESS);
+    while (walk.depth > 0)
+        (void)leave_folder(&walk);
+    return fd;
+}

@@ -1,0 +1,70 @@
+/* A file in one content coding, ready to be sent: its header fields as text, and its content in memory or as an open
+ * descriptor. It does not change; when the file does, another one takes its place. */
+#ifndef UW_STATIC_REPRESENTATION_H
+#define UW_STATIC_REPRESENTATION_H
+
+#include <sys/stat.h>
+
+#include "http/conditional.h"
+
+#define UW_CACHE_CONTROL_BYTES_MAX 256
+
+/* Tells a file from another one of that name, and from itself before it was written to. */
+struct uw_file_identity {
+    dev_t device;
+    ino_t inode;
+    int64_t size;
+    struct timespec modified, changed;
+};
+
+/* What goes into the head besides what the file itself tells. */
+struct uw_representation_fields {
+    const char *type;          /* Content-Type */
+    const char *cache_control; /* or NULL */
+    enum uw_http_coding coding;
+    bool varies; /* with Accept-Encoding */
+};
+
+struct uw_representation {
+    unsigned references;
+    int fd; /* -1 when the content is in memory */
+    struct uw_file_identity identity;
+    bool young;   /* written to so shortly before it was read that the clock may not tell another write from that one */
+    size_t bytes; /* of memory, with its content */
+    struct uw_http_validators validators;
+    const char *type;
+
+    /* Header lines: first those that a 304 has too; then those of the representation, of which Content-Type comes last;
+     * then Content-Length and the empty line. The content follows at once. */
+    uint32_t type_start, type_end, head_end; /* offsets in `text` */
+    uint32_t validators_end;
+    const char *content; /* in `text`; NULL when it is in the file only */
+    char text[];
+};
+
+static inline int64_t uw_representation_size(const struct uw_representation *representation)
+{
+    return representation->identity.size;
+}
+
+void uw_file_identify(struct uw_file_identity *identity, const struct stat *status);
+bool uw_file_identical(const struct uw_file_identity *one, const struct uw_file_identity *other);
+
+/* What is at `path` beneath the folder `root`, without opening it. Returns 0; -EISDIR for a folder; -EACCES for what is
+ * neither folder nor regular file; or another -errno. */
+int uw_file_probe(int root, const char *path, struct uw_file_identity *identity);
+
+/* Opens the regular file `path` and reads content of at most `content_bytes_max`; more stays in the file. Returns a
+ * representation with one reference in `*loaded`, or -errno as uw_file_probe. */
+int uw_representation_load(struct uw_representation **loaded, int root, const char *path,
+                           const struct uw_representation_fields *fields, int64_t content_bytes_max);
+
+static inline struct uw_representation *uw_representation_hold(struct uw_representation *representation)
+{
+    representation->references++;
+    return representation;
+}
+
+void uw_representation_release(struct uw_representation *representation);
+
+#endif

@@ -1,0 +1,43 @@
+/* Answers requests with files beneath one folder, on the loop's thread: from memory or with sendfile(2). One for each
+ * loop. */
+#ifndef UW_STATIC_STATIC_H
+#define UW_STATIC_STATIC_H
+
+#include "server/request.h"
+#include "static/file_cache.h"
+
+struct uw_response;
+
+/* Called when a response has been handed over, before the request is gone: for an access log. */
+typedef void uw_static_answered(void *context, const struct uw_response *response);
+
+struct uw_static_settings {
+    const char *root;
+    const char *fallback; /* answers, with 200, for paths that name nothing and whose last segment has no dot: the page
+                             of an application that routes on the client's side; or NULL */
+    bool list;            /* folders without index.html are listed */
+    struct uw_file_cache_settings cache;
+    uw_static_answered *answered; /* or NULL */
+    void *answered_context;
+};
+
+struct uw_static {
+    int root;
+    struct uw_static_settings settings;
+    struct uw_file_cache cache;
+};
+
+/* The texts in `settings` must outlive `files`. Returns 0; -EINVAL for a Cache-Control that is no field value or longer
+ * than UW_CACHE_CONTROL_BYTES_MAX; or the -errno of opening the root. */
+int uw_static_open(struct uw_static *files, const struct uw_static_settings *settings);
+
+/* After the server is closed: its chunks still lend from the cache. */
+void uw_static_close(struct uw_static *files);
+
+/* For uw_server_open: answers every request. Files 404.html and 50x.html in the root are the pages of such errors. */
+struct uw_handler uw_static_handler(struct uw_static *files);
+
+/* Answers a GET or HEAD for a file that is there. Otherwise returns false and leaves the request to somebody else. */
+bool uw_static_try(struct uw_static *files, struct uw_request *request);
+
+#endif
