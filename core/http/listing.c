@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "http/token.h"
 
 #define NUMBER_BYTES 32
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD, for what is not UTF-8, and for controls */
 
 struct page {
     char *text;
@@ -49,27 +49,6 @@ static void put_text(struct page *page, const char *text)
     put(page, text, strlen(text));
 }
 
-/* Of the UTF-8 character that begins a text ending in a NUL; 0 when it is none. */
-static size_t character_bytes(const char *text)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    unsigned char first = bytes[0], low = 0x80, high = 0xbf;
-    size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-
-    if (first == 0xe0)
-        low = 0xa0; /* shorter forms exist */
-    else if (first == 0xed)
-        high = 0x9f; /* surrogates */
-    else if (first == 0xf0)
-        low = 0x90;
-    else if (first == 0xf4)
-        high = 0x8f; /* beyond U+10FFFF */
-    for (size_t i = 1; i < length; i++, low = 0x80, high = 0xbf)
-        if (bytes[i] < low || bytes[i] > high)
-            return 0;
-    return length;
-}
-
 /* The entity of a character that HTML gives a meaning; NULL for any other. */
 static const char *entity(char c)
 {
@@ -85,15 +64,17 @@ static const char *entity(char c)
     case '\'':
         return "&#39;";
     default:
-        return (unsigned char)c < ' ' || c == 0x7f ? REPLACEMENT : NULL;
+        return (unsigned char)c < ' ' || c == 0x7f ? UW_UTF8_REPLACEMENT : NULL;
     }
 }
 
 static void put_escaped(struct page *page, const char *text)
 {
-    while (*text) {
-        size_t length = character_bytes(text);
-        const char *instead = length > 0 ? entity(*text) : REPLACEMENT;
+    const char *end = text + strlen(text);
+
+    while (text < end) {
+        size_t length = uw_utf8_character(text, (size_t)(end - text));
+        const char *instead = length > 0 ? entity(*text) : UW_UTF8_REPLACEMENT;
 
         if (instead)
             put_text(page, instead);
