@@ -1,0 +1,210 @@
+#include "server/access_log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/request.h"
+
+_Static_assert((UW_ACCESS_LOG_BYTES & (UW_ACCESS_LOG_BYTES - 1)) == 0, "a power of two");
+
+/* The loop's thread: lines go into the ring. */
+
+static void wake(struct uw_access_log *log)
+{
+    (void)eventfd_write(log->wake_fd, 1); /* fails only when the thread has been woken already */
+}
+
+static void put_line(struct uw_access_log *log, const char *line, size_t length)
+{
+    uint64_t added = atomic_load_explicit(&log->added, memory_order_relaxed);
+    uint64_t used = added - atomic_load_explicit(&log->written, memory_order_acquire);
+    size_t at = added % UW_ACCESS_LOG_BYTES, first = UW_ACCESS_LOG_BYTES - at;
+
+    if (used + length > UW_ACCESS_LOG_BYTES) {
+        atomic_fetch_add_explicit(&log->lost, 1, memory_order_relaxed);
+        return;
+    }
+    first = first < length ? first : length;
+    memcpy(log->ring + at, line, first);
+    memcpy(log->ring, line + first, length - first);
+    atomic_store_explicit(&log->added, added + length, memory_order_release);
+    if (used < UW_ACCESS_LOG_BYTES / 2 && used + length >= UW_ACCESS_LOG_BYTES / 2)
+        wake(log);
+}
+
+static struct uw_access_text text(const struct uw_request *request, struct uw_http_slice slice)
+{
+    return (struct uw_access_text){uw_request_text(request, slice), slice.length};
+}
+
+static struct uw_access_text field(const struct uw_request *request, enum uw_http_field field)
+{
+    for (uint32_t i = 0; i < request->head.header_count; i++)
+        if (request->head.headers[i].field == field)
+            return text(request, request->head.headers[i].value);
+    return (struct uw_access_text){"", 0};
+}
+
+static time_t now(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    return now.tv_sec;
+}
+
+void uw_access_log_add(struct uw_access_log *log, struct uw_request *request, int status, int64_t bytes)
+{
+    char line[UW_ACCESS_LINE_BYTES_MAX];
+    struct uw_access access = {
+        .time = now(),
+        .remote = uw_request_remote(request),
+        .method = text(request, request->head.method_name),
+        .target = text(request, request->head.target),
+        .referer = field(request, UW_FIELD_REFERER),
+        .user_agent = field(request, UW_FIELD_USER_AGENT),
+        .version_minor = request->head.version_minor,
+        .status = status,
+        .bytes = bytes,
+    };
+
+    put_line(log, line, uw_access_line(line, log->format, &access));
+}
+
+/* The log's thread: batches of whole lines leave the ring. */
+
+/* Copies at most `bytes_max` bytes of whole lines into the batch. Returns how many. */
+static size_t take_batch(struct uw_access_log *log, size_t bytes_max)
+{
+    uint64_t written = atomic_load_explicit(&log->written, memory_order_relaxed);
+    size_t length = (size_t)(atomic_load_explicit(&log->added, memory_order_acquire) - written);
+    size_t at = written % UW_ACCESS_LOG_BYTES, first = UW_ACCESS_LOG_BYTES - at;
+
+    length = length < bytes_max ? length : bytes_max;
+    first = first < length ? first : length;
+    memcpy(log->batch, log->ring + at, first);
+    memcpy(log->batch + first, log->ring, length - first);
+    while (length > 0 && log->batch[length - 1] != '\n')
+        length--;
+    return length;
+}
+
+/* A pipe that polls as writable takes a whole line without blocking. */
+static bool await_room(struct uw_access_log *log)
+{
+    struct pollfd poll_fd = {log->fd, POLLOUT, 0};
+    int ready;
+
+    while (!log->stuck && (ready = poll(&poll_fd, 1, UW_ACCESS_LOG_DELAY_MS)) <= 0)
+        log->stuck = (ready < 0 && errno != EINTR) || atomic_load(&log->closing);
+    return !log->stuck;
+}
+
+static bool write_all(struct uw_access_log *log, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t done = log->regular || await_room(log) ? write(log->fd, bytes, length) : -1;
+
+        if (done < 0 && !log->stuck && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (done < 0)
+            return false;
+        bytes += done;
+        length -= (size_t)done;
+    }
+    return true;
+}
+
+static uint64_t count_lines(const char *bytes, size_t length)
+{
+    uint64_t lines = 0;
+
+    while (length-- > 0)
+        lines += bytes[length] == '\n';
+    return lines;
+}
+
+static void write_batches(struct uw_access_log *log)
+{
+    size_t bytes_max = log->regular ? UW_ACCESS_LOG_BATCH_BYTES : UW_ACCESS_LINE_BYTES_MAX, length;
+
+    while ((length = take_batch(log, bytes_max)) > 0) {
+        if (!write_all(log, log->batch, length))
+            atomic_fetch_add_explicit(&log->lost, count_lines(log->batch, length), memory_order_relaxed);
+        atomic_fetch_add_explicit(&log->written, length, memory_order_release);
+    }
+}
+
+static void *run(void *argument)
+{
+    struct uw_access_log *log = argument;
+    struct pollfd wake = {log->wake_fd, POLLIN, 0};
+    eventfd_t count;
+
+    while (!atomic_load(&log->closing)) {
+        (void)poll(&wake, 1, UW_ACCESS_LOG_DELAY_MS); /* whatever ends the wait, there may be something to write */
+        (void)eventfd_read(log->wake_fd, &count);
+        write_batches(log);
+    }
+    write_batches(log);
+    return NULL;
+}
+
+/* Signals are for the program's own threads; without SIGPIPE a pipe that has lost its reader is an error. */
+static int start_thread(struct uw_access_log *log)
+{
+    sigset_t all, before;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&log->thread, NULL, run, log);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return -error;
+}
+
+static void release(struct uw_access_log *log)
+{
+    if (log->wake_fd >= 0)
+        close(log->wake_fd);
+    free(log->ring);
+    free(log->batch);
+}
+
+int uw_access_log_open(struct uw_access_log *log, int fd, enum uw_access_format format)
+{
+    struct stat status;
+    int error;
+
+    if (fstat(fd, &status))
+        return -errno;
+    memset(log, 0, sizeof *log);
+    log->format = format;
+    log->fd = fd;
+    log->regular = S_ISREG(status.st_mode);
+    log->ring = malloc(UW_ACCESS_LOG_BYTES);
+    log->batch = malloc(UW_ACCESS_LOG_BATCH_BYTES);
+    log->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (log->wake_fd < 0)
+        error = -errno;
+    else
+        error = log->ring && log->batch ? start_thread(log) : -ENOMEM;
+    if (error)
+        release(log);
+    return error;
+}
+
+uint64_t uw_access_log_close(struct uw_access_log *log)
+{
+    atomic_store(&log->closing, true);
+    wake(log);
+    pthread_join(log->thread, NULL);
+    release(log);
+    return atomic_load(&log->lost);
+}

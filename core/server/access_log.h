@@ -1,0 +1,44 @@
+/* The access log of one loop: lines are made on the loop's thread and written in batches by a thread of the log's own,
+ * so that neither a slow disk nor a full pipe delays a request. Between them is a ring of bytes without a lock. */
+#ifndef UW_SERVER_ACCESS_LOG_H
+#define UW_SERVER_ACCESS_LOG_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "server/access_line.h"
+
+#define UW_ACCESS_LOG_BYTES \
+    (256 * 1024) /* waiting to be written; lines beyond are lost, and counted. A power of two \
+                  */
+#define UW_ACCESS_LOG_BATCH_BYTES (64 * 1024)
+#define UW_ACCESS_LOG_DELAY_MS 1000 /* a line waits no longer to be written, if the file takes it */
+
+struct uw_request;
+
+struct uw_access_log {
+    enum uw_access_format format;
+    int fd;
+    int wake_fd;  /* an eventfd: the ring is half full, or the log is to be closed */
+    bool regular; /* the file takes any amount at once, and appends a batch in one piece */
+    bool stuck;   /* nobody reads, and the log is to be closed */
+    pthread_t thread;
+    atomic_bool closing;
+    _Atomic(uint64_t) lost;    /* lines */
+    _Atomic(uint64_t) written; /* bytes that have left the ring */
+    _Atomic(uint64_t) added;   /* bytes that have come into it */
+    char *ring, *batch;
+};
+
+/* Starts to log to `fd`, which remains the caller's and may be replaced by dup2. Returns 0 or -errno. */
+int uw_access_log_open(struct uw_access_log *log, int fd, enum uw_access_format format);
+
+/* Takes down a request and what it was answered with. On the loop's thread. */
+void uw_access_log_add(struct uw_access_log *log, struct uw_request *request, int status, int64_t bytes);
+
+/* Writes what there is, but waits no longer than UW_ACCESS_LOG_DELAY_MS for a reader that does not read. Returns how
+ * many lines were lost. */
+uint64_t uw_access_log_close(struct uw_access_log *log);
+
+#endif

@@ -1,0 +1,142 @@
+#include "server/access_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "server/connection.h"
+
+#define HEAD "GET /file HTTP/1.1\r\nHost: a\r\nReferer: b\r\nUser-Agent: c\r\n\r\n"
+#define LINE_REST "\"GET /file HTTP/1.1\" 200 5 \"b\" \"c\"\n"
+
+static const struct uw_http_limits limits = {8192, 4096, UW_HTTP_HEADERS_MAX};
+static struct uw_connection connection = {.remote = "192.0.2.1"};
+static struct uw_request request;
+
+static struct uw_request *make_request(void)
+{
+    request.connection = &connection;
+    request.bytes = request.inline_bytes;
+    memcpy(request.bytes, HEAD, sizeof HEAD - 1);
+    uw_http_head_init(&request.head, &limits);
+    CHECK_EQUAL(sizeof HEAD - 1, uw_http_parse(&request.head, request.bytes, sizeof HEAD - 1));
+    return &request;
+}
+
+static int temporary_file(void)
+{
+    char path[] = "/tmp/access_log_test.XXXXXX";
+    int fd = mkstemp(path);
+
+    CHECK(fd >= 0);
+    CHECK_EQUAL(0, unlink(path));
+    return fd;
+}
+
+/* Counts lines, and checks that each is whole. */
+static int read_lines(FILE *file)
+{
+    char line[UW_ACCESS_LINE_BYTES_MAX + 1];
+    int lines = 0;
+
+    for (; fgets(line, sizeof line, file); lines++) {
+        const char *rest = strstr(line, "] ");
+
+        CHECK(strncmp(line, "192.0.2.1 - - [", 15) == 0 && rest && strcmp(rest + 2, LINE_REST) == 0);
+    }
+    return lines;
+}
+
+TEST(what_is_added_is_in_the_file_once_closed)
+{
+    int fd = temporary_file();
+    FILE *file = fdopen(fd, "r+");
+    struct uw_access_log log;
+
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    for (int i = 0; i < 10; i++)
+        uw_access_log_add(&log, make_request(), 200, 5);
+    CHECK_EQUAL(0, uw_access_log_close(&log));
+    rewind(file);
+    CHECK_EQUAL(10, read_lines(file));
+    fclose(file);
+}
+
+/* Many times the ring, so that it is wrapped around at every place of a line. */
+TEST(every_line_is_either_whole_in_the_file_or_counted_as_lost)
+{
+    enum { LINES = 200000 };
+    int fd = temporary_file();
+    FILE *file = fdopen(fd, "r+");
+    struct uw_access_log log;
+    int lost;
+
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    make_request();
+    for (int i = 0; i < LINES; i++)
+        uw_access_log_add(&log, &request, 200, 5);
+    lost = (int)uw_access_log_close(&log);
+    rewind(file);
+    CHECK_EQUAL(LINES, read_lines(file) + lost);
+    CHECK(lost < LINES);
+    fclose(file);
+}
+
+TEST(a_line_does_not_wait_for_others)
+{
+    int ends[2];
+    char text[UW_ACCESS_LINE_BYTES_MAX];
+    struct uw_access_log log;
+
+    CHECK_EQUAL(0, pipe(ends));
+    CHECK_EQUAL(0, uw_access_log_open(&log, ends[1], UW_ACCESS_JSON));
+    uw_access_log_add(&log, make_request(), 200, 5);
+    CHECK(read(ends[0], text, sizeof text) > 0); /* ends since the line comes by itself */
+    CHECK(strncmp(text, "{\"time\":\"", 9) == 0);
+    CHECK_EQUAL(0, uw_access_log_close(&log));
+    close(ends[0]);
+    close(ends[1]);
+}
+
+TEST(a_pipe_that_nobody_reads_delays_nobody)
+{
+    enum { LINES = 20000 };
+    int ends[2], lost;
+    struct uw_access_log log;
+    FILE *file;
+
+    CHECK_EQUAL(0, pipe(ends));
+    CHECK_EQUAL(0, uw_access_log_open(&log, ends[1], UW_ACCESS_COMBINED));
+    make_request();
+    for (int i = 0; i < LINES; i++)
+        uw_access_log_add(&log, &request, 200, 5);
+    lost = (int)uw_access_log_close(&log);
+    CHECK(lost > 0);
+    close(ends[1]);
+    file = fdopen(ends[0], "r");
+    CHECK_EQUAL(LINES, read_lines(file) + lost);
+    fclose(file);
+}
+
+TEST(a_pipe_without_a_reader_is_no_signal)
+{
+    int ends[2];
+    struct uw_access_log log;
+
+    CHECK_EQUAL(0, pipe(ends));
+    close(ends[0]);
+    CHECK_EQUAL(0, uw_access_log_open(&log, ends[1], UW_ACCESS_COMBINED));
+    uw_access_log_add(&log, make_request(), 200, 5);
+    CHECK_EQUAL(1, uw_access_log_close(&log));
+    close(ends[1]);
+}
+
+TEST(a_closed_descriptor_is_refused)
+{
+    struct uw_access_log log;
+
+    CHECK_EQUAL(-EBADF, uw_access_log_open(&log, -1, UW_ACCESS_COMBINED));
+}
+
+TEST_MAIN
