@@ -4,6 +4,7 @@ $LOAD_PATH.unshift File.expand_path("../lib", __dir__)
 
 require "json"
 require "minitest/autorun"
+require "rack"
 require "timeout"
 require "upwell"
 require_relative "support/server_process"
@@ -12,3 +13,4 @@ require_relative "support/raw_client"
 # The backends that work here; what is missing shows as a skip where it matters.
 BACKENDS = Upwell.backends.select { |backend| backend[:works] }.map { |backend| backend[:name] }
 MODES = %w[inline threads:3].freeze
+RACK_2 = Rack.release.start_with?("2.") # the application of the tests runs on the same

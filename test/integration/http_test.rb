@@ -98,9 +98,14 @@ module HTTPTests
     assert_equal "onetwothree", get("/each-piece").body
     assert_equal ["chunked"], get("/each-piece").headers["transfer-encoding"]
     assert_equal "abcdef", get("/sized").body
-    assert_equal "abc", get("/stream").body
     assert_equal File.binread(File.join(ServerProcess::APPS, "app.ru")), get("/file").body.b
     assert_equal 20_000_000, get("/big").body.bytesize
+  end
+
+  def test_a_callable_body
+    skip "Rack 2 knows no callable body" if RACK_2
+
+    assert_equal "abc", get("/stream").body
   end
 
   def test_bodies_are_closed_also_when_the_client_leaves
@@ -138,7 +143,7 @@ module HTTPTests
     assert_nil response.headers["set-cookie"]
   end
 
-  def test_header_values_that_are_arrays
+  def test_a_header_of_several_values
     assert_equal %w[a=1 b=2], get("/cookies").headers["set-cookie"]
   end
 

@@ -3,7 +3,9 @@
 # The application of the integration tests, under Rack::Lint where the SPEC covers what it does.
 
 require "json"
-require "rack/lint"
+require "rack"
+
+RACK_2 = Rack.release.start_with?("2.")
 
 # Answers each path with another kind of response.
 class TestApp
@@ -107,7 +109,7 @@ class TestApp
   end
 
   def cookies(_env)
-    [200, { "set-cookie" => %w[a=1 b=2] }, []]
+    [200, { "set-cookie" => RACK_2 ? "a=1\nb=2" : %w[a=1 b=2] }, []]
   end
 
   def no_content(_env)
@@ -184,7 +186,15 @@ end
 # Rack::Lint knows neither wrong lengths nor splitting, which are tested without it.
 UNLINTED = %w[/too-long /too-short /split /hijack /raise-late /lines /stress-on *].freeze
 bare = TestApp.new
-linted = Rack::Lint.new(bare)
+
+# Lint of Rack 2 hides that a body is an Array, whose length the server knows: the server gets the Array itself.
+lint_2 = lambda do |env|
+  given = nil
+  response = Rack::Lint.new(->(linted_env) { given = bare.call(linted_env) }).call(env)
+  response[2] = given[2] if given[2].is_a?(Array)
+  response
+end
+linted = RACK_2 ? lint_2 : Rack::Lint.new(bare)
 
 # Under GC.stress Lint's own allocations would take the time.
 run ->(env) { (UNLINTED.include?(env["PATH_INFO"]) || GC.stress ? bare : linted).call(env) }
