@@ -67,15 +67,12 @@ static VALUE hijack_call(VALUE self)
  */
 static VALUE early_hints_call(VALUE self, VALUE headers)
 {
-    static const char status_line[] = "HTTP/1.1 103 Early Hints\r\n";
     struct rb_uw_exchange *exchange = exchange_of(self, "rack.early_hints");
     struct uw_chunk *chunk;
 
     if (exchange->head_sent || exchange->hijacked || exchange->request->head.version_minor == 0)
         return Qnil;
-    rb_uw_append(exchange, status_line, sizeof status_line - 1);
-    rb_uw_response_headers(exchange, headers);
-    rb_uw_append(exchange, "\r\n", 2);
+    rb_uw_response_early_hints(exchange, headers);
     chunk = exchange->chunk;
     exchange->chunk = NULL;
     rb_uw_hand_over(exchange, chunk);

@@ -116,11 +116,20 @@ static bool client_left(const struct rb_uw_exchange *exchange)
     return exchange->request && atomic_load(&exchange->request->lost);
 }
 
+/* How a response ends that has begun. Where its framing tells the client that something is missing, it gets what there
+ * is. */
+static unsigned breaking_flag(const struct rb_uw_exchange *exchange)
+{
+    bool framed = exchange->framing == RB_UW_SIZED || exchange->framing == RB_UW_CHUNKED;
+
+    return framed && !exchange->hijacked && !client_left(exchange) ? UW_CHUNK_CLOSE : UW_CHUNK_ABORT;
+}
+
 static void send_error(struct rb_uw_exchange *exchange)
 {
     drop_chunk(exchange);
     if (exchange->head_sent || exchange->hijacked || client_left(exchange)) {
-        rb_uw_finish(exchange, UW_CHUNK_ABORT);
+        rb_uw_finish(exchange, breaking_flag(exchange));
         return;
     }
     exchange->status = INT2FIX(500);

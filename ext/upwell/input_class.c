@@ -70,12 +70,12 @@ static uint64_t left(VALUE self)
     return body ? body->length - get(self)->position : 0;
 }
 
+/* `buffer` is a String or nil. */
 static VALUE binary_buffer(VALUE buffer, long capacity)
 {
     if (NIL_P(buffer)) {
         buffer = rb_str_buf_new(capacity);
     } else {
-        StringValue(buffer);
         rb_str_modify(buffer);
         rb_str_set_len(buffer, 0);
         rb_str_modify_expand(buffer, capacity);
@@ -129,13 +129,17 @@ static VALUE take(VALUE self, uint64_t length, VALUE buffer)
 static VALUE input_read(int argc, VALUE *argv, VALUE self)
 {
     VALUE length, buffer;
-    uint64_t available = left(self);
+    uint64_t available;
     long wanted;
 
     rb_scan_args(argc, argv, "02", &length, &buffer);
+    /* First what calls Ruby: it may read too. */
+    wanted = NIL_P(length) ? 0 : NUM2LONG(length);
+    if (!NIL_P(buffer))
+        StringValue(buffer);
+    available = left(self);
     if (NIL_P(length))
         return take(self, available, buffer);
-    wanted = NUM2LONG(length);
     if (wanted < 0)
         rb_raise(rb_eArgError, "negative length %ld given", wanted);
     if (available == 0 && wanted > 0) {

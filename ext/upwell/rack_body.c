@@ -173,39 +173,51 @@ static void send_callable(struct rb_uw_exchange *exchange)
     finish_whole(exchange);
 }
 
-/* The file of the path, or -1 when it is to be sent by `each` after all: not a file, or not what Content-Length says.
- */
-static int open_file(struct rb_uw_exchange *exchange, int64_t *length)
+/* A String, or nil when the body names no file. */
+static VALUE path_of(VALUE body)
 {
-    VALUE path = rb_funcall(exchange->body, id_to_path, 0);
+    VALUE path = rb_respond_to(body, id_to_path) ? rb_funcall(body, id_to_path, 0) : Qnil;
+
+    return NIL_P(path) ? Qnil : rb_get_path(path);
+}
+
+int64_t rb_uw_body_file_bytes(struct rb_uw_exchange *exchange)
+{
+    VALUE path = path_of(exchange->body);
     struct stat status;
-    int fd = rb_cloexec_open(StringValueCStr(path), O_RDONLY | O_NONBLOCK, 0);
+
+    if (NIL_P(path) || stat(StringValueCStr(path), &status) || !S_ISREG(status.st_mode))
+        return -1;
+    return status.st_size;
+}
+
+/* The file of the body, or -1 when it is to be sent by `each` after all: not a file, or not what Content-Length says.
+ */
+static int open_file(struct rb_uw_exchange *exchange)
+{
+    VALUE path = path_of(exchange->body);
+    struct stat status;
+    int fd = NIL_P(path) ? -1 : rb_cloexec_open(StringValueCStr(path), O_RDONLY | O_NONBLOCK, 0);
 
     if (fd < 0)
         return -1;
     rb_update_max_fd(fd);
-    if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
-        (exchange->framing == RB_UW_SIZED && (uint64_t)status.st_size != exchange->body_length)) {
+    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || (uint64_t)status.st_size != exchange->body_length) {
         close(fd);
         return -1;
     }
-    *length = status.st_size;
     return fd;
 }
 
 /* The core sends the file: no byte of it passes through Ruby. */
 static bool send_file(struct rb_uw_exchange *exchange)
 {
+    int fd = exchange->framing == RB_UW_SIZED ? open_file(exchange) : -1;
     struct uw_chunk *file;
-    int64_t length;
-    int fd;
 
-    if (exchange->framing != RB_UW_SIZED || !rb_respond_to(exchange->body, id_to_path))
-        return false;
-    fd = open_file(exchange, &length);
     if (fd < 0)
         return false;
-    file = uw_chunk_file(fd, 0, length);
+    file = uw_chunk_file(fd, 0, (int64_t)exchange->body_length);
     if (!file) {
         close(fd);
         rb_memerror();

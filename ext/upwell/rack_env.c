@@ -124,7 +124,7 @@ VALUE rb_uw_env_template(bool rack_2)
     rb_hash_aset(template, key.errors, rb_stderr);
     rb_hash_aset(template, key.hijack_p, Qtrue);
     if (rack_2) {
-        rb_hash_aset(template, key.version, rb_ary_new_from_args(2, INT2FIX(1), INT2FIX(6)));
+        rb_hash_aset(template, key.version, rb_ary_new_from_args(2, INT2FIX(1), INT2FIX(3)));
         rb_hash_aset(template, key.multithread, Qtrue);
         rb_hash_aset(template, key.multiprocess, Qtrue);
         rb_hash_aset(template, key.run_once, Qfalse);
@@ -209,6 +209,30 @@ static void add_header(VALUE env, const struct uw_request *request, const struct
         join(env, name, old, bytes, header->value.length, is_cookie(request, header));
 }
 
+#define FRAMING_NAME_BYTES_MAX 17 /* "Transfer-Encoding" */
+
+/* Whether a name with underscores passes for one that describes the content, which is never another's to write. */
+static bool imitates_framing(const struct uw_request *request, const struct uw_http_header *header)
+{
+    char name[FRAMING_NAME_BYTES_MAX];
+
+    if (header->name.length > sizeof name)
+        return false;
+    for (size_t i = 0; i < header->name.length; i++) {
+        char c = uw_request_text(request, header->name)[i];
+
+        name[i] = c == '_' ? '-' : c;
+    }
+    switch (uw_http_field_find(name, header->name.length)) {
+    case UW_FIELD_CONTENT_LENGTH:
+    case UW_FIELD_CONTENT_TYPE:
+    case UW_FIELD_TRANSFER_ENCODING:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* In CGI names "X_Forwarded_For" and "X-Forwarded-For" are one: a name with an underscore must not pass for a trusted
  * one, so it only counts where no name with hyphens has come. */
 static void add_underscored(VALUE env, const struct uw_request *request)
@@ -216,7 +240,8 @@ static void add_underscored(VALUE env, const struct uw_request *request)
     for (uint32_t i = 0; i < request->head.header_count; i++) {
         const struct uw_http_header *header = &request->head.headers[i];
 
-        if (has_underscore(request, header) && NIL_P(rb_hash_lookup(env, key_of(request, header))))
+        if (has_underscore(request, header) && !imitates_framing(request, header) &&
+            NIL_P(rb_hash_lookup(env, key_of(request, header))))
             add_header(env, request, header);
     }
 }
@@ -264,7 +289,7 @@ static void add_local(VALUE env, const struct uw_request *request)
     int port;
     const char *address = uw_request_local(request, &port);
 
-    rb_hash_aset(env, key.server_name, rb_str_new_cstr(address));
+    rb_hash_aset(env, key.server_name, strchr(address, ':') ? rb_sprintf("[%s]", address) : rb_str_new_cstr(address));
     rb_hash_aset(env, key.server_port, port ? rb_sprintf("%d", port) : key.port_80);
 }
 

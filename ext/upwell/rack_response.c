@@ -5,11 +5,13 @@
 
 #include "http/date.h"
 #include "http/status.h"
+#include "http/token.h"
 #include "reactor.h"
 
 #define HEAD_BYTES_USUAL 512
 #define STATUS_MIN 100
 #define STATUS_MAX 999
+#define EARLY_HINTS 103
 
 static ID id_to_i, id_each, id_call;
 static VALUE key_hijack;
@@ -18,7 +20,8 @@ static VALUE key_hijack;
 struct head {
     struct rb_uw_exchange *exchange;
     int status;
-    bool has_date, has_length, has_coding, close, upgrade;
+    bool tunnel; /* the answer that makes a tunnel of the connection (RFC 9110, section 9.3.6) */
+    bool has_date, has_length, has_coding, close;
     uint64_t length;
 };
 
@@ -62,28 +65,12 @@ static void append_text(struct rb_uw_exchange *exchange, const char *text)
     rb_uw_append(exchange, text, strlen(text));
 }
 
-/* tchar of RFC 9110, section 5.6.2. */
-static const bool token_bytes[256] = {
-    ['!'] = true, ['#'] = true, ['$'] = true, ['%'] = true,         ['&'] = true,         ['\''] = true,
-    ['*'] = true, ['+'] = true, ['-'] = true, ['.'] = true,         ['^'] = true,         ['_'] = true,
-    ['`'] = true, ['|'] = true, ['~'] = true, ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true,
-};
-
-static bool token(const char *bytes, size_t length)
+static bool all(const char *bytes, size_t length, uint8_t class)
 {
     for (size_t i = 0; i < length; i++)
-        if (!token_bytes[(unsigned char)bytes[i]])
+        if (!uw_http_byte_is(bytes[i], class))
             return false;
-    return length > 0;
-}
-
-/* Bytes that would end the line, and so let a value write headers or responses of its own. */
-static bool splits(const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (bytes[i] == '\r' || bytes[i] == '\n' || bytes[i] == '\0')
-            return true;
-    return false;
+    return true;
 }
 
 static void append_line(struct rb_uw_exchange *exchange, const char *name, size_t name_length, const char *value,
@@ -91,11 +78,13 @@ static void append_line(struct rb_uw_exchange *exchange, const char *name, size_
 {
     char *end;
 
-    if (!token(name, name_length))
+    if (name_length == 0 || !all(name, name_length, UW_BYTE_TOKEN))
         rb_raise(rb_eArgError, "response header name %+" PRIsVALUE " is not a token; it was not sent",
                  rb_str_new(name, (long)name_length));
-    if (splits(value, value_length))
-        rb_raise(rb_eArgError, "value of response header %.*s contains CR, LF or NUL; it was not sent",
+    /* A line's end in a value would let it write headers or responses of its own. */
+    if (!all(value, value_length, UW_BYTE_VALUE))
+        rb_raise(rb_eArgError,
+                 "value of response header %.*s contains CR, LF, NUL or another control byte; it was not sent",
                  (int)name_length, name);
     rb_uw_reserve(exchange, name_length + value_length + 4);
     end = exchange->chunk->bytes + exchange->chunk->length;
@@ -127,7 +116,7 @@ static void append_header(struct rb_uw_exchange *exchange, VALUE name, VALUE val
     if (RB_TYPE_P(value, T_ARRAY)) {
         for (long i = 0; i < RARRAY_LEN(value); i++)
             append_lines(exchange, name, rb_obj_as_string(RARRAY_AREF(value, i)));
-    } else if (!NIL_P(value)) {
+    } else {
         append_lines(exchange, name, rb_obj_as_string(value));
     }
 }
@@ -139,14 +128,34 @@ static bool is(VALUE name, const char *text, size_t length)
 
 #define IS(name, text) is(name, text, sizeof text - 1)
 
-static bool value_is(VALUE value, const char *text, size_t length)
+/* A value as one list, however many lines it comes in (RFC 9110, section 5.3). */
+static VALUE listed(VALUE value)
 {
-    return RB_TYPE_P(value, T_STRING) && is(value, text, length);
+    return RB_TYPE_P(value, T_ARRAY) ? rb_ary_join(value, rb_str_new_cstr(", ")) : rb_obj_as_string(value);
 }
+
+/* Whether a list of tokens has `token` among them. */
+static bool names(VALUE list, const char *token, size_t length)
+{
+    const char *at = RSTRING_PTR(list), *end = at + RSTRING_LEN(list);
+
+    while (at < end) {
+        const char *start = at;
+
+        while (at < end && uw_http_byte_is(*at, UW_BYTE_TOKEN))
+            at++;
+        if ((size_t)(at - start) == length && strncasecmp(start, token, length) == 0)
+            return true;
+        at += at < end;
+    }
+    return false;
+}
+
+#define NAMES(list, token) names(list, token, sizeof token - 1)
 
 static uint64_t parse_length(VALUE value)
 {
-    VALUE string = rb_obj_as_string(value);
+    VALUE string = listed(value);
     uint64_t length = 0;
 
     for (long i = 0; i < RSTRING_LEN(string); i++) {
@@ -161,6 +170,34 @@ static uint64_t parse_length(VALUE value)
     return length;
 }
 
+/* Whether the connection goes on is the server's to tell; "upgrade" belongs to an Upgrade header of the application's
+ * (RFC 9110, section 7.8). Returns whether the line is dealt with. */
+static bool note_connection(struct head *head, VALUE value)
+{
+    VALUE list = listed(value);
+
+    head->close |= NAMES(list, "close");
+    return head->status != 101 && !NAMES(list, "upgrade");
+}
+
+/* The application frames its body itself. A response that cannot have one has no coding either (RFC 9112, section 6.1).
+ * Returns whether the line is dealt with. */
+static bool note_coding(struct head *head)
+{
+    if (head->status < 200 || head->status == 204 || head->tunnel)
+        return true;
+    if (head->exchange->request->head.version_minor == 0)
+        rb_raise(rb_eArgError, "the response has a transfer-encoding, which a client of HTTP/1.0 does not understand");
+    head->has_coding = true;
+    return false;
+}
+
+static void note_length(struct head *head, VALUE value)
+{
+    head->has_length = true;
+    head->length = parse_length(value);
+}
+
 /* Headers that concern the connection are the server's to write; the rest are sent as they are. Returns whether `name`
  * was dealt with. */
 static bool note_header(struct head *head, VALUE name, VALUE value)
@@ -170,22 +207,14 @@ static bool note_header(struct head *head, VALUE name, VALUE value)
         head->has_date |= IS(name, "date");
         return false;
     case 10:
-        if (!IS(name, "connection"))
-            return false;
-        if (head->status == 101)
-            return false;
-        head->close |= value_is(value, "close", 5);
-        return true;
+        return IS(name, "connection") && note_connection(head, value);
     case 14:
         if (!IS(name, "content-length"))
             return false;
-        head->has_length = true;
-        head->length = parse_length(value);
+        note_length(head, value);
         return true;
     case 17:
-        if (IS(name, "transfer-encoding"))
-            head->has_coding = true;
-        return false;
+        return IS(name, "transfer-encoding") && note_coding(head);
     default:
         return false;
     }
@@ -200,7 +229,7 @@ static int each_header(VALUE name, VALUE value, VALUE argument)
     /* "rack." names are meant for the server, never for the client. */
     if (RSTRING_LEN(name) > 5 && memcmp(RSTRING_PTR(name), "rack.", 5) == 0)
         return ST_CONTINUE;
-    if (!note_header(head, name, value))
+    if (!NIL_P(value) && !note_header(head, name, value))
         append_header(head->exchange, name, value);
     return ST_CONTINUE;
 }
@@ -224,16 +253,11 @@ static void each_pair(VALUE headers, struct head *head)
         rb_block_call(headers, id_each, 0, NULL, yielded_header, (VALUE)head);
 }
 
-void rb_uw_response_headers(struct rb_uw_exchange *exchange, VALUE headers)
+/* An empty chunk: a head that failed may have left a part of itself. */
+static void begin(struct rb_uw_exchange *exchange)
 {
-    struct head head = {.exchange = exchange};
-
-    each_pair(headers, &head);
-}
-
-bool rb_uw_response_bodiless(const struct rb_uw_exchange *exchange, int status)
-{
-    return exchange->request->head.method == UW_METHOD_HEAD || uw_http_bodiless(status);
+    rb_uw_reserve(exchange, HEAD_BYTES_USUAL);
+    exchange->chunk->length = 0;
 }
 
 static void append_number(struct rb_uw_exchange *exchange, const char *name, uint64_t number)
@@ -261,6 +285,9 @@ static int status_of(struct rb_uw_exchange *exchange)
     if (number < STATUS_MIN || number > STATUS_MAX)
         rb_raise(rb_eArgError, "the application answered with status %d; a status is a number from %d to %d", number,
                  STATUS_MIN, STATUS_MAX);
+    if (number < 200 && number != 101)
+        rb_raise(rb_eArgError, "the application answered with status %d, after which the client waits for another",
+                 number);
     return number;
 }
 
@@ -310,29 +337,57 @@ static bool knows_length(const struct head *head)
            (exchange->request->head.method == UW_METHOD_HEAD && RARRAY_LEN(exchange->body) && !head->has_coding);
 }
 
+static bool bodiless(const struct head *head)
+{
+    return head->tunnel || head->exchange->request->head.method == UW_METHOD_HEAD || uw_http_bodiless(head->status);
+}
+
+/* A file that the application gave no length of. */
+static bool note_file(struct head *head)
+{
+    int64_t length = rb_uw_body_file_bytes(head->exchange);
+
+    if (length < 0)
+        return false;
+    head->has_length = true;
+    head->length = (uint64_t)length;
+    return true;
+}
+
 static void choose_framing(struct head *head)
 {
     struct rb_uw_exchange *exchange = head->exchange;
+    bool array = RB_TYPE_P(exchange->body, T_ARRAY);
 
-    if (rb_uw_response_bodiless(exchange, head->status))
+    if (bodiless(head))
         exchange->framing = RB_UW_NO_BODY;
     else if (head->has_coding || !NIL_P(exchange->hijacker))
         exchange->framing = RB_UW_UNTOUCHED;
-    else if (head->has_length || RB_TYPE_P(exchange->body, T_ARRAY))
+    else if (head->has_length || array || note_file(head))
         exchange->framing = RB_UW_SIZED;
     else
         exchange->framing = exchange->request->head.version_minor ? RB_UW_CHUNKED : RB_UW_TO_CLOSE;
-    if (RB_TYPE_P(exchange->body, T_ARRAY) && knows_length(head))
+    if (array && knows_length(head))
         use_known_length(head, array_length(exchange->body));
     exchange->body_length = head->length;
 }
 
-/* A 1xx or 204 has no Content-Length (RFC 9110, section 8.6). */
+/* A 1xx, a 204 and a tunnel have no Content-Length (RFC 9110, section 8.6). */
 static bool tells_length(const struct head *head)
 {
-    bool allowed = head->status >= 200 && head->status != 204 && !head->has_coding;
+    bool allowed = head->status >= 200 && head->status != 204 && !head->has_coding && !head->tunnel;
 
     return allowed && head->has_length;
+}
+
+/* What ends with the response: the client cannot tell its end otherwise, or, of a body that the application framed,
+ * might see it elsewhere. */
+static bool ends_connection(const struct head *head)
+{
+    const struct rb_uw_exchange *exchange = head->exchange;
+
+    return head->close || head->tunnel || head->status == 101 || exchange->framing == RB_UW_TO_CLOSE ||
+           exchange->framing == RB_UW_UNTOUCHED || !NIL_P(exchange->hijacker);
 }
 
 static void append_connection(struct head *head)
@@ -340,8 +395,7 @@ static void append_connection(struct head *head)
     struct rb_uw_exchange *exchange = head->exchange;
     bool one_point_zero = exchange->request->head.version_minor == 0;
 
-    exchange->keep_alive = uw_request_keeps_alive(exchange->request) && !head->close && NIL_P(exchange->hijacker) &&
-                           exchange->framing != RB_UW_TO_CLOSE && head->status != 101;
+    exchange->keep_alive = uw_request_keeps_alive(exchange->request) && !ends_connection(head);
     if (head->status == 101)
         return;
     if (!exchange->keep_alive)
@@ -357,11 +411,17 @@ static void append_date(struct rb_uw_exchange *exchange)
     rb_uw_append(exchange, "\r\n", 2);
 }
 
+static bool makes_tunnel(const struct rb_uw_exchange *exchange, int status)
+{
+    return exchange->request->head.method == UW_METHOD_CONNECT && status / 100 == 2;
+}
+
 void rb_uw_response_head(struct rb_uw_exchange *exchange)
 {
     struct head head = {.exchange = exchange, .status = status_of(exchange)};
 
-    rb_uw_reserve(exchange, HEAD_BYTES_USUAL);
+    head.tunnel = makes_tunnel(exchange, head.status);
+    begin(exchange);
     append_status(exchange, head.status);
     each_pair(exchange->headers, &head);
     choose_framing(&head);
@@ -372,5 +432,15 @@ void rb_uw_response_head(struct rb_uw_exchange *exchange)
     else if (exchange->framing == RB_UW_CHUNKED)
         append_text(exchange, "Transfer-Encoding: chunked\r\n");
     append_connection(&head);
+    rb_uw_append(exchange, "\r\n", 2);
+}
+
+void rb_uw_response_early_hints(struct rb_uw_exchange *exchange, VALUE headers)
+{
+    struct head head = {.exchange = exchange, .status = EARLY_HINTS};
+
+    begin(exchange);
+    append_status(exchange, EARLY_HINTS);
+    each_pair(headers, &head);
     rb_uw_append(exchange, "\r\n", 2);
 }

@@ -75,15 +75,12 @@ VALUE rb_uw_env(struct rb_uw_exchange *exchange);
 /* rack_response.c */
 void rb_uw_init_response(void);
 
-/* Appends the status line and headers to exchange->chunk and chooses the framing. Raises ArgumentError for what must
+/* Makes exchange->chunk the status line and headers, and chooses the framing. Raises ArgumentError for what must
  * not be sent. */
 void rb_uw_response_head(struct rb_uw_exchange *exchange);
 
-/* Appends the header lines of a Hash to exchange->chunk. */
-void rb_uw_response_headers(struct rb_uw_exchange *exchange, VALUE headers);
-
-/* Whether the response ends with the head, whatever its body holds. */
-bool rb_uw_response_bodiless(const struct rb_uw_exchange *exchange, int status);
+/* Makes exchange->chunk the head of a response 103. Raises the same. */
+void rb_uw_response_early_hints(struct rb_uw_exchange *exchange, VALUE headers);
 
 /* exchange->chunk, with room for `length` more bytes. */
 void rb_uw_reserve(struct rb_uw_exchange *exchange, size_t length);
@@ -94,6 +91,9 @@ void rb_uw_init_body(void);
 
 /* Turns what answers to to_ary into an Array, so that its length is known. */
 void rb_uw_body_prepare(struct rb_uw_exchange *exchange);
+
+/* The length of the file that the body names with `to_path`; -1 when there is no such file. */
+int64_t rb_uw_body_file_bytes(struct rb_uw_exchange *exchange);
 
 /* Whether the body has to be produced piece by piece, which may have to wait for the client. */
 bool rb_uw_body_streams(const struct rb_uw_exchange *exchange);

@@ -5,7 +5,7 @@ require_relative "../test_helper"
 # What the binding refers to must be seen by the collector, and survive being moved.
 class GarbageCollectionTest < Minitest::Test
   ALL_PATHS = { "/env" => /SERVER_NAME/, "/each-piece" => /\Aonetwothree\z/, "/stream" => /\Aabc\z/, "/file" => /TestApp/,
-            "/finished" => /\A\z/, "/raise-error" => /500/, "/hints" => nil, "/cookies" => /\A\z/ }.freeze
+                "/finished" => /\A\z/, "/raise-error" => /500/, "/hints" => nil, "/cookies" => /\A\z/ }.freeze
   PATHS = (RACK_2 ? ALL_PATHS.except("/stream") : ALL_PATHS).freeze # Rack 2 knows no callable body
 
   def test_requests_while_every_allocation_collects
