@@ -156,7 +156,7 @@ static int read_all(int fd, char *content, size_t length)
 /* Returns -EAGAIN when the file changed meanwhile. */
 static int read_content(struct uw_representation *representation, int fd)
 {
-    struct uw_file_identity after;
+    struct uw_file_identity after = {0};
     int error = read_all(fd, representation->text + representation->head_end, (size_t)representation->identity.size);
 
     if (!error)
@@ -192,7 +192,7 @@ int uw_representation_load(struct uw_representation **loaded, int root, const ch
     int error = -EAGAIN;
 
     for (int i = 0; i < READ_TRIES && error == -EAGAIN; i++) {
-        struct uw_file_identity identity;
+        struct uw_file_identity identity = {0};
         int fd = open_regular(root, path, &identity);
 
         if (fd < 0)
