@@ -3,7 +3,7 @@
 
 #define POSTERS 4
 #define POSTS 10000
-#define LATE_NS (200 * UW_NS_PER_MS) /* for a machine that is busy with something else */
+#define LATE_NS UW_NS_PER_SECOND /* for a machine that is busy with something else */
 
 static struct uw_timer *order[4];
 
