@@ -1,5 +1,6 @@
 /* Takes a connection out of the server, for an application that hijacks it. */
 #include "reactor.h"
+#include "scheduler.h"
 
 static ID id_for_fd, id_ungetbyte;
 
@@ -15,6 +16,8 @@ static void detached(struct uw_detached *detached)
     struct rb_uw_detachment *detachment = uw_owner(detached, struct rb_uw_detachment, detached);
     struct rb_uw_reactor *reactor = detachment->reactor;
 
+    if (detachment->wait)
+        rb_uw_wait_end(detachment->wait);
     pthread_mutex_lock(&reactor->lock);
     detachment->done = true;
     pthread_cond_broadcast(&reactor->changed);
@@ -44,7 +47,7 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
 
     /* Not interruptible: it ends soon, by the write time-out at the latest, and the loop refers to this stack until
      * then. */
-    exchange->reactor->mode->detach(&detachment);
+    rb_uw_detach_connection(&detachment);
     if (detachment.detached.fd < 0)
         return Qnil;
     sent_ahead = rb_str_new(detachment.detached.bytes, (long)detachment.detached.length);

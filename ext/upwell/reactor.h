@@ -28,7 +28,7 @@ struct rb_uw_mode {
     bool streams_apart; /* a body that may have to wait for its client gets a fiber of its own */
 };
 
-extern const struct rb_uw_mode rb_uw_mode_inline, rb_uw_mode_threads;
+extern const struct rb_uw_mode rb_uw_mode_inline, rb_uw_mode_fibers, rb_uw_mode_threads;
 
 enum rb_uw_command {
     RB_UW_CONTINUE,
@@ -56,18 +56,28 @@ struct rb_uw_reactor {
     _Atomic(int64_t) drain_deadline_ns;
     int64_t flushed_ns; /* when responses were last handed to the kernel */
 
-    struct uw_request *ready, **ready_last; /* inline: waiting to be served */
+    /* inline and fibers: */
+    struct rb_uw_requests {
+        struct uw_request *first, **last;
+    } ready, batch;        /* what the loop brought, and of it what has its turn */
+    bool hurry;            /* the next turn must not wait */
+    int64_t busy_since_ns; /* when the application got the thread, 0: it does not have it */
+
+    /* fibers: */
+    VALUE scheduler, idle; /* Array of Fiber */
+    VALUE raised;          /* what shall end #run, or nil */
+    size_t fibers, fibers_max;
 
     /* threads: */
     struct uw_queue queue;
-    pthread_t thread;
+    pthread_t thread; /* of the loop, in every mode */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a worker's wish was fulfilled, or the loop's thread has started or ended */
     bool started;
     atomic_bool ended;
     int ended_fd; /* an eventfd, readable once the loop's thread has ended */
     int status;
-    atomic_int busy; /* workers serving a request */
+    atomic_int busy; /* requests being served by a worker, or on a fiber */
 };
 
 /* A connection on its way from the server to the application. */
@@ -76,6 +86,7 @@ struct rb_uw_detachment {
     struct uw_message message;
     struct rb_uw_reactor *reactor;
     struct uw_request *request;
+    struct rb_uw_wait *wait; /* fibers: of the one that waits */
     bool done;
 };
 
@@ -92,6 +103,23 @@ bool rb_uw_reactor_goes_on(struct rb_uw_reactor *reactor);
 void *rb_uw_reactor_turn(void *reactor);
 void rb_uw_reactor_wake(void *reactor);
 
+/* Events of inline and fibers: appends `request` to those that are ready. */
+void rb_uw_reactor_enqueue(void *reactor, struct uw_request *request, enum uw_event event);
+
+/* What is ready now has its turn; what it makes ready, after the loop's. */
+void rb_uw_reactor_begin_batch(struct rb_uw_reactor *reactor);
+struct uw_request *rb_uw_reactor_take(struct rb_uw_reactor *reactor);
+
+/* Wakes threads that wait for something to change. */
+void rb_uw_reactor_tell_changed(struct rb_uw_reactor *reactor);
+
+/* What the application computes for long must not hold back the answers before it. */
+void rb_uw_reactor_flush_if_late(struct rb_uw_reactor *reactor);
+
+/* Sends a chunk, on the loop's thread; a piece of a longer response is seen by the client before the rest has been
+ * computed. */
+void rb_uw_reactor_send(struct uw_request *request, struct uw_chunk *chunk);
+
 /* What is kept for a request until its next event. */
 void rb_uw_keep(struct rb_uw_reactor *reactor, struct uw_request *request, VALUE object);
 VALUE rb_uw_take_kept(struct rb_uw_reactor *reactor, struct uw_request *request);
@@ -103,8 +131,14 @@ void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk);
 /* Waits, without stopping anybody else, until little is outgoing. Raises Errno::EPIPE when the client is gone. */
 void rb_uw_await_drain(struct rb_uw_exchange *exchange);
 
+/* Takes the connection of `detachment` out of the server, and waits until that is done. */
+void rb_uw_detach_connection(struct rb_uw_detachment *detachment);
+
 /* detach.c: takes the connection out of the server: a Ruby socket, or nil when the client is gone. */
 VALUE rb_uw_detach(struct rb_uw_exchange *exchange);
+
+/* reactor_fibers.c */
+void rb_uw_init_reactor_fibers(void);
 
 /* reactor_threads.c: serves requests on the calling thread until the reactor has ended. */
 void rb_uw_reactor_work(struct rb_uw_reactor *reactor);

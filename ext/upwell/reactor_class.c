@@ -4,6 +4,8 @@
 
 #include "reactor.h"
 
+#define FLUSH_NS UW_NS_PER_MS /* a response waits for others of its turn no longer than this */
+
 static ID id_fileno;
 static VALUE cReactor;
 
@@ -16,6 +18,9 @@ static void reactor_mark(void *data)
     rb_gc_mark_movable(reactor->sockets);
     rb_gc_mark_movable(reactor->root);
     rb_gc_mark_movable(reactor->kept);
+    rb_gc_mark_movable(reactor->scheduler);
+    rb_gc_mark_movable(reactor->idle);
+    rb_gc_mark_movable(reactor->raised);
     rb_gc_mark_movable(reactor->template);
     rb_gc_mark_movable(reactor->host);
     rb_gc_mark_movable(reactor->server_name);
@@ -32,6 +37,9 @@ static void reactor_compact(void *data)
     reactor->sockets = rb_gc_location(reactor->sockets);
     reactor->root = rb_gc_location(reactor->root);
     reactor->kept = rb_gc_location(reactor->kept);
+    reactor->scheduler = rb_gc_location(reactor->scheduler);
+    reactor->idle = rb_gc_location(reactor->idle);
+    reactor->raised = rb_gc_location(reactor->raised);
     reactor->template = rb_gc_location(reactor->template);
     reactor->host = rb_gc_location(reactor->host);
     reactor->server_name = rb_gc_location(reactor->server_name);
@@ -86,8 +94,11 @@ static VALUE reactor_allocate(VALUE class)
     reactor->self = self;
     reactor->app = reactor->backend = reactor->root = reactor->template = Qnil;
     reactor->server_name = reactor->server_port = Qnil;
-    reactor->ready_last = &reactor->ready;
+    reactor->scheduler = reactor->raised = reactor->idle = Qnil;
+    reactor->ready.last = &reactor->ready.first;
+    reactor->batch.last = &reactor->batch.first;
     RB_OBJ_WRITE(self, &reactor->sockets, rb_ary_new());
+    RB_OBJ_WRITE(self, &reactor->idle, rb_ary_new());
     RB_OBJ_WRITE(self, &reactor->kept, rb_hash_new());
     RB_OBJ_WRITE(self, &reactor->host, rb_str_new(NULL, 0));
     return self;
@@ -151,7 +162,7 @@ static void read_timeouts(struct uw_server_settings *core, VALUE settings)
     core->write_timeout_ns = seconds(settings, "write_timeout");
 }
 
-static const struct rb_uw_mode *const modes[] = {&rb_uw_mode_inline, &rb_uw_mode_threads};
+static const struct rb_uw_mode *const modes[] = {&rb_uw_mode_fibers, &rb_uw_mode_inline, &rb_uw_mode_threads};
 
 static const struct rb_uw_mode *read_mode(VALUE settings)
 {
@@ -160,14 +171,15 @@ static const struct rb_uw_mode *read_mode(VALUE settings)
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (mode == ID2SYM(rb_intern(modes[i]->name)))
             return modes[i];
-    rb_raise(rb_eArgError, "mode must be :inline or :threads, not %+" PRIsVALUE, mode);
+    rb_raise(rb_eArgError, "mode must be :fibers, :inline or :threads, not %+" PRIsVALUE, mode);
 }
 
 /*
  * @param app [#call] a Rack application
- * @param settings [Hash{Symbol => Object}] mode (:inline or :threads), backend (String or nil), the limits
- * head_bytes_max, headers_max, target_bytes_max, body_bytes_max, body_memory_bytes_max, connections_max; the time-outs
- * in seconds head_timeout, body_timeout, keep_alive_timeout, write_timeout; newline_header_values (true for Rack 2)
+ * @param settings [Hash{Symbol => Object}] mode (:fibers, :inline or :threads), fibers_max, backend (String or nil),
+ * the limits head_bytes_max, headers_max, target_bytes_max, body_bytes_max, body_memory_bytes_max, connections_max; the
+ * time-outs in seconds head_timeout, body_timeout, keep_alive_timeout, write_timeout; newline_header_values (true for
+ * Rack 2)
  * @raise [KeyError] when a setting is missing
  * @raise [ArgumentError] when one is out of range
  * @raise [Upwell::BackendError] when the backend is unknown or does not work here
@@ -180,6 +192,7 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
     read_limits(&reactor->settings, settings);
     read_timeouts(&reactor->settings, settings);
     reactor->mode = read_mode(settings);
+    reactor->fibers_max = NUM2SIZET(setting(settings, "fibers_max"));
     reactor->newline_values = RTEST(setting(settings, "newline_header_values"));
     RB_OBJ_WRITE(self, &reactor->app, app);
     RB_OBJ_WRITE(self, &reactor->backend, rb_str_freeze(rb_uw_choose_backend(setting(settings, "backend"))));
@@ -204,6 +217,73 @@ static VALUE reactor_listen(VALUE self, VALUE socket)
     return self;
 }
 
+/* Requests that wait for the application */
+
+static void append(struct rb_uw_requests *requests, struct uw_request *request)
+{
+    request->next = NULL;
+    *requests->last = request;
+    requests->last = &request->next;
+}
+
+void rb_uw_reactor_enqueue(void *context, struct uw_request *request, enum uw_event event)
+{
+    struct rb_uw_reactor *reactor = context;
+
+    if (!request->events)
+        append(&reactor->ready, request);
+    request->events |= event;
+}
+
+void rb_uw_reactor_begin_batch(struct rb_uw_reactor *reactor)
+{
+    if (!reactor->ready.first)
+        return;
+    *reactor->batch.last = reactor->ready.first;
+    reactor->batch.last = reactor->ready.last;
+    reactor->ready = (struct rb_uw_requests){NULL, &reactor->ready.first};
+}
+
+struct uw_request *rb_uw_reactor_take(struct rb_uw_reactor *reactor)
+{
+    struct uw_request *request = reactor->batch.first;
+
+    if (!request)
+        return NULL;
+    reactor->batch.first = request->next;
+    if (!reactor->batch.first)
+        reactor->batch.last = &reactor->batch.first;
+    return request;
+}
+
+void rb_uw_reactor_flush_if_late(struct rb_uw_reactor *reactor)
+{
+    int64_t now_ns = uw_clock_ns();
+
+    reactor->busy_since_ns = now_ns;
+    if (now_ns - reactor->flushed_ns < FLUSH_NS)
+        return;
+    uw_server_flush(&reactor->server);
+    reactor->flushed_ns = now_ns;
+}
+
+void rb_uw_reactor_send(struct uw_request *request, struct uw_chunk *chunk)
+{
+    struct rb_uw_reactor *reactor = request->server->handler.context;
+    bool last = chunk->flags & UW_CHUNK_FINISH;
+
+    uw_request_send(request, chunk);
+    if (!last)
+        rb_uw_reactor_flush_if_late(reactor);
+}
+
+void rb_uw_reactor_tell_changed(struct rb_uw_reactor *reactor)
+{
+    pthread_mutex_lock(&reactor->lock);
+    pthread_cond_broadcast(&reactor->changed);
+    pthread_mutex_unlock(&reactor->lock);
+}
+
 /* Opening, turning, closing: on the thread of the loop, without the interpreter's lock. */
 
 int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count)
@@ -214,6 +294,7 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
     if (error)
         return error;
     reactor->open = true;
+    reactor->thread = pthread_self();
     for (long i = 0; i < count && !error; i++)
         error = uw_server_listen(&reactor->server, fds[i]);
     return error;
@@ -239,7 +320,7 @@ static int64_t turn_wait(struct rb_uw_reactor *reactor)
 {
     int64_t left_ns;
 
-    if (reactor->ready)
+    if (reactor->hurry)
         return 0;
     if (atomic_load(&reactor->command) != RB_UW_DRAIN)
         return UW_FOREVER;
@@ -273,8 +354,6 @@ static VALUE close_server(VALUE self)
     reactor->mode->close(reactor);
     reactor->finished = uw_server_connections(&reactor->server) == 0;
     reactor->open = false;
-    reactor->ready = NULL;
-    reactor->ready_last = &reactor->ready;
     if (atomic_load(&reactor->busy) == 0 && !reactor->queue.first)
         uw_server_close(&reactor->server);
     return Qnil;
@@ -318,7 +397,13 @@ static VALUE reactor_run(VALUE self)
     return reactor->finished ? Qtrue : Qfalse;
 }
 
-/* What exchanges ask of the reactor, in either mode */
+/* What exchanges ask of the reactor, in any mode. The application may do so from threads of its own, too: these wait
+ * like workers. */
+
+static const struct rb_uw_mode *mode_here(const struct rb_uw_reactor *reactor)
+{
+    return pthread_equal(pthread_self(), reactor->thread) ? reactor->mode : &rb_uw_mode_threads;
+}
 
 void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk)
 {
@@ -333,7 +418,7 @@ void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk)
         rb_uw_keep(reactor, request,
                    rb_ary_new_from_args(5, exchange->finished, exchange->env, exchange->status, exchange->headers,
                                         exchange->error));
-    reactor->mode->send(request, chunk);
+    mode_here(reactor)->send(request, chunk);
 }
 
 static void raise_if_lost(const struct rb_uw_exchange *exchange)
@@ -347,8 +432,13 @@ void rb_uw_await_drain(struct rb_uw_exchange *exchange)
     raise_if_lost(exchange);
     if (!uw_request_await_drain(exchange->request))
         return;
-    exchange->reactor->mode->await_drain(exchange);
+    mode_here(exchange->reactor)->await_drain(exchange);
     raise_if_lost(exchange);
+}
+
+void rb_uw_detach_connection(struct rb_uw_detachment *detachment)
+{
+    mode_here(detachment->reactor)->detach(detachment);
 }
 
 /*
@@ -408,6 +498,18 @@ static VALUE reactor_backend(VALUE self)
     return rb_uw_reactor(self)->backend;
 }
 
+/*
+ * For how long the application has had the thread of the loop without letting go of it. May be called by any thread.
+ *
+ * @return [Float, nil] seconds; nil while the loop waits, and in mode :threads
+ */
+static VALUE reactor_busy_seconds(VALUE self)
+{
+    int64_t since_ns = rb_uw_reactor(self)->busy_since_ns;
+
+    return since_ns ? DBL2NUM((double)(uw_clock_ns() - since_ns) / (double)UW_NS_PER_SECOND) : Qnil;
+}
+
 static void put(VALUE stats, const char *name, uint64_t number)
 {
     rb_hash_aset(stats, ID2SYM(rb_intern(name)), ULL2NUM(number));
@@ -429,6 +531,7 @@ static VALUE reactor_stats(VALUE self)
     put(stats, "requests_in_memory", reactor->open ? server->requests.taken : 0);
     put(stats, "operations", reactor->open ? server->loop.pending : 0);
     put(stats, "queued", reactor->queue.length);
+    put(stats, "fibers", reactor->fibers);
     put(stats, "accepted", server->counts.accepted);
     put(stats, "requests", server->counts.requests);
     put(stats, "refused", server->counts.refused);
@@ -453,4 +556,5 @@ void rb_uw_init_reactor(void)
     rb_define_method(cReactor, "stop", reactor_stop, 0);
     rb_define_method(cReactor, "backend", reactor_backend, 0);
     rb_define_method(cReactor, "stats", reactor_stats, 0);
+    rb_define_method(cReactor, "busy_seconds", reactor_busy_seconds, 0);
 }

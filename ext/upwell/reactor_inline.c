@@ -2,32 +2,6 @@
  * all requests of a turn. */
 #include "reactor.h"
 
-#define FLUSH_NS UW_NS_PER_MS /* a response waits for others of its turn no longer than this */
-
-static void notify(void *context, struct uw_request *request, enum uw_event event)
-{
-    struct rb_uw_reactor *reactor = context;
-    bool queued = request->events;
-
-    request->events |= event;
-    if (queued)
-        return;
-    request->next = NULL;
-    *reactor->ready_last = request;
-    reactor->ready_last = &request->next;
-}
-
-/* What the application computes for long must not hold back the answers before it. */
-static void flush_if_late(struct rb_uw_reactor *reactor)
-{
-    int64_t now_ns = uw_clock_ns();
-
-    if (now_ns - reactor->flushed_ns < FLUSH_NS)
-        return;
-    uw_server_flush(&reactor->server);
-    reactor->flushed_ns = now_ns;
-}
-
 static void resume_kept(struct rb_uw_reactor *reactor, struct uw_request *request)
 {
     VALUE fiber = rb_uw_take_kept(reactor, request);
@@ -49,20 +23,14 @@ static void serve_events(struct rb_uw_reactor *reactor, struct uw_request *reque
         resume_kept(reactor, request);
 }
 
-/* Those that were ready when this began: what they make ready has its turn after the loop's. */
-static void serve_ready(struct rb_uw_reactor *reactor)
+static void serve_batch(struct rb_uw_reactor *reactor)
 {
-    struct uw_request *last = uw_owner(reactor->ready_last, struct uw_request, next), *request;
+    struct uw_request *request;
 
-    reactor->flushed_ns = uw_clock_ns();
-    while ((request = reactor->ready)) {
-        reactor->ready = request->next;
-        if (!reactor->ready)
-            reactor->ready_last = &reactor->ready;
+    rb_uw_reactor_begin_batch(reactor);
+    while ((request = rb_uw_reactor_take(reactor))) {
         serve_events(reactor, request);
-        if (request == last)
-            return;
-        flush_if_late(reactor);
+        rb_uw_reactor_flush_if_late(reactor);
     }
 }
 
@@ -92,22 +60,13 @@ static VALUE run(VALUE self)
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
     while (rb_uw_reactor_goes_on(reactor) && !reactor->status) {
+        reactor->hurry = reactor->ready.first;
+        reactor->busy_since_ns = 0;
         rb_nogvl(rb_uw_reactor_turn, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
-        if (reactor->ready)
-            serve_ready(reactor);
+        reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
+        serve_batch(reactor);
     }
     return Qnil;
-}
-
-/* A piece of a longer response; the client shall see it before the rest has been computed. */
-static void send_chunk(struct uw_request *request, struct uw_chunk *chunk)
-{
-    struct rb_uw_reactor *reactor = request->server->handler.context;
-    bool last = chunk->flags & UW_CHUNK_FINISH;
-
-    uw_request_send(request, chunk);
-    if (!last)
-        flush_if_late(reactor);
 }
 
 static void await_drain(struct rb_uw_exchange *exchange)
@@ -135,11 +94,11 @@ static void detach(struct rb_uw_detachment *detachment)
 
 const struct rb_uw_mode rb_uw_mode_inline = {
     .name = "inline",
-    .notify = notify,
+    .notify = rb_uw_reactor_enqueue,
     .open = rb_uw_reactor_open,
     .run = run,
     .close = end_fibers,
-    .send = send_chunk,
+    .send = rb_uw_reactor_send,
     .await_drain = await_drain,
     .detach = detach,
     .streams_apart = true,

@@ -7,19 +7,12 @@
 
 #include "reactor.h"
 
-static void tell_changed(struct rb_uw_reactor *reactor)
-{
-    pthread_mutex_lock(&reactor->lock);
-    pthread_cond_broadcast(&reactor->changed);
-    pthread_mutex_unlock(&reactor->lock);
-}
-
 static void notify(void *context, struct uw_request *request, enum uw_event event)
 {
     struct rb_uw_reactor *reactor = context;
 
     if (event == UW_EVENT_DRAINED) {
-        tell_changed(reactor);
+        rb_uw_reactor_tell_changed(reactor);
         return;
     }
     request->events = event;
@@ -56,7 +49,7 @@ static void *loop_thread(void *argument)
         status = reactor->status;
     }
     atomic_store(&reactor->ended, true);
-    tell_changed(reactor);
+    rb_uw_reactor_tell_changed(reactor);
     uw_queue_close(&reactor->queue);
     (void)eventfd_write(reactor->ended_fd, 1); /* the counter cannot overflow by one */
     return NULL;

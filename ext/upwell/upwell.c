@@ -83,5 +83,6 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_body();
     rb_uw_init_exchange();
     rb_uw_init_detach();
+    rb_uw_init_reactor_fibers();
     rb_uw_init_reactor();
 }

@@ -18,11 +18,12 @@ struct rb_uw_exchange {
     struct uw_chunk *chunk; /* being filled */
     VALUE env, input, hijack, early_hints, finished;
     VALUE status, headers, body;
-    VALUE closer;     /* the body whose `close` is due */
-    VALUE hijacker;   /* of a partial hijack, or nil */
-    VALUE error;      /* what the application raised, or nil */
-    bool suspendable; /* inline: on a fiber of its own */
-    bool moved;       /* to that fiber */
+    VALUE closer;             /* the body whose `close` is due */
+    VALUE hijacker;           /* of a partial hijack, or nil */
+    VALUE error;              /* what the application raised, or nil */
+    bool suspendable;         /* inline: on a fiber of its own */
+    bool moved;               /* to that fiber */
+    struct rb_uw_wait *drain; /* fibers: of the fiber while it waits for the client */
     uint64_t body_length, body_written;
     enum rb_uw_framing {
         RB_UW_NO_BODY,

@@ -1,0 +1,246 @@
+/* Mode fibers: the application runs on the thread of the loop, each request on a fiber of a pool, under an
+ * Upwell::Scheduler on the same loop. Where a request waits, others run. */
+#include <ruby/fiber/scheduler.h>
+#include <unistd.h>
+
+#include "reactor.h"
+#include "scheduler.h"
+
+static ID id_keys, id_new;
+#if RB_UW_RUBY(3, 2)
+static ID id_storage;
+#endif
+static VALUE cFiber;
+
+void rb_uw_init_reactor_fibers(void)
+{
+    id_keys = rb_intern("keys");
+    id_new = rb_intern("new");
+#if RB_UW_RUBY(3, 2)
+    id_storage = rb_intern("storage");
+#endif
+    cFiber = rb_path2class("Fiber");
+}
+
+static struct rb_uw_scheduler *scheduler_of(struct rb_uw_reactor *reactor)
+{
+    return rb_uw_scheduler_use(reactor->scheduler);
+}
+
+/* Events, on the loop without the interpreter's lock */
+
+static void notify(void *context, struct uw_request *request, enum uw_event event)
+{
+    struct rb_uw_exchange *exchange = request->user;
+
+    if (event != UW_EVENT_DRAINED)
+        rb_uw_reactor_enqueue(context, request, event);
+    else if (exchange->drain)
+        rb_uw_wait_end(exchange->drain);
+    else /* a thread of the application waits */
+        rb_uw_reactor_tell_changed(context);
+}
+
+/* A fiber of the pool */
+
+struct service {
+    struct rb_uw_reactor *reactor;
+    struct uw_request *request;
+};
+
+static VALUE serve(VALUE argument)
+{
+    struct service *service = (struct service *)argument;
+    unsigned events = service->request->events;
+
+    service->request->events = 0;
+    if (events & UW_EVENT_REQUEST)
+        rb_uw_serve(service->reactor, service->request);
+    else
+        rb_uw_serve_sent(service->reactor, service->request);
+    return Qnil;
+}
+
+static VALUE keys_of_thread(void)
+{
+    return rb_funcallv(rb_thread_current(), id_keys, 0, NULL); /* which are the fiber's */
+}
+
+/* What an application left in a fiber is not for the next request. */
+static bool untouched(VALUE fiber)
+{
+#if RB_UW_RUBY(3, 2)
+    VALUE storage = rb_funcallv(fiber, id_storage, 0, NULL);
+
+    if (RB_TYPE_P(storage, T_HASH) && RHASH_SIZE(storage) > 0)
+        return false;
+#endif
+    return RARRAY_LEN(keys_of_thread()) == 0 && rb_ivar_count(fiber) == 0;
+}
+
+/* Serves one request after another, of those that the last turns brought. Returns whether the fiber can be used again.
+ */
+static bool serve_batch(struct rb_uw_reactor *reactor, VALUE fiber)
+{
+    struct service service = {reactor, NULL};
+
+    while ((service.request = rb_uw_reactor_take(reactor))) {
+        int state = 0;
+
+        reactor->busy++;
+        rb_protect(serve, (VALUE)&service, &state);
+        reactor->busy--;
+        if (state) { /* what ends the process: the root raises it */
+            RB_OBJ_WRITE(reactor->self, &reactor->raised, rb_errinfo());
+            rb_set_errinfo(Qnil);
+            return false;
+        }
+        rb_uw_reactor_flush_if_late(reactor);
+        if (!untouched(fiber))
+            return false;
+    }
+    return true;
+}
+
+static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+    VALUE fiber = rb_fiber_current();
+
+    (void)unused, (void)argc, (void)argv, (void)blockarg;
+    while (serve_batch(reactor, fiber)) {
+        rb_ary_push(reactor->idle, fiber);
+        rb_uw_scheduler_give_way(scheduler_of(reactor));
+    }
+    reactor->fibers--;
+    return Qnil;
+}
+
+/* The root fiber, which turns the loop */
+
+/* One that has no request; or nil when all that there may be are busy. */
+static VALUE free_fiber(struct rb_uw_reactor *reactor)
+{
+    if (RARRAY_LEN(reactor->idle) > 0)
+        return rb_ary_pop(reactor->idle);
+    if (reactor->fibers == reactor->fibers_max)
+        return Qnil;
+    reactor->fibers++;
+    return rb_block_call(cFiber, id_new, 0, NULL, run_fiber, reactor->self);
+}
+
+static bool can_serve(const struct rb_uw_reactor *reactor)
+{
+    return reactor->batch.first && (RARRAY_LEN(reactor->idle) > 0 || reactor->fibers < reactor->fibers_max);
+}
+
+static void serve_batches(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
+{
+    rb_uw_reactor_begin_batch(reactor);
+    while (can_serve(reactor) && NIL_P(reactor->raised))
+        rb_uw_scheduler_start(scheduler, free_fiber(reactor));
+    if (!NIL_P(reactor->raised))
+        rb_exc_raise(reactor->raised);
+}
+
+static void turn(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
+{
+    reactor->hurry = rb_uw_scheduler_begin_turn(scheduler) || reactor->ready.first || can_serve(reactor);
+    reactor->busy_since_ns = 0;
+    rb_nogvl(rb_uw_reactor_turn, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
+    reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
+    rb_uw_scheduler_end_turn(scheduler);
+}
+
+static VALUE run(VALUE self)
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+    struct rb_uw_scheduler *scheduler;
+
+    RB_OBJ_WRITE(self, &reactor->scheduler, rb_uw_scheduler_new(&reactor->server.loop));
+    rb_fiber_scheduler_set(reactor->scheduler);
+    scheduler = scheduler_of(reactor);
+    while (rb_uw_reactor_goes_on(reactor) && !reactor->status) {
+        turn(reactor, scheduler);
+        if (rb_uw_scheduler_ready(scheduler))
+            rb_uw_scheduler_run_ready(scheduler);
+        serve_batches(reactor, scheduler);
+    }
+    return Qnil;
+}
+
+/* What the application still runs is ended: the fibers of requests that the deadline overtook, and its own. */
+static void end_fibers(struct rb_uw_reactor *reactor)
+{
+    if (NIL_P(reactor->scheduler))
+        return;
+    rb_uw_scheduler_stop(scheduler_of(reactor));
+    rb_fiber_scheduler_set(Qnil);
+}
+
+/* What a request asks of the loop */
+
+static VALUE wait_for_drain(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    rb_uw_wait(exchange->drain, UW_FOREVER);
+    return Qnil;
+}
+
+static VALUE forget_drain(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    exchange->drain = NULL;
+    atomic_store(&exchange->request->await_drain, false);
+    return Qnil;
+}
+
+static void await_drain(struct rb_uw_exchange *exchange)
+{
+    struct rb_uw_wait wait;
+
+    rb_uw_wait_init(&wait, scheduler_of(exchange->reactor));
+    exchange->drain = &wait;
+    rb_ensure(wait_for_drain, (VALUE)exchange, forget_drain, (VALUE)exchange);
+}
+
+static VALUE wait_for_detach(VALUE argument)
+{
+    rb_uw_wait((struct rb_uw_wait *)argument, UW_FOREVER);
+    return Qnil;
+}
+
+/* The loop refers to this stack until it is done: what is raised into the fiber meanwhile is raised then. */
+static void detach(struct rb_uw_detachment *detachment)
+{
+    struct rb_uw_wait wait;
+    int state = 0, raised;
+
+    detachment->wait = &wait;
+    rb_uw_wait_init(&wait, scheduler_of(detachment->reactor));
+    uw_request_detach(detachment->request, &detachment->detached);
+    while (!detachment->done) { /* which may be so at once */
+        rb_protect(wait_for_detach, (VALUE)&wait, &raised);
+        state = raised ? raised : state;
+    }
+    uw_list_remove(&wait.ready);
+    if (!state)
+        return;
+    if (detachment->detached.fd >= 0)
+        close(detachment->detached.fd);
+    free(detachment->detached.bytes);
+    rb_jump_tag(state);
+}
+
+const struct rb_uw_mode rb_uw_mode_fibers = {
+    .name = "fibers",
+    .notify = notify,
+    .open = rb_uw_reactor_open,
+    .run = run,
+    .close = end_fibers,
+    .send = rb_uw_reactor_send,
+    .await_drain = await_drain,
+    .detach = detach,
+};
