@@ -14,8 +14,11 @@
 #define UW_TIMERS_LEVELS \
     7 /* 2^(16 + 6 * 7) ns: nine years; a later deadline waits in the last slot and is placed again */
 
+struct uw_loop;
+
 struct uw_timer {
     struct uw_list link;
+    void (*expire)(struct uw_loop *loop, struct uw_timer *timer); /* NULL: what the loop does for every timer */
     int64_t deadline_ns;
     uint8_t level, slot;
     bool active;

@@ -30,8 +30,8 @@ struct uw_backend {
      * -errno. */
     int (*wait)(struct uw_loop *loop, int64_t wait_ns);
 
-    /* Readiness backends: changes the events (POLLIN, POLLOUT) waited for on `fd` from `old` to `new`. Returns 0 or
-     * -errno. */
+    /* Readiness backends: changes the events (POLLIN, POLLPRI, POLLOUT) waited for on `fd` from `old` to `new`. Returns
+     * 0 or -errno. */
     int (*interest)(struct uw_loop *loop, int fd, unsigned old, unsigned new);
 };
 

@@ -11,7 +11,8 @@
 
 #define EVENTS_PER_WAIT 256
 
-_Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR && EPOLLHUP == POLLHUP,
+_Static_assert(EPOLLIN == POLLIN && EPOLLPRI == POLLPRI && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &&
+                   EPOLLHUP == POLLHUP,
                "epoll's events are those of poll");
 
 static int epoll_of(struct uw_loop *loop)

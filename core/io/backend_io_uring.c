@@ -23,6 +23,9 @@
 #define CLOSE_WAIT_NS (100 * UW_NS_PER_MS) /* for an operation that cannot be cancelled */
 #define CLOSE_TURNS_MAX 1000
 
+/* Marks the user data of the poll that goes before a stream's read or write; addresses of operations are even. */
+#define POLL_MARK 1
+
 struct ring {
     struct io_uring uring;
     struct io_uring_buf_ring *buffers;
@@ -194,10 +197,36 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
     }
 }
 
+/* A stream is read or written when it is ready: on a non-blocking descriptor the kernel would answer EAGAIN instead of
+ * waiting. */
+static bool polls_first(const struct uw_operation *operation)
+{
+    return (operation->verb == UW_READ || operation->verb == UW_WRITE) && operation->offset < 0;
+}
+
+/* Queues the poll to which the next entry is linked: when it fails, the other is not told of. Both have to go to the
+ * kernel in one call. */
+static bool link_poll(struct ring *ring, struct uw_operation *operation)
+{
+    struct io_uring_sqe *entry;
+
+    if (io_uring_sq_space_left(&ring->uring) < 2 && io_uring_submit(&ring->uring) < 0)
+        return false;
+    entry = io_uring_get_sqe(&ring->uring);
+    if (!entry)
+        return false;
+    io_uring_prep_poll_add(entry, operation->fd, operation->verb == UW_READ ? POLLIN : POLLOUT);
+    io_uring_sqe_set_data64(entry, (uintptr_t)operation | POLL_MARK);
+    entry->flags |= IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS;
+    return true;
+}
+
 static void enqueue(struct uw_loop *loop, struct uw_operation *operation)
 {
-    struct io_uring_sqe *entry = next_entry(ring_of(loop));
+    struct io_uring_sqe *entry = NULL;
 
+    if (!polls_first(operation) || link_poll(ring_of(loop), operation))
+        entry = next_entry(ring_of(loop));
     if (!entry) {
         uw_complete_later(loop, operation, -EBUSY);
         return;
@@ -217,17 +246,27 @@ static void ring_submit(struct uw_loop *loop, struct uw_operation *operation)
 }
 
 /* The operation itself tells how it ended; the cancellation's own result is of no interest. */
-static void ring_cancel(struct uw_loop *loop, struct uw_operation *operation)
+static bool cancel_data(struct ring *ring, uintptr_t data)
 {
-    struct io_uring_sqe *entry = next_entry(ring_of(loop));
+    struct io_uring_sqe *entry = next_entry(ring);
 
-    if (!entry) {
-        operation->cancelled = false; /* the caller may ask again */
-        return;
-    }
-    io_uring_prep_cancel(entry, operation, 0);
+    if (!entry)
+        return false;
+    io_uring_prep_cancel64(entry, data, 0);
     io_uring_sqe_set_data(entry, NULL);
     entry->flags |= IOSQE_CQE_SKIP_SUCCESS;
+    return true;
+}
+
+static void ring_cancel(struct uw_loop *loop, struct uw_operation *operation)
+{
+    struct ring *ring = ring_of(loop);
+    bool queued = true;
+
+    if (polls_first(operation))
+        queued = cancel_data(ring, (uintptr_t)operation | POLL_MARK);
+    if (!queued || !cancel_data(ring, (uintptr_t)operation))
+        operation->cancelled = false; /* the caller may ask again */
 }
 
 static void ring_flush(struct uw_loop *loop)
@@ -272,6 +311,12 @@ static bool left_to_send(struct uw_operation *operation, int32_t result)
     }
 }
 
+/* Another took what the stream was ready for. */
+static bool polls_again(const struct uw_operation *operation, int32_t result)
+{
+    return polls_first(operation) && result == -EAGAIN && !operation->cancelled;
+}
+
 /* A send tells of all its bytes, or of none. */
 static void deliver_single(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
@@ -295,6 +340,8 @@ static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_
     if (goes_on) {
         if (brings(operation, result))
             operation->complete(loop, operation, result);
+    } else if (polls_again(operation, result)) {
+        ring_submit(loop, operation);
     } else if (brings(operation, result)) { /* cancelled, but this came first */
         operation->complete(loop, operation, result);
         uw_finish(loop, operation, -ECANCELED);
@@ -306,7 +353,8 @@ static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_
 /* Delivers one completion; returns 1 when it used a provided buffer, which has then been put back at `place`. */
 static int take(struct uw_loop *loop, const struct io_uring_cqe *cqe, int place)
 {
-    struct uw_operation *operation = io_uring_cqe_get_data(cqe);
+    /* A linked poll that failed is all there is to be told of the operation. */
+    struct uw_operation *operation = (struct uw_operation *)((uintptr_t)cqe->user_data & ~(uintptr_t)POLL_MARK);
     struct ring *ring = ring_of(loop);
     int buffer = cqe->flags & IORING_CQE_F_BUFFER ? (int)(cqe->flags >> IORING_CQE_BUFFER_SHIFT) : -1;
 

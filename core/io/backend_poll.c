@@ -121,7 +121,7 @@ static unsigned events_of(const struct pollfd *item)
 {
     unsigned events = (unsigned)item->revents;
 
-    return (events & POLLNVAL ? POLLERR : 0) | (events & (POLLIN | POLLOUT | POLLERR | POLLHUP));
+    return (events & POLLNVAL ? POLLERR : 0) | (events & (POLLIN | POLLPRI | POLLOUT | POLLERR | POLLHUP));
 }
 
 static int poll_wait(struct uw_loop *loop, int64_t wait_ns)

@@ -129,7 +129,7 @@ static void expire_timers(struct uw_loop *loop)
         struct uw_timer *timer = uw_owner(expired.next, struct uw_timer, link);
 
         uw_list_remove(&timer->link);
-        loop->expire(loop, timer);
+        (timer->expire ? timer->expire : loop->expire)(loop, timer);
     }
 }
 

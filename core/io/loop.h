@@ -40,11 +40,11 @@ enum uw_verb {
     UW_SEND_FILE,   /* sends `length` bytes of the regular file `file`, from `offset`; the result is fewer when the file
                      * ends before, or -errno; raises SIGPIPE unless that is ignored: sendfile(2) cannot be told not to */
     UW_READ,        /* at most `length` bytes into `data`, at `offset` of a file, or -1 for the current position and for
-                       streams */
+                       streams; waits until there is something, on non-blocking descriptors too */
     UW_WRITE,       /* at most `length` bytes from `data`, likewise */
     UW_CONNECT,     /* to the address `data` of `length` bytes: 0 or -errno */
-    UW_POLL, /* waits for the events in `length` (POLLIN, POLLOUT); the result is those that came, POLLERR and POLLHUP
-                too */
+    UW_POLL, /* waits for the events in `length` (POLLIN, POLLPRI, POLLOUT); the result is those that came, POLLERR and
+                 POLLHUP too */
 };
 
 struct uw_operation {
@@ -76,7 +76,7 @@ struct uw_loop {
     void *backend_state;
     int64_t now_ns; /* when this turn's waiting ended */
     struct uw_timers timers;
-    uw_expire *expire; /* called for every timer that is due */
+    uw_expire *expire; /* called for every timer that is due and has no function of its own */
 
     struct uw_operation *completed, **completed_tail; /* results found while submitting, delivered in the next turn */
 
@@ -90,8 +90,8 @@ struct uw_loop {
 };
 
 /* Opens a loop on the backend of that name, or with NULL on the first of uw_backends that works here. `expire` is
- * called for every timer that is due. Returns 0; -ENOENT for a name that is not compiled in; or the -errno with which
- * the backend cannot be used. */
+ * called for every timer that is due and has none of its own; without such timers it may be NULL. Returns 0; -ENOENT
+ * for a name that is not compiled in; or the -errno with which the backend cannot be used. */
 int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire);
 
 /* Ends every pending operation without calling it back, and frees what the loop holds. */

@@ -67,7 +67,7 @@ static bool reads(const struct uw_operation *operation)
     case UW_CONNECT:
         return false;
     case UW_POLL:
-        return operation->length & POLLIN;
+        return operation->length & (POLLIN | POLLPRI);
     default:
         return true;
     }
@@ -75,11 +75,10 @@ static bool reads(const struct uw_operation *operation)
 
 static unsigned wanted_events(const struct uw_descriptor *descriptor)
 {
-    unsigned events = (descriptor->readers ? POLLIN : 0) | (descriptor->writers ? POLLOUT : 0);
+    unsigned events = descriptor->writers ? POLLOUT : 0;
 
     for (const struct uw_operation *o = descriptor->readers; o; o = o->next)
-        if (o->verb == UW_POLL && o->length & POLLOUT)
-            events |= POLLOUT;
+        events |= o->verb == UW_POLL ? o->length & (POLLIN | POLLPRI | POLLOUT) : POLLIN;
     return events;
 }
 

@@ -112,6 +112,72 @@ CONTRACT(writing_to_a_full_pipe_waits_and_blocks_nobody)
     write_pipe(false);
 }
 
+/* The pipes and sockets of Ruby are non-blocking: there too a read or write waits. */
+CONTRACT(reading_a_nonblocking_pipe_waits_for_bytes)
+{
+    char buffer[8];
+    int fds[2];
+    struct uw_operation in = {.verb = UW_READ, .data = buffer, .length = sizeof buffer, .offset = -1};
+
+    CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC | O_NONBLOCK));
+    in.fd = fds[0];
+    run_into_waiting(&in);
+    CHECK_EQUAL(3, write(fds[1], "abc", 3));
+    turn_until(&results, 1);
+    CHECK(last_result == 3 && memcmp(buffer, "abc", 3) == 0);
+    run_into_waiting(&in);
+    CHECK_EQUAL(-ECANCELED, cancel(&in));
+    uw_submit(&loop, &in);
+    CHECK_EQUAL(-ECANCELED, cancel(&in)); /* before the kernel knew of it */
+    CHECK_EQUAL(1, write(fds[1], "d", 1));
+    CHECK_EQUAL(1, run(&in)); /* which no cancelled read took with it */
+    CHECK_EQUAL(0, close(fds[1]));
+    CHECK_EQUAL(0, run(&in));
+    CHECK_EQUAL(0, uw_close(&loop, fds[0]));
+    CHECK_EQUAL(-EBADF, run(&in));
+}
+
+/* Of two that wait, one gets the bytes, and the other goes on waiting. */
+CONTRACT(two_readers_of_a_nonblocking_pipe)
+{
+    char buffer[8];
+    int fds[2];
+    struct uw_operation one = {.verb = UW_READ, .data = buffer, .length = sizeof buffer, .offset = -1}, other = one;
+
+    CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC | O_NONBLOCK));
+    one.fd = other.fd = fds[0];
+    run_into_waiting(&one);
+    run_into_waiting(&other);
+    CHECK_EQUAL(1, write(fds[1], "a", 1));
+    turn_until(&results, 1);
+    CHECK_EQUAL(1, last_result);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    CHECK(results == 1 && one.pending != other.pending);
+    CHECK_EQUAL(1, write(fds[1], "b", 1));
+    turn_until(&results, 2);
+    CHECK(total == 2 && !one.pending && !other.pending);
+    close_pair(fds);
+}
+
+CONTRACT(writing_to_a_full_nonblocking_pipe_waits)
+{
+    static char full[1 << 16];
+    int fds[2];
+    struct uw_operation out = {.verb = UW_WRITE, .data = "abc", .length = 3, .offset = -1};
+
+    CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC | O_NONBLOCK));
+    out.fd = fds[1];
+    while (write(fds[1], full, sizeof full) > 0)
+        ;
+    run_into_waiting(&out);
+    while (read(fds[0], full, sizeof full) > 0)
+        ;
+    turn_until(&results, 1);
+    CHECK_EQUAL(3, last_result);
+    close_pair(fds);
+}
+
 CONTRACT(polls_for_reading)
 {
     int fds[2];

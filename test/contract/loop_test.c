@@ -30,6 +30,26 @@ CONTRACT(timers_come_in_order_and_in_time)
     CHECK_EQUAL(3, results);
 }
 
+static int own_expiries;
+
+static void expired_for_itself(struct uw_loop *on, struct uw_timer *timer)
+{
+    CHECK(on == &loop && !timer->active);
+    own_expiries++;
+}
+
+CONTRACT(a_timer_may_have_a_function_of_its_own)
+{
+    struct uw_timer common = {.active = false}, own = {.expire = expired_for_itself};
+
+    own_expiries = 0;
+    uw_timer_start(&loop, &own, uw_clock_ns());
+    uw_timer_start(&loop, &common, uw_clock_ns());
+    turn_until(&results, 1);
+    turn_until(&own_expiries, 1);
+    CHECK(results == 1 && own_expiries == 1);
+}
+
 CONTRACT(a_timer_of_the_past_comes_in_the_next_turn)
 {
     struct uw_timer timer = {0};
