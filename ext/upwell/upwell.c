@@ -7,6 +7,7 @@
 #include "base/processors.h"
 #include "build_report.h"
 #include "io/backend.h"
+#include "scheduler.h"
 
 VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
 
@@ -85,4 +86,5 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_detach();
     rb_uw_init_reactor_fibers();
     rb_uw_init_reactor();
+    rb_uw_init_scheduler();
 }

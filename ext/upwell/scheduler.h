@@ -1,0 +1,129 @@
+/* Upwell::Scheduler: what blocks a fiber becomes an operation or a timer of a loop, and other fibers run meanwhile.
+ *
+ * A wait record lives on the C stack of the fiber that waits. The loop's turn, which runs without the interpreter's
+ * lock, only links the records of what has come to `ready`; after the turn, the root fiber transfers to each of these
+ * fibers. A record is not left before its operation has ended in the kernel, whatever is raised into the fiber.
+ *
+ * A server drives a scheduler on its own loop: rb_uw_scheduler_new, then after each turn rb_uw_scheduler_run_ready. */
+#ifndef RB_UPWELL_SCHEDULER_H
+#define RB_UPWELL_SCHEDULER_H
+
+#include <ruby.h>
+#include <ruby/st.h>
+#include <ruby/version.h>
+
+#include "base/list.h"
+#include "io/loop.h"
+
+/* Ruby 4.0 tells a scheduler of closed descriptors and of fibers to interrupt. */
+#define RB_UW_RUBY(major, minor) (RUBY_API_VERSION_CODE >= (major)*10000 + (minor)*100)
+
+#define RB_UW_DESCRIPTOR_BUCKETS 256
+
+struct rb_uw_scheduler {
+    struct uw_loop *loop; /* its own or a server's; NULL until the first use */
+    struct uw_loop own;
+    VALUE self, backend;
+    VALUE root;      /* the fiber that turns the loop, as far as one does */
+    bool root_waits; /* it has let another go on, and can be transferred to */
+    bool turning;    /* the loop may be waiting, and has to be woken */
+    bool closed;
+    unsigned generation; /* of the loop: what an earlier one was told is void */
+    unsigned forks;      /* of this process when the loop was opened */
+
+    struct uw_list waits;     /* all records, by `link`: their fibers are marked */
+    struct uw_list ready;     /* those whose fibers may go on */
+    struct uw_list batch;     /* those that have their turn */
+    struct uw_list unblocked; /* by other threads too; touched with the interpreter's lock only */
+    struct uw_list timeouts;  /* of timeout_after, those that are due */
+    struct uw_list descriptors[RB_UW_DESCRIPTOR_BUCKETS]; /* the records that wait for an IO, by its number */
+    st_table *blocked;                                    /* the records that wait for `unblock`, by their fiber */
+    VALUE early;      /* Array: fibers that were unblocked just before they blocked */
+    VALUE interrupts; /* Array: fiber, exception, fiber, exception ... */
+    size_t waiting, fibers; /* how many there are */
+};
+
+struct rb_uw_wait {
+    struct rb_uw_scheduler *scheduler;
+    struct uw_list link, ready, unblocked, descriptor;
+    struct uw_operation operation;
+    struct uw_timer timer;
+    VALUE fiber;
+    VALUE io; /* what the operation is on, or nil */
+    unsigned generation;
+    int32_t result; /* of the operation */
+    bool over;      /* what was waited for has come, or the time is up */
+    bool timed_out;
+    bool io_closed;
+    bool blocked; /* is in `blocked` */
+};
+
+/* scheduler_class.c */
+void rb_uw_init_scheduler(void);
+
+/* The scheduler of a server: on the loop that the server turns, on the current thread. */
+VALUE rb_uw_scheduler_new(struct uw_loop *loop);
+
+/* An Upwell::Scheduler, ready for use. Raises Upwell::Error when it is closed. */
+struct rb_uw_scheduler *rb_uw_scheduler_use(VALUE self);
+
+/* The scheduler of the current thread, if it is an Upwell::Scheduler; or NULL. */
+struct rb_uw_scheduler *rb_uw_scheduler_current(void);
+
+/* Whether fibers wait to go on, so that the loop must not wait. */
+bool rb_uw_scheduler_ready(const struct rb_uw_scheduler *scheduler);
+
+/* Whether fibers wait at all. */
+bool rb_uw_scheduler_pending(const struct rb_uw_scheduler *scheduler);
+
+/* On the fiber that turns the loop: has every fiber go on for which the turn brought something. A server sets
+ * `turning` before it lets go of the interpreter's lock for a turn, and resets it after. */
+void rb_uw_scheduler_run_ready(struct rb_uw_scheduler *scheduler);
+
+/* Starts `fiber`; the caller goes on when that one waits or ends. */
+void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber);
+
+/* For scheduler_wait.c: has others go on until this fiber is transferred to again, or the loop has been turned here. */
+void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler);
+
+/* scheduler_wait.c */
+
+/* `seconds` is nil or a number: nanoseconds, or UW_FOREVER. Raises ArgumentError or TypeError. */
+int64_t rb_uw_nanoseconds(VALUE seconds);
+
+/* Makes a record for the current fiber, to be waited for with one of the following. */
+void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler);
+
+/* Suspends the fiber until wait->over or the time is up. */
+void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns);
+
+/* Suspends it until it is unblocked (true) or the time is up (false). */
+bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns);
+
+/* Submits wait->operation, on `io`, and suspends the fiber until it has ended. Returns its result; after a time-out, which
+ * wait->timed_out tells, a negative one. Raises IOError when `io` is closed meanwhile. */
+int32_t rb_uw_wait_operation(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns);
+
+/* Transfers to `fiber`, or with nil to whoever has its turn; the current fiber goes on with the next batch. */
+void rb_uw_wait_turn(struct rb_uw_scheduler *scheduler, VALUE fiber);
+
+/* Lets the fiber go on. Safe without the interpreter's lock, on the loop's thread. */
+void rb_uw_wait_end(struct rb_uw_wait *wait);
+
+/* Cancels an operation whose completion ends `wait`, and suspends the fiber until that is so. */
+void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation);
+
+/* Has `wait` end when `io` is closed: see scheduler_close.c. Nothing must be raised before it is waited for. */
+void rb_uw_wait_watch(struct rb_uw_wait *wait, VALUE io, int fd);
+
+/* The rest of the hooks, one file a group. Each defines its methods. */
+void rb_uw_init_scheduler_time(VALUE class);
+void rb_uw_init_scheduler_io(VALUE class);
+void rb_uw_init_scheduler_select(VALUE class);
+void rb_uw_init_scheduler_process(VALUE class);
+void rb_uw_init_scheduler_close(VALUE class);
+
+/* scheduler_time.c: raises into the fibers whose time is up. */
+void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler);
+
+#endif

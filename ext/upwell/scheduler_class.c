@@ -1,0 +1,662 @@
+/* Upwell::Scheduler: its loop, the fiber that turns it, and the fibers that go on after a turn. */
+#include "scheduler.h"
+
+#include <pthread.h>
+#include <ruby/fiber/scheduler.h>
+
+#include "io/backend.h"
+#include "upwell.h"
+
+#define STOP_NS UW_NS_PER_SECOND /* for the `ensure` clauses of fibers that are ended by the scheduler's end */
+
+static VALUE cScheduler, cFiber, eStop;
+static ID id_report;
+static atomic_uint forks;
+
+#if !RB_UW_RUBY(3, 2)
+static VALUE nonblocking;
+static ID id_new;
+#endif
+
+static void scheduler_mark(void *data)
+{
+    struct rb_uw_scheduler *scheduler = data;
+
+    rb_gc_mark(scheduler->self); /* itself: records point into it */
+    rb_gc_mark(scheduler->root); /* compared with addresses on the stacks of fibers */
+    rb_gc_mark_movable(scheduler->backend);
+    rb_gc_mark_movable(scheduler->early);
+    rb_gc_mark_movable(scheduler->interrupts);
+    for (struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
+        rb_gc_mark(uw_owner(link, struct rb_uw_wait, link)->fiber);
+}
+
+static void scheduler_compact(void *data)
+{
+    struct rb_uw_scheduler *scheduler = data;
+
+    scheduler->backend = rb_gc_location(scheduler->backend);
+    scheduler->early = rb_gc_location(scheduler->early);
+    scheduler->interrupts = rb_gc_location(scheduler->interrupts);
+}
+
+static void close_loop(struct rb_uw_scheduler *scheduler)
+{
+    if (scheduler->loop == &scheduler->own)
+        uw_loop_close(scheduler->loop);
+    scheduler->loop = NULL;
+}
+
+static void scheduler_free(void *data)
+{
+    struct rb_uw_scheduler *scheduler = data;
+
+    close_loop(scheduler);
+    st_free_table(scheduler->blocked);
+    xfree(scheduler);
+}
+
+static size_t scheduler_memsize(const void *data)
+{
+    const struct rb_uw_scheduler *scheduler = data;
+
+    return sizeof *scheduler + st_memsize(scheduler->blocked);
+}
+
+/* Without write barriers: records come and go with every wait, and the list is looked through in each collection. */
+static const rb_data_type_t scheduler_type = {
+    .wrap_struct_name = "Upwell::Scheduler",
+    .function = {.dmark = scheduler_mark,
+                 .dfree = scheduler_free,
+                 .dsize = scheduler_memsize,
+                 .dcompact = scheduler_compact},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
+static struct rb_uw_scheduler *get(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler;
+
+    TypedData_Get_Struct(self, struct rb_uw_scheduler, &scheduler_type, scheduler);
+    return scheduler;
+}
+
+/* What a loop was told is void from here on. */
+static void begin_generation(struct rb_uw_scheduler *scheduler)
+{
+    scheduler->generation++;
+    scheduler->root = Qnil;
+    scheduler->root_waits = scheduler->turning = false;
+    scheduler->waiting = 0;
+    uw_list_init(&scheduler->waits);
+    uw_list_init(&scheduler->ready);
+    uw_list_init(&scheduler->batch);
+    uw_list_init(&scheduler->unblocked);
+    uw_list_init(&scheduler->timeouts);
+    for (size_t i = 0; i < RB_UW_DESCRIPTOR_BUCKETS; i++)
+        uw_list_init(&scheduler->descriptors[i]);
+    st_clear(scheduler->blocked);
+}
+
+static VALUE scheduler_allocate(VALUE class)
+{
+    st_table *blocked = st_init_numtable();
+    struct rb_uw_scheduler *scheduler;
+    VALUE self = TypedData_Make_Struct(class, struct rb_uw_scheduler, &scheduler_type, scheduler);
+
+    scheduler->blocked = blocked;
+    scheduler->self = self;
+    scheduler->backend = scheduler->early = scheduler->interrupts = Qnil;
+    begin_generation(scheduler);
+    scheduler->early = rb_ary_new();
+    scheduler->interrupts = rb_ary_new();
+    return self;
+}
+
+static VALUE scheduler_choose(VALUE self, VALUE backend)
+{
+    get(self)->backend = rb_str_freeze(rb_uw_choose_backend(backend));
+    return Qnil;
+}
+
+/*
+ * @return [String] the backend in use: "io_uring", "epoll" or "poll"
+ */
+static VALUE scheduler_backend(VALUE self)
+{
+    return get(self)->backend;
+}
+
+VALUE rb_uw_scheduler_new(struct uw_loop *loop)
+{
+    VALUE self = scheduler_allocate(cScheduler);
+    struct rb_uw_scheduler *scheduler = get(self);
+
+    scheduler->backend = rb_str_new_cstr(loop->backend->name);
+    scheduler->loop = loop;
+    scheduler->forks = atomic_load(&forks);
+    return self;
+}
+
+static void count_fork(void)
+{
+    atomic_fetch_add(&forks, 1);
+}
+
+/* A loop belongs to the thread that opens it, so that is done by the first who uses it. The child of a fork has no part
+ * in its parent's loop, and opens one of its own. */
+static void open_loop(struct rb_uw_scheduler *scheduler)
+{
+    int error;
+
+    if (scheduler->closed)
+        rb_raise(rb_eUpwellError, "this scheduler is closed: set a new one with Fiber.set_scheduler");
+    if (scheduler->loop) {
+        close_loop(scheduler);
+        begin_generation(scheduler);
+        scheduler->fibers = 0;
+    }
+    error = uw_loop_open(&scheduler->own, StringValueCStr(scheduler->backend), NULL);
+    if (error)
+        rb_syserr_fail(-error, "opening the event loop of a scheduler");
+    scheduler->loop = &scheduler->own;
+    scheduler->forks = atomic_load(&forks);
+}
+
+struct rb_uw_scheduler *rb_uw_scheduler_use(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = get(self);
+
+    if (!scheduler->loop || scheduler->forks != atomic_load_explicit(&forks, memory_order_relaxed))
+        open_loop(scheduler);
+    return scheduler;
+}
+
+struct rb_uw_scheduler *rb_uw_scheduler_current(void)
+{
+    VALUE scheduler = rb_fiber_scheduler_get();
+
+    return rb_typeddata_is_kind_of(scheduler, &scheduler_type) ? get(scheduler) : NULL;
+}
+
+/* The root fiber */
+
+typedef void root_work(struct rb_uw_scheduler *scheduler, VALUE argument);
+
+struct root {
+    struct rb_uw_scheduler *scheduler;
+    root_work *work;
+    VALUE argument, before;
+    unsigned generation;
+};
+
+static VALUE work_as_root(VALUE argument)
+{
+    struct root *root = (struct root *)argument;
+
+    root->work(root->scheduler, root->argument);
+    return Qnil;
+}
+
+static VALUE end_as_root(VALUE argument)
+{
+    struct root *root = (struct root *)argument;
+
+    root->scheduler->root_waits = false;
+    root->scheduler->root = root->generation == root->scheduler->generation ? root->before : Qnil;
+    return Qnil;
+}
+
+/* Has the current fiber be the root while `work` runs. A root that waits is the root already: then nobody else is. */
+static void as_root(struct rb_uw_scheduler *scheduler, root_work *work, VALUE argument)
+{
+    struct root root = {scheduler, work, argument, scheduler->root, scheduler->generation};
+
+    scheduler->root = rb_fiber_current();
+    rb_ensure(work_as_root, (VALUE)&root, end_as_root, (VALUE)&root);
+    RB_GC_GUARD(root.before);
+    RB_GC_GUARD(argument);
+}
+
+/* Lets `fiber` go on until it waits or ends. */
+static void transfer(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    scheduler->root_waits = true;
+    rb_fiber_transfer(fiber, 0, NULL);
+    scheduler->root_waits = false;
+}
+
+/* After a turn */
+
+bool rb_uw_scheduler_ready(const struct rb_uw_scheduler *scheduler)
+{
+    return !uw_list_empty(&scheduler->ready) || !uw_list_empty(&scheduler->batch) ||
+           !uw_list_empty(&scheduler->unblocked) || RARRAY_LEN(scheduler->interrupts) > 0;
+}
+
+bool rb_uw_scheduler_pending(const struct rb_uw_scheduler *scheduler)
+{
+    return !uw_list_empty(&scheduler->waits) || RARRAY_LEN(scheduler->interrupts) > 0;
+}
+
+static void end_unblocked(struct rb_uw_scheduler *scheduler)
+{
+    while (!uw_list_empty(&scheduler->unblocked)) {
+        struct rb_uw_wait *wait = uw_owner(scheduler->unblocked.next, struct rb_uw_wait, unblocked);
+
+        uw_list_remove(&wait->unblocked);
+        rb_uw_wait_end(wait);
+    }
+}
+
+static void raise_interrupts(struct rb_uw_scheduler *scheduler)
+{
+    while (RARRAY_LEN(scheduler->interrupts) > 0) {
+        VALUE fiber = rb_ary_shift(scheduler->interrupts), exception = rb_ary_shift(scheduler->interrupts);
+
+        if (!RTEST(rb_fiber_alive_p(fiber)))
+            continue;
+        scheduler->root_waits = true;
+        rb_fiber_raise(fiber, 1, &exception);
+        scheduler->root_waits = false;
+    }
+}
+
+/* Those that are ready now: what they make ready has its turn after the loop's. */
+static void run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
+{
+    (void)unused;
+    rb_uw_scheduler_raise_timeouts(scheduler);
+    raise_interrupts(scheduler);
+    end_unblocked(scheduler);
+    uw_list_move(&scheduler->batch, &scheduler->ready);
+    while (!uw_list_empty(&scheduler->batch)) {
+        struct rb_uw_wait *wait = uw_owner(scheduler->batch.next, struct rb_uw_wait, ready);
+
+        uw_list_remove(&wait->ready);
+        transfer(scheduler, wait->fiber);
+    }
+}
+
+void rb_uw_scheduler_run_ready(struct rb_uw_scheduler *scheduler)
+{
+    as_root(scheduler, run_ready, Qnil);
+}
+
+static void turn(struct rb_uw_scheduler *scheduler, int64_t wait_ns)
+{
+    int status;
+
+    if (rb_uw_scheduler_ready(scheduler))
+        wait_ns = 0;
+    rb_ary_clear(scheduler->early); /* whoever was about to block has done so */
+    scheduler->turning = wait_ns > 0;
+    status = rb_uw_turn(scheduler->loop, wait_ns);
+    scheduler->turning = false;
+    if (wait_ns == 0)
+        rb_thread_check_ints();
+    if (status)
+        rb_syserr_fail(-status, "waiting for events");
+}
+
+static void turn_and_run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
+{
+    turn(scheduler, UW_FOREVER);
+    run_ready(scheduler, unused);
+}
+
+/* A fiber that was resumed by the root itself, rather than by its transfer, cannot go back there: it turns the loop. */
+void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler)
+{
+    if (scheduler->root_waits)
+        rb_fiber_transfer(scheduler->root, 0, NULL);
+    else
+        as_root(scheduler, turn_and_run_ready, Qnil);
+}
+
+/* Fibers */
+
+static VALUE call_block(VALUE block)
+{
+    return rb_proc_call_with_block(block, 0, NULL, Qnil);
+}
+
+static VALUE report(VALUE pair)
+{
+    return rb_funcall(RARRAY_AREF(pair, 0), id_report, 1, RARRAY_AREF(pair, 1));
+}
+
+/* An error ends its fiber and no other; what ends the process, or the thread, passes on to the root. */
+static void end_in_error(VALUE self, int state)
+{
+    VALUE error = rb_errinfo();
+    int ignored;
+
+    if (!RTEST(rb_obj_is_kind_of(error, rb_eException)) || RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)) ||
+        RTEST(rb_obj_is_kind_of(error, rb_eSignal)))
+        rb_jump_tag(state);
+    rb_set_errinfo(Qnil);
+    if (RTEST(rb_obj_is_kind_of(error, eStop)))
+        return;
+    rb_protect(report, rb_assoc_new(self, error), &ignored);
+    rb_set_errinfo(Qnil);
+}
+
+static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, pair))
+{
+    VALUE self = RARRAY_AREF(pair, 0);
+    struct rb_uw_scheduler *scheduler = get(self);
+    unsigned generation = scheduler->generation;
+    int state;
+
+    (void)yielded;
+    scheduler->fibers++;
+    rb_protect(call_block, RARRAY_AREF(pair, 1), &state);
+    if (generation == scheduler->generation)
+        scheduler->fibers--;
+    if (state)
+        end_in_error(self, state);
+    RB_GC_GUARD(self);
+    return Qnil;
+}
+
+static VALUE new_fiber(VALUE self, VALUE block, VALUE storage)
+{
+    VALUE pair = rb_assoc_new(self, block);
+
+#if RB_UW_RUBY(3, 2)
+    return rb_fiber_new_storage(run_fiber, pair, storage);
+#else
+    (void)storage;
+    return rb_funcall_with_block_kw(cFiber, id_new, 1, &nonblocking, rb_proc_new(run_fiber, pair), RB_PASS_KEYWORDS);
+#endif
+}
+
+void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    if (scheduler->root_waits)
+        rb_uw_wait_turn(scheduler, fiber);
+    else
+        as_root(scheduler, transfer, fiber);
+}
+
+/*
+ * For Fiber.schedule: starts a fiber, which runs until it waits for something.
+ *
+ * An error that the block does not rescue ends this fiber only; it is reported on $stderr unless
+ * Thread.current.report_on_exception is false.
+ *
+ * @param storage [Hash, nil, true] as for Fiber.new, since Ruby 3.2
+ * @return [Fiber]
+ * @raise [Upwell::Error] when the scheduler is closed
+ */
+static VALUE scheduler_fiber(int argc, VALUE *argv, VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
+    VALUE options, block, fiber;
+
+    rb_scan_args(argc, argv, "*:&", NULL, &options, &block);
+    if (NIL_P(block))
+        rb_raise(rb_eArgError, "a block is needed: it is what the fiber runs");
+    fiber = new_fiber(self, block, NIL_P(options) ? Qtrue : rb_hash_lookup2(options, ID2SYM(rb_intern("storage")), Qtrue));
+    rb_uw_scheduler_start(scheduler, fiber);
+    return fiber;
+}
+
+/*
+ * Lets other fibers that can go on do so first.
+ *
+ * @return [nil]
+ */
+static VALUE scheduler_yield(VALUE self)
+{
+    rb_uw_wait_turn(rb_uw_scheduler_use(self), Qnil);
+    return Qnil;
+}
+
+/*
+ * Suspends the current fiber until it is unblocked.
+ *
+ * @param blocker [Object] what it waits for; of no importance
+ * @param timeout [Numeric, nil] seconds
+ * @return [Boolean] whether it was unblocked before the time was up
+ */
+static VALUE scheduler_block(int argc, VALUE *argv, VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
+    struct rb_uw_wait wait;
+    int64_t timeout_ns;
+
+    rb_check_arity(argc, 1, 2);
+    timeout_ns = rb_uw_nanoseconds(argc > 1 ? argv[1] : Qnil);
+    rb_uw_wait_init(&wait, scheduler);
+    return rb_uw_wait_blocked(&wait, timeout_ns) ? Qtrue : Qfalse;
+}
+
+static void wake(struct rb_uw_scheduler *scheduler)
+{
+    if (scheduler->turning)
+        uw_loop_wake(scheduler->loop);
+}
+
+/*
+ * Ends a #block. May be called by any thread.
+ *
+ * @param blocker [Object] of no importance
+ * @param fiber [Fiber]
+ * @return [nil]
+ */
+static VALUE scheduler_unblock(VALUE self, VALUE blocker, VALUE fiber)
+{
+    struct rb_uw_scheduler *scheduler = get(self);
+    st_data_t record;
+
+    (void)blocker;
+    if (!st_lookup(scheduler->blocked, fiber, &record)) {
+        if (!scheduler->turning)
+            rb_ary_push(scheduler->early, fiber);
+        return Qnil;
+    }
+    uw_list_remove(&((struct rb_uw_wait *)record)->unblocked);
+    uw_list_append(&scheduler->unblocked, &((struct rb_uw_wait *)record)->unblocked);
+    wake(scheduler);
+    return Qnil;
+}
+
+/*
+ * Raises an exception in a fiber, as soon as it waits. May be called by any thread.
+ *
+ * @param fiber [Fiber]
+ * @param exception [Exception]
+ * @return [nil]
+ */
+static VALUE scheduler_fiber_interrupt(VALUE self, VALUE fiber, VALUE exception)
+{
+    struct rb_uw_scheduler *scheduler = get(self);
+
+    rb_ary_push(scheduler->interrupts, fiber);
+    rb_ary_push(scheduler->interrupts, exception);
+    wake(scheduler);
+    return Qnil;
+}
+
+/* Running */
+
+static void run_all(struct rb_uw_scheduler *scheduler, VALUE unused)
+{
+    while (rb_uw_scheduler_pending(scheduler)) {
+        run_ready(scheduler, unused);
+        if (rb_uw_scheduler_pending(scheduler))
+            turn(scheduler, UW_FOREVER);
+    }
+}
+
+/*
+ * Runs until no fiber waits any more.
+ *
+ * @return [nil]
+ * @raise [Upwell::Error] on one of its own fibers
+ * @raise [SystemCallError] when the event loop fails
+ */
+static VALUE scheduler_run(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
+
+    if (scheduler->root_waits)
+        rb_raise(rb_eUpwellError, "this scheduler runs already: this is one of its fibers");
+    as_root(scheduler, run_all, Qnil);
+    RB_GC_GUARD(self);
+    return Qnil;
+}
+
+/* Closing */
+
+static void raise_stop(struct rb_uw_scheduler *scheduler, VALUE fibers)
+{
+    for (long i = 0; i < RARRAY_LEN(fibers); i++) {
+        VALUE fiber = RARRAY_AREF(fibers, i);
+
+        if (!RTEST(rb_fiber_alive_p(fiber)))
+            continue;
+        scheduler->root_waits = true;
+        rb_fiber_raise(fiber, 1, &eStop);
+        scheduler->root_waits = false;
+    }
+}
+
+static VALUE waiting_fibers(const struct rb_uw_scheduler *scheduler)
+{
+    VALUE fibers = rb_ary_new();
+
+    for (const struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
+        rb_ary_push(fibers, uw_owner(link, struct rb_uw_wait, link)->fiber);
+    return fibers;
+}
+
+/* The fibers have STOP_NS for what they ensure. */
+static void stop_all(struct rb_uw_scheduler *scheduler, VALUE unused)
+{
+    int64_t deadline_ns = uw_clock_ns() + STOP_NS, now_ns;
+
+    raise_stop(scheduler, waiting_fibers(scheduler));
+    while (rb_uw_scheduler_pending(scheduler) && (now_ns = uw_clock_ns()) < deadline_ns) {
+        turn(scheduler, deadline_ns - now_ns);
+        run_ready(scheduler, unused);
+    }
+}
+
+static VALUE stop_fibers(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = get(self);
+
+    if (scheduler->loop && rb_uw_scheduler_pending(scheduler))
+        as_root(scheduler, stop_all, Qnil);
+    return Qnil;
+}
+
+static VALUE end_loop(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = get(self);
+
+    scheduler->closed = true;
+    close_loop(scheduler);
+    begin_generation(scheduler);
+    return Qnil;
+}
+
+static VALUE end_fibers_and_loop(VALUE self)
+{
+    return rb_ensure(stop_fibers, self, end_loop, self);
+}
+
+/*
+ * Runs until no fiber waits any more, and gives the loop back. When that is interrupted, by Ctrl-C for example, the
+ * fibers are ended: their `ensure` clauses have a second. Fiber.set_scheduler(nil) and the end of the thread call this.
+ *
+ * @return [nil]
+ */
+static VALUE scheduler_close(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = get(self);
+
+    if (scheduler->closed)
+        return Qnil;
+    return scheduler->loop ? rb_ensure(scheduler_run, self, end_fibers_and_loop, self) : end_loop(self);
+}
+
+/*
+ * @return [Boolean]
+ */
+static VALUE scheduler_closed(VALUE self)
+{
+    return get(self)->closed ? Qtrue : Qfalse;
+}
+
+static void put(VALUE stats, const char *name, uint64_t number)
+{
+    rb_hash_aset(stats, ID2SYM(rb_intern(name)), ULL2NUM(number));
+}
+
+/*
+ * What there is now: fibers started and not ended, fibers waiting, operations of the kernel, timers; and turns of the
+ * loop so far.
+ *
+ * @return [Hash{Symbol => Integer}]
+ */
+static VALUE scheduler_stats(VALUE self)
+{
+    const struct rb_uw_scheduler *scheduler = get(self);
+    const struct uw_loop *loop = scheduler->loop;
+    VALUE stats = rb_hash_new();
+
+    put(stats, "fibers", scheduler->fibers);
+    put(stats, "waiting", scheduler->waiting);
+    put(stats, "operations", loop ? loop->pending - 1 : 0); /* one is the loop's own */
+    put(stats, "timers", loop ? loop->timers.count : 0);
+    put(stats, "turns", loop ? loop->turns : 0);
+    return stats;
+}
+
+void rb_uw_init_scheduler(void)
+{
+    if (pthread_atfork(NULL, NULL, count_fork))
+        rb_memerror();
+    cFiber = rb_path2class("Fiber");
+    id_report = rb_intern("report");
+
+    /* Document-class: Upwell::Scheduler
+     * A fiber scheduler on the event loop: after Fiber.set_scheduler(Upwell::Scheduler.new), whatever blocks in a fiber
+     * that Fiber.schedule started lets the other fibers run. */
+    cScheduler = rb_define_class_under(rb_mUpwell, "Scheduler", rb_cObject);
+    rb_define_alloc_func(cScheduler, scheduler_allocate);
+    rb_define_private_method(cScheduler, "choose", scheduler_choose, 1);
+    rb_define_method(cScheduler, "backend", scheduler_backend, 0);
+    rb_define_method(cScheduler, "fiber", scheduler_fiber, -1);
+    rb_define_method(cScheduler, "yield", scheduler_yield, 0);
+    rb_define_method(cScheduler, "block", scheduler_block, -1);
+    rb_define_method(cScheduler, "unblock", scheduler_unblock, 2);
+#if RB_UW_RUBY(4, 0)
+    rb_define_method(cScheduler, "fiber_interrupt", scheduler_fiber_interrupt, 2);
+#else
+    (void)scheduler_fiber_interrupt;
+#endif
+    rb_define_method(cScheduler, "run", scheduler_run, 0);
+    rb_define_method(cScheduler, "close", scheduler_close, 0);
+    rb_define_method(cScheduler, "closed?", scheduler_closed, 0);
+    rb_define_method(cScheduler, "stats", scheduler_stats, 0);
+
+    /* Document-class: Upwell::Scheduler::Stop
+     * Raised in the fibers that still wait when their scheduler is interrupted; it ends them without a report. */
+    eStop = rb_define_class_under(cScheduler, "Stop", rb_eException);
+#if !RB_UW_RUBY(3, 2)
+    id_new = rb_intern("new");
+    nonblocking = rb_hash_new();
+    rb_hash_aset(nonblocking, ID2SYM(rb_intern("blocking")), Qfalse);
+    rb_gc_register_mark_object(rb_obj_freeze(nonblocking));
+#endif
+    rb_uw_init_scheduler_time(cScheduler);
+    rb_uw_init_scheduler_io(cScheduler);
+    rb_uw_init_scheduler_select(cScheduler);
+    rb_uw_init_scheduler_process(cScheduler);
+    rb_uw_init_scheduler_close(cScheduler);
+}

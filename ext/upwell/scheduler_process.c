@@ -1,0 +1,74 @@
+/* The hook for processes: a descriptor of the process becomes readable when it ends. */
+#include "scheduler.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <ruby/io.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "upwell.h"
+
+static VALUE cStatus;
+static ID id_wait, id_wait_on_thread;
+
+struct child {
+    struct rb_uw_scheduler *scheduler;
+    int fd;
+};
+
+static VALUE wait_for_end(VALUE argument)
+{
+    const struct child *child = (const struct child *)argument;
+    struct rb_uw_wait wait;
+
+    rb_uw_wait_init(&wait, child->scheduler);
+    wait.operation.verb = UW_POLL;
+    wait.operation.fd = child->fd;
+    wait.operation.length = POLLIN;
+    rb_uw_wait_operation(&wait, Qnil, UW_FOREVER);
+    return Qnil;
+}
+
+static VALUE close_child(VALUE argument)
+{
+    const struct child *child = (const struct child *)argument;
+
+    if (child->scheduler->loop)
+        uw_close(child->scheduler->loop, child->fd);
+    else
+        close(child->fd);
+    return Qnil;
+}
+
+/*
+ * For Process.wait, system, backticks.
+ *
+ * @param pid [Integer] of a child; -1, 0 and groups are waited for on a thread
+ * @param flags [Integer] of Process::WUNTRACED and such; likewise
+ * @return [Process::Status]
+ */
+static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
+{
+    struct child child = {.scheduler = rb_uw_scheduler_use(self)};
+
+    if (NUM2PIDT(pid) <= 0 || NUM2INT(flags) != 0)
+        return rb_funcall(self, id_wait_on_thread, 2, pid, flags);
+    child.fd = (int)syscall(SYS_pidfd_open, NUM2PIDT(pid), 0);
+    if (child.fd < 0 && errno == ENOSYS)
+        return rb_funcall(self, id_wait_on_thread, 2, pid, flags);
+    if (child.fd >= 0) {
+        rb_update_max_fd(child.fd);
+        rb_ensure(wait_for_end, (VALUE)&child, close_child, (VALUE)&child);
+    }
+    /* Where there is no such child, this tells so. */
+    return rb_funcall(cStatus, id_wait, 2, pid, INT2NUM(WNOHANG));
+}
+
+void rb_uw_init_scheduler_process(VALUE class)
+{
+    cStatus = rb_path2class("Process::Status");
+    id_wait = rb_intern("wait");
+    id_wait_on_thread = rb_intern("wait_on_thread");
+    rb_define_method(class, "process_wait", scheduler_process_wait, 2);
+}

@@ -1,0 +1,201 @@
+/* The hook for IO.select, which Ruby calls since 3.2: an operation for each IO has the fiber wait, then poll(2) tells
+ * all that are ready. */
+#include "scheduler.h"
+
+#if RB_UW_RUBY(3, 2)
+
+#include <errno.h>
+#include <poll.h>
+#include <ruby/io.h>
+
+#include "upwell.h"
+
+#define LISTS 3
+
+static const short list_events[LISTS] = {POLLIN, POLLOUT, POLLPRI};
+static const short list_results[LISTS] = {POLLIN | POLLHUP | POLLERR, POLLOUT | POLLHUP | POLLERR, POLLPRI};
+
+struct item {
+    struct uw_operation operation;
+    struct rb_uw_wait *wait;
+};
+
+struct select {
+    struct rb_uw_scheduler *scheduler;
+    VALUE lists[LISTS];    /* Arrays, or nil */
+    struct pollfd *polled; /* for each IO of the first list, then of the second ... */
+    struct item *items;
+    long count;
+    bool buffered; /* an IO has read ahead, and is ready whatever the kernel says */
+    int64_t timeout_ns;
+    struct rb_uw_wait wait;
+};
+
+static long list_length(VALUE list)
+{
+    return NIL_P(list) ? 0 : RARRAY_LEN(list);
+}
+
+static bool reads_ahead(VALUE io)
+{
+    rb_io_t *open_file;
+
+    GetOpenFile(io, open_file);
+    return rb_io_read_pending(open_file);
+}
+
+static void fill(struct select *select, int list, long place, VALUE object)
+{
+    VALUE io = rb_io_get_io(object);
+
+    if (list == 1)
+        io = rb_io_get_write_io(io);
+    select->polled[place] = (struct pollfd){.fd = rb_io_descriptor(io), .events = list_events[list]};
+    if (list == 0 && reads_ahead(io)) {
+        select->polled[place].events = 0;
+        select->polled[place].revents = POLLIN;
+        select->buffered = true;
+    }
+}
+
+static void fill_all(struct select *select)
+{
+    long place = 0;
+
+    for (int list = 0; list < LISTS; list++)
+        for (long i = 0; i < list_length(select->lists[list]) && place < select->count; i++)
+            fill(select, list, place++, RARRAY_AREF(select->lists[list], i));
+    select->count = place;
+}
+
+/* Whether anything is ready. */
+static bool poll_all(struct select *select)
+{
+    bool ready = select->buffered;
+
+    for (long i = 0; i < select->count; i++) {
+        struct pollfd *item = &select->polled[i];
+        int found = item->events ? poll(item, 1, 0) : 1;
+
+        if (found < 0 && errno != EINTR)
+            rb_sys_fail("poll");
+        if (found > 0 && item->revents & POLLNVAL)
+            rb_syserr_fail(EBADF, "IO.select");
+        ready = ready || found > 0;
+    }
+    return ready;
+}
+
+static VALUE results(const struct select *select)
+{
+    VALUE found = rb_ary_new_capa(LISTS);
+    long place = 0;
+
+    for (int list = 0; list < LISTS; list++) {
+        VALUE ready = rb_ary_new();
+
+        for (long i = 0; i < list_length(select->lists[list]) && place < select->count; i++)
+            if (select->polled[place++].revents & list_results[list])
+                rb_ary_push(ready, RARRAY_AREF(select->lists[list], i));
+        rb_ary_push(found, ready);
+    }
+    return found;
+}
+
+static void completed(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    (void)loop;
+    (void)result;
+    rb_uw_wait_end(uw_owner(operation, struct item, operation)->wait);
+}
+
+static VALUE wait_for_first(VALUE argument)
+{
+    struct select *select = (struct select *)argument;
+
+    for (long i = 0; i < select->count; i++)
+        uw_submit(select->scheduler->loop, &select->items[i].operation);
+    rb_uw_wait(&select->wait, select->timeout_ns);
+    return Qnil;
+}
+
+/* The others are of no interest any more; but their place in memory is the kernel's until they have ended. */
+static VALUE cancel_rest(VALUE argument)
+{
+    struct select *select = (struct select *)argument;
+
+    for (long i = 0; i < select->count; i++)
+        uw_cancel(select->scheduler->loop, &select->items[i].operation);
+    for (long i = 0; i < select->count; i++)
+        rb_uw_wait_cancel(&select->wait, &select->items[i].operation);
+    return Qnil;
+}
+
+static void prepare(struct select *select)
+{
+    rb_uw_wait_init(&select->wait, select->scheduler);
+    for (long i = 0; i < select->count; i++)
+        select->items[i] = (struct item){.operation = {.verb = UW_POLL,
+                                                       .fd = select->polled[i].fd,
+                                                       .length = (uint32_t)select->polled[i].events,
+                                                       .complete = completed},
+                                         .wait = &select->wait};
+}
+
+static VALUE run_select(struct select *select)
+{
+    fill_all(select);
+    if (!poll_all(select) && select->timeout_ns > 0) {
+        prepare(select);
+        rb_ensure(wait_for_first, (VALUE)select, cancel_rest, (VALUE)select);
+        (void)poll_all(select);
+    }
+    for (long i = 0; i < select->count; i++)
+        if (select->polled[i].revents)
+            return results(select);
+    return Qnil;
+}
+
+/*
+ * For IO.select.
+ *
+ * @param readables [Array<IO>, nil]
+ * @param writables [Array<IO>, nil]
+ * @param exceptables [Array<IO>, nil]
+ * @param timeout [Numeric, nil] seconds
+ * @return [Array(Array<IO>, Array<IO>, Array<IO>), nil] those that are ready; nil when the time was up
+ */
+static VALUE scheduler_io_select(int argc, VALUE *argv, VALUE self)
+{
+    struct select select = {.scheduler = rb_uw_scheduler_use(self)};
+    VALUE polled, items, found;
+
+    rb_check_arity(argc, 1, 4);
+    for (int list = 0; list < LISTS; list++) {
+        select.lists[list] = list < argc ? argv[list] : Qnil;
+        if (!NIL_P(select.lists[list]))
+            Check_Type(select.lists[list], T_ARRAY);
+        select.count += list_length(select.lists[list]);
+    }
+    select.timeout_ns = rb_uw_nanoseconds(argc > 3 ? argv[3] : Qnil);
+    select.polled = ALLOCV_N(struct pollfd, polled, (size_t)select.count + 1);
+    select.items = ALLOCV_N(struct item, items, (size_t)select.count + 1);
+    found = run_select(&select);
+    ALLOCV_END(polled);
+    ALLOCV_END(items);
+    return found;
+}
+
+void rb_uw_init_scheduler_select(VALUE class)
+{
+    rb_define_method(class, "io_select", scheduler_io_select, -1);
+}
+
+#else
+
+void rb_uw_init_scheduler_select(VALUE class)
+{
+    (void)class;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* The hooks for time: sleep and Timeout.timeout. */
+#include "scheduler.h"
+
+#include "upwell.h"
+
+static VALUE eFiberError;
+
+/*
+ * For Kernel#sleep and Mutex#sleep.
+ *
+ * @param duration [Numeric, nil] seconds; nil is without end
+ * @return [true]
+ */
+static VALUE scheduler_kernel_sleep(int argc, VALUE *argv, VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
+    struct rb_uw_wait wait;
+    int64_t duration_ns;
+
+    rb_check_arity(argc, 0, 1);
+    duration_ns = rb_uw_nanoseconds(argc > 0 ? argv[0] : Qnil);
+    rb_uw_wait_init(&wait, scheduler);
+    rb_uw_wait_blocked(&wait, duration_ns);
+    return Qtrue;
+}
+
+/* Lives on the stack of the fiber whose time is limited. */
+struct timeout {
+    struct rb_uw_scheduler *scheduler;
+    struct uw_timer timer;
+    struct uw_list link; /* in scheduler->timeouts when the time is up */
+    VALUE fiber, duration;
+    int argc; /* of the exception */
+    const VALUE *argv;
+    unsigned generation;
+};
+
+static void expired(struct uw_loop *loop, struct uw_timer *timer)
+{
+    struct timeout *timeout = uw_owner(timer, struct timeout, timer);
+
+    (void)loop;
+    uw_list_append(&timeout->scheduler->timeouts, &timeout->link);
+}
+
+static VALUE yield(VALUE argument)
+{
+    return rb_yield(((struct timeout *)argument)->duration);
+}
+
+static VALUE stop(VALUE argument)
+{
+    struct timeout *timeout = (struct timeout *)argument;
+
+    if (timeout->generation == timeout->scheduler->generation) {
+        uw_timer_stop(timeout->scheduler->loop, &timeout->timer);
+        uw_list_remove(&timeout->link);
+    }
+    return Qnil;
+}
+
+/*
+ * For Timeout.timeout: limits the time a block takes. It is ended where it waits for something, not while it computes.
+ *
+ * @param duration [Numeric] seconds
+ * @param exception [Class, Exception, String] what is raised, with further arguments as for Kernel#raise
+ * @return [Object] what the block returns
+ * @yieldparam duration [Numeric]
+ */
+static VALUE scheduler_timeout_after(int argc, VALUE *argv, VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
+    struct timeout timeout = {.scheduler = scheduler, .timer.expire = expired, .generation = scheduler->generation};
+    int64_t duration_ns;
+
+    rb_check_arity(argc, 2, UNLIMITED_ARGUMENTS);
+    duration_ns = rb_uw_nanoseconds(argv[0]);
+    uw_list_init(&timeout.link);
+    timeout.fiber = rb_fiber_current();
+    timeout.duration = argv[0];
+    timeout.argc = argc - 1;
+    timeout.argv = argv + 1;
+    if (duration_ns != UW_FOREVER)
+        uw_timer_start(scheduler->loop, &timeout.timer, uw_clock_ns() + duration_ns);
+    return rb_ensure(yield, (VALUE)&timeout, stop, (VALUE)&timeout);
+}
+
+static VALUE raise_in_fiber(VALUE argument)
+{
+    const struct timeout *timeout = (const struct timeout *)argument;
+
+    if (timeout->fiber == rb_fiber_current())
+        rb_exc_raise(rb_make_exception(timeout->argc, timeout->argv));
+    return rb_fiber_raise(timeout->fiber, timeout->argc, timeout->argv);
+}
+
+/* Ruby 3.1 does not raise in a fiber that has resumed another, such as an enumerator's: it is tried again later. */
+void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
+{
+    struct uw_list due;
+
+    uw_list_init(&due);
+    uw_list_move(&due, &scheduler->timeouts);
+    while (!uw_list_empty(&due)) {
+        struct timeout *timeout = uw_owner(due.next, struct timeout, link);
+        int state;
+
+        uw_list_remove(&timeout->link);
+        scheduler->root_waits = true;
+        rb_protect(raise_in_fiber, (VALUE)timeout, &state);
+        scheduler->root_waits = false;
+        if (!state)
+            continue;
+        if (!RTEST(rb_obj_is_kind_of(rb_errinfo(), eFiberError))) {
+            uw_list_move(&scheduler->timeouts, &due);
+            rb_jump_tag(state);
+        }
+        rb_set_errinfo(Qnil);
+        uw_list_append(&scheduler->timeouts, &timeout->link);
+    }
+}
+
+void rb_uw_init_scheduler_time(VALUE class)
+{
+    eFiberError = rb_path2class("FiberError");
+    rb_define_method(class, "kernel_sleep", scheduler_kernel_sleep, -1);
+    rb_define_method(class, "timeout_after", scheduler_timeout_after, -1);
+}

@@ -1,0 +1,230 @@
+/* The wait record: a fiber's stay between the call that blocks it and what it waits for. */
+#include "scheduler.h"
+
+#include <time.h>
+
+#include "upwell.h"
+
+#define CANCEL_AGAIN_NS UW_NS_PER_MS /* after the ring had no room for a cancellation */
+
+int64_t rb_uw_nanoseconds(VALUE seconds)
+{
+    struct timespec time;
+
+    if (NIL_P(seconds))
+        return UW_FOREVER;
+    time = rb_time_timespec_interval(seconds);
+    if (time.tv_sec >= UW_FOREVER / UW_NS_PER_SECOND)
+        return UW_FOREVER;
+    return time.tv_sec * UW_NS_PER_SECOND + time.tv_nsec;
+}
+
+static int64_t deadline(int64_t timeout_ns)
+{
+    int64_t now_ns = uw_clock_ns();
+
+    return timeout_ns < INT64_MAX - now_ns ? now_ns + timeout_ns : INT64_MAX;
+}
+
+void rb_uw_wait_end(struct rb_uw_wait *wait)
+{
+    wait->over = true;
+    if (uw_list_empty(&wait->ready))
+        uw_list_append(&wait->scheduler->ready, &wait->ready);
+}
+
+static void completed(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    struct rb_uw_wait *wait = uw_owner(operation, struct rb_uw_wait, operation);
+
+    (void)loop;
+    wait->result = result;
+    rb_uw_wait_end(wait);
+}
+
+static void expired(struct uw_loop *loop, struct uw_timer *timer)
+{
+    struct rb_uw_wait *wait = uw_owner(timer, struct rb_uw_wait, timer);
+
+    wait->timed_out = true;
+    if (!wait->operation.pending) {
+        rb_uw_wait_end(wait);
+        return;
+    }
+    uw_cancel(loop, &wait->operation);
+    if (!wait->operation.cancelled)
+        uw_timer_start(loop, timer, loop->now_ns + CANCEL_AGAIN_NS);
+}
+
+void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler)
+{
+    *wait = (struct rb_uw_wait){.scheduler = scheduler,
+                                .operation.complete = completed,
+                                .timer.expire = expired,
+                                .fiber = rb_fiber_current(),
+                                .io = Qnil,
+                                .generation = scheduler->generation};
+    uw_list_init(&wait->ready);
+    uw_list_init(&wait->unblocked);
+    uw_list_init(&wait->descriptor);
+}
+
+static VALUE give_way(VALUE argument)
+{
+    rb_uw_scheduler_give_way((struct rb_uw_scheduler *)argument);
+    return Qnil;
+}
+
+/* What is raised into the fiber meanwhile is raised when the kernel has let go of the operation; of several, the last. */
+void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
+{
+    struct rb_uw_scheduler *scheduler = wait->scheduler;
+    VALUE error = Qnil;
+    int state = 0;
+
+    while (operation->pending && wait->generation == scheduler->generation) {
+        int raised = 0;
+
+        uw_cancel(scheduler->loop, operation);
+        rb_protect(give_way, (VALUE)scheduler, &raised);
+        if (raised) {
+            state = raised;
+            error = rb_errinfo();
+        }
+    }
+    if (state) {
+        rb_set_errinfo(error);
+        rb_jump_tag(state);
+    }
+}
+
+static void forget(struct rb_uw_wait *wait)
+{
+    struct rb_uw_scheduler *scheduler = wait->scheduler;
+    st_data_t fiber = wait->fiber;
+
+    if (wait->generation != scheduler->generation)
+        return; /* after a fork, or the end of the loop: all of that is gone */
+    uw_timer_stop(scheduler->loop, &wait->timer);
+    if (wait->blocked)
+        st_delete(scheduler->blocked, &fiber, NULL);
+    uw_list_remove(&wait->ready);
+    uw_list_remove(&wait->unblocked);
+    uw_list_remove(&wait->descriptor);
+    uw_list_remove(&wait->link);
+    scheduler->waiting--;
+}
+
+static VALUE forget_after_all(VALUE argument)
+{
+    forget((struct rb_uw_wait *)argument);
+    return Qnil;
+}
+
+static VALUE cancel_operation(VALUE argument)
+{
+    struct rb_uw_wait *wait = (struct rb_uw_wait *)argument;
+
+    rb_uw_wait_cancel(wait, &wait->operation);
+    return Qnil;
+}
+
+static VALUE leave(VALUE argument)
+{
+    struct rb_uw_wait *wait = (struct rb_uw_wait *)argument;
+
+    if (wait->operation.pending)
+        return rb_ensure(cancel_operation, argument, forget_after_all, argument);
+    forget(wait);
+    return Qnil;
+}
+
+static VALUE suspend(VALUE argument)
+{
+    struct rb_uw_wait *wait = (struct rb_uw_wait *)argument;
+
+    while (!wait->over) {
+        if (wait->generation != wait->scheduler->generation)
+            rb_raise(rb_eUpwellError, "the scheduler was closed while this fiber was waiting");
+        rb_uw_scheduler_give_way(wait->scheduler);
+    }
+    return Qnil;
+}
+
+static void begin(struct rb_uw_wait *wait)
+{
+    uw_list_append(&wait->scheduler->waits, &wait->link);
+    wait->scheduler->waiting++;
+}
+
+void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns)
+{
+    begin(wait);
+    if (timeout_ns != UW_FOREVER)
+        uw_timer_start(wait->scheduler->loop, &wait->timer, deadline(timeout_ns));
+    rb_ensure(suspend, (VALUE)wait, leave, (VALUE)wait);
+}
+
+struct waiting_turn {
+    struct rb_uw_wait wait;
+    VALUE fiber;
+};
+
+static VALUE give_turn(VALUE argument)
+{
+    const struct waiting_turn *turn = (const struct waiting_turn *)argument;
+
+    if (NIL_P(turn->fiber))
+        rb_uw_scheduler_give_way(turn->wait.scheduler);
+    else
+        rb_fiber_transfer(turn->fiber, 0, NULL);
+    return Qnil;
+}
+
+void rb_uw_wait_turn(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    struct waiting_turn turn = {.fiber = fiber};
+
+    rb_uw_wait_init(&turn.wait, scheduler);
+    begin(&turn.wait);
+    rb_uw_wait_end(&turn.wait);
+    rb_ensure(give_turn, (VALUE)&turn, leave, (VALUE)&turn.wait);
+    RB_GC_GUARD(fiber);
+}
+
+/* The thread that unblocks may have come before the fiber that blocks. */
+static bool unblocked_early(struct rb_uw_wait *wait)
+{
+    VALUE early = wait->scheduler->early;
+
+    return RARRAY_LEN(early) > 0 && !NIL_P(rb_ary_delete(early, wait->fiber));
+}
+
+bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns)
+{
+    struct rb_uw_scheduler *scheduler = wait->scheduler;
+
+    if (unblocked_early(wait))
+        return true;
+    st_insert(scheduler->blocked, wait->fiber, (st_data_t)wait);
+    wait->blocked = true;
+    rb_uw_wait(wait, timeout_ns);
+    return !wait->timed_out;
+}
+
+void rb_uw_wait_watch(struct rb_uw_wait *wait, VALUE io, int fd)
+{
+    wait->io = io;
+    uw_list_append(&wait->scheduler->descriptors[(unsigned)fd % RB_UW_DESCRIPTOR_BUCKETS], &wait->descriptor);
+}
+
+int32_t rb_uw_wait_operation(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns)
+{
+    rb_uw_wait_watch(wait, io, wait->operation.fd);
+    uw_submit(wait->scheduler->loop, &wait->operation);
+    rb_uw_wait(wait, timeout_ns);
+    if (wait->io_closed)
+        rb_raise(rb_eIOError, "stream closed in another thread");
+    RB_GC_GUARD(io);
+    return wait->result;
+}

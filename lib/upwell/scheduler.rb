@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require "io/wait"
+require "ipaddr"
+require "socket"
+require_relative "scheduler/worker_pool"
+
+module Upwell
+  # The hooks that are better written in Ruby; the others are in ext/upwell/scheduler_*.c.
+  class Scheduler
+    # @return [Array<String>] the backends that work here, the preferred first
+    def self.backends
+      Upwell.backends.select { |backend| backend[:works] }.map { |backend| backend[:name] }
+    end
+
+    # @param backend [String, Symbol, nil] one of {.backends}; nil is the first of them
+    # @raise [BackendError] when it is unknown or does not work here
+    def initialize(backend: ENV.fetch("UPWELL_BACKEND", nil))
+      choose(backend&.to_s)
+      @workers = WorkerPool.new
+      IO.prepend(Closing) if self.class.const_defined?(:Closing)
+    end
+
+    # For everything that looks a host's name up: done on a thread, as the system's resolver blocks.
+    #
+    # @param hostname [String]
+    # @return [Array<String>, nil] numeric addresses; nil when there are none
+    def address_resolve(hostname)
+      return [hostname] if numeric?(hostname)
+
+      @workers.call { resolve(hostname) }
+    end
+
+    # For what Ruby itself can do without its lock, such as compression: done on a thread. Since Ruby 3.4.
+    #
+    # @param work [#call]
+    # @return [nil]
+    def blocking_operation_wait(work)
+      @workers.finish { work.call }
+      nil
+    end
+    remove_method :blocking_operation_wait if RUBY_VERSION < "3.4"
+
+    private
+
+    def numeric?(hostname)
+      IPAddr.new(hostname.split("%", 2).first)
+      true
+    rescue IPAddr::Error, NoMethodError
+      false
+    end
+
+    def resolve(hostname)
+      Addrinfo.getaddrinfo(hostname, nil, nil, :STREAM).map(&:ip_address).uniq
+    rescue SocketError
+      nil
+    end
+
+    # A thread that nobody waits for any more must not take the status of a later child.
+    def wait_on_thread(pid, flags)
+      thread = Thread.new { Process::Status.wait(pid, flags) }
+      thread.report_on_exception = false
+      thread.value
+    ensure
+      thread&.kill
+    end
+
+    def report(error)
+      return unless Thread.current.report_on_exception
+
+      $stderr.write("#{Fiber.current.inspect} terminated with exception (report_on_exception is true):\n#{error.full_message}")
+    end
+  end
+end
