@@ -12,5 +12,5 @@ require_relative "support/raw_client"
 
 # The backends that work here; what is missing shows as a skip where it matters.
 BACKENDS = Upwell.backends.select { |backend| backend[:works] }.map { |backend| backend[:name] }
-MODES = %w[inline threads:3].freeze
+MODES = %w[inline fibers threads:3].freeze
 RACK_2 = Rack.release.start_with?("2.") # the application of the tests runs on the same

@@ -4,7 +4,8 @@
  * lock, only links the records of what has come to `ready`; after the turn, the root fiber transfers to each of these
  * fibers. A record is not left before its operation has ended in the kernel, whatever is raised into the fiber.
  *
- * A server drives a scheduler on its own loop: rb_uw_scheduler_new, then after each turn rb_uw_scheduler_run_ready. */
+ * A server drives a scheduler on its own loop: rb_uw_scheduler_new, then rb_uw_scheduler_begin_turn and _end_turn around
+ * each turn, and rb_uw_scheduler_run_ready after it. */
 #ifndef RB_UPWELL_SCHEDULER_H
 #define RB_UPWELL_SCHEDULER_H
 
@@ -76,14 +77,20 @@ bool rb_uw_scheduler_ready(const struct rb_uw_scheduler *scheduler);
 /* Whether fibers wait at all. */
 bool rb_uw_scheduler_pending(const struct rb_uw_scheduler *scheduler);
 
-/* On the fiber that turns the loop: has every fiber go on for which the turn brought something. A server sets
- * `turning` before it lets go of the interpreter's lock for a turn, and resets it after. */
+/* Before a turn for which the interpreter's lock is let go of. Returns whether the turn must not wait. */
+bool rb_uw_scheduler_begin_turn(struct rb_uw_scheduler *scheduler);
+void rb_uw_scheduler_end_turn(struct rb_uw_scheduler *scheduler);
+
+/* On the fiber that turns the loop: has every fiber go on for which the turn brought something. */
 void rb_uw_scheduler_run_ready(struct rb_uw_scheduler *scheduler);
 
 /* Starts `fiber`; the caller goes on when that one waits or ends. */
 void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
-/* For scheduler_wait.c: has others go on until this fiber is transferred to again, or the loop has been turned here. */
+/* Ends the fibers that wait, whose `ensure` clauses have a second, and lets go of the loop. */
+void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler);
+
+/* Has others go on until this fiber is transferred to again, or the loop has been turned here. */
 void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler);
 
 /* scheduler_wait.c */

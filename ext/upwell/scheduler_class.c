@@ -129,10 +129,12 @@ static VALUE scheduler_backend(VALUE self)
 
 VALUE rb_uw_scheduler_new(struct uw_loop *loop)
 {
-    VALUE self = scheduler_allocate(cScheduler);
-    struct rb_uw_scheduler *scheduler = get(self);
+    VALUE options = rb_hash_new(), self;
+    struct rb_uw_scheduler *scheduler;
 
-    scheduler->backend = rb_str_new_cstr(loop->backend->name);
+    rb_hash_aset(options, ID2SYM(rb_intern("backend")), rb_str_new_cstr(loop->backend->name));
+    self = rb_class_new_instance_kw(1, &options, cScheduler, RB_PASS_KEYWORDS);
+    scheduler = get(self);
     scheduler->loop = loop;
     scheduler->forks = atomic_load(&forks);
     return self;
@@ -283,16 +285,26 @@ void rb_uw_scheduler_run_ready(struct rb_uw_scheduler *scheduler)
     as_root(scheduler, run_ready, Qnil);
 }
 
+bool rb_uw_scheduler_begin_turn(struct rb_uw_scheduler *scheduler)
+{
+    rb_ary_clear(scheduler->early); /* whoever was about to block has done so */
+    scheduler->turning = true;
+    return rb_uw_scheduler_ready(scheduler);
+}
+
+void rb_uw_scheduler_end_turn(struct rb_uw_scheduler *scheduler)
+{
+    scheduler->turning = false;
+}
+
 static void turn(struct rb_uw_scheduler *scheduler, int64_t wait_ns)
 {
     int status;
 
-    if (rb_uw_scheduler_ready(scheduler))
+    if (rb_uw_scheduler_begin_turn(scheduler))
         wait_ns = 0;
-    rb_ary_clear(scheduler->early); /* whoever was about to block has done so */
-    scheduler->turning = wait_ns > 0;
     status = rb_uw_turn(scheduler->loop, wait_ns);
-    scheduler->turning = false;
+    rb_uw_scheduler_end_turn(scheduler);
     if (wait_ns == 0)
         rb_thread_check_ints();
     if (status)
@@ -567,6 +579,11 @@ static VALUE end_loop(VALUE self)
 static VALUE end_fibers_and_loop(VALUE self)
 {
     return rb_ensure(stop_fibers, self, end_loop, self);
+}
+
+void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler)
+{
+    end_fibers_and_loop(scheduler->self);
 }
 
 /*

@@ -1,5 +1,5 @@
 /* The module Upwell, as far as it is in C. */
-#include "upwell.h"
+#include "reactor.h"
 
 #include <errno.h>
 #include <string.h>

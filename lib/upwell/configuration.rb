@@ -14,7 +14,9 @@ module Upwell
     BACKENDS = %w[io_uring epoll poll].freeze
     PORTS = (0..65_535)
     HEADERS_MAX = 100
-    THREADS_MAX = 1_000
+    MODE = /\A(?:inline|fibers|(?<kind>fibers|threads):(?<number>\d+))\z/
+    MODE_MAX = { "fibers" => 30_000, "threads" => 1_000 }.freeze # each fiber takes two of the 65,530 mappings that a process may have
+    FIBERS = 1_024 # where the mode does not say
     WORKERS_MAX = 1_000
     SECONDS_MAX = 31_536_000 # a year
     COUNT_MAX = (2**31) - 1
@@ -54,16 +56,21 @@ module Upwell
       raise ConfigurationError, "#{source} #{name}: #{e.message}, got #{value.inspect}"
     end
 
-    # @return [Integer] worker threads; 0 in mode inline
+    # @return [Integer] worker threads; 0 in the other modes
     def threads
       mode[/\Athreads:(\d+)\z/, 1].to_i
+    end
+
+    # @return [Integer] requests that may be served at once in mode fibers
+    def fibers_max
+      mode[/\Afibers:(\d+)\z/, 1]&.to_i || FIBERS
     end
 
     # @return [Hash{Symbol => Object}] what {Reactor} needs
     def reactor_settings
       names = %i[backend head_bytes_max headers_max target_bytes_max body_bytes_max body_memory_bytes_max connections_max
                  head_timeout body_timeout keep_alive_timeout write_timeout]
-      @values.slice(*names).merge(mode: threads.zero? ? :inline : :threads, newline_header_values: rack2?)
+      @values.slice(*names).merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers_max, newline_header_values: rack2?)
     end
 
     private
@@ -101,12 +108,12 @@ module Upwell
     end
 
     def read_mode(value)
-      text = value.to_s
-      threads = text[/\Athreads:(\d+)\z/, 1]
-      return text if text == "inline" || (threads && (1..THREADS_MAX).cover?(threads.to_i))
-      raise ArgumentError, "fibers is not there yet: use inline, or threads:N" if text == "fibers"
+      match = MODE.match(value.to_s)
+      kind, number = match&.values_at(:kind, :number)
+      return value.to_s if match && (kind.nil? || (1..MODE_MAX.fetch(kind)).cover?(number.to_i))
 
-      raise ArgumentError, "must be inline, or threads:N with N from 1 to #{THREADS_MAX}"
+      limits = MODE_MAX.map { |name, max| "#{name}:N with N from 1 to #{max}" }
+      raise ArgumentError, "must be fibers, inline, #{limits.join(", or ")}"
     end
 
     def read_backend(value)

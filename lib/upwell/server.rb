@@ -4,6 +4,7 @@ require_relative "server/listeners"
 require_relative "server/log_file"
 require_relative "server/pid_file"
 require_relative "server/single"
+require_relative "server/watchdog"
 require_relative "server/cluster"
 
 module Upwell
@@ -33,10 +34,7 @@ module Upwell
     #
     # @return [Boolean] whether everything in flight was finished
     def run
-      threads = Array.new(@configuration.threads) { Thread.new { work } }
-      finished = @reactor.run
-      finished ? threads.each(&:join) : threads.each(&:kill)
-      finished
+      @configuration.threads.zero? ? run_on_this_thread : run_on_threads
     end
 
     # Accepts no more, and ends when every request in flight was answered. May be called in a trap handler.
@@ -57,6 +55,21 @@ module Upwell
     end
 
     private
+
+    def run_on_this_thread
+      watchdog = Watchdog.new(@reactor, Thread.current, @configuration.stuck_timeout)
+      watcher = Thread.new { watchdog.run }
+      @reactor.run
+    ensure
+      watcher&.kill
+    end
+
+    def run_on_threads
+      threads = Array.new(@configuration.threads) { Thread.new { work } }
+      finished = @reactor.run
+      finished ? threads.each(&:join) : threads.each(&:kill)
+      finished
+    end
 
     def work
       Thread.current.report_on_exception = false

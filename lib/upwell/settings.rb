@@ -20,7 +20,7 @@ module Upwell
     Setting.new(:port, 3000, :port, "-p", "PORT", "TCP port; 0 takes a free one (environment: PORT)"),
     Setting.new(:bind, ["localhost"], :binds, "-b", "ADDRESS", "host, host:port, [v6]:port or unix:PATH; may be repeated"),
     Setting.new(:workers, 0, :workers, "-w", "N", "worker processes under a supervisor; auto: one a processor; 0: none"),
-    Setting.new(:mode, "inline", :mode, nil, "MODE", "inline, or threads:N"),
+    Setting.new(:mode, "fibers", :mode, nil, "MODE", "fibers, fibers:N (at most N requests at once), threads:N or inline"),
     Setting.new(:backend, nil, :backend, nil, "NAME", "io_uring, epoll or poll (environment: UPWELL_BACKEND)"),
     Setting.new(:environment, "development", :text, "-E", "NAME", "sets RACK_ENV (environment: RACK_ENV)"),
     Setting.new(:preload, false, :flag, nil, nil, "load the application before the workers are forked"),
@@ -36,6 +36,7 @@ module Upwell
     Setting.new(:body_timeout, 30, :seconds, nil, "SECONDS", "for its content, plus a second for each KiB of it; then 408"),
     Setting.new(:keep_alive_timeout, 65, :seconds, nil, "SECONDS", "between requests of a connection"),
     Setting.new(:write_timeout, 30, :seconds, nil, "SECONDS", "for a client to take 256 KiB of a response"),
+    Setting.new(:stuck_timeout, 5, :seconds, nil, "SECONDS", "of computing without a wait; then the log says where (fibers, inline)"),
     Setting.new(:drain_timeout, 30, :seconds, nil, "SECONDS", "for requests in flight when stopping")
   ].freeze
 end

@@ -42,7 +42,7 @@ class ClusterTest < Minitest::Test
   def test_sigterm_finishes_what_is_in_flight
     BACKENDS.each do |backend|
       cluster("--backend", backend) do |server, app|
-        assert_match(/\(#{backend}, inline\), 2 workers/, server.lines.last)
+        assert_match(/\(#{backend}, fibers\), 2 workers/, server.lines.last)
         held = hold(server, app)
         server.signal("TERM")
         app.release
