@@ -136,27 +136,30 @@ static void send_array(struct rb_uw_exchange *exchange)
     finish_whole(exchange);
 }
 
-static VALUE each_piece(RB_BLOCK_CALL_FUNC_ARGLIST(piece, argument))
+/* The block may be kept and called when `each` has long returned: it knows the stream, which then is closed. */
+static VALUE each_piece(RB_BLOCK_CALL_FUNC_ARGLIST(piece, stream))
 {
-    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
-
     (void)argc, (void)argv, (void)blockarg;
-    rb_uw_write(exchange, piece);
-    rb_uw_flush(exchange);
+    rb_uw_stream_write(stream, piece);
     return Qnil;
 }
 
-static void send_each(struct rb_uw_exchange *exchange)
+struct production {
+    VALUE body, stream;
+};
+
+static VALUE call_each(VALUE argument)
 {
-    rb_block_call(exchange->body, id_each, 0, NULL, each_piece, (VALUE)exchange);
-    finish_whole(exchange);
+    struct production *production = (struct production *)argument;
+
+    return rb_block_call(production->body, id_each, 0, NULL, each_piece, production->stream);
 }
 
 static VALUE call_body(VALUE argument)
 {
-    VALUE *body_and_stream = (VALUE *)argument;
+    struct production *production = (struct production *)argument;
 
-    return rb_funcall(body_and_stream[0], id_call, 1, body_and_stream[1]);
+    return rb_funcall(production->body, id_call, 1, production->stream);
 }
 
 static VALUE end_stream(VALUE stream)
@@ -165,11 +168,11 @@ static VALUE end_stream(VALUE stream)
     return Qnil;
 }
 
-static void send_callable(struct rb_uw_exchange *exchange)
+static void produce(struct rb_uw_exchange *exchange, VALUE (*producer)(VALUE))
 {
-    VALUE body_and_stream[2] = {exchange->body, rb_uw_stream_new(exchange)};
+    struct production production = {exchange->body, rb_uw_stream_new(exchange)};
 
-    rb_ensure(call_body, (VALUE)body_and_stream, end_stream, body_and_stream[1]);
+    rb_ensure(producer, (VALUE)&production, end_stream, production.stream);
     finish_whole(exchange);
 }
 
@@ -257,9 +260,9 @@ void rb_uw_body_send(struct rb_uw_exchange *exchange)
     else if (send_file(exchange))
         return;
     else if (rb_respond_to(exchange->body, id_each))
-        send_each(exchange);
+        produce(exchange, call_each);
     else if (rb_respond_to(exchange->body, id_call))
-        send_callable(exchange);
+        produce(exchange, call_body);
     else
         rb_raise(rb_eTypeError, "the response body, a %" PRIsVALUE ", answers neither to each nor to call",
                  rb_obj_class(exchange->body));

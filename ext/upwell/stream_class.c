@@ -1,10 +1,13 @@
-/* Upwell::Stream: what a callable response body (Rack SPEC, streaming body) is called with. Reading gives the content
- * of the request. */
+/* Upwell::Stream: what a callable response body (Rack SPEC, streaming body) is called with, and what the pieces of
+ * `each` go through. Reading gives the content of the request. An application may keep it, and the block of `each`, for
+ * longer than the response lasts, and give it to other threads. */
 #include "reactor.h"
 
 struct stream {
     struct rb_uw_exchange *exchange; /* NULL once the response is finished */
     VALUE input;
+    VALUE thread; /* inline: the only one that may write, since it is the loop's */
+    VALUE lock;   /* threads: of whoever writes, which may take long; the response ends when nobody does */
     bool closed;
 };
 
@@ -12,7 +15,11 @@ static VALUE cStream;
 
 static void stream_mark(void *data)
 {
-    rb_gc_mark_movable(((struct stream *)data)->input);
+    struct stream *stream = data;
+
+    rb_gc_mark_movable(stream->input);
+    rb_gc_mark_movable(stream->thread);
+    rb_gc_mark_movable(stream->lock);
 }
 
 static void stream_compact(void *data)
@@ -20,6 +27,8 @@ static void stream_compact(void *data)
     struct stream *stream = data;
 
     stream->input = rb_gc_location(stream->input);
+    stream->thread = rb_gc_location(stream->thread);
+    stream->lock = rb_gc_location(stream->lock);
 }
 
 static size_t stream_memsize(const void *data)
@@ -51,14 +60,39 @@ VALUE rb_uw_stream_new(struct rb_uw_exchange *exchange)
     VALUE self = TypedData_Make_Struct(cStream, struct stream, &stream_type, stream);
 
     stream->exchange = exchange;
+    stream->thread = stream->lock = Qnil;
     RB_OBJ_WRITE(self, &stream->input, exchange->input);
+    if (exchange->reactor->mode == &rb_uw_mode_threads)
+        RB_OBJ_WRITE(self, &stream->lock, rb_mutex_new());
+    else
+        RB_OBJ_WRITE(self, &stream->thread, rb_thread_current());
     return self;
+}
+
+/* Waits for those that write, also when this thread is to end: they refer to its stack. */
+static int await_writers(VALUE lock)
+{
+    int ending = 0, state;
+
+    do {
+        rb_protect(rb_mutex_lock, lock, &state);
+        ending = state ? state : ending;
+    } while (state);
+    rb_mutex_unlock(lock);
+    return ending;
 }
 
 void rb_uw_stream_end(VALUE self)
 {
-    get(self)->closed = true;
-    get(self)->exchange = NULL;
+    struct stream *stream = get(self);
+    int ending = 0;
+
+    stream->closed = true;
+    if (!NIL_P(stream->lock))
+        ending = await_writers(stream->lock);
+    stream->exchange = NULL;
+    if (ending)
+        rb_jump_tag(ending);
 }
 
 static struct rb_uw_exchange *open_exchange(VALUE self)
@@ -67,15 +101,49 @@ static struct rb_uw_exchange *open_exchange(VALUE self)
 
     if (stream->closed)
         rb_raise(rb_eIOError, "the response stream is closed");
+    if (!NIL_P(stream->thread) && stream->thread != rb_thread_current())
+        rb_raise(rb_eIOError, "in mode inline only the thread that serves a request writes its response; use mode "
+                              "threads:N to write from others");
     return stream->exchange;
 }
 
+struct writing {
+    VALUE self, piece; /* nil: only what has not been sent yet */
+};
+
+static VALUE write_piece(VALUE argument)
+{
+    struct writing *writing = (struct writing *)argument;
+    struct rb_uw_exchange *exchange = open_exchange(writing->self);
+
+    if (!NIL_P(writing->piece))
+        rb_uw_write(exchange, writing->piece);
+    rb_uw_flush(exchange);
+    return Qnil;
+}
+
+static void write_alone(VALUE self, VALUE piece)
+{
+    struct writing writing = {self, piece};
+
+    if (NIL_P(get(self)->lock))
+        write_piece((VALUE)&writing);
+    else
+        rb_mutex_synchronize(get(self)->lock, write_piece, (VALUE)&writing);
+}
+
+void rb_uw_stream_write(VALUE self, VALUE piece)
+{
+    Check_Type(piece, T_STRING);
+    write_alone(self, piece);
+}
+
 /*
- * Writes and sends. Waits while the client does not keep up.
+ * Writes and sends. Waits while the client does not keep up. In mode +threads:N+ any thread may write.
  *
  * @param pieces [Array<String>]
  * @return [Integer] bytes written
- * @raise [IOError] when closed
+ * @raise [IOError] when closed, or in mode +inline+ when called by another thread than the one that serves
  * @raise [Errno::EPIPE] when the client is gone
  */
 static VALUE stream_write(int argc, VALUE *argv, VALUE self)
@@ -86,8 +154,7 @@ static VALUE stream_write(int argc, VALUE *argv, VALUE self)
         VALUE piece = rb_obj_as_string(argv[i]);
 
         bytes += (size_t)RSTRING_LEN(piece);
-        rb_uw_write(open_exchange(self), piece);
-        rb_uw_flush(open_exchange(self));
+        write_alone(self, piece);
     }
     return SIZET2NUM(bytes);
 }
@@ -111,7 +178,7 @@ static VALUE stream_append(VALUE self, VALUE piece)
  */
 static VALUE stream_flush(VALUE self)
 {
-    rb_uw_flush(open_exchange(self));
+    write_alone(self, Qnil);
     return self;
 }
 

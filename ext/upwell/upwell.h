@@ -126,9 +126,12 @@ VALUE rb_uw_hijack_new(struct uw_request *request);
 VALUE rb_uw_early_hints_new(struct uw_request *request);
 void rb_uw_callable_end(VALUE callable);
 
-/* stream_class.c: what a callable body writes to */
+/* stream_class.c: what a body writes to */
 void rb_uw_init_stream(void);
 VALUE rb_uw_stream_new(struct rb_uw_exchange *exchange);
+void rb_uw_stream_write(VALUE stream, VALUE piece);
+
+/* Closes it, when whoever writes has done so. */
 void rb_uw_stream_end(VALUE stream);
 
 #endif

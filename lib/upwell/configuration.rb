@@ -21,7 +21,7 @@ module Upwell
     SECONDS_MAX = 31_536_000 # a year
     COUNT_MAX = (2**31) - 1
     BYTES_MAX = 2**50
-    ENVIRONMENT = { port: "PORT", backend: "UPWELL_BACKEND", environment: "RACK_ENV" }.freeze
+    ENVIRONMENT = { port: "PORT", mode: "UPWELL_MODE", backend: "UPWELL_BACKEND", environment: "RACK_ENV" }.freeze
 
     # @return [Array<Proc>] called in the supervisor before the first worker is forked
     attr_reader :before_fork_hooks

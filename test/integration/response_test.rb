@@ -110,6 +110,23 @@ module ResponseTests
     server.await(/after the end of its request/)
   end
 
+  def test_a_block_kept_longer_than_the_response_is_closed
+    assert_equal "abc", get("/block-kept").body
+    assert_equal "the response stream is closed", get("/call-block-kept").body
+  end
+
+  def test_other_threads_write_where_the_loop_is_not_theirs
+    body = get("/other-thread").body
+    mode == "inline" ? assert_match(/\Ain mode inline only/, body) : assert_equal("othernone", body)
+  end
+
+  def test_the_response_ends_when_no_thread_writes_any_more
+    skip "only mode threads lets other threads write" if mode == "inline"
+
+    assert_match(/\Axy+\z/, get("/other-thread-waits").body)
+    assert_equal 200, get("/hello").status
+  end
+
   def test_early_hints_that_cannot_be_written_leave_nothing_behind
     RawClient.open(port) do |client|
       client.write("GET /hints-wrong HTTP/1.1\r\nHost: a\r\n\r\nGET /hints-framing HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -153,6 +170,7 @@ MODES.each do |mode_name|
     Minitest.after_run { servers.each_value(&:kill) }
     define_method(:server) { servers[:one] ||= ServerProcess.new("--mode", mode_name, app: "responses.ru") }
     define_method(:port) { server.port }
+    define_method(:mode) { mode_name }
   end)
 end
 

@@ -28,6 +28,15 @@ def closing(body, &close)
   body
 end
 
+LATE = Queue.new
+
+def late_error
+  yield
+  "none"
+rescue IOError => e
+  e.message
+end
+
 RESPONSES = {
   "/hello" => ->(_) { text },
   "/name-with-blank" => ->(_) { text("bad name" => "x") },
@@ -68,6 +77,18 @@ RESPONSES = {
   },
   "/use-kept" => ->(_) { text({}, [KEPT["rack.input"].read.to_s]) },
   "/call-kept" => ->(_) { text({}, [KEPT["rack.early_hints"].call({}).to_s]) },
+  # The block is called once more when `each` has returned.
+  "/block-kept" => ->(_) { text({}, Pieces.new(->(block) { block.call("abc"); LATE << block })) },
+  "/call-block-kept" => ->(_) { text({}, [late_error { LATE.pop.call("late") }]) },
+  "/other-thread" => ->(_) { text({}, Pieces.new(->(block) { block.call(late_error { Thread.new { block.call("other") }.join }) })) },
+  # Another thread still waits for the client when `each` returns.
+  "/other-thread-waits" => lambda { |_|
+    text({}, Pieces.new(lambda { |block|
+      block.call("x")
+      writer = Thread.new { 20.times { block.call("y" * 1_000_000) } }
+      Thread.pass until writer.stop?
+    }))
+  },
   "/env" => ->(env) { text({}, [env.map { |name, value| "#{name}: #{value}\n" }.join]) },
   "/hints-wrong" => lambda { |env|
     begin

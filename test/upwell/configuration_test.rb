@@ -21,9 +21,9 @@ class ConfigurationTest < Minitest::Test
 
   def test_the_environment_then_the_file_then_the_options
     with_file("port 2\nhead_timeout 2\n") do |path|
-      environment = { "PORT" => "1", "UPWELL_BACKEND" => BACKENDS.first }
+      environment = { "PORT" => "1", "UPWELL_BACKEND" => BACKENDS.first, "UPWELL_MODE" => "threads:2" }
       result = configuration({ head_timeout: "3" }, file: path, environment: environment)
-      assert_equal [2, 3.0, BACKENDS.first], [result.port, result.head_timeout, result.backend]
+      assert_equal [2, 3.0, BACKENDS.first, 2], [result.port, result.head_timeout, result.backend, result.threads]
     end
   end
 
