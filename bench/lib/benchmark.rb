@@ -63,7 +63,7 @@ module Bench
       sample = measure(candidate, table.workload, table.connections)
       table.add(candidate, sample)
       say(table, candidate, format("%.0f requests/s, %.1f µs", sample.requests_per_second, sample.cpu_us))
-    rescue Server::Error, Wrk::Error => e
+    rescue Server::Error => e
       table.fail(candidate, e.message)
       say(table, candidate, e.message)
     end
@@ -93,7 +93,9 @@ module Bench
       result = Wrk.run(url: server.url, connections: connections, seconds: seconds, script: workload.script_path)
       return result if result.requests.positive?
 
-      raise Server::Error, "answered no request, #{result.socket_errors} socket errors"
+      raise Wrk::Error, "answered no request, #{result.socket_errors} socket errors"
+    rescue Wrk::Error => e
+      raise Server::Error, "#{e.message}; the server's last words: #{server.last_words}"
     end
   end
 end

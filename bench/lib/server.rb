@@ -58,6 +58,12 @@ module Bench
       raise Error, "ended under load: #{last_words}" if ended?
     end
 
+    # @return [String] of its output, what tells most about its end
+    def last_words
+      lines = File.readlines(@log).map(&:strip).reject(&:empty?)
+      (lines.grep(/\[BUG\]|error|cannot|invalid/i).first(1) | lines.last(1)).join(" / ").slice(0, 200)
+    end
+
     def usage
       ProcessUsage.of_tree(pid)
     end
@@ -92,11 +98,6 @@ module Bench
 
     def ended?
       @ended ||= !Process.wait2(pid, Process::WNOHANG).nil?
-    end
-
-    def last_words
-      lines = File.readlines(@log).map(&:strip).reject(&:empty?)
-      (lines.grep(/error|cannot|invalid/i).first(1) | lines.last(1)).join(" / ").slice(0, 200)
     end
 
     # Below the ports that the kernel gives to clients, and with the next one free too, which up_ruby takes for its worker.
