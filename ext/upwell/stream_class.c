@@ -7,7 +7,7 @@ struct stream {
     struct rb_uw_exchange *exchange; /* NULL once the response is finished */
     VALUE input;
     VALUE thread; /* inline: the only one that may write, since it is the loop's */
-    VALUE lock;   /* threads: of whoever writes, which may take long; the response ends when nobody does */
+    VALUE lock;   /* others: of whoever writes, which may take long; the response ends when nobody does */
     bool closed;
 };
 
@@ -62,10 +62,10 @@ VALUE rb_uw_stream_new(struct rb_uw_exchange *exchange)
     stream->exchange = exchange;
     stream->thread = stream->lock = Qnil;
     RB_OBJ_WRITE(self, &stream->input, exchange->input);
-    if (exchange->reactor->mode == &rb_uw_mode_threads)
-        RB_OBJ_WRITE(self, &stream->lock, rb_mutex_new());
-    else
+    if (exchange->reactor->mode == &rb_uw_mode_inline)
         RB_OBJ_WRITE(self, &stream->thread, rb_thread_current());
+    else
+        RB_OBJ_WRITE(self, &stream->lock, rb_mutex_new());
     return self;
 }
 
@@ -103,7 +103,7 @@ static struct rb_uw_exchange *open_exchange(VALUE self)
         rb_raise(rb_eIOError, "the response stream is closed");
     if (!NIL_P(stream->thread) && stream->thread != rb_thread_current())
         rb_raise(rb_eIOError, "in mode inline only the thread that serves a request writes its response; use mode "
-                              "threads:N to write from others");
+                              "fibers or threads:N to write from others");
     return stream->exchange;
 }
 
@@ -139,7 +139,7 @@ void rb_uw_stream_write(VALUE self, VALUE piece)
 }
 
 /*
- * Writes and sends. Waits while the client does not keep up. In mode +threads:N+ any thread may write.
+ * Writes and sends. Waits while the client does not keep up. Any thread may write, but in mode +inline+.
  *
  * @param pieces [Array<String>]
  * @return [Integer] bytes written

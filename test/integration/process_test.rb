@@ -26,7 +26,7 @@ class ProcessTest < Minitest::Test
         port = taken.addr[1].to_s
         {
           ["/nowhere/config.ru"] => /there is no \/nowhere\/config\.ru/, ["--mode", "fast", HELLO] => /mode: must be fibers, inline, fibers:N/,
-          ["--mode", "fibers", HELLO] => /fibers is not there yet/, ["-p", "70000", HELLO] => /port from 0 to 65535, got "70000"/,
+          ["--mode", "fibers:0", HELLO] => /fibers:N with N from 1/, ["-p", "70000", HELLO] => /port from 0 to 65535, got "70000"/,
           ["--backend", "kqueue", HELLO] => /must be one of those that work here: .*epoll/, ["--zip"] => /invalid option: --zip/,
           ["-b", "127.0.0.1", "-p", port, HELLO] => /the port #{port} is taken/, ["-l", "/nowhere/log", HELLO] => /log file \/nowhere\/log/,
           ["-p", "0", "-b", "127.0.0.1", broken] => /on purpose.*raised RuntimeError while it was loaded/m,

@@ -16,7 +16,7 @@ class ConfigurationTest < Minitest::Test
   end
 
   def test_defaults
-    assert_equal [3000, ["localhost"], 0, "inline", 10], configuration.then { |c| [c.port, c.bind, c.workers, c.mode, c.head_timeout] }
+    assert_equal [3000, ["localhost"], 0, "fibers", 10], configuration.then { |c| [c.port, c.bind, c.workers, c.mode, c.head_timeout] }
   end
 
   def test_the_environment_then_the_file_then_the_options
@@ -27,10 +27,15 @@ class ConfigurationTest < Minitest::Test
     end
   end
 
-  def test_threads
-    assert_equal 5, configuration({ mode: "threads:5" }).threads
-    assert_equal :threads, configuration({ mode: "threads:5" }).reactor_settings[:mode]
-    assert_equal :inline, configuration.reactor_settings[:mode]
+  def test_modes
+    { "fibers" => [:fibers, 1024, 0], "fibers:7" => [:fibers, 7, 0], "threads:5" => [:threads, 1024, 5], "inline" => [:inline, 1024, 0] }
+      .each do |mode, expected|
+        chosen = configuration({ mode: mode })
+        assert_equal expected, [*chosen.reactor_settings.values_at(:mode, :fibers_max), chosen.threads], mode
+      end
+    %w[fibers:0 fibers:30001 threads: threads:1001 inline:2].each do |mode|
+      assert_raises(Upwell::ConfigurationError, mode) { configuration({ mode: mode }) }
+    end
   end
 
   def test_workers_for_all_processors

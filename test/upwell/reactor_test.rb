@@ -16,7 +16,7 @@ class ReactorTest < Minitest::Test
     assert_raises(KeyError) { Upwell::Reactor.new(nil, {}) }
     assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(head_timeout: 0)) }
     assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(headers_max: 101)) }
-    assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(mode: :fibers)) }
+    assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(mode: :wires)) }
   end
 
   def test_it_runs_once_and_counts

@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+# Requests that wait, in mode fibers: others are served meanwhile, on one thread.
+class FibersTest < Minitest::Test
+  def serve(*arguments, &block)
+    BACKENDS.each { |backend| ServerProcess.open("--backend", backend, *arguments, app: "fibers.ru", &block) }
+  end
+
+  # @return [Array<String>] the bodies, and how long all took
+  def get_all(server, paths)
+    began = now
+    clients = paths.map { |path| ask(server, path) }
+    bodies = clients.map { |client| client.response.body.chomp }
+    [bodies, now - began]
+  ensure
+    clients&.each(&:close)
+  end
+
+  def ask(server, path)
+    RawClient.new(server.port).tap { |client| client.write("GET #{path} HTTP/1.1\r\nHost: 127.0.0.1:#{server.port}\r\n\r\n") }
+  end
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+
+  def test_fibers_is_the_default
+    ServerProcess.open { |server| assert_match(/, fibers\), no workers/, server.lines.last) }
+  end
+
+  # One after another they would take 20 seconds.
+  def test_a_hundred_requests_wait_at_once
+    serve do |server|
+      bodies, seconds = get_all(server, ["/sleeps"] * 100)
+      assert_equal ["slept"] * 100, bodies
+      assert_operator seconds, :<, 5
+    end
+  end
+
+  def test_a_request_waits_for_processes_queues_and_sockets_alike
+    serve do |server|
+      bodies, seconds = get_all(server, %w[/runs /pops /asks /sleeps] * 5)
+      assert_equal %w[ran popped slept slept] * 5, bodies
+      assert_operator seconds, :<, 3
+    end
+  end
+
+  def test_beyond_the_limit_requests_queue
+    serve("--mode", "fibers:2") do |server|
+      bodies, seconds = get_all(server, ["/sleeps"] * 6)
+      assert_equal ["slept"] * 6, bodies
+      assert_operator seconds, :>=, 0.6
+    end
+  end
+
+  def test_nothing_of_a_request_is_found_by_the_next
+    serve do |server|
+      RawClient.open(server.port) do |client|
+        3.times do
+          client.write("GET /finds HTTP/1.1\r\nHost: test\r\n\r\n")
+          assert_equal "[]", client.response.body
+        end
+      end
+    end
+  end
+
+  def test_the_application_schedules_fibers_of_its_own
+    serve { |server| assert_equal "first second third", RawClient.get(server.port, "/schedules").body }
+  end
+
+  def test_an_error_after_a_wait_is_answered_and_logged
+    serve do |server|
+      assert_equal 500, RawClient.get(server.port, "/fails").status
+      server.await(/during GET \/fails: .*on purpose/)
+      assert_equal "slept", RawClient.get(server.port, "/sleeps").body
+    end
+  end
+
+  def test_a_request_that_computes_for_long_is_reported_with_its_place
+    serve("--stuck-timeout", "0.2") do |server|
+      assert_equal "computed", RawClient.get(server.port, "/computes").body
+      server.await(/a request has kept the loop for 0\.\d s/)
+      server.await(/fibers\.ru:\d+:in .*computes/)
+    end
+  end
+
+  def test_draining_waits_for_those_that_wait
+    serve do |server|
+      clients = Array.new(10) { ask(server, "/sleeps") }
+      server.signal("TERM")
+      assert_equal ["slept"] * 10, (clients.map { |client| client.response.body })
+      assert_predicate server.await_end, :success?
+    end
+  end
+end
