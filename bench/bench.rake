@@ -6,6 +6,9 @@ desc "Measure Upwell beside its peers, see bench/README.md"
 task(:bench) { sh MODERN_RUBY, "ruby", "bench/run.rb" }
 
 namespace :bench do
+  desc "Measure the scheduler and the loop beside their peers, see bench/README.md"
+  task(:io) { sh MODERN_RUBY, "ruby", "bench/io/run.rb" }
+
   desc "Memory and latency of idle connections: BACKEND, MODE, CONNECTIONS"
   task(:idle_connections) { sh MODERN_RUBY, "ruby", "bench/idle_connections.rb" }
 

@@ -5,6 +5,7 @@
 require "time"
 require_relative "lib/benchmark"
 require_relative "lib/chart"
+require_relative "lib/load"
 require_relative "lib/machine"
 require_relative "lib/report"
 require_relative "lib/settings"
@@ -17,7 +18,7 @@ def facts(settings)
     "cores" => "server (all its processes) on core #{Bench::Server::CORE}, wrk on core #{Bench::Wrk::CORE}, by taskset",
     "environment" => Bench::Server::ENVIRONMENT.map { |name, value| "#{name}=#{value}" }.join(" "),
     "rounds" => "#{settings.rounds} of #{settings.seconds} s, servers in turn, each started anew and warmed up for " \
-                "#{Bench::Benchmark::WARM_UP_SECONDS} s",
+                "#{Bench::Load::WARM_UP_SECONDS} s",
     "load" => "`#{sample_command.join(" ")}`"
   }
 end

@@ -1,11 +1,17 @@
 # frozen_string_literal: true
 
+require_relative "installation"
+
 module Bench
   # A server as it is compared: the gem it comes in, the threads that run the application, and the command that serves config.ru of the
   # current folder by one process on one core.
   Candidate = Struct.new(:name, :gem_name, :threads, :command) do
     def upwell?
       gem_name == "upwell"
+    end
+
+    def installation
+      Installation.new(gem_name, companions: %w[rack roda])
     end
 
     # @return [Array<String>]

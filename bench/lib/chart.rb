@@ -3,13 +3,13 @@
 require "cgi"
 
 module Bench
-  # The results as bars, in SVG. A band for each workload; in it a group for each server, with a bar for each number of connections;
-  # on the left requests a second, on the right CPU time a request.
+  # The results as bars, in SVG. A band for each workload; in it a group for each candidate, with a bar for each number of connections;
+  # on the left the rate, on the right CPU time.
   class Chart
     Panel = Struct.new(:title, :quantity, :left)
 
-    WIDTH = 1000
-    NAMES_WIDTH = 130
+    WIDTH = 1020
+    NAMES_WIDTH = 150
     PANEL_WIDTH = 400
     FIGURES_WIDTH = 55 # at the end of a bar
     BAR_HEIGHT = 10
@@ -18,10 +18,10 @@ module Bench
     BAND_HEAD_HEIGHT = 34
     BAND_GAP = 18
 
-    PANELS = [Panel.new("requests/s (more is better)", :requests_per_second, NAMES_WIDTH),
-              Panel.new("server's CPU µs/request (less is better)", :cpu_us, NAMES_WIDTH + PANEL_WIDTH + 40)].freeze
-    UPWELL_COLOURS = ["#0b5cad", "#6aaee8", "#b5d6f3"].freeze
-    PEER_COLOURS = ["#6b6b6b", "#ababab", "#d4d4d4"].freeze
+    PANELS = [Panel.new("%s/s (more is better)", :rate, NAMES_WIDTH),
+              Panel.new("CPU µs for each of the %s (less is better)", :cpu_us, NAMES_WIDTH + PANEL_WIDTH + 40)].freeze
+    UPWELL_COLOURS = ["#0b5cad", "#6aaee8", "#b5d6f3", "#dcebf9"].freeze
+    PEER_COLOURS = ["#6b6b6b", "#ababab", "#d4d4d4", "#e9e9e9"].freeze
     STYLE = "text { font: 12px sans-serif; fill: #222 } .title { font-size: 17px; font-weight: bold } .band { font-weight: bold; " \
             "font-size: 14px } .small { font-size: 10px; fill: #555 } .end { text-anchor: end }"
 
@@ -29,7 +29,7 @@ module Bench
     def initialize(tables, title:)
       @bands = tables.group_by(&:workload)
       @title = title
-      @connections = tables.map(&:connections).uniq
+      @connections = tables.filter_map(&:connections).uniq
     end
 
     # @return [String]
@@ -59,7 +59,7 @@ module Bench
 
     def band(workload, tables)
       title = text(10, @y + 14, workload.title, "band")
-      captions = PANELS.map { |panel| text(panel.left, @y + 28, panel.title, "small") }
+      captions = PANELS.map { |panel| text(panel.left, @y + 28, format(panel.title, workload.unit), "small") }
       @y += BAND_HEAD_HEIGHT
       groups = tables.flat_map(&:candidates).uniq.flat_map { |candidate| group(candidate, tables) }
       @y += BAND_GAP

@@ -7,25 +7,41 @@ require "rbconfig"
 module Bench
   ROOT = File.expand_path("../..", __dir__)
 
-  # One server's gems, in a folder of their own outside the tree, so that a server which cannot be installed hinders no other.
+  # One candidate's gems, in a folder of their own outside the tree, so that one which cannot be installed hinders no other.
   # Upwell is built from the checkout and installed as its users get it.
   class Installation
     Error = Class.new(StandardError)
 
-    APPLICATION_GEMS = %w[rack roda].freeze
     CACHE = File.join(ENV.fetch("XDG_CACHE_HOME") { File.join(Dir.home, ".cache") }, "upwell", "bench", "ruby-#{RUBY_VERSION}")
     CAUSE_MAX = 300 # characters
     SOURCES = "{core,ext,lib,exe}/**/*.{c,h,rb}"
 
-    def initialize(gem_name)
+    attr_reader :gem_name, :folder
+
+    # @param gem_name [String, nil] nil for what needs Ruby alone
+    # @param companions [Array<String>] gems that the measured program needs beside it
+    # @param build [Hash{String => String}] environment of gem install, what a peer needs to compile
+    # @param folder [String] name of the folder
+    def initialize(gem_name, companions: [], build: {}, folder: gem_name)
       @gem_name = gem_name
-      @folder = File.join(CACHE, gem_name)
+      @companions = companions
+      @folder = File.join(CACHE, folder)
+      @build = build
+    end
+
+    # Two of one folder are the same.
+    def eql?(other)
+      other.is_a?(self.class) && folder == other.folder
+    end
+
+    def hash
+      folder.hash
     end
 
     # @raise [Error] with what gem said
     def install
       FileUtils.mkdir_p(@folder)
-      alone { @gem_name == "upwell" ? install_checkout : install_gems(@gem_name, *APPLICATION_GEMS) }
+      alone { @gem_name == "upwell" ? install_checkout : install_gems(@gem_name, *@companions) }
     end
 
     # @return [Hash{String => String}] makes a command find these gems and no others
@@ -36,7 +52,7 @@ module Bench
     # @return [String] of the server and of what it runs on
     def versions
       specifications = Dir[File.join(@folder, "specifications", "*.gemspec")].map { |file| File.basename(file, ".gemspec") }
-      named = specifications.grep(/\A(?:#{Regexp.union(@gem_name, *APPLICATION_GEMS)})-\d/)
+      named = specifications.grep(/\A(?:#{Regexp.union(*[@gem_name, *@companions].compact)})-\d/)
       named.map { |name| name.sub(/-(?=\d)/, " ") }.sort_by { |name| name.start_with?(@gem_name) ? 0 : 1 }.join(", ")
     end
 
@@ -60,17 +76,19 @@ module Bench
 
       package = File.join(@folder, "upwell.gem")
       gem("build", "--silent", "--output", package, "upwell.gemspec")
-      install_gems(*APPLICATION_GEMS)
+      install_gems(*@companions)
       install_gems(package, "--force")
       FileUtils.touch(stamp)
     end
 
     def install_gems(*arguments)
-      gem("install", "--no-document", "--conservative", "--install-dir", @folder, *arguments)
+      return if arguments.compact.empty?
+
+      gem("install", "--no-document", "--conservative", "--install-dir", @folder, *arguments.compact)
     end
 
     def gem(*arguments)
-      output, status = Open3.capture2e(environment, "gem", *arguments, chdir: ROOT)
+      output, status = Open3.capture2e({ **environment, **@build }, "gem", *arguments, chdir: ROOT)
       raise Error, "does not install: #{cause(output)}" unless status.success?
     end
 

@@ -3,19 +3,18 @@
 module Bench
   # The results as Markdown: how they were got first, then a table for each workload and number of connections.
   class Report
-    HEADINGS = ["server", "requests/s (min, max)", "to best peer", "p50 ms", "p99 ms", "CPU µs/request (user + system)", "to best peer",
-                "errors", "memory MiB (peak)", "server's core", "wrk's core"].freeze
     MEBIBYTE = 1_048_576.0
 
     # @param tables [Array<Table>]
     # @param facts [Hash{String => String}] of the machine and the run
     # @param servers [Hash{Candidate => String}] with their versions
     # @param chart [String] the chart's file name
-    def initialize(tables, facts:, servers:, chart:)
+    def initialize(tables, facts:, servers:, chart:, title: "Benchmark")
       @tables = tables
       @facts = facts
       @servers = servers
       @chart = chart
+      @title = title
     end
 
     # @return [String]
@@ -27,42 +26,55 @@ module Bench
 
     def head
       <<~MARKDOWN
-        # Benchmark
+        # #{@title}
 
         #{@facts.map { |name, value| "- #{name}: #{value}" }.join("\n")}
 
-        | server | versions | command |
+        | candidate | versions | command |
         | --- | --- | --- |
         #{@servers.map { |candidate, versions| row([candidate.name, versions, "`#{candidate.command}`"]) }.join("\n")}
 
-        Figures are medians over the rounds. "To best peer" divides by the best of the servers that are not Upwell: above 1 is better for
-        requests/s, below 1 for CPU. Where wrk held a server back (‡), compare CPU a request, not requests/s.
+        Figures are medians over the rounds. "To best peer" divides by the best of those that are not Upwell: above 1 is better for
+        the rate, below 1 for CPU. Where wrk held a server back (‡), compare CPU a request, not requests/s.
 
-        ![Requests per second and CPU time per request](#{@chart})
+        ![Rates and CPU time](#{@chart})
       MARKDOWN
     end
 
     def section(table)
+      headings = headings(table)
+      failures = table.failures.map { |candidate, reason| row([candidate.name, reason, *Array.new(headings.size - 2, "–")]) }
       <<~MARKDOWN
-        ## #{table.workload.title}, #{table.connections} connections
+        ## #{table.title}
 
-        #{row(HEADINGS)}
-        #{row(HEADINGS.map { "---" })}
-        #{[*table.candidates.map { |candidate| row(cells(table, candidate)) }, *failures(table)].join("\n")}
+        #{row(headings)}
+        #{row(headings.map { "---" })}
+        #{[*table.candidates.map { |candidate| row(cells(table, candidate)) }, *failures].join("\n")}
       MARKDOWN
     end
 
+    # A workload without connections has no load generator beside it.
+    def headings(table)
+      unit = table.workload.unit
+      figures = ["#{unit}/s (min, max)", "to best peer", "CPU µs/#{unit.delete_suffix("s")} (user + system)", "to best peer", "peak MiB"]
+      ["candidate", *figures, *(["p50 ms", "p99 ms", "errors", "memory MiB", "server's core", "wrk's core"] if table.connections)]
+    end
+
     def cells(table, candidate)
-      [candidate.name, *speed(table, candidate), decimal(table, candidate, :p50), decimal(table, candidate, :p99), *cpu(table, candidate),
-       table.values(candidate, :errors).sum.to_s, memory(table, candidate),
-       percent(table, candidate, :server_share), percent(table, candidate, :wrk_share)]
+      [candidate.name, *speed(table, candidate), *cpu(table, candidate), mebibytes(table.values(candidate, :peak).max),
+       *(load_cells(table, candidate) if table.connections)]
+    end
+
+    def load_cells(table, candidate)
+      [decimal(table, candidate, :p50), decimal(table, candidate, :p99), table.values(candidate, :errors).sum.to_s,
+       mebibytes(table.median(candidate, :resident)), percent(table, candidate, :server_share), percent(table, candidate, :wrk_share)]
     end
 
     def speed(table, candidate)
-      minimum, maximum = table.values(candidate, :requests_per_second).minmax
-      mark = "‡" if table.held_back_by_wrk?(candidate)
-      [format("%.0f%s (%.0f, %.0f)", table.median(candidate, :requests_per_second), mark, minimum, maximum),
-       ratio(table.ratio_to_best_peer(candidate, :requests_per_second, :max))]
+      minimum, maximum = table.values(candidate, :rate).minmax
+      mark = "‡" if table.connections && table.held_back_by_wrk?(candidate)
+      [format("%.0f%s (%.0f, %.0f)", table.median(candidate, :rate), mark, minimum, maximum),
+       ratio(table.ratio_to_best_peer(candidate, :rate, :max))]
     end
 
     def cpu(table, candidate)
@@ -70,8 +82,8 @@ module Bench
       [format("%.1f (%.1f + %.1f)", total, user, system), ratio(table.ratio_to_best_peer(candidate, :cpu_us, :min))]
     end
 
-    def memory(table, candidate)
-      format("%.0f (%.0f)", table.median(candidate, :resident) / MEBIBYTE, table.values(candidate, :peak).max / MEBIBYTE)
+    def mebibytes(bytes)
+      format("%.0f", bytes / MEBIBYTE)
     end
 
     def ratio(value)
@@ -84,10 +96,6 @@ module Bench
 
     def percent(table, candidate, quantity)
       format("%.0f %%", table.median(candidate, quantity) * 100)
-    end
-
-    def failures(table)
-      table.failures.map { |candidate, reason| row([candidate.name, reason, *Array.new(HEADINGS.size - 2, "–")]) }
     end
 
     def row(cells)

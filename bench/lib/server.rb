@@ -4,6 +4,7 @@ require "fileutils"
 require "net/http"
 require "socket"
 require "tmpdir"
+require_relative "last_words"
 require_relative "process_usage"
 
 module Bench
@@ -22,9 +23,10 @@ module Bench
     # Starts a server, yields it when it answers, and ends it.
     #
     # @param arguments [#call] makes the command of a port
-    def self.open(arguments, installation:, app:)
+    # @param app [String, nil] path of what a Rack server serves
+    def self.open(arguments, installation:, app: nil)
       Dir.mktmpdir("upwell-bench") do |folder|
-        FileUtils.cp(app, File.join(folder, "config.ru"))
+        FileUtils.cp(app, File.join(folder, "config.ru")) if app
         server = new(arguments, installation, folder)
         begin
           server.await_answer
@@ -56,12 +58,6 @@ module Bench
     # @raise [Error] when it ended
     def assert_alive
       raise Error, "ended under load: #{last_words}" if ended?
-    end
-
-    # @return [String] of its output, what tells most about its end
-    def last_words
-      lines = File.readlines(@log).map(&:strip).reject(&:empty?)
-      (lines.grep(/\[BUG\]|error|cannot|invalid/i).first(1) | lines.last(1)).join(" / ").slice(0, 200)
     end
 
     def usage
@@ -98,6 +94,10 @@ module Bench
 
     def ended?
       @ended ||= !Process.wait2(pid, Process::WNOHANG).nil?
+    end
+
+    def last_words
+      LastWords.of(@log)
     end
 
     # Below the ports that the kernel gives to clients, and with the next one free too, which up_ruby takes for its worker.

@@ -1,13 +1,24 @@
 # frozen_string_literal: true
 
 require_relative "candidates"
+require_relative "table"
 require_relative "workload"
 
 module Bench
   # What to measure and for how long, from the environment; bench/README.md tells the variables.
   class Settings
-    def initialize(environment = ENV)
+    # @param workloads [Array] that may be chosen
+    # @param candidates [Array] that may be chosen
+    def initialize(environment = ENV, workloads: WORKLOADS, candidates: CANDIDATES)
       @environment = environment
+      @workloads = workloads
+      @candidates = candidates
+    end
+
+    # @return [Array<Table>] to be filled, for the workloads that a chosen candidate can run
+    def tables
+      runnable = workloads.select { |workload| candidates.any? { |candidate| candidate.for?(workload) } }
+      runnable.flat_map { |workload| (workload.connections || connections).map { |count| Table.new(workload, count) } }
     end
 
     def quick?
@@ -27,14 +38,14 @@ module Bench
     end
 
     def workloads
-      named("WORKLOADS", WORKLOADS)
+      named("WORKLOADS", @workloads)
     end
 
     def candidates
-      named("SERVERS", CANDIDATES)
+      named("SERVERS", @candidates)
     end
 
-    # @return [String] the second part of the results' file names
+    # @return [String] the last part of the results' file names
     def name
       @environment.fetch("NAME") { quick? ? "quick" : "ruby-#{RUBY_VERSION}" }
     end

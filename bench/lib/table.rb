@@ -3,17 +3,23 @@
 require_relative "statistics"
 
 module Bench
-  # One workload at one number of connections: the samples of each server, or why there are none.
+  # One workload at one number of connections: the samples of each candidate, or why there are none.
   class Table
     SATURATED = 0.95 # of a core
 
     attr_reader :workload, :connections, :failures
 
+    # @param connections [Integer, nil] nil for a workload without a load generator
     def initialize(workload, connections)
       @workload = workload
       @connections = connections
       @samples = {}
       @failures = {}
+    end
+
+    # @return [String]
+    def title
+      connections ? "#{workload.title}, #{connections} connections" : workload.title
     end
 
     def add(candidate, sample)
@@ -28,7 +34,7 @@ module Bench
 
     # @return [Array<Candidate>] the fastest first
     def candidates
-      @samples.keys.sort_by { |candidate| -median(candidate, :requests_per_second) }
+      @samples.keys.sort_by { |candidate| -median(candidate, :rate) }
     end
 
     def values(candidate, quantity)
@@ -39,7 +45,7 @@ module Bench
       Statistics.median(values(candidate, quantity))
     end
 
-    # @return [Float, nil] the candidate's median against the best one of a server that is not Upwell
+    # @return [Float, nil] the candidate's median against the best one that is not Upwell
     def ratio_to_best_peer(candidate, quantity, best)
       peers = @samples.keys.reject(&:upwell?).map { |peer| median(peer, quantity) }.select(&:positive?)
       median(candidate, quantity) / peers.public_send(best) unless peers.empty?

@@ -7,7 +7,7 @@ module Bench
   # The checkout's server as its users get it: built, installed, started by its command.
   class Upwell
     def initialize
-      @installation = Installation.new("upwell")
+      @installation = Installation.new("upwell", companions: %w[rack roda])
       @installation.install
     end
 

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "load"
+
 module Bench
   # What is asked of the servers: the application in apps/, the threads that run it, the wrk script when the request is not a plain GET,
   # and what the answer has to be.
@@ -10,6 +12,24 @@ module Bench
 
     def app
       File.expand_path("../apps/#{app_name}.ru", __dir__)
+    end
+
+    # @return [Sample]
+    def sample(candidate, connections, seconds)
+      Load.new(candidate, self, connections).sample(seconds)
+    end
+
+    def unit
+      "requests"
+    end
+
+    # @return [nil] as many as the settings say
+    def connections
+      nil
+    end
+
+    def wrk_threads(_connections)
+      1
     end
 
     # @return [String, nil]

@@ -20,8 +20,8 @@ module Bench
 
     class << self
       # @return [Array<String>]
-      def command(url:, connections:, seconds:, script: nil)
-        ["taskset", "-c", CORE.to_s, "wrk", "--latency", "-t1", "-c#{connections}", "-d#{seconds}s", *(["-s", script] if script), url]
+      def command(url:, connections:, seconds:, threads: 1, script: nil)
+        ["taskset", "-c", CORE.to_s, "wrk", "--latency", "-t#{threads}", "-c#{connections}", "-d#{seconds}s", *(["-s", script] if script), url]
       end
 
       # @return [Result]

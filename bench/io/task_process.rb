@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+require "json"
+require "tmpdir"
+require_relative "../lib/last_words"
+require_relative "../lib/server"
+
+module Bench
+  module Io
+    # task.rb in a process of its own, on the servers' core.
+    module TaskProcess
+      # @!attribute rate [Float] operations a second
+      # @!attribute user_us [Float] CPU microseconds an operation
+      # @!attribute system_us [Float] CPU microseconds an operation
+      # @!attribute peak [Integer] bytes in memory at most
+      Sample = Struct.new(:rate, :user_us, :system_us, :peak) do
+        def cpu_us
+          user_us + system_us
+        end
+      end
+
+      GRACE_SECONDS = 20 # for the start, the warm-up, and a last run that began in time
+
+      class << self
+        # @return [Sample]
+        # @raise [Server::Error] when it fails or does not end
+        def run(arguments, installation, seconds)
+          Dir.mktmpdir("upwell-bench") do |folder|
+            output, log = %w[output log].map { |name| File.join(folder, name) }
+            pid = Process.spawn({ **installation.environment, **Server::ENVIRONMENT }, "taskset", "-c", Server::CORE.to_s, *arguments,
+                                in: File::NULL, out: output, err: log, pgroup: true)
+            await(pid, seconds + GRACE_SECONDS) { LastWords.of(log) }
+            sample(JSON.parse(File.read(output), symbolize_names: true))
+          end
+        end
+
+        private
+
+        def await(pid, seconds_max)
+          status = Timeout.timeout(seconds_max) { Process.wait2(pid).last }
+          raise Server::Error, "fails: #{yield}" unless status.success?
+        rescue Timeout::Error
+          Process.kill("KILL", -pid)
+          Process.wait(pid)
+          raise Server::Error, "does not end in #{seconds_max.round(1)} s"
+        end
+
+        def sample(figures)
+          microseconds = 1_000_000.0 / figures.fetch(:operations)
+          Sample.new(figures.fetch(:operations) / figures.fetch(:seconds), figures.fetch(:user) * microseconds,
+                     figures.fetch(:system) * microseconds, figures.fetch(:peak))
+        end
+      end
+    end
+  end
+end
