@@ -21,11 +21,11 @@ module Bench
     # @param gem_name [String, nil] nil for what needs Ruby alone
     # @param companions [Array<String>] gems that the measured program needs beside it
     # @param build [Hash{String => String}] environment of gem install, what a peer needs to compile
-    # @param folder [String] name of the folder
+    # @param folder [String] its name in the cache, or a path
     def initialize(gem_name, companions: [], build: {}, folder: gem_name)
       @gem_name = gem_name
       @companions = companions
-      @folder = File.join(CACHE, folder)
+      @folder = File.expand_path(folder, CACHE)
       @build = build
     end
 
@@ -92,9 +92,10 @@ module Bench
       raise Error, "does not install: #{cause(output)}" unless status.success?
     end
 
+    # What the compiler objects to, else what gem does.
     def cause(output)
-      lines = output.lines.map(&:strip).reject(&:empty?)
-      (lines.grep(/error/i).first(2) | lines.last(1)).join(" / ").slice(0, CAUSE_MAX)
+      lines = output.lines.map { |line| line.scrub.strip }.reject(&:empty?)
+      (lines.grep(/\berror: /).first || (lines.grep(/error/i).first(2) | lines.last(1)).join(" / ")).slice(0, CAUSE_MAX)
     end
   end
 end
