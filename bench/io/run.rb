@@ -10,6 +10,8 @@ require_relative "../lib/report"
 require_relative "candidates"
 require_relative "workloads"
 
+SECONDS = 2 # of each measurement, unless told otherwise: there are many
+
 TITLES = {
   scheduler: "Fiber schedulers",
   loop: "HTTP on a callback-less reactor",
@@ -40,6 +42,6 @@ def write(group, tables, settings, versions)
 end
 
 Dir.mkdir(RESULTS) unless Dir.exist?(RESULTS)
-settings = Bench::Settings.new(workloads: Bench::Io::WORKLOADS, candidates: Bench::Io::CANDIDATES)
+settings = Bench::Settings.new(workloads: Bench::Io::WORKLOADS, candidates: Bench::Io::CANDIDATES, seconds: SECONDS)
 benchmark = Bench::Benchmark.new(settings).run
 benchmark.tables.group_by { |table| table.workload.group }.each { |group, tables| write(group, tables, settings, benchmark.versions) }

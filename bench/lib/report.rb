@@ -56,7 +56,8 @@ module Bench
     # A workload without connections has no load generator beside it.
     def headings(table)
       unit = table.workload.unit
-      figures = ["#{unit}/s (min, max)", "to best peer", "CPU µs/#{unit.delete_suffix("s")} (user + system)", "to best peer", "peak MiB"]
+      figures = ["#{unit}/s (min, max)", "to best peer", "CPU µs/#{unit.delete_suffix("s")} (min, max)", "to best peer",
+                 "user + system", "peak MiB"]
       ["candidate", *figures, *(["p50 ms", "p99 ms", "errors", "memory MiB", "server's core", "wrk's core"] if table.connections)]
     end
 
@@ -79,7 +80,9 @@ module Bench
 
     def cpu(table, candidate)
       total, user, system = %i[cpu_us user_us system_us].map { |quantity| table.median(candidate, quantity) }
-      [format("%.1f (%.1f + %.1f)", total, user, system), ratio(table.ratio_to_best_peer(candidate, :cpu_us, :min))]
+      minimum, maximum = table.values(candidate, :cpu_us).minmax
+      [format("%.1f (%.1f, %.1f)", total, minimum, maximum), ratio(table.ratio_to_best_peer(candidate, :cpu_us, :min)),
+       format("%.1f + %.1f", user, system)]
     end
 
     def mebibytes(bytes)

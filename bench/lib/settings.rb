@@ -9,10 +9,12 @@ module Bench
   class Settings
     # @param workloads [Array] that may be chosen
     # @param candidates [Array] that may be chosen
-    def initialize(environment = ENV, workloads: WORKLOADS, candidates: CANDIDATES)
+    # @param seconds [Integer] of each measurement, unless told otherwise
+    def initialize(environment = ENV, workloads: WORKLOADS, candidates: CANDIDATES, seconds: 5)
       @environment = environment
       @workloads = workloads
       @candidates = candidates
+      @seconds = seconds
     end
 
     # @return [Array<Table>] to be filled, for the workloads that a chosen candidate can run
@@ -30,7 +32,7 @@ module Bench
     end
 
     def seconds
-      number("SECONDS", quick? ? 1 : 5)
+      number("SECONDS", quick? ? 1 : @seconds)
     end
 
     def connections

@@ -25,7 +25,7 @@ class ReportTest < Minitest::Test
   def table(connections = 64)
     Bench::Table.new(Bench::WORKLOADS.first, connections).tap do |table|
       [30_000.0, 28_000.0, 32_000.0].each { |rate| table.add(UPWELL, sample(rate, server_share: 0.5, wrk_share: 0.97)) }
-      [10_000.0, 9_000.0, 12_000.0].each { |rate| table.add(PUMA, sample(rate, user: 40.0, system: 20.0, errors: 2)) }
+      [10_000.0, 9_000.0, 12_000.0].zip([40.0, 45.0, 35.0]) { |rate, user| table.add(PUMA, sample(rate, user: user, system: 20.0, errors: 2)) }
       table.add(IODINE, sample(20_000.0, user: 20.0, system: 10.0))
       table.fail(ITSI, "does not start:\nno | such file")
     end
@@ -55,7 +55,8 @@ class ReportTest < Minitest::Test
 
   def test_a_row_holds_medians_extremes_sums_and_ratios_to_the_best_peer
     text = report(table)
-    assert_equal ["puma", "10000 (9000, 12000)", "0.50", "60.0 (40.0 + 20.0)", "2.00", "21", "1.00", "2.00", "6", "20", "99 %", "50 %"],
+    assert_equal ["puma", "10000 (9000, 12000)", "0.50", "60.0 (55.0, 65.0)", "2.00", "40.0 + 20.0", "21", "1.00", "2.00", "6", "20",
+                  "99 %", "50 %"],
                  cells(text, "puma")
     assert_equal %w[1.50 0.50], cells(text, "upwell-epoll").values_at(2, 4)
   end
@@ -66,7 +67,7 @@ class ReportTest < Minitest::Test
   end
 
   def test_the_reason_of_a_failure_stays_in_its_cell
-    assert_equal "| itsi | does not start: no \\| such file |#{" – |" * 10}\n", report(table).lines.grep(/^\| itsi/).first
+    assert_equal "| itsi | does not start: no \\| such file |#{" – |" * 11}\n", report(table).lines.grep(/^\| itsi/).first
   end
 
   def test_a_failure_drops_the_figures_of_earlier_rounds
