@@ -18,8 +18,8 @@ module Bench
     BAND_HEAD_HEIGHT = 34
     BAND_GAP = 18
 
-    PANELS = [Panel.new("%s/s (more is better)", :rate, NAMES_WIDTH),
-              Panel.new("CPU µs for each of the %s (less is better)", :cpu_us, NAMES_WIDTH + PANEL_WIDTH + 40)].freeze
+    PANELS = [Panel.new("%<units>s/s (more is better)", :rate, NAMES_WIDTH),
+              Panel.new("CPU µs/%<unit>s (less is better)", :cpu_us, NAMES_WIDTH + PANEL_WIDTH + 40)].freeze
     UPWELL_COLOURS = ["#0b5cad", "#6aaee8", "#b5d6f3", "#dcebf9"].freeze
     PEER_COLOURS = ["#6b6b6b", "#ababab", "#d4d4d4", "#e9e9e9"].freeze
     STYLE = "text { font: 12px sans-serif; fill: #222 } .title { font-size: 17px; font-weight: bold } .band { font-weight: bold; " \
@@ -59,7 +59,8 @@ module Bench
 
     def band(workload, tables)
       title = text(10, @y + 14, workload.title, "band")
-      captions = PANELS.map { |panel| text(panel.left, @y + 28, format(panel.title, workload.unit), "small") }
+      names = { units: workload.unit, unit: workload.unit.delete_suffix("s") }
+      captions = PANELS.map { |panel| text(panel.left, @y + 28, format(panel.title, names), "small") }
       @y += BAND_HEAD_HEIGHT
       groups = tables.flat_map(&:candidates).uniq.flat_map { |candidate| group(candidate, tables) }
       @y += BAND_GAP
