@@ -19,7 +19,7 @@ module Bench
         end
       end
 
-      GRACE_SECONDS = 20 # for the start, the warm-up, and a last run that began in time
+      GRACE_SECONDS = 40 # for the start, the warm-up, and a last run that began in time
 
       class << self
         # @return [Sample]
