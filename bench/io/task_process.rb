@@ -36,13 +36,19 @@ module Bench
 
         private
 
+        # Whatever happens here, to the end of this program by a signal, it leaves no process behind.
         def await(pid, seconds_max)
           status = Timeout.timeout(seconds_max) { Process.wait2(pid).last }
           raise Server::Error, "fails: #{yield}" unless status.success?
         rescue Timeout::Error
+          raise Server::Error, "does not end in #{seconds_max.round(1)} s"
+        ensure
+          kill(pid) unless status
+        end
+
+        def kill(pid)
           Process.kill("KILL", -pid)
           Process.wait(pid)
-          raise Server::Error, "does not end in #{seconds_max.round(1)} s"
         end
 
         def sample(figures)
