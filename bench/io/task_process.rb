@@ -17,6 +17,11 @@ module Bench
         def cpu_us
           user_us + system_us
         end
+
+        # @return [Float] of its core, 0 to 1: less than 1 when it waited, or when something else had the core
+        def core_share
+          rate * cpu_us / 1_000_000
+        end
       end
 
       GRACE_SECONDS = 40 # for the start, the warm-up, and a last run that began in time

@@ -57,18 +57,18 @@ module Bench
     def headings(table)
       unit = table.workload.unit
       figures = ["#{unit}/s (min, max)", "to best peer", "CPU µs/#{unit.delete_suffix("s")} (min, max)", "to best peer",
-                 "user + system", "peak MiB"]
-      ["candidate", *figures, *(["p50 ms", "p99 ms", "errors", "memory MiB", "server's core", "wrk's core"] if table.connections)]
+                 "user + system", "its core", "peak MiB"]
+      ["candidate", *figures, *(["p50 ms", "p99 ms", "errors", "memory MiB", "wrk's core"] if table.connections)]
     end
 
     def cells(table, candidate)
-      [candidate.name, *speed(table, candidate), *cpu(table, candidate), mebibytes(table.values(candidate, :peak).max),
-       *(load_cells(table, candidate) if table.connections)]
+      [candidate.name, *speed(table, candidate), *cpu(table, candidate), percent(table, candidate, :core_share),
+       mebibytes(table.values(candidate, :peak).max), *(load_cells(table, candidate) if table.connections)]
     end
 
     def load_cells(table, candidate)
       [decimal(table, candidate, :p50), decimal(table, candidate, :p99), table.values(candidate, :errors).sum.to_s,
-       mebibytes(table.median(candidate, :resident)), percent(table, candidate, :server_share), percent(table, candidate, :wrk_share)]
+       mebibytes(table.median(candidate, :resident)), percent(table, candidate, :wrk_share)]
     end
 
     def speed(table, candidate)

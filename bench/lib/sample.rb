@@ -6,9 +6,9 @@ module Bench
   # @!attribute rate [Float] requests a second
   # @!attribute user_us [Float] CPU microseconds a request
   # @!attribute system_us [Float] CPU microseconds a request
-  # @!attribute server_share [Float] of its core, 0 to 1
+  # @!attribute core_share [Float] of the server's core, 0 to 1
   # @!attribute wrk_share [Float] of wrk's core, 0 to 1
-  Sample = Struct.new(:rate, :p50, :p99, :user_us, :system_us, :errors, :resident, :peak, :server_share, :wrk_share) do
+  Sample = Struct.new(:rate, :p50, :p99, :user_us, :system_us, :errors, :resident, :peak, :core_share, :wrk_share) do
     # @param load [Wrk::Result]
     # @param before [ProcessUsage]
     # @param after [ProcessUsage]

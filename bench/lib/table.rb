@@ -53,7 +53,7 @@ module Bench
 
     # wrk had no more to give while the server had: its requests/s say nothing then.
     def held_back_by_wrk?(candidate)
-      median(candidate, :wrk_share) >= SATURATED && median(candidate, :server_share) < SATURATED
+      median(candidate, :wrk_share) >= SATURATED && median(candidate, :core_share) < SATURATED
     end
   end
 end

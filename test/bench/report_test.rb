@@ -18,13 +18,13 @@ class ReportTest < Minitest::Test
   end
   MEBIBYTE = 1_048_576
 
-  def sample(rate, user: 10.0, system: 5.0, errors: 0, server_share: 0.99, wrk_share: 0.5, resident: 20 * MEBIBYTE)
-    Bench::Sample.new(rate, 1.0, 2.0, user, system, errors, resident, resident + MEBIBYTE, server_share, wrk_share)
+  def sample(rate, user: 10.0, system: 5.0, errors: 0, core_share: 0.99, wrk_share: 0.5, resident: 20 * MEBIBYTE)
+    Bench::Sample.new(rate, 1.0, 2.0, user, system, errors, resident, resident + MEBIBYTE, core_share, wrk_share)
   end
 
   def table(connections = 64)
     Bench::Table.new(Bench::WORKLOADS.first, connections).tap do |table|
-      [30_000.0, 28_000.0, 32_000.0].each { |rate| table.add(UPWELL, sample(rate, server_share: 0.5, wrk_share: 0.97)) }
+      [30_000.0, 28_000.0, 32_000.0].each { |rate| table.add(UPWELL, sample(rate, core_share: 0.5, wrk_share: 0.97)) }
       [10_000.0, 9_000.0, 12_000.0].zip([40.0, 45.0, 35.0]) { |rate, user| table.add(PUMA, sample(rate, user: user, system: 20.0, errors: 2)) }
       table.add(IODINE, sample(20_000.0, user: 20.0, system: 10.0))
       table.fail(ITSI, "does not start:\nno | such file")
@@ -48,15 +48,15 @@ class ReportTest < Minitest::Test
     assert_in_delta 20, sample.user_us
     assert_in_delta 30, sample.system_us
     assert_in_delta 50, sample.cpu_us
-    assert_in_delta 0.025, sample.server_share
+    assert_in_delta 0.025, sample.core_share
     assert_in_delta 0.75, sample.wrk_share
     assert_equal [9, 11, 22], [sample.errors, sample.resident, sample.peak]
   end
 
   def test_a_row_holds_medians_extremes_sums_and_ratios_to_the_best_peer
     text = report(table)
-    assert_equal ["puma", "10000 (9000, 12000)", "0.50", "60.0 (55.0, 65.0)", "2.00", "40.0 + 20.0", "21", "1.00", "2.00", "6", "20",
-                  "99 %", "50 %"],
+    assert_equal ["puma", "10000 (9000, 12000)", "0.50", "60.0 (55.0, 65.0)", "2.00", "40.0 + 20.0", "99 %", "21", "1.00", "2.00", "6", "20",
+                  "50 %"],
                  cells(text, "puma")
     assert_equal %w[1.50 0.50], cells(text, "upwell-epoll").values_at(2, 4)
   end

@@ -25,11 +25,11 @@ class IoReportTest < Minitest::Test
     assert_includes text, <<~MARKDOWN
       ## Ping-pong through two pipes
 
-      | candidate | round trips/s (min, max) | to best peer | CPU µs/round trip (min, max) | to best peer | user + system | peak MiB |
-      | --- | --- | --- | --- | --- | --- | --- |
-      | upwell-epoll | 160000 (150000, 200000) | 2.00 | 4.0 (4.0, 4.0) | 0.40 | 3.0 + 1.0 | 1 |
-      | async-epoll | 80000 (80000, 80000) | 1.00 | 10.0 (10.0, 10.0) | 1.00 | 7.0 + 3.0 | 2 |
-      | evt-epoll | does not end | – | – | – | – | – |
+      | candidate | round trips/s (min, max) | to best peer | CPU µs/round trip (min, max) | to best peer | user + system | its core | peak MiB |
+      | --- | --- | --- | --- | --- | --- | --- | --- |
+      | upwell-epoll | 160000 (150000, 200000) | 2.00 | 4.0 (4.0, 4.0) | 0.40 | 3.0 + 1.0 | 64 % | 1 |
+      | async-epoll | 80000 (80000, 80000) | 1.00 | 10.0 (10.0, 10.0) | 1.00 | 7.0 + 3.0 | 80 % | 2 |
+      | evt-epoll | does not end | – | – | – | – | – | – |
     MARKDOWN
   end
 
