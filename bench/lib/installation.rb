@@ -72,13 +72,18 @@ module Bench
 
     def install_checkout
       stamp = File.join(@folder, "installed")
-      return if FileUtils.uptodate?(stamp, Dir[SOURCES, base: ROOT].map { |file| File.join(ROOT, file) })
+      return if current?(stamp)
 
       package = File.join(@folder, "upwell.gem")
       gem("build", "--silent", "--output", package, "upwell.gemspec")
       install_gems(*@companions)
       install_gems(package, "--force")
-      FileUtils.touch(stamp)
+      File.write(stamp, ROOT)
+    end
+
+    # Of these sources, not of another checkout's.
+    def current?(stamp)
+      File.exist?(stamp) && File.read(stamp) == ROOT && FileUtils.uptodate?(stamp, Dir[SOURCES, base: ROOT].map { |file| File.join(ROOT, file) })
     end
 
     def install_gems(*arguments)
