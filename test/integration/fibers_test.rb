@@ -4,8 +4,10 @@ require_relative "../test_helper"
 
 # Requests that wait, in mode fibers: others are served meanwhile, on one thread.
 class FibersTest < Minitest::Test
-  def serve(*arguments, &block)
-    BACKENDS.each { |backend| ServerProcess.open("--backend", backend, *arguments, app: "fibers.ru", &block) }
+  def serve(*arguments)
+    BACKENDS.each do |backend|
+      ServerProcess.open("--backend", backend, *arguments, app: "fibers.ru") { |server| yield server }
+    end
   end
 
   # @return [Array<String>] the bodies, and how long all took

@@ -45,7 +45,11 @@ class Waiting
 
   def schedules(_env)
     order = []
-    Fiber.schedule { order << "first" && sleep(0.01) && order << "third" }
+    Fiber.schedule do
+      order << "first"
+      sleep 0.01
+      order << "third"
+    end
     order << "second"
     sleep 0.05
     order.join(" ")

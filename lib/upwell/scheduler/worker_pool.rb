@@ -20,8 +20,8 @@ module Upwell
         def run
           @thread = Thread.current
           @value = @work.call
-        rescue Exception => error # rubocop:disable Lint/RescueException
-          @error = error
+        rescue Exception => e # rubocop:disable Lint/RescueException
+          @error = e
         ensure
           @done.close
         end
