@@ -1,0 +1,106 @@
+/* A temporary folder for a test: "public" in it is what is served, beside it lies what must never be. */
+#ifndef UW_TEST_STATIC_FOLDER_H
+#define UW_TEST_STATIC_FOLDER_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define SECRET "this must never be served"
+
+static char folder_path[] = "/tmp/upwell-static-XXXXXX";
+static int folder = -1; /* of "public" */
+
+static inline void write_at(int at, const char *name, const char *bytes, size_t length)
+{
+    int fd = openat(at, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+    CHECK(fd >= 0);
+    CHECK_EQUAL(length, write(fd, bytes, length));
+    close(fd);
+}
+
+static inline void write_text(const char *name, const char *text)
+{
+    write_at(folder, name, text, strlen(text));
+}
+
+static inline char pattern_byte(size_t i)
+{
+    return (char)('a' + i % 23 + i / 1000 % 3);
+}
+
+static inline void write_pattern(const char *name, size_t length)
+{
+    char *bytes = malloc(length);
+
+    for (size_t i = 0; i < length; i++)
+        bytes[i] = pattern_byte(i);
+    write_at(folder, name, bytes, length);
+    free(bytes);
+}
+
+/* A rename over it: the name always stands for a whole file. */
+static inline void replace_text(const char *name, const char *text)
+{
+    write_text("replacement", text);
+    CHECK_EQUAL(0, renameat(folder, "replacement", folder, name));
+}
+
+static inline void make_folder(const char *name)
+{
+    CHECK_EQUAL(0, mkdirat(folder, name, 0755));
+}
+
+static inline void make_link(const char *target, const char *name)
+{
+    CHECK_EQUAL(0, symlinkat(target, folder, name));
+}
+
+static inline void folder_open(void)
+{
+    int parent;
+
+    strcpy(folder_path, "/tmp/upwell-static-XXXXXX");
+    CHECK(mkdtemp(folder_path) != NULL);
+    parent = open(folder_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    write_at(parent, "secret", SECRET, strlen(SECRET));
+    CHECK_EQUAL(0, mkdirat(parent, "public", 0755));
+    folder = openat(parent, "public", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    CHECK(folder >= 0);
+    close(parent);
+}
+
+static inline int folder_remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+    (void)status;
+    (void)type;
+    (void)place;
+    return remove(path);
+}
+
+static inline void folder_close(void)
+{
+    close(folder);
+    CHECK_EQUAL(0, nftw(folder_path, folder_remove_one, 8, FTW_DEPTH | FTW_PHYS));
+}
+
+static inline int open_descriptors(void)
+{
+    DIR *stream = opendir("/proc/self/fd");
+    int count = 0;
+
+    CHECK(stream != NULL);
+    while (stream && readdir(stream))
+        count++;
+    if (stream)
+        closedir(stream);
+    return count;
+}
+
+#endif
