@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -49,8 +50,12 @@ static int open_by_kernel(int root, const char *path, int flags)
 
 int uw_open_beneath(int root, const char *path, int flags)
 {
-    int fd = open_by_kernel(root, *path ? path : ".", flags);
+    static atomic_bool missing; /* in this kernel, so for good */
+    int fd = atomic_load_explicit(&missing, memory_order_relaxed) ? -ENOSYS
+                                                                  : open_by_kernel(root, *path ? path : ".", flags);
 
+    if (fd == -ENOSYS)
+        atomic_store_explicit(&missing, true, memory_order_relaxed);
     /* EPERM: a sandbox that does not know the call. */
     return fd == -ENOSYS || fd == -EPERM ? uw_open_beneath_by_steps(root, path, flags) : fd;
 }

@@ -38,7 +38,7 @@ struct serve_test {
     void (*run)(void);
 };
 
-static void *serve(void *argument)
+static inline void *serve(void *argument)
 {
     (void)argument;
     while (!atomic_load(&server_stops))
@@ -48,7 +48,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-static void serve_listen(void)
+static inline void serve_listen(void)
 {
     socklen_t size = sizeof server_address;
 
@@ -63,7 +63,7 @@ static void serve_listen(void)
 static int serve_error;
 static pthread_barrier_t serve_ready;
 
-static void *open_and_serve(void *argument)
+static inline void *open_and_serve(void *argument)
 {
     static const struct uw_server_settings settings = {
         .http = {.head_bytes_max = 65536, .target_bytes_max = 8192, .headers_max = UW_HTTP_HEADERS_MAX},
@@ -93,7 +93,7 @@ static void *open_and_serve(void *argument)
 
 static struct uw_handler serve_handler; /* other than the static one */
 
-static bool serve_start(void)
+static inline bool serve_start(void)
 {
     static char root[sizeof folder_path + 8];
 
@@ -112,7 +112,7 @@ static bool serve_start(void)
     return !serve_error;
 }
 
-static void serve_stop(void)
+static inline void serve_stop(void)
 {
     atomic_store(&server_stops, true);
     if (!serve_error)
@@ -123,7 +123,7 @@ static void serve_stop(void)
     close(server_listener);
 }
 
-static void serve_run(const struct serve_test *test)
+static inline void serve_run(const struct serve_test *test)
 {
     int descriptors = open_descriptors();
 
