@@ -17,5 +17,6 @@ Gem::Specification.new do |spec|
   spec.executables = %w[upwell up_ruby up_ruby_cluster]
   spec.extensions = ["ext/upwell/extconf.rb"]
   spec.metadata = { "rubygems_mfa_required" => "true" }
+  spec.add_dependency "mini_mime", "~> 1.1"
   spec.add_dependency "rack", ">= 2.2", "< 4"
 end

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "control.h"
 #include "server/queue.h"
 #include "upwell.h"
 
@@ -30,12 +31,6 @@ struct rb_uw_mode {
 
 extern const struct rb_uw_mode rb_uw_mode_inline, rb_uw_mode_fibers, rb_uw_mode_threads;
 
-enum rb_uw_command {
-    RB_UW_CONTINUE,
-    RB_UW_DRAIN,
-    RB_UW_STOP,
-};
-
 /* Upwell::Reactor: a server of the core with an application. */
 struct rb_uw_reactor {
     struct uw_server server;
@@ -43,7 +38,6 @@ struct rb_uw_reactor {
     const struct rb_uw_mode *mode;
     bool newline_values; /* Rack 2: a header value of several lines is several headers */
     bool ran;            /* `run` has been called */
-    bool open;           /* `server` is */
     bool finished;       /* `run` has ended */
 
     VALUE self, app, backend, sockets;
@@ -52,8 +46,7 @@ struct rb_uw_reactor {
     VALUE template; /* what every env has in common */
     VALUE host, server_name, server_port; /* of the last request: most ask for the same host */
 
-    _Atomic(int) command;
-    _Atomic(int64_t) drain_deadline_ns;
+    struct rb_uw_control control;
     int64_t flushed_ns; /* when responses were last handed to the kernel */
 
     /* inline and fibers: */

@@ -121,52 +121,11 @@ VALUE rb_uw_take_kept(struct rb_uw_reactor *reactor, struct uw_request *request)
 
 /* Settings */
 
-static VALUE setting(VALUE settings, const char *name)
-{
-    return rb_hash_fetch(settings, ID2SYM(rb_intern(name)));
-}
-
-static int64_t seconds(VALUE settings, const char *name)
-{
-    double value = NUM2DBL(setting(settings, name));
-
-    if (!(value > 0) || value > 1e9)
-        rb_raise(rb_eArgError, "%s must be a number of seconds above 0", name);
-    return (int64_t)(value * (double)UW_NS_PER_SECOND);
-}
-
-static uint64_t bytes(VALUE settings, const char *name)
-{
-    return NUM2ULL(setting(settings, name));
-}
-
-static void read_limits(struct uw_server_settings *core, VALUE settings)
-{
-    core->http = (struct uw_http_limits){
-        .head_bytes_max = (uint32_t)NUM2UINT(setting(settings, "head_bytes_max")),
-        .target_bytes_max = (uint32_t)NUM2UINT(setting(settings, "target_bytes_max")),
-        .headers_max = (uint32_t)NUM2UINT(setting(settings, "headers_max")),
-    };
-    if (core->http.headers_max > UW_HTTP_HEADERS_MAX)
-        rb_raise(rb_eArgError, "headers_max must be at most %d", UW_HTTP_HEADERS_MAX);
-    core->body_bytes_max = bytes(settings, "body_bytes_max");
-    core->body_memory_bytes_max = bytes(settings, "body_memory_bytes_max");
-    core->connections_max = bytes(settings, "connections_max");
-}
-
-static void read_timeouts(struct uw_server_settings *core, VALUE settings)
-{
-    core->head_timeout_ns = seconds(settings, "head_timeout");
-    core->body_timeout_ns = seconds(settings, "body_timeout");
-    core->keep_alive_timeout_ns = seconds(settings, "keep_alive_timeout");
-    core->write_timeout_ns = seconds(settings, "write_timeout");
-}
-
 static const struct rb_uw_mode *const modes[] = {&rb_uw_mode_fibers, &rb_uw_mode_inline, &rb_uw_mode_threads};
 
 static const struct rb_uw_mode *read_mode(VALUE settings)
 {
-    VALUE mode = setting(settings, "mode");
+    VALUE mode = rb_uw_setting(settings, "mode");
 
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (mode == ID2SYM(rb_intern(modes[i]->name)))
@@ -188,14 +147,12 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    Check_Type(settings, T_HASH);
-    read_limits(&reactor->settings, settings);
-    read_timeouts(&reactor->settings, settings);
+    rb_uw_read_server_settings(&reactor->settings, settings);
     reactor->mode = read_mode(settings);
-    reactor->fibers_max = NUM2SIZET(setting(settings, "fibers_max"));
-    reactor->newline_values = RTEST(setting(settings, "newline_header_values"));
+    reactor->fibers_max = NUM2SIZET(rb_uw_setting(settings, "fibers_max"));
+    reactor->newline_values = RTEST(rb_uw_setting(settings, "newline_header_values"));
     RB_OBJ_WRITE(self, &reactor->app, app);
-    RB_OBJ_WRITE(self, &reactor->backend, rb_str_freeze(rb_uw_choose_backend(setting(settings, "backend"))));
+    RB_OBJ_WRITE(self, &reactor->backend, rb_str_freeze(rb_uw_choose_backend(rb_uw_setting(settings, "backend"))));
     RB_OBJ_WRITE(self, &reactor->template, rb_uw_env_template(reactor->newline_values));
     return self;
 }
@@ -293,46 +250,27 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
 
     if (error)
         return error;
-    reactor->open = true;
+    reactor->control.open = true;
     reactor->thread = pthread_self();
     for (long i = 0; i < count && !error; i++)
         error = uw_server_listen(&reactor->server, fds[i]);
     return error;
 }
 
-static void obey(struct rb_uw_reactor *reactor)
-{
-    if (atomic_load(&reactor->command) == RB_UW_DRAIN && !atomic_load(&reactor->server.draining))
-        uw_server_drain(&reactor->server);
-}
-
 bool rb_uw_reactor_goes_on(struct rb_uw_reactor *reactor)
 {
-    int command = atomic_load(&reactor->command);
-
-    if (command == RB_UW_CONTINUE)
-        return true;
-    return command == RB_UW_DRAIN && !(reactor->server.draining && uw_server_drained(&reactor->server)) &&
-           uw_clock_ns() < atomic_load(&reactor->drain_deadline_ns);
+    return rb_uw_control_goes_on(&reactor->control, &reactor->server);
 }
 
 static int64_t turn_wait(struct rb_uw_reactor *reactor)
 {
-    int64_t left_ns;
-
-    if (reactor->hurry)
-        return 0;
-    if (atomic_load(&reactor->command) != RB_UW_DRAIN)
-        return UW_FOREVER;
-    left_ns = atomic_load(&reactor->drain_deadline_ns) - uw_clock_ns();
-    return left_ns > 0 ? left_ns : 0;
+    return reactor->hurry ? 0 : rb_uw_control_wait_ns(&reactor->control);
 }
 
 void *rb_uw_reactor_turn(void *argument)
 {
     struct rb_uw_reactor *reactor = argument;
 
-    obey(reactor);
     if (rb_uw_reactor_goes_on(reactor))
         reactor->status = uw_server_turn(&reactor->server, turn_wait(reactor));
     return NULL;
@@ -353,7 +291,7 @@ static VALUE close_server(VALUE self)
 
     reactor->mode->close(reactor);
     reactor->finished = uw_server_connections(&reactor->server) == 0;
-    reactor->open = false;
+    reactor->control.open = false;
     if (atomic_load(&reactor->busy) == 0 && !reactor->queue.first)
         uw_server_close(&reactor->server);
     return Qnil;
@@ -369,7 +307,7 @@ static void start(struct rb_uw_reactor *reactor)
     error = reactor->mode->open(reactor, StringValueCStr(reactor->backend), fds, count);
     if (!error)
         return;
-    if (reactor->open)
+    if (reactor->control.open)
         close_server(reactor->self);
     rb_syserr_fail(-error, "starting the event loop");
 }
@@ -454,13 +392,6 @@ static VALUE reactor_work(VALUE self)
 
 /* Control and inspection */
 
-static void command(struct rb_uw_reactor *reactor, enum rb_uw_command command)
-{
-    atomic_store(&reactor->command, command);
-    if (reactor->open)
-        uw_loop_wake(&reactor->server.loop);
-}
-
 /*
  * Accepts no more and finishes every request in flight; then #run returns true. After the deadline it returns false.
  * May be called in a trap handler.
@@ -471,11 +402,8 @@ static void command(struct rb_uw_reactor *reactor, enum rb_uw_command command)
 static VALUE reactor_drain(VALUE self, VALUE seconds)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
-    int64_t deadline_ns = uw_clock_ns() + (int64_t)(NUM2DBL(seconds) * (double)UW_NS_PER_SECOND);
 
-    atomic_store(&reactor->drain_deadline_ns, deadline_ns);
-    if (atomic_load(&reactor->command) != RB_UW_STOP)
-        command(reactor, RB_UW_DRAIN);
+    rb_uw_control_drain(&reactor->control, &reactor->server, NUM2DBL(seconds));
     return Qnil;
 }
 
@@ -486,7 +414,9 @@ static VALUE reactor_drain(VALUE self, VALUE seconds)
  */
 static VALUE reactor_stop(VALUE self)
 {
-    command(rb_uw_reactor(self), RB_UW_STOP);
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+
+    rb_uw_control_stop(&reactor->control, &reactor->server);
     return Qnil;
 }
 
@@ -527,9 +457,9 @@ static VALUE reactor_stats(VALUE self)
     const struct uw_server *server = &reactor->server;
     VALUE stats = rb_hash_new();
 
-    put(stats, "connections", reactor->open ? uw_server_connections(server) : 0);
-    put(stats, "requests_in_memory", reactor->open ? server->requests.taken : 0);
-    put(stats, "operations", reactor->open ? server->loop.pending : 0);
+    put(stats, "connections", reactor->control.open ? uw_server_connections(server) : 0);
+    put(stats, "requests_in_memory", reactor->control.open ? server->requests.taken : 0);
+    put(stats, "operations", reactor->control.open ? server->loop.pending : 0);
     put(stats, "queued", reactor->queue.length);
     put(stats, "fibers", reactor->fibers);
     put(stats, "accepted", server->counts.accepted);

@@ -92,8 +92,7 @@ static VALUE run(VALUE self)
 
 static void join_thread(struct rb_uw_reactor *reactor)
 {
-    atomic_store(&reactor->command, RB_UW_STOP);
-    uw_loop_wake(&reactor->server.loop);
+    rb_uw_control_stop(&reactor->control, &reactor->server);
     pthread_join(reactor->thread, NULL);
     close(reactor->ended_fd);
 }

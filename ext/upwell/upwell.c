@@ -87,4 +87,5 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_reactor_fibers();
     rb_uw_init_reactor();
     rb_uw_init_scheduler();
+    rb_uw_init_static_reactor();
 }

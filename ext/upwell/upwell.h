@@ -49,6 +49,15 @@ VALUE rb_uw_choose_backend(VALUE wanted);
  * before this returns. */
 int rb_uw_turn(struct uw_loop *loop, int64_t wait_ns);
 
+/* server_settings.c */
+VALUE rb_uw_setting(VALUE settings, const char *name);
+
+/* Reads limits and time-outs. Raises KeyError for one that is missing, ArgumentError for one that is out of range. */
+void rb_uw_read_server_settings(struct uw_server_settings *core, VALUE settings);
+
+/* static_reactor_class.c */
+void rb_uw_init_static_reactor(void);
+
 /* reactor_class.c, detach.c */
 void rb_uw_init_reactor(void);
 void rb_uw_init_detach(void);

@@ -1,0 +1,45 @@
+/* The end of a server: at once, or when what is in flight is done. */
+#include "control.h"
+
+static void give(struct rb_uw_control *control, struct uw_server *server, enum rb_uw_command command)
+{
+    atomic_store(&control->command, command);
+    if (control->open)
+        uw_loop_wake(&server->loop);
+}
+
+void rb_uw_control_drain(struct rb_uw_control *control, struct uw_server *server, double seconds)
+{
+    atomic_store(&control->drain_deadline_ns, uw_clock_ns() + (int64_t)(seconds * (double)UW_NS_PER_SECOND));
+    if (atomic_load(&control->command) != RB_UW_STOP)
+        give(control, server, RB_UW_DRAIN);
+}
+
+void rb_uw_control_stop(struct rb_uw_control *control, struct uw_server *server)
+{
+    give(control, server, RB_UW_STOP);
+}
+
+static bool still_drains(struct rb_uw_control *control, struct uw_server *server)
+{
+    if (!atomic_load(&server->draining))
+        uw_server_drain(server);
+    return !uw_server_drained(server) && rb_uw_control_wait_ns(control) > 0;
+}
+
+bool rb_uw_control_goes_on(struct rb_uw_control *control, struct uw_server *server)
+{
+    int command = atomic_load(&control->command);
+
+    return command == RB_UW_CONTINUE || (command == RB_UW_DRAIN && still_drains(control, server));
+}
+
+int64_t rb_uw_control_wait_ns(struct rb_uw_control *control)
+{
+    int64_t left_ns;
+
+    if (atomic_load(&control->command) != RB_UW_DRAIN)
+        return UW_FOREVER;
+    left_ns = atomic_load(&control->drain_deadline_ns) - uw_clock_ns();
+    return left_ns > 0 ? left_ns : 0;
+}

@@ -1,0 +1,386 @@
+/* Upwell::StaticReactor: a server of the core that answers with files, on the thread that runs it. Ruby has no part in
+ * a request: the interpreter's lock is let go for as long as it runs. */
+#include <errno.h>
+#include <string.h>
+
+#include "control.h"
+#include "server/access_log.h"
+#include "static/response.h"
+#include "static/static.h"
+#include "upwell.h"
+
+/* A copy of a Ruby String for the core, which does not know where Ruby moves it. */
+struct text {
+    struct text *next;
+    char bytes[];
+};
+
+struct static_reactor {
+    struct uw_server server;
+    struct uw_server_settings settings;
+    struct uw_static files;
+    struct uw_static_settings files_settings;
+    struct uw_access_log log;
+    enum uw_access_format log_format;
+    uint64_t log_lines_lost;
+    struct rb_uw_control control;
+    struct text *texts;
+    struct uw_media_type *media_types;
+    VALUE backend, sockets, access_log;
+    bool ran;       /* `run` has been called */
+    bool logs;      /* `log` is open */
+    bool has_files; /* `files` is */
+    bool finished;  /* nothing was in flight at the end */
+    atomic_bool interrupted;
+    int status;
+};
+
+static ID id_fileno;
+static VALUE cStaticReactor;
+
+static void reactor_mark(void *data)
+{
+    struct static_reactor *reactor = data;
+
+    rb_gc_mark_movable(reactor->backend);
+    rb_gc_mark_movable(reactor->sockets);
+    rb_gc_mark_movable(reactor->access_log);
+}
+
+static void reactor_compact(void *data)
+{
+    struct static_reactor *reactor = data;
+
+    reactor->backend = rb_gc_location(reactor->backend);
+    reactor->sockets = rb_gc_location(reactor->sockets);
+    reactor->access_log = rb_gc_location(reactor->access_log);
+}
+
+static void reactor_free(void *data)
+{
+    struct static_reactor *reactor = data;
+
+    while (reactor->texts) {
+        struct text *text = reactor->texts;
+
+        reactor->texts = text->next;
+        xfree(text);
+    }
+    xfree(reactor->media_types);
+    xfree(reactor);
+}
+
+static size_t reactor_memsize(const void *data)
+{
+    const struct static_reactor *reactor = data;
+
+    return sizeof *reactor + reactor->files_settings.cache.media_types.count * sizeof *reactor->media_types +
+           reactor->server.connections.blocks * reactor->server.connections.block_bytes +
+           reactor->server.requests.blocks * reactor->server.requests.block_bytes;
+}
+
+static const rb_data_type_t reactor_type = {
+    .wrap_struct_name = "Upwell::StaticReactor",
+    .function = {.dmark = reactor_mark, .dfree = reactor_free, .dsize = reactor_memsize, .dcompact = reactor_compact},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+static struct static_reactor *get(VALUE self)
+{
+    struct static_reactor *reactor;
+
+    TypedData_Get_Struct(self, struct static_reactor, &reactor_type, reactor);
+    return reactor;
+}
+
+static VALUE reactor_allocate(VALUE class)
+{
+    struct static_reactor *reactor;
+    VALUE self = TypedData_Make_Struct(class, struct static_reactor, &reactor_type, reactor);
+
+    reactor->backend = reactor->access_log = Qnil;
+    RB_OBJ_WRITE(self, &reactor->sockets, rb_ary_new());
+    return self;
+}
+
+/* Settings */
+
+static const char *keep(struct static_reactor *reactor, VALUE string)
+{
+    const char *bytes = StringValueCStr(string);
+    struct text *text = xmalloc(sizeof *text + strlen(bytes) + 1);
+
+    strcpy(text->bytes, bytes);
+    text->next = reactor->texts;
+    reactor->texts = text;
+    return text->bytes;
+}
+
+static const char *keep_setting(struct static_reactor *reactor, VALUE settings, const char *name)
+{
+    VALUE value = rb_uw_setting(settings, name);
+
+    return NIL_P(value) ? NULL : keep(reactor, value);
+}
+
+/* From pairs of extension and type, in order. */
+static void read_media_types(struct static_reactor *reactor, VALUE pairs)
+{
+    long count = RARRAY_LEN(rb_convert_type(pairs, T_ARRAY, "Array", "to_ary"));
+
+    reactor->media_types = xcalloc((size_t)count, sizeof *reactor->media_types);
+    for (long i = 0; i < count; i++) {
+        VALUE pair = rb_ary_entry(pairs, i);
+
+        Check_Type(pair, T_ARRAY);
+        reactor->media_types[i].extension = keep(reactor, rb_ary_entry(pair, 0));
+        reactor->media_types[i].type = keep(reactor, rb_ary_entry(pair, 1));
+    }
+    reactor->files_settings.cache.media_types = (struct uw_media_types){reactor->media_types, (size_t)count};
+}
+
+static void read_cache_settings(struct static_reactor *reactor, VALUE settings)
+{
+    struct uw_file_cache_settings *cache = &reactor->files_settings.cache;
+
+    cache->entries_max = NUM2SIZET(rb_uw_setting(settings, "cache_entries_max"));
+    cache->bytes_max = NUM2SIZET(rb_uw_setting(settings, "cache_bytes_max"));
+    cache->file_bytes_max = NUM2LL(rb_uw_setting(settings, "cache_file_bytes_max"));
+    cache->cache_control = keep_setting(reactor, settings, "cache_control");
+    cache->precompressed = RTEST(rb_uw_setting(settings, "gzip_static"));
+    read_media_types(reactor, rb_uw_setting(settings, "media_types"));
+}
+
+static enum uw_access_format read_log_format(VALUE settings)
+{
+    VALUE format = rb_uw_setting(settings, "log_format");
+
+    if (format == ID2SYM(rb_intern("combined")))
+        return UW_ACCESS_COMBINED;
+    if (format == ID2SYM(rb_intern("json")))
+        return UW_ACCESS_JSON;
+    rb_raise(rb_eArgError, "log_format must be :combined or :json, not %+" PRIsVALUE, format);
+}
+
+/*
+ * @param root [String] the folder whose files are served
+ * @param settings [Hash{Symbol => Object}] backend (String or nil); list, gzip_static (Boolean); spa, cache_control
+ * (String or nil); media_types (Array of [extension, type], sorted by extension); access_log (IO or nil) and log_format
+ * (:combined or :json); cache_entries_max, cache_bytes_max, cache_file_bytes_max; and the limits and time-outs of
+ * {Reactor}
+ * @raise [KeyError] when a setting is missing
+ * @raise [ArgumentError] when one is out of range
+ * @raise [Upwell::BackendError] when the backend is unknown or does not work here
+ */
+static VALUE reactor_initialize(VALUE self, VALUE root, VALUE settings)
+{
+    struct static_reactor *reactor = get(self);
+
+    if (reactor->files_settings.root)
+        rb_raise(rb_eUpwellError, "a reactor is initialized once");
+    rb_uw_read_server_settings(&reactor->settings, settings);
+    reactor->files_settings.root = keep(reactor, root);
+    reactor->files_settings.fallback = keep_setting(reactor, settings, "spa");
+    reactor->files_settings.list = RTEST(rb_uw_setting(settings, "list"));
+    reactor->log_format = read_log_format(settings);
+    read_cache_settings(reactor, settings);
+    RB_OBJ_WRITE(self, &reactor->access_log, rb_uw_setting(settings, "access_log"));
+    RB_OBJ_WRITE(self, &reactor->backend, rb_str_freeze(rb_uw_choose_backend(rb_uw_setting(settings, "backend"))));
+    return self;
+}
+
+/*
+ * Serves what connects to a listening socket, once #run is called. The socket is not closed.
+ *
+ * @param socket [TCPServer, UNIXServer, Socket]
+ * @return [self]
+ * @raise [ArgumentError] when there are too many
+ */
+static VALUE reactor_listen(VALUE self, VALUE socket)
+{
+    struct static_reactor *reactor = get(self);
+
+    if (RARRAY_LEN(reactor->sockets) >= UW_LISTENERS_MAX)
+        rb_raise(rb_eArgError, "a reactor listens on at most %d sockets", UW_LISTENERS_MAX);
+    rb_ary_push(reactor->sockets, socket);
+    return self;
+}
+
+/* Running */
+
+static void log_answer(void *context, const struct uw_response *response)
+{
+    uw_access_log_add(context, response->request, response->status, response->content_bytes);
+}
+
+static int descriptor(VALUE io)
+{
+    return NUM2INT(rb_funcall(io, id_fileno, 0));
+}
+
+static void open_log(struct static_reactor *reactor)
+{
+    int error = uw_access_log_open(&reactor->log, descriptor(reactor->access_log), reactor->log_format);
+
+    if (error)
+        rb_syserr_fail(-error, "starting the access log");
+    reactor->logs = true;
+    reactor->files_settings.answered = log_answer;
+    reactor->files_settings.answered_context = &reactor->log;
+}
+
+static void open_files(struct static_reactor *reactor)
+{
+    int error = uw_static_open(&reactor->files, &reactor->files_settings);
+
+    if (error)
+        rb_syserr_fail(-error, reactor->files_settings.root);
+    reactor->has_files = true;
+}
+
+static void open_server(struct static_reactor *reactor)
+{
+    int error = uw_server_open(&reactor->server, &reactor->settings, StringValueCStr(reactor->backend),
+                               uw_static_handler(&reactor->files));
+
+    if (error)
+        rb_syserr_fail(-error, "starting the event loop");
+    reactor->control.open = true;
+    for (long i = 0; i < RARRAY_LEN(reactor->sockets) && !error; i++)
+        error = uw_server_listen(&reactor->server, descriptor(RARRAY_AREF(reactor->sockets, i)));
+    if (error)
+        rb_syserr_fail(-error, "listening");
+}
+
+static void *serve(void *argument)
+{
+    struct static_reactor *reactor = argument;
+
+    while (!reactor->status && !atomic_load(&reactor->interrupted) &&
+           rb_uw_control_goes_on(&reactor->control, &reactor->server))
+        reactor->status = uw_server_turn(&reactor->server, rb_uw_control_wait_ns(&reactor->control));
+    return NULL;
+}
+
+static void interrupt(void *argument)
+{
+    struct static_reactor *reactor = argument;
+
+    atomic_store(&reactor->interrupted, true);
+    uw_loop_wake(&reactor->server.loop);
+}
+
+static VALUE open_and_serve(VALUE self)
+{
+    struct static_reactor *reactor = get(self);
+
+    if (!NIL_P(reactor->access_log))
+        open_log(reactor);
+    open_files(reactor);
+    open_server(reactor);
+    while (!reactor->status && rb_uw_control_goes_on(&reactor->control, &reactor->server)) {
+        atomic_store(&reactor->interrupted, false);
+        rb_nogvl(serve, reactor, interrupt, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
+    }
+    if (reactor->status)
+        rb_syserr_fail(-reactor->status, "waiting for events");
+    return Qnil;
+}
+
+static VALUE close_all(VALUE self)
+{
+    struct static_reactor *reactor = get(self);
+
+    if (reactor->control.open) {
+        reactor->control.open = false;
+        reactor->finished = uw_server_connections(&reactor->server) == 0;
+        uw_server_close(&reactor->server);
+    }
+    if (reactor->has_files)
+        uw_static_close(&reactor->files);
+    if (reactor->logs)
+        reactor->log_lines_lost = uw_access_log_close(&reactor->log);
+    reactor->has_files = reactor->logs = false;
+    return Qnil;
+}
+
+/*
+ * Serves on the calling thread until #drain or #stop.
+ *
+ * @return [Boolean] whether everything in flight was finished
+ * @raise [SystemCallError] when the folder cannot be opened, or the loop fails
+ * @raise [Upwell::Error] when it has run already
+ */
+static VALUE reactor_run(VALUE self)
+{
+    struct static_reactor *reactor = get(self);
+
+    if (reactor->ran)
+        rb_raise(rb_eUpwellError, "a reactor runs once: make a new one");
+    reactor->ran = true;
+    rb_ensure(open_and_serve, self, close_all, self);
+    return reactor->finished ? Qtrue : Qfalse;
+}
+
+/* Control and inspection */
+
+/*
+ * Accepts no more and finishes every response in flight; then #run returns true. After the deadline it returns false.
+ * May be called in a trap handler.
+ *
+ * @param seconds [Numeric]
+ * @return [nil]
+ */
+static VALUE reactor_drain(VALUE self, VALUE seconds)
+{
+    struct static_reactor *reactor = get(self);
+
+    rb_uw_control_drain(&reactor->control, &reactor->server, NUM2DBL(seconds));
+    return Qnil;
+}
+
+/*
+ * Has #run return at once. May be called in a trap handler.
+ *
+ * @return [nil]
+ */
+static VALUE reactor_stop(VALUE self)
+{
+    struct static_reactor *reactor = get(self);
+
+    rb_uw_control_stop(&reactor->control, &reactor->server);
+    return Qnil;
+}
+
+/*
+ * @return [String] the backend in use: "io_uring", "epoll" or "poll"
+ */
+static VALUE reactor_backend(VALUE self)
+{
+    return get(self)->backend;
+}
+
+/*
+ * @return [Integer] lines of the access log that could not be written in time; known once #run has returned
+ */
+static VALUE reactor_log_lines_lost(VALUE self)
+{
+    return ULL2NUM(get(self)->log_lines_lost);
+}
+
+void rb_uw_init_static_reactor(void)
+{
+    id_fileno = rb_intern("fileno");
+
+    /* Document-class: Upwell::StaticReactor
+     * A server of the core that answers with files, on one loop. */
+    cStaticReactor = rb_define_class_under(rb_mUpwell, "StaticReactor", rb_cObject);
+    rb_define_alloc_func(cStaticReactor, reactor_allocate);
+    rb_define_method(cStaticReactor, "initialize", reactor_initialize, 2);
+    rb_define_method(cStaticReactor, "listen", reactor_listen, 1);
+    rb_define_method(cStaticReactor, "run", reactor_run, 0);
+    rb_define_method(cStaticReactor, "drain", reactor_drain, 1);
+    rb_define_method(cStaticReactor, "stop", reactor_stop, 0);
+    rb_define_method(cStaticReactor, "backend", reactor_backend, 0);
+    rb_define_method(cStaticReactor, "log_lines_lost", reactor_log_lines_lost, 0);
+}
