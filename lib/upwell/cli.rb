@@ -2,14 +2,24 @@
 
 require "optparse"
 require_relative "../upwell"
-require_relative "cli/check"
 
 module Upwell
   # The command line: `upwell [options] [config.ru]`, and `up_ruby`, `up_ruby_cluster`, which differ in the number of workers alone.
+  # `upwell static` has options of its own, see {Static}.
   class CLI
     USAGE_STATUS = 2
     INTERRUPTED_STATUS = 130 # 128 + SIGINT, as shells count
     DEFAULT_RACKUP = "config.ru"
+
+    # The command `upwell`: serves an application, or with `static` as the first argument, files.
+    #
+    # @param arguments [Array<String>]
+    # @return [Integer] the exit status
+    def self.start(arguments)
+      return Static.new("upwell static").run(arguments.drop(1)) if arguments.first == "static"
+
+      new("upwell").run(arguments)
+    end
 
     # @param program [String] the command's name
     # @param defaults [Hash{Symbol => Object}] settings that the options may override
@@ -43,13 +53,25 @@ module Upwell
 
     def parser
       OptionParser.new do |options|
-        options.banner = "Usage: #{@program} [options] [config.ru]"
-        SETTINGS.each { |setting| define(options, setting) }
-        options.on("-C", "--config FILE", "settings by the same names, in Ruby: port 8080") { |path| @file = path }
-        options.on("--check", "tells what was compiled in, what works here, and why not") { @action = -> { Check.new.run } }
+        options.banner = usage
+        settings.each { |setting| define(options, setting) }
+        define_more(options)
         options.on("-v", "--version", "tells the version") { @action = -> { say("upwell #{VERSION}") } }
         options.on("-h", "--help", "tells this") { @action = -> { say(options.help) } }
       end
+    end
+
+    def usage
+      "Usage: #{@program} [options] [config.ru]\n       #{@program} static [options] [DIR]"
+    end
+
+    def settings
+      Configuration.settings
+    end
+
+    def define_more(options)
+      options.on("-C", "--config FILE", "settings by the same names, in Ruby: port 8080") { |path| @file = path }
+      options.on("--check", "tells what was compiled in, what works here, and why not") { @action = -> { Check.new.run } }
     end
 
     def define(options, setting)
@@ -76,7 +98,7 @@ module Upwell
       @values[:bind] = @binds if @binds
       configuration = Configuration.new(@values, file: @file)
       ENV["RACK_ENV"] = configuration.environment
-      run_server(configuration, path)
+      run_server(configuration, Server::LogFile.new(configuration.log_file), Server) { load_app(path) }
     end
 
     def rackup_file(argument)
@@ -86,13 +108,12 @@ module Upwell
       raise ConfigurationError, "there is no #{path}; go to the application's folder, or name its config.ru"
     end
 
-    def run_server(configuration, path)
-      log_file = Server::LogFile.new(configuration.log_file)
+    def run_server(configuration, log_file, server, &load_app)
       pid_file = Server::PidFile.new(configuration.pid_file)
       pid_file.write # first: a server that runs already shall not share its log
       log_file.open
       kind = configuration.workers.zero? ? Server::Single : Server::Cluster
-      kind.new(configuration, log_file) { load_app(path) }.run
+      kind.new(configuration, log_file, server: server, &load_app).run
     ensure
       pid_file&.remove
     end
@@ -107,3 +128,6 @@ module Upwell
     end
   end
 end
+
+require_relative "cli/check"
+require_relative "cli/static"

@@ -21,7 +21,14 @@ module Upwell
     SECONDS_MAX = 31_536_000 # a year
     COUNT_MAX = (2**31) - 1
     BYTES_MAX = 2**50
+    REACTOR_SETTINGS = %i[backend head_bytes_max headers_max target_bytes_max body_bytes_max body_memory_bytes_max connections_max
+                          head_timeout body_timeout keep_alive_timeout write_timeout].freeze
     ENVIRONMENT = { port: "PORT", mode: "UPWELL_MODE", backend: "UPWELL_BACKEND", environment: "RACK_ENV" }.freeze
+
+    # @return [Array<Setting>] what there is to configure
+    def self.settings
+      SETTINGS
+    end
 
     # @return [Array<Proc>] called in the supervisor before the first worker is forked
     attr_reader :before_fork_hooks
@@ -33,7 +40,7 @@ module Upwell
     # @param environment [Hash{String => String}]
     # @raise [ConfigurationError] for an unknown setting or a value out of range
     def initialize(values = {}, file: nil, environment: ENV)
-      @values = SETTINGS.to_h { |setting| [setting.name, setting.default] }
+      @values = self.class.settings.to_h { |setting| [setting.name, setting.default] }
       @before_fork_hooks = []
       @after_fork_hooks = []
       read_environment(environment)
@@ -48,7 +55,7 @@ module Upwell
     # @param source [String] for the message
     # @raise [ConfigurationError]
     def set(name, value, source)
-      setting = SETTINGS.find { |candidate| candidate.name == name }
+      setting = self.class.settings.find { |candidate| candidate.name == name }
       raise ConfigurationError, "#{source}: there is no setting #{name}; see upwell --help" unless setting
 
       @values[name] = send(:"read_#{setting.kind}", value)
@@ -66,11 +73,24 @@ module Upwell
       mode[/\Afibers:(\d+)\z/, 1]&.to_i || FIBERS
     end
 
+    # @return [Integer] loops of a process, each with listening sockets of its own
+    def loops
+      1
+    end
+
+    # @return [String] for the operator: how requests are served
+    def description
+      mode
+    end
+
+    # @return [Boolean] whether not to tell where the server listens
+    def quiet
+      false
+    end
+
     # @return [Hash{Symbol => Object}] what {Reactor} needs
     def reactor_settings
-      names = %i[backend head_bytes_max headers_max target_bytes_max body_bytes_max body_memory_bytes_max connections_max
-                 head_timeout body_timeout keep_alive_timeout write_timeout]
-      @values.slice(*names).merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers_max, newline_header_values: rack2?)
+      @values.slice(*REACTOR_SETTINGS).merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers_max, newline_header_values: rack2?)
     end
 
     private
@@ -78,7 +98,7 @@ module Upwell
     def read_environment(environment)
       ENVIRONMENT.each do |name, variable|
         value = environment[variable]
-        set(name, value, "environment variable #{variable} for") if value && !value.empty?
+        set(name, value, "environment variable #{variable} for") if @values.key?(name) && value && !value.empty?
       end
     end
 

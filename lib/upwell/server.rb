@@ -49,9 +49,14 @@ module Upwell
       @reactor.stop
     end
 
+    # @return [String] the backend in use
+    def backend
+      @reactor.backend
+    end
+
     # @return [String] for the operator: where, with which backend and mode
     def description
-      "#{urls.join(", ")} (#{@reactor.backend}, #{@configuration.mode})"
+      "#{urls.join(", ")} (#{backend}, #{@configuration.description})"
     end
 
     private

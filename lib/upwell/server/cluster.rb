@@ -16,10 +16,12 @@ module Upwell
 
       # @param configuration [Configuration]
       # @param log_file [LogFile]
+      # @param server [Class] what serves the application
       # @yieldreturn [#call] the application
-      def initialize(configuration, log_file, &load_app)
+      def initialize(configuration, log_file, server: Server, &load_app)
         @configuration = configuration
         @log_file = log_file
+        @server_class = server
         @load_app = load_app
         @slots = []
         @restart = [] # the slots whose workers are still to be replaced
@@ -33,7 +35,7 @@ module Upwell
         prepare
         trap_signals
         turn until @status || @slots.all?(&:ready?)
-        puts banner unless @status
+        puts banner unless @status || @configuration.quiet
         turn until @status
         @status
       ensure
@@ -44,11 +46,9 @@ module Upwell
       private
 
       def open_slots
-        listeners = Listeners.new(@configuration, reuse_port: true)
-        first = listeners.open
-        @slots = Array.new(@configuration.workers) do |index|
-          own = index.zero? ? first : first.map { |listener| listeners.again(listener) }
-          Slot.new(index, own, @configuration.drain_timeout) { |slot| fork_worker(slot) }
+        sets = Listeners.new(@configuration, reuse_port: true).open_sets(@configuration.workers * @configuration.loops)
+        @slots = sets.each_slice(@configuration.loops).with_index.map do |own, index|
+          Slot.new(index, own.flatten(1), @configuration.drain_timeout) { |slot| fork_worker(slot) }
         end
       end
 
@@ -65,7 +65,7 @@ module Upwell
       end
 
       def fork_worker(slot)
-        process = WorkerProcess.new(slot.index, slot.listeners, @configuration, @log_file, @load_app)
+        process = WorkerProcess.new(slot, @configuration, @log_file, @server_class, @load_app)
         Worker.fork(inherited_needlessly(slot)) { |ready, alive| process.run(ready, alive) }
       end
 
@@ -84,8 +84,8 @@ module Upwell
       end
 
       def banner
-        "Upwell #{VERSION} serves on #{@slots.first.listeners.map(&:url).join(", ")} " \
-          "(#{workers.first.backend}, #{@configuration.mode}), #{@slots.size} workers"
+        "Upwell #{VERSION} serves on #{@slots.first.listeners.map(&:url).uniq.join(", ")} " \
+          "(#{workers.first.backend}, #{@configuration.description}), #{@slots.size} workers"
       end
 
       # Waits for a signal, for what a worker tells, or for the time to do something; and does it.

@@ -20,6 +20,13 @@ module Upwell
         end
       end
 
+      # @param configuration [Configuration]
+      # @return [Array<Listener>] for one process: a set for each of its loops, one after another
+      # @raise [ConfigurationError] when an address cannot be listened on
+      def self.open_for(configuration)
+        new(configuration, reuse_port: configuration.loops > 1).open_sets(configuration.loops).flatten(1)
+      end
+
       # Takes the UNIX sockets out of the file system.
       #
       # @param listeners [Array<Listener>]
@@ -41,13 +48,21 @@ module Upwell
         @binds.flat_map { |bind| bind.start_with?(UNIX) ? [open_unix(bind.delete_prefix(UNIX))] : open_tcp(bind) }
       end
 
-      # @param listener [Listener] opened with `reuse_port`
-      # @return [Listener] another socket on the same address, for another worker; a UNIX socket is shared
-      def again(listener)
-        listener.path ? listener : listen(listener.socket.local_address)
+      # Needs `reuse_port` for more than one set.
+      #
+      # @param count [Integer]
+      # @return [Array<Array<Listener>>] so many sets of sockets on the same addresses; a UNIX socket is shared
+      # @raise [ConfigurationError] when an address cannot be listened on
+      def open_sets(count)
+        first = open
+        [first, *Array.new(count - 1) { first.map { |listener| again(listener) } }]
       end
 
       private
+
+      def again(listener)
+        listener.path ? listener : listen(listener.socket.local_address)
+      end
 
       def open_tcp(bind)
         host, port = split(bind)

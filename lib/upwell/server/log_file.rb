@@ -2,33 +2,38 @@
 
 module Upwell
   class Server
-    # Sends standard output and error to a file, and opens it again after it was moved away (logrotate).
+    # Sends streams to files, standard output and error to begin with, and opens the files again after they were moved away (logrotate).
     class LogFile
-      # @param path [String, nil] nil leaves the streams as they are
+      # @param path [String, nil] nil leaves standard output and error as they are
       def initialize(path)
-        @path = path && File.expand_path(path)
+        @paths = { $stdout => path, $stderr => path }
       end
 
-      # @raise [ConfigurationError] when the file cannot be written
+      # @param path [String]
+      # @return [IO] another stream, open once {#open} was called
+      def add(path)
+        IO.for_fd(IO.sysopen(File::NULL, "a"), "a").tap { |stream| @paths[stream] = path }
+      end
+
+      # @raise [ConfigurationError] when a file cannot be written
       def open
-        reopen
-      rescue SystemCallError => e
-        raise ConfigurationError, "log file #{@path} cannot be written: #{e.message}"
+        @paths.transform_values! { |path| path && File.expand_path(path) }
+        reopen { |path, error| raise ConfigurationError, "log file #{path} cannot be written: #{error.message}" }
       end
 
       # May be called in a trap handler. A file that cannot be written now leaves the server with the one it has.
       def open_again
-        reopen
-      rescue SystemCallError => e
-        $stderr.write("Upwell: log file #{@path} cannot be opened again: #{e.message}\n")
+        reopen { |path, error| $stderr.write("Upwell: log file #{path} cannot be opened again: #{error.message}\n") }
       end
 
       private
 
       def reopen
-        [$stdout, $stderr].each do |stream|
-          stream.reopen(@path, "a") if @path
+        @paths.each do |stream, path|
+          stream.reopen(path, "a") if path
           stream.sync = true
+        rescue SystemCallError => e
+          yield path, e
         end
       end
     end

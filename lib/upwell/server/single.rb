@@ -8,19 +8,21 @@ module Upwell
     class Single
       # @param configuration [Configuration]
       # @param log_file [LogFile]
+      # @param server [Class] what serves the application
       # @yieldreturn [#call] the application
-      def initialize(configuration, log_file, &load_app)
+      def initialize(configuration, log_file, server: Server, &load_app)
         @configuration = configuration
         @log_file = log_file
+        @server_class = server
         @load_app = load_app
       end
 
       # @return [Integer] the exit status
       def run
-        listeners = Listeners.new(@configuration).open
-        @server = Server.new(@load_app.call, @configuration, listeners: listeners)
+        listeners = Listeners.open_for(@configuration)
+        @server = @server_class.new(@load_app.call, @configuration, listeners: listeners)
         trap_signals
-        puts "Upwell #{VERSION} serves on #{@server.description}, no workers"
+        puts "Upwell #{VERSION} serves on #{@server.description}, no workers" unless @configuration.quiet
         finished = @server.run
         warn "Upwell ended with requests in flight" unless finished
         finished ? 0 : 1

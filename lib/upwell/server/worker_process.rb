@@ -5,11 +5,11 @@ module Upwell
     # What a worker process does with its life: loads the application, says that it is ready, serves until told to drain.
     class WorkerProcess
       # @see Worker.fork
-      def initialize(index, listeners, configuration, log_file, load_app)
-        @index = index
-        @listeners = listeners
+      def initialize(slot, configuration, log_file, server_class, load_app)
+        @slot = slot
         @configuration = configuration
         @log_file = log_file
+        @server_class = server_class
         @load_app = load_app
       end
 
@@ -19,9 +19,9 @@ module Upwell
       def run(ready, alive)
         trap_signals
         watch(alive)
-        @configuration.after_fork_hooks.each { |hook| hook.call(@index) }
-        @server = Server.new(@load_app.call, @configuration, listeners: @listeners)
-        ready.puts @server.reactor.backend
+        @configuration.after_fork_hooks.each { |hook| hook.call(@slot.index) }
+        @server = @server_class.new(@load_app.call, @configuration, listeners: @slot.listeners)
+        ready.puts @server.backend
         ready.close
         @server.run ? 0 : 1
       rescue ConfigurationError, BackendError => e

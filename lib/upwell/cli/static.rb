@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+module Upwell
+  class CLI
+    # `upwell static [options] [DIR]`: files over HTTP.
+    class Static < CLI
+      DEFAULT_ROOT = "."
+
+      private
+
+      def usage
+        "Usage: #{@program} [options] [DIR]"
+      end
+
+      def settings
+        StaticConfiguration.settings
+      end
+
+      def define_more(_options); end
+
+      def serve(rest)
+        raise ConfigurationError, "one folder can be served, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
+
+        @values[:bind] = @binds if @binds
+        configuration = StaticConfiguration.new(@values)
+        site = StaticServer::Site.new(rest.first || DEFAULT_ROOT, configuration)
+        log_file = Server::LogFile.new(configuration.log_file)
+        site.access_log = access_log(log_file, configuration.access_log)
+        run_server(configuration, log_file, StaticServer) { site }
+      end
+
+      def access_log(log_file, path)
+        return path unless path
+
+        path == StaticConfiguration::STANDARD_OUTPUT ? $stdout : log_file.add(path)
+      end
+    end
+  end
+end

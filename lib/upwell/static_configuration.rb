@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require_relative "configuration"
+
+module Upwell
+  # The settings of a static file server.
+  #
+  #     configuration = Upwell::StaticConfiguration.new(port: 8080, list: true)
+  class StaticConfiguration < Configuration
+    THREADS = (1..256)
+    LOG_FORMATS = %w[combined json].freeze
+    FIELD_VALUE = /\A[\t\x20-\x7e]{0,256}\z/
+    STANDARD_OUTPUT = "-"
+    BODY_BYTES_MAX = 65_536 # of requests that should have none
+
+    SHARED = %i[port bind workers backend log_file pid_file connections_max head_bytes_max headers_max target_bytes_max head_timeout body_timeout
+                keep_alive_timeout write_timeout drain_timeout].freeze
+    private_constant :SHARED
+
+    SETTINGS = [
+      *Upwell::SETTINGS.select { |setting| SHARED.include?(setting.name) },
+      Setting.new(:threads, 1, :loops, nil, "N", "loops of a process, each with a file cache and sockets of its own"),
+      Setting.new(:cache_control, nil, :field_value, nil, "VALUE", "Cache-Control of every response"),
+      Setting.new(:list, false, :flag, nil, nil, "folders without index.html are listed"),
+      Setting.new(:spa, nil, :text, nil, "FALLBACK", "file that answers for paths that name none"),
+      Setting.new(:gzip_static, false, :flag, nil, nil, "FILE.br, FILE.zst and FILE.gz are sent to clients that accept them"),
+      Setting.new(:access_log, nil, :log, nil, "[FILE]", "a line for each response; standard output without FILE"),
+      Setting.new(:log_format, "combined", :log_format, nil, "NAME", "combined or json"),
+      Setting.new(:cache_entries_max, 1_000, :count, nil, "N", "files that a loop keeps open or in memory"),
+      Setting.new(:cache_bytes_max, 67_108_864, :bytes, nil, "BYTES", "content that a loop keeps in memory"),
+      Setting.new(:cache_file_bytes_max, 65_536, :bytes, nil, "BYTES", "content of one file kept in memory; a larger one is kept open"),
+      Setting.new(:quiet, false, :flag, nil, nil, "does not tell where it listens")
+    ].freeze
+
+    # @return [Array<Setting>] what there is to configure
+    def self.settings
+      SETTINGS
+    end
+
+    (SETTINGS.map(&:name) - SHARED).each { |name| define_method(name) { @values.fetch(name) } }
+
+    # @return [Integer] loops of a process, each with listening sockets of its own
+    def loops
+      threads
+    end
+
+    # @return [Boolean] there is nothing to load
+    def preload
+      false
+    end
+
+    # @return [String] for the operator: how requests are served
+    def description
+      threads == 1 ? "static files" : "static files, #{threads} threads"
+    end
+
+    # @return [Hash{Symbol => Object}] what {StaticReactor} needs, but for media types and the log's stream
+    def reactor_settings
+      names = REACTOR_SETTINGS + %i[cache_control list spa gzip_static cache_entries_max cache_bytes_max cache_file_bytes_max]
+      limits = { body_bytes_max: BODY_BYTES_MAX, body_memory_bytes_max: BODY_BYTES_MAX }
+      @values.slice(*names).merge(limits, log_format: log_format.to_sym)
+    end
+
+    private
+
+    def read_loops(value)
+      integer(value, THREADS, "a number from #{THREADS.min} to #{THREADS.max}")
+    end
+
+    def read_field_value(value)
+      return value if value.nil? || FIELD_VALUE.match?(value)
+
+      raise ArgumentError, "must be at most 256 printable characters"
+    end
+
+    # An option without its argument gives nil, and so means standard output; without the option this is not called.
+    def read_log(value)
+      value.nil? || value == true ? STANDARD_OUTPUT : value.to_s
+    end
+
+    def read_log_format(value)
+      return value.to_s if LOG_FORMATS.include?(value.to_s)
+
+      raise ArgumentError, "must be #{LOG_FORMATS.join(" or ")}"
+    end
+  end
+end

@@ -1,0 +1,108 @@
+# frozen_string_literal: true
+
+require_relative "media_types"
+require_relative "static_configuration"
+
+module Upwell
+  # Serves the files beneath a folder in this process, on one loop a thread. Ruby has no part in a request.
+  #
+  #     configuration = Upwell::StaticConfiguration.new(port: 8080)
+  #     Upwell::StaticServer.new(Upwell::StaticServer::Site.new("public", configuration), configuration).run
+  class StaticServer
+    # A folder to be served.
+    class Site
+      # @return [String]
+      attr_reader :root
+      # @return [IO, nil] where a line for each response is written
+      attr_accessor :access_log
+
+      # @param root [String]
+      # @param configuration [StaticConfiguration]
+      # @raise [ConfigurationError] when there is no such folder, or not the file that `spa` names
+      def initialize(root, configuration)
+        @root = File.expand_path(root)
+        raise ConfigurationError, "there is no folder #{@root}; name the one to serve" unless File.directory?(@root)
+
+        check_fallback(configuration.spa) if configuration.spa
+      end
+
+      private
+
+      def check_fallback(name)
+        return if File.file?(File.join(root, name))
+
+        raise ConfigurationError, "option spa: there is no file #{name} in #{root}; name it relative to that folder"
+      end
+    end
+
+    # @return [Array<String>] where it listens
+    attr_reader :urls
+
+    # @param site [Site]
+    # @param configuration [StaticConfiguration]
+    # @param listeners [Array<Server::Listeners::Listener>] opened already: a set for each thread, one after another; or nil
+    # @raise [ConfigurationError] when an address cannot be listened on
+    # @raise [BackendError] when the backend asked for does not work here
+    def initialize(site, configuration, listeners: nil)
+      @configuration = configuration
+      listeners ||= Server::Listeners.open_for(configuration)
+      @urls = listeners.map(&:url).uniq
+      settings = configuration.reactor_settings.merge(media_types: MediaTypes.table, access_log: site.access_log)
+      @reactors = listeners.each_slice(listeners.size / configuration.loops).map do |own|
+        own.each_with_object(StaticReactor.new(site.root, settings)) { |listener, reactor| reactor.listen(listener.socket) }
+      end
+    end
+
+    # Serves until {#drain} or {#stop}.
+    #
+    # @return [Boolean] whether everything in flight was finished
+    def run
+      @reactors.one? ? @reactors.first.run : run_threads
+    ensure
+      tell_lost_lines
+    end
+
+    # Accepts no more, and ends when every response in flight was sent. May be called in a trap handler.
+    #
+    # @param seconds [Numeric] the deadline
+    def drain(seconds = @configuration.drain_timeout)
+      @reactors.each { |reactor| reactor.drain(seconds) }
+    end
+
+    # Ends at once. May be called in a trap handler.
+    def stop
+      @reactors.each(&:stop)
+    end
+
+    # @return [String] the backend in use
+    def backend
+      @reactors.first.backend
+    end
+
+    # @return [String] for the operator: where, with which backend, in how many threads
+    def description
+      "#{urls.join(", ")} (#{backend}, #{@configuration.description})"
+    end
+
+    private
+
+    # The calling thread only waits: Ruby 3.1 sees no signals while each of several threads is in the kernel out of its sight.
+    def run_threads
+      threads = @reactors.map { |reactor| Thread.new { run_in_thread(reactor) } }
+      threads.map(&:value).all?
+    end
+
+    def run_in_thread(reactor)
+      Thread.current.report_on_exception = false
+      reactor.run
+    rescue StandardError
+      stop # one that failed does not leave the others behind
+      raise
+    end
+
+    def tell_lost_lines
+      lost = @reactors.sum(&:log_lines_lost)
+      warn "Upwell lost #{lost} lines of the access log: it could not be written in time" if lost.positive?
+    end
+  end
+end
