@@ -18,8 +18,8 @@ class ServerProcess
   attr_reader :lines
 
   # Starts a server, yields it, and ends it.
-  def self.open(*arguments, app: "app.ru")
-    server = new(*arguments, app: app)
+  def self.open(*arguments, **options)
+    server = new(*arguments, **options)
     yield server
   ensure
     server&.kill
@@ -29,11 +29,13 @@ class ServerProcess
     [RbConfig.ruby, "-I#{File.join(ROOT, "lib")}", EXE, *arguments]
   end
 
-  def initialize(*arguments, app: "app.ru")
+  # @param app [String] what is served: of test/support, or a path
+  # @param command [Array<String>] which command of upwell
+  def initialize(*arguments, app: "app.ru", command: [])
     @lines = []
     @output, writer = IO.pipe
     path = File.exist?(app) ? app : File.join(APPS, app)
-    @pid = Process.spawn(*self.class.command("-b", "127.0.0.1", "-p", "0", *arguments, path), out: writer, err: writer)
+    @pid = Process.spawn(*self.class.command(*command, "-b", "127.0.0.1", "-p", "0", *arguments, path), out: writer, err: writer)
     writer.close
     @port = await(/serves on (?:http:\S+:(\d+)|unix)/)[1].to_i
   end
