@@ -53,11 +53,13 @@ module Upwell
       end
     end
 
-    # Serves until {#drain} or {#stop}.
+    # Serves until {#drain} or {#stop}. The calling thread only waits: Ruby 3.1 sees no signals while each of several threads is in the kernel
+    # out of its sight.
     #
     # @return [Boolean] whether everything in flight was finished
     def run
-      @reactors.one? ? @reactors.first.run : run_threads
+      threads = @reactors.map { |reactor| Thread.new { run_reactor(reactor) } }
+      threads.map(&:value).all?
     ensure
       tell_lost_lines
     end
@@ -86,13 +88,7 @@ module Upwell
 
     private
 
-    # The calling thread only waits: Ruby 3.1 sees no signals while each of several threads is in the kernel out of its sight.
-    def run_threads
-      threads = @reactors.map { |reactor| Thread.new { run_in_thread(reactor) } }
-      threads.map(&:value).all?
-    end
-
-    def run_in_thread(reactor)
+    def run_reactor(reactor)
       Thread.current.report_on_exception = false
       reactor.run
     rescue StandardError

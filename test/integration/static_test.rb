@@ -92,7 +92,8 @@ module StaticTests
 
   def test_conditions
     first = get("/a.txt")
-    etag, modified = field(first, "etag"), field(first, "last-modified")
+    etag = field(first, "etag")
+    modified = field(first, "last-modified")
     { "If-None-Match: #{etag}" => 304, "If-None-Match: \"x\", W/#{etag}" => 304, "If-None-Match: *" => 304, "If-None-Match: \"x\"" => 200,
       "If-Modified-Since: #{modified}" => 304, "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT" => 200, "If-Match: \"x\"" => 412,
       "If-Match: #{etag}" => 200, "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT" => 412,
@@ -123,7 +124,8 @@ module StaticTests
     boundary = field(response, "content-type")[/\Amultipart\/byteranges; boundary="?([0-9a-f]+)"?\z/, 1]
     parts = response.body.split(/(?:\r\n)?--#{boundary}(?:--)?\r\n/).reject(&:empty?)
     assert_equal [206, response.body.bytesize], [response.status, field(response, "content-length").to_i]
-    assert_equal [["bytes 0-1/10", "01"], ["bytes 8-9/10", "89"]], parts.map { |part| [part[/Content-Range: (.*)\r/, 1], part[/\r\n\r\n(.*)/m, 1]] }
+    assert_equal [["bytes 0-1/10", "01"], ["bytes 8-9/10", "89"]],
+                 parts.map { |part| [part[/Content-Range: (.*)\r/, 1], part[/\r\n\r\n(.*)/m, 1]] }
   end
 
   def test_a_range_of_what_has_changed_is_the_whole

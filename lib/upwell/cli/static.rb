@@ -30,9 +30,11 @@ module Upwell
       end
 
       def access_log(log_file, path)
-        return path unless path
+        return if path.nil?
+        return $stdout if path == StaticConfiguration::STANDARD_OUTPUT
+        raise ConfigurationError, "option access_log: #{path} is a folder; name DIR before --access-log" if File.directory?(path)
 
-        path == StaticConfiguration::STANDARD_OUTPUT ? $stdout : log_file.add(path)
+        log_file.add(path)
       end
     end
   end
