@@ -41,6 +41,7 @@ struct rb_uw_scheduler {
     st_table *blocked;                                    /* the records that wait for `unblock`, by their fiber */
     VALUE early;      /* Array: fibers that were unblocked just before they blocked */
     VALUE interrupts; /* Array: fiber, exception, fiber, exception ... */
+    VALUE error;      /* the first that a fiber did not rescue, or nil */
     size_t waiting, fibers; /* how many there are */
 };
 

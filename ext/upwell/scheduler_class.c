@@ -27,6 +27,7 @@ static void scheduler_mark(void *data)
     rb_gc_mark_movable(scheduler->backend);
     rb_gc_mark_movable(scheduler->early);
     rb_gc_mark_movable(scheduler->interrupts);
+    rb_gc_mark_movable(scheduler->error);
     for (struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
         rb_gc_mark(uw_owner(link, struct rb_uw_wait, link)->fiber);
 }
@@ -38,6 +39,7 @@ static void scheduler_compact(void *data)
     scheduler->backend = rb_gc_location(scheduler->backend);
     scheduler->early = rb_gc_location(scheduler->early);
     scheduler->interrupts = rb_gc_location(scheduler->interrupts);
+    scheduler->error = rb_gc_location(scheduler->error);
 }
 
 static void close_loop(struct rb_uw_scheduler *scheduler)
@@ -106,7 +108,7 @@ static VALUE scheduler_allocate(VALUE class)
 
     scheduler->blocked = blocked;
     scheduler->self = self;
-    scheduler->backend = scheduler->early = scheduler->interrupts = Qnil;
+    scheduler->backend = scheduler->early = scheduler->interrupts = scheduler->error = Qnil;
     begin_generation(scheduler);
     scheduler->early = rb_ary_new();
     scheduler->interrupts = rb_ary_new();
@@ -338,7 +340,8 @@ static VALUE report(VALUE pair)
     return rb_funcall(RARRAY_AREF(pair, 0), id_report, 1, RARRAY_AREF(pair, 1));
 }
 
-/* An error ends its fiber and no other; what ends the process, or the thread, passes on to the root. */
+/* An error ends its fiber and no other: it is reported now, and raised when all fibers have ended. What ends the process,
+ * or the thread, passes on to the root at once. */
 static void end_in_error(VALUE self, int state)
 {
     VALUE error = rb_errinfo();
@@ -350,6 +353,8 @@ static void end_in_error(VALUE self, int state)
     rb_set_errinfo(Qnil);
     if (RTEST(rb_obj_is_kind_of(error, eStop)))
         return;
+    if (NIL_P(get(self)->error))
+        get(self)->error = error;
     rb_protect(report, rb_assoc_new(self, error), &ignored);
     rb_set_errinfo(Qnil);
 }
@@ -395,8 +400,8 @@ void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber)
 /*
  * For Fiber.schedule: starts a fiber, which runs until it waits for something.
  *
- * An error that the block does not rescue ends this fiber only; it is reported on $stderr unless
- * Thread.current.report_on_exception is false.
+ * An error that the block does not rescue ends this fiber only. It is reported on $stderr, unless
+ * Thread.current.report_on_exception is false, and #run raises the first of them when all fibers have ended.
  *
  * @param storage [Hash, nil, true] as for Fiber.new, since Ruby 3.2
  * @return [Fiber]
@@ -503,10 +508,21 @@ static void run_all(struct rb_uw_scheduler *scheduler, VALUE unused)
     }
 }
 
+/* As Thread#join does. */
+static void raise_error(struct rb_uw_scheduler *scheduler)
+{
+    VALUE error = scheduler->error;
+
+    scheduler->error = Qnil;
+    if (!NIL_P(error))
+        rb_exc_raise(error);
+}
+
 /*
  * Runs until no fiber waits any more.
  *
  * @return [nil]
+ * @raise [Exception] the first that a fiber did not rescue, when all have ended
  * @raise [Upwell::Error] on one of its own fibers
  * @raise [SystemCallError] when the event loop fails
  */
@@ -517,6 +533,7 @@ static VALUE scheduler_run(VALUE self)
     if (scheduler->root_waits)
         rb_raise(rb_eUpwellError, "this scheduler runs already: this is one of its fibers");
     as_root(scheduler, run_all, Qnil);
+    raise_error(scheduler);
     RB_GC_GUARD(self);
     return Qnil;
 }
@@ -591,6 +608,7 @@ void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler)
  * fibers are ended: their `ensure` clauses have a second. Fiber.set_scheduler(nil) and the end of the thread call this.
  *
  * @return [nil]
+ * @raise [Exception] what #run raises
  */
 static VALUE scheduler_close(VALUE self)
 {
@@ -598,7 +616,9 @@ static VALUE scheduler_close(VALUE self)
 
     if (scheduler->closed)
         return Qnil;
-    return scheduler->loop ? rb_ensure(scheduler_run, self, end_fibers_and_loop, self) : end_loop(self);
+    if (!scheduler->loop)
+        return end_loop(self);
+    return rb_ensure(scheduler_run, self, end_fibers_and_loop, self);
 }
 
 /*

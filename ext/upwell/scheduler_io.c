@@ -19,6 +19,12 @@ _Static_assert((int)RUBY_IO_READABLE == POLLIN && (int)RUBY_IO_PRIORITY == POLLP
 
 static VALUE cBasicSocket;
 
+/* Ruby hands over what it was given: a Tempfile, for example. */
+static VALUE real_io(VALUE io)
+{
+    return RB_TYPE_P(io, T_FILE) ? io : rb_io_get_io(io);
+}
+
 /* What IO#timeout= has set: nil before Ruby 3.2. */
 static VALUE io_timeout(VALUE io)
 {
@@ -53,12 +59,14 @@ static void raise_io_timeout(VALUE io)
 static VALUE scheduler_io_wait(VALUE self, VALUE io, VALUE events, VALUE timeout)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
-    VALUE limit = NIL_P(timeout) ? io_timeout(io) : timeout;
-    int64_t timeout_ns = rb_uw_nanoseconds(limit);
-    int wanted = NUM2INT(events) & (POLLIN | POLLPRI | POLLOUT), fd = rb_io_descriptor(io);
+    int wanted = NUM2INT(events) & (POLLIN | POLLPRI | POLLOUT), fd;
     struct rb_uw_wait wait;
+    int64_t timeout_ns;
     int32_t result;
 
+    io = real_io(io);
+    fd = rb_io_descriptor(io);
+    timeout_ns = rb_uw_nanoseconds(NIL_P(timeout) ? io_timeout(io) : timeout);
     rb_uw_wait_init(&wait, scheduler);
     wait.operation.verb = UW_POLL;
     wait.operation.fd = fd;
@@ -213,7 +221,7 @@ static VALUE stream(VALUE self, int verb, int argc, const VALUE *argv)
     struct transfer transfer = {.scheduler = rb_uw_scheduler_use(self), .verb = verb, .from = -1};
 
     rb_check_arity(argc, 3, 4);
-    transfer.io = argv[0];
+    transfer.io = real_io(argv[0]);
     transfer.buffer = argv[1];
     transfer.least = NUM2SIZET(argv[2]);
     return run_transfer(&transfer, argc > 3 ? NUM2SIZET(argv[3]) : 0);
@@ -225,7 +233,7 @@ static VALUE positioned(VALUE self, int verb, int argc, const VALUE *argv)
     struct transfer transfer = {.scheduler = rb_uw_scheduler_use(self), .verb = verb};
 
     rb_check_arity(argc, 4, 5);
-    transfer.io = argv[0];
+    transfer.io = real_io(argv[0]);
     transfer.buffer = argv[1];
     transfer.from = NUM2LL(argv[argc == 4 ? 3 : 2]);
     transfer.least = NUM2SIZET(argv[argc == 4 ? 2 : 3]);
@@ -296,13 +304,12 @@ static VALUE scheduler_io_pwrite(int argc, VALUE *argv, VALUE self)
     return positioned(self, UW_WRITE, argc, argv);
 }
 
-static bool ruby_is_at_least(const char *version)
+/* Before 3.3.1, Ruby loses its way when a scheduler writes the empty string of a `puts`. */
+static bool ruby_writes_well(void)
 {
-    VALUE gem_version = rb_path2class("Gem::Version");
-    VALUE ours = rb_funcall(gem_version, rb_intern("new"), 1, rb_const_get(rb_cObject, rb_intern("RUBY_VERSION")));
-    VALUE wanted = rb_funcall(gem_version, rb_intern("new"), 1, rb_str_new_cstr(version));
+    VALUE version = rb_const_get(rb_cObject, rb_intern("RUBY_VERSION"));
 
-    return RTEST(rb_funcall(ours, rb_intern(">="), 1, wanted));
+    return RB_UW_RUBY(3, 3) && strcmp(StringValueCStr(version), "3.3.0") != 0;
 }
 
 void rb_uw_init_scheduler_io(VALUE class)
@@ -311,8 +318,7 @@ void rb_uw_init_scheduler_io(VALUE class)
     rb_define_method(class, "io_wait", scheduler_io_wait, 3);
     rb_define_method(class, "io_read", scheduler_io_read, -1);
     rb_define_method(class, "io_pread", scheduler_io_pread, -1);
-    /* Before 3.3.1, Ruby loses its way when a scheduler writes the empty string of a `puts`. */
-    if (ruby_is_at_least("3.3.1"))
+    if (ruby_writes_well())
         rb_define_method(class, "io_write", scheduler_io_write, -1);
 #if RB_UW_RUBY(3, 2)
     rb_define_method(class, "io_pwrite", scheduler_io_pwrite, -1); /* Ruby 3.1 tells it a wrong place */
