@@ -28,6 +28,17 @@ static void raise_backend(const char *name, int error)
              strerror(-error), working_backends());
 }
 
+/* As uw_backend_probe; what has worked once is not tried again, for that takes a good part of a millisecond. */
+static int probe(const struct uw_backend *backend)
+{
+    static const struct uw_backend *worked;
+    int error = backend == worked ? 0 : uw_backend_probe(backend);
+
+    if (!error)
+        worked = backend;
+    return error;
+}
+
 VALUE rb_uw_choose_backend(VALUE wanted)
 {
     int error = -ENOENT;
@@ -36,13 +47,13 @@ VALUE rb_uw_choose_backend(VALUE wanted)
         const char *name = StringValueCStr(wanted);
         const struct uw_backend *backend = uw_backend_find(name);
 
-        error = backend ? uw_backend_probe(backend) : -ENOENT;
+        error = backend ? probe(backend) : -ENOENT;
         if (error)
             raise_backend(name, error);
         return rb_str_new_cstr(name);
     }
     for (size_t i = 0; uw_backends[i]; i++) {
-        error = uw_backend_probe(uw_backends[i]);
+        error = probe(uw_backends[i]);
         if (error == 0)
             return rb_str_new_cstr(uw_backends[i]->name);
     }

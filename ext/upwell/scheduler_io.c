@@ -304,12 +304,12 @@ static VALUE scheduler_io_pwrite(int argc, VALUE *argv, VALUE self)
     return positioned(self, UW_WRITE, argc, argv);
 }
 
-/* Before 3.3.1, Ruby loses its way when a scheduler writes the empty string of a `puts`. */
+/* From 3.2 to 3.3.0, Ruby may end in an error of its own when a scheduler writes the empty string of a `puts`. */
 static bool ruby_writes_well(void)
 {
     VALUE version = rb_const_get(rb_cObject, rb_intern("RUBY_VERSION"));
 
-    return RB_UW_RUBY(3, 3) && strcmp(StringValueCStr(version), "3.3.0") != 0;
+    return !RB_UW_RUBY(3, 2) || (RB_UW_RUBY(3, 3) && strcmp(StringValueCStr(version), "3.3.0") != 0);
 }
 
 void rb_uw_init_scheduler_io(VALUE class)
