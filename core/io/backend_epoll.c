@@ -1,4 +1,4 @@
-/* epoll, level-triggered: see `man 7 epoll`. */
+/* epoll, level-triggered or for one event: see `man 7 epoll`. */
 #ifdef UW_HAVE_EPOLL
 
 #include <errno.h>
@@ -40,15 +40,30 @@ static void epoll_close(struct uw_loop *loop)
     uw_readiness_close(loop);
 }
 
+static int control(struct uw_loop *loop, int action, int fd, unsigned events)
+{
+    struct epoll_event event = {.events = events & ~UW_ONCE, .data.fd = fd};
+
+    if (events & UW_ONCE)
+        event.events |= EPOLLONESHOT;
+    return epoll_ctl(epoll_of(loop), action, fd, &event) ? -errno : 0;
+}
+
 static int epoll_interest(struct uw_loop *loop, int fd, unsigned old, unsigned new)
 {
-    struct epoll_event event = {.events = new, .data.fd = fd};
-    int action = !old ? EPOLL_CTL_ADD : new ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
-    int error = epoll_ctl(epoll_of(loop), action, fd, &event) ? -errno : 0;
+    int error;
 
-    /* The descriptor was closed behind the loop's back, and its number is another file's now. */
-    if (error == -ENOENT && action == EPOLL_CTL_MOD)
-        error = epoll_ctl(epoll_of(loop), EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+    if (new == UW_ONCE) {
+        /* After one event the kernel has disarmed it; a closed descriptor it has forgotten. */
+        if (!(old & UW_ONCE))
+            (void)control(loop, EPOLL_CTL_DEL, fd, 0);
+        return 0;
+    }
+    error = control(loop, old ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, new);
+    if (error == -ENOENT)
+        return control(loop, EPOLL_CTL_ADD, fd, new);
+    if (error == -EEXIST)
+        return control(loop, EPOLL_CTL_MOD, fd, new);
     return error;
 }
 

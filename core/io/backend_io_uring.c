@@ -30,6 +30,7 @@ struct ring {
     struct io_uring uring;
     struct io_uring_buf_ring *buffers;
     char *memory; /* of the buffers */
+    pid_t thread; /* that opened it: the kernel serves no other */
 };
 
 static struct ring *ring_of(struct uw_loop *loop)
@@ -109,7 +110,8 @@ static int init_ring(struct ring *ring)
         io_uring_queue_exit(&ring->uring);
         return error;
     }
-    (void)io_uring_register_ring_fd(&ring->uring); /* saves a descriptor look-up a call; not having it does no harm */
+    /* io_uring_register_ring_fd would save a descriptor look-up a call, but belongs to the thread: a ring that another
+     * thread closes (the collector's, of a loop whose thread has ended) would take that thread's registration away. */
     return 0;
 }
 
@@ -120,6 +122,7 @@ static int ring_open(struct uw_loop *loop)
 
     if (!ring)
         return -ENOMEM;
+    ring->thread = gettid();
     error = init_ring(ring);
     if (error)
         free(ring);
@@ -427,7 +430,9 @@ static void ring_close(struct uw_loop *loop)
 {
     struct ring *ring = ring_of(loop);
 
-    end_all(loop, ring);
+    /* What another thread, or a child process, put into the queue would be carried out for the ring's thread. */
+    if (ring->thread == gettid())
+        end_all(loop, ring);
     io_uring_queue_exit(&ring->uring);
     unmap_buffers(ring);
     free(ring);

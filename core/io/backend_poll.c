@@ -106,22 +106,17 @@ static void leave(struct poll_set *set, int fd)
 static int poll_interest(struct uw_loop *loop, int fd, unsigned old, unsigned new)
 {
     struct poll_set *set = set_of(loop);
+    bool joined = fd < set->places_size && set->places[fd] >= 0;
 
-    if (!old)
+    (void)old;
+    new &= ~UW_ONCE; /* readiness.c asks for none after an event */
+    if (new && !joined)
         return join(set, fd, new);
     if (new)
         set->items[set->places[fd]].events = (short)new;
-    else
+    else if (joined)
         leave(set, fd);
     return 0;
-}
-
-/* Of a descriptor that is closed poll says POLLNVAL, again and again: whoever waits shall try, and fail. */
-static unsigned events_of(const struct pollfd *item)
-{
-    unsigned events = (unsigned)item->revents;
-
-    return (events & POLLNVAL ? POLLERR : 0) | (events & (POLLIN | POLLPRI | POLLOUT | POLLERR | POLLHUP));
 }
 
 static int poll_wait(struct uw_loop *loop, int64_t wait_ns)
@@ -143,7 +138,7 @@ static int poll_wait(struct uw_loop *loop, int64_t wait_ns)
         if (item.revents) {
             set->items[i].revents = 0;
             count--;
-            uw_ready(loop, item.fd, events_of(&item));
+            uw_ready(loop, item.fd, (unsigned)item.revents);
         }
     }
     return 0;

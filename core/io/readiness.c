@@ -73,24 +73,30 @@ static bool reads(const struct uw_operation *operation)
     }
 }
 
+static bool multishot(const struct uw_operation *operation)
+{
+    return operation->verb == UW_ACCEPT || operation->verb == UW_RECEIVE;
+}
+
+/* What those that wait for it want; once, when none of them is multishot. */
 static unsigned wanted_events(const struct uw_descriptor *descriptor)
 {
-    unsigned events = descriptor->writers ? POLLOUT : 0;
+    unsigned events = (descriptor->writers ? POLLOUT : 0) | UW_ONCE;
 
-    for (const struct uw_operation *o = descriptor->readers; o; o = o->next)
+    for (const struct uw_operation *o = descriptor->readers; o; o = o->next) {
         events |= o->verb == UW_POLL ? o->length & (POLLIN | POLLPRI | POLLOUT) : POLLIN;
+        if (multishot(o))
+            events &= ~UW_ONCE;
+    }
     return events;
 }
 
 static int set_interest(struct uw_loop *loop, struct uw_descriptor *descriptor, int fd, unsigned events)
 {
-    int error;
+    int error = loop->backend->interest(loop, fd, descriptor->interest, events);
 
-    if (events == descriptor->interest)
-        return 0;
-    error = loop->backend->interest(loop, fd, descriptor->interest, events);
     if (!error)
-        descriptor->interest = (uint8_t)events;
+        descriptor->interest = (uint16_t)(events == UW_ONCE ? descriptor->interest & UW_ONCE : events);
     return error;
 }
 
@@ -111,26 +117,42 @@ static bool waits(const struct uw_operation *list, const struct uw_operation *op
     return list;
 }
 
+/* For plain files, which are always ready and which epoll refuses. */
+static int32_t poll_once(const struct uw_operation *operation)
+{
+    struct pollfd item = {.fd = operation->fd, .events = (short)operation->length};
+    int count = poll(&item, 1, 0);
+
+    if (count < 0)
+        return -errno;
+    return item.revents & POLLNVAL ? -EBADF : item.revents;
+}
+
 /* Appends `operation` to those waiting for its descriptor. */
 static void wait_for(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct uw_descriptor *descriptor = descriptor_of(state_of(loop), operation->fd);
     struct uw_operation **list;
-    int error;
+    bool alone;
+    int error = 0;
 
     if (!descriptor) {
         uw_complete_later(loop, operation, -ENOMEM);
         return;
     }
+    alone = !descriptor->readers && !descriptor->writers;
     list = reads(operation) ? &descriptor->readers : &descriptor->writers;
     while (*list)
         list = &(*list)->next;
     *list = operation;
-    /* Interest once registered stays until an event finds nobody waiting. */
-    error = set_interest(loop, descriptor, operation->fd, descriptor->interest | wanted_events(descriptor));
+    /* Whoever polls a descriptor may have closed it and opened another file under its number since, without telling the
+     * loop; likewise when nobody waited for a while. Then the kernel has forgotten what it was told. */
+    if (alone || operation->verb == UW_POLL || descriptor->interest != wanted_events(descriptor))
+        error = set_interest(loop, descriptor, operation->fd, wanted_events(descriptor));
     if (error) {
         unlink_operation(reads(operation) ? &descriptor->readers : &descriptor->writers, operation);
-        uw_complete_later(loop, operation, error);
+        uw_complete_later(loop, operation,
+                          error == -EPERM && operation->verb == UW_POLL ? poll_once(operation) : error);
     }
 }
 
@@ -185,18 +207,6 @@ static int64_t connect_once(struct uw_operation *operation)
     if (getsockopt(operation->fd, SOL_SOCKET, SO_ERROR, &error, &size))
         return -errno;
     return -error;
-}
-
-static int64_t poll_once(struct uw_operation *operation)
-{
-    struct pollfd item = {.fd = operation->fd, .events = (short)operation->length};
-    int count = poll(&item, 1, 0);
-
-    if (count < 0)
-        return -errno;
-    if (count && item.revents & POLLNVAL)
-        return -EBADF;
-    return count ? item.revents : -EAGAIN;
 }
 
 static bool ready_now(int fd, short events)
@@ -268,9 +278,6 @@ static int64_t try_once(struct uw_operation *operation)
     case UW_CONNECT:
         result = connect_once(operation);
         break;
-    case UW_POLL:
-        result = poll_once(operation);
-        break;
     case UW_READ:
         result = read_once(operation);
         break;
@@ -289,8 +296,8 @@ void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation)
 
     if (operation->verb == UW_ACCEPT) /* another process may take the connection that made it ready */
         set_nonblocking(operation->fd);
-    /* A multishot operation is armed at once: its first event is as likely to be in the future. */
-    if (operation->verb != UW_ACCEPT && operation->verb != UW_RECEIVE)
+    /* Multishot operations and polls are armed at once: their first event is as likely to be in the future. */
+    if (!multishot(operation) && operation->verb != UW_POLL)
         result = try_once(operation);
     if (result == -EAGAIN)
         wait_for(loop, operation);
@@ -323,11 +330,12 @@ void uw_readiness_forget(struct uw_loop *loop, int fd)
 {
     struct uw_readiness *state = state_of(loop);
 
-    if (fd < state->descriptors_size) {
-        /* Best effort: closing the descriptor ends the kernel's interest in any case. */
-        (void)set_interest(loop, &state->descriptors[fd], fd, 0);
-        state->descriptors[fd] = (struct uw_descriptor){0};
-    }
+    if (fd >= state->descriptors_size)
+        return;
+    /* Best effort: closing the descriptor ends the kernel's interest in any case. */
+    if (state->descriptors[fd].interest)
+        (void)set_interest(loop, &state->descriptors[fd], fd, UW_ONCE);
+    state->descriptors[fd] = (struct uw_descriptor){0};
 }
 
 /* Ends a waiting operation with `result`. */
@@ -373,17 +381,20 @@ static void receive_ready(struct uw_loop *loop, struct uw_operation *operation)
     }
 }
 
+static int64_t poll_result(const struct uw_operation *operation, unsigned events)
+{
+    unsigned told = events & (operation->length | POLLERR | POLLHUP);
+
+    if (events & POLLNVAL)
+        return -EBADF;
+    return told ? (int64_t)told : -EAGAIN;
+}
+
 static void single_ready(struct uw_loop *loop, struct uw_operation *operation, unsigned events)
 {
     struct uw_descriptor *descriptor = &state_of(loop)->descriptors[operation->fd];
-    int64_t result;
+    int64_t result = operation->verb == UW_POLL ? poll_result(operation, events) : try_once(operation);
 
-    if (operation->verb == UW_POLL)
-        result = events & (operation->length | POLLERR | POLLHUP)
-                     ? (int64_t)(events & (operation->length | POLLERR | POLLHUP))
-                     : -EAGAIN;
-    else
-        result = try_once(operation);
     if (result != -EAGAIN)
         end(loop, reads(operation) ? &descriptor->readers : &descriptor->writers, operation, (int32_t)result);
 }
@@ -420,8 +431,10 @@ void uw_ready(struct uw_loop *loop, int fd, unsigned events)
 {
     struct uw_readiness *state = state_of(loop);
     struct uw_descriptor *descriptor = &state->descriptors[fd];
-    unsigned failed = events & (POLLERR | POLLHUP);
+    unsigned failed = events & (POLLERR | POLLHUP | POLLNVAL), wanted;
 
+    if (descriptor->interest & UW_ONCE) /* and this was it */
+        (void)set_interest(loop, descriptor, fd, UW_ONCE);
     if (descriptor->readers && (events & POLLIN || failed || events & wanted_events(descriptor)))
         ready_list(loop, descriptor->readers, events);
     descriptor = &state->descriptors[fd]; /* a callback may have grown the table */
@@ -429,6 +442,7 @@ void uw_ready(struct uw_loop *loop, int fd, unsigned events)
         ready_list(loop, descriptor->writers, events);
     descriptor = &state->descriptors[fd];
     /* An event nobody waits for would come again and again. */
-    if (descriptor->interest & ~wanted_events(descriptor))
-        (void)set_interest(loop, descriptor, fd, wanted_events(descriptor));
+    wanted = wanted_events(descriptor);
+    if (wanted != descriptor->interest && (wanted | descriptor->interest) != UW_ONCE)
+        (void)set_interest(loop, descriptor, fd, wanted);
 }

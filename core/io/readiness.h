@@ -5,11 +5,11 @@
 
 #include "io/backend.h"
 
-/* What waits on one descriptor. Registration is stateful: `interest` stays as it is while it is still right, and is put
- * right only when an event comes for which nobody waits. */
+/* What waits on one descriptor. Registration is stateful: `interest` stays as it is while it is still right. While only
+ * operations of one result wait, it is for one event, after which the kernel is silent by itself. */
 struct uw_descriptor {
     struct uw_operation *readers, *writers;
-    uint8_t interest; /* events registered with the kernel */
+    uint16_t interest; /* events registered with the kernel, and UW_ONCE; UW_ONCE alone: known to it, but silent */
 };
 
 #define UW_SCRATCH_BYTES 65536 /* the one buffer into which every UW_RECEIVE of a loop receives */
@@ -31,7 +31,7 @@ void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation);
 void uw_readiness_cancel(struct uw_loop *loop, struct uw_operation *operation);
 void uw_readiness_forget(struct uw_loop *loop, int fd);
 
-/* Called by the backend's wait: `events` (POLLIN, POLLOUT, POLLERR, POLLHUP) have come for `fd`. */
+/* Called by the backend's wait: `events` (POLLIN, POLLOUT, POLLERR, POLLHUP, POLLNVAL) have come for `fd`. */
 void uw_ready(struct uw_loop *loop, int fd, unsigned events);
 
 #endif

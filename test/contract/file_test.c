@@ -289,4 +289,38 @@ CONTRACT(polls_a_number_that_was_closed_elsewhere)
     }
 }
 
+/* Likewise when it was closed with a poll pending. */
+CONTRACT(polls_a_number_that_was_closed_while_it_was_polled)
+{
+    int fds[2];
+    struct uw_operation gone = {.verb = UW_POLL, .length = POLLIN}, in = {.verb = UW_POLL, .length = POLLIN};
+
+    make_pair(fds);
+    gone.fd = fds[0];
+    run_into_waiting(&gone);
+    CHECK_EQUAL(0, close(fds[1]));
+    CHECK_EQUAL(0, close(fds[0]));
+    make_pair(fds);
+    CHECK_EQUAL(gone.fd, fds[0]);
+    in.fd = fds[0];
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(1, write(fds[1], "x", 1));
+        CHECK(run(&in) & POLLIN);
+    }
+    if (gone.pending)
+        cancel(&gone);
+    CHECK_EQUAL(0, close(fds[1]));
+    CHECK_EQUAL(0, uw_close(&loop, fds[0]));
+}
+
+CONTRACT(a_plain_file_is_always_ready)
+{
+    char path[] = "/tmp/upwell-contract-XXXXXX";
+    struct uw_operation poll = {.verb = UW_POLL, .fd = mkstemp(path), .length = POLLIN | POLLOUT};
+
+    CHECK(poll.fd >= 0 && unlink(path) == 0);
+    CHECK_EQUAL(POLLIN | POLLOUT, run(&poll) & (POLLIN | POLLOUT));
+    CHECK_EQUAL(0, uw_close(&loop, poll.fd));
+}
+
 CONTRACT_MAIN
