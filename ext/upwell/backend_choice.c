@@ -1,5 +1,6 @@
 /* Which backend a loop gets, and what to say when it cannot have it. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/backend.h"
@@ -58,4 +59,15 @@ VALUE rb_uw_choose_backend(VALUE wanted)
             return rb_str_new_cstr(uw_backends[i]->name);
     }
     raise_backend("of any kind", error);
+}
+
+const char *rb_uw_loop_backend(VALUE wanted)
+{
+    const char *usual = getenv("UPWELL_BACKEND");
+    VALUE name;
+
+    if (NIL_P(wanted) && usual && *usual)
+        wanted = rb_str_new_cstr(usual);
+    name = rb_uw_choose_backend(NIL_P(wanted) ? wanted : rb_String(wanted));
+    return uw_backend_find(StringValueCStr(name))->name;
 }

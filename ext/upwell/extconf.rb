@@ -88,6 +88,7 @@ $headers.concat(Dir[File.join(CORE, "**", "*.h")]) # a changed header of the cor
 left_out = choose_backends(requested_backends)
 abort "no backend can be compiled: #{left_out}" if left_out.size == BACKENDS.size
 have_library("pthread")
+have_func("rb_io_closed_p", "ruby/io.h")
 $CFLAGS << " -Werror" if ENV["UPWELL_WERROR"] # only now: mkmf's own trials are not free of warnings
 write_report(left_out)
 create_makefile("upwell/upwell")

@@ -8,6 +8,7 @@
 #include "build_report.h"
 #include "io/backend.h"
 #include "scheduler.h"
+#include "watches.h"
 
 VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
 
@@ -88,4 +89,7 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_reactor();
     rb_uw_init_scheduler();
     rb_uw_init_static_reactor();
+    rb_uw_init_watches();
+    rb_uw_init_loop();
+    rb_uw_init_selector();
 }

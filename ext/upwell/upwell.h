@@ -44,6 +44,9 @@ extern VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
  * works; found out by using it. Raises Upwell::BackendError. */
 VALUE rb_uw_choose_backend(VALUE wanted);
 
+/* The same for a loop that an application makes: `wanted` is a String, a Symbol, or nil for UPWELL_BACKEND. */
+const char *rb_uw_loop_backend(VALUE wanted);
+
 /* gvl.c: a turn of `loop`, without the interpreter's lock while it waits; so what it completes must not touch Ruby.
  * Returns what uw_loop_turn does. Raises nothing, but an interrupt of the thread runs its trap handlers or exception
  * before this returns. */
@@ -122,6 +125,10 @@ void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags);
 
 /* Calls the body's `close`, if it has one. */
 void rb_uw_body_close(struct rb_uw_exchange *exchange);
+
+/* loop_class.c, selector_class.c */
+void rb_uw_init_loop(void);
+void rb_uw_init_selector(void);
 
 /* input_class.c: rack.input */
 void rb_uw_init_input(void);

@@ -1,0 +1,477 @@
+#include "watches.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <ruby/io.h>
+
+static unsigned forks; /* how often this process is the child of a fork */
+
+static void count_fork(void)
+{
+    forks++;
+}
+
+void rb_uw_init_watches(void)
+{
+    if (pthread_atfork(NULL, NULL, count_fork))
+        rb_memerror();
+}
+
+void rb_uw_watches_init(VALUE self, struct rb_uw_watches *watches, VALUE table, VALUE backend)
+{
+    if (watches->backend)
+        rb_raise(rb_eUpwellError, "it is initialized already");
+    watches->backend = rb_uw_loop_backend(backend);
+    watches->thread = Qnil;
+    RB_OBJ_WRITE(self, &watches->table, table);
+    uw_slab_init(&watches->slab, sizeof(struct rb_uw_watch));
+    uw_list_init(&watches->all);
+    watches->changed_last = &watches->changed;
+    watches->fired_last = &watches->fired;
+}
+
+/* Memory */
+
+static struct rb_uw_watch *owner_of(struct uw_list *link)
+{
+    return uw_owner(link, struct rb_uw_watch, link);
+}
+
+void rb_uw_watches_mark(struct rb_uw_watches *watches)
+{
+    if (!watches->backend)
+        return;
+    rb_gc_mark_movable(watches->table);
+    rb_gc_mark_movable(watches->thread);
+    for (struct uw_list *link = watches->all.next; link != &watches->all; link = link->next) {
+        rb_gc_mark_movable(owner_of(link)->key);
+        rb_gc_mark_movable(owner_of(link)->io);
+    }
+}
+
+void rb_uw_watches_compact(struct rb_uw_watches *watches)
+{
+    if (!watches->backend)
+        return;
+    watches->table = rb_gc_location(watches->table);
+    watches->thread = rb_gc_location(watches->thread);
+    for (struct uw_list *link = watches->all.next; link != &watches->all; link = link->next) {
+        owner_of(link)->key = rb_gc_location(owner_of(link)->key);
+        owner_of(link)->io = rb_gc_location(owner_of(link)->io);
+    }
+}
+
+void rb_uw_watches_free(struct rb_uw_watches *watches)
+{
+    if (!watches->backend)
+        return;
+    if (watches->open)
+        uw_loop_close(&watches->loop);
+    uw_slab_free(&watches->slab);
+}
+
+size_t rb_uw_watches_memsize(const struct rb_uw_watches *watches)
+{
+    return watches->slab.blocks * watches->slab.block_bytes;
+}
+
+/* Frees a watch to which nothing refers any more. */
+static void release(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
+{
+    if (watch->keyed || watch->lost || watch->changed || watch->fired || watch->poll.pending)
+        return;
+    uw_list_remove(&watch->link);
+    uw_slab_give(&watches->slab, watch);
+}
+
+/* The table */
+
+/* An address is a multiple of 2, so this is a Fixnum: nothing to mark. */
+static VALUE value_of(const struct rb_uw_watch *watch)
+{
+    return (VALUE)watch | RUBY_FIXNUM_FLAG;
+}
+
+static struct rb_uw_watch *watch_of(VALUE value)
+{
+    return NIL_P(value) ? NULL : (struct rb_uw_watch *)(value & ~(VALUE)RUBY_FIXNUM_FLAG);
+}
+
+/* What is deleted is another watch, or none, when a key was altered since it was given: an Array that grew, for
+ * example.
+ */
+static void forget_key(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
+{
+    struct rb_uw_watch *deleted;
+
+    if (!watch->keyed)
+        return;
+    deleted = watch_of(rb_hash_delete(watches->table, watch->key));
+    if (deleted)
+        deleted->keyed = false;
+    watch->lost = watch->keyed;
+    watch->keyed = false;
+}
+
+/* One-shot watches are over with their event: while it awaits delivery, its key may be taken again. */
+static void check_free(struct rb_uw_watches *watches, VALUE key)
+{
+    struct rb_uw_watch *watch = watch_of(rb_hash_lookup(watches->table, key));
+
+    if (!watch || watch->ended)
+        return;
+    if (!watch->taken || watch->recurring)
+        rb_raise(rb_eRuntimeError, "the key %+" PRIsVALUE " is watched already: unwatch it first, or give another",
+                 key);
+    forget_key(watches, watch);
+}
+
+/* Changes, made under the interpreter's lock and carried out by the thread that waits */
+
+static void wake_blocking(struct rb_uw_watches *watches)
+{
+    if (watches->blocking)
+        uw_loop_wake(&watches->loop);
+}
+
+static void change(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
+{
+    if (watch->changed)
+        return;
+    watch->changed = true;
+    watch->next_changed = NULL;
+    *watches->changed_last = watch;
+    watches->changed_last = &watch->next_changed;
+    /* One wake-up is enough: the first of those that wait for it. */
+    if (watches->changed == watch)
+        wake_blocking(watches);
+}
+
+static void end(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
+{
+    watch->ended = true;
+    forget_key(watches, watch);
+}
+
+/* The descriptor of the IO now; -1 when it is closed. */
+static int descriptor_of(VALUE io)
+{
+#ifdef HAVE_RB_IO_CLOSED_P
+    return RTEST(rb_io_closed_p(io)) ? -1 : rb_io_descriptor(io);
+#else
+    return RFILE(io)->fptr ? RFILE(io)->fptr->fd : -1;
+#endif
+}
+
+static void start(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
+{
+    if (watch->timed) {
+        uw_timer_start(&watches->loop, &watch->timer, watch->timer.deadline_ns);
+        return;
+    }
+    if (!NIL_P(watch->io))
+        watch->poll.fd = descriptor_of(watch->io);
+    if (watch->poll.fd >= 0) {
+        uw_submit(&watches->loop, &watch->poll);
+        return;
+    }
+    end(watches, watch); /* closing an IO ends its watch */
+    release(watches, watch);
+}
+
+static void stop(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
+{
+    uw_timer_stop(&watches->loop, &watch->timer);
+    uw_cancel(&watches->loop, &watch->poll);
+    release(watches, watch);
+}
+
+static void carry_out_changes(struct rb_uw_watches *watches)
+{
+    struct rb_uw_watch *watch;
+
+    while ((watch = watches->changed)) {
+        watches->changed = watch->next_changed;
+        if (!watches->changed)
+            watches->changed_last = &watches->changed;
+        watch->changed = false;
+        if (watch->ended)
+            stop(watches, watch);
+        else
+            start(watches, watch);
+    }
+}
+
+/* Events, which come on the thread that waits, perhaps without the interpreter's lock */
+
+static void fire(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
+{
+    watch->fired = true;
+    watch->next_fired = NULL;
+    *watches->fired_last = watch;
+    watches->fired_last = &watch->next_fired;
+}
+
+/* Only with the interpreter's lock may it be freed. */
+static void note_cancelled(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
+{
+    watch->fired = true;
+    watch->next_fired = watches->cancelled;
+    watches->cancelled = watch;
+}
+
+static void polled(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    struct rb_uw_watch *watch = uw_owner(operation, struct rb_uw_watch, poll);
+
+    watch->result = result;
+    if (result == -ECANCELED)
+        note_cancelled(uw_owner(loop, struct rb_uw_watches, loop), watch);
+    else
+        fire(uw_owner(loop, struct rb_uw_watches, loop), watch);
+}
+
+static void expired(struct uw_loop *loop, struct uw_timer *timer)
+{
+    fire(uw_owner(loop, struct rb_uw_watches, loop), uw_owner(timer, struct rb_uw_watch, timer));
+}
+
+/* Watching */
+
+static struct rb_uw_watch *add(VALUE self, struct rb_uw_watches *watches, VALUE key, VALUE io)
+{
+    struct rb_uw_watch *watch;
+
+    check_free(watches, key);
+    watch = uw_slab_take(&watches->slab);
+    if (!watch)
+        rb_memerror();
+    *watch = (struct rb_uw_watch){.key = key, .io = io};
+    uw_list_append(&watches->all, &watch->link);
+    RB_OBJ_WRITTEN(self, Qundef, key);
+    RB_OBJ_WRITTEN(self, Qundef, io);
+    return watch;
+}
+
+static void begin(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
+{
+    /* Raising (the key's method `hash` may), this leaves a watch that was never begun; it is freed with the others. */
+    rb_hash_aset(watches->table, watch->key, value_of(watch));
+    watch->keyed = true;
+    change(watches, watch);
+}
+
+void rb_uw_watch_io(VALUE self, struct rb_uw_watches *watches, VALUE key, VALUE io, int fd, unsigned events,
+                    bool recurring)
+{
+    struct rb_uw_watch *watch = add(self, watches, key, io);
+
+    watch->recurring = recurring;
+    watch->poll = (struct uw_operation){.verb = UW_POLL, .fd = fd, .length = events, .complete = polled};
+    begin(watches, watch);
+}
+
+void rb_uw_watch_timer(VALUE self, struct rb_uw_watches *watches, VALUE key, int64_t deadline_ns, int64_t interval_ns)
+{
+    struct rb_uw_watch *watch = add(self, watches, key, Qnil);
+
+    watch->timed = true;
+    watch->recurring = interval_ns > 0;
+    watch->interval_ns = interval_ns;
+    watch->timer.deadline_ns = deadline_ns;
+    begin(watches, watch);
+}
+
+bool rb_uw_unwatch(struct rb_uw_watches *watches, VALUE key)
+{
+    struct rb_uw_watch *watch = watch_of(rb_hash_lookup(watches->table, key));
+
+    if (!watch || watch->ended)
+        return false;
+    end(watches, watch);
+    change(watches, watch);
+    return true;
+}
+
+/* Waiting */
+
+/* Every watch is started anew on the next loop. */
+static void close_loop(struct rb_uw_watches *watches)
+{
+    uw_loop_close(&watches->loop);
+    watches->open = false;
+    for (struct uw_list *link = watches->all.next; link != &watches->all; link = link->next) {
+        struct rb_uw_watch *watch = owner_of(link);
+        bool running = watch->poll.pending || watch->timer.active;
+
+        watch->poll.pending = watch->timer.active = false;
+        if (running)
+            change(watches, watch);
+    }
+}
+
+void rb_uw_watches_close(struct rb_uw_watches *watches)
+{
+    if (!watches->open)
+        return;
+    if (watches->blocking && watches->forks == forks)
+        rb_raise(rb_eUpwellError, "another thread waits: only one thread at a time may");
+    watches->blocking = false;
+    close_loop(watches);
+}
+
+/* The kernel lets only the thread that opened a loop wait on it, and a child process would disturb its parent's. */
+static void open_loop(VALUE self, struct rb_uw_watches *watches)
+{
+    VALUE thread = rb_thread_current();
+    int error;
+
+    if (watches->open && watches->thread == thread && watches->forks == forks)
+        return;
+    rb_uw_watches_close(watches);
+    error = uw_loop_open(&watches->loop, watches->backend, expired);
+    if (error)
+        rb_syserr_fail(-error, "opening the event loop");
+    rb_update_max_fd(watches->loop.wake_fd);
+    RB_OBJ_WRITE(self, &watches->thread, thread);
+    watches->forks = forks;
+    watches->open = true;
+}
+
+void rb_uw_watches_interrupt(struct rb_uw_watches *watches)
+{
+    if (watches->blocking)
+        rb_uw_watches_wake(watches);
+}
+
+void rb_uw_watches_wake(struct rb_uw_watches *watches)
+{
+    if (!watches->woken) {
+        watches->woken = true;
+        wake_blocking(watches);
+    }
+}
+
+struct wait {
+    struct rb_uw_watches *watches;
+    int64_t wait_ns;
+    int status;
+};
+
+static VALUE block(VALUE argument)
+{
+    struct wait *wait = (struct wait *)argument;
+
+    wait->watches->blocking = true;
+    wait->status = rb_uw_turn(&wait->watches->loop, wait->wait_ns);
+    return Qnil;
+}
+
+static VALUE unblock(VALUE argument)
+{
+    ((struct wait *)argument)->watches->blocking = false;
+    return Qnil;
+}
+
+static int64_t time_left(int64_t deadline_ns)
+{
+    int64_t now_ns;
+
+    if (deadline_ns == 0 || deadline_ns == UW_FOREVER)
+        return deadline_ns;
+    now_ns = uw_clock_ns();
+    return deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+}
+
+/* A look without letting the interpreter's lock go comes first: under load there is always something, and other threads
+ * get the lock when they have to be waited for, not after every turn. */
+static int turn(struct rb_uw_watches *watches, int64_t wait_ns)
+{
+    struct wait wait = {watches, wait_ns, uw_loop_turn(&watches->loop, 0)};
+
+    if (watches->fired || watches->woken || wait.status || wait_ns == 0)
+        return wait.status;
+    rb_ensure(block, (VALUE)&wait, unblock, (VALUE)&wait);
+    return wait.status;
+}
+
+/* Returns whether there were any. */
+static bool release_cancelled(struct rb_uw_watches *watches)
+{
+    struct rb_uw_watch *watch, *next = watches->cancelled;
+    bool any = next;
+
+    watches->cancelled = NULL;
+    while ((watch = next)) {
+        next = watch->next_fired;
+        watch->fired = false;
+        release(watches, watch);
+    }
+    return any;
+}
+
+void rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
+{
+    int64_t timer_ns;
+    int status;
+    bool busy;
+
+    open_loop(self, watches);
+    do {
+        carry_out_changes(watches);
+        timer_ns = uw_timers_next_ns(&watches->loop.timers);
+        status = turn(watches, watches->woken ? 0 : time_left(deadline_ns));
+        /* Something was done that is no event: changes were or are to be carried out, or a far timer placed anew. */
+        busy = release_cancelled(watches) || watches->changed || timer_ns <= watches->loop.now_ns;
+    } while (!status && !watches->fired && !watches->woken && busy);
+    watches->woken = false;
+    if (status)
+        rb_syserr_fail(-status, "waiting for events");
+}
+
+/* Delivering */
+
+struct rb_uw_watch *rb_uw_watches_take(struct rb_uw_watches *watches)
+{
+    struct rb_uw_watch *watch;
+
+    while ((watch = watches->fired)) {
+        watches->fired = watch->next_fired;
+        if (!watches->fired)
+            watches->fired_last = &watches->fired;
+        watch->taken = true;
+        if (!watch->ended)
+            return watch;
+        rb_uw_watch_deliver(watches, watch);
+    }
+    return NULL;
+}
+
+/* A timer that is late does not catch up: it goes on from now. */
+static void go_on(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
+{
+    if (watch->timed) {
+        int64_t now_ns = uw_clock_ns();
+
+        watch->timer.deadline_ns += watch->interval_ns;
+        if (watch->timer.deadline_ns < now_ns)
+            watch->timer.deadline_ns = now_ns;
+    }
+    change(watches, watch);
+}
+
+bool rb_uw_watch_deliver(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
+{
+    bool counts = !watch->ended && (NIL_P(watch->io) || descriptor_of(watch->io) >= 0);
+
+    watch->fired = watch->taken = false;
+    /* What cannot be watched has one event, so that whoever uses it is told why. */
+    if (counts && watch->recurring && watch->result >= 0) {
+        go_on(watches, watch);
+        return true;
+    }
+    if (!watch->ended)
+        end(watches, watch);
+    release(watches, watch);
+    return counts;
+}

@@ -1,0 +1,92 @@
+/* What Upwell::Loop and Upwell::Selector have in common: a loop of the core that watches descriptors and timers for
+ * Ruby objects, their keys. Every function is called with the interpreter's lock, by any thread, if not said otherwise.
+ * What they ask of the loop is done when the thread that waits takes its next turn: only that thread may touch the
+ * loop.
+ */
+#ifndef RB_UPWELL_WATCHES_H
+#define RB_UPWELL_WATCHES_H
+
+#include "base/slab.h"
+#include "upwell.h"
+
+struct rb_uw_watch {
+    struct uw_operation poll;
+    struct uw_timer timer;
+    struct uw_list link; /* in watches->all */
+    struct rb_uw_watch *next_changed, *next_fired;
+    VALUE key;
+    VALUE io;            /* nil: a timer, or a descriptor without an IO */
+    int64_t interval_ns; /* of a recurring timer */
+    int32_t result;      /* of the poll */
+    bool timed;          /* a timer */
+    bool recurring;      /* goes on until it is unwatched */
+    bool keyed;          /* found by its key */
+    bool ended;          /* unwatched */
+    bool changed;        /* in watches->changed */
+    bool taken;          /* its event was taken and not delivered yet */
+    bool lost;           /* its key was altered: the table may refer to it for ever */
+    bool fired;          /* the loop's: in watches->fired or cancelled, or taken */
+};
+
+struct rb_uw_watches {
+    struct uw_loop loop;
+    const char *backend;
+    bool open;      /* `loop` is, */
+    VALUE thread;   /* by this thread */
+    unsigned forks; /* in the process that had forked so often */
+
+    bool blocking; /* a thread waits without the interpreter's lock */
+    bool woken;    /* the wait is to end */
+
+    VALUE table; /* Hash: by key, the address of its watch as a Fixnum */
+    struct uw_slab slab;
+    struct uw_list all;
+    struct rb_uw_watch *changed, **changed_last; /* to be started or stopped in the next turn */
+    struct rb_uw_watch *fired, **fired_last;     /* the loop's: with an event, in order */
+    struct rb_uw_watch *cancelled;               /* the loop's: no longer in the kernel */
+};
+
+/* Once, before any other. */
+void rb_uw_init_watches(void);
+
+/* `table` is an empty Hash, `backend` a String or nil. Raises Upwell::BackendError. */
+void rb_uw_watches_init(VALUE self, struct rb_uw_watches *watches, VALUE table, VALUE backend);
+
+/* For the functions of that name in the type of `self`, which may be there before rb_uw_watches_init was called. */
+void rb_uw_watches_mark(struct rb_uw_watches *watches);
+void rb_uw_watches_compact(struct rb_uw_watches *watches);
+void rb_uw_watches_free(struct rb_uw_watches *watches);
+size_t rb_uw_watches_memsize(const struct rb_uw_watches *watches);
+
+/* Watches `io`, or when it is nil the descriptor `fd`, for `events` (POLLIN, POLLOUT). Raises when the key is taken. */
+void rb_uw_watch_io(VALUE self, struct rb_uw_watches *watches, VALUE key, VALUE io, int fd, unsigned events,
+                    bool recurring);
+
+/* Likewise a time; 0 for no interval. */
+void rb_uw_watch_timer(VALUE self, struct rb_uw_watches *watches, VALUE key, int64_t deadline_ns, int64_t interval_ns);
+
+/* Ends the watch of `key`; returns whether there was one. Its event, if it has one, is not delivered any more. */
+bool rb_uw_unwatch(struct rb_uw_watches *watches, VALUE key);
+
+/* Ends a wait in progress. May be called in a trap handler. */
+void rb_uw_watches_interrupt(struct rb_uw_watches *watches);
+
+/* Ends a wait in progress, or else the next one. May be called in a trap handler. */
+void rb_uw_watches_wake(struct rb_uw_watches *watches);
+
+/* Waits until there are events, the wait is ended, or `deadline_ns` (0: not at all; UW_FOREVER) has passed. Raises when
+ * waiting fails, and Upwell::Error when another thread waits. */
+void rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns);
+
+/* The next watch with an event, or NULL. Each is handed to rb_uw_watch_deliver some time. */
+struct rb_uw_watch *rb_uw_watches_take(struct rb_uw_watches *watches);
+
+/* Its event is about to be told: a recurring watch goes on, any other ends. Returns false when there is nothing to
+ * tell: it was unwatched, or its IO closed, meanwhile. Then, and when it ended, `watch` is gone. */
+bool rb_uw_watch_deliver(struct rb_uw_watches *watches, struct rb_uw_watch *watch);
+
+/* Closes the loop; the watches go on when it is opened anew by the next wait. Raises Upwell::Error when another thread
+ * waits. */
+void rb_uw_watches_close(struct rb_uw_watches *watches);
+
+#endif
