@@ -287,7 +287,7 @@ static int64_t nanoseconds(VALUE duration, const char *name)
 
 /*
  * Brings `key` as an event when a time has passed. May be called by any thread. A recurring timer that is late does not
- * catch up: it has one event, and goes on from then.
+ * make up for what it missed: the next event is due at once, and those after it by the interval.
  *
  * @param key [Object] not in use by another watch; it must not be altered
  * @param duration [Numeric] seconds

@@ -447,7 +447,7 @@ struct rb_uw_watch *rb_uw_watches_take(struct rb_uw_watches *watches)
     return NULL;
 }
 
-/* A timer that is late does not catch up: it goes on from now. */
+/* A timer that is late does not make up for what it missed. */
 static void go_on(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
 {
     if (watch->timed) {

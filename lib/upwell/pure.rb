@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+require "etc"
+require_relative "pure/loop"
+require_relative "pure/selector"
+
+module Upwell
+  # What stands in for the extension where it cannot be loaded: on another Ruby, another system, or without a compiler.
+  module Pure
+    # @return [Float] seconds on a clock that is never set
+    def self.now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+
+    # @param wanted [String, Symbol, nil] nil for the one of the environment variable UPWELL_BACKEND, or else "select"
+    # @return [String] "select"
+    # @raise [Upwell::BackendError] for any other
+    def self.backend(wanted)
+      name = (wanted || ENV.fetch("UPWELL_BACKEND", nil)).to_s
+      return "select" if name.empty? || name == "select"
+
+      raise BackendError, "backend #{name} needs the extension in C; the one that works without is select"
+    end
+  end
+end

@@ -1,0 +1,191 @@
+# frozen_string_literal: true
+
+require_relative "waiter"
+
+module Upwell
+  module Pure
+    # {Upwell::Loop} on `IO.select`, where there is no extension. The methods are described there.
+    class Loop
+      EVENTS_PER_TURN = 1024 # delivered before the loop has a turn, however many are waiting
+
+      # A key that waits for an IO or a time; its event awaits delivery when it has fired.
+      Watch = Struct.new(:key, :io, :write, :deadline, :interval, :recurring, :fired, :ended) do
+        def live?
+          !ended && !io&.closed?
+        end
+
+        def ready?(readable, writable, now)
+          return deadline <= now if deadline
+
+          (write ? writable : readable).include?(io)
+        end
+
+        def go_on(now)
+          self.fired = false
+          self.deadline = [deadline + interval, now].max if deadline
+        end
+      end
+      Emitted = Struct.new(:key)
+      private_constant :EVENTS_PER_TURN, :Watch, :Emitted
+
+      # @return [String] "select"
+      attr_reader :backend
+
+      # @param backend [String, Symbol, nil] "select"
+      # @raise [Upwell::BackendError] for any other
+      def initialize(backend: nil)
+        @backend = Pure.backend(backend)
+        @waiter = Waiter.new
+        @lock = Mutex.new # of the watches: `stop` and `signal`, for trap handlers, do without
+        @watches = {}
+        @events = Thread::Queue.new
+        @delivered = 0
+        @stopped = false
+      end
+
+      # @return [Object, nil]
+      def next_event
+        turn_if_due
+        until @events.empty?
+          event = shift
+          return event.key if event
+        end
+        nil
+      end
+
+      # @yieldparam key [Object]
+      # @return [self, Enumerator]
+      def each
+        return enum_for unless block_given?
+
+        @stopped = false
+        until @stopped
+          turn_if_due
+          @events.size.times do
+            event = shift unless @events.empty?
+            yield event.key if event
+          end
+        end
+        self
+      end
+
+      # @return [self]
+      def watch_io(key, io, write, oneshot)
+        io = io.to_io
+        raise IOError, "closed stream" if io.closed?
+
+        watch(Watch.new(key, io, write, nil, nil, !oneshot))
+      end
+
+      # @return [self]
+      def watch_fd(key, file_descriptor, write, oneshot)
+        watch(Watch.new(key, IO.for_fd(file_descriptor, autoclose: false), write, nil, nil, !oneshot))
+      end
+
+      # @return [self]
+      def watch_timer(key, duration, interval = 0)
+        [duration, interval].each { |seconds| raise ArgumentError, "a time must be a number of seconds, not NaN" if Float(seconds).nan? }
+
+        watch(Watch.new(key, nil, nil, Pure.now + duration, interval, interval.positive?))
+      end
+
+      # @return [self]
+      def unwatch(key)
+        @lock.synchronize { @watches.delete(key)&.ended = true }
+        @waiter.interrupt
+        self
+      end
+
+      # @return [Object]
+      def emit(key, *others)
+        [key, *others].each { |each_key| each_key == :stop ? @stopped = true : @events << Emitted.new(each_key) }
+        @waiter.interrupt
+        key
+      end
+
+      # @return [self]
+      def signal
+        @waiter.wake
+        self
+      end
+
+      # @return [self]
+      def stop
+        @stopped = true
+        @waiter.interrupt
+        self
+      end
+
+      private
+
+      def watch(watch)
+        @lock.synchronize do
+          other = @watches[watch.key]
+          if other&.live? && (other.recurring || !other.fired)
+            raise "the key #{watch.key.inspect} is watched already: unwatch it first, or give another"
+          end
+
+          @watches[watch.key] = watch
+        end
+        @waiter.interrupt
+        self
+      end
+
+      def turn_if_due
+        turn if @events.empty? || @delivered >= EVENTS_PER_TURN
+      end
+
+      def turn
+        @delivered = 0
+        idle = nil
+        readable, writable = @waiter.wait do
+          idle = idle_watches
+          [*ios(idle), timeout(idle)]
+        end
+        now = Pure.now
+        idle.each { |watch| fire(watch) if watch.ready?(readable, writable, now) }
+      end
+
+      def idle_watches
+        @lock.synchronize do
+          @watches.delete_if { |_, watch| !watch.live? }
+          @watches.values.reject(&:fired)
+        end
+      end
+
+      def ios(watches)
+        writers, readers = watches.select(&:io).partition(&:write)
+        [readers.map(&:io), writers.map(&:io)]
+      end
+
+      def timeout(watches)
+        return 0 unless @events.empty?
+
+        deadline = watches.filter_map(&:deadline).min
+        deadline && [deadline - Pure.now, 0].max
+      end
+
+      def fire(watch)
+        watch.fired = true
+        @events << watch
+      end
+
+      # The next event; nil when it was taken back meanwhile.
+      def shift
+        @delivered += 1
+        event = @events.shift
+        event if event.is_a?(Emitted) || @lock.synchronize { deliver(event) }
+      end
+
+      def deliver(watch)
+        live = watch.live?
+        if live && watch.recurring
+          watch.go_on(Pure.now)
+        elsif @watches[watch.key].equal?(watch)
+          @watches.delete(watch.key)
+        end
+        live
+      end
+    end
+  end
+end

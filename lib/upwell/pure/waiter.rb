@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require "fcntl"
+
+module Upwell
+  module Pure
+    # `IO.select` that another thread or a trap handler can end, and that passes over closed IOs.
+    class Waiter
+      def initialize
+        @woken = false
+        @thread = nil
+        open_pipe
+      end
+
+      # Ends the wait in progress, or else the next one.
+      #
+      # @return [void]
+      def wake
+        @woken = true
+        @writer.write_nonblock(".", exception: false)
+      end
+
+      # Ends the wait in progress.
+      #
+      # @return [void]
+      def interrupt
+        wake if @thread
+      end
+
+      # @yieldreturn [Array(Array<IO>, Array<IO>, Numeric)] whom to wait for, for reading and for writing, and how many seconds, or nil for
+      #   no limit; asked for when a change in it would end the wait
+      # @return [Array(Array<IO>, Array<IO>)] those that are ready, or that using brings an error
+      # @raise [Upwell::Error] when another thread waits
+      def wait(&block)
+        check_alone
+        open_pipe if @pid != Process.pid
+        @thread = Thread.current
+        select(*block.call)
+      ensure
+        @thread = nil if @thread == Thread.current
+      end
+
+      # @return [void]
+      # @raise [Upwell::Error] when another thread waits
+      def close
+        check_alone
+        [@reader, @writer].each(&:close)
+      end
+
+      private
+
+      # Anew in a child process, which would empty its parent's.
+      def open_pipe
+        @reader, @writer = IO.pipe
+        @writer.sync = true
+        @pid = Process.pid
+      end
+
+      def check_alone
+        raise Error, "another thread waits: only one thread at a time may" if @thread&.alive? && @thread != Thread.current
+      end
+
+      def select(readers, writers, timeout)
+        readable, writable = IO.select([@reader, *readers], writers, nil, @woken ? 0 : timeout)
+        empty_pipe if readable&.delete(@reader)
+        [readable || [], writable || []]
+      rescue IOError, Errno::EBADF # one was closed, perhaps by another thread meanwhile
+        unusable = [readers, writers].map { |ios| ios.reject { |io| usable?(io) } }
+        raise if unusable.all?(&:empty?)
+
+        unusable
+      end
+
+      def usable?(io)
+        io.to_io.fcntl(Fcntl::F_GETFD)
+        true
+      rescue IOError, Errno::EBADF
+        false
+      end
+
+      def empty_pipe
+        @woken = false
+        nil while @reader.read_nonblock(64, exception: false).is_a?(String)
+      end
+    end
+  end
+end

@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+require_relative "pure"
+
+# The part of the module that is otherwise in C.
+module Upwell
+  # What this gem raises of its own.
+  class Error < StandardError; end
+  # A backend that is unknown or does not work here.
+  class BackendError < Error; end
+
+  Loop = Pure::Loop
+  Selector = Pure::Selector
+
+  # @return [Array<Hash>] name [String], compiled [Boolean], works [Boolean], reason [String, nil]
+  def self.backends
+    [{ name: "select", compiled: true, works: true, reason: nil }]
+  end
+
+  # @return [Integer] processors of this machine
+  def self.processors
+    Etc.nprocessors
+  end
+
+  # The server is in the extension.
+  class Reactor
+    # @raise [Upwell::Error] always
+    def initialize(*)
+      raise Error, "the Rack server needs the extension in C, which was not loaded: #{LOAD_ERROR.message}"
+    end
+  end
+end

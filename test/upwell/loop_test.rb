@@ -1,0 +1,451 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require "socket"
+require "upwell/pure"
+
+# What holds for every loop, in C or in Ruby.
+module LoopTests
+  WAIT_MAX = 20 # seconds: whoever waits that long waits for what was lost
+
+  def setup
+    @loop = new_loop
+  end
+
+  def capture_exceptions
+    super { Timeout.timeout(WAIT_MAX) { yield } }
+  end
+
+  def take(count)
+    Array.new(count) { next_key }
+  end
+
+  # A wait may end without an event.
+  def next_key
+    loop do
+      key = @loop.next_event
+      return key unless key.nil?
+    end
+  end
+
+  # Nothing is waiting: an event emitted now is the next one.
+  def assert_quiet
+    @loop.emit(:quiet)
+    @loop.signal
+    assert_equal :quiet, next_key
+    @loop.signal
+    assert_nil @loop.next_event
+  end
+
+  def pipe
+    IO.pipe.tap { |pair| (@pipes ||= []).concat(pair) }
+  end
+
+  def teardown
+    @pipes&.each(&:close)
+  end
+
+  def test_it_runs_on_the_backend_asked_for
+    assert_equal backend, @loop.backend
+    assert_raises(Upwell::BackendError) { @loop.class.new(backend: "kqueue") }
+    assert_raises(ArgumentError) { @loop.class.new(speed: 1) }
+  end
+
+  def test_emitted_keys_come_in_order_and_stop_ends_each
+    @loop.emit(1)
+    @loop.emit(2, 3)
+    keys = []
+    result = @loop.each do |key|
+      keys << key
+      @loop.emit(:stop) if key == 3
+    end
+    assert_equal [1, 2, 3], keys
+    assert_same @loop, result
+  end
+
+  def test_emit_returns_its_first_key
+    assert_equal :a, @loop.emit(:a, :b)
+    assert_raises(ArgumentError) { @loop.emit }
+  end
+
+  def test_any_object_is_a_key
+    keys = [nil, false, 1.5, "text", [1], Object.new, Class]
+    keys.each { |key| @loop.emit(key) }
+    keys.each { |key| key.nil? ? assert_nil(@loop.next_event) : assert_same(key, @loop.next_event) }
+  end
+
+  def test_what_was_brought_is_yielded_before_each_ends
+    @loop.emit(1, 2, 3)
+    keys = []
+    @loop.each do |key|
+      keys << key
+      @loop.stop
+    end
+    assert_equal [1, 2, 3], keys
+  end
+
+  def test_a_break_loses_no_event
+    @loop.emit(1, 2, 3)
+    @loop.each { |key| break if key == 1 }
+    assert_equal [2, 3], take(2)
+  end
+
+  def test_each_without_a_block_is_an_enumerator
+    @loop.emit(1, 2)
+    events = @loop.each
+    assert_equal [1, 2], [events.next, events.next]
+    @loop.emit(3, 4)
+    assert_equal [3, 4], @loop.each.first(2)
+  end
+
+  def test_a_oneshot_watch_brings_one_event
+    reader, writer = pipe
+    assert_same @loop, @loop.watch_io("pipe", reader, false, true)
+    writer << "x"
+    assert_equal "pipe", next_key
+    assert_quiet
+    @loop.watch_io("pipe", reader, false, true)
+    assert_equal "pipe", next_key
+  end
+
+  def test_a_persistent_watch_brings_an_event_in_every_turn_while_ready
+    reader, writer = pipe
+    @loop.watch_io(:pipe, reader, false, false)
+    writer << "xy"
+    assert_equal %i[pipe pipe pipe], take(3)
+    reader.read_nonblock(2)
+    assert_quiet
+    writer << "z"
+    assert_equal :pipe, next_key
+    @loop.unwatch(:pipe)
+    assert_quiet
+  end
+
+  def test_watching_for_writing
+    reader, writer = pipe
+    @loop.watch_io(:out, writer, true, true)
+    assert_equal :out, next_key
+    nil while writer.write_nonblock("x" * 65_536, exception: false).is_a?(Integer)
+    @loop.watch_io(:out, writer, true, true)
+    assert_quiet
+    reader.read_nonblock(65_536)
+    assert_equal :out, next_key
+  end
+
+  def test_both_directions_of_one_io
+    UNIXSocket.pair do |one, other|
+      @loop.watch_io(:read, one, false, true)
+      @loop.watch_io(:write, one, true, true)
+      assert_equal :write, next_key
+      assert_quiet
+      other << "x"
+      assert_equal :read, next_key
+    end
+  end
+
+  def test_watching_a_descriptor
+    reader, writer = pipe
+    @loop.watch_fd(:fd, reader.fileno, false, false)
+    writer << "x"
+    assert_equal %i[fd fd], take(2)
+    @loop.unwatch(:fd)
+    @loop.watch_fd(:fd, writer.fileno, true, true)
+    assert_equal :fd, next_key
+    assert_quiet
+    assert_raises(Errno::EBADF) { @loop.watch_fd(:none, 1_000_000, false, true) }
+  end
+
+  def test_a_plain_file_is_ready
+    File.open(__FILE__) do |file|
+      @loop.watch_io(:file, file, false, true)
+      assert_equal :file, next_key
+    end
+  end
+
+  def test_what_answers_to_to_io
+    reader, writer = pipe
+    @loop.watch_io(:wrapped, Struct.new(:to_io).new(reader), false, true)
+    writer << "x"
+    assert_equal :wrapped, next_key
+    assert_raises(TypeError, NoMethodError) { @loop.watch_io(:none, "text", false, true) }
+  end
+
+  def test_the_end_of_a_stream_is_an_event
+    reader, writer = pipe
+    @loop.watch_io(:pipe, reader, false, true)
+    writer.close
+    assert_equal :pipe, next_key
+  end
+
+  def test_a_key_is_in_use_until_its_event_or_unwatch
+    reader, writer = pipe
+    @loop.watch_io([1, "a"], reader, false, true)
+    error = assert_raises(RuntimeError) { @loop.watch_timer([1, "a"], 1) }
+    assert_match(/\[1, "a"\] is watched already/, error.message)
+    @loop.unwatch([1, "a"])
+    @loop.watch_io([1, "a"], reader, false, true)
+    writer << "x"
+    assert_equal [1, "a"], next_key
+    @loop.watch_timer([1, "a"], 10)
+    assert_raises(RuntimeError) { @loop.watch_io([1, "a"], reader, false, true) }
+  end
+
+  def test_the_key_of_a_oneshot_watch_is_free_before_its_event_is_delivered
+    ends = [pipe, pipe]
+    ends.each_with_index { |(reader, _), index| @loop.watch_io(index, reader, false, true) }
+    ends.each { |_, writer| writer << "x" }
+    first = next_key
+    @loop.watch_io(1 - first, ends[1 - first][0], false, true)
+    assert_equal [1 - first, 1 - first], take(2)
+  end
+
+  def test_an_altered_key_does_no_harm
+    reader, writer = pipe
+    key = [1]
+    @loop.watch_io(key, reader, false, true)
+    key << 2
+    writer << "x"
+    assert_same key, next_key
+    GC.start
+    @loop.watch_io([1, 2], reader, false, true)
+    @loop.watch_io([1], reader, false, true)
+    assert_equal [[1], [1, 2]], take(2).sort
+  end
+
+  def test_unwatch_takes_an_event_back
+    ends = [pipe, pipe]
+    ends.each_with_index { |(reader, _), index| @loop.watch_io(index, reader, false, false) }
+    ends.each { |_, writer| writer << "x" }
+    first = next_key
+    @loop.unwatch(1 - first)
+    assert_equal [first, first], take(2)
+    assert_same @loop, @loop.unwatch(:unknown)
+  end
+
+  def test_timers_come_in_order_and_not_early
+    begin_at = now
+    { late: 0.03, soon: 0.01, at_once: 0, past: -1 }.each { |key, duration| @loop.watch_timer(key, duration) }
+    assert_equal %i[at_once past], take(2).sort
+    assert_equal :soon, next_key
+    assert_operator now - begin_at, :>=, 0.01
+    assert_equal :late, next_key
+    assert_operator now - begin_at, :>=, 0.03
+    assert_raises(ArgumentError) { @loop.watch_timer(:nan, Float::NAN) }
+    assert_raises(TypeError, ArgumentError) { @loop.watch_timer(:text, "1") }
+  end
+
+  def test_a_recurring_timer
+    begin_at = now
+    @loop.watch_timer(:tick, 0.01, 0.005)
+    assert_equal %i[tick tick tick], take(3)
+    assert_operator now - begin_at, :>=, 0.02
+    @loop.unwatch(:tick)
+    assert_quiet
+  end
+
+  def test_a_late_timer_does_not_catch_up
+    @loop.watch_timer(:late, 0, 0.02)
+    sleep 0.2
+    assert_equal %i[late late], take(2) # the one that was due, and the one that is due since then
+    assert_quiet
+  end
+
+  def test_a_timer_can_be_unwatched
+    @loop.watch_timer(:never, 0.005)
+    @loop.watch_timer(:after, 0.02)
+    @loop.unwatch(:never)
+    assert_equal :after, next_key
+  end
+
+  def test_another_thread_signals
+    reader, = pipe
+    @loop.watch_io(:pipe, reader, false, true)
+    thread = Thread.new { @loop.signal }
+    assert_nil @loop.next_event
+    thread.join
+  end
+
+  def test_another_thread_emits
+    reader, writer = pipe
+    @loop.watch_io(:pipe, reader, false, true)
+    thread = when_waiting { @loop.emit(:emitted, :too) && writer << "x" }
+    assert_equal %i[emitted too pipe], take(3)
+    thread.join
+  end
+
+  def test_another_thread_watches_and_unwatches
+    reader, writer = pipe
+    writer << "x"
+    @loop.watch_timer(:never, 1000)
+    thread = when_waiting do
+      @loop.unwatch(:never)
+      @loop.watch_io(:pipe, reader, false, true)
+    end
+    assert_equal :pipe, next_key
+    thread.join
+    @loop.watch_timer(:never, 1000)
+  end
+
+  def test_another_thread_stops
+    thread = when_waiting { @loop.stop }
+    assert_same(@loop, @loop.each { flunk })
+    thread.join
+    thread = when_waiting { @loop.emit(:stop) }
+    assert_same(@loop, @loop.each { flunk })
+    thread.join
+  end
+
+  def test_a_trap_handler_stops
+    before = trap("USR1") { @loop.stop }
+    thread = when_waiting { Process.kill("USR1", Process.pid) }
+    assert_same(@loop, @loop.each { flunk })
+    thread.join
+  ensure
+    trap("USR1", before || "DEFAULT")
+  end
+
+  def test_an_exception_from_another_thread_ends_the_wait
+    main = Thread.current
+    thread = when_waiting { main.raise(IOError, "enough") }
+    assert_raises(IOError) { @loop.each { flunk } }
+    thread.join
+    @loop.emit(1)
+    assert_equal 1, next_key
+  end
+
+  def test_other_threads_run_while_it_waits
+    counted = 0
+    thread = Thread.new { 100.times { (counted += 1) && Thread.pass } && @loop.emit(:done) }
+    assert_equal :done, next_key
+    assert_equal 100, counted
+    thread.join
+  end
+
+  def test_one_thread_at_a_time
+    thread = Thread.new { @loop.next_event }
+    Thread.pass until waiting?(thread)
+    error = assert_raises(Upwell::Error) { @loop.next_event }
+    assert_match(/another thread waits/, error.message)
+    @loop.emit(:go)
+    assert_equal :go, thread.value
+  end
+
+  def test_it_moves_to_another_thread_with_its_watches
+    reader, writer = pipe
+    @loop.watch_io(:pipe, reader, false, false)
+    @loop.watch_timer(:timer, 0.01)
+    assert_equal :timer, next_key
+    @loop.watch_timer(:timer, 0.01)
+    @loop.emit(:emitted)
+    writer << "x"
+    assert_equal %i[emitted pipe], Thread.new { take(2) }.value
+    reader.read_nonblock(1)
+    assert_equal :timer, next_key
+  end
+
+  def test_a_child_process_goes_on_without_disturbing_its_parent
+    reader, writer = pipe
+    @loop.watch_io(:pipe, reader, false, false)
+    assert_quiet
+    pid = fork do
+      @loop.watch_timer(:timer, 0.01)
+      exit!(next_key == :timer)
+    end
+    assert_predicate Process.wait2(pid).last, :success?
+    writer << "x"
+    assert_equal :pipe, next_key
+  end
+
+  def test_a_child_process_that_ends_does_not_disturb_its_parent
+    reader, writer = pipe
+    @loop.watch_io(:pipe, reader, false, false)
+    assert_quiet
+    Process.wait(fork { exit!(0) if @loop.nil? }) # runs finalizers
+    writer << "x"
+    assert_equal :pipe, next_key
+  end
+
+  def test_a_closed_io_is_watched_no_more
+    reader, = IO.pipe
+    assert_raises(IOError) { @loop.watch_io(:closed, reader.tap(&:close), false, true) }
+    reader, writer = IO.pipe
+    @loop.watch_io(:closed, reader, false, false)
+    reader.close
+    writer.close
+    assert_quiet
+  end
+
+  def test_an_io_closed_after_its_event_came
+    ends = [IO.pipe, IO.pipe]
+    ends.each_with_index { |(reader, _), index| @loop.watch_io(index, reader, false, false) }
+    ends.each { |_, writer| writer << "x" }
+    first = next_key
+    ends[1 - first].each(&:close)
+    assert_equal [first, first], take(2)
+    @loop.unwatch(first)
+    ends[first].each(&:close)
+    assert_quiet
+  end
+
+  def test_the_number_of_a_closed_io_is_used_again
+    20.times do |i|
+      reader, writer = IO.pipe
+      @loop.watch_io(i, reader, false, i.even?)
+      @loop.signal
+      @loop.next_event
+      writer << "x" if (i % 3).zero?
+      assert_equal i, next_key if (i % 3).zero?
+      [reader, writer].each(&:close)
+    end
+    assert_quiet
+  end
+
+  def test_many_at_once
+    ends = Array.new(100) { pipe }
+    ends.each_with_index { |(reader, _), index| @loop.watch_io(index, reader, false, true) }
+    ends.each { |_, writer| writer << "x" }
+    assert_equal (0...100).to_a, take(100).sort
+    assert_quiet
+  end
+
+  def test_a_loop_that_always_emits_still_has_turns
+    reader, writer = pipe
+    writer << "x"
+    @loop.watch_io(:pipe, reader, false, true)
+    @loop.emit(:again)
+    keys = 0
+    @loop.each do |key|
+      keys += 1
+      key == :pipe ? @loop.stop : @loop.emit(:again)
+    end
+    assert_operator keys, :<, 5000
+  end
+
+  private
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+
+  def waiting?(thread)
+    thread.status == "sleep" || thread.stop?
+  end
+
+  # Runs the block in another thread once this one waits.
+  def when_waiting
+    main = Thread.current
+    Thread.new do
+      Thread.pass until waiting?(main)
+      yield
+    end
+  end
+end
+
+(BACKENDS | ["select"]).each do |name|
+  Object.const_set("LoopOn#{name.delete("_").capitalize}Test", Class.new(Minitest::Test) do
+    include LoopTests
+
+    define_method(:backend) { name }
+    define_method(:new_loop) { (name == "select" ? Upwell::Pure::Loop : Upwell::Loop).new(backend: name) }
+  end)
+end
