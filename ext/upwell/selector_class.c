@@ -167,6 +167,16 @@ static void yield_or_push(VALUE pairs, VALUE io, int events)
         rb_ary_push(pairs, rb_assoc_new(io, INT2FIX(events)));
 }
 
+/* A signal does not end it. */
+static void wait_all(VALUE self, struct selector *selector, int64_t deadline_ns)
+{
+    bool woken;
+
+    do
+        woken = rb_uw_watches_wait(self, &selector->watches, deadline_ns);
+    while (!woken && !selector->watches.fired && uw_clock_ns() < deadline_ns);
+}
+
 /*
  * Waits until a registered IO is ready, and tells of all that are.
  *
@@ -186,7 +196,7 @@ static VALUE selector_wait(int argc, VALUE *argv, VALUE self)
     struct rb_uw_watch *watch;
 
     rb_check_arity(argc, 0, 1);
-    rb_uw_watches_wait(self, &selector->watches, deadline(argc ? argv[0] : Qnil));
+    wait_all(self, selector, deadline(argc ? argv[0] : Qnil));
     while ((watch = rb_uw_watches_take(&selector->watches))) {
         VALUE io = watch->key;
         int events = ready_events(watch);

@@ -410,11 +410,11 @@ static bool release_cancelled(struct rb_uw_watches *watches)
     return any;
 }
 
-void rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
+bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
 {
     int64_t timer_ns;
     int status;
-    bool busy;
+    bool busy, woken;
 
     open_loop(self, watches);
     do {
@@ -424,9 +424,11 @@ void rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadl
         /* Something was done that is no event: changes were or are to be carried out, or a far timer placed anew. */
         busy = release_cancelled(watches) || watches->changed || timer_ns <= watches->loop.now_ns;
     } while (!status && !watches->fired && !watches->woken && busy);
+    woken = watches->woken;
     watches->woken = false;
     if (status)
         rb_syserr_fail(-status, "waiting for events");
+    return woken;
 }
 
 /* Delivering */

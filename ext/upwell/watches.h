@@ -74,9 +74,9 @@ void rb_uw_watches_interrupt(struct rb_uw_watches *watches);
 /* Ends a wait in progress, or else the next one. May be called in a trap handler. */
 void rb_uw_watches_wake(struct rb_uw_watches *watches);
 
-/* Waits until there are events, the wait is ended, or `deadline_ns` (0: not at all; UW_FOREVER) has passed. Raises when
- * waiting fails, and Upwell::Error when another thread waits. */
-void rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns);
+/* Waits until there are events, the wait is ended, `deadline_ns` (0: not at all; UW_FOREVER) has passed, or for a
+ * signal. Returns whether it was ended. Raises when waiting fails, and Upwell::Error when another thread waits. */
+bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns);
 
 /* The next watch with an event, or NULL. Each is handed to rb_uw_watch_deliver some time. */
 struct rb_uw_watch *rb_uw_watches_take(struct rb_uw_watches *watches);

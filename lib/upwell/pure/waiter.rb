@@ -65,10 +65,12 @@ module Upwell
         empty_pipe if readable&.delete(@reader)
         [readable || [], writable || []]
       rescue IOError, Errno::EBADF # one was closed, perhaps by another thread meanwhile
-        unusable = [readers, writers].map { |ios| ios.reject { |io| usable?(io) } }
-        raise if unusable.all?(&:empty?)
+        unusable = [readers, writers].map { |ios| unusable(ios) }
+        unusable.all?(&:empty?) ? raise : unusable
+      end
 
-        unusable
+      def unusable(ios)
+        ios.reject { |io| usable?(io) }
       end
 
       def usable?(io)

@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require "open3"
+require "rbconfig"
+require "tmpdir"
+
+# `require "upwell"` where the extension cannot be loaded: in a process of its own.
+class WithoutExtensionTest < Minitest::Test
+  LIB = File.expand_path("../../lib", __dir__)
+  PROGRAM = <<~RUBY
+    require "upwell"
+    loop = Upwell::Loop.new
+    loop.emit(:event)
+    selector = Upwell::Selector.new
+    selector.register($stdout, IO::WRITABLE)
+    names = Upwell.backends.map { |backend| backend[:name] }
+    error = begin
+      Upwell::Reactor.new(nil, {})
+    rescue Upwell::Error => e
+      e.message
+    end
+    p [names, loop.backend, loop.next_event, selector.wait.size, error, Upwell.processors.positive?]
+  RUBY
+
+  def test_on_request
+    assert_pure(/UPWELL_PURE is set/, LIB, { "UPWELL_PURE" => "1" })
+  end
+
+  def test_when_there_is_none
+    Dir.mktmpdir do |folder|
+      FileUtils.cp_r(Dir[File.join(LIB, "*")].reject { |path| path.end_with?(".so") }, folder)
+      FileUtils.rm_f(Dir[File.join(folder, "**", "*.so")])
+      assert_pure(/cannot load such file -- upwell\/upwell/, folder, {})
+    end
+  end
+
+  private
+
+  def assert_pure(reason, lib, environment)
+    output, status = Open3.capture2e({ "UPWELL_BACKEND" => nil, "RUBYOPT" => nil, **environment }, RbConfig.ruby, "--disable-gems",
+                                     "-I", lib, "-e", PROGRAM)
+    assert_predicate status, :success?, output
+    assert_match(/\A\[\["select"\], "select", :event, 1, ".*#{reason}.*", true\]\Z/, output)
+  end
+end
