@@ -32,9 +32,9 @@ struct uw_backend {
      * -errno. */
     int (*wait)(struct uw_loop *loop, int64_t wait_ns);
 
-    /* Readiness backends: changes the events (POLLIN, POLLPRI, POLLOUT) waited for on `fd` from `old` to `new`, which may not be
-     * what the kernel knows: the descriptor may have been closed and opened anew. With UW_ONCE they are wanted until
-     * the first that comes; UW_ONCE alone means none. Returns 0 or -errno. */
+    /* Readiness backends: changes the events (POLLIN, POLLPRI, POLLOUT) waited for on `fd` from `old` to `new`, which
+     * may not be what the kernel knows: the descriptor may have been closed and opened anew. With UW_ONCE they are
+     * wanted until the first that comes; UW_ONCE alone means none. Returns 0 or -errno. */
     int (*interest)(struct uw_loop *loop, int fd, unsigned old, unsigned new);
 };
 

@@ -4,8 +4,8 @@
  * lock, only links the records of what has come to `ready`; after the turn, the root fiber transfers to each of these
  * fibers. A record is not left before its operation has ended in the kernel, whatever is raised into the fiber.
  *
- * A server drives a scheduler on its own loop: rb_uw_scheduler_new, then rb_uw_scheduler_begin_turn and _end_turn around
- * each turn, and rb_uw_scheduler_run_ready after it. */
+ * A server drives a scheduler on its own loop: rb_uw_scheduler_new, then rb_uw_scheduler_begin_turn and _end_turn
+ * around each turn, and rb_uw_scheduler_run_ready after it. */
 #ifndef RB_UPWELL_SCHEDULER_H
 #define RB_UPWELL_SCHEDULER_H
 
@@ -39,9 +39,9 @@ struct rb_uw_scheduler {
     struct uw_list timeouts;  /* of timeout_after, those that are due */
     struct uw_list descriptors[RB_UW_DESCRIPTOR_BUCKETS]; /* the records that wait for an IO, by its number */
     st_table *blocked;                                    /* the records that wait for `unblock`, by their fiber */
-    VALUE early;      /* Array: fibers that were unblocked just before they blocked */
-    VALUE interrupts; /* Array: fiber, exception, fiber, exception ... */
-    VALUE error;      /* the first that a fiber did not rescue, or nil */
+    VALUE early;            /* Array: fibers that were unblocked just before they blocked */
+    VALUE interrupts;       /* Array: fiber, exception, fiber, exception ... */
+    VALUE error;            /* the first that a fiber did not rescue, or nil */
     size_t waiting, fibers; /* how many there are */
 };
 
@@ -108,8 +108,8 @@ void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns);
 /* Suspends it until it is unblocked (true) or the time is up (false). */
 bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns);
 
-/* Submits wait->operation, on `io`, and suspends the fiber until it has ended. Returns its result; after a time-out, which
- * wait->timed_out tells, a negative one. Raises IOError when `io` is closed meanwhile. */
+/* Submits wait->operation, on `io`, and suspends the fiber until it has ended. Returns its result; after a time-out,
+ * which wait->timed_out tells, a negative one. Raises IOError when `io` is closed meanwhile. */
 int32_t rb_uw_wait_operation(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns);
 
 /* Transfers to `fiber`, or with nil to whoever has its turn; the current fiber goes on with the next batch. */

@@ -340,8 +340,8 @@ static VALUE report(VALUE pair)
     return rb_funcall(RARRAY_AREF(pair, 0), id_report, 1, RARRAY_AREF(pair, 1));
 }
 
-/* An error ends its fiber and no other: it is reported now, and raised when all fibers have ended. What ends the process,
- * or the thread, passes on to the root at once. */
+/* An error ends its fiber and no other: it is reported now, and raised when all fibers have ended. What ends the
+ * process, or the thread, passes on to the root at once. */
 static void end_in_error(VALUE self, int state)
 {
     VALUE error = rb_errinfo();
@@ -415,7 +415,8 @@ static VALUE scheduler_fiber(int argc, VALUE *argv, VALUE self)
     rb_scan_args(argc, argv, "*:&", NULL, &options, &block);
     if (NIL_P(block))
         rb_raise(rb_eArgError, "a block is needed: it is what the fiber runs");
-    fiber = new_fiber(self, block, NIL_P(options) ? Qtrue : rb_hash_lookup2(options, ID2SYM(rb_intern("storage")), Qtrue));
+    fiber =
+        new_fiber(self, block, NIL_P(options) ? Qtrue : rb_hash_lookup2(options, ID2SYM(rb_intern("storage")), Qtrue));
     rb_uw_scheduler_start(scheduler, fiber);
     return fiber;
 }

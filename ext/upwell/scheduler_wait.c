@@ -75,7 +75,8 @@ static VALUE give_way(VALUE argument)
     return Qnil;
 }
 
-/* What is raised into the fiber meanwhile is raised when the kernel has let go of the operation; of several, the last. */
+/* What is raised into the fiber meanwhile is raised when the kernel has let go of the operation; of several, the last.
+ */
 void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
 {
     struct rb_uw_scheduler *scheduler = wait->scheduler;
