@@ -3,9 +3,9 @@
 require_relative "installation"
 
 module Bench
-  # A server as it is compared: the gem it comes in, the threads that run the application, and the command that serves config.ru of the
+  # A server as it is compared: the gem it comes in, the groups of workloads in which it is, and the command that serves config.ru of the
   # current folder by one process on one core.
-  Candidate = Struct.new(:name, :gem_name, :threads, :command) do
+  Candidate = Struct.new(:name, :gem_name, :groups, :command) do
     def upwell?
       gem_name == "upwell"
     end
@@ -20,22 +20,24 @@ module Bench
     end
 
     def for?(workload)
-      threads == workload.threads
+      groups.include?(workload.group)
     end
   end
 
   PEERS = File.expand_path("../peers", __dir__) # what a peer cannot be told by its command line
 
   CANDIDATES = [
-    Candidate.new("upwell-io_uring", "upwell", 1, "upwell --mode inline --backend io_uring -p PORT -b 127.0.0.1 config.ru"),
-    Candidate.new("upwell-epoll", "upwell", 1, "upwell --mode inline --backend epoll -p PORT -b 127.0.0.1 config.ru"),
-    Candidate.new("puma", "puma", 1, "puma -w 0 -t 1:1 -q -b tcp://127.0.0.1:PORT config.ru"),
-    Candidate.new("iodine", "iodine", 1, "iodine -w 1 -t 1 -b 127.0.0.1 -p PORT config.ru"),
-    Candidate.new("falcon", "falcon", 1, "falcon serve -n 1 --bind http://127.0.0.1:PORT -c config.ru"),
-    Candidate.new("agoo", "agoo", 1, "agoo -s -w 1 -t 1 -b http://127.0.0.1:PORT config.ru"),
-    Candidate.new("itsi", "itsi", 1, "itsi serve -C PEERS/itsi.rb -w 1 -t 1 -b http://127.0.0.1:PORT -r config.ru"),
-    Candidate.new("up_ruby", "opal-up", 1, "up_ruby -w 1 -b 127.0.0.1 -p PORT"),
-    Candidate.new("upwell-threads", "upwell", 5, "upwell --mode threads:5 --backend io_uring -p PORT -b 127.0.0.1 config.ru"),
-    Candidate.new("puma-threads", "puma", 5, "puma -w 0 -t 5:5 -q -b tcp://127.0.0.1:PORT config.ru")
+    Candidate.new("upwell-io_uring", "upwell", %i[computing], "upwell --mode inline --backend io_uring -p PORT -b 127.0.0.1 config.ru"),
+    Candidate.new("upwell-epoll", "upwell", %i[computing], "upwell --mode inline --backend epoll -p PORT -b 127.0.0.1 config.ru"),
+    Candidate.new("upwell-fibers", "upwell", %i[computing waiting], "upwell --mode fibers --backend io_uring -p PORT -b 127.0.0.1 config.ru"),
+    Candidate.new("upwell-fibers-epoll", "upwell", %i[waiting], "upwell --mode fibers --backend epoll -p PORT -b 127.0.0.1 config.ru"),
+    Candidate.new("puma", "puma", %i[computing], "puma -w 0 -t 1:1 -q -b tcp://127.0.0.1:PORT config.ru"),
+    Candidate.new("iodine", "iodine", %i[computing], "iodine -w 1 -t 1 -b 127.0.0.1 -p PORT config.ru"),
+    Candidate.new("falcon", "falcon", %i[computing waiting], "falcon serve -n 1 --bind http://127.0.0.1:PORT -c config.ru"),
+    Candidate.new("agoo", "agoo", %i[computing], "agoo -s -w 1 -t 1 -b http://127.0.0.1:PORT config.ru"),
+    Candidate.new("itsi", "itsi", %i[computing], "itsi serve -C PEERS/itsi.rb -w 1 -t 1 -b http://127.0.0.1:PORT -r config.ru"),
+    Candidate.new("up_ruby", "opal-up", %i[computing], "up_ruby -w 1 -b 127.0.0.1 -p PORT"),
+    Candidate.new("upwell-threads", "upwell", %i[threads], "upwell --mode threads:5 --backend io_uring -p PORT -b 127.0.0.1 config.ru"),
+    Candidate.new("puma-threads", "puma", %i[threads], "puma -w 0 -t 5:5 -q -b tcp://127.0.0.1:PORT config.ru")
   ].freeze
 end

@@ -3,10 +3,10 @@
 require_relative "load"
 
 module Bench
-  # What is asked of the servers: the application in apps/, the threads that run it, the wrk script when the request is not a plain GET,
-  # and what the answer has to be.
-  Workload = Struct.new(:name, :title, :app_name, :threads, :script, :answer, :headers_min, keyword_init: true) do
-    def initialize(threads: 1, headers_min: 0, **rest)
+  # What is asked of the servers: the application in apps/, the group of candidates that are compared, the wrk script when the request is
+  # not a plain GET, what the answer has to be, and the numbers of connections where they are not those of the settings.
+  Workload = Struct.new(:name, :title, :app_name, :group, :script, :answer, :headers_min, :connections, keyword_init: true) do
+    def initialize(group: :computing, headers_min: 0, **rest)
       super
     end
 
@@ -21,11 +21,6 @@ module Bench
 
     def unit
       "requests"
-    end
-
-    # @return [nil] as many as the settings say
-    def connections
-      nil
     end
 
     def wrk_threads(_connections)
@@ -59,7 +54,8 @@ module Bench
 
   WORKLOADS = [
     Workload.new(name: "hello", title: "Hello world", app_name: "hello", answer: "Hello, world!"),
-    Workload.new(name: "threads", title: "Hello world, five threads", app_name: "hello", threads: 5, answer: "Hello, world!"),
+    Workload.new(name: "threads", title: "Hello world, five threads", app_name: "hello", group: :threads, answer: "Hello, world!"),
+    Workload.new(name: "sleep", title: "Each request sleeps 10 ms", app_name: "sleep", group: :waiting, answer: "slept", connections: [256]),
     Workload.new(name: "env", title: "env.to_s", app_name: "env", answer: /"REQUEST_METHOD" ?=> ?"GET"/),
     Workload.new(name: "roda", title: "Roda hello", app_name: "roda", answer: "Hello, world!"),
     Workload.new(name: "post", title: "POST of 10 KB, read by the application", app_name: "post", script: "post", answer: "10240"),
