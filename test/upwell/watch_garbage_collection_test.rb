@@ -63,6 +63,7 @@ class WatchGarbageCollectionTest < Minitest::Test
 
   def compacting
     skip "this Ruby does not compact" unless GC.respond_to?(:verify_compaction_references)
+    skip "auto_compact breaks Ruby 3.1's own table of methods" if RUBY_VERSION < "3.2"
     before = GC.auto_compact
     GC.auto_compact = true
     yield
