@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+class StaticReactorTest < Minitest::Test
+  def setup
+    @root = Dir.mktmpdir
+    File.write(File.join(@root, "a.txt"), "0123456789")
+  end
+
+  def teardown
+    FileUtils.rm_rf(@root)
+  end
+
+  def settings(values = {}, **changes)
+    configured = Upwell::StaticConfiguration.new(values, environment: {}).reactor_settings
+    configured.merge(media_types: [["html", "text/html"], ["txt", "text/plain"]], access_log: nil, **changes)
+  end
+
+  # Runs a reactor, and a client beside it.
+  def serve(reactor)
+    TCPServer.open("127.0.0.1", 0) do |socket|
+      reactor.listen(socket)
+      client = Thread.new { yield socket.addr[1] }
+      client.report_on_exception = false
+      Thread.new { client.join && reactor.drain(5) }.report_on_exception = false
+      finished = reactor.run
+      [finished, client.value]
+    ensure
+      client&.kill
+    end
+  end
+
+  def test_it_serves_once_on_every_backend
+    BACKENDS.each do |backend|
+      reactor = Upwell::StaticReactor.new(@root, settings(backend: backend))
+      finished, response = serve(reactor) { |port| RawClient.get(port, "/a.txt") }
+      assert_equal [backend, true, "0123456789", ["text/plain"]], [reactor.backend, finished, response.body, response.headers["content-type"]]
+      assert_raises(Upwell::Error) { reactor.run }
+    end
+  end
+
+  def test_what_it_was_told_survives_the_collector
+    reactor = Upwell::StaticReactor.new(@root.dup, settings({ cache_control: +"max-age=1", spa: +"a.txt" }))
+    bodies = serve(reactor) do |port|
+      Array.new(5) do |i|
+        GC.stress = true
+        GC.compact if GC.respond_to?(:compact)
+        GC.stress = false
+        RawClient.get(port, "/path/#{i}").then { |response| [response.body, response.headers.values_at("content-type", "cache-control")] }
+      end
+    end.last
+    assert_equal [["0123456789", [["text/plain"], ["max-age=1"]]]] * 5, bodies
+  end
+
+  def test_a_thread_that_is_killed_leaves_nothing_open
+    reactor = Upwell::StaticReactor.new(@root, settings)
+    TCPServer.open("127.0.0.1", 0) do |socket|
+      before = Dir.children("/proc/self/fd").size
+      reactor.listen(socket)
+      thread = Thread.new { reactor.run }
+      assert_equal 200, RawClient.get(socket.addr[1], "/a.txt").status
+      thread.kill.join
+      assert_equal before, Dir.children("/proc/self/fd").size
+    end
+  end
+
+  def test_what_is_missing_or_wrong
+    assert_raises(KeyError) { Upwell::StaticReactor.new(@root, settings.except(:list)) }
+    assert_raises(ArgumentError) { Upwell::StaticReactor.new(@root, settings(log_format: :xml)) }
+    assert_raises(ArgumentError) { Upwell::StaticReactor.new("a\0b", settings) }
+    assert_raises(TypeError) { Upwell::StaticReactor.new(@root, settings(media_types: ["txt"])) }
+    assert_raises(Upwell::BackendError) { Upwell::StaticReactor.new(@root, settings(backend: "kqueue")) }
+    error = assert_raises(Errno::ENOENT) { Upwell::StaticReactor.new("/nowhere", settings).run }
+    assert_includes error.message, "/nowhere"
+    assert_raises(IOError) { Upwell::StaticReactor.new(@root, settings).listen(TCPServer.new("127.0.0.1", 0).tap(&:close)).run }
+  end
+
+  def test_lines_that_were_lost_are_counted
+    reader, writer = IO.pipe
+    reader.close
+    reactor = Upwell::StaticReactor.new(@root, settings(access_log: writer))
+    serve(reactor) { |port| 3.times { RawClient.get(port, "/a.txt") } }
+    assert_equal 3, reactor.log_lines_lost
+  ensure
+    writer&.close
+  end
+end
