@@ -150,7 +150,7 @@ static void prepare_accept(struct io_uring_sqe *entry, const struct uw_operation
 
     if (flags >= 0 && flags & O_NONBLOCK)
         (void)fcntl(operation->fd, F_SETFL, flags & ~O_NONBLOCK);
-    io_uring_prep_multishot_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC);
+    io_uring_prep_multishot_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
 static void prepare_send(struct io_uring_sqe *entry, const struct uw_operation *operation)

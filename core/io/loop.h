@@ -30,7 +30,7 @@ struct uw_operation;
 typedef void uw_complete(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
 
 enum uw_verb {
-    UW_ACCEPT,  /* multishot: each result is a connected descriptor (close-on-exec); ends with -errno */
+    UW_ACCEPT,  /* multishot: each result is a connected descriptor, non-blocking and close-on-exec; ends with -errno */
     UW_RECEIVE, /* multishot: each result is a number of bytes, at `data`, which are the callback's only while it runs;
                  * ends with 0 at the end of the stream, or -errno */
     UW_SEND,    /* sends all `length` bytes at `data`, however long it takes: the result is `length` or -errno; never
@@ -38,7 +38,8 @@ enum uw_verb {
     UW_SEND_VECTOR, /* likewise all that the struct msghdr at `data` names; the loop moves its vector on; the result is
                      * the sum */
     UW_SEND_FILE,   /* sends `length` bytes of the regular file `file`, from `offset`; the result is fewer when the file
-                     * ends before, or -errno; raises SIGPIPE unless that is ignored: sendfile(2) cannot be told not to */
+                     * ends before, or -errno. sendfile(2) cannot be told otherwise: the socket must be non-blocking, and
+                     * SIGPIPE is raised unless it is ignored */
     UW_READ,        /* at most `length` bytes into `data`, at `offset` of a file, or -1 for the current position and for
                        streams; waits until there is something, on non-blocking descriptors too */
     UW_WRITE,       /* at most `length` bytes from `data`, likewise */

@@ -355,7 +355,7 @@ static void accept_ready(struct uw_loop *loop, struct uw_operation *operation)
     int fd = operation->fd;
 
     for (int i = 0; i < UW_ACCEPTS_PER_TURN && still_waits(loop, operation, fd); i++) {
-        int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+        int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (accepted >= 0) {
             operation->complete(loop, operation, accepted);

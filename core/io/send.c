@@ -1,7 +1,6 @@
 #include "io/send.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 
@@ -36,30 +35,9 @@ static ssize_t send_file(const struct uw_operation *operation)
                     left < UW_SEND_FILE_BYTES_PER_TRY ? left : UW_SEND_FILE_BYTES_PER_TRY);
 }
 
-/* sendfile(2) knows no MSG_DONTWAIT; and a socket that stays non-blocking would have io_uring fail where it should
- * wait. */
-static ssize_t send_file_without_waiting(const struct uw_operation *operation)
-{
-    int flags = fcntl(operation->fd, F_GETFL), saved_errno;
-    ssize_t count;
-
-    if (flags < 0)
-        return -1;
-    if (flags & O_NONBLOCK)
-        return send_file(operation);
-    if (fcntl(operation->fd, F_SETFL, flags | O_NONBLOCK))
-        return -1;
-    count = send_file(operation);
-    saved_errno = errno;
-    if (fcntl(operation->fd, F_SETFL, flags))
-        return -1;
-    errno = saved_errno;
-    return count;
-}
-
 int64_t uw_send_file_part(struct uw_operation *operation)
 {
-    ssize_t count = send_file_without_waiting(operation);
+    ssize_t count = send_file(operation);
 
     if (count < 0)
         return errno == EINTR ? -EAGAIN : -errno;

@@ -12,7 +12,7 @@
 #define UW_FILE_CACHE_CHECK_NS UW_NS_PER_SECOND
 #define UW_FILE_CACHE_ENTRIES_MAX 1000
 #define UW_FILE_CACHE_BYTES_MAX (64 * 1024 * 1024)
-#define UW_FILE_CACHE_FILE_BYTES_MAX (64 * 1024)
+#define UW_FILE_CACHE_FILE_BYTES_MAX 8192
 
 struct uw_file_cache_settings {
     size_t entries_max;     /* representations, each with at most one descriptor: UW_FILE_CACHE_ENTRIES_MAX */

@@ -36,6 +36,7 @@ static void accept_clients(bool nonblocking)
     }
     for (int i = 0; i < CLIENTS; i++) {
         CHECK(fcntl(accepted[i], F_GETFD) & FD_CLOEXEC);
+        CHECK(fcntl(accepted[i], F_GETFL) & O_NONBLOCK);
         CHECK_EQUAL(0, uw_close(&loop, accepted[i]));
         close(clients[i]);
     }
