@@ -4,7 +4,7 @@
 
 #include "io/loop.h"
 
-#define UW_SEND_FILE_BYTES_PER_TRY (512 * 1024) /* then others have their turn */
+#define UW_SEND_FILE_BYTES_PER_TRY (2 * 1024 * 1024) /* then others have their turn */
 
 /* The flags of `operation` for send(2) and sendmsg(2). */
 int uw_send_flags(const struct uw_operation *operation);

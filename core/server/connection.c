@@ -77,7 +77,9 @@ void uw_connection_timeout(struct uw_connection *connection)
 {
     int64_t now_ns = connection->server->loop.now_ns;
 
-    if (connection->write_deadline_ns <= now_ns) {
+    if (connection->write_deadline_ns <= now_ns && uw_connection_takes_on(connection)) {
+        uw_connection_await_write(connection, now_ns + connection->server->settings.write_timeout_ns);
+    } else if (connection->write_deadline_ns <= now_ns) {
         connection->server->counts.timeouts++;
         uw_connection_close(connection);
     } else if (connection->read_deadline_ns <= now_ns) {

@@ -31,6 +31,7 @@ struct uw_connection {
     struct uw_operation receive, send;
     struct msghdr vector; /* of a UW_SEND_VECTOR */
     struct iovec pieces[2];
+    uint32_t taken; /* of a file by the deadline before this one */
     struct uw_timer timer;
     int64_t read_deadline_ns, write_deadline_ns; /* UW_FOREVER: none */
 
@@ -100,6 +101,9 @@ void uw_request_free(struct uw_server *server, struct uw_request *request);
 /* output.c: from chunks to the kernel. */
 
 void uw_connection_enqueue(struct uw_connection *connection, struct uw_chunk *chunk);
+
+/* At a write deadline: whether the client has taken its share of a file since the last one, and so gets another. */
+bool uw_connection_takes_on(struct uw_connection *connection);
 
 /* Sends what is outgoing, unless a send is under way. */
 void uw_connection_flush(struct uw_connection *connection);

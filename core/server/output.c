@@ -206,7 +206,7 @@ static struct uw_operation send_file(const struct uw_chunk *chunk)
     return (struct uw_operation){.verb = UW_SEND_FILE,
                                  .file = chunk->file,
                                  .offset = chunk->rest_offset,
-                                 .length = at_most((uint64_t)chunk->rest_left, UW_SEND_BYTES_MAX)};
+                                 .length = at_most((uint64_t)chunk->rest_left, UW_SEND_FILE_BYTES_MAX)};
 }
 
 /* Bytes and borrowed memory together: one packet, one call. */
@@ -242,8 +242,19 @@ static void start_send(struct uw_connection *connection, struct uw_chunk *chunk)
     connection->send = next_send(connection, chunk);
     connection->send.complete = sent;
     connection->send.fd = connection->fd;
+    connection->taken = 0;
     uw_connection_await_write(connection, server->loop.now_ns + server->settings.write_timeout_ns);
     uw_submit(&server->loop, &connection->send);
+}
+
+bool uw_connection_takes_on(struct uw_connection *connection)
+{
+    const struct uw_operation *send = &connection->send;
+
+    if (send->verb != UW_SEND_FILE || send->done - connection->taken < UW_SEND_BYTES_MAX)
+        return false;
+    connection->taken = send->done;
+    return true;
 }
 
 static void pop(struct uw_connection *connection)

@@ -16,6 +16,7 @@
 
 #define UW_PENDING_BYTES_MAX 65536     /* received ahead of its turn; then the connection is not read for a while */
 #define UW_SEND_BYTES_MAX (256 * 1024) /* a client must take so many within write_timeout */
+#define UW_SEND_FILE_BYTES_MAX (1024 * 1024 * 1024) /* of a file, by one operation; see uw_connection_takes_on */
 #define UW_BODY_BYTES_PER_SECOND_MIN \
     1024 /* body_timeout is extended by the time that the bytes received take at this rate */
 #define UW_LINGER_NS \

@@ -138,6 +138,44 @@ SERVED(clients_that_leave_leave_nothing_behind)
     CHECK_EQUAL(kept, now);
 }
 
+static void hurry(void)
+{
+    serve_write_timeout_ns = UW_NS_PER_SECOND / 2;
+    write_large("large");
+}
+
+SERVED_WITH(hurry, a_client_that_takes_nothing_is_left)
+{
+    size_t received;
+    int fd = begin_download("/large");
+
+    while (uw_server_connections(&server))
+        CHECK_EQUAL(0, usleep(10000));
+    received = response.body_length + drain(fd);
+    CHECK(received < LARGE_BYTES);
+    close(fd);
+}
+
+SERVED_WITH(hurry, a_steady_client_may_take_longer_than_the_timeout)
+{
+    size_t received;
+    int fd = begin_download("/large");
+    int64_t start_ns = uw_clock_ns();
+
+    received = response.body_length;
+    while (received < LARGE_BYTES) {
+        size_t length = client_read(fd, response.bytes, RESPONSE_BYTES_MAX);
+
+        if (length == 0)
+            break;
+        received += length;
+        CHECK_EQUAL(0, usleep(20000)); /* the client's pace */
+    }
+    CHECK_EQUAL(LARGE_BYTES, received);
+    CHECK(uw_clock_ns() - start_ns > 2 * serve_write_timeout_ns);
+    close(fd);
+}
+
 static void answered(void *context, const struct uw_response *answer)
 {
     int64_t *sums = context;

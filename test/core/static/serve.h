@@ -23,7 +23,11 @@
 
 static const struct uw_media_type serve_types[] = {{"css", "text/css"}, {"html", "text/html; charset=utf-8"}};
 
-static struct uw_static_settings serve_settings; /* a test may change them in `configure` */
+/* A test may change these in `configure`. */
+static struct uw_static_settings serve_settings;
+static int64_t serve_write_timeout_ns;
+static struct uw_handler serve_handler; /* other than the static one */
+
 static const char *backend_name;
 static struct uw_server server;
 static struct uw_static files;
@@ -65,7 +69,7 @@ static pthread_barrier_t serve_ready;
 
 static inline void *open_and_serve(void *argument)
 {
-    static const struct uw_server_settings settings = {
+    const struct uw_server_settings settings = {
         .http = {.head_bytes_max = 65536, .target_bytes_max = 8192, .headers_max = UW_HTTP_HEADERS_MAX},
         .body_bytes_max = 1024,
         .body_memory_bytes_max = 1024,
@@ -73,7 +77,7 @@ static inline void *open_and_serve(void *argument)
         .head_timeout_ns = PATIENCE_S * UW_NS_PER_SECOND,
         .body_timeout_ns = PATIENCE_S * UW_NS_PER_SECOND,
         .keep_alive_timeout_ns = PATIENCE_S * UW_NS_PER_SECOND,
-        .write_timeout_ns = PATIENCE_S * UW_NS_PER_SECOND,
+        .write_timeout_ns = serve_write_timeout_ns,
     };
     struct uw_handler *handler = argument;
 
@@ -90,8 +94,6 @@ static inline void *open_and_serve(void *argument)
     uw_server_close(&server);
     return NULL;
 }
-
-static struct uw_handler serve_handler; /* other than the static one */
 
 static inline bool serve_start(void)
 {
@@ -137,6 +139,7 @@ static inline void serve_run(const struct serve_test *test)
                                               .bytes_max = 1024 * 1024,
                                               .file_bytes_max = FILE_BYTES_MAX,
                                               .media_types = {serve_types, sizeof serve_types / sizeof *serve_types}}};
+    serve_write_timeout_ns = PATIENCE_S * UW_NS_PER_SECOND;
     serve_handler = (struct uw_handler){0};
     folder_open();
     if (test->configure)
