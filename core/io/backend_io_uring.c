@@ -167,6 +167,25 @@ static void prepare_receive(struct io_uring_sqe *entry, const struct uw_operatio
     entry->buf_group = RECEIVE_GROUP;
 }
 
+/* Whoever waits for a socket has most often found it empty. */
+static void prepare_read(struct io_uring_sqe *entry, const struct uw_operation *operation)
+{
+    if (operation->socket) {
+        io_uring_prep_recv(entry, operation->fd, operation->data, operation->length, 0);
+        entry->ioprio |= IORING_RECVSEND_POLL_FIRST;
+    } else {
+        io_uring_prep_read(entry, operation->fd, operation->data, operation->length, (uint64_t)operation->offset);
+    }
+}
+
+static void prepare_write(struct io_uring_sqe *entry, const struct uw_operation *operation)
+{
+    if (operation->socket)
+        io_uring_prep_send(entry, operation->fd, operation->data, operation->length, MSG_NOSIGNAL);
+    else
+        io_uring_prep_write(entry, operation->fd, operation->data, operation->length, (uint64_t)operation->offset);
+}
+
 static void prepare(struct io_uring_sqe *entry, const struct uw_operation *operation)
 {
     switch (operation->verb) {
@@ -186,10 +205,10 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
         io_uring_prep_poll_add(entry, operation->fd, POLLOUT);
         break;
     case UW_READ:
-        io_uring_prep_read(entry, operation->fd, operation->data, operation->length, (uint64_t)operation->offset);
+        prepare_read(entry, operation);
         break;
     case UW_WRITE:
-        io_uring_prep_write(entry, operation->fd, operation->data, operation->length, (uint64_t)operation->offset);
+        prepare_write(entry, operation);
         break;
     case UW_CONNECT:
         io_uring_prep_connect(entry, operation->fd, operation->data, operation->length);
@@ -200,11 +219,11 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
     }
 }
 
-/* A stream is read or written when it is ready: on a non-blocking descriptor the kernel would answer EAGAIN instead of
- * waiting. */
+/* A stream other than a socket is read or written when it is ready: on a non-blocking descriptor the kernel would
+ * answer EAGAIN instead of waiting. */
 static bool polls_first(const struct uw_operation *operation)
 {
-    return (operation->verb == UW_READ || operation->verb == UW_WRITE) && operation->offset < 0;
+    return (operation->verb == UW_READ || operation->verb == UW_WRITE) && operation->offset < 0 && !operation->socket;
 }
 
 /* Queues the poll to which the next entry is linked: when it fails, the other is not told of. Both have to go to the

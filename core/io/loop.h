@@ -61,6 +61,7 @@ struct uw_operation {
     bool pending; /* the loop's: submitted and not yet finally completed */
     bool cancelled;
     bool more;    /* of a send: more follows at once, so an incomplete packet may wait for it */
+    bool socket;  /* of UW_READ and UW_WRITE: `fd` is known to be one, which is waited for at less cost */
     int32_t file; /* of UW_SEND_FILE */
 };
 

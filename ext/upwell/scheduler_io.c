@@ -142,6 +142,7 @@ static ssize_t wait_for(struct transfer *transfer, size_t length)
     wait.operation.data = transfer->base + transfer->done;
     wait.operation.length = (uint32_t)length;
     wait.operation.offset = transfer->from;
+    wait.operation.socket = RTEST(rb_obj_is_kind_of(transfer->io, cBasicSocket));
     result = rb_uw_wait_operation(&wait, transfer->io, timeout_ns);
     if (result < 0 && wait.timed_out)
         raise_io_timeout(transfer->io);

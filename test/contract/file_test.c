@@ -87,6 +87,31 @@ static long fill(struct uw_operation *write)
     }
 }
 
+static void read_socket(bool nonblocking)
+{
+    char buffer[8] = "";
+    int fds[2];
+    struct uw_operation read = {.verb = UW_READ, .data = buffer, .length = 8, .offset = -1, .socket = true};
+
+    make_pair(fds);
+    if (nonblocking)
+        set_nonblocking(fds[0]);
+    read.fd = fds[0];
+    run_into_waiting(&read);
+    CHECK_EQUAL(2, write(fds[1], "xy", 2));
+    turn_until(&results, results + 1);
+    CHECK(last_result == 2 && memcmp(buffer, "xy", 2) == 0);
+    CHECK_EQUAL(0, close(fds[1]));
+    CHECK_EQUAL(0, run(&read));
+    CHECK_EQUAL(0, uw_close(&loop, fds[0]));
+}
+
+CONTRACT(reading_a_socket_waits_for_bytes)
+{
+    read_socket(false);
+    read_socket(true);
+}
+
 static void write_pipe(bool nonblocking)
 {
     static char big[BIG_BYTES], buffer[BIG_BYTES];
