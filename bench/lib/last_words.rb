@@ -9,7 +9,7 @@ module Bench
     # @param log [String] path of the process's output
     # @return [String]
     def self.of(log)
-      lines = File.readlines(log).map { |line| line.scrub.strip }.reject(&:empty?)
+      lines = File.readlines(log, encoding: Encoding::UTF_8).map { |line| line.scrub.strip }.reject(&:empty?)
       (lines.grep(TELLING).first || lines.last || "it said nothing").slice(0, LENGTH_MAX)
     end
   end
