@@ -20,6 +20,7 @@ module Upwell
           (write ? writable : readable).include?(io)
         end
 
+        # After an event of what lasts: the next one may come, of a timer an interval later.
         def go_on(now)
           self.fired = false
           self.deadline = [deadline + interval, now].max if deadline
