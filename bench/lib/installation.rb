@@ -46,7 +46,8 @@ module Bench
 
     # @return [Hash{String => String}] makes a command find these gems and no others
     def environment
-      { "GEM_HOME" => @folder, "GEM_PATH" => @folder, "PATH" => path, "RUBYOPT" => nil, "RUBYLIB" => nil, "BUNDLE_GEMFILE" => nil }
+      { "GEM_HOME" => @folder, "GEM_PATH" => @folder, "PATH" => path, "RUBYOPT" => nil, "RUBYLIB" => nil, "BUNDLE_GEMFILE" => nil,
+        "BUNDLER_SETUP" => nil }
     end
 
     # @return [String] of the server and of what it runs on

@@ -66,7 +66,7 @@ class ClusterTest < Minitest::Test
   end
 
   def test_a_worker_that_does_not_finish_is_killed
-    cluster("--drain-timeout", "0.1") do |server, app|
+    cluster("--mode", "inline", "--drain-timeout", "0.1") do |server, app|
       held = hold(server, app)
       held.report_on_exception = false
       server.signal("TERM")
