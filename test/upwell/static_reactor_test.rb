@@ -41,16 +41,18 @@ class StaticReactorTest < Minitest::Test
   end
 
   def test_what_it_was_told_survives_the_collector
+    GC.stress = true
     reactor = Upwell::StaticReactor.new(@root.dup, settings({ cache_control: +"max-age=1", spa: +"a.txt" }))
+    GC.stress = false
     bodies = serve(reactor) do |port|
       Array.new(5) do |i|
-        GC.stress = true
-        GC.compact if GC.respond_to?(:compact)
-        GC.stress = false
+        RUBY_VERSION < "3.2" ? GC.start : GC.compact # which breaks Ruby 3.1's own table of methods
         RawClient.get(port, "/path/#{i}").then { |response| [response.body, response.headers.values_at("content-type", "cache-control")] }
       end
     end.last
     assert_equal [["0123456789", [["text/plain"], ["max-age=1"]]]] * 5, bodies
+  ensure
+    GC.stress = false
   end
 
   def test_a_thread_that_is_killed_leaves_nothing_open
