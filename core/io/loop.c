@@ -15,6 +15,7 @@ static void woken(struct uw_loop *loop, struct uw_operation *operation, int32_t 
     /* Nothing to read is no error here: the eventfd is only ever emptied. */
     if (read(loop->wake_fd, &count, sizeof count) < 0 && errno != EAGAIN)
         return;
+    loop->wakes++;
     uw_submit(loop, operation);
 }
 

@@ -87,8 +87,8 @@ struct uw_loop {
     atomic_bool waiting; /* in, or about to be in, the kernel: a post has to wake it */
     _Atomic(struct uw_message *) posted;
 
-    uint64_t turns, submitted; /* for statistics */
-    size_t pending;            /* operations of the callers not yet finally completed */
+    uint64_t turns, submitted, wakes; /* counted, never reset */
+    size_t pending;                   /* operations of the callers not yet finally completed */
 };
 
 /* Opens a loop on the backend of that name, or with NULL on the first of uw_backends that works here. `expire` is

@@ -4,6 +4,9 @@
 #include <pthread.h>
 #include <ruby/io.h>
 
+#define CLOSED_LOOKS_PER_TURN 64
+#define CLOSED_WAIT_NS (10 * UW_NS_PER_MS) /* while not every watch was looked at */
+
 static unsigned forks; /* how often this process is the child of a fork */
 
 static void count_fork(void)
@@ -383,23 +386,52 @@ static int64_t time_left(int64_t deadline_ns)
     return deadline_ns > now_ns ? deadline_ns - now_ns : 0;
 }
 
+/* Whether there is something to return for, in a wait that began when the loop had been woken `wakes` times. */
+static bool over(const struct rb_uw_watches *watches, uint64_t wakes)
+{
+    return watches->fired || watches->woken || watches->loop.wakes != wakes;
+}
+
 /* A look without letting the interpreter's lock go comes first: under load there is always something, and other threads
  * get the lock when they have to be waited for, not after every turn. */
-static int turn(struct rb_uw_watches *watches, int64_t wait_ns)
+static int turn(struct rb_uw_watches *watches, uint64_t wakes, int64_t wait_ns)
 {
     struct wait wait = {watches, wait_ns, uw_loop_turn(&watches->loop, 0)};
 
-    if (watches->fired || watches->woken || wait.status || wait_ns == 0)
+    if (wait.status || wait_ns == 0 || over(watches, wakes))
         return wait.status;
     rb_ensure(block, (VALUE)&wait, unblock, (VALUE)&wait);
     return wait.status;
 }
 
-/* Returns whether there were any. */
-static bool release_cancelled(struct rb_uw_watches *watches)
+/* An IO may be closed without being unwatched, and io_uring would keep what it was connected to open: so a few watches
+ * are looked at in every turn, all of them once after there were events. */
+static void end_closed(struct rb_uw_watches *watches)
+{
+    for (int looks = 0; looks < CLOSED_LOOKS_PER_TURN && watches->unchecked > 0; looks++, watches->unchecked--) {
+        struct rb_uw_watch *watch = owner_of(watches->all.next);
+
+        if (uw_list_empty(&watches->all))
+            return;
+        uw_list_remove(&watch->link);
+        uw_list_append(&watches->all, &watch->link);
+        if (!watch->ended && !NIL_P(watch->io) && descriptor_of(watch->io) < 0) {
+            end(watches, watch);
+            change(watches, watch);
+        }
+    }
+}
+
+static int64_t next_wait(const struct rb_uw_watches *watches, int64_t deadline_ns)
+{
+    int64_t wait_ns = watches->woken ? 0 : time_left(deadline_ns);
+
+    return watches->unchecked > 0 && wait_ns > CLOSED_WAIT_NS ? CLOSED_WAIT_NS : wait_ns;
+}
+
+static void release_cancelled(struct rb_uw_watches *watches)
 {
     struct rb_uw_watch *watch, *next = watches->cancelled;
-    bool any = next;
 
     watches->cancelled = NULL;
     while ((watch = next)) {
@@ -407,25 +439,25 @@ static bool release_cancelled(struct rb_uw_watches *watches)
         watch->fired = false;
         release(watches, watch);
     }
-    return any;
 }
 
 bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
 {
-    int64_t timer_ns;
+    uint64_t wakes;
     int status;
-    bool busy, woken;
+    bool woken;
 
     open_loop(self, watches);
     do {
+        wakes = watches->loop.wakes;
+        end_closed(watches);
         carry_out_changes(watches);
-        timer_ns = uw_timers_next_ns(&watches->loop.timers);
-        status = turn(watches, watches->woken ? 0 : time_left(deadline_ns));
-        /* Something was done that is no event: changes were or are to be carried out, or a far timer placed anew. */
-        busy = release_cancelled(watches) || watches->changed || timer_ns <= watches->loop.now_ns;
-    } while (!status && !watches->fired && !watches->woken && busy);
+        status = turn(watches, wakes, next_wait(watches, deadline_ns));
+        release_cancelled(watches);
+    } while (!status && !over(watches, wakes) && time_left(deadline_ns) > 0);
     woken = watches->woken;
     watches->woken = false;
+    watches->unchecked = watches->slab.taken;
     if (status)
         rb_syserr_fail(-status, "waiting for events");
     return woken;

@@ -41,6 +41,7 @@ struct rb_uw_watches {
     VALUE table; /* Hash: by key, the address of its watch as a Fixnum */
     struct uw_slab slab;
     struct uw_list all;
+    size_t unchecked; /* watches to be looked at: their IO may have been closed since the last event */
     struct rb_uw_watch *changed, **changed_last; /* to be started or stopped in the next turn */
     struct rb_uw_watch *fired, **fired_last;     /* the loop's: with an event, in order */
     struct rb_uw_watch *cancelled;               /* the loop's: no longer in the kernel */

@@ -378,6 +378,33 @@ module LoopTests
     assert_quiet
   end
 
+  def test_closing_a_watched_io_ends_its_connection_and_its_watch
+    UNIXSocket.pair do |one, other|
+      @loop.watch_io(:one, one, false, false)
+      assert_quiet
+      @loop.watch_timer(:timeout, 0.01)
+      assert_equal :timeout, next_key
+      one.close
+      peer = Thread.new { other.read && @loop.emit(:gone) }
+      assert_equal :gone, next_key
+      peer.join
+      @loop.watch_timer(:one, 0)
+      assert_equal :one, next_key
+    end
+  end
+
+  def test_a_signal_ends_the_wait
+    skip "IO.select goes on after a signal" if backend == "select"
+    caught = false
+    before = trap("USR1") { caught = true }
+    @loop.watch_timer(:never, 1000)
+    thread = when_waiting { Process.kill("USR1", Process.pid) }
+    assert_nil @loop.next_event until caught
+    thread.join
+  ensure
+    trap("USR1", before || "DEFAULT")
+  end
+
   def test_an_io_closed_after_its_event_came
     ends = [IO.pipe, IO.pipe]
     ends.each_with_index { |(reader, _), index| @loop.watch_io(index, reader, false, false) }
