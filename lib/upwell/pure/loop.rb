@@ -10,17 +10,21 @@ module Upwell
 
       # A key that waits for an IO or a time; its event awaits delivery when it has fired.
       Watch = Struct.new(:key, :io, :write, :deadline, :interval, :recurring, :fired, :ended) do
+        # @return [Boolean] neither ended nor of a closed IO
         def live?
           !ended && !io&.closed?
         end
 
+        # @return [Boolean]
         def ready?(readable, writable, now)
           return deadline <= now if deadline
 
           (write ? writable : readable).include?(io)
         end
 
-        # After an event of what lasts: the next one may come, of a timer an interval later.
+        # A timer that is late does not make up for what it missed.
+        #
+        # @return [void]
         def go_on(now)
           self.fired = false
           self.deadline = [deadline + interval, now].max if deadline
