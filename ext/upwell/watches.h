@@ -90,4 +90,22 @@ bool rb_uw_watch_deliver(struct rb_uw_watches *watches, struct rb_uw_watch *watc
  * waits. */
 void rb_uw_watches_close(struct rb_uw_watches *watches);
 
+/* Between watches.c and watches_wait.c */
+
+/* Has the thread that waits start `watch`, or stop it when it has ended. */
+void rb_uw_watch_change(struct rb_uw_watches *watches, struct rb_uw_watch *watch);
+
+/* Ends it, and its key is free. */
+void rb_uw_watch_end(struct rb_uw_watches *watches, struct rb_uw_watch *watch);
+
+/* Frees it, unless something still refers to it. */
+void rb_uw_watch_release(struct rb_uw_watches *watches, struct rb_uw_watch *watch);
+
+uw_complete rb_uw_watch_polled;
+
+static inline struct rb_uw_watch *rb_uw_watch_of_link(struct uw_list *link)
+{
+    return uw_owner(link, struct rb_uw_watch, link);
+}
+
 #endif
