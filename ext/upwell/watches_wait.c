@@ -225,9 +225,22 @@ static int64_t next_wait(const struct rb_uw_watches *watches, int64_t deadline_n
     return watches->unchecked > 0 && wait_ns > CLOSED_WAIT_NS ? CLOSED_WAIT_NS : wait_ns;
 }
 
-static void release_cancelled(struct rb_uw_watches *watches)
+/* When a turn that waits so long ends by itself: a far timer may have to be placed anew. */
+static int64_t turn_end(const struct rb_uw_watches *watches, int64_t wait_ns)
+{
+    int64_t timer_ns = uw_timers_next_ns(&watches->loop.timers), end_ns;
+
+    if (wait_ns == UW_FOREVER)
+        return timer_ns;
+    end_ns = uw_clock_ns() + wait_ns;
+    return end_ns < timer_ns ? end_ns : timer_ns;
+}
+
+/* Returns whether there were any. */
+static bool release_cancelled(struct rb_uw_watches *watches)
 {
     struct rb_uw_watch *watch, *next = watches->cancelled;
+    bool any = next;
 
     watches->cancelled = NULL;
     while ((watch = next)) {
@@ -235,22 +248,26 @@ static void release_cancelled(struct rb_uw_watches *watches)
         watch->fired = false;
         rb_uw_watch_release(watches, watch);
     }
+    return any;
 }
 
 bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
 {
+    int64_t wait_ns, end_ns;
     uint64_t wakes;
     int status;
-    bool woken;
+    bool undisturbed, woken;
 
     open_loop(self, watches);
     do {
         wakes = watches->loop.wakes;
         end_closed(watches);
         carry_out_changes(watches);
-        status = turn(watches, wakes, next_wait(watches, deadline_ns));
-        release_cancelled(watches);
-    } while (!status && !over(watches, wakes) && time_left(deadline_ns) > 0);
+        wait_ns = next_wait(watches, deadline_ns);
+        end_ns = turn_end(watches, wait_ns);
+        status = turn(watches, wakes, wait_ns);
+        undisturbed = release_cancelled(watches) || watches->loop.now_ns >= end_ns; /* else by a signal */
+    } while (!status && !over(watches, wakes) && undisturbed && time_left(deadline_ns) > 0);
     woken = watches->woken;
     watches->woken = false;
     watches->unchecked = watches->slab.taken;
