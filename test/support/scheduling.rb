@@ -1,0 +1,37 @@
+# frozen_string_literal: true
+
+require "io/wait"
+require "socket"
+require "tempfile"
+
+# Runs blocks of a test under a scheduler, on every backend that works here.
+module Scheduling
+  # Far more than anything here takes: whoever waits that long waits for what was lost.
+  PATIENCE = 20
+
+  # On a thread of its own, so that its scheduler is closed with it. What is left behind fails the test.
+  def scheduled(backend)
+    thread = Thread.new do
+      Thread.current.report_on_exception = false
+      scheduler = Upwell::Scheduler.new(backend: backend)
+      assert_equal backend, scheduler.backend
+      Fiber.set_scheduler(scheduler)
+      yield scheduler
+      scheduler.run
+      assert_equal [0, 0, 0, 0], scheduler.stats.values_at(:fibers, :waiting, :operations, :timers)
+    end
+    thread.join(PATIENCE) || flunk("the scheduler is stuck on #{backend}: #{thread.backtrace.first(5).join("\n")}")
+  ensure
+    thread&.kill
+  end
+
+  def on_every_backend
+    BACKENDS.each { |backend| scheduled(backend) { |scheduler| yield scheduler, backend } }
+  end
+
+  def seconds
+    before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    yield
+    Process.clock_gettime(Process::CLOCK_MONOTONIC) - before
+  end
+end

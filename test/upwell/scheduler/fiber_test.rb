@@ -1,0 +1,174 @@
+# frozen_string_literal: true
+
+require_relative "../../test_helper"
+require_relative "../../support/scheduling"
+
+class SchedulerFiberTest < Minitest::Test
+  include Scheduling
+
+  def test_fibers_start_at_once_and_go_on_later
+    on_every_backend do |scheduler|
+      order = []
+      Fiber.schedule do
+        order << 1
+        Fiber.schedule { order << 2 }
+        order << 3
+        sleep(0)
+        order << 5
+      end
+      order << 4
+      scheduler.run
+      assert_equal [1, 2, 3, 4, 5], order
+    end
+  end
+
+  def test_every_fiber_has_its_turn
+    on_every_backend do |scheduler|
+      order = []
+      %i[a b].each { |name| Fiber.schedule { 3.times { order << name && scheduler.yield } } }
+      scheduler.run
+      assert_equal %i[a b a b a b], order
+    end
+  end
+
+  def test_an_error_ends_its_fiber_only_and_is_raised_at_the_end
+    BACKENDS.each do |backend|
+      others = 0
+      error = assert_raises(RuntimeError) do
+        scheduled(backend) do
+          Fiber.schedule { raise "at once" }
+          Fiber.schedule { sleep(0.001) && raise("later") }
+          Fiber.schedule { sleep(0.005) && others += 1 }
+        end
+      end
+      assert_equal ["at once", 1], [error.message, others]
+    end
+  end
+
+  def test_an_error_is_reported
+    _out, err = capture_subprocess_io do
+      system(RbConfig.ruby, "-I#{$LOAD_PATH.first}", "-rupwell", "-e", <<~RUBY)
+        Fiber.set_scheduler(Upwell::Scheduler.new)
+        Fiber.schedule { sleep(0.001); raise "oops" }
+      RUBY
+    end
+    assert_match(/#<Fiber.* terminated with exception.*oops \(RuntimeError\)/m, err)
+    refute $?.success?
+  end
+
+  def test_exit_ends_the_process
+    system(RbConfig.ruby, "-I#{$LOAD_PATH.first}", "-rupwell", "-e", <<~RUBY)
+      Fiber.set_scheduler(Upwell::Scheduler.new)
+      Fiber.schedule { sleep }
+      Fiber.schedule { sleep(0.001); exit 7 }
+    RUBY
+    assert_equal 7, $?.exitstatus
+  end
+
+  def test_an_interrupt_ends_all_and_runs_what_they_ensure
+    IO.popen([RbConfig.ruby, "-I#{$LOAD_PATH.first}", "-rupwell", "-e", <<~RUBY, { err: File::NULL }]) do |out|
+      $stdout.sync = true
+      Fiber.set_scheduler(Upwell::Scheduler.new)
+      Fiber.schedule { begin; sleep; ensure; sleep(0.001); puts "ensured"; end }
+      Fiber.schedule { puts "ready" }
+    RUBY
+      assert_equal "ready\n", out.gets
+      Process.kill(:INT, out.pid)
+      assert_equal "ensured\n", out.read
+    end
+    assert_equal Signal.list["INT"], $?.termsig
+  end
+
+  def test_an_exception_is_raised_into_whatever_waits
+    on_every_backend do
+      reader, writer = UNIXSocket.pair
+      waits = [-> { sleep }, -> { reader.read(1) }, -> { reader.wait_readable }, -> { Thread::Queue.new.pop }]
+      fibers = waits.map { |wait| Fiber.schedule { assert_raises(KeyError, &wait) } }
+      Fiber.schedule do
+        sleep(0.001)
+        fibers.each { |fiber| fiber.raise(KeyError) }
+        writer.write("x") # which no cancelled read has taken
+        assert_equal "x", reader.read(1)
+      end
+    end
+  end
+
+  def test_a_second_exception_while_the_first_is_on_its_way
+    on_every_backend do
+      reader, = IO.pipe
+      fiber = Fiber.schedule { assert_raises(KeyError, IndexError) { reader.read(1) } }
+      Fiber.schedule do
+        sleep(0.001)
+        fiber.raise(KeyError)
+        fiber.raise(IndexError) if fiber.alive?
+      end
+    end
+  end
+
+  def test_fibers_within_fibers
+    on_every_backend do
+      Fiber.schedule do
+        numbers = Enumerator.new { |found| 3.times { |i| sleep(0.001) && found << i } }
+        assert_equal [0, 1, 2], [numbers.next, numbers.next, numbers.next]
+        assert_raises(StopIteration) { numbers.next }
+        other = Fiber.new { |x| Fiber.yield(sleep(0.001) && (x + 1)) + 1 }
+        assert_equal [2, 4], [other.resume(1), other.resume(3)]
+      end
+    end
+  end
+
+  def test_a_fiber_that_the_main_fiber_resumes
+    on_every_backend do
+      done = []
+      fiber = Fiber.new do
+        Fiber.schedule { sleep(0.005) && done << :scheduled }
+        sleep(0.01)
+        done << :resumed
+        Fiber.yield
+      end
+      fiber.resume
+      assert_equal %i[scheduled resumed], done
+    end
+  end
+
+  def test_the_scheduler_runs_once_at_a_time
+    on_every_backend do |scheduler|
+      Fiber.schedule { assert_raises(Upwell::Error) { scheduler.run } }
+    end
+  end
+
+  def test_closing
+    BACKENDS.each do |backend|
+      scheduler = Upwell::Scheduler.new(backend: backend)
+      refute scheduler.closed?
+      done = false
+      Thread.new do
+        Fiber.set_scheduler(scheduler)
+        Fiber.schedule { sleep(0.001) && done = true }
+        Fiber.set_scheduler(nil)
+        assert done
+        assert scheduler.closed?
+        assert_nil scheduler.close
+        assert_raises(Upwell::Error) { scheduler.fiber { flunk } }
+      end.join
+    end
+  end
+
+  def test_choosing_a_backend
+    assert_equal BACKENDS, Upwell::Scheduler.backends
+    BACKENDS.each { |backend| assert_equal backend, Upwell::Scheduler.new(backend: backend.to_sym).backend }
+    assert_equal BACKENDS.first, Upwell::Scheduler.new(backend: nil).backend
+    error = assert_raises(Upwell::BackendError) { Upwell::Scheduler.new(backend: :kqueue) }
+    assert_match(/kqueue.*#{BACKENDS.join(", ")}/, error.message)
+  end
+
+  def test_storage_is_inherited
+    skip "Fiber[] is there since Ruby 3.2" unless Fiber.respond_to?(:[])
+
+    on_every_backend do
+      Fiber[:upwell] = 1
+      Fiber.schedule { assert_equal 1, Fiber[:upwell] }
+      Fiber.schedule(storage: { upwell: 2 }) { assert_equal 2, Fiber[:upwell] }
+    end
+  end
+end

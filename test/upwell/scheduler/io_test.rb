@@ -1,0 +1,231 @@
+# frozen_string_literal: true
+
+require_relative "../../test_helper"
+require_relative "../../support/scheduling"
+require "net/http"
+require "pty"
+
+class SchedulerIOTest < Minitest::Test
+  include Scheduling
+
+  BIG = ("0123456789abcdef" * 65_536).freeze
+
+  def test_a_reader_waits_for_a_writer
+    on_every_backend do
+      [IO.pipe, UNIXSocket.pair].each do |reader, writer|
+        Fiber.schedule do
+          assert_equal ["line\n", "12345", "rest"], [reader.gets, reader.read(5), reader.read]
+          assert_nil reader.gets
+          reader.close
+        end
+        Fiber.schedule do
+          ["li", "ne\n12", "345re", "st"].each { |piece| writer.write(piece) && sleep(0.001) }
+          writer.close
+        end
+      end
+    end
+  end
+
+  def test_a_writer_waits_for_a_slow_reader
+    on_every_backend do
+      [IO.pipe, UNIXSocket.pair].each do |reader, writer|
+        Fiber.schedule { writer.write(BIG) && writer.close }
+        Fiber.schedule { sleep(0.005) && assert_equal(BIG, reader.read) }
+      end
+    end
+  end
+
+  def test_read_nonblock_does_not_wait
+    on_every_backend do
+      [IO.pipe, UNIXSocket.pair].each do |reader, writer|
+        Fiber.schedule do
+          assert_equal :wait_readable, reader.read_nonblock(5, exception: false)
+          assert_raises(IO::WaitReadable) { reader.read_nonblock(5) }
+          writer << "x"
+          assert_equal "x", reader.read_nonblock(5)
+        end
+      end
+    end
+  end
+
+  def test_wait_readable_and_writable
+    on_every_backend do
+      reader, writer = IO.pipe
+      Fiber.schedule do
+        assert_nil reader.wait_readable(0.001)
+        assert_equal writer, writer.wait_writable(10)
+        assert_equal reader, reader.wait_readable(10)
+        assert_equal "x", reader.readpartial(8)
+      end
+      Fiber.schedule { sleep(0.01) && writer << "x" }
+    end
+  end
+
+  def test_two_fibers_wait_for_one_socket
+    on_every_backend do
+      one, other = UNIXSocket.pair
+      got = []
+      2.times { Fiber.schedule { got << one.readpartial(1) } }
+      Fiber.schedule { one.wait_readable && got << :readable }
+      Fiber.schedule { sleep(0.005) && other.write("ab") }
+      Fiber.schedule { sleep(0.02) && assert_equal(["a", "b"], (got - [:readable]).sort) }
+    end
+  end
+
+  def test_a_closed_io_ends_those_who_wait_for_it
+    on_every_backend do
+      [IO.pipe, UNIXSocket.pair].each do |reader, _|
+        Fiber.schedule { assert_raises(IOError) { reader.read(1) } }
+        Fiber.schedule { assert_raises(IOError) { reader.wait_readable } }
+        Fiber.schedule { reader.close }
+      end
+    end
+  end
+
+  # The next descriptor has the number of the last.
+  def test_numbers_are_used_again
+    on_every_backend do
+      50.times do |i|
+        Fiber.schedule do
+          reader, writer = IO.pipe
+          Fiber.schedule { sleep(0.001) && writer.write(i.to_s) && writer.close }
+          assert_equal i.to_s, reader.read
+          reader.close
+        end
+      end
+    end
+  end
+
+  def test_files
+    on_every_backend do
+      Tempfile.create("upwell") do |file|
+        Fiber.schedule do
+          assert_equal BIG.size, File.write(file.path, BIG)
+          assert_equal BIG, File.read(file.path)
+          File.open(file.path, "r+") do |same|
+            same.seek(16)
+            assert_equal ["0123", "4567", "89abcdef0"], [same.read(4), same.sysread(4), same.pread(9, 8)]
+            assert_equal 2, same.pwrite("xy", 1)
+            same.rewind
+            assert_equal "0xy34", same.readpartial(5)
+          end
+        end
+      end
+    end
+  end
+
+  def test_buffers
+    on_every_backend do
+      reader, writer = UNIXSocket.pair
+      buffer = IO::Buffer.new(8)
+      Fiber.schedule do
+        assert_equal 6, buffer.read(reader, 6)
+        assert_equal "abcdef", buffer.get_string(0, 6)
+        refute buffer.locked?
+      end
+      Fiber.schedule { writer.write("abc") && sleep(0.005) && writer.write("def") }
+    end
+  end
+
+  def test_a_terminal
+    on_every_backend do
+      PTY.open do |terminal, program|
+        Fiber.schedule { assert_equal "typed\n", program.gets }
+        Fiber.schedule { sleep(0.005) && terminal.write("typed\n") }
+        Fiber.schedule do
+          program.puts "shown"
+          assert_match(/shown/, terminal.readpartial(100) + terminal.readpartial(100))
+        end
+        Fiber.scheduler.run
+      end
+    end
+  end
+
+  def test_tcp_and_udp
+    on_every_backend do
+      server = TCPServer.new("127.0.0.1", 0)
+      Fiber.schedule { server.accept.tap { |client| client.write(client.gets.upcase) }.close }
+      Fiber.schedule { TCPSocket.open("127.0.0.1", server.addr[1]) { |c| c.puts("abc") || assert_equal("ABC\n", c.read) } }
+      receiver = UDPSocket.new.tap { |socket| socket.bind("127.0.0.1", 0) }
+      Fiber.schedule { assert_equal "datagram", receiver.recvfrom(100).first }
+      Fiber.schedule { sleep(0.005) && UDPSocket.new.send("datagram", 0, "127.0.0.1", receiver.addr[1]) }
+      Fiber.schedule do
+        assert_raises(Errno::ECONNREFUSED) { TCPSocket.new("127.0.0.1", TCPServer.open("127.0.0.1", 0) { |s| s.addr[1] }) }
+      end
+    end
+  end
+
+  def test_net_http_and_its_timeout
+    on_every_backend do
+      server = TCPServer.new("127.0.0.1", 0)
+      Fiber.schedule do
+        3.times do
+          client = server.accept
+          Fiber.schedule { answer(client) }
+        end
+      end
+      2.times do
+        Fiber.schedule { assert_equal "hello", Net::HTTP.get(URI("http://127.0.0.1:#{server.addr[1]}/")) }
+      end
+      Fiber.schedule do
+        Net::HTTP.start("127.0.0.1", server.addr[1], read_timeout: 0.01, max_retries: 0) do |http|
+          assert_raises(Net::ReadTimeout) { http.get("/slow") }
+        end
+      end
+    end
+  end
+
+  def test_select
+    on_every_backend do
+      quiet, _quiet_writer = IO.pipe
+      reader, writer = IO.pipe
+      Fiber.schedule do
+        assert_nil IO.select([quiet], nil, nil, 0.001)
+        assert_equal [[], [writer], []], IO.select([reader], [writer])
+        assert_equal [[reader], [], []], IO.select([quiet, reader], nil, nil, 10)
+        assert_equal "1", reader.getc
+        assert_equal [[reader], [], []], IO.select([reader], nil, nil, 0) # what was read ahead
+      end
+      writer << "12" if RUBY_VERSION < "3.2" # which does not ask the scheduler
+      Fiber.schedule { sleep(0.01) && writer << "12" } if RUBY_VERSION >= "3.2"
+    end
+  end
+
+  def test_the_timeout_of_an_io
+    skip "IO#timeout= is there since Ruby 3.2" unless IO.method_defined?(:timeout=)
+
+    on_every_backend do
+      [IO.pipe, UNIXSocket.pair].each do |reader, _writer|
+        reader.timeout = 0.01
+        Fiber.schedule { assert_raises(IO::TimeoutError) { reader.read(1) } }
+        Fiber.schedule { assert_raises(IO::TimeoutError) { reader.wait_readable } }
+      end
+    end
+  end
+
+  def test_puts_of_nothing
+    on_every_backend do
+      reader, writer = IO.pipe
+      Fiber.schedule do
+        writer.puts("", nil, [])
+        writer.puts
+        writer.write("", "x", "")
+        writer.close
+      end
+      Fiber.schedule { assert_equal "\n\n\n\nx", reader.read }
+    end
+  end
+
+  private
+
+  def answer(client)
+    path = client.gets
+    nil until client.gets == "\r\n"
+    sleep(0.05) if path.include?("slow")
+    client.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+  rescue Errno::EPIPE, Errno::ECONNRESET
+    assert_includes path, "slow"
+  ensure
+    client.close
+  end
+end

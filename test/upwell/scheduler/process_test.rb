@@ -1,0 +1,108 @@
+# frozen_string_literal: true
+
+require_relative "../../test_helper"
+require_relative "../../support/scheduling"
+
+class SchedulerProcessTest < Minitest::Test
+  include Scheduling
+
+  def test_children_run_side_by_side
+    on_every_backend do |scheduler|
+      time = seconds do
+        5.times { Fiber.schedule { assert system("sleep 0.2") } }
+        scheduler.run
+      end
+      assert_operator time, :<, 0.9
+    end
+  end
+
+  def test_what_is_known_of_a_child
+    on_every_backend do
+      Fiber.schedule do
+        assert_equal "out\n", `echo out`
+        assert_predicate $?, :success?
+        refute system("exit 3")
+        assert_equal 3, $?.exitstatus
+        pid = Process.spawn("kill -TERM $$")
+        assert_equal pid, Process.wait(pid)
+        assert_equal Signal.list["TERM"], $?.termsig
+        assert_raises(Errno::ECHILD) { Process.wait(pid) }
+      end
+    end
+  end
+
+  def test_any_child
+    on_every_backend do
+      Fiber.schedule do
+        pid = Process.spawn("sleep 0.01")
+        assert_equal pid, Process.wait(-1)
+      end
+    end
+  end
+
+  def test_a_wait_that_is_given_up
+    on_every_backend do
+      Fiber.schedule do
+        pid = Process.spawn("sleep 10")
+        assert_raises(Timeout::Error) { Timeout.timeout(0.01) { Process.wait(pid) } }
+        Process.kill(:KILL, pid)
+        assert_equal pid, Process.wait(pid)
+      end
+    end
+  end
+
+  def test_the_child_of_a_fork_has_a_loop_of_its_own
+    on_every_backend do
+      reader, writer = IO.pipe
+      Fiber.schedule do
+        Timeout.timeout(10) do
+          pid = fork { in_child(reader, writer) }
+          writer.close
+          assert_equal "slept 1", reader.read
+          Process.wait(pid)
+          assert_predicate $?, :success?
+        end
+      end
+      Fiber.schedule { 5.times { sleep(0.005) } }
+    end
+  end
+
+  def test_names_of_hosts
+    on_every_backend do |scheduler|
+      Fiber.schedule do
+        assert_equal ["127.0.0.1"], scheduler.address_resolve("127.0.0.1")
+        assert_equal ["fe80::1%lo"], scheduler.address_resolve("fe80::1%lo")
+        assert_includes scheduler.address_resolve("localhost"), "127.0.0.1"
+        assert_nil scheduler.address_resolve("no-such-host.invalid")
+        assert_equal 80, Addrinfo.tcp("localhost", 80).ip_port
+      end
+    end
+  end
+
+  def test_blocking_operations
+    skip "Ruby 3.4 is the first to hand them over" unless Upwell::Scheduler.method_defined?(:blocking_operation_wait)
+
+    require "zlib"
+    on_every_backend do
+      text = Random.bytes(1000) * 2000
+      packed = nil
+      Fiber.schedule { assert_equal text, Zlib.inflate(packed = Zlib.deflate(text)) }
+      ticks = 0
+      Fiber.schedule { (ticks += 1) && sleep(0.0001) until packed }
+      Fiber.scheduler.run
+      assert_operator ticks, :>, 1
+    end
+  end
+
+  private
+
+  def in_child(reader, writer)
+    reader.close
+    others = 0
+    Fiber.schedule { sleep(0.001) && others += 1 }
+    sleep(0.005)
+    writer.write("slept #{others}")
+    writer.close
+    exit!(true)
+  end
+end

@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require_relative "../../test_helper"
+require_relative "../../support/scheduling"
+require "monitor"
+
+class SchedulerThreadsTest < Minitest::Test
+  include Scheduling
+
+  def test_queues_between_threads_and_fibers
+    on_every_backend do
+      queue = Thread::Queue.new
+      bounded = Thread::SizedQueue.new(1)
+      Thread.new { 100.times { |i| queue << i } }
+      Thread.new { 100.times { |i| assert_equal i, bounded.pop } }
+      Fiber.schedule { 100.times { |i| assert_equal i, queue.pop } }
+      Fiber.schedule { 100.times { |i| bounded << i } }
+    end
+  end
+
+  def test_many_threads_unblock_many_fibers
+    on_every_backend do
+      queue = Thread::Queue.new
+      got = 0
+      20.times { Fiber.schedule { 100.times { queue.pop && got += 1 } } }
+      threads = Array.new(4) { Thread.new { 500.times { queue << 1 } } }
+      Fiber.schedule { threads.each(&:join) }
+      Fiber.scheduler.run
+      assert_equal 2000, got
+    end
+  end
+
+  def test_a_mutex_and_a_condition
+    on_every_backend do |scheduler|
+      mutex = Thread::Mutex.new
+      condition = Thread::ConditionVariable.new
+      order = []
+      Fiber.schedule { mutex.synchronize { condition.wait(mutex) && order << :woken } }
+      Fiber.schedule { mutex.synchronize { order << :locked && sleep(0.005) && order << :unlocks && condition.signal } }
+      Fiber.schedule { mutex.synchronize { order << :after } }
+      Fiber.schedule { mutex.synchronize { condition.wait(mutex, 0.001) } }
+      scheduler.run
+      assert_equal %i[locked unlocks after woken].sort, order.sort
+      assert_equal %i[locked unlocks], order.first(2)
+    end
+  end
+
+  def test_a_monitor
+    on_every_backend do
+      monitor = Monitor.new
+      condition = monitor.new_cond
+      ready = false
+      Fiber.schedule { monitor.synchronize { condition.wait_until { ready } } }
+      Thread.new { monitor.synchronize { (ready = true) && condition.broadcast } }
+    end
+  end
+
+  def test_joining_threads
+    on_every_backend do
+      Fiber.schedule { assert_equal 42, Thread.new { sleep(0.005) && 42 }.value }
+      Fiber.schedule { assert_nil Thread.new { sleep(0.05) }.join(0.001) }
+      Fiber.schedule do
+        thread = Thread.new { (Thread.current.report_on_exception = false) || raise(KeyError) }
+        assert_raises(KeyError) { thread.join }
+      end
+    end
+  end
+
+  def test_schedulers_of_several_threads
+    on_every_backend do |_scheduler, backend|
+      queue = Thread::Queue.new
+      other = Thread.new do
+        Fiber.set_scheduler(Upwell::Scheduler.new(backend: backend))
+        Fiber.schedule { 3.times { |i| sleep(0.001) && queue << i } }
+      end
+      Fiber.schedule { assert_equal([0, 1, 2], Array.new(3) { queue.pop }) }
+      Fiber.schedule { other.join }
+    end
+  end
+
+  # The scheduler's turn without the interpreter's lock is one that a trap handler may end.
+  def test_a_trap_handler_unblocks
+    IO.popen([RbConfig.ruby, "-I#{$LOAD_PATH.first}", "-rupwell", "-e", <<~RUBY]) do |out|
+      $stdout.sync = true
+      queue = Thread::Queue.new
+      trap(:USR1) { queue << "trapped" }
+      Fiber.set_scheduler(Upwell::Scheduler.new)
+      Fiber.schedule { puts "ready"; puts queue.pop }
+    RUBY
+      assert_equal "ready\n", out.gets
+      Process.kill(:USR1, out.pid)
+      assert_equal "trapped\n", out.read
+    end
+  end
+end

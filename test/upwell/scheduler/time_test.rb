@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+require_relative "../../test_helper"
+require_relative "../../support/scheduling"
+
+class SchedulerTimeTest < Minitest::Test
+  include Scheduling
+
+  def test_sleeps_pass_side_by_side_in_their_order
+    BACKENDS.each do |backend|
+      order = []
+      time = seconds do
+        scheduled(backend) do
+          [0.03, 0.01, 0.02].each { |duration| Fiber.schedule { sleep(duration) && order << duration } }
+        end
+      end
+      assert_equal [0.01, 0.02, 0.03], order
+      assert_operator time, :>=, 0.03
+    end
+  end
+
+  def test_sleep_takes_every_kind_of_number
+    on_every_backend do
+      [0, 1/1000r, 0.001].each { |duration| Fiber.schedule { assert_kind_of Integer, sleep(duration) } }
+      Fiber.schedule { assert_raises(ArgumentError) { sleep(-1) } }
+      Fiber.schedule { assert_raises(TypeError) { sleep("1") } }
+    end
+  end
+
+  def test_sleep_without_end_is_ended_by_an_exception
+    on_every_backend do
+      sleeper = Fiber.schedule { assert_raises(EOFError) { sleep } }
+      Fiber.schedule { sleeper.raise(EOFError) }
+    end
+  end
+
+  def test_ten_thousand_sleepers
+    on_every_backend do |scheduler|
+      woken = 0
+      10_000.times { Fiber.schedule { sleep(0.01) && woken += 1 } }
+      assert_equal 10_000, scheduler.stats[:fibers]
+      scheduler.run
+      assert_equal 10_000, woken
+    end
+  end
+
+  def test_a_timeout_ends_what_waits
+    on_every_backend do
+      reader, writer = IO.pipe
+      [-> { sleep }, -> { reader.read }, -> { Thread::Queue.new.pop }, -> { reader.wait_readable }].each do |wait|
+        Fiber.schedule do
+          error = assert_raises(Timeout::Error) { Timeout.timeout(0.01, &wait) }
+          assert_equal "execution expired", error.message
+        end
+      end
+      Fiber.schedule { assert_raises(IndexError) { Timeout.timeout(0.01, IndexError) { sleep } } }
+      Fiber.schedule { sleep(0.03) || writer.close }
+    end
+  end
+
+  def test_a_timeout_that_is_not_needed
+    on_every_backend do |scheduler|
+      Fiber.schedule do
+        assert_equal :done, Timeout.timeout(10) { sleep(0.001) && :done }
+        assert_equal 0, scheduler.stats[:timers]
+      end
+    end
+  end
+
+  def test_the_inner_of_two_timeouts
+    on_every_backend do
+      Fiber.schedule do
+        Timeout.timeout(10, IndexError) { assert_raises(KeyError) { Timeout.timeout(0.01, KeyError) { sleep } } }
+        assert_raises(IndexError) { Timeout.timeout(0.01, IndexError) { Timeout.timeout(10, KeyError) { sleep } } }
+      end
+    end
+  end
+
+  def test_a_timeout_reaches_a_fiber_that_has_resumed_another
+    on_every_backend do
+      Fiber.schedule do
+        lines = Enumerator.new { |found| 3.times { |i| sleep(0.02) && found << i } }
+        assert_raises(Timeout::Error) do
+          Timeout.timeout(0.01) do
+            lines.next
+            sleep
+          end
+        end
+      end
+    end
+  end
+end
