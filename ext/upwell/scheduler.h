@@ -27,6 +27,7 @@ struct rb_uw_scheduler {
     VALUE self, backend;
     VALUE root;      /* the fiber that turns the loop, as far as one does */
     bool root_waits; /* it has let another go on, and can be transferred to */
+    VALUE running;   /* the last fiber that is known to have gone on, or nil */
     bool turning;    /* the loop may be waiting, and has to be woken */
     bool closed;
     unsigned generation; /* of the loop: what an earlier one was told is void */
@@ -35,11 +36,13 @@ struct rb_uw_scheduler {
     struct uw_list waits;     /* all records, by `link`: their fibers are marked */
     struct uw_list ready;     /* those whose fibers may go on */
     struct uw_list batch;     /* those that have their turn */
+    struct uw_list starters;  /* those that have started another, and go on when it waits or ends; the last first */
     struct uw_list unblocked; /* by other threads too; touched with the interpreter's lock only */
     struct uw_list timeouts;  /* of timeout_after, those that are due */
     struct uw_list descriptors[RB_UW_DESCRIPTOR_BUCKETS]; /* the records that wait for an IO, by its number */
     st_table *blocked;                                    /* the records that wait for `unblock`, by their fiber */
     VALUE early;            /* Array: fibers that were unblocked just before they blocked */
+    VALUE left;             /* Array: fibers that have raised into another, which did not come back to them */
     VALUE interrupts;       /* Array: fiber, exception, fiber, exception ... */
     VALUE error;            /* the first that a fiber did not rescue, or nil */
     size_t waiting, fibers; /* how many there are */
@@ -55,6 +58,7 @@ struct rb_uw_wait {
     unsigned generation;
     int32_t result; /* of the operation */
     bool over;      /* what was waited for has come, or the time is up */
+    bool returned;  /* the fiber has gone on without an exception */
     bool timed_out;
     bool io_closed;
     bool blocked; /* is in `blocked` */
@@ -112,7 +116,7 @@ bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns);
  * which wait->timed_out tells, a negative one. Raises IOError when `io` is closed meanwhile. */
 int32_t rb_uw_wait_operation(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns);
 
-/* Transfers to `fiber`, or with nil to whoever has its turn; the current fiber goes on with the next batch. */
+/* Starts `fiber`, and goes on when that one waits or ends; with nil, goes on when all others have had their turn. */
 void rb_uw_wait_turn(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
 /* Lets the fiber go on. Safe without the interpreter's lock, on the loop's thread. */

@@ -9,7 +9,7 @@
 
 #define STOP_NS UW_NS_PER_SECOND /* for the `ensure` clauses of fibers that are ended by the scheduler's end */
 
-static VALUE cScheduler, cFiber, eStop;
+static VALUE cScheduler, cFiber, eFiberError, eStop;
 static ID id_report;
 static atomic_uint forks;
 
@@ -26,6 +26,8 @@ static void scheduler_mark(void *data)
     rb_gc_mark(scheduler->root); /* compared with addresses on the stacks of fibers */
     rb_gc_mark_movable(scheduler->backend);
     rb_gc_mark_movable(scheduler->early);
+    rb_gc_mark(scheduler->running); /* likewise */
+    rb_gc_mark_movable(scheduler->left);
     rb_gc_mark_movable(scheduler->interrupts);
     rb_gc_mark_movable(scheduler->error);
     for (struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
@@ -38,6 +40,7 @@ static void scheduler_compact(void *data)
 
     scheduler->backend = rb_gc_location(scheduler->backend);
     scheduler->early = rb_gc_location(scheduler->early);
+    scheduler->left = rb_gc_location(scheduler->left);
     scheduler->interrupts = rb_gc_location(scheduler->interrupts);
     scheduler->error = rb_gc_location(scheduler->error);
 }
@@ -87,12 +90,13 @@ static struct rb_uw_scheduler *get(VALUE self)
 static void begin_generation(struct rb_uw_scheduler *scheduler)
 {
     scheduler->generation++;
-    scheduler->root = Qnil;
+    scheduler->root = scheduler->running = Qnil;
     scheduler->root_waits = scheduler->turning = false;
     scheduler->waiting = 0;
     uw_list_init(&scheduler->waits);
     uw_list_init(&scheduler->ready);
     uw_list_init(&scheduler->batch);
+    uw_list_init(&scheduler->starters);
     uw_list_init(&scheduler->unblocked);
     uw_list_init(&scheduler->timeouts);
     for (size_t i = 0; i < RB_UW_DESCRIPTOR_BUCKETS; i++)
@@ -108,9 +112,10 @@ static VALUE scheduler_allocate(VALUE class)
 
     scheduler->blocked = blocked;
     scheduler->self = self;
-    scheduler->backend = scheduler->early = scheduler->interrupts = scheduler->error = Qnil;
+    scheduler->backend = scheduler->early = scheduler->left = scheduler->interrupts = scheduler->error = Qnil;
     begin_generation(scheduler);
     scheduler->early = rb_ary_new();
+    scheduler->left = rb_ary_new();
     scheduler->interrupts = rb_ary_new();
     return self;
 }
@@ -222,12 +227,25 @@ static void as_root(struct rb_uw_scheduler *scheduler, root_work *work, VALUE ar
     RB_GC_GUARD(argument);
 }
 
-/* Lets `fiber` go on until it waits or ends. */
-static void transfer(struct rb_uw_scheduler *scheduler, VALUE fiber)
+static void transfer_to(struct rb_uw_scheduler *scheduler, VALUE fiber)
 {
     scheduler->root_waits = true;
+    scheduler->running = fiber;
     rb_fiber_transfer(fiber, 0, NULL);
+    scheduler->running = Qnil;
     scheduler->root_waits = false;
+}
+
+/* Lets `fiber` go on until it waits or ends, and then those that started others meanwhile. */
+static void transfer(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    transfer_to(scheduler, fiber);
+    while (!uw_list_empty(&scheduler->starters)) {
+        struct rb_uw_wait *wait = uw_owner(scheduler->starters.previous, struct rb_uw_wait, ready);
+
+        uw_list_remove(&wait->ready);
+        transfer_to(scheduler, wait->fiber);
+    }
 }
 
 /* After a turn */
@@ -235,12 +253,14 @@ static void transfer(struct rb_uw_scheduler *scheduler, VALUE fiber)
 bool rb_uw_scheduler_ready(const struct rb_uw_scheduler *scheduler)
 {
     return !uw_list_empty(&scheduler->ready) || !uw_list_empty(&scheduler->batch) ||
-           !uw_list_empty(&scheduler->unblocked) || RARRAY_LEN(scheduler->interrupts) > 0;
+           !uw_list_empty(&scheduler->starters) || !uw_list_empty(&scheduler->unblocked) ||
+           RARRAY_LEN(scheduler->left) > 0 || RARRAY_LEN(scheduler->interrupts) > 0;
 }
 
 bool rb_uw_scheduler_pending(const struct rb_uw_scheduler *scheduler)
 {
-    return !uw_list_empty(&scheduler->waits) || RARRAY_LEN(scheduler->interrupts) > 0;
+    return !uw_list_empty(&scheduler->waits) || RARRAY_LEN(scheduler->left) > 0 ||
+           RARRAY_LEN(scheduler->interrupts) > 0;
 }
 
 static void end_unblocked(struct rb_uw_scheduler *scheduler)
@@ -266,6 +286,28 @@ static void raise_interrupts(struct rb_uw_scheduler *scheduler)
     }
 }
 
+static VALUE transfer_to_left(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = get(self);
+
+    transfer(scheduler, rb_ary_shift(scheduler->left));
+    return Qnil;
+}
+
+/* A fiber that has been resumed otherwise meanwhile, or has resumed another, goes on without us. */
+static void run_left(struct rb_uw_scheduler *scheduler)
+{
+    while (RARRAY_LEN(scheduler->left) > 0) {
+        int state;
+
+        rb_protect(transfer_to_left, scheduler->self, &state);
+        scheduler->root_waits = false;
+        if (state && !RTEST(rb_obj_is_kind_of(rb_errinfo(), eFiberError)))
+            rb_jump_tag(state);
+        rb_set_errinfo(Qnil);
+    }
+}
+
 /* Those that are ready now: what they make ready has its turn after the loop's. */
 static void run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
 {
@@ -273,6 +315,7 @@ static void run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
     rb_uw_scheduler_raise_timeouts(scheduler);
     raise_interrupts(scheduler);
     end_unblocked(scheduler);
+    uw_list_move(&scheduler->batch, &scheduler->starters);
     uw_list_move(&scheduler->batch, &scheduler->ready);
     while (!uw_list_empty(&scheduler->batch)) {
         struct rb_uw_wait *wait = uw_owner(scheduler->batch.next, struct rb_uw_wait, ready);
@@ -280,6 +323,7 @@ static void run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
         uw_list_remove(&wait->ready);
         transfer(scheduler, wait->fiber);
     }
+    run_left(scheduler);
 }
 
 void rb_uw_scheduler_run_ready(struct rb_uw_scheduler *scheduler)
@@ -660,6 +704,7 @@ void rb_uw_init_scheduler(void)
     if (pthread_atfork(NULL, NULL, count_fork))
         rb_memerror();
     cFiber = rb_path2class("Fiber");
+    eFiberError = rb_path2class("FiberError");
     id_report = rb_intern("report");
 
     /* Document-class: Upwell::Scheduler

@@ -67,6 +67,18 @@ void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler)
     uw_list_init(&wait->ready);
     uw_list_init(&wait->unblocked);
     uw_list_init(&wait->descriptor);
+    if (scheduler->root_waits)
+        scheduler->running = wait->fiber;
+}
+
+/* A fiber that raises into this one transfers to it; and this one, when it waits or ends, to the root. */
+static void note_raiser(struct rb_uw_wait *wait)
+{
+    struct rb_uw_scheduler *scheduler = wait->scheduler;
+
+    if (!NIL_P(scheduler->running) && scheduler->running != wait->fiber)
+        rb_ary_push(scheduler->left, scheduler->running);
+    scheduler->running = wait->fiber;
 }
 
 static VALUE give_way(VALUE argument)
@@ -89,6 +101,7 @@ void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
         uw_cancel(scheduler->loop, operation);
         rb_protect(give_way, (VALUE)scheduler, &raised);
         if (raised) {
+            note_raiser(wait);
             state = raised;
             error = rb_errinfo();
         }
@@ -134,6 +147,8 @@ static VALUE leave(VALUE argument)
 {
     struct rb_uw_wait *wait = (struct rb_uw_wait *)argument;
 
+    if (!wait->returned)
+        note_raiser(wait);
     if (wait->operation.pending)
         return rb_ensure(cancel_operation, argument, forget_after_all, argument);
     forget(wait);
@@ -149,6 +164,7 @@ static VALUE suspend(VALUE argument)
             rb_raise(rb_eUpwellError, "the scheduler was closed while this fiber was waiting");
         rb_uw_scheduler_give_way(wait->scheduler);
     }
+    wait->returned = true;
     return Qnil;
 }
 
@@ -173,12 +189,16 @@ struct waiting_turn {
 
 static VALUE give_turn(VALUE argument)
 {
-    const struct waiting_turn *turn = (const struct waiting_turn *)argument;
+    struct waiting_turn *turn = (struct waiting_turn *)argument;
+    struct rb_uw_scheduler *scheduler = turn->wait.scheduler;
 
-    if (NIL_P(turn->fiber))
-        rb_uw_scheduler_give_way(turn->wait.scheduler);
-    else
+    if (NIL_P(turn->fiber)) {
+        rb_uw_scheduler_give_way(scheduler);
+    } else {
+        scheduler->running = turn->fiber;
         rb_fiber_transfer(turn->fiber, 0, NULL);
+    }
+    turn->wait.returned = true;
     return Qnil;
 }
 
@@ -188,7 +208,7 @@ void rb_uw_wait_turn(struct rb_uw_scheduler *scheduler, VALUE fiber)
 
     rb_uw_wait_init(&turn.wait, scheduler);
     begin(&turn.wait);
-    rb_uw_wait_end(&turn.wait);
+    uw_list_append(NIL_P(fiber) ? &scheduler->ready : &scheduler->starters, &turn.wait.ready);
     rb_ensure(give_turn, (VALUE)&turn, leave, (VALUE)&turn.wait);
     RB_GC_GUARD(fiber);
 }

@@ -28,7 +28,7 @@ class SchedulerGarbageCollectionTest < Minitest::Test
   end
 
   def test_with_compaction
-    skip "this platform does not compact" unless GC.respond_to?(:auto_compact=)
+    skip "compaction breaks Ruby 3.1 itself" if RUBY_VERSION < "3.2"
 
     on_every_backend do |scheduler|
       GC.auto_compact = true
@@ -41,9 +41,10 @@ class SchedulerGarbageCollectionTest < Minitest::Test
   end
 
   def test_a_scheduler_nobody_refers_to_is_freed
+    GC.start
     before = Dir.children("/proc/self/fd").size
     20.times { Thread.new { Fiber.set_scheduler(Upwell::Scheduler.new) || Fiber.schedule { sleep(0.0001) } }.join }
     GC.start
-    assert_equal before, Dir.children("/proc/self/fd").size
+    assert_operator before, :>=, Dir.children("/proc/self/fd").size
   end
 end

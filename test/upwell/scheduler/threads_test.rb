@@ -58,7 +58,8 @@ class SchedulerThreadsTest < Minitest::Test
   def test_joining_threads
     on_every_backend do
       Fiber.schedule { assert_equal 42, Thread.new { sleep(0.005) && 42 }.value }
-      Fiber.schedule { assert_nil Thread.new { sleep(0.05) }.join(0.001) }
+      # Ruby 3.1 does not end such a wait.
+      Fiber.schedule { assert_nil Thread.new { sleep(0.05) }.join(0.001) } if RUBY_VERSION >= "3.2"
       Fiber.schedule do
         thread = Thread.new { (Thread.current.report_on_exception = false) || raise(KeyError) }
         assert_raises(KeyError) { thread.join }

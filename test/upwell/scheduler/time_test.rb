@@ -49,7 +49,7 @@ class SchedulerTimeTest < Minitest::Test
       reader, writer = IO.pipe
       [-> { sleep }, -> { reader.read }, -> { Thread::Queue.new.pop }, -> { reader.wait_readable }].each do |wait|
         Fiber.schedule do
-          error = assert_raises(Timeout::Error) { Timeout.timeout(0.01, &wait) }
+          error = assert_raises(Timeout::Error) { Timeout.timeout(0.01) { wait.call } }
           assert_equal "execution expired", error.message
         end
       end
