@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "English"
 require_relative "../../test_helper"
 require_relative "../../support/scheduling"
 
@@ -25,7 +26,7 @@ class SchedulerFiberTest < Minitest::Test
   def test_every_fiber_has_its_turn
     on_every_backend do |scheduler|
       order = []
-      %i[a b].each { |name| Fiber.schedule { 3.times { order << name && scheduler.yield } } }
+      %i[a b].each { |name| Fiber.schedule { 3.times { (order << name) && scheduler.yield } } }
       scheduler.run
       assert_equal %i[a b a b a b], order
     end
@@ -53,7 +54,7 @@ class SchedulerFiberTest < Minitest::Test
       RUBY
     end
     assert_match(/#<Fiber.* terminated with exception.*oops \(RuntimeError\)/m, err)
-    refute $?.success?
+    refute $CHILD_STATUS.success?
   end
 
   def test_exit_ends_the_process
@@ -62,7 +63,7 @@ class SchedulerFiberTest < Minitest::Test
       Fiber.schedule { sleep }
       Fiber.schedule { sleep(0.001); exit 7 }
     RUBY
-    assert_equal 7, $?.exitstatus
+    assert_equal 7, $CHILD_STATUS.exitstatus
   end
 
   def test_an_interrupt_ends_all_and_runs_what_they_ensure
@@ -76,7 +77,7 @@ class SchedulerFiberTest < Minitest::Test
       Process.kill(:INT, out.pid)
       assert_equal "ensured\n", out.read
     end
-    assert_equal Signal.list["INT"], $?.termsig
+    assert_equal Signal.list["INT"], $CHILD_STATUS.termsig
   end
 
   def test_an_exception_is_raised_into_whatever_waits
@@ -108,7 +109,7 @@ class SchedulerFiberTest < Minitest::Test
   def test_fibers_within_fibers
     on_every_backend do
       Fiber.schedule do
-        numbers = Enumerator.new { |found| 3.times { |i| sleep(0.001) && found << i } }
+        numbers = Enumerator.new { |found| 3.times { |i| sleep(0.001) && (found << i) } }
         assert_equal [0, 1, 2], [numbers.next, numbers.next, numbers.next]
         assert_raises(StopIteration) { numbers.next }
         other = Fiber.new { |x| Fiber.yield(sleep(0.001) && (x + 1)) + 1 }
@@ -121,7 +122,7 @@ class SchedulerFiberTest < Minitest::Test
     on_every_backend do
       done = []
       fiber = Fiber.new do
-        Fiber.schedule { sleep(0.005) && done << :scheduled }
+        Fiber.schedule { sleep(0.005) && (done << :scheduled) }
         sleep(0.01)
         done << :resumed
         Fiber.yield

@@ -57,7 +57,7 @@ class SchedulerIOTest < Minitest::Test
         assert_equal reader, reader.wait_readable(10)
         assert_equal "x", reader.readpartial(8)
       end
-      Fiber.schedule { sleep(0.01) && writer << "x" }
+      Fiber.schedule { sleep(0.01) && (writer << "x") }
     end
   end
 
@@ -66,7 +66,7 @@ class SchedulerIOTest < Minitest::Test
       one, other = UNIXSocket.pair
       got = []
       2.times { Fiber.schedule { got << one.readpartial(1) } }
-      Fiber.schedule { one.wait_readable && got << :readable }
+      Fiber.schedule { one.wait_readable && (got << :readable) }
       Fiber.schedule { sleep(0.005) && other.write("ab") }
       Fiber.schedule { sleep(0.02) && assert_equal(["a", "b"], (got - [:readable]).sort) }
     end
@@ -189,7 +189,7 @@ class SchedulerIOTest < Minitest::Test
         assert_equal [[reader], [], []], IO.select([reader], nil, nil, 0) # what was read ahead
         Timeout.timeout(0.01) { assert_raises(Timeout::Error) { IO.select([quiet]) } }
       end
-      Fiber.schedule { sleep(0.01) && writer << "12" }
+      Fiber.schedule { sleep(0.01) && (writer << "12") }
     end
   end
 

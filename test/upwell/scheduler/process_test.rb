@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "English"
 require_relative "../../test_helper"
 require_relative "../../support/scheduling"
 
@@ -20,12 +21,12 @@ class SchedulerProcessTest < Minitest::Test
     on_every_backend do
       Fiber.schedule do
         assert_equal "out\n", `echo out`
-        assert_predicate $?, :success?
+        assert_predicate $CHILD_STATUS, :success?
         refute system("exit 3")
-        assert_equal 3, $?.exitstatus
+        assert_equal 3, $CHILD_STATUS.exitstatus
         pid = Process.spawn("kill -TERM $$")
         assert_equal pid, Process.wait(pid)
-        assert_equal Signal.list["TERM"], $?.termsig
+        assert_equal Signal.list["TERM"], $CHILD_STATUS.termsig
         assert_raises(Errno::ECHILD) { Process.wait(pid) }
       end
     end
@@ -60,7 +61,7 @@ class SchedulerProcessTest < Minitest::Test
           writer.close
           assert_equal "slept 1", reader.read
           Process.wait(pid)
-          assert_predicate $?, :success?
+          assert_predicate $CHILD_STATUS, :success?
         end
       end
       Fiber.schedule { 5.times { sleep(0.005) } }

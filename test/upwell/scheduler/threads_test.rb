@@ -35,8 +35,8 @@ class SchedulerThreadsTest < Minitest::Test
       mutex = Thread::Mutex.new
       condition = Thread::ConditionVariable.new
       order = []
-      Fiber.schedule { mutex.synchronize { condition.wait(mutex) && order << :woken } }
-      Fiber.schedule { mutex.synchronize { order << :locked && sleep(0.005) && order << :unlocks && condition.signal } }
+      Fiber.schedule { mutex.synchronize { condition.wait(mutex) && (order << :woken) } }
+      Fiber.schedule { mutex.synchronize { (order << :locked) && sleep(0.005) && (order << :unlocks) && condition.signal } }
       Fiber.schedule { mutex.synchronize { order << :after } }
       Fiber.schedule { mutex.synchronize { condition.wait(mutex, 0.001) } }
       scheduler.run
@@ -72,7 +72,7 @@ class SchedulerThreadsTest < Minitest::Test
       queue = Thread::Queue.new
       other = Thread.new do
         Fiber.set_scheduler(Upwell::Scheduler.new(backend: backend))
-        Fiber.schedule { 3.times { |i| sleep(0.001) && queue << i } }
+        Fiber.schedule { 3.times { |i| sleep(0.001) && (queue << i) } }
       end
       Fiber.schedule { assert_equal([0, 1, 2], Array.new(3) { queue.pop }) }
       Fiber.schedule { other.join }

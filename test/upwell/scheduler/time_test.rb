@@ -11,7 +11,7 @@ class SchedulerTimeTest < Minitest::Test
       order = []
       time = seconds do
         scheduled(backend) do
-          [0.03, 0.01, 0.02].each { |duration| Fiber.schedule { sleep(duration) && order << duration } }
+          [0.03, 0.01, 0.02].each { |duration| Fiber.schedule { sleep(duration) && (order << duration) } }
         end
       end
       assert_equal [0.01, 0.02, 0.03], order
@@ -79,7 +79,7 @@ class SchedulerTimeTest < Minitest::Test
   def test_a_timeout_reaches_a_fiber_that_has_resumed_another
     on_every_backend do
       Fiber.schedule do
-        lines = Enumerator.new { |found| 3.times { |i| sleep(0.02) && found << i } }
+        lines = Enumerator.new { |found| 3.times { |i| sleep(0.02) && (found << i) } }
         assert_raises(Timeout::Error) do
           Timeout.timeout(0.01) do
             lines.next
