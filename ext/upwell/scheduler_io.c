@@ -321,8 +321,9 @@ void rb_uw_init_scheduler_io(VALUE class)
     rb_define_method(class, "io_pread", scheduler_io_pread, -1);
     if (ruby_writes_well())
         rb_define_method(class, "io_write", scheduler_io_write, -1);
-#if RB_UW_RUBY(3, 2)
-    rb_define_method(class, "io_pwrite", scheduler_io_pwrite, -1); /* Ruby 3.1 tells it a wrong place */
+#if RB_UW_RUBY(4, 0)
+    /* Ruby 3.1 tells it a wrong place, and until 3.4 IO#pwrite calls it without the interpreter's lock. */
+    rb_define_method(class, "io_pwrite", scheduler_io_pwrite, -1);
 #else
     (void)scheduler_io_pwrite;
 #endif
