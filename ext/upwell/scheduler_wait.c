@@ -64,6 +64,7 @@ void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler)
                                 .fiber = rb_fiber_current(),
                                 .io = Qnil,
                                 .generation = scheduler->generation};
+    uw_list_init(&wait->link);
     uw_list_init(&wait->ready);
     uw_list_init(&wait->unblocked);
     uw_list_init(&wait->descriptor);
@@ -87,29 +88,10 @@ static VALUE give_way(VALUE argument)
     return Qnil;
 }
 
-/* What is raised into the fiber meanwhile is raised when the kernel has let go of the operation; of several, the last.
- */
-void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
+static void begin(struct rb_uw_wait *wait)
 {
-    struct rb_uw_scheduler *scheduler = wait->scheduler;
-    VALUE error = Qnil;
-    int state = 0;
-
-    while (operation->pending && wait->generation == scheduler->generation) {
-        int raised = 0;
-
-        uw_cancel(scheduler->loop, operation);
-        rb_protect(give_way, (VALUE)scheduler, &raised);
-        if (raised) {
-            note_raiser(wait);
-            state = raised;
-            error = rb_errinfo();
-        }
-    }
-    if (state) {
-        rb_set_errinfo(error);
-        rb_jump_tag(state);
-    }
+    uw_list_append(&wait->scheduler->waits, &wait->link);
+    wait->scheduler->waiting++;
 }
 
 static void forget(struct rb_uw_wait *wait)
@@ -127,6 +109,37 @@ static void forget(struct rb_uw_wait *wait)
     uw_list_remove(&wait->descriptor);
     uw_list_remove(&wait->link);
     scheduler->waiting--;
+}
+
+/* What is raised into the fiber meanwhile is raised when the kernel has let go of the operation; of several, the last.
+ */
+void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
+{
+    struct rb_uw_scheduler *scheduler = wait->scheduler;
+    bool left = uw_list_empty(&wait->link);
+    VALUE error = Qnil;
+    int state = 0;
+
+    if (left) /* what it waited for is over, but the scheduler must not be */
+        begin(wait);
+
+    while (operation->pending && wait->generation == scheduler->generation) {
+        int raised = 0;
+
+        uw_cancel(scheduler->loop, operation);
+        rb_protect(give_way, (VALUE)scheduler, &raised);
+        if (raised) {
+            note_raiser(wait);
+            state = raised;
+            error = rb_errinfo();
+        }
+    }
+    if (left)
+        forget(wait);
+    if (state) {
+        rb_set_errinfo(error);
+        rb_jump_tag(state);
+    }
 }
 
 static VALUE forget_after_all(VALUE argument)
@@ -166,12 +179,6 @@ static VALUE suspend(VALUE argument)
     }
     wait->returned = true;
     return Qnil;
-}
-
-static void begin(struct rb_uw_wait *wait)
-{
-    uw_list_append(&wait->scheduler->waits, &wait->link);
-    wait->scheduler->waiting++;
 }
 
 void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns)

@@ -177,7 +177,6 @@ class SchedulerIOTest < Minitest::Test
 
   def test_select
     skip "Ruby asks the scheduler since 3.2" if RUBY_VERSION < "3.2"
-    skip "known defect: a fiber and its poll are left behind after a time-out"
 
     on_every_backend do
       quiet, _quiet_writer = IO.pipe
