@@ -3,12 +3,14 @@
 # A client of an HTTP server that knows one answer.
 class Connection
   HEAD_BYTES_MAX = 16_384
+  READ_BYTES_MAX = 4096
   RESPONSE = "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, world!"
 
   attr_reader :io
 
   def initialize(io)
     @io = io
+    @bytes = +"" # used again for every read: strings of that size are dear
     @input = +""
     @output = +""
   end
@@ -18,10 +20,10 @@ class Connection
   # @return [Symbol, nil] what to wait for, :wait_readable or :wait_writable; nil when the connection is over
   def advance
     if @output.empty?
-      bytes = @io.read_nonblock(HEAD_BYTES_MAX, exception: false)
-      return bytes unless bytes.is_a?(String)
+      result = @io.read_nonblock(READ_BYTES_MAX, @bytes, exception: false)
+      return result unless result.is_a?(String)
 
-      @input << bytes
+      @input << @bytes
       answer_requests
     end
     write
