@@ -40,8 +40,9 @@ struct rb_uw_scheduler {
     struct uw_list unblocked; /* by other threads too; touched with the interpreter's lock only */
     struct uw_list timeouts;  /* of timeout_after, those that are due */
     struct uw_list descriptors[RB_UW_DESCRIPTOR_BUCKETS]; /* the records that wait for an IO, by its number */
-    st_table *blocked;                                    /* the records that wait for `unblock`, by their fiber */
-    VALUE early;            /* Array: fibers that were unblocked just before they blocked */
+    uint8_t untried[RB_UW_DESCRIPTOR_BUCKETS]; /* reads to come that shall wait at once, by the descriptor's number */
+    st_table *blocked;                         /* the records that wait for `unblock`, by their fiber */
+    VALUE early;                               /* Array: fibers that were unblocked just before they blocked */
     VALUE left;             /* Array: fibers that have raised into another, which did not come back to them */
     VALUE interrupts;       /* Array: fiber, exception, fiber, exception ... */
     VALUE error;            /* the first that a fiber did not rescue, or nil */

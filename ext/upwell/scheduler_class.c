@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <ruby/fiber/scheduler.h>
+#include <string.h>
 
 #include "io/backend.h"
 #include "upwell.h"
@@ -638,6 +639,19 @@ static VALUE end_loop(VALUE self)
     return Qnil;
 }
 
+/* A thread that is killed, or ends in an exception, does not wait for its fibers. */
+static bool thread_goes_on(void)
+{
+    VALUE status = rb_funcall(rb_thread_current(), rb_intern("status"), 0);
+
+    return NIL_P(rb_errinfo()) && strcmp(StringValueCStr(status), "aborting") != 0;
+}
+
+static VALUE run_if_thread_goes_on(VALUE self)
+{
+    return thread_goes_on() ? scheduler_run(self) : Qnil;
+}
+
 static VALUE end_fibers_and_loop(VALUE self)
 {
     return rb_ensure(stop_fibers, self, end_loop, self);
@@ -649,8 +663,9 @@ void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler)
 }
 
 /*
- * Runs until no fiber waits any more, and gives the loop back. When that is interrupted, by Ctrl-C for example, the
- * fibers are ended: their `ensure` clauses have a second. Fiber.set_scheduler(nil) and the end of the thread call this.
+ * Runs until no fiber waits any more, and gives the loop back. When that is interrupted, by Ctrl-C for example, or the
+ * thread ends in an exception or is killed, the fibers are ended: their `ensure` clauses have a second.
+ * Fiber.set_scheduler(nil) and the end of the thread call this.
  *
  * @return [nil]
  * @raise [Exception] what #run raises
@@ -663,7 +678,7 @@ static VALUE scheduler_close(VALUE self)
         return Qnil;
     if (!scheduler->loop)
         return end_loop(self);
-    return rb_ensure(scheduler_run, self, end_fibers_and_loop, self);
+    return rb_ensure(run_if_thread_goes_on, self, end_fibers_and_loop, self);
 }
 
 /*

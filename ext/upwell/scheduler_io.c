@@ -9,9 +9,11 @@
 #include <ruby/io/buffer.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "upwell.h"
 
+#define UNTRIED_READS 15              /* after one that had to wait */
 #define OPERATION_BYTES_MAX (1 << 30) /* of one read or write; the kernel's own limit is just under 2 GiB */
 
 _Static_assert((int)RUBY_IO_READABLE == POLLIN && (int)RUBY_IO_PRIORITY == POLLPRI && (int)RUBY_IO_WRITABLE == POLLOUT,
@@ -94,11 +96,38 @@ struct transfer {
     int64_t from; /* of a file, or -1 */
 };
 
+/* Whether `fd` is to be tried before it is waited for. One that had nothing is not tried for its next reads: a
+ * conversation waits for nearly every answer, while a stream that flows is found out soon enough. A readiness backend
+ * tries in any case. */
+static bool worth_trying(const struct transfer *transfer)
+{
+    uint8_t *untried = &transfer->scheduler->untried[(unsigned)transfer->fd % RB_UW_DESCRIPTOR_BUCKETS];
+
+    if (transfer->verb == UW_WRITE || transfer->from >= 0 || *untried == 0)
+        return true;
+    --*untried;
+    return false;
+}
+
+static void note_try(const struct transfer *transfer, ssize_t result)
+{
+    if (transfer->verb == UW_READ && result == -EAGAIN)
+        transfer->scheduler->untried[(unsigned)transfer->fd % RB_UW_DESCRIPTOR_BUCKETS] = UNTRIED_READS;
+}
+
 static ssize_t try_now(const struct transfer *transfer, size_t length)
 {
     struct iovec part = {transfer->base + transfer->done, length};
     ssize_t count = transfer->verb == UW_READ ? preadv2(transfer->fd, &part, 1, transfer->from, RWF_NOWAIT)
                                               : pwritev2(transfer->fd, &part, 1, transfer->from, RWF_NOWAIT);
+
+    return count < 0 ? -errno : count;
+}
+
+/* For read_nonblock, which has made the descriptor non-blocking: terminals too can be asked so. */
+static ssize_t read_now(const struct transfer *transfer, size_t length)
+{
+    ssize_t count = read(transfer->fd, transfer->base + transfer->done, length);
 
     return count < 0 ? -errno : count;
 }
@@ -152,12 +181,16 @@ static ssize_t wait_for(struct transfer *transfer, size_t length)
 static ssize_t transfer_some(struct transfer *transfer)
 {
     size_t left = transfer->size - transfer->done, length = left < OPERATION_BYTES_MAX ? left : OPERATION_BYTES_MAX;
-    ssize_t count = try_now(transfer, length);
 
-    if (!must_wait(count))
-        return count;
+    if (worth_trying(transfer)) {
+        ssize_t count = try_now(transfer, length);
+
+        if (!must_wait(count))
+            return count;
+        note_try(transfer, count);
+    }
     if (must_not_wait(transfer))
-        return -EAGAIN;
+        return read_now(transfer, length);
     return wait_for(transfer, length);
 }
 

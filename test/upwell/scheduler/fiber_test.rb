@@ -155,6 +155,24 @@ class SchedulerFiberTest < Minitest::Test
     end
   end
 
+  def test_a_thread_that_is_killed_ends_its_fibers
+    BACKENDS.each do |backend|
+      ensured = Thread::Queue.new
+      ready = Thread::Queue.new
+      thread = Thread.new do
+        Fiber.set_scheduler(Upwell::Scheduler.new(backend: backend))
+        Fiber.schedule { (ready << 1) && sleep }
+        sleep
+      ensure
+        ensured << :thread
+      end
+      ready.pop
+      thread.kill
+      assert thread.join(PATIENCE)
+      assert_equal :thread, ensured.pop
+    end
+  end
+
   def test_choosing_a_backend
     assert_equal BACKENDS, Upwell::Scheduler.backends
     BACKENDS.each { |backend| assert_equal backend, Upwell::Scheduler.new(backend: backend.to_sym).backend }
