@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -77,8 +78,24 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
  * while. */
 static void accept_failed(struct uw_server *server)
 {
-    if (!atomic_load(&server->draining))
-        uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns + UW_ACCEPT_RETRY_NS);
+    uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns + UW_ACCEPT_RETRY_NS);
+}
+
+/* Of the processes that accept from one socket through io_uring, the kernel wakes one for each client (see
+ * EPOLLEXCLUSIVE). Had that been this one, which no longer accepts, the client would wait in the backlog until another
+ * comes. */
+static void accept_left(struct uw_server *server, struct uw_listener *listener)
+{
+    int flags = fcntl(listener->accept.fd, F_GETFL), fd = 0;
+
+    if (flags < 0 || fcntl(listener->accept.fd, F_SETFL, flags | O_NONBLOCK))
+        return;
+    for (int i = 0; i < UW_DRAIN_LEFT_MAX && fd >= 0 && !full(server); i++) {
+        fd = accept4(listener->accept.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0)
+            uw_connection_open(server, listener, fd);
+    }
+    (void)fcntl(listener->accept.fd, F_SETFL, flags);
 }
 
 static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
@@ -90,6 +107,8 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
         uw_connection_open(server, listener, result);
         if (full(server))
             stop_accepting(server);
+    } else if (atomic_load(&server->draining)) {
+        accept_left(server, listener);
     } else if (result == -ECANCELED) {
         uw_server_resume_accepting(server); /* room may have come since */
     } else {
@@ -188,6 +207,16 @@ void uw_server_drain(struct uw_server *server)
     drain_backlog(server);
     for (node = server->all.next; node != &server->all; node = node->next)
         uw_connection_drain(uw_owner(node, struct uw_connection, link));
+}
+
+bool uw_server_drained(const struct uw_server *server)
+{
+    if (server->accept_retry.active || server->connections.taken > 0)
+        return false;
+    for (int i = 0; i < server->listener_count; i++)
+        if (server->listeners[i].accept.pending)
+            return false;
+    return true;
 }
 
 void uw_server_close(struct uw_server *server)

@@ -25,6 +25,7 @@
 #define UW_DRAIN_IDLE_NS \
     (UW_NS_PER_SECOND / 2)    /* for a request that is under way on a kept connection when draining begins */
 #define UW_DRAIN_TURNS_MAX 64 /* of accepting from the backlog when draining */
+#define UW_DRAIN_LEFT_MAX 64  /* clients taken once accepting has ended; more of them wake another process */
 
 struct uw_server_settings {
     struct uw_http_limits http;
@@ -83,10 +84,7 @@ void uw_server_flush(struct uw_server *server);
 void uw_server_drain(struct uw_server *server);
 
 /* Whether a server that drains has nothing left to do. */
-static inline bool uw_server_drained(const struct uw_server *server)
-{
-    return !server->accept_retry.active && server->connections.taken == 0;
-}
+bool uw_server_drained(const struct uw_server *server);
 
 static inline size_t uw_server_connections(const struct uw_server *server)
 {

@@ -1,0 +1,82 @@
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "io/backend.h"
+#include "server/server.h"
+
+#define TURNS_MAX 200
+#define TURN_NS (UW_NS_PER_SECOND / 100)
+#define MOMENTS 6 /* turns of a server that drains after which a client comes */
+
+static const struct uw_server_settings settings = {
+    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
+    .connections_max = 10,
+    .head_timeout_ns = UW_NS_PER_SECOND,
+    .body_timeout_ns = UW_NS_PER_SECOND,
+    .keep_alive_timeout_ns = UW_NS_PER_SECOND,
+    .write_timeout_ns = UW_NS_PER_SECOND,
+};
+
+static struct uw_server one, successor;
+static struct sockaddr_in address;
+
+static int listen_on_loopback(void)
+{
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    CHECK_EQUAL(0, bind(fd, (struct sockaddr *)&address, size));
+    CHECK_EQUAL(0, listen(fd, 10));
+    CHECK_EQUAL(0, getsockname(fd, (struct sockaddr *)&address, &size));
+    return fd;
+}
+
+static int connect_to_it(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK_EQUAL(0, connect(fd, (struct sockaddr *)&address, sizeof address));
+    return fd;
+}
+
+static void open_server(struct uw_server *server, const char *backend, int listener)
+{
+    CHECK_EQUAL(0, uw_server_open(server, &settings, backend, (struct uw_handler){0}));
+    CHECK_EQUAL(0, uw_server_listen(server, listener));
+    CHECK_EQUAL(0, uw_server_turn(server, 0));
+}
+
+/* The client says nothing: a server that drains is done with it at once. */
+static void a_client_comes_after(int turns, const char *backend)
+{
+    int listener = listen_on_loopback(), client;
+
+    open_server(&one, backend, listener);
+    open_server(&successor, backend, listener);
+    uw_server_drain(&one);
+    for (int i = 0; i < turns; i++)
+        CHECK_EQUAL(0, uw_server_turn(&one, 0));
+    client = connect_to_it();
+    for (int i = 0; i < TURNS_MAX && !uw_server_drained(&one); i++)
+        CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
+    CHECK(uw_server_drained(&one));
+    for (int i = 0; i < TURNS_MAX && one.counts.accepted + successor.counts.accepted == 0; i++)
+        CHECK_EQUAL(0, uw_server_turn(&successor, TURN_NS));
+    CHECK_EQUAL(1, one.counts.accepted + successor.counts.accepted);
+    close(client);
+    uw_server_close(&one);
+    uw_server_close(&successor);
+    close(listener);
+}
+
+TEST(no_client_is_lost_between_a_server_that_drains_and_its_successor)
+{
+    for (int i = 0; uw_backends[i]; i++)
+        for (int turns = 0; turns < MOMENTS && !uw_backend_probe(uw_backends[i]); turns++)
+            a_client_comes_after(turns, uw_backends[i]->name);
+}
+
+TEST_MAIN
