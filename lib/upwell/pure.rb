@@ -12,6 +12,16 @@ module Upwell
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
+    # Has the block run where no scheduler is asked: what it does may block the thread.
+    #
+    # @return [Object] what the block returns
+    def self.blocking(&block)
+      return yield if Fiber.current.blocking?
+      return Fiber.blocking { yield } if Fiber.respond_to?(:blocking) # since Ruby 3.2
+
+      Fiber.new(blocking: true, &block).resume
+    end
+
     # @param wanted [String, Symbol, nil] nil for the one of the environment variable UPWELL_BACKEND, or else "select"
     # @return [String] "select"
     # @raise [Upwell::BackendError] for any other

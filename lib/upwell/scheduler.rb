@@ -62,7 +62,7 @@ module Upwell
       thread.report_on_exception = false
       thread.value
     ensure
-      thread&.kill
+      thread.kill.join if thread&.alive?
     end
 
     def report(error)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "pure"
+require_relative "pure/scheduler"
 
 # The part of the module that is otherwise in C.
 module Upwell
@@ -11,6 +12,7 @@ module Upwell
 
   Loop = Pure::Loop
   Selector = Pure::Selector
+  Scheduler = Pure::Scheduler
 
   # @return [Array<Hash>] name [String], compiled [Boolean], works [Boolean], reason [String, nil]
   def self.backends
@@ -30,3 +32,5 @@ module Upwell
     end
   end
 end
+
+require_relative "scheduler"

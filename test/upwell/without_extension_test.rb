@@ -20,6 +20,12 @@ class WithoutExtensionTest < Minitest::Test
     rescue Upwell::Error => e
       e.message
     end
+    woken = false
+    Thread.new do
+      Fiber.set_scheduler(Upwell::Scheduler.new)
+      Fiber.schedule { sleep(0.001) && woken = true }
+    end.join
+    raise "the scheduler has not woken its fiber" unless woken
     p [names, loop.backend, loop.next_event, selector.wait.size, error, Upwell.processors.positive?]
   RUBY
 
@@ -33,6 +39,14 @@ class WithoutExtensionTest < Minitest::Test
       FileUtils.rm_f(Dir[File.join(folder, "**", "*.so")])
       assert_pure(/cannot load such file -- upwell\/upwell/, folder, {})
     end
+  end
+
+  # The scheduler's own tests, in a process where it is the one in Ruby.
+  def test_the_scheduler
+    output, status = Open3.capture2e({ "UPWELL_PURE" => "1", "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", LIB,
+                                     "-e", "ARGV.each { |file| require file }", *Dir[File.join(__dir__, "scheduler", "*_test.rb")])
+    assert_predicate status, :success?, output
+    assert_match(/^[1-9]\d+ runs, [1-9]\d+ assertions, 0 failures, 0 errors, \d+ skips$/, output)
   end
 
   private

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
-require "fcntl"
-
 module Upwell
   module Pure
     # `IO.select` that another thread or a trap handler can end, and that passes over closed IOs.
     class Waiter
+      BYTES_AT_ONCE = 4096 # taken from the pipe; should there be more, the next wait ends at once
+      private_constant :BYTES_AT_ONCE
+
       def initialize
         @woken = false
         @thread = nil
@@ -27,9 +28,9 @@ module Upwell
         wake if @thread
       end
 
-      # @yieldreturn [Array(Array<IO>, Array<IO>, Numeric)] whom to wait for, for reading and for writing, and how many seconds, or nil for
-      #   no limit; asked for when a change in it would end the wait
-      # @return [Array(Array<IO>, Array<IO>)] those that are ready, or that using brings an error
+      # @yieldreturn [Array(Array<IO>, Array<IO>, Numeric, Array<IO>)] whom to wait for, for reading and for writing, how many seconds, or nil
+      #   for no limit, and perhaps whom for urgent data; asked for when a change in it would end the wait
+      # @return [Array(Array<IO>, Array<IO>, Array<IO>)] those that are ready, or that using brings an error
       # @raise [Upwell::Error] when another thread waits
       def wait(&block)
         check_alone
@@ -60,12 +61,12 @@ module Upwell
         raise Error, "another thread waits: only one thread at a time may" if @thread&.alive? && @thread != Thread.current
       end
 
-      def select(readers, writers, timeout)
-        readable, writable = IO.select([@reader, *readers], writers, nil, @woken ? 0 : timeout)
-        empty_pipe if readable&.delete(@reader)
-        [readable || [], writable || []]
+      def select(readers, writers, timeout, urgent = [])
+        ready = IO.select([@reader, *readers], writers, urgent, @woken ? 0 : timeout) || [[], [], []]
+        empty_pipe if ready.first.delete(@reader)
+        ready
       rescue IOError, Errno::EBADF # one was closed, perhaps by another thread meanwhile
-        unusable = [readers, writers].map { |ios| unusable(ios) }
+        unusable = [readers, writers, urgent].map { |ios| unusable(ios) }
         unusable.all?(&:empty?) ? raise : unusable
       end
 
@@ -74,7 +75,7 @@ module Upwell
       end
 
       def usable?(io)
-        io.to_io.fcntl(Fcntl::F_GETFD)
+        IO.select([io], nil, nil, 0) # rubocop:disable Lint/IncompatibleIoSelectWithFiberScheduler
         true
       rescue IOError, Errno::EBADF
         false
@@ -82,7 +83,7 @@ module Upwell
 
       def empty_pipe
         @woken = false
-        nil while @reader.read_nonblock(64, exception: false).is_a?(String)
+        @reader.readpartial(BYTES_AT_ONCE)
       end
     end
   end

@@ -18,6 +18,8 @@ class SchedulerGarbageCollectionTest < Minitest::Test
   end
 
   def test_under_stress
+    skip "this is about memory that is C's: in Ruby it would only take its time" if BACKENDS == ["select"]
+
     on_every_backend do |scheduler|
       GC.stress = true
       work

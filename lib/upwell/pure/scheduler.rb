@@ -1,0 +1,174 @@
+# frozen_string_literal: true
+
+require_relative "scheduler/fibers"
+require_relative "scheduler/io_hooks"
+
+module Upwell
+  module Pure
+    # {Upwell::Scheduler} on `IO.select`, where there is no extension: what is in ext/upwell/scheduler_*.c there. The methods are described
+    # there. Files are read and written at once, as IO.select finds them always ready, so there are no hooks for places in them.
+    class Scheduler
+      include IOHooks
+
+      # Raised in the fibers that still wait when their scheduler is interrupted; it ends them without a report.
+      class Stop < Exception; end # rubocop:disable Lint/InheritException
+
+      STOP_SECONDS = 1 # for the `ensure` clauses of fibers that are ended by the scheduler's end
+      NO_STATS = { fibers: 0, waiting: 0, operations: 0, timers: 0, turns: 0 }.freeze
+      private_constant :STOP_SECONDS, :NO_STATS
+
+      # @return [String] "select"
+      attr_reader :backend
+
+      # @param storage [Hash, nil, true] as for Fiber.new, since Ruby 3.2
+      # @return [Fiber]
+      def fiber(storage: true, &block)
+        raise ArgumentError, "a block is needed: it is what the fiber runs" unless block
+
+        fiber = new_fiber(fibers, storage, &block)
+        fibers.start(fiber)
+        fiber
+      end
+
+      # @return [nil]
+      def yield
+        fibers.yield
+        nil
+      end
+
+      # @return [Boolean] whether it was unblocked before the time was up
+      def block(_blocker, timeout = nil)
+        !fibers.wait(timeout: seconds(timeout)).timed_out?
+      end
+
+      # @return [nil]
+      def unblock(_blocker, fiber)
+        @fibers&.events&.unblock(fiber)
+        nil
+      end
+
+      # @return [nil]
+      def fiber_interrupt(fiber, exception)
+        @fibers&.events&.interrupt(fiber, exception)
+        nil
+      end
+      remove_method :fiber_interrupt if RUBY_VERSION < "4.0"
+
+      # @return [true]
+      def kernel_sleep(duration = nil)
+        block(:sleep, duration)
+        true
+      end
+
+      # @return [Object] what the block returns
+      def timeout_after(duration, *exception)
+        limit = seconds(duration)
+        return yield(duration) unless limit
+
+        fibers.limit(limit, exception) { yield duration }
+      end
+
+      # @return [Process::Status]
+      def process_wait(pid, flags)
+        wait_on_thread(pid, flags)
+      end
+
+      # @return [nil]
+      def run
+        raise Error, "this scheduler runs already: this is one of its fibers" if fibers.root.waits?
+
+        fibers.run
+        raise_error
+      end
+
+      # @return [nil]
+      def close
+        return if @closed
+
+        begin
+          run if @fibers && thread_goes_on?
+        ensure
+          end_fibers
+        end
+        nil
+      end
+
+      # @return [Boolean]
+      def closed?
+        @closed
+      end
+
+      # @return [Hash{Symbol => Integer}]
+      def stats
+        @fibers ? @fibers.stats : NO_STATS
+      end
+
+      private
+
+      def choose(backend)
+        @backend = Pure.backend(backend)
+        @fibers = @error = nil
+        @closed = false
+      end
+
+      # Anew in a child process, which has the current fiber only.
+      def fibers
+        return @fibers if @fibers && @process == Process.pid
+        raise Error, "this scheduler is closed: set a new one with Fiber.set_scheduler" if @closed
+
+        @process = Process.pid
+        @fibers = Fibers.new
+      end
+
+      def seconds(duration)
+        return unless duration
+        raise TypeError, "can't convert #{duration.class} into time interval" unless duration.respond_to?(:divmod)
+
+        seconds = Float(duration)
+        raise ArgumentError, "a time must be a number of seconds from 0 on, not #{duration}" unless seconds >= 0
+
+        seconds
+      end
+
+      def raise_error
+        error = @error
+        @error = nil
+        raise error if error
+      end
+
+      def new_fiber(fibers, storage, &block)
+        options = RUBY_VERSION < "3.2" ? {} : { storage: storage }
+        Fiber.new(blocking: false, **options) { run_fiber(fibers, &block) }
+      end
+
+      # An error ends its fiber and no other: it is reported now, and raised when all fibers have ended. What ends the process, or the
+      # thread, passes on to the root at once.
+      def run_fiber(fibers)
+        fibers.count += 1
+        yield
+      rescue Stop
+        nil
+      rescue SystemExit, SignalException
+        raise
+      rescue Exception => e # rubocop:disable Lint/RescueException
+        @error ||= e
+        report(e)
+      ensure
+        fibers.count -= 1
+      end
+
+      # A thread that is killed, or ends in an exception, does not wait for its fibers.
+      def thread_goes_on?
+        $!.nil? && Thread.current.status != "aborting" # rubocop:disable Style/SpecialGlobalVars
+      end
+
+      def end_fibers
+        @fibers&.stop(Stop, STOP_SECONDS)
+      ensure
+        @closed = true
+        @fibers&.close
+        @fibers = nil
+      end
+    end
+  end
+end

@@ -1,0 +1,117 @@
+# frozen_string_literal: true
+
+module Upwell
+  module Pure
+    class Scheduler
+      # The hooks for IOs. Ruby writes by itself, and asks {#io_wait} where it cannot go on.
+      module IOHooks
+        KINDS = [IO::READABLE, IO::WRITABLE, IO::PRIORITY].freeze # in IO.select's order
+        private_constant :KINDS
+
+        # The hook for IO#wait and whatever finds an IO not ready.
+        #
+        # @param io [IO]
+        # @param events [Integer] of IO::READABLE, IO::PRIORITY, IO::WRITABLE
+        # @param timeout [Numeric, nil] seconds; nil is as long as io.timeout says
+        # @return [Integer, false] those events that have come; false when the time was up
+        # @raise [IO::TimeoutError] when io.timeout was up
+        # @raise [IOError] when another fiber closes the IO
+        def io_wait(io, events, timeout)
+          io = io.to_io
+          found = wait_for_ios(KINDS.map { |kind| events.anybits?(kind) ? [io] : [] }, timeout || io_timeout(io))
+          return KINDS.zip(found).sum { |kind, ready| ready.empty? ? 0 : kind } if found
+          return false if timeout
+
+          raise IO::TimeoutError, "#{io.inspect} was not ready within its timeout of #{io.timeout} seconds"
+        end
+
+        # The hook for IO.select, which asks since Ruby 3.2.
+        #
+        # @param readables [Array<IO>, nil]
+        # @param writables [Array<IO>, nil]
+        # @param exceptables [Array<IO>, nil]
+        # @param timeout [Numeric, nil] seconds
+        # @return [Array(Array<IO>, Array<IO>, Array<IO>), nil] those that are ready; nil when the time was up
+        # @raise [IOError] when another fiber closes one of them
+        def io_select(readables, writables = nil, exceptables = nil, timeout = nil)
+          seconds = seconds(timeout)
+          lists = [readables, writables, exceptables]
+          found = select_now(*lists)
+          return found if found || seconds&.zero?
+
+          wait_for_ios(lists.map { |ios| ios || [] }, seconds)
+        end
+        remove_method :io_select if RUBY_VERSION < "3.2"
+
+        # The hook for IO#read and IO::Buffer#read: fills the buffer with at least `length` bytes; with 0, with what one read brings. By
+        # itself, Ruby would have a terminal or an inherited pipe, which are not non-blocking, block the thread.
+        #
+        # @param io [IO]
+        # @param buffer [IO::Buffer]
+        # @param length [Integer] bytes
+        # @param offset [Integer] in the buffer; since Ruby 3.2
+        # @return [Integer] bytes read, fewer than `length` only at the end of the file; or a negative error number
+        # @raise [IO::TimeoutError] when io.timeout was up
+        # @raise [IOError] when another fiber closes the IO
+        def io_read(io, buffer, length, offset = 0)
+          check_room(buffer, length, offset)
+          done = 0
+          until done.positive? && done >= length
+            unless select_now([io])
+              return -Errno::EAGAIN::Errno if length.zero? && asked_by_read_nonblock?
+
+              io_wait(io, IO::READABLE, nil)
+            end
+            count = read_some(io.to_io, buffer, offset + done)
+            return done.positive? ? done : count unless count.positive?
+
+            done += count
+          end
+          done
+        end
+        remove_method :io_read unless defined?(IO::Buffer)
+
+        private
+
+        def wait_for_ios(ios, timeout)
+          wait = fibers.wait(ios: ios, timeout: seconds(timeout))
+          raise IOError, "stream closed in another thread" if ios.flatten(1).any? { |io| io.to_io.closed? }
+
+          wait.found
+        end
+
+        def io_timeout(io)
+          io.timeout if io.respond_to?(:timeout) # since Ruby 3.2
+        end
+
+        def select_now(readables, writables = nil, exceptables = nil)
+          Pure.blocking { IO.select(readables, writables, exceptables, 0) }
+        end
+
+        def check_room(buffer, length, offset)
+          return if offset + length <= buffer.size
+
+          raise ArgumentError, "#{length} bytes at #{offset} are more than the buffer has: #{buffer.size}"
+        end
+
+        # Ruby asks for IO#read_nonblock as for IO#readpartial; only the method that asks tells them apart.
+        def asked_by_read_nonblock?
+          caller_locations(2, 1).first&.base_label == "read_nonblock"
+        end
+
+        def read_some(io, buffer, offset)
+          bytes = Pure.blocking { io.sysread(buffer.size - offset) }
+          buffer.set_string(bytes, offset)
+          bytes.bytesize
+        rescue EOFError
+          0
+        rescue Errno::EAGAIN # another process was faster
+          io_wait(io, IO::READABLE, nil)
+          retry
+        rescue SystemCallError => e
+          -e.errno
+        end
+      end
+    end
+  end
+end
