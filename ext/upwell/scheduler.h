@@ -28,6 +28,7 @@ struct rb_uw_scheduler {
     VALUE root;      /* the fiber that turns the loop, as far as one does */
     bool root_waits; /* it has let another go on, and can be transferred to */
     VALUE running;   /* the last fiber that is known to have gone on, or nil */
+    VALUE closing;   /* the last fiber that has begun to close an IO and not ended, or nil */
     bool turning;    /* the loop may be waiting, and has to be woken */
     bool closed;
     unsigned generation; /* of the loop: what an earlier one was told is void */

@@ -30,6 +30,7 @@ static void scheduler_mark(void *data)
     rb_gc_mark(scheduler->running); /* likewise */
     rb_gc_mark_movable(scheduler->left);
     rb_gc_mark_movable(scheduler->interrupts);
+    rb_gc_mark(scheduler->closing);
     rb_gc_mark_movable(scheduler->error);
     for (struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
         rb_gc_mark(uw_owner(link, struct rb_uw_wait, link)->fiber);
@@ -91,7 +92,7 @@ static struct rb_uw_scheduler *get(VALUE self)
 static void begin_generation(struct rb_uw_scheduler *scheduler)
 {
     scheduler->generation++;
-    scheduler->root = scheduler->running = Qnil;
+    scheduler->root = scheduler->running = scheduler->closing = Qnil;
     scheduler->root_waits = scheduler->turning = false;
     scheduler->waiting = 0;
     uw_list_init(&scheduler->waits);

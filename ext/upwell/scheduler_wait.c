@@ -23,6 +23,8 @@ static int64_t deadline(int64_t timeout_ns)
 {
     int64_t now_ns = uw_clock_ns();
 
+    if (timeout_ns == 0)
+        return 0; /* long past: due in the next turn, while now would be rounded up to the next tick */
     return timeout_ns < INT64_MAX - now_ns ? now_ns + timeout_ns : INT64_MAX;
 }
 

@@ -36,12 +36,15 @@ module Upwell
     # @param work [#call]
     # @return [nil]
     def blocking_operation_wait(work)
-      @workers.finish { work.call }
+      closing? ? Fiber.blocking { work.call } : @workers.finish { work.call }
       nil
     end
     remove_method :blocking_operation_wait if RUBY_VERSION < "3.4"
 
     private
+
+    # Ruby 4.0 has a hook of its own for closing.
+    define_method(:closing?) { false } if RUBY_VERSION >= "4.0"
 
     def numeric?(hostname)
       IPAddr.new(hostname.split("%", 2).first)
