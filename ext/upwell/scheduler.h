@@ -34,6 +34,7 @@ struct rb_uw_scheduler {
     unsigned generation; /* of the loop: what an earlier one was told is void */
     unsigned forks;      /* of this process when the loop was opened */
 
+    struct uw_list opened;    /* in the list of those with a loop */
     struct uw_list waits;     /* all records, by `link`: their fibers are marked */
     struct uw_list ready;     /* those whose fibers may go on */
     struct uw_list batch;     /* those that have their turn */

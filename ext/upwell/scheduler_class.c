@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/backend.h"
+#include "stats.h"
 #include "upwell.h"
 
 #define STOP_NS UW_NS_PER_SECOND /* for the `ensure` clauses of fibers that are ended by the scheduler's end */
@@ -13,6 +14,7 @@
 static VALUE cScheduler, cFiber, eFiberError, eStop;
 static ID id_report;
 static atomic_uint forks;
+static struct uw_list opened = {&opened, &opened}; /* the schedulers that have a loop */
 
 #if !RB_UW_RUBY(3, 2)
 static VALUE nonblocking;
@@ -28,9 +30,9 @@ static void scheduler_mark(void *data)
     rb_gc_mark_movable(scheduler->backend);
     rb_gc_mark_movable(scheduler->early);
     rb_gc_mark(scheduler->running); /* likewise */
+    rb_gc_mark(scheduler->closing);
     rb_gc_mark_movable(scheduler->left);
     rb_gc_mark_movable(scheduler->interrupts);
-    rb_gc_mark(scheduler->closing);
     rb_gc_mark_movable(scheduler->error);
     for (struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
         rb_gc_mark(uw_owner(link, struct rb_uw_wait, link)->fiber);
@@ -47,8 +49,16 @@ static void scheduler_compact(void *data)
     scheduler->error = rb_gc_location(scheduler->error);
 }
 
+static void take_loop(struct rb_uw_scheduler *scheduler, struct uw_loop *loop)
+{
+    scheduler->loop = loop;
+    scheduler->forks = atomic_load(&forks);
+    uw_list_append(&opened, &scheduler->opened);
+}
+
 static void close_loop(struct rb_uw_scheduler *scheduler)
 {
+    uw_list_remove(&scheduler->opened);
     if (scheduler->loop == &scheduler->own)
         uw_loop_close(scheduler->loop);
     scheduler->loop = NULL;
@@ -114,6 +124,7 @@ static VALUE scheduler_allocate(VALUE class)
 
     scheduler->blocked = blocked;
     scheduler->self = self;
+    uw_list_init(&scheduler->opened);
     scheduler->backend = scheduler->early = scheduler->left = scheduler->interrupts = scheduler->error = Qnil;
     begin_generation(scheduler);
     scheduler->early = rb_ary_new();
@@ -144,8 +155,7 @@ VALUE rb_uw_scheduler_new(struct uw_loop *loop)
     rb_hash_aset(options, ID2SYM(rb_intern("backend")), rb_str_new_cstr(loop->backend->name));
     self = rb_class_new_instance_kw(1, &options, cScheduler, RB_PASS_KEYWORDS);
     scheduler = get(self);
-    scheduler->loop = loop;
-    scheduler->forks = atomic_load(&forks);
+    take_loop(scheduler, loop);
     return self;
 }
 
@@ -170,8 +180,7 @@ static void open_loop(struct rb_uw_scheduler *scheduler)
     error = uw_loop_open(&scheduler->own, StringValueCStr(scheduler->backend), NULL);
     if (error)
         rb_syserr_fail(-error, "opening the event loop of a scheduler");
-    scheduler->loop = &scheduler->own;
-    scheduler->forks = atomic_load(&forks);
+    take_loop(scheduler, &scheduler->own);
 }
 
 struct rb_uw_scheduler *rb_uw_scheduler_use(VALUE self)
@@ -713,6 +722,28 @@ static VALUE scheduler_stats(VALUE self)
     put(stats, "timers", loop ? loop->timers.count : 0);
     put(stats, "turns", loop ? loop->turns : 0);
     return stats;
+}
+
+static void add_stats(const struct rb_uw_scheduler *scheduler, struct rb_uw_stats *stats)
+{
+    stats->schedulers++;
+    stats->fibers += scheduler->fibers;
+    stats->waiting += scheduler->waiting;
+    stats->operations += scheduler->loop->pending - 1; /* one is the loop's own */
+    stats->timers += scheduler->loop->timers.count;
+    for (const struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
+        if (!uw_list_empty(&uw_owner(link, struct rb_uw_wait, link)->descriptor))
+            stats->descriptors++;
+}
+
+void rb_uw_schedulers_add_stats(struct rb_uw_stats *stats)
+{
+    for (struct uw_list *link = opened.next; link != &opened; link = link->next) {
+        const struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
+
+        if (scheduler->forks == atomic_load(&forks)) /* else it is the parent's */
+            add_stats(scheduler, stats);
+    }
 }
 
 void rb_uw_init_scheduler(void)

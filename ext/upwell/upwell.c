@@ -8,6 +8,7 @@
 #include "build_report.h"
 #include "io/backend.h"
 #include "scheduler.h"
+#include "stats.h"
 #include "watches.h"
 
 VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
@@ -92,4 +93,5 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_watches();
     rb_uw_init_loop();
     rb_uw_init_selector();
+    rb_uw_init_stats();
 }

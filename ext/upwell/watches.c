@@ -9,6 +9,7 @@ void rb_uw_watches_init(VALUE self, struct rb_uw_watches *watches, VALUE table, 
     RB_OBJ_WRITE(self, &watches->table, table);
     uw_slab_init(&watches->slab, sizeof(struct rb_uw_watch));
     uw_list_init(&watches->all);
+    uw_list_init(&watches->opened);
     watches->changed_last = &watches->changed;
     watches->fired_last = &watches->fired;
 }
@@ -43,6 +44,7 @@ void rb_uw_watches_free(struct rb_uw_watches *watches)
 {
     if (!watches->backend)
         return;
+    uw_list_remove(&watches->opened);
     if (watches->open)
         uw_loop_close(&watches->loop);
     uw_slab_free(&watches->slab);

@@ -31,9 +31,10 @@ struct rb_uw_watch {
 struct rb_uw_watches {
     struct uw_loop loop;
     const char *backend;
-    bool open;      /* `loop` is, */
-    VALUE thread;   /* by this thread */
-    unsigned forks; /* in the process that had forked so often */
+    bool open;             /* `loop` is, */
+    VALUE thread;          /* by this thread */
+    unsigned forks;        /* in the process that had forked so often */
+    struct uw_list opened; /* in the list of those that have it open */
 
     bool blocking; /* a thread waits without the interpreter's lock */
     bool woken;    /* the wait is to end */

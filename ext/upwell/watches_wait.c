@@ -3,12 +3,14 @@
 #include <pthread.h>
 #include <ruby/io.h>
 
+#include "stats.h"
 #include "watches.h"
 
 #define CLOSED_LOOKS_PER_TURN 64
 #define CLOSED_WAIT_NS (10 * UW_NS_PER_MS) /* while not every watch was looked at */
 
 static unsigned forks; /* how often this process is the child of a fork */
+static struct uw_list opened = {&opened, &opened};
 
 static void count_fork(void)
 {
@@ -111,6 +113,7 @@ static void expired(struct uw_loop *loop, struct uw_timer *timer)
 /* Every watch is started anew on the next loop. */
 static void close_loop(struct rb_uw_watches *watches)
 {
+    uw_list_remove(&watches->opened);
     uw_loop_close(&watches->loop);
     watches->open = false;
     for (struct uw_list *link = watches->all.next; link != &watches->all; link = link->next) {
@@ -149,6 +152,7 @@ static void open_loop(VALUE self, struct rb_uw_watches *watches)
     RB_OBJ_WRITE(self, &watches->thread, thread);
     watches->forks = forks;
     watches->open = true;
+    uw_list_append(&opened, &watches->opened);
 }
 
 struct wait {
@@ -321,4 +325,29 @@ bool rb_uw_watch_deliver(struct rb_uw_watches *watches, struct rb_uw_watch *watc
         rb_uw_watch_end(watches, watch);
     rb_uw_watch_release(watches, watch);
     return counts;
+}
+
+/* Counting */
+
+static void add_stats(const struct rb_uw_watches *watches, struct rb_uw_stats *stats)
+{
+    stats->loops++;
+    stats->operations += watches->loop.pending - 1; /* one is the loop's own */
+    stats->timers += watches->loop.timers.count;
+    for (struct uw_list *link = watches->all.next; link != &watches->all; link = link->next) {
+        const struct rb_uw_watch *watch = rb_uw_watch_of_link(link);
+
+        stats->watches += watch->keyed;
+        stats->descriptors += watch->keyed && !watch->timed;
+    }
+}
+
+void rb_uw_watches_add_stats(struct rb_uw_stats *stats)
+{
+    for (struct uw_list *link = opened.next; link != &opened; link = link->next) {
+        const struct rb_uw_watches *watches = uw_owner(link, struct rb_uw_watches, opened);
+
+        if (watches->forks == forks) /* else it is the parent's */
+            add_stats(watches, stats);
+    }
 }

@@ -1,0 +1,24 @@
+/* Upwell.stats: what there is in this process now. Each class of loops adds its own. */
+#ifndef RB_UPWELL_STATS_H
+#define RB_UPWELL_STATS_H
+
+#include <stddef.h>
+
+struct rb_uw_stats {
+    size_t schedulers, loops;  /* open ones: they have been used, and were not closed */
+    size_t fibers, waiting;    /* of schedulers */
+    size_t watches;            /* of loops and selectors */
+    size_t descriptors;        /* that are waited for, by a fiber or a watch */
+    size_t operations, timers; /* of all these event loops */
+};
+
+/* stats.c */
+void rb_uw_init_stats(void);
+
+/* scheduler_class.c */
+void rb_uw_schedulers_add_stats(struct rb_uw_stats *stats);
+
+/* watches_wait.c */
+void rb_uw_watches_add_stats(struct rb_uw_stats *stats);
+
+#endif
