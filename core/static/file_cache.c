@@ -162,9 +162,15 @@ static int load_coding(struct uw_file_cache *cache, struct uw_resource *resource
     return error;
 }
 
-/* A coding that cannot be loaded is one that is not there: the file itself decides. */
+/* A coding that cannot be loaded is one that is not there: the file itself decides. Where an application answers for
+ * what is no file, most paths name none: then no coding is looked for. */
 static int load_codings(struct uw_file_cache *cache, struct uw_resource *resource)
 {
+    struct uw_file_identity identity;
+    int error = cache->settings.precompressed ? uw_file_probe(cache->root, resource->path, &identity) : 0;
+
+    if (error)
+        return error;
     for (int coding = 0; coding < UW_CODING_IDENTITY; coding++)
         if (may_have(cache, coding))
             (void)load_coding(cache, resource, coding, true);

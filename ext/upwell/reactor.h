@@ -7,6 +7,7 @@
 
 #include "control.h"
 #include "server/queue.h"
+#include "static_settings.h"
 #include "upwell.h"
 
 struct rb_uw_detachment;
@@ -36,9 +37,12 @@ struct rb_uw_reactor {
     struct uw_server server;
     struct uw_server_settings settings;
     const struct rb_uw_mode *mode;
-    bool newline_values; /* Rack 2: a header value of several lines is several headers */
-    bool ran;            /* `run` has been called */
-    bool finished;       /* `run` has ended */
+    struct rb_uw_static_settings public_settings; /* without a root: the application answers every request */
+    struct uw_static files;                       /* of the public folder */
+    bool has_files;                               /* `files` is open */
+    bool newline_values;                          /* Rack 2: a header value of several lines is several headers */
+    bool ran;                                     /* `run` has been called */
+    bool finished;                                /* `run` has ended */
 
     VALUE self, app, backend, sockets;
     VALUE root;     /* the fiber that runs the loop, where the loop has the thread of the application */
@@ -126,6 +130,13 @@ void rb_uw_await_drain(struct rb_uw_exchange *exchange);
 
 /* Takes the connection of `detachment` out of the server, and waits until that is done. */
 void rb_uw_detach_connection(struct rb_uw_detachment *detachment);
+
+/* reactor_files.c: opens the public folder, if there is one. Raises SystemCallError. */
+void rb_uw_reactor_open_files(struct rb_uw_reactor *reactor);
+void rb_uw_reactor_close_files(struct rb_uw_reactor *reactor);
+
+/* Who answers requests: the public folder where it can, otherwise the mode. */
+struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor);
 
 /* detach.c: takes the connection out of the server: a Ruby socket, or nil when the client is gone. */
 VALUE rb_uw_detach(struct rb_uw_exchange *exchange);

@@ -50,6 +50,7 @@ static void reactor_free(void *data)
 {
     struct rb_uw_reactor *reactor = data;
 
+    rb_uw_static_settings_free(&reactor->public_settings);
     uw_queue_free(&reactor->queue);
     pthread_cond_destroy(&reactor->changed);
     pthread_mutex_destroy(&reactor->lock);
@@ -60,7 +61,8 @@ static size_t reactor_memsize(const void *data)
 {
     const struct rb_uw_reactor *reactor = data;
 
-    return sizeof *reactor + reactor->server.connections.blocks * reactor->server.connections.block_bytes +
+    return sizeof *reactor + rb_uw_static_settings_bytes(&reactor->public_settings) +
+           reactor->server.connections.blocks * reactor->server.connections.block_bytes +
            reactor->server.requests.blocks * reactor->server.requests.block_bytes;
 }
 
@@ -133,12 +135,19 @@ static const struct rb_uw_mode *read_mode(VALUE settings)
     rb_raise(rb_eArgError, "mode must be :fibers, :inline or :threads, not %+" PRIsVALUE, mode);
 }
 
+static void read_public(struct rb_uw_reactor *reactor, VALUE settings)
+{
+    if (!NIL_P(settings))
+        rb_uw_static_settings_read(&reactor->public_settings, rb_uw_setting(settings, "root"), settings);
+}
+
 /*
  * @param app [#call] a Rack application
  * @param settings [Hash{Symbol => Object}] mode (:fibers, :inline or :threads), fibers_max, backend (String or nil),
  * the limits head_bytes_max, headers_max, target_bytes_max, body_bytes_max, body_memory_bytes_max, connections_max; the
  * time-outs in seconds head_timeout, body_timeout, keep_alive_timeout, write_timeout; newline_header_values (true for
- * Rack 2)
+ * Rack 2); public (nil, or a Hash of root and what {StaticReactor} needs to serve files): the folder whose files are
+ * sent without asking the application
  * @raise [KeyError] when a setting is missing
  * @raise [ArgumentError] when one is out of range
  * @raise [Upwell::BackendError] when the backend is unknown or does not work here
@@ -151,6 +160,7 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
     reactor->mode = read_mode(settings);
     reactor->fibers_max = NUM2SIZET(rb_uw_setting(settings, "fibers_max"));
     reactor->newline_values = RTEST(rb_uw_setting(settings, "newline_header_values"));
+    read_public(reactor, rb_uw_setting(settings, "public"));
     RB_OBJ_WRITE(self, &reactor->app, app);
     RB_OBJ_WRITE(self, &reactor->backend, rb_str_freeze(rb_uw_choose_backend(rb_uw_setting(settings, "backend"))));
     RB_OBJ_WRITE(self, &reactor->template, rb_uw_env_template(reactor->newline_values));
@@ -245,8 +255,7 @@ void rb_uw_reactor_tell_changed(struct rb_uw_reactor *reactor)
 
 int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count)
 {
-    struct uw_handler handler = {reactor, reactor->mode->notify};
-    int error = uw_server_open(&reactor->server, &reactor->settings, backend, handler);
+    int error = uw_server_open(&reactor->server, &reactor->settings, backend, rb_uw_reactor_handler(reactor));
 
     if (error)
         return error;
@@ -292,8 +301,10 @@ static VALUE close_server(VALUE self)
     reactor->mode->close(reactor);
     reactor->finished = uw_server_connections(&reactor->server) == 0;
     reactor->control.open = false;
-    if (atomic_load(&reactor->busy) == 0 && !reactor->queue.first)
+    if (atomic_load(&reactor->busy) == 0 && !reactor->queue.first) {
         uw_server_close(&reactor->server);
+        rb_uw_reactor_close_files(reactor);
+    }
     return Qnil;
 }
 
@@ -302,6 +313,7 @@ static void start(struct rb_uw_reactor *reactor)
     int fds[UW_LISTENERS_MAX], error;
     long count = RARRAY_LEN(reactor->sockets);
 
+    rb_uw_reactor_open_files(reactor);
     for (long i = 0; i < count; i++)
         fds[i] = NUM2INT(rb_funcall(RARRAY_AREF(reactor->sockets, i), id_fileno, 0));
     error = reactor->mode->open(reactor, StringValueCStr(reactor->backend), fds, count);
@@ -309,6 +321,8 @@ static void start(struct rb_uw_reactor *reactor)
         return;
     if (reactor->control.open)
         close_server(reactor->self);
+    else
+        rb_uw_reactor_close_files(reactor);
     rb_syserr_fail(-error, "starting the event loop");
 }
 

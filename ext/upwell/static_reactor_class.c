@@ -1,31 +1,21 @@
 /* Upwell::StaticReactor: a server of the core that answers with files, on the thread that runs it. Ruby has no part in
  * a request: the interpreter's lock is let go for as long as it runs. */
-#include <errno.h>
-#include <string.h>
-
 #include "control.h"
 #include "server/access_log.h"
 #include "static/response.h"
 #include "static/static.h"
+#include "static_settings.h"
 #include "upwell.h"
-
-/* A copy of a Ruby String for the core, which does not know where Ruby moves it. */
-struct text {
-    struct text *next;
-    char bytes[];
-};
 
 struct static_reactor {
     struct uw_server server;
     struct uw_server_settings settings;
     struct uw_static files;
-    struct uw_static_settings files_settings;
+    struct rb_uw_static_settings files_settings;
     struct uw_access_log log;
     enum uw_access_format log_format;
     uint64_t log_lines_lost;
     struct rb_uw_control control;
-    struct text *texts;
-    struct uw_media_type *media_types;
     VALUE backend, sockets, access_log;
     bool ran;       /* `run` has been called */
     bool logs;      /* `log` is open */
@@ -60,13 +50,7 @@ static void reactor_free(void *data)
 {
     struct static_reactor *reactor = data;
 
-    while (reactor->texts) {
-        struct text *text = reactor->texts;
-
-        reactor->texts = text->next;
-        xfree(text);
-    }
-    xfree(reactor->media_types);
+    rb_uw_static_settings_free(&reactor->files_settings);
     xfree(reactor);
 }
 
@@ -74,7 +58,7 @@ static size_t reactor_memsize(const void *data)
 {
     const struct static_reactor *reactor = data;
 
-    return sizeof *reactor + reactor->files_settings.cache.media_types.count * sizeof *reactor->media_types +
+    return sizeof *reactor + rb_uw_static_settings_bytes(&reactor->files_settings) +
            reactor->server.connections.blocks * reactor->server.connections.block_bytes +
            reactor->server.requests.blocks * reactor->server.requests.block_bytes;
 }
@@ -105,52 +89,6 @@ static VALUE reactor_allocate(VALUE class)
 
 /* Settings */
 
-static const char *keep(struct static_reactor *reactor, VALUE string)
-{
-    const char *bytes = StringValueCStr(string);
-    struct text *text = xmalloc(sizeof *text + strlen(bytes) + 1);
-
-    strcpy(text->bytes, bytes);
-    text->next = reactor->texts;
-    reactor->texts = text;
-    return text->bytes;
-}
-
-static const char *keep_setting(struct static_reactor *reactor, VALUE settings, const char *name)
-{
-    VALUE value = rb_uw_setting(settings, name);
-
-    return NIL_P(value) ? NULL : keep(reactor, value);
-}
-
-/* From pairs of extension and type, in order. */
-static void read_media_types(struct static_reactor *reactor, VALUE pairs)
-{
-    long count = RARRAY_LEN(rb_convert_type(pairs, T_ARRAY, "Array", "to_ary"));
-
-    reactor->media_types = xcalloc((size_t)count, sizeof *reactor->media_types);
-    for (long i = 0; i < count; i++) {
-        VALUE pair = rb_ary_entry(pairs, i);
-
-        Check_Type(pair, T_ARRAY);
-        reactor->media_types[i].extension = keep(reactor, rb_ary_entry(pair, 0));
-        reactor->media_types[i].type = keep(reactor, rb_ary_entry(pair, 1));
-    }
-    reactor->files_settings.cache.media_types = (struct uw_media_types){reactor->media_types, (size_t)count};
-}
-
-static void read_cache_settings(struct static_reactor *reactor, VALUE settings)
-{
-    struct uw_file_cache_settings *cache = &reactor->files_settings.cache;
-
-    cache->entries_max = NUM2SIZET(rb_uw_setting(settings, "cache_entries_max"));
-    cache->bytes_max = NUM2SIZET(rb_uw_setting(settings, "cache_bytes_max"));
-    cache->file_bytes_max = NUM2LL(rb_uw_setting(settings, "cache_file_bytes_max"));
-    cache->cache_control = keep_setting(reactor, settings, "cache_control");
-    cache->precompressed = RTEST(rb_uw_setting(settings, "gzip_static"));
-    read_media_types(reactor, rb_uw_setting(settings, "media_types"));
-}
-
 static enum uw_access_format read_log_format(VALUE settings)
 {
     VALUE format = rb_uw_setting(settings, "log_format");
@@ -176,14 +114,9 @@ static VALUE reactor_initialize(VALUE self, VALUE root, VALUE settings)
 {
     struct static_reactor *reactor = get(self);
 
-    if (reactor->files_settings.root)
-        rb_raise(rb_eUpwellError, "a reactor is initialized once");
     rb_uw_read_server_settings(&reactor->settings, settings);
-    reactor->files_settings.root = keep(reactor, root);
-    reactor->files_settings.fallback = keep_setting(reactor, settings, "spa");
-    reactor->files_settings.list = RTEST(rb_uw_setting(settings, "list"));
+    rb_uw_static_settings_read(&reactor->files_settings, root, settings);
     reactor->log_format = read_log_format(settings);
-    read_cache_settings(reactor, settings);
     RB_OBJ_WRITE(self, &reactor->access_log, rb_uw_setting(settings, "access_log"));
     RB_OBJ_WRITE(self, &reactor->backend, rb_str_freeze(rb_uw_choose_backend(rb_uw_setting(settings, "backend"))));
     return self;
@@ -225,16 +158,16 @@ static void open_log(struct static_reactor *reactor)
     if (error)
         rb_syserr_fail(-error, "starting the access log");
     reactor->logs = true;
-    reactor->files_settings.answered = log_answer;
-    reactor->files_settings.answered_context = &reactor->log;
+    reactor->files_settings.core.answered = log_answer;
+    reactor->files_settings.core.answered_context = &reactor->log;
 }
 
 static void open_files(struct static_reactor *reactor)
 {
-    int error = uw_static_open(&reactor->files, &reactor->files_settings);
+    int error = uw_static_open(&reactor->files, &reactor->files_settings.core);
 
     if (error)
-        rb_syserr_fail(-error, reactor->files_settings.root);
+        rb_syserr_fail(-error, reactor->files_settings.core.root);
     reactor->has_files = true;
 }
 

@@ -21,6 +21,7 @@ module Upwell
     SECONDS_MAX = 31_536_000 # a year
     COUNT_MAX = (2**31) - 1
     BYTES_MAX = 2**50
+    FIELD_VALUE = /\A[\t\x20-\x7e]{0,256}\z/
     REACTOR_SETTINGS = %i[backend head_bytes_max headers_max target_bytes_max body_bytes_max body_memory_bytes_max connections_max
                           head_timeout body_timeout keep_alive_timeout write_timeout].freeze
     ENVIRONMENT = { port: "PORT", mode: "UPWELL_MODE", backend: "UPWELL_BACKEND", environment: "RACK_ENV" }.freeze
@@ -90,10 +91,19 @@ module Upwell
 
     # @return [Hash{Symbol => Object}] what {Reactor} needs
     def reactor_settings
-      @values.slice(*REACTOR_SETTINGS).merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers_max, newline_header_values: rack2?)
+      @values.slice(*REACTOR_SETTINGS).merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers_max, newline_header_values: rack2?,
+                                             public: public_settings)
     end
 
     private
+
+    # Files of the public folder are sent as `upwell static --gzip-static` would.
+    def public_settings
+      return if public.nil?
+
+      files = StaticConfiguration.new({ cache_control: public_cache_control, gzip_static: true }, environment: {})
+      files.files_settings.merge(root: public)
+    end
 
     def read_environment(environment)
       ENVIRONMENT.each do |name, variable|
@@ -146,6 +156,19 @@ module Upwell
 
     def read_text(value)
       value&.to_s
+    end
+
+    def read_folder(value)
+      return if value.nil?
+
+      path = File.expand_path(value.to_s)
+      File.directory?(path) ? path : raise(ArgumentError, "must be a folder that exists")
+    end
+
+    def read_field_value(value)
+      return value if value.nil? || FIELD_VALUE.match?(value)
+
+      raise ArgumentError, "must be at most 256 printable characters"
     end
 
     def read_flag(value)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "configuration"
+require_relative "media_types"
 
 module Upwell
   # The settings of a static file server.
@@ -9,7 +10,6 @@ module Upwell
   class StaticConfiguration < Configuration
     THREADS = (1..256)
     LOG_FORMATS = %w[combined json].freeze
-    FIELD_VALUE = /\A[\t\x20-\x7e]{0,256}\z/
     STANDARD_OUTPUT = "-"
     BODY_BYTES_MAX = 65_536 # of requests that should have none
 
@@ -54,23 +54,22 @@ module Upwell
       threads == 1 ? "static files" : "static files, #{threads} threads"
     end
 
-    # @return [Hash{Symbol => Object}] what {StaticReactor} needs, but for media types and the log's stream
+    # @return [Hash{Symbol => Object}] how files are served
+    def files_settings
+      names = %i[cache_control list spa gzip_static cache_entries_max cache_bytes_max cache_file_bytes_max]
+      @values.slice(*names).merge(media_types: MediaTypes.table)
+    end
+
+    # @return [Hash{Symbol => Object}] what {StaticReactor} needs, but for the log's stream
     def reactor_settings
-      names = REACTOR_SETTINGS + %i[cache_control list spa gzip_static cache_entries_max cache_bytes_max cache_file_bytes_max]
       limits = { body_bytes_max: BODY_BYTES_MAX, body_memory_bytes_max: BODY_BYTES_MAX }
-      @values.slice(*names).merge(limits, log_format: log_format.to_sym)
+      @values.slice(*REACTOR_SETTINGS).merge(limits, files_settings, log_format: log_format.to_sym)
     end
 
     private
 
     def read_loops(value)
       integer(value, THREADS, "a number from #{THREADS.min} to #{THREADS.max}")
-    end
-
-    def read_field_value(value)
-      return value if value.nil? || FIELD_VALUE.match?(value)
-
-      raise ArgumentError, "must be at most 256 printable characters"
     end
 
     # An option without its argument gives nil, and so means standard output; without the option this is not called.

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "media_types"
 require_relative "static_configuration"
 
 module Upwell
@@ -47,7 +46,7 @@ module Upwell
       @configuration = configuration
       listeners ||= Server::Listeners.open_for(configuration)
       @urls = listeners.map(&:url).uniq
-      settings = configuration.reactor_settings.merge(media_types: MediaTypes.table, access_log: site.access_log)
+      settings = configuration.reactor_settings.merge(access_log: site.access_log)
       @reactors = listeners.each_slice(listeners.size / configuration.loops).map do |own|
         own.each_with_object(StaticReactor.new(site.root, settings)) { |listener, reactor| reactor.listen(listener.socket) }
       end
