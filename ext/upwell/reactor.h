@@ -11,6 +11,7 @@
 #include "upwell.h"
 
 struct rb_uw_detachment;
+struct rb_uw_scheduler;
 
 /* What differs between the modes. */
 struct rb_uw_mode {
@@ -61,8 +62,9 @@ struct rb_uw_reactor {
     int64_t busy_since_ns; /* when the application got the thread, 0: it does not have it */
 
     /* fibers: */
-    VALUE scheduler, idle; /* Array of Fiber */
-    VALUE raised;          /* what shall end #run, or nil */
+    VALUE scheduler, idle;                   /* Array of Fiber */
+    struct rb_uw_scheduler *fiber_scheduler; /* what `scheduler` holds */
+    VALUE raised;                            /* what shall end #run, or nil */
     size_t fibers, fibers_max;
 
     /* threads: */
@@ -96,8 +98,9 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
 /* Whether there is something left to serve. */
 bool rb_uw_reactor_goes_on(struct rb_uw_reactor *reactor);
 
-/* A turn of the loop, on its thread, without the interpreter's lock. Takes the reactor. */
-void *rb_uw_reactor_turn(void *reactor);
+/* Turns of the loop, on its thread, without the interpreter's lock: until one brings something for the application, or
+ * the loop is woken. Takes the reactor. */
+void *rb_uw_reactor_turns(void *reactor);
 void rb_uw_reactor_wake(void *reactor);
 
 /* Events of inline and fibers: appends `request` to those that are ready. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reactor.h"
+#include "scheduler.h"
 
 #define FLUSH_NS UW_NS_PER_MS /* a response waits for others of its turn no longer than this */
 
@@ -276,12 +277,25 @@ static int64_t turn_wait(struct rb_uw_reactor *reactor)
     return reactor->hurry ? 0 : rb_uw_control_wait_ns(&reactor->control);
 }
 
-void *rb_uw_reactor_turn(void *argument)
+/* Whether there is something for the application to do. */
+static bool brought(const struct rb_uw_reactor *reactor)
+{
+    return reactor->ready.first || (reactor->fiber_scheduler && rb_uw_scheduler_brought(reactor->fiber_scheduler));
+}
+
+void *rb_uw_reactor_turns(void *argument)
 {
     struct rb_uw_reactor *reactor = argument;
+    uint64_t wakes = reactor->server.loop.wakes;
+    bool goes_on = rb_uw_reactor_goes_on(reactor);
 
-    if (rb_uw_reactor_goes_on(reactor))
+    while (goes_on) {
         reactor->status = uw_server_turn(&reactor->server, turn_wait(reactor));
+        goes_on = !reactor->hurry && !reactor->status && !brought(reactor) && reactor->server.loop.wakes == wakes &&
+                  rb_uw_reactor_goes_on(reactor);
+    }
+    if (reactor->has_files)
+        uw_loop_flush(&reactor->server.loop); /* files do not wait for the application */
     return NULL;
 }
 

@@ -147,7 +147,7 @@ static void turn(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *schedule
 {
     reactor->hurry = rb_uw_scheduler_begin_turn(scheduler) || reactor->ready.first || can_serve(reactor);
     reactor->busy_since_ns = 0;
-    rb_nogvl(rb_uw_reactor_turn, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
+    rb_nogvl(rb_uw_reactor_turns, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
     reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
     rb_uw_scheduler_end_turn(scheduler);
 }
@@ -159,10 +159,10 @@ static VALUE run(VALUE self)
 
     RB_OBJ_WRITE(self, &reactor->scheduler, rb_uw_scheduler_new(&reactor->server.loop));
     rb_fiber_scheduler_set(reactor->scheduler);
-    scheduler = scheduler_of(reactor);
+    reactor->fiber_scheduler = scheduler = scheduler_of(reactor);
     while (rb_uw_reactor_goes_on(reactor) && !reactor->status) {
         turn(reactor, scheduler);
-        if (rb_uw_scheduler_ready(scheduler))
+        if (rb_uw_scheduler_ready(scheduler) || rb_uw_scheduler_brought(scheduler))
             rb_uw_scheduler_run_ready(scheduler);
         serve_batches(reactor, scheduler);
     }

@@ -62,7 +62,7 @@ static VALUE run(VALUE self)
     while (rb_uw_reactor_goes_on(reactor) && !reactor->status) {
         reactor->hurry = reactor->ready.first;
         reactor->busy_since_ns = 0;
-        rb_nogvl(rb_uw_reactor_turn, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
+        rb_nogvl(rb_uw_reactor_turns, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
         reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
         serve_batch(reactor);
     }

@@ -45,7 +45,7 @@ static void *loop_thread(void *argument)
 
     tell_started(reactor, status); /* `start` is gone after this */
     while (!status && rb_uw_reactor_goes_on(reactor)) {
-        rb_uw_reactor_turn(reactor);
+        rb_uw_reactor_turns(reactor);
         status = reactor->status;
     }
     atomic_store(&reactor->ended, true);

@@ -82,6 +82,9 @@ struct rb_uw_scheduler *rb_uw_scheduler_current(void);
 /* Whether fibers wait to go on, so that the loop must not wait. */
 bool rb_uw_scheduler_ready(const struct rb_uw_scheduler *scheduler);
 
+/* Whether a turn has brought something for a fiber. Safe without the interpreter's lock, on the loop's thread. */
+bool rb_uw_scheduler_brought(const struct rb_uw_scheduler *scheduler);
+
 /* Whether fibers wait at all. */
 bool rb_uw_scheduler_pending(const struct rb_uw_scheduler *scheduler);
 

@@ -268,6 +268,11 @@ bool rb_uw_scheduler_ready(const struct rb_uw_scheduler *scheduler)
            RARRAY_LEN(scheduler->left) > 0 || RARRAY_LEN(scheduler->interrupts) > 0;
 }
 
+bool rb_uw_scheduler_brought(const struct rb_uw_scheduler *scheduler)
+{
+    return !uw_list_empty(&scheduler->ready) || !uw_list_empty(&scheduler->timeouts);
+}
+
 bool rb_uw_scheduler_pending(const struct rb_uw_scheduler *scheduler)
 {
     return !uw_list_empty(&scheduler->waits) || RARRAY_LEN(scheduler->left) > 0 ||

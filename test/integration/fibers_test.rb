@@ -49,6 +49,10 @@ class FibersTest < Minitest::Test
     end
   end
 
+  def test_a_request_whose_time_is_up_goes_on
+    serve { |server| assert_equal "expired", RawClient.get(server.port, "/expires").body }
+  end
+
   def test_beyond_the_limit_requests_queue
     serve("--mode", "fibers:2") do |server|
       bodies, seconds = get_all(server, ["/sleeps"] * 6)

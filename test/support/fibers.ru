@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "net/http"
+require "timeout"
 
 # What requests do that wait, or leave something behind. Each path is a method's name.
 class Waiting
@@ -13,6 +14,13 @@ class Waiting
   def sleeps(_env)
     sleep 0.2
     "slept"
+  end
+
+  # Nothing but the time that is up lets it go on.
+  def expires(_env)
+    Timeout.timeout(0.2) { sleep }
+  rescue Timeout::Error
+    "expired"
   end
 
   def runs(_env)
