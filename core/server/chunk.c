@@ -42,17 +42,12 @@ struct uw_chunk *uw_chunk_take(struct uw_slab *slab)
     return chunk;
 }
 
-struct uw_chunk *uw_chunk_file(int fd, int64_t offset, int64_t length)
+void uw_chunk_add_file(struct uw_chunk *chunk, int fd, int64_t offset, int64_t length)
 {
-    struct uw_chunk *chunk = uw_chunk_new(0);
-
-    if (chunk) {
-        chunk->file = fd;
-        chunk->release = close_file;
-        chunk->rest_offset = offset;
-        chunk->rest_left = length;
-    }
-    return chunk;
+    chunk->file = fd;
+    chunk->release = close_file;
+    chunk->rest_offset = offset;
+    chunk->rest_left = length;
 }
 
 void uw_chunk_free(struct uw_chunk *chunk)

@@ -52,8 +52,8 @@ struct uw_chunk *uw_chunk_take(struct uw_slab *slab);
 
 #define UW_CHUNK_SLAB_CAPACITY (UW_CHUNK_SLAB_BYTES - sizeof(struct uw_chunk))
 
-/* A chunk that sends `length` bytes of the file `fd`, from `offset`; it closes `fd`. */
-struct uw_chunk *uw_chunk_file(int fd, int64_t offset, int64_t length);
+/* Has `length` bytes of the file `fd`, from `offset`, follow the chunk's bytes; the chunk closes `fd`. */
+void uw_chunk_add_file(struct uw_chunk *chunk, int fd, int64_t offset, int64_t length);
 
 void uw_chunk_free(struct uw_chunk *chunk);
 

@@ -212,22 +212,15 @@ static int open_file(struct rb_uw_exchange *exchange)
     return fd;
 }
 
-/* The core sends the file: no byte of it passes through Ruby. */
+/* The core sends the file behind the head, without the interpreter's lock: no byte of it passes through Ruby. One that
+ * has become shorter by then ends the connection. */
 static bool send_file(struct rb_uw_exchange *exchange)
 {
     int fd = exchange->framing == RB_UW_SIZED ? open_file(exchange) : -1;
-    struct uw_chunk *file;
 
     if (fd < 0)
         return false;
-    file = uw_chunk_file(fd, 0, (int64_t)exchange->body_length);
-    if (!file) {
-        close(fd);
-        rb_memerror();
-    }
-    if (exchange->chunk)
-        rb_uw_hand_over(exchange, exchange->chunk);
-    exchange->chunk = file;
+    uw_chunk_add_file(exchange->chunk, fd, 0, (int64_t)exchange->body_length);
     rb_uw_finish(exchange, 0);
     return true;
 }
