@@ -9,6 +9,9 @@ namespace :bench do
   desc "Measure the scheduler and the loop beside their peers, see bench/README.md"
   task(:io) { sh MODERN_RUBY, "ruby", "bench/io/run.rb" }
 
+  desc "Measure servers of static files, see bench/README.md"
+  task(:static) { sh MODERN_RUBY, "ruby", "bench/static/run.rb" }
+
   desc "Memory and latency of idle connections: BACKEND, MODE, CONNECTIONS"
   task(:idle_connections) { sh MODERN_RUBY, "ruby", "bench/idle_connections.rb" }
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../lib/load"
+require_relative "../lib/request"
 require_relative "task_process"
 
 module Bench
@@ -43,8 +44,10 @@ module Bench
       end
 
       def app; end
-      def script_path; end
-      def request_body; end
+
+      def request
+        Request.new
+      end
 
       # @return [String, nil] what is wrong with the answer
       def objection(response)

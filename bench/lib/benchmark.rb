@@ -39,7 +39,7 @@ module Bench
     # @return [Hash{Installation => String}] why a gem is missing
     def install
       @candidates.map(&:installation).uniq.each_with_object({}) do |installation, missing|
-        @log.puts "installing #{installation.gem_name}"
+        @log.puts "installing #{installation.name}"
         installation.install
       rescue Installation::Error => e
         missing[installation] = e.message

@@ -29,6 +29,11 @@ module Bench
       @build = build
     end
 
+    # @return [String]
+    def name
+      @gem_name || "Ruby"
+    end
+
     # Two of one folder are the same.
     def eql?(other)
       other.is_a?(self.class) && folder == other.folder

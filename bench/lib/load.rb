@@ -2,19 +2,24 @@
 
 require_relative "sample"
 require_relative "server"
+require_relative "system_calls"
 require_relative "wrk"
 
 module Bench
-  # One run of wrk against a server that is started anew, checked and warmed up for it.
+  # One run of a load generator against a server that is started anew, checked and warmed up for it.
   class Load
     WARM_UP_SECONDS = 1 # of load: the compiler's time
 
     # @param candidate [#arguments, #installation]
-    # @param workload [#app, #objection, #request_body, #script_path, #wrk_threads]
-    def initialize(candidate, workload, connections)
+    # @param workload [#app, #objection, #request, #wrk_threads]
+    # @param generator [#run] {Wrk} or {Ab}
+    # @param warm_up [Boolean]
+    def initialize(candidate, workload, connections, generator: Wrk, warm_up: true)
       @candidate = candidate
       @workload = workload
       @connections = connections
+      @generator = generator
+      @warm_up = warm_up
     end
 
     # @return [Sample]
@@ -22,16 +27,22 @@ module Bench
     def sample(seconds)
       Server.open(@candidate.method(:arguments), installation: @candidate.installation, app: @workload.app) do |server|
         check(server)
-        load(server, WARM_UP_SECONDS)
-        measure(server, seconds)
+        system_calls = warm_up(server) if @warm_up
+        measure(server, seconds).tap { |sample| sample.system_calls = system_calls }
       end
     end
 
     private
 
     def check(server)
-      objection = @workload.objection(server.request(@workload.request_body))
+      objection = @workload.objection(server.request(@workload.request))
       raise Server::Error, "answers wrongly: #{objection}" if objection
+    end
+
+    # @return [Float, nil] system calls a request
+    def warm_up(server)
+      result, calls = SystemCalls.count(server.pids) { |counter| load(server, WARM_UP_SECONDS, under: counter) }
+      calls.fdiv(result.requests) if calls && result.requests.positive?
     end
 
     def measure(server, seconds)
@@ -43,9 +54,10 @@ module Bench
       Sample.of(result, before, server.usage)
     end
 
-    def load(server, seconds)
-      Wrk.run(url: server.url, connections: @connections, seconds: seconds, threads: @workload.wrk_threads(@connections),
-              script: @workload.script_path)
+    def load(server, seconds, under: [])
+      request = @workload.request
+      @generator.run(url: server.url(request.path), connections: @connections, seconds: seconds,
+                     threads: @workload.wrk_threads(@connections), script: request.script, headers: request.headers, under: under)
     end
   end
 end

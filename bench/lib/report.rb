@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "statistics"
+
 module Bench
   # The results as Markdown: how they were got first, then a table for each workload and number of connections.
   class Report
@@ -9,12 +11,14 @@ module Bench
     # @param facts [Hash{String => String}] of the machine and the run
     # @param servers [Hash{Candidate => String}] with their versions
     # @param chart [String] the chart's file name
-    def initialize(tables, facts:, servers:, chart:, title: "Benchmark")
+    # @param columns [Hash{String => Array(Symbol, String)}] further ones: heading, quantity of the sample and its format
+    def initialize(tables, facts:, servers:, chart:, title: "Benchmark", columns: {})
       @tables = tables
       @facts = facts
       @servers = servers
       @chart = chart
       @title = title
+      @columns = columns
     end
 
     # @return [String]
@@ -58,17 +62,23 @@ module Bench
       unit = table.workload.unit
       figures = ["#{unit}/s (min, max)", "to best peer", "CPU µs/#{unit.delete_suffix("s")} (min, max)", "to best peer",
                  "user + system", "its core", "peak MiB"]
-      ["candidate", *figures, *(["p50 ms", "p99 ms", "errors", "memory MiB", "wrk's core"] if table.connections)]
+      ["candidate", *figures, *(["p50 ms", "p99 ms", "errors", "memory MiB", "wrk's core"] if table.connections), *@columns.keys]
     end
 
     def cells(table, candidate)
       [candidate.name, *speed(table, candidate), *cpu(table, candidate), percent(table, candidate, :core_share),
-       mebibytes(table.values(candidate, :peak).max), *(load_cells(table, candidate) if table.connections)]
+       mebibytes(table.values(candidate, :peak).max), *(load_cells(table, candidate) if table.connections),
+       *@columns.values.map { |quantity, format| further(table, candidate, quantity, format) }]
     end
 
     def load_cells(table, candidate)
       [decimal(table, candidate, :p50), decimal(table, candidate, :p99), table.values(candidate, :errors).sum.to_s,
        mebibytes(table.median(candidate, :resident)), percent(table, candidate, :wrk_share)]
+    end
+
+    def further(table, candidate, quantity, format)
+      values = table.values(candidate, quantity).compact
+      values.empty? ? "–" : format(format, Statistics.median(values))
     end
 
     def speed(table, candidate)

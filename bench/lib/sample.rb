@@ -1,14 +1,18 @@
 # frozen_string_literal: true
 
 module Bench
-  # One run of wrk against one server: what wrk saw, and what the server's processes took for it.
+  # One run of a load generator against one server: what the generator saw, and what the server's processes took for it.
   #
   # @!attribute rate [Float] requests a second
   # @!attribute user_us [Float] CPU microseconds a request
   # @!attribute system_us [Float] CPU microseconds a request
   # @!attribute core_share [Float] of the server's core, 0 to 1
   # @!attribute wrk_share [Float] of wrk's core, 0 to 1
-  Sample = Struct.new(:rate, :p50, :p99, :user_us, :system_us, :errors, :resident, :peak, :core_share, :wrk_share) do
+  # @!attribute gigabytes [Float] received a second
+  # @!attribute faults [Integer] page faults during the run
+  # @!attribute system_calls [Float, nil] a request, from a run of its own; nil where they cannot be counted
+  Sample = Struct.new(:rate, :p50, :p99, :user_us, :system_us, :errors, :resident, :peak, :core_share, :wrk_share, :gigabytes, :faults,
+                      :system_calls) do
     # @param load [Wrk::Result]
     # @param before [ProcessUsage]
     # @param after [ProcessUsage]
@@ -17,7 +21,8 @@ module Bench
       system = after.system - before.system
       microseconds = 1_000_000.0 / load.requests
       new(load.requests_per_second, load.p50, load.p99, user * microseconds, system * microseconds,
-          load.socket_errors + load.bad_statuses, after.resident, after.peak, (user + system) / load.seconds, load.cpu_seconds / load.seconds)
+          load.socket_errors + load.bad_statuses, after.resident, after.peak, (user + system) / load.seconds, load.cpu_seconds / load.seconds,
+          load.bytes / load.seconds / 1e9, after.faults - before.faults)
     end
 
     def cpu_us

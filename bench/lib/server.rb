@@ -6,6 +6,7 @@ require "socket"
 require "tmpdir"
 require_relative "last_words"
 require_relative "process_usage"
+require_relative "request"
 
 module Bench
   # A server at work: a process group pinned to one core, serving one application on a free loopback port from a folder of its own.
@@ -44,20 +45,28 @@ module Bench
                            chdir: folder, out: @log, err: %i[child out], in: File::NULL, pgroup: true)
     end
 
-    def url
-      "http://127.0.0.1:#{port}/"
+    def url(path = "/")
+      "http://127.0.0.1:#{port}#{path}"
     end
 
+    # @param request [Request]
     # @return [Net::HTTPResponse]
-    def request(body = nil)
+    def request(request = Request.new)
       Net::HTTP.start("127.0.0.1", port, open_timeout: 2, read_timeout: 2) do |http|
-        body ? http.post("/", body, "content-type" => "application/octet-stream") : http.get("/")
+        next http.get(request.path, request.headers) unless request.body
+
+        http.post(request.path, request.body, "content-type" => "application/octet-stream", **request.headers)
       end
     end
 
     # @raise [Error] when it ended
     def assert_alive
       raise Error, "ended under load: #{last_words}" if ended?
+    end
+
+    # @return [Array<Integer>] of all its processes
+    def pids
+      ProcessUsage.pids_of_tree(pid)
     end
 
     def usage

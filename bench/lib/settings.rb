@@ -36,7 +36,7 @@ module Bench
     end
 
     def connections
-      list("CONNECTIONS", quick? ? "64" : "64,1024").map { |text| positive("CONNECTIONS", text) }
+      list("CONNECTIONS", quick? ? "64" : connections_default).map { |text| positive("CONNECTIONS", text) }
     end
 
     def workloads
@@ -53,6 +53,10 @@ module Bench
     end
 
     private
+
+    def connections_default
+      "64,1024"
+    end
 
     def number(variable, default)
       positive(variable, @environment.fetch(variable, default.to_s))

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "load"
+require_relative "request"
 
 module Bench
   # What is asked of the servers: the application in apps/, the group of candidates that are compared, the wrk script when the request is
@@ -27,14 +28,9 @@ module Bench
       1
     end
 
-    # @return [String, nil]
-    def script_path
-      script && File.expand_path("../wrk/#{script}.lua", __dir__)
-    end
-
-    # @return [String, nil] what a request made from Ruby sends
-    def request_body
-      POST_BODY if script
+    # @return [Request]
+    def request
+      script ? Request.new(body: POST_BODY, script: File.expand_path("../wrk/#{script}.lua", __dir__)) : Request.new
     end
 
     # @param response [Net::HTTPResponse]

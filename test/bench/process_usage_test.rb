@@ -9,7 +9,7 @@ class ProcessUsageTest < Minitest::Test
 
   def test_the_command_may_hold_spaces_and_parentheses
     line = "42 (a (b) c) S 1 42 42 0 -1 4194560 1 2 3 4 #{7 * TICKS} #{9 * TICKS} 5 6 20 0 1 0 100"
-    assert_equal [7.0, 9.0], Bench::ProcessUsage.parse_stat(line)
+    assert_equal [7.0, 9.0, 4], Bench::ProcessUsage.parse_stat(line)
   end
 
   def test_memory_is_told_in_bytes
@@ -36,6 +36,6 @@ class ProcessUsageTest < Minitest::Test
   def test_a_process_that_ended_took_nothing
     pid = fork { exit!(0) }
     Process.wait(pid)
-    assert_equal [0.0, 0.0, 0, 0, 0], Bench::ProcessUsage.of_tree(pid).to_a
+    assert_equal [0.0, 0.0, 0, 0, 0, 0], Bench::ProcessUsage.of_tree(pid).to_a
   end
 end

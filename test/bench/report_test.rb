@@ -19,7 +19,7 @@ class ReportTest < Minitest::Test
   MEBIBYTE = 1_048_576
 
   def sample(rate, user: 10.0, system: 5.0, errors: 0, core_share: 0.99, wrk_share: 0.5, resident: 20 * MEBIBYTE)
-    Bench::Sample.new(rate, 1.0, 2.0, user, system, errors, resident, resident + MEBIBYTE, core_share, wrk_share)
+    Bench::Sample.new(rate, 1.0, 2.0, user, system, errors, resident, resident + MEBIBYTE, core_share, wrk_share, 0.25, 3, nil)
   end
 
   def table(connections = 64)
@@ -40,9 +40,9 @@ class ReportTest < Minitest::Test
   end
 
   def test_a_sample_divides_what_the_server_took_by_the_requests
-    load = Bench::Wrk::Result.new(1000, 2.0, 500.0, 1.0, 3.0, 4, 5, 1.5)
-    before = Bench::ProcessUsage.new(1.0, 0.5, 10, 20, 5)
-    after = Bench::ProcessUsage.new(1.02, 0.53, 11, 22, 5)
+    load = Bench::Wrk::Result.new(1000, 2.0, 500.0, 1.0, 3.0, 4, 5, 1.5, 3e9)
+    before = Bench::ProcessUsage.new(1.0, 0.5, 100, 10, 20, 5)
+    after = Bench::ProcessUsage.new(1.02, 0.53, 107, 11, 22, 5)
     sample = Bench::Sample.of(load, before, after)
 
     assert_in_delta 20, sample.user_us
@@ -50,6 +50,8 @@ class ReportTest < Minitest::Test
     assert_in_delta 50, sample.cpu_us
     assert_in_delta 0.025, sample.core_share
     assert_in_delta 0.75, sample.wrk_share
+    assert_in_delta 1.5, sample.gigabytes
+    assert_equal 7, sample.faults
     assert_equal [9, 11, 22], [sample.errors, sample.resident, sample.peak]
   end
 
@@ -59,6 +61,13 @@ class ReportTest < Minitest::Test
                   "50 %"],
                  cells(text, "puma")
     assert_equal %w[1.50 0.50], cells(text, "upwell-epoll").values_at(2, 4)
+  end
+
+  def test_further_columns_come_last_and_skip_what_was_not_measured
+    columns = { "GB/s" => [:gigabytes, "%.2f"], "calls" => [:system_calls, "%.1f"] }
+    text = Bench::Report.new([table], facts: {}, servers: {}, chart: "chart.svg", columns: columns).to_s
+    assert_equal %w[0.25 –], cells(text, "puma").last(2)
+    assert_equal cells(text, "candidate").size, cells(text, "puma").size
   end
 
   def test_rows_go_from_the_fastest_to_those_without_figures

@@ -37,7 +37,7 @@ class SettingsTest < Minitest::Test
     Bench::WORKLOADS.each do |workload|
       assert(Bench::CANDIDATES.any? { |candidate| candidate.for?(workload) }, workload.name)
       assert_path_exists workload.app
-      assert_path_exists workload.script_path if workload.script
+      assert_path_exists workload.request.script if workload.script
     end
   end
 

@@ -24,7 +24,7 @@ class WrkTest < Minitest::Test
 
   def test_reads_all_figures
     result = Bench::Wrk.parse(OUTPUT, 4.5)
-    assert_equal [370_883, 5.1, 92_631.75, 0.544, 1800.0, 4321, 77, 4.5], result.to_a
+    assert_equal [370_883, 5.1, 92_631.75, 0.544, 1800.0, 4321, 77, 4.5, 39.97 * 1_048_576], result.to_a
   end
 
   def test_silence_about_errors_means_none
@@ -39,6 +39,11 @@ class WrkTest < Minitest::Test
   def test_refuses_what_is_no_result
     error = assert_raises(Bench::Wrk::Error) { Bench::Wrk.parse("unable to connect", 0) }
     assert_includes error.message, "unable to connect"
+  end
+
+  def test_command_has_the_headers
+    command = Bench::Wrk.command(url: "u", connections: 1, seconds: 1, headers: { "Range" => "bytes=0-9" })
+    assert_equal ["-H", "Range: bytes=0-9", "u"], command.last(3)
   end
 
   def test_command_names_the_script_only_if_there_is_one

@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+require "open3"
+require_relative "installation"
+
+module Bench
+  # A program of the system's own packages: it is there, or is reported as missing.
+  class Program
+    attr_reader :name
+
+    # @param name [String]
+    # @param version [String] the option that makes it tell its version
+    def initialize(name, version:)
+      @name = name
+      @version = version
+    end
+
+    def eql?(other)
+      other.is_a?(self.class) && name == other.name
+    end
+
+    def hash
+      name.hash
+    end
+
+    # @raise [Installation::Error] when it is not there
+    def install
+      raise Installation::Error, "is not installed" if versions.empty?
+    end
+
+    # @return [Hash{String => String}]
+    def environment
+      {}
+    end
+
+    # @return [String] empty when it is not there
+    def versions
+      @versions ||= Open3.capture2e(@name, @version).first.lines.first.to_s.strip
+    rescue Errno::ENOENT
+      ""
+    end
+  end
+end

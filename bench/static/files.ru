@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+require "rack/files"
+
+run Rack::Files.new(ENV.fetch("ROOT"))

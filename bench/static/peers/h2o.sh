@@ -1,0 +1,10 @@
+# h2o with one thread: PORT ROOT
+cat >h2o.conf <<CONFIGURATION
+user: $(id -un)
+num-threads: 1
+max-connections: 20000
+http1-request-timeout: 60
+listen: { host: 127.0.0.1, port: $1 }
+hosts: { default: { paths: { /: { file.dir: $2 } } } }
+CONFIGURATION
+exec h2o -c h2o.conf
