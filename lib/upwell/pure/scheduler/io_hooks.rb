@@ -3,7 +3,8 @@
 module Upwell
   module Pure
     class Scheduler
-      # The hooks for IOs. Ruby writes by itself, and asks {#io_wait} where it cannot go on.
+      # The hooks for IOs. Reading and writing could be left to Ruby, which asks {#io_wait} where it cannot go on, but for IO::Buffer, which
+      # does not, and for terminals and inherited pipes, which are not non-blocking: reading those would block the thread.
       module IOHooks
         KINDS = [IO::READABLE, IO::WRITABLE, IO::PRIORITY].freeze # in IO.select's order
         private_constant :KINDS
@@ -43,8 +44,7 @@ module Upwell
         end
         remove_method :io_select if RUBY_VERSION < "3.2"
 
-        # The hook for IO#read and IO::Buffer#read: fills the buffer with at least `length` bytes; with 0, with what one read brings. By
-        # itself, Ruby would have a terminal or an inherited pipe, which are not non-blocking, block the thread.
+        # The hook for IO#read and IO::Buffer#read: fills the buffer with at least `length` bytes; with 0, with what one read brings.
         #
         # @param io [IO]
         # @param buffer [IO::Buffer]
@@ -55,21 +55,33 @@ module Upwell
         # @raise [IOError] when another fiber closes the IO
         def io_read(io, buffer, length, offset = 0)
           check_room(buffer, length, offset)
-          done = 0
-          until done.positive? && done >= length
-            unless select_now([io])
-              return -Errno::EAGAIN::Errno if length.zero? && asked_by_read_nonblock?
+          unless select_now([io])
+            return -Errno::EAGAIN::Errno if length.zero? && asked_by_read_nonblock?
 
-              io_wait(io, IO::READABLE, nil)
-            end
-            count = read_some(io.to_io, buffer, offset + done)
-            return done.positive? ? done : count unless count.positive?
-
-            done += count
+            io_wait(io, IO::READABLE, nil)
           end
-          done
+          transfer(length) do |done|
+            io_wait(io, IO::READABLE, nil) if done.positive?
+            read_some(io.to_io, buffer, offset + done)
+          end
         end
-        remove_method :io_read unless defined?(IO::Buffer)
+
+        # The hook for IO#write and IO::Buffer#write: writes at least `length` bytes of the buffer; with 0, what one write takes.
+        #
+        # @param io [IO]
+        # @param buffer [IO::Buffer]
+        # @param length [Integer] bytes
+        # @param offset [Integer] in the buffer; since Ruby 3.2
+        # @return [Integer] bytes written, or a negative error number
+        # @raise [IO::TimeoutError] when io.timeout was up
+        # @raise [IOError] when another fiber closes the IO
+        def io_write(io, buffer, length, offset = 0)
+          check_room(buffer, length, offset)
+          transfer(length) { |done| write_some(io.to_io, buffer.slice(offset + done, buffer.size - offset - done)) }
+        end
+        remove_method :io_read, :io_write unless defined?(IO::Buffer)
+        # There Ruby may end in an error of its own when a scheduler writes the empty string of a `puts`.
+        remove_method :io_write if RUBY_VERSION.between?("3.2", "3.3.0")
 
         private
 
@@ -99,6 +111,18 @@ module Upwell
           caller_locations(2, 1).first&.base_label == "read_nonblock"
         end
 
+        # `step` gets how much is done, and returns how much more is, or a negative error number.
+        def transfer(least, &step)
+          done = 0
+          until done.positive? && done >= least
+            count = step.call(done)
+            return done.positive? ? done : count unless count.positive?
+
+            done += count
+          end
+          done
+        end
+
         def read_some(io, buffer, offset)
           bytes = Pure.blocking { io.sysread(buffer.size - offset) }
           buffer.set_string(bytes, offset)
@@ -110,6 +134,15 @@ module Upwell
           retry
         rescue SystemCallError => e
           -e.errno
+        end
+
+        def write_some(io, part)
+          loop do
+            count = Pure.blocking { part.write(io, RUBY_VERSION < "3.2" ? part.size : 0) } # at most, and later at least
+            return count unless count == -Errno::EAGAIN::Errno
+
+            io_wait(io, IO::WRITABLE, nil)
+          end
         end
       end
     end
