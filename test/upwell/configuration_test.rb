@@ -50,8 +50,17 @@ class ConfigurationTest < Minitest::Test
     end
   end
 
+  def test_the_public_folder
+    assert_nil configuration.reactor_settings.fetch(:public)
+    with_file("public 'test'\npublic_cache_control 'no-cache'\n") do |path|
+      files = configuration(file: path).reactor_settings.fetch(:public)
+      assert_equal [File.expand_path("test"), "no-cache", true, false], files.values_at(:root, :cache_control, :gzip_static, :list)
+    end
+  end
+
   def test_what_is_wrong_is_told_with_its_place
-    { port: "x", mode: "threads:0", workers: -1, headers_max: 101, head_timeout: "soon", body_bytes_max: 0 }.each do |name, value|
+    { port: "x", mode: "threads:0", workers: -1, headers_max: 101, head_timeout: "soon", body_bytes_max: 0, public: "/nowhere",
+      public_cache_control: "a\nb" }.each do |name, value|
       error = assert_raises(Upwell::ConfigurationError) { configuration({ name => value }) }
       assert_match(/\Aoption #{name}: must be .*, got #{Regexp.escape(value.inspect)}\z/, error.message)
     end

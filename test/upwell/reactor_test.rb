@@ -19,6 +19,15 @@ class ReactorTest < Minitest::Test
     assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(mode: :wires)) }
   end
 
+  def test_a_public_folder_that_is_gone_is_told_and_leaves_nothing_open
+    folder = Dir.mktmpdir
+    reactor = Upwell::Reactor.new(nil, Upwell::Configuration.new({ public: folder }, environment: {}).reactor_settings)
+    Dir.rmdir(folder)
+    before = Dir.children("/proc/self/fd").size
+    assert_match(/#{folder}/, assert_raises(Errno::ENOENT) { reactor.run }.message)
+    assert_equal before, Dir.children("/proc/self/fd").size
+  end
+
   def test_it_runs_once_and_counts
     BACKENDS.each do |backend|
       reactor = Upwell::Reactor.new(->(_env) { [200, {}, ["ok"]] }, settings(backend: backend))
