@@ -107,11 +107,13 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
         uw_connection_open(server, listener, result);
         if (full(server))
             stop_accepting(server);
-    } else if (atomic_load(&server->draining)) {
-        accept_left(server, listener);
+    }
+    if (atomic_load(&server->draining)) {
+        if (!operation->pending)
+            accept_left(server, listener);
     } else if (result == -ECANCELED) {
         uw_server_resume_accepting(server); /* room may have come since */
-    } else {
+    } else if (result < 0) {
         accept_failed(server);
     }
 }
