@@ -219,11 +219,16 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
     }
 }
 
-/* A stream other than a socket is read or written when it is ready: on a non-blocking descriptor the kernel would
- * answer EAGAIN instead of waiting. */
-static bool polls_first(const struct uw_operation *operation)
+static bool is_stream(const struct uw_operation *operation)
 {
     return (operation->verb == UW_READ || operation->verb == UW_WRITE) && operation->offset < 0 && !operation->socket;
+}
+
+/* A stream of which nothing is known is read or written when it is ready: on a non-blocking descriptor of some kinds
+ * the kernel would answer EAGAIN instead of waiting. */
+static bool polls_first(const struct uw_operation *operation)
+{
+    return is_stream(operation) && !operation->pollable;
 }
 
 /* Queues the poll to which the next entry is linked: when it fails, the other is not told of. Both have to go to the
@@ -333,10 +338,10 @@ static bool left_to_send(struct uw_operation *operation, int32_t result)
     }
 }
 
-/* Another took what the stream was ready for. */
+/* Another took what the stream was ready for, or the kernel cannot wait for it after all. */
 static bool polls_again(const struct uw_operation *operation, int32_t result)
 {
-    return polls_first(operation) && result == -EAGAIN && !operation->cancelled;
+    return is_stream(operation) && result == -EAGAIN && !operation->cancelled;
 }
 
 /* A send tells of all its bytes, or of none. */
@@ -363,6 +368,7 @@ static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_
         if (brings(operation, result))
             operation->complete(loop, operation, result);
     } else if (polls_again(operation, result)) {
+        operation->pollable = false;
         ring_submit(loop, operation);
     } else if (brings(operation, result)) { /* cancelled, but this came first */
         operation->complete(loop, operation, result);

@@ -60,9 +60,10 @@ struct uw_operation {
     uint8_t verb;
     bool pending; /* the loop's: submitted and not yet finally completed */
     bool cancelled;
-    bool more;    /* of a send: more follows at once, so an incomplete packet may wait for it */
-    bool socket;  /* of UW_READ and UW_WRITE: `fd` is known to be one, which is waited for at less cost */
-    int32_t file; /* of UW_SEND_FILE */
+    bool more;     /* of a send: more follows at once, so an incomplete packet may wait for it */
+    bool socket;   /* of UW_READ and UW_WRITE: `fd` is known to be one, which is waited for at less cost */
+    bool pollable; /* of UW_READ and UW_WRITE: RWF_NOWAIT has answered EAGAIN, so the kernel can wait for `fd` itself */
+    int32_t file;  /* of UW_SEND_FILE */
 };
 
 /* A message to a loop from another thread; lives in its owner until `receive` is called on the loop's thread. */

@@ -8,6 +8,7 @@
 #include <ruby/io.h>
 #include <ruby/io/buffer.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -94,32 +95,50 @@ struct transfer {
     char *base;
     size_t size, least, done;
     int64_t from; /* of a file, or -1 */
+    bool socket;
+    bool pollable; /* a try has said so, now or a few reads ago: see struct uw_operation */
 };
 
 /* Whether `fd` is to be tried before it is waited for. One that had nothing is not tried for its next reads: a
  * conversation waits for nearly every answer, while a stream that flows is found out soon enough. A readiness backend
  * tries in any case. */
-static bool worth_trying(const struct transfer *transfer)
+static bool worth_trying(struct transfer *transfer)
 {
     uint8_t *untried = &transfer->scheduler->untried[(unsigned)transfer->fd % RB_UW_DESCRIPTOR_BUCKETS];
 
     if (transfer->verb == UW_WRITE || transfer->from >= 0 || *untried == 0)
         return true;
     --*untried;
+    transfer->pollable = true;
     return false;
 }
 
-static void note_try(const struct transfer *transfer, ssize_t result)
+static void note_try(struct transfer *transfer, ssize_t result)
 {
+    transfer->pollable = result == -EAGAIN;
     if (transfer->verb == UW_READ && result == -EAGAIN)
         transfer->scheduler->untried[(unsigned)transfer->fd % RB_UW_DESCRIPTOR_BUCKETS] = UNTRIED_READS;
 }
 
-static ssize_t try_now(const struct transfer *transfer, size_t length)
+static ssize_t try_socket(const struct transfer *transfer, size_t length)
+{
+    char *data = transfer->base + transfer->done;
+
+    return transfer->verb == UW_READ ? recv(transfer->fd, data, length, MSG_DONTWAIT)
+                                     : send(transfer->fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static ssize_t try_file(const struct transfer *transfer, size_t length)
 {
     struct iovec part = {transfer->base + transfer->done, length};
-    ssize_t count = transfer->verb == UW_READ ? preadv2(transfer->fd, &part, 1, transfer->from, RWF_NOWAIT)
-                                              : pwritev2(transfer->fd, &part, 1, transfer->from, RWF_NOWAIT);
+
+    return transfer->verb == UW_READ ? preadv2(transfer->fd, &part, 1, transfer->from, RWF_NOWAIT)
+                                     : pwritev2(transfer->fd, &part, 1, transfer->from, RWF_NOWAIT);
+}
+
+static ssize_t try_now(const struct transfer *transfer, size_t length)
+{
+    ssize_t count = transfer->socket ? try_socket(transfer, length) : try_file(transfer, length);
 
     return count < 0 ? -errno : count;
 }
@@ -154,8 +173,7 @@ static bool asked_by_read_nonblock(void)
 
 static bool must_not_wait(const struct transfer *transfer)
 {
-    return transfer->verb == UW_READ && transfer->least == 0 && !RTEST(rb_obj_is_kind_of(transfer->io, cBasicSocket)) &&
-           asked_by_read_nonblock();
+    return transfer->verb == UW_READ && transfer->least == 0 && !transfer->socket && asked_by_read_nonblock();
 }
 
 static ssize_t wait_for(struct transfer *transfer, size_t length)
@@ -171,7 +189,8 @@ static ssize_t wait_for(struct transfer *transfer, size_t length)
     wait.operation.data = transfer->base + transfer->done;
     wait.operation.length = (uint32_t)length;
     wait.operation.offset = transfer->from;
-    wait.operation.socket = RTEST(rb_obj_is_kind_of(transfer->io, cBasicSocket));
+    wait.operation.socket = transfer->socket;
+    wait.operation.pollable = transfer->pollable;
     result = rb_uw_wait_operation(&wait, transfer->io, timeout_ns);
     if (result < 0 && wait.timed_out)
         raise_io_timeout(transfer->io);
@@ -242,6 +261,7 @@ static VALUE run_transfer(struct transfer *transfer, size_t offset)
     size_t size;
 
     transfer->fd = rb_io_descriptor(transfer->io);
+    transfer->socket = RTEST(rb_obj_is_kind_of(transfer->io, cBasicSocket)) && transfer->from < 0;
     take_buffer(transfer, offset);
     if (rb_io_buffer_get_bytes(transfer->buffer, &base, &size) & RB_IO_BUFFER_LOCKED)
         return transfer_all((VALUE)transfer);
