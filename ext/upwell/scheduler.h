@@ -25,11 +25,14 @@ struct rb_uw_scheduler {
     struct uw_loop *loop; /* its own or a server's; NULL until the first use */
     struct uw_loop own;
     VALUE self, backend;
-    VALUE root;      /* the fiber that turns the loop, as far as one does */
-    bool root_waits; /* it has let another go on, and can be transferred to */
-    VALUE running;   /* the last fiber that is known to have gone on, or nil */
-    VALUE closing;   /* the last fiber that has begun to close an IO and not ended, or nil */
-    bool turning;    /* the loop may be waiting, and has to be woken */
+    VALUE root;          /* the fiber that turns the loop, as far as one does */
+    bool root_waits;     /* it has let another go on, and can be transferred to */
+    bool root_wanted;    /* it has something to raise, or to fail with */
+    bool relays;         /* it waits for its batch, which the fibers may go through without it */
+    unsigned turns_left; /* that fibers may take before the root has its turn */
+    VALUE running;       /* the last fiber that is known to have gone on, or nil */
+    VALUE closing;       /* the last fiber that has begun to close an IO and not ended, or nil */
+    bool turning;        /* the loop may be waiting, and has to be woken */
     bool closed;
     unsigned generation; /* of the loop: what an earlier one was told is void */
     unsigned forks;      /* of this process when the loop was opened */

@@ -9,6 +9,7 @@
 #include "stats.h"
 #include "upwell.h"
 
+#define TURNS_MAX 32             /* that fibers take in a row before the root has its turn */
 #define STOP_NS UW_NS_PER_SECOND /* for the `ensure` clauses of fibers that are ended by the scheduler's end */
 
 static VALUE cScheduler, cFiber, eFiberError, eStop;
@@ -103,7 +104,7 @@ static void begin_generation(struct rb_uw_scheduler *scheduler)
 {
     scheduler->generation++;
     scheduler->root = scheduler->running = scheduler->closing = Qnil;
-    scheduler->root_waits = scheduler->turning = false;
+    scheduler->root_waits = scheduler->root_wanted = scheduler->relays = scheduler->turning = false;
     scheduler->waiting = 0;
     uw_list_init(&scheduler->waits);
     uw_list_init(&scheduler->ready);
@@ -222,7 +223,7 @@ static VALUE end_as_root(VALUE argument)
 {
     struct root *root = (struct root *)argument;
 
-    root->scheduler->root_waits = false;
+    root->scheduler->root_waits = root->scheduler->relays = false;
     root->scheduler->root = root->generation == root->scheduler->generation ? root->before : Qnil;
     return Qnil;
 }
@@ -247,16 +248,21 @@ static void transfer_to(struct rb_uw_scheduler *scheduler, VALUE fiber)
     scheduler->root_waits = false;
 }
 
+/* Takes a record out of `starters`, `batch` or `ready`; its fiber is to go on. */
+static VALUE take(struct uw_list *link)
+{
+    struct rb_uw_wait *wait = uw_owner(link, struct rb_uw_wait, ready);
+
+    uw_list_remove(&wait->ready);
+    return wait->fiber;
+}
+
 /* Lets `fiber` go on until it waits or ends, and then those that started others meanwhile. */
 static void transfer(struct rb_uw_scheduler *scheduler, VALUE fiber)
 {
     transfer_to(scheduler, fiber);
-    while (!uw_list_empty(&scheduler->starters)) {
-        struct rb_uw_wait *wait = uw_owner(scheduler->starters.previous, struct rb_uw_wait, ready);
-
-        uw_list_remove(&wait->ready);
-        transfer_to(scheduler, wait->fiber);
-    }
+    while (!uw_list_empty(&scheduler->starters))
+        transfer_to(scheduler, take(scheduler->starters.previous));
 }
 
 /* After a turn */
@@ -264,7 +270,7 @@ static void transfer(struct rb_uw_scheduler *scheduler, VALUE fiber)
 bool rb_uw_scheduler_ready(const struct rb_uw_scheduler *scheduler)
 {
     return !uw_list_empty(&scheduler->ready) || !uw_list_empty(&scheduler->batch) ||
-           !uw_list_empty(&scheduler->starters) || !uw_list_empty(&scheduler->unblocked) ||
+           !uw_list_empty(&scheduler->starters) || !uw_list_empty(&scheduler->unblocked) || scheduler->root_wanted ||
            RARRAY_LEN(scheduler->left) > 0 || RARRAY_LEN(scheduler->interrupts) > 0;
 }
 
@@ -325,19 +331,25 @@ static void run_left(struct rb_uw_scheduler *scheduler)
 }
 
 /* Those that are ready now: what they make ready has its turn after the loop's. */
-static void run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
+static void make_batch(struct rb_uw_scheduler *scheduler)
 {
-    (void)unused;
-    rb_uw_scheduler_raise_timeouts(scheduler);
-    raise_interrupts(scheduler);
     end_unblocked(scheduler);
     uw_list_move(&scheduler->batch, &scheduler->starters);
     uw_list_move(&scheduler->batch, &scheduler->ready);
-    while (!uw_list_empty(&scheduler->batch)) {
-        struct rb_uw_wait *wait = uw_owner(scheduler->batch.next, struct rb_uw_wait, ready);
+}
 
-        uw_list_remove(&wait->ready);
-        transfer(scheduler, wait->fiber);
+static void run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
+{
+    (void)unused;
+    scheduler->root_wanted = false;
+    scheduler->turns_left = TURNS_MAX;
+    rb_uw_scheduler_raise_timeouts(scheduler);
+    raise_interrupts(scheduler);
+    make_batch(scheduler);
+    while (!uw_list_empty(&scheduler->batch)) {
+        scheduler->relays = true;
+        transfer(scheduler, take(scheduler->batch.next));
+        scheduler->relays = false;
     }
     run_left(scheduler);
 }
@@ -349,7 +361,8 @@ void rb_uw_scheduler_run_ready(struct rb_uw_scheduler *scheduler)
 
 bool rb_uw_scheduler_begin_turn(struct rb_uw_scheduler *scheduler)
 {
-    rb_ary_clear(scheduler->early); /* whoever was about to block has done so */
+    if (RARRAY_LEN(scheduler->early) > 0)
+        rb_ary_clear(scheduler->early); /* whoever was about to block has done so */
     scheduler->turning = true;
     return rb_uw_scheduler_ready(scheduler);
 }
@@ -379,11 +392,64 @@ static void turn_and_run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
     run_ready(scheduler, unused);
 }
 
+/* From fiber to fiber: while the root waits for its batch, a fiber that waits has the next one go on by itself, and
+ * even turns the loop, as long as that brings something. The root then only waits for events, without the interpreter's
+ * lock, and does what needs it. */
+
+/* Only the root raises into fibers. */
+static bool needs_root(const struct rb_uw_scheduler *scheduler)
+{
+    return scheduler->root_wanted || RARRAY_LEN(scheduler->left) > 0 || RARRAY_LEN(scheduler->interrupts) > 0;
+}
+
+/* A server turns its loop itself. */
+static bool may_turn(const struct rb_uw_scheduler *scheduler)
+{
+    return scheduler->turns_left > 0 && scheduler->loop == &scheduler->own;
+}
+
+static void turn_in_passing(struct rb_uw_scheduler *scheduler)
+{
+    int status;
+
+    rb_uw_scheduler_begin_turn(scheduler);
+    status = uw_loop_turn(scheduler->loop, 0);
+    rb_uw_scheduler_end_turn(scheduler);
+    make_batch(scheduler);
+    scheduler->turns_left = uw_list_empty(&scheduler->batch) ? 0 : scheduler->turns_left - 1;
+    /* Whatever failed fails again there. */
+    scheduler->root_wanted = status || !uw_list_empty(&scheduler->timeouts);
+}
+
+/* The fiber that is to go on when the current one waits. */
+static VALUE next_fiber(struct rb_uw_scheduler *scheduler)
+{
+    if (!scheduler->relays || needs_root(scheduler))
+        return scheduler->root;
+    if (!uw_list_empty(&scheduler->starters))
+        return take(scheduler->starters.previous);
+    if (uw_list_empty(&scheduler->batch) && may_turn(scheduler))
+        turn_in_passing(scheduler);
+    if (uw_list_empty(&scheduler->batch) || scheduler->root_wanted)
+        return scheduler->root;
+    return take(scheduler->batch.next);
+}
+
+static void transfer_to_next(struct rb_uw_scheduler *scheduler)
+{
+    VALUE next = next_fiber(scheduler);
+
+    if (next != scheduler->root)
+        scheduler->running = next;
+    if (next != rb_fiber_current())
+        rb_fiber_transfer(next, 0, NULL);
+}
+
 /* A fiber that was resumed by the root itself, rather than by its transfer, cannot go back there: it turns the loop. */
 void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler)
 {
     if (scheduler->root_waits)
-        rb_fiber_transfer(scheduler->root, 0, NULL);
+        transfer_to_next(scheduler);
     else
         as_root(scheduler, turn_and_run_ready, Qnil);
 }
