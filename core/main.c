@@ -56,6 +56,7 @@ static const struct uw_server_settings server_settings = {
     .body_timeout_ns = 30 * UW_NS_PER_SECOND,
     .keep_alive_timeout_ns = 60 * UW_NS_PER_SECOND,
     .write_timeout_ns = 30 * UW_NS_PER_SECOND,
+    .answers_at_once = true,
 };
 
 static struct uw_static_settings settings = {

@@ -7,6 +7,7 @@
 
 #define UW_NS_PER_SECOND INT64_C(1000000000)
 #define UW_NS_PER_MS INT64_C(1000000)
+#define UW_NS_PER_US INT64_C(1000)
 
 /* See `man 2 clock_gettime`; the monotonic clock cannot fail on a system this builds on. */
 static inline int64_t uw_clock_ns(void)

@@ -29,8 +29,9 @@
 struct ring {
     struct io_uring uring;
     struct io_uring_buf_ring *buffers;
-    char *memory; /* of the buffers */
-    pid_t thread; /* that opened it: the kernel serves no other */
+    char *memory;             /* of the buffers */
+    unsigned received, sends; /* since the last wait: buffers filled; sends queued, which most often complete at once */
+    pid_t thread;             /* that opened it: the kernel serves no other */
 };
 
 static struct ring *ring_of(struct uw_loop *loop)
@@ -260,6 +261,7 @@ static void enqueue(struct uw_loop *loop, struct uw_operation *operation)
     }
     prepare(entry, operation);
     io_uring_sqe_set_data(entry, operation);
+    ring_of(loop)->sends += operation->verb == UW_SEND || operation->verb == UW_SEND_VECTOR;
 }
 
 static void ring_submit(struct uw_loop *loop, struct uw_operation *operation)
@@ -408,6 +410,7 @@ static void take_all(struct uw_loop *loop)
 
         for (unsigned i = 0; i < count; i++)
             buffers += take(loop, batch[i], buffers);
+        ring->received += (unsigned)buffers;
         io_uring_buf_ring_cq_advance(&ring->uring, ring->buffers, buffers);
         /* That advanced both rings by the number of buffers; the rest are completions without one. */
         io_uring_cq_advance(&ring->uring, count - (unsigned)buffers);
@@ -463,21 +466,40 @@ static void ring_close(struct uw_loop *loop)
     free(ring);
 }
 
-static int submit_and_wait(struct ring *ring, int64_t wait_ns)
+/* The completions that a wait is for; see gather_max. */
+static unsigned least_completions(struct ring *ring, unsigned gather_max)
+{
+    unsigned gathered = ring->received < gather_max ? ring->received : gather_max;
+    unsigned least = gathered > 1 ? gathered + ring->sends : 1;
+
+    ring->received = ring->sends = 0;
+    return least;
+}
+
+static int submit_and_wait_some(struct ring *ring, unsigned least, int64_t wait_ns)
 {
     struct __kernel_timespec timeout = {.tv_sec = wait_ns / UW_NS_PER_SECOND, .tv_nsec = wait_ns % UW_NS_PER_SECOND};
     struct io_uring_cqe *first;
 
+    if (wait_ns == UW_FOREVER)
+        return io_uring_submit_and_wait(&ring->uring, least);
+    return io_uring_submit_and_wait_timeout(&ring->uring, &first, least, &timeout, NULL);
+}
+
+static int submit_and_wait(struct uw_loop *loop, int64_t wait_ns)
+{
+    struct ring *ring = ring_of(loop);
+    unsigned least;
+
     if (wait_ns == 0)
         return io_uring_submit_and_get_events(&ring->uring);
-    if (wait_ns == UW_FOREVER)
-        return io_uring_submit_and_wait(&ring->uring, 1);
-    return io_uring_submit_and_wait_timeout(&ring->uring, &first, 1, &timeout, NULL);
+    least = least_completions(ring, loop->gather_max);
+    return submit_and_wait_some(ring, least, least > 1 && wait_ns > UW_GATHER_NS ? UW_GATHER_NS : wait_ns);
 }
 
 static int ring_wait(struct uw_loop *loop, int64_t wait_ns)
 {
-    int result = submit_and_wait(ring_of(loop), wait_ns);
+    int result = submit_and_wait(loop, wait_ns);
 
     loop->now_ns = uw_clock_ns();
     /* EBUSY, EAGAIN: the kernel wants completions taken before it accepts more. */

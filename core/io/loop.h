@@ -90,7 +90,13 @@ struct uw_loop {
 
     uint64_t turns, submitted, wakes; /* counted, never reset */
     size_t pending;                   /* operations of the callers not yet finally completed */
+
+    /* When a turn received from several streams, the next wait may be for as many, up to this number and for at most
+     * UW_GATHER_NS: each waking costs both sides time. For an owner who has nothing else to do meanwhile. 0: never. */
+    unsigned gather_max;
 };
+
+#define UW_GATHER_NS (100 * UW_NS_PER_US)
 
 /* Opens a loop on the backend of that name, or with NULL on the first of uw_backends that works here. `expire` is
  * called for every timer that is due and has none of its own; without such timers it may be NULL. Returns 0; -ENOENT

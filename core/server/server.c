@@ -65,6 +65,7 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
     error = uw_loop_open(&server->loop, backend, expire);
     if (error)
         return error;
+    server->loop.gather_max = settings->answers_at_once ? UW_GATHER_MAX : 0;
     uw_slab_init(&server->connections, sizeof(struct uw_connection));
     uw_slab_init(&server->requests, sizeof(struct uw_request));
     uw_slab_init(&server->chunks, UW_CHUNK_SLAB_BYTES);

@@ -12,6 +12,7 @@
 #include "server/request.h"
 
 #define UW_LISTENERS_MAX 16
+#define UW_GATHER_MAX 16
 #define UW_ADDRESS_BYTES 46 /* INET6_ADDRSTRLEN */
 
 #define UW_PENDING_BYTES_MAX 65536     /* received ahead of its turn; then the connection is not read for a while */
@@ -36,6 +37,7 @@ struct uw_server_settings {
     int64_t body_timeout_ns;       /* see UW_BODY_BYTES_PER_SECOND_MIN */
     int64_t keep_alive_timeout_ns; /* between a response and the next request */
     int64_t write_timeout_ns;      /* see UW_SEND_BYTES_MAX */
+    bool answers_at_once;          /* the handler never waits: the loop may gather UW_GATHER_MAX requests a turn */
 };
 
 struct uw_server_counts {

@@ -116,6 +116,7 @@ static VALUE reactor_initialize(VALUE self, VALUE root, VALUE settings)
 
     rb_uw_read_server_settings(&reactor->settings, settings);
     rb_uw_static_settings_read(&reactor->files_settings, root, settings);
+    reactor->settings.answers_at_once = true;
     reactor->log_format = read_log_format(settings);
     RB_OBJ_WRITE(self, &reactor->access_log, rb_uw_setting(settings, "access_log"));
     RB_OBJ_WRITE(self, &reactor->backend, rb_str_freeze(rb_uw_choose_backend(rb_uw_setting(settings, "backend"))));

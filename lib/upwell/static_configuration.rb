@@ -28,7 +28,7 @@ module Upwell
       Setting.new(:log_format, "combined", :log_format, nil, "NAME", "combined or json"),
       Setting.new(:cache_entries_max, 1_000, :count, nil, "N", "files that a loop keeps open or in memory"),
       Setting.new(:cache_bytes_max, 67_108_864, :bytes, nil, "BYTES", "content that a loop keeps in memory"),
-      Setting.new(:cache_file_bytes_max, 65_536, :bytes, nil, "BYTES", "content of one file kept in memory; a larger one is kept open"),
+      Setting.new(:cache_file_bytes_max, 8_192, :bytes, nil, "BYTES", "content of one file kept in memory; a larger one is kept open"),
       Setting.new(:quiet, false, :flag, nil, nil, "does not tell where it listens")
     ].freeze
 

@@ -399,4 +399,34 @@ CONTRACT(a_number_is_used_again)
     }
 }
 
+#define GATHERED 3
+
+/* Several streams at once have a gathering loop wait for several; when only one comes, it does not have to wait for the
+ * others. */
+CONTRACT(a_gathering_loop_takes_what_has_come)
+{
+    struct uw_operation receives[GATHERED];
+    int fds[GATHERED][2];
+    int64_t begin;
+
+    loop.gather_max = GATHERED;
+    for (int i = 0; i < GATHERED; i++) {
+        make_pair(fds[i]);
+        receives[i] = (struct uw_operation){.verb = UW_RECEIVE, .fd = fds[i][0], .complete = note};
+        uw_submit(&loop, &receives[i]);
+    }
+    CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    for (int i = 0; i < GATHERED; i++)
+        CHECK_EQUAL(1, write(fds[i][1], "x", 1));
+    turn_until(&results, GATHERED);
+    CHECK_EQUAL(1, write(fds[0][1], "x", 1));
+    begin = uw_clock_ns();
+    turn_until(&results, GATHERED + 1);
+    CHECK(uw_clock_ns() - begin < PATIENCE_NS / 2);
+    for (int i = 0; i < GATHERED; i++) {
+        CHECK_EQUAL(-ECANCELED, cancel(&receives[i]));
+        close_pair(fds[i]);
+    }
+}
+
 CONTRACT_MAIN
