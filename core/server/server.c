@@ -65,7 +65,6 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
     error = uw_loop_open(&server->loop, backend, expire);
     if (error)
         return error;
-    server->loop.gather_max = settings->answers_at_once ? UW_GATHER_MAX : 0;
     uw_slab_init(&server->connections, sizeof(struct uw_connection));
     uw_slab_init(&server->requests, sizeof(struct uw_request));
     uw_slab_init(&server->chunks, UW_CHUNK_SLAB_BYTES);
@@ -181,10 +180,16 @@ static void bury_dead(struct uw_server *server)
     }
 }
 
+static bool gathers(const struct uw_server *server)
+{
+    return server->settings.answers_at_once && server->connections.taken >= UW_GATHER_CONNECTIONS_MIN;
+}
+
 int uw_server_turn(struct uw_server *server, int64_t wait_ns)
 {
     int error;
 
+    server->loop.gather = gathers(server) ? UW_GATHER : 0;
     flush_dirty(server);
     bury_dead(server);
     error = uw_loop_turn(&server->loop, wait_ns);

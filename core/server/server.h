@@ -12,8 +12,9 @@
 #include "server/request.h"
 
 #define UW_LISTENERS_MAX 16
-#define UW_GATHER_MAX 16
-#define UW_ADDRESS_BYTES 46 /* INET6_ADDRSTRLEN */
+#define UW_GATHER 16                 /* requests; see uw_loop.gather */
+#define UW_GATHER_CONNECTIONS_MIN 64 /* with fewer, server and clients would wait for each other */
+#define UW_ADDRESS_BYTES 46          /* INET6_ADDRSTRLEN */
 
 #define UW_PENDING_BYTES_MAX 65536     /* received ahead of its turn; then the connection is not read for a while */
 #define UW_SEND_BYTES_MAX (256 * 1024) /* a client must take so many within write_timeout */
@@ -37,7 +38,7 @@ struct uw_server_settings {
     int64_t body_timeout_ns;       /* see UW_BODY_BYTES_PER_SECOND_MIN */
     int64_t keep_alive_timeout_ns; /* between a response and the next request */
     int64_t write_timeout_ns;      /* see UW_SEND_BYTES_MAX */
-    bool answers_at_once;          /* the handler never waits: the loop may gather UW_GATHER_MAX requests a turn */
+    bool answers_at_once;          /* the handler never waits: a busy loop gathers requests */
 };
 
 struct uw_server_counts {
