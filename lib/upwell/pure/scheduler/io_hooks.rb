@@ -71,17 +71,18 @@ module Upwell
         # @param io [IO]
         # @param buffer [IO::Buffer]
         # @param length [Integer] bytes
-        # @param offset [Integer] in the buffer; since Ruby 3.2
+        # @param offset [Integer] in the buffer
         # @return [Integer] bytes written, or a negative error number
         # @raise [IO::TimeoutError] when io.timeout was up
         # @raise [IOError] when another fiber closes the IO
         def io_write(io, buffer, length, offset = 0)
           check_room(buffer, length, offset)
-          transfer(length) { |done| write_some(io.to_io, buffer.slice(offset + done, buffer.size - offset - done)) }
+          transfer(length) { |done| write_some(io.to_io, buffer, offset + done) }
         end
         remove_method :io_read, :io_write unless defined?(IO::Buffer)
-        # There Ruby may end in an error of its own when a scheduler writes the empty string of a `puts`.
-        remove_method :io_write if RUBY_VERSION.between?("3.2", "3.3.0")
+        # The buffers of Ruby 3.1 have no parts that can be relied upon; and up to 3.3.0, Ruby may end in an error of its own when a
+        # scheduler writes the empty string of a `puts`. Its own writing asks io_wait.
+        remove_method :io_write if method_defined?(:io_write) && RUBY_VERSION <= "3.3.0"
 
         private
 
@@ -136,9 +137,9 @@ module Upwell
           -e.errno
         end
 
-        def write_some(io, part)
+        def write_some(io, buffer, offset)
           loop do
-            count = Pure.blocking { part.write(io, RUBY_VERSION < "3.2" ? part.size : 0) } # at most, and later at least
+            count = Pure.blocking { buffer.write(io, 0, offset) }
             return count unless count == -Errno::EAGAIN::Errno
 
             io_wait(io, IO::WRITABLE, nil)
