@@ -6,14 +6,17 @@
 #ifndef UW_IO_BACKEND_H
 #define UW_IO_BACKEND_H
 
+#include <errno.h>
+
 #include "io/loop.h"
 
-#define UW_ONCE 0x100U /* beside the events of uw_backend.interest */
+#define UW_NO_PROCESSOR EUSERS /* the backend needs a second processor, and this process may use one only */
+#define UW_ONCE 0x100U         /* beside the events of uw_backend.interest */
 
 struct uw_backend {
     const char *name;
 
-    /* Returns 0 or -errno; sets loop->backend_state. */
+    /* Returns 0; -UW_NO_PROCESSOR; or another -errno. Sets loop->backend_state. */
     int (*open)(struct uw_loop *loop);
     void (*close)(struct uw_loop *loop);
 
@@ -38,7 +41,8 @@ struct uw_backend {
     int (*interest)(struct uw_loop *loop, int fd, unsigned old, unsigned new);
 };
 
-/* Every backend compiled in, the preferred first, ended by NULL. */
+/* Every backend compiled in, the preferred first, ended by NULL. What has to be asked for by name is last: poll always
+ * works. */
 extern const struct uw_backend *const uw_backends[];
 
 /* The names of all backends there are, compiled in or not, in the same order, ended by NULL. */

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/processors.h"
 #include "io/backend.h"
 #include "io/send.h"
 
@@ -20,6 +21,7 @@
 #define RECEIVE_BUFFERS 512           /* a power of two */
 #define RECEIVE_BUFFER_BYTES 16384    /* only pages that were written to take memory */
 #define RECEIVE_GROUP 0
+#define POLLING_IDLE_MS 20                 /* without a submission, after which the polling thread sleeps */
 #define CLOSE_WAIT_NS (100 * UW_NS_PER_MS) /* for an operation that cannot be cancelled */
 #define CLOSE_TURNS_MAX 1000
 
@@ -96,11 +98,12 @@ static int register_buffers(struct ring *ring)
     return 0;
 }
 
-static int init_ring(struct ring *ring)
+static int init_ring(struct ring *ring, unsigned flags)
 {
     struct io_uring_params params = {
-        .flags = IORING_SETUP_CQSIZE | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_CLAMP,
+        .flags = flags | IORING_SETUP_CQSIZE | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_CLAMP,
         .cq_entries = COMPLETIONS,
+        .sq_thread_idle = POLLING_IDLE_MS,
     };
     int error = io_uring_queue_init_params(SUBMISSIONS, &ring->uring, &params);
 
@@ -116,7 +119,7 @@ static int init_ring(struct ring *ring)
     return 0;
 }
 
-static int ring_open(struct uw_loop *loop)
+static int open_with(struct uw_loop *loop, unsigned flags)
 {
     struct ring *ring = calloc(1, sizeof *ring);
     int error;
@@ -124,7 +127,7 @@ static int ring_open(struct uw_loop *loop)
     if (!ring)
         return -ENOMEM;
     ring->thread = gettid();
-    error = init_ring(ring);
+    error = init_ring(ring, flags);
     if (error)
         free(ring);
     else
@@ -132,16 +135,32 @@ static int ring_open(struct uw_loop *loop)
     return error;
 }
 
-/* A free submission entry; when the queue is full, what is in it goes to the kernel first. */
+static int ring_open(struct uw_loop *loop)
+{
+    return open_with(loop, IORING_SETUP_DEFER_TASKRUN);
+}
+
+/* The polling thread would take the time of a single processor from the loop. */
+static int polled_ring_open(struct uw_loop *loop)
+{
+    return uw_processors() > 1 ? open_with(loop, IORING_SETUP_SQPOLL) : -UW_NO_PROCESSOR;
+}
+
+/* What is in a full queue goes to the kernel; a polling thread takes it in its own time. */
+static bool make_room(struct ring *ring, unsigned count)
+{
+    while (io_uring_sq_space_left(&ring->uring) < count)
+        if (io_uring_submit(&ring->uring) < 0 || io_uring_sqring_wait(&ring->uring) < 0)
+            return false;
+    return true;
+}
+
+/* A free submission entry. */
 static struct io_uring_sqe *next_entry(struct ring *ring)
 {
     struct io_uring_sqe *entry = io_uring_get_sqe(&ring->uring);
 
-    if (entry)
-        return entry;
-    if (io_uring_submit(&ring->uring) < 0)
-        return NULL;
-    return io_uring_get_sqe(&ring->uring);
+    return entry || !make_room(ring, 1) ? entry : io_uring_get_sqe(&ring->uring);
 }
 
 /* On a non-blocking listener the kernel would answer EAGAIN instead of waiting. */
@@ -238,7 +257,7 @@ static bool link_poll(struct ring *ring, struct uw_operation *operation)
 {
     struct io_uring_sqe *entry;
 
-    if (io_uring_sq_space_left(&ring->uring) < 2 && io_uring_submit(&ring->uring) < 0)
+    if (!make_room(ring, 2))
         return false;
     entry = io_uring_get_sqe(&ring->uring);
     if (!entry)
@@ -511,6 +530,19 @@ static int ring_wait(struct uw_loop *loop, int64_t wait_ns)
 const struct uw_backend uw_backend_io_uring = {
     .name = "io_uring",
     .open = ring_open,
+    .close = ring_close,
+    .submit = ring_submit,
+    .cancel = ring_cancel,
+    .flush = ring_flush,
+    .wait = ring_wait,
+};
+
+/* The same with a thread of the kernel that looks for submissions all the time (SQPOLL): no system call hands them
+ * over.
+ */
+const struct uw_backend uw_backend_io_uring_sqpoll = {
+    .name = "io_uring_sqpoll",
+    .open = polled_ring_open,
     .close = ring_close,
     .submit = ring_submit,
     .cancel = ring_cancel,

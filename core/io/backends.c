@@ -4,7 +4,7 @@
 #include "io/backend.h"
 
 #ifdef UW_HAVE_IO_URING
-extern const struct uw_backend uw_backend_io_uring;
+extern const struct uw_backend uw_backend_io_uring, uw_backend_io_uring_sqpoll;
 #endif
 #ifdef UW_HAVE_EPOLL
 extern const struct uw_backend uw_backend_epoll;
@@ -23,10 +23,13 @@ const struct uw_backend *const uw_backends[] = {
 #ifdef UW_HAVE_POLL
     &uw_backend_poll,
 #endif
+#ifdef UW_HAVE_IO_URING
+    &uw_backend_io_uring_sqpoll,
+#endif
     NULL,
 };
 
-const char *const uw_backend_names[] = {"io_uring", "epoll", "poll", NULL};
+const char *const uw_backend_names[] = {"io_uring", "epoll", "poll", "io_uring_sqpoll", NULL};
 
 const struct uw_backend *uw_backend_find(const char *name)
 {

@@ -17,6 +17,21 @@ static VALUE working_backends(void)
     return rb_ary_join(names, rb_str_new_cstr(", "));
 }
 
+VALUE rb_uw_backend_reason(int error)
+{
+    switch (error) {
+    case -UW_NO_PROCESSOR:
+        return rb_str_new_cstr(
+            "the kernel's polling thread needs a processor of its own, and this process may use one only");
+    case -EPERM:
+    case -ENOSYS:
+        return rb_sprintf("the kernel does not allow it: %s (see sysctl kernel.io_uring_disabled, or seccomp)",
+                          strerror(-error));
+    default:
+        return rb_str_new_cstr(strerror(-error));
+    }
+}
+
 NORETURN(static void raise_backend(const char *name, int error));
 
 static void raise_backend(const char *name, int error)
@@ -25,8 +40,8 @@ static void raise_backend(const char *name, int error)
         rb_raise(rb_eUpwellBackendError,
                  "backend %s is unknown or was not compiled in; those that work here: %" PRIsVALUE, name,
                  working_backends());
-    rb_raise(rb_eUpwellBackendError, "backend %s does not work here (%s); those that do: %" PRIsVALUE, name,
-             strerror(-error), working_backends());
+    rb_raise(rb_eUpwellBackendError, "backend %s does not work here: %" PRIsVALUE "; those that do: %" PRIsVALUE, name,
+             rb_uw_backend_reason(error), working_backends());
 }
 
 /* As uw_backend_probe; what has worked once is not tried again, for that takes a good part of a millisecond. */

@@ -1,9 +1,6 @@
 /* The module Upwell, as far as it is in C. */
 #include "reactor.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "base/processors.h"
 #include "build_report.h"
 #include "io/backend.h"
@@ -27,10 +24,7 @@ static VALUE reason(const char *name, const struct uw_backend *backend)
     if (!backend)
         return NIL_P(left_out) ? rb_str_new_cstr("not compiled in") : left_out;
     error = uw_backend_probe(backend);
-    if (error == -EPERM || error == -ENOSYS)
-        return rb_sprintf("the kernel does not allow it: %s (see sysctl kernel.io_uring_disabled, or seccomp)",
-                          strerror(-error));
-    return error ? rb_str_new_cstr(strerror(-error)) : Qnil;
+    return error ? rb_uw_backend_reason(error) : Qnil;
 }
 
 /*

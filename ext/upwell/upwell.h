@@ -44,6 +44,9 @@ extern VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
  * works; found out by using it. Raises Upwell::BackendError. */
 VALUE rb_uw_choose_backend(VALUE wanted);
 
+/* Why a backend whose trial gave `error` does not work. */
+VALUE rb_uw_backend_reason(int error);
+
 /* The same for a loop that an application makes: `wanted` is a String, a Symbol, or nil for UPWELL_BACKEND. */
 const char *rb_uw_loop_backend(VALUE wanted);
 

@@ -22,7 +22,7 @@ module Upwell
     Setting.new(:workers, 0, :workers, "-w", "N", "worker processes under a supervisor; auto: one a processor; 0: none"),
     Setting.new(:mode, "fibers", :mode, nil, "MODE",
                 "fibers, fibers:N (at most N requests at once), threads:N or inline (environment: UPWELL_MODE)"),
-    Setting.new(:backend, nil, :backend, nil, "NAME", "io_uring, epoll or poll (environment: UPWELL_BACKEND)"),
+    Setting.new(:backend, nil, :backend, nil, "NAME", "io_uring, epoll, poll or io_uring_sqpoll (environment: UPWELL_BACKEND)"),
     Setting.new(:public, nil, :folder, nil, "DIR", "a GET or HEAD for a file beneath DIR is answered without asking the application"),
     Setting.new(:public_cache_control, nil, :field_value, nil, "VALUE", "Cache-Control of these files"),
     Setting.new(:environment, "development", :text, "-E", "NAME", "sets RACK_ENV (environment: RACK_ENV)"),

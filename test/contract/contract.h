@@ -57,7 +57,7 @@ static int open_descriptors(void)
 /* Only io_uring may be missing: in an old kernel, or forbidden. valgrind 3.19 cannot follow what it writes. */
 static bool open_loop(void)
 {
-    bool may_miss = strcmp(backend_name, "io_uring") == 0;
+    bool may_miss = strncmp(backend_name, "io_uring", 8) == 0;
     int error;
 
     if (may_miss && getenv("UW_UNDER_VALGRIND")) {

@@ -47,7 +47,7 @@ class ReactorTest < Minitest::Test
   end
 
   def test_backends_tells_of_each_whether_it_works
-    assert_equal %w[io_uring epoll poll], (Upwell.backends.map { |backend| backend[:name] })
+    assert_equal %w[io_uring epoll poll io_uring_sqpoll], (Upwell.backends.map { |backend| backend[:name] })
     Upwell.backends.each { |backend| assert_equal backend[:works], backend[:reason].nil? }
   end
 end

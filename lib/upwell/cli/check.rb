@@ -8,11 +8,11 @@ module Upwell
       def run
         backends = Upwell.backends
         puts "upwell #{VERSION}"
-        BUILD.each { |name, value| puts "  #{name.ljust(12)}#{value}" }
-        puts "  running on  #{RUBY_DESCRIPTION}"
-        puts "  processors  #{Upwell.processors}"
-        puts "  descriptors #{Process.getrlimit(:NOFILE).first}"
-        backends.each { |backend| puts "  #{backend[:name].ljust(12)}#{verdict(backend)}" }
+        BUILD.each { |name, value| puts "  #{name.ljust(16)}#{value}" }
+        puts "  running on      #{RUBY_DESCRIPTION}"
+        puts "  processors      #{Upwell.processors}"
+        puts "  descriptors     #{Process.getrlimit(:NOFILE).first}"
+        backends.each { |backend| puts "  #{backend[:name].ljust(16)}#{verdict(backend)}" }
         backends.any? { |backend| backend[:works] } ? 0 : 1
       end
 
