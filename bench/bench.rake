@@ -12,6 +12,9 @@ namespace :bench do
   desc "Measure servers of static files, see bench/README.md"
   task(:static) { sh MODERN_RUBY, "ruby", "bench/static/run.rb" }
 
+  desc "15,000 connections to files that change, see bench/README.md: BACKENDS, CONNECTIONS, SECONDS"
+  task(:crowd) { sh MODERN_RUBY, "ruby", "bench/static/crowd.rb" }
+
   desc "Memory and latency of idle connections: BACKEND, MODE, CONNECTIONS"
   task(:idle_connections) { sh MODERN_RUBY, "ruby", "bench/idle_connections.rb" }
 

@@ -11,10 +11,10 @@ module Bench
       @installation.install
     end
 
-    # @return [Array<String>] the backends that work here, the one that Upwell prefers first
+    # @return [Array<String>] the backends that work here on one core, the one that Upwell prefers first
     def backends
       script = 'require "upwell"; puts Upwell.backends.select { |backend| backend[:works] }.map { |backend| backend[:name] }'
-      IO.popen([@installation.environment, RbConfig.ruby, "-e", script], &:readlines).map(&:chomp)
+      IO.popen([@installation.environment, "taskset", "-c", Server::CORE.to_s, RbConfig.ruby, "-e", script], &:readlines).map(&:chomp)
     end
 
     # @param options [Array<String>] more of the command line
@@ -22,6 +22,14 @@ module Bench
     def serve(app, *options, &block)
       command = ->(port) { ["upwell", "-b", "127.0.0.1", "-p", port.to_s, *options, "config.ru"] }
       Server.open(command, installation: @installation, app: File.expand_path("../apps/#{app}.ru", __dir__), &block)
+    end
+
+    # @param folder [String] whose files are served
+    # @param options [Array<String>] more of the command line
+    # @yieldparam server [Server]
+    def serve_files(folder, *options, &block)
+      command = ->(port) { ["upwell", "static", "-b", "127.0.0.1", "-p", port.to_s, *options, folder] }
+      Server.open(command, installation: @installation, &block)
     end
   end
 end

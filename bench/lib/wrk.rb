@@ -22,11 +22,12 @@ module Bench
 
     class << self
       # @param headers [Hash{String => String}] of each request
+      # @param timeout [Integer] seconds for an answer, after which it counts as an error
       # @return [Array<String>]
-      def command(url:, connections:, seconds:, threads: 1, script: nil, headers: {})
+      def command(url:, connections:, seconds:, threads: 1, script: nil, headers: {}, timeout: nil)
         fields = headers.flat_map { |name, value| ["-H", "#{name}: #{value}"] }
         ["taskset", "-c", CORE.to_s, "wrk", "--latency", "-t#{threads}", "-c#{connections}", "-d#{seconds}s", *(["-s", script] if script),
-         *fields, url]
+         *(["--timeout", timeout.to_s] if timeout), *fields, url]
       end
 
       # @param under [Array<String>] a command that runs wrk
