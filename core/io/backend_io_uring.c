@@ -485,10 +485,11 @@ static void ring_close(struct uw_loop *loop)
     free(ring);
 }
 
-/* The completions that a wait is for; see uw_loop.gather. */
-static unsigned least_completions(struct ring *ring, unsigned gather)
+/* The completions that a wait is for; see gather_max. */
+static unsigned least_completions(struct ring *ring, unsigned gather_max)
 {
-    unsigned least = gather && ring->received >= gather ? gather + ring->sends : 1;
+    unsigned gathered = ring->received < gather_max ? ring->received : gather_max;
+    unsigned least = gathered > 1 ? gathered + ring->sends : 1;
 
     ring->received = ring->sends = 0;
     return least;
@@ -511,7 +512,7 @@ static int submit_and_wait(struct uw_loop *loop, int64_t wait_ns)
 
     if (wait_ns == 0)
         return io_uring_submit_and_get_events(&ring->uring);
-    least = least_completions(ring, loop->gather);
+    least = least_completions(ring, loop->gather_max);
     return submit_and_wait_some(ring, least, least > 1 && wait_ns > UW_GATHER_NS ? UW_GATHER_NS : wait_ns);
 }
 

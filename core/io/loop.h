@@ -91,9 +91,9 @@ struct uw_loop {
     uint64_t turns, submitted, wakes; /* counted, never reset */
     size_t pending;                   /* operations of the callers not yet finally completed */
 
-    /* When a turn received from so many streams, the next wait is for as many again, or for UW_GATHER_NS: each waking
-     * costs both sides time. For an owner who has nothing else to do meanwhile. 0: never. */
-    unsigned gather;
+    /* When a turn received from several streams, the next wait is for as many, up to this number and for at most
+     * UW_GATHER_NS: each waking costs both sides time. For an owner who has nothing else to do meanwhile. 0: never. */
+    unsigned gather_max;
 };
 
 #define UW_GATHER_NS (100 * UW_NS_PER_US)

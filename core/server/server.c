@@ -189,7 +189,7 @@ int uw_server_turn(struct uw_server *server, int64_t wait_ns)
 {
     int error;
 
-    server->loop.gather = gathers(server) ? UW_GATHER : 0;
+    server->loop.gather_max = gathers(server) ? UW_GATHER_MAX : 0;
     flush_dirty(server);
     bury_dead(server);
     error = uw_loop_turn(&server->loop, wait_ns);

@@ -12,7 +12,7 @@
 #include "server/request.h"
 
 #define UW_LISTENERS_MAX 16
-#define UW_GATHER 16                 /* requests; see uw_loop.gather */
+#define UW_GATHER_MAX 16             /* requests; see uw_loop.gather_max */
 #define UW_GATHER_CONNECTIONS_MIN 64 /* with fewer, server and clients would wait for each other */
 #define UW_ADDRESS_BYTES 46          /* INET6_ADDRSTRLEN */
 

@@ -409,7 +409,7 @@ CONTRACT(a_gathering_loop_takes_what_has_come)
     int fds[GATHERED][2];
     int64_t begin;
 
-    loop.gather = GATHERED;
+    loop.gather_max = GATHERED;
     for (int i = 0; i < GATHERED; i++) {
         make_pair(fds[i]);
         receives[i] = (struct uw_operation){.verb = UW_RECEIVE, .fd = fds[i][0], .complete = note};
