@@ -21,7 +21,7 @@ void uw_slab_init(struct uw_slab *slab, size_t object_bytes)
     slab->block_bytes = 1;
     while (slab->block_bytes < header_bytes + slab->object_bytes * UW_SLAB_BLOCK_OBJECTS)
         slab->block_bytes *= 2;
-    slab->taken = slab->blocks = 0;
+    slab->taken = slab->blocks = slab->spares = 0;
     uw_list_init(&slab->open);
     uw_list_init(&slab->full);
 }
@@ -40,7 +40,7 @@ void uw_slab_free(struct uw_slab *slab)
 {
     free_blocks(&slab->open);
     free_blocks(&slab->full);
-    slab->taken = slab->blocks = 0;
+    slab->taken = slab->blocks = slab->spares = 0;
 }
 
 static struct block *add_block(struct uw_slab *slab)
@@ -52,7 +52,13 @@ static struct block *add_block(struct uw_slab *slab)
     block->free = UINT64_MAX;
     uw_list_append(&slab->open, &block->link);
     slab->blocks++;
+    slab->spares++;
     return block;
+}
+
+static bool empty(const struct block *block)
+{
+    return block->free == UINT64_MAX;
 }
 
 void *uw_slab_take(struct uw_slab *slab)
@@ -62,6 +68,7 @@ void *uw_slab_take(struct uw_slab *slab)
 
     if (!block)
         return NULL;
+    slab->spares -= empty(block);
     index = __builtin_ctzll(block->free);
     block->free &= block->free - 1;
     slab->taken++;
@@ -72,24 +79,15 @@ void *uw_slab_take(struct uw_slab *slab)
     return (char *)block + header_bytes + (size_t)index * slab->object_bytes;
 }
 
-static bool empty(const struct block *block)
-{
-    return block->free == UINT64_MAX;
-}
-
-/* One empty block is kept, at the end of `open`, so that a slab at a block's boundary does not allocate at every turn.
- */
 static void retire(struct uw_slab *slab, struct block *block)
 {
-    bool spare;
-
     uw_list_remove(&block->link);
-    spare = !uw_list_empty(&slab->open) && empty(uw_owner(slab->open.previous, struct block, link));
-    if (spare) {
+    if (slab->spares == UW_SLAB_SPARES_MAX) {
         free(block);
         slab->blocks--;
     } else {
         uw_list_append(&slab->open, &block->link);
+        slab->spares++;
     }
 }
 

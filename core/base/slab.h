@@ -1,6 +1,6 @@
 /* Objects of one size, taken from and given back to blocks of 64 with a bitmap each: O(1), no fragmentation, and
- * memory goes back to the system when blocks fall empty (one of them is kept). Not thread-safe: a slab belongs to one
- * loop. */
+ * memory goes back to the system when blocks fall empty (UW_SLAB_SPARES_MAX of them are kept). Not thread-safe: a slab
+ * belongs to one loop. */
 #ifndef UW_BASE_SLAB_H
 #define UW_BASE_SLAB_H
 
@@ -13,12 +13,14 @@ struct uw_slab {
     size_t block_bytes;  /* a power of two; blocks are aligned to it, so an object finds its block by masking */
     size_t taken;        /* objects now in use */
     size_t blocks;       /* blocks now allocated */
+    size_t spares;       /* of them, those without an object in use: at the end of `open` */
     struct uw_list open; /* blocks with a free object */
     struct uw_list full;
 };
 
 #define UW_SLAB_ALIGNMENT 16
 #define UW_SLAB_BLOCK_OBJECTS 64
+#define UW_SLAB_SPARES_MAX 16 /* so that what comes and goes in bursts of a thousand allocates nothing */
 
 /* `object_bytes` is at most 64 KiB. */
 void uw_slab_init(struct uw_slab *slab, size_t object_bytes);

@@ -2,7 +2,7 @@
 
 #include "check.h"
 
-#define COUNT 1000
+#define COUNT 2000
 #define OBJECT_BYTES 100
 
 static struct uw_slab slab;
@@ -33,7 +33,7 @@ TEST(objects_are_distinct_and_memory_goes_back)
     for (int i = 0; i < COUNT; i++)
         give(i * 7 % COUNT);
     CHECK_EQUAL(0, slab.taken);
-    CHECK_EQUAL(1, slab.blocks);
+    CHECK_EQUAL(UW_SLAB_SPARES_MAX, slab.blocks);
     uw_slab_free(&slab);
 }
 
@@ -59,7 +59,7 @@ TEST(taking_and_giving_at_random)
     for (int i = 0; i < COUNT; i++)
         if (objects[i])
             give(i);
-    CHECK_EQUAL(1, slab.blocks);
+    CHECK_EQUAL(UW_SLAB_SPARES_MAX, slab.blocks);
     uw_slab_free(&slab);
 }
 
@@ -71,6 +71,24 @@ TEST(a_freed_object_is_taken_again)
     first = uw_slab_take(&slab);
     uw_slab_give(&slab, first);
     CHECK(uw_slab_take(&slab) == first);
+    uw_slab_free(&slab);
+}
+
+TEST(no_allocation_for_bursts)
+{
+    const int burst = UW_SLAB_SPARES_MAX * UW_SLAB_BLOCK_OBJECTS;
+
+    uw_slab_init(&slab, OBJECT_BYTES);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < burst; i++)
+            take(i);
+        CHECK_EQUAL(UW_SLAB_SPARES_MAX, slab.blocks);
+        CHECK_EQUAL(0, slab.spares);
+        for (int i = 0; i < burst; i++)
+            give(i);
+        CHECK_EQUAL(UW_SLAB_SPARES_MAX, slab.blocks);
+        CHECK_EQUAL(UW_SLAB_SPARES_MAX, slab.spares);
+    }
     uw_slab_free(&slab);
 }
 
