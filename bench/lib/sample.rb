@@ -9,7 +9,7 @@ module Bench
   # @!attribute core_share [Float] of the server's core, 0 to 1
   # @!attribute wrk_share [Float] of wrk's core, 0 to 1
   # @!attribute gigabytes [Float] received a second
-  # @!attribute faults [Integer] page faults during the run
+  # @!attribute faults [Integer] page faults since the server began: some take their memory at the start, others when it is needed
   # @!attribute system_calls [Float, nil] a request, from a run of its own; nil where they cannot be counted
   Sample = Struct.new(:rate, :p50, :p99, :user_us, :system_us, :errors, :resident, :peak, :core_share, :wrk_share, :gigabytes, :faults,
                       :system_calls) do
@@ -22,7 +22,7 @@ module Bench
       microseconds = 1_000_000.0 / load.requests
       new(load.requests_per_second, load.p50, load.p99, user * microseconds, system * microseconds,
           load.socket_errors + load.bad_statuses, after.resident, after.peak, (user + system) / load.seconds, load.cpu_seconds / load.seconds,
-          load.bytes / load.seconds / 1e9, after.faults - before.faults)
+          load.bytes / load.seconds / 1e9, after.faults)
     end
 
     def cpu_us

@@ -51,7 +51,7 @@ class ReportTest < Minitest::Test
     assert_in_delta 0.025, sample.core_share
     assert_in_delta 0.75, sample.wrk_share
     assert_in_delta 1.5, sample.gigabytes
-    assert_equal 7, sample.faults
+    assert_equal 107, sample.faults
     assert_equal [9, 11, 22], [sample.errors, sample.resident, sample.peak]
   end
 
