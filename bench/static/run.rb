@@ -11,7 +11,8 @@ require_relative "settings"
 
 RESULTS = File.expand_path("../results", __dir__)
 TITLE = "Static files, one process on one core"
-COLUMNS = { "GB/s" => [:gigabytes, "%.2f"], "system calls/request" => [:system_calls, "%.2f"], "page faults from its start" => [:faults, "%d"] }.freeze
+COLUMNS = { "GB/s" => [:gigabytes, "%.2f"], "system calls/request" => [:system_calls, "%.2f"],
+            "page faults from its start" => [:faults, "%d"] }.freeze
 
 # What the figures hang on, beside the servers' commands.
 def facts(settings)
