@@ -154,6 +154,7 @@ module Upwell
         @error ||= e
         report(e)
       ensure
+        fibers.root.note(Fiber.current)
         fibers.count -= 1
       end
 

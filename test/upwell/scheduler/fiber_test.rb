@@ -106,6 +106,25 @@ class SchedulerFiberTest < Minitest::Test
     end
   end
 
+  def test_fibers_that_raise_into_each_other
+    on_every_backend do |scheduler|
+      done = []
+      cancelling = nil
+      cancelled = Fiber.schedule do
+        assert_raises(KeyError) { sleep }
+        cancelling.raise(IndexError)
+        done << :cancelled
+      end
+      cancelling = Fiber.schedule do
+        sleep(0.001)
+        assert_raises(IndexError) { cancelled.raise(KeyError) }
+        done << :cancelling
+      end
+      scheduler.run
+      assert_equal %i[cancelled cancelling], done.sort
+    end
+  end
+
   def test_fibers_within_fibers
     on_every_backend do
       Fiber.schedule do

@@ -72,11 +72,14 @@ module Upwell
           @waits = false
         end
 
-        # To be told of each fiber that is about to wait.
+        # To be told of each fiber that is about to wait or ends. One that was left goes on early when it is raised into in its turn.
         #
         # @return [void]
         def note(fiber)
-          @running = fiber if @waits
+          return unless @waits
+
+          note_raised(fiber) if @left.delete(fiber)
+          @running = fiber
         end
 
         # And of each that is raised into. Whoever does that transfers to it; and this one, when it waits or ends, to the root.
