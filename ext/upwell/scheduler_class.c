@@ -12,7 +12,7 @@
 #define TURNS_MAX 32             /* that fibers take in a row before the root has its turn */
 #define STOP_NS UW_NS_PER_SECOND /* for the `ensure` clauses of fibers that are ended by the scheduler's end */
 
-static VALUE cScheduler, cFiber, eFiberError, eStop;
+static VALUE cScheduler, cFiber, cMutex, eFiberError, eStop;
 static ID id_report;
 static atomic_uint forks;
 static struct uw_list opened = {&opened, &opened}; /* the schedulers that have a loop */
@@ -351,6 +351,7 @@ static void run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
         transfer(scheduler, take(scheduler->batch.next));
         scheduler->relays = false;
     }
+    rb_uw_scheduler_raise_timeouts(scheduler); /* in those that had to go on first */
     run_left(scheduler);
 }
 
@@ -558,23 +559,49 @@ static VALUE scheduler_yield(VALUE self)
     return Qnil;
 }
 
+struct blocking {
+    struct rb_uw_wait wait;
+    VALUE blocker;
+    int64_t timeout_ns;
+};
+
+static VALUE block(VALUE argument)
+{
+    struct blocking *blocking = (struct blocking *)argument;
+
+    return rb_uw_wait_blocked(&blocking->wait, blocking->timeout_ns) ? Qtrue : Qfalse;
+}
+
+/* A mutex wakes one of those that wait for it. When an exception takes that one away before it has locked the mutex,
+ * the next has to be woken, which Ruby leaves undone. */
+static VALUE pass_on(VALUE argument)
+{
+    const struct blocking *blocking = (const struct blocking *)argument;
+
+    if (!blocking->wait.over || blocking->wait.returned || !RTEST(rb_obj_is_kind_of(blocking->blocker, cMutex)))
+        return Qnil;
+    if (RTEST(rb_mutex_trylock(blocking->blocker)))
+        rb_mutex_unlock(blocking->blocker);
+    return Qnil;
+}
+
 /*
  * Suspends the current fiber until it is unblocked.
  *
- * @param blocker [Object] what it waits for; of no importance
+ * @param blocker [Object] what it waits for: a Mutex, a Thread, a Queue
  * @param timeout [Numeric, nil] seconds
  * @return [Boolean] whether it was unblocked before the time was up
  */
 static VALUE scheduler_block(int argc, VALUE *argv, VALUE self)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
-    struct rb_uw_wait wait;
-    int64_t timeout_ns;
+    struct blocking blocking;
 
     rb_check_arity(argc, 1, 2);
-    timeout_ns = rb_uw_nanoseconds(argc > 1 ? argv[1] : Qnil);
-    rb_uw_wait_init(&wait, scheduler);
-    return rb_uw_wait_blocked(&wait, timeout_ns) ? Qtrue : Qfalse;
+    blocking.blocker = argv[0];
+    blocking.timeout_ns = rb_uw_nanoseconds(argc > 1 ? argv[1] : Qnil);
+    rb_uw_wait_init(&blocking.wait, scheduler);
+    return rb_ensure(block, (VALUE)&blocking, pass_on, (VALUE)&blocking);
 }
 
 static void wake(struct rb_uw_scheduler *scheduler)
@@ -593,6 +620,7 @@ static void wake(struct rb_uw_scheduler *scheduler)
 static VALUE scheduler_unblock(VALUE self, VALUE blocker, VALUE fiber)
 {
     struct rb_uw_scheduler *scheduler = get(self);
+    struct rb_uw_wait *wait;
     st_data_t record;
 
     (void)blocker;
@@ -601,8 +629,10 @@ static VALUE scheduler_unblock(VALUE self, VALUE blocker, VALUE fiber)
             rb_ary_push(scheduler->early, fiber);
         return Qnil;
     }
-    uw_list_remove(&((struct rb_uw_wait *)record)->unblocked);
-    uw_list_append(&scheduler->unblocked, &((struct rb_uw_wait *)record)->unblocked);
+    wait = (struct rb_uw_wait *)record;
+    wait->over = true;
+    uw_list_remove(&wait->unblocked);
+    uw_list_append(&scheduler->unblocked, &wait->unblocked);
     wake(scheduler);
     return Qnil;
 }
@@ -822,6 +852,7 @@ void rb_uw_init_scheduler(void)
     if (pthread_atfork(NULL, NULL, count_fork))
         rb_memerror();
     cFiber = rb_path2class("Fiber");
+    cMutex = rb_path2class("Thread::Mutex");
     eFiberError = rb_path2class("FiberError");
     id_report = rb_intern("report");
 

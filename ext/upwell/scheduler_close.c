@@ -29,9 +29,11 @@ void rb_uw_init_scheduler_close(VALUE class)
 
 #else /* Ruby does not tell: this is how it is found out. */
 
+/* What has only been queued is handed to the kernel: later, the descriptor's number may be another IO's. */
 static void end_waits(struct rb_uw_scheduler *scheduler, VALUE io, int fd)
 {
     struct uw_list *bucket = &scheduler->descriptors[(unsigned)fd % RB_UW_DESCRIPTOR_BUCKETS];
+    bool pending = false;
 
     for (struct uw_list *link = bucket->next; link != bucket; link = link->next) {
         struct rb_uw_wait *wait = uw_owner(link, struct rb_uw_wait, descriptor);
@@ -39,9 +41,11 @@ static void end_waits(struct rb_uw_scheduler *scheduler, VALUE io, int fd)
         if (wait->io != io)
             continue;
         wait->io_closed = true;
-        if (wait->operation.pending)
-            uw_cancel(scheduler->loop, &wait->operation);
+        pending = pending || wait->operation.pending;
+        uw_cancel(scheduler->loop, &wait->operation);
     }
+    if (pending)
+        uw_loop_flush(scheduler->loop);
 }
 
 static VALUE call_super(VALUE unused)

@@ -94,6 +94,16 @@ static VALUE raise_in_fiber(VALUE argument)
     return rb_fiber_raise(timeout->fiber, timeout->argc, timeout->argv);
 }
 
+/* Whether the fiber of `timeout` was unblocked and has not gone on yet. What woke it, a queue's element for example,
+ * would be lost with the exception: it is raised in the next wait. */
+static bool unblocked(const struct timeout *timeout)
+{
+    st_data_t record;
+
+    return st_lookup(timeout->scheduler->blocked, timeout->fiber, &record) && ((struct rb_uw_wait *)record)->over &&
+           !((struct rb_uw_wait *)record)->timed_out;
+}
+
 /* Ruby 3.1 does not raise in a fiber that has resumed another, such as an enumerator's: it is tried again later. */
 void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
 {
@@ -106,6 +116,10 @@ void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
         int state;
 
         uw_list_remove(&timeout->link);
+        if (unblocked(timeout)) {
+            uw_list_append(&scheduler->timeouts, &timeout->link);
+            continue;
+        }
         scheduler->root_waits = true;
         rb_protect(raise_in_fiber, (VALUE)timeout, &state);
         scheduler->root_waits = false;

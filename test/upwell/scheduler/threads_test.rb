@@ -45,6 +45,40 @@ class SchedulerThreadsTest < Minitest::Test
     end
   end
 
+  # Ruby wakes one of those that wait for a mutex, and forgets the others when that one does not take it.
+  def test_a_mutex_is_passed_on_when_its_next_holder_is_raised_into
+    on_every_backend do |scheduler|
+      mutex = Thread::Mutex.new
+      locked = []
+      waiter = nil
+      Fiber.schedule { mutex.synchronize { sleep(0.001) } && waiter.raise(KeyError) }
+      waiter = Fiber.schedule { assert_raises(KeyError) { mutex.synchronize { locked << :waiter } } }
+      Fiber.schedule { mutex.synchronize { locked << :last } }
+      scheduler.run
+      assert_equal [:last], locked
+    end
+  end
+
+  def test_a_time_out_does_not_take_what_has_come_before
+    on_every_backend do |scheduler|
+      queue = Thread::Queue.new
+      got = []
+      Fiber.schedule do
+        Timeout.timeout(0.005) { (got << queue.pop) && sleep(PATIENCE) }
+      rescue Timeout::Error
+        got << :late
+      end
+      Fiber.schedule do
+        sleep(0.001)
+        computing = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 0.01
+        nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < computing
+        queue << :element
+      end
+      scheduler.run
+      assert_equal %i[element late], got
+    end
+  end
+
   def test_a_monitor
     on_every_backend do
       monitor = Monitor.new
