@@ -30,6 +30,9 @@ struct uw_backend {
     /* Submits what is queued without waiting; NULL when nothing is ever queued. */
     void (*flush)(struct uw_loop *loop);
 
+    /* Has the kernel act on all that was submitted and cancelled; NULL when it has done so already. */
+    void (*settle)(struct uw_loop *loop);
+
     /* Sets loop->now_ns when the wait is over, before anything is delivered: deadlines are counted from it. Waits at
      * most `wait_ns` (UW_FOREVER: without end; 0: not at all) and delivers with uw_finish or uw_ready. Returns 0 or
      * -errno. */

@@ -326,6 +326,16 @@ static void ring_flush(struct uw_loop *loop)
         (void)io_uring_submit(&ring->uring);
 }
 
+/* The kernel looks for the file of an operation that is linked to a poll only when the poll is over: so whatever is
+ * over is followed up now. The second look is for what the first has set going. */
+static void ring_settle(struct uw_loop *loop)
+{
+    struct ring *ring = ring_of(loop);
+
+    (void)io_uring_submit_and_get_events(&ring->uring); /* a failure is told in the turn that follows */
+    (void)io_uring_get_events(&ring->uring);
+}
+
 /* Whether a multishot result brings something: bytes, or a descriptor. */
 static bool brings(const struct uw_operation *operation, int32_t result)
 {
@@ -535,6 +545,7 @@ const struct uw_backend uw_backend_io_uring = {
     .submit = ring_submit,
     .cancel = ring_cancel,
     .flush = ring_flush,
+    .settle = ring_settle,
     .wait = ring_wait,
 };
 
@@ -548,6 +559,7 @@ const struct uw_backend uw_backend_io_uring_sqpoll = {
     .submit = ring_submit,
     .cancel = ring_cancel,
     .flush = ring_flush,
+    .settle = ring_settle,
     .wait = ring_wait,
 };
 

@@ -198,6 +198,12 @@ void uw_loop_flush(struct uw_loop *loop)
         loop->backend->flush(loop);
 }
 
+void uw_loop_settle(struct uw_loop *loop)
+{
+    if (loop->backend->settle)
+        loop->backend->settle(loop);
+}
+
 void uw_loop_wake(struct uw_loop *loop)
 {
     static const uint64_t one = 1;

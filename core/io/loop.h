@@ -113,6 +113,10 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns);
 /* Hands submitted operations to the kernel now rather than in the next turn: for a caller about to compute for long. */
 void uw_loop_flush(struct uw_loop *loop);
 
+/* To be called before a descriptor is closed whose operations were cancelled and are pending still: without it, they
+ * may be carried out on the next file of that number. */
+void uw_loop_settle(struct uw_loop *loop);
+
 /* Makes a wait in progress, or the next one, return. Any thread; safe in a signal handler. */
 void uw_loop_wake(struct uw_loop *loop);
 

@@ -29,7 +29,6 @@ void rb_uw_init_scheduler_close(VALUE class)
 
 #else /* Ruby does not tell: this is how it is found out. */
 
-/* What has only been queued is handed to the kernel: later, the descriptor's number may be another IO's. */
 static void end_waits(struct rb_uw_scheduler *scheduler, VALUE io, int fd)
 {
     struct uw_list *bucket = &scheduler->descriptors[(unsigned)fd % RB_UW_DESCRIPTOR_BUCKETS];
@@ -45,7 +44,7 @@ static void end_waits(struct rb_uw_scheduler *scheduler, VALUE io, int fd)
         uw_cancel(scheduler->loop, &wait->operation);
     }
     if (pending)
-        uw_loop_flush(scheduler->loop);
+        uw_loop_settle(scheduler->loop);
 }
 
 static VALUE call_super(VALUE unused)
