@@ -15,6 +15,9 @@ namespace :bench do
   desc "15,000 connections to files that change, see bench/README.md: BACKENDS, CONNECTIONS, SECONDS"
   task(:crowd) { sh MODERN_RUBY, "ruby", "bench/static/crowd.rb" }
 
+  desc "Fibers that are ended early wherever they wait, for SECONDS a backend: BACKENDS, LOAD, SEED"
+  task(:io_soak) { sh MODERN_RUBY, "ruby", "bench/io/soak.rb" }
+
   desc "Memory and latency of idle connections: BACKEND, MODE, CONNECTIONS"
   task(:idle_connections) { sh MODERN_RUBY, "ruby", "bench/idle_connections.rb" }
 
