@@ -2,6 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/example_process"
+require "open3"
 
 # The examples do what they say.
 class ExamplesTest < Minitest::Test
@@ -18,6 +19,41 @@ class ExamplesTest < Minitest::Test
 
   def test_loop_http_server_without_the_extension
     check_http("loop_http_server/single_thread.rb", "UPWELL_PURE" => "1")
+  end
+
+  def test_scheduler_pipe
+    assert_equal "writing\nread: Hello World\n", output_of("scheduler/pipe.rb")
+  end
+
+  def test_scheduler_http_server
+    run_example("scheduler/http_server.rb") do |port|
+      sockets = Array.new(CLIENTS) { TCPSocket.new("127.0.0.1", port) }
+      3.times do |i|
+        sockets.each { |socket| socket << "GET /#{i} HTTP/1.1\r\nHost: a\r\n" }
+        sockets.each { |socket| socket << "\r\n" }
+        sockets.each { |socket| assert_match %r{\A/#{i} at \d{4}-}, body(socket) }
+      end
+      sockets.each { |socket| socket << "GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" }
+      sockets.each { |socket| assert_match(%r{\r\n\r\n/last at .*\n\z}m, socket.read) }
+      sockets.each(&:close)
+      assert_equal "", too_long_a_head(port)
+    end
+  end
+
+  # The server answers no one before all have asked.
+  def test_scheduler_parallel_fetch
+    server = TCPServer.new("127.0.0.1", 0)
+    addresses = Array.new(CLIENTS) { |i| "http://127.0.0.1:#{server.addr[1]}/#{i}" }
+    answering = Thread.new do
+      sockets = addresses.map { server.accept }
+      sockets.each { |socket| socket << "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello" }
+      sockets.each(&:close_write).each(&:read).each(&:close)
+    end
+    lines = output_of("scheduler/parallel_fetch.rb", *addresses).lines
+    assert_equal addresses.map { |address| "#{address}: 200, 5 bytes\n" }.sort, lines.sort
+    answering.join
+    server.close
+    assert_match(/refused/, output_of("scheduler/parallel_fetch.rb", addresses.first))
   end
 
   def test_echo_server
@@ -58,6 +94,12 @@ class ExamplesTest < Minitest::Test
   def run_example(path, *arguments, environment: {})
     status = ExampleProcess.open(path, *arguments, environment: environment) { |example| yield example.port }
     assert_predicate status, :success?
+  end
+
+  def output_of(path, *arguments)
+    output, status = Open3.capture2e(RbConfig.ruby, "-I#{ExampleProcess::ROOT}/lib", "#{ExampleProcess::ROOT}/examples/#{path}", *arguments)
+    assert_predicate status, :success?, output
+    output
   end
 
   def connect(port, number)
