@@ -449,7 +449,7 @@ static VALUE reactor_stop(VALUE self)
 }
 
 /*
- * @return [String] the backend in use: "io_uring", "epoll" or "poll"
+ * @return [String] the backend in use: "io_uring", "epoll", "poll" or "io_uring_sqpoll"
  */
 static VALUE reactor_backend(VALUE self)
 {

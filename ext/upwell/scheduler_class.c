@@ -141,7 +141,7 @@ static VALUE scheduler_choose(VALUE self, VALUE backend)
 }
 
 /*
- * @return [String] the backend in use: "io_uring", "epoll" or "poll"
+ * @return [String] the backend in use: "io_uring", "epoll", "poll" or "io_uring_sqpoll"
  */
 static VALUE scheduler_backend(VALUE self)
 {
