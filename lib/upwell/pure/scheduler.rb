@@ -130,6 +130,12 @@ module Upwell
         seconds
       end
 
+      # Ruby 3.4 has a scheduler close every descriptor as work that may block, which it does not.
+      def closing?
+        caller_locations(2, 1).first&.base_label == "close"
+      end
+      remove_method :closing? unless RUBY_VERSION.start_with?("3.4")
+
       def raise_error
         error = @error
         @error = nil

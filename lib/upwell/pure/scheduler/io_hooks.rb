@@ -77,12 +77,13 @@ module Upwell
         # @raise [IOError] when another fiber closes the IO
         def io_write(io, buffer, length, offset = 0)
           check_room(buffer, length, offset)
-          transfer(length) { |done| write_some(io.to_io, buffer, offset + done) }
+          return write_some(io.to_io, buffer, buffer.size) if RUBY_VERSION < "3.2" # which writes from a buffer's beginning only
+
+          transfer(length) { |done| write_some(io.to_io, buffer, 0, offset + done) }
         end
         remove_method :io_read, :io_write unless defined?(IO::Buffer)
-        # The buffers of Ruby 3.1 have no parts that can be relied upon; and up to 3.3.0, Ruby may end in an error of its own when a
-        # scheduler writes the empty string of a `puts`. Its own writing asks io_wait.
-        remove_method :io_write if method_defined?(:io_write) && RUBY_VERSION <= "3.3.0"
+        # There, Ruby may end in an error of its own when a scheduler writes the empty string of a `puts`.
+        remove_method :io_write if RUBY_VERSION.between?("3.2", "3.3.0") && method_defined?(:io_write)
 
         private
 
@@ -98,6 +99,8 @@ module Upwell
         end
 
         def select_now(readables, writables = nil, exceptables = nil)
+          return IO.select(readables, writables, exceptables, 0) if RUBY_VERSION < "3.2" # which does not ask
+
           Pure.blocking { IO.select(readables, writables, exceptables, 0) }
         end
 
@@ -137,9 +140,9 @@ module Upwell
           -e.errno
         end
 
-        def write_some(io, buffer, offset)
+        def write_some(io, buffer, *place)
           loop do
-            count = Pure.blocking { buffer.write(io, 0, offset) }
+            count = Pure.blocking { buffer.write(io, *place) }
             return count unless count == -Errno::EAGAIN::Errno
 
             io_wait(io, IO::WRITABLE, nil)
