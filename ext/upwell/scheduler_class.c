@@ -488,26 +488,26 @@ static void end_in_error(VALUE self, int state)
 
 static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, pair))
 {
-    VALUE self = RARRAY_AREF(pair, 0);
+    VALUE self = RARRAY_AREF(pair, 0), block = RARRAY_AREF(pair, 1);
     struct rb_uw_scheduler *scheduler = get(self);
     unsigned generation = scheduler->generation;
     int state;
 
     (void)yielded;
+    rb_ary_store(pair, 1, Qnil); /* it has begun */
     scheduler->fibers++;
-    rb_protect(call_block, RARRAY_AREF(pair, 1), &state);
+    rb_protect(call_block, block, &state);
     if (generation == scheduler->generation)
         scheduler->fibers--;
     if (state)
         end_in_error(self, state);
     RB_GC_GUARD(self);
+    RB_GC_GUARD(block);
     return Qnil;
 }
 
-static VALUE new_fiber(VALUE self, VALUE block, VALUE storage)
+static VALUE new_fiber(VALUE pair, VALUE storage)
 {
-    VALUE pair = rb_assoc_new(self, block);
-
 #if RB_UW_RUBY(3, 2)
     return rb_fiber_new_storage(run_fiber, pair, storage);
 #else
@@ -524,6 +524,34 @@ void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber)
         as_root(scheduler, transfer, fiber);
 }
 
+struct beginning {
+    VALUE self, pair, fiber;
+};
+
+static VALUE begin(VALUE argument)
+{
+    const struct beginning *beginning = (const struct beginning *)argument;
+
+    rb_uw_scheduler_start(get(beginning->self), beginning->fiber);
+    return beginning->fiber;
+}
+
+/* A FiberError before the fiber has begun: there was no stack for it. It must not be tried again. */
+static VALUE raise_without_stack(VALUE argument, VALUE error)
+{
+    const struct beginning *beginning = (const struct beginning *)argument;
+    struct rb_uw_scheduler *scheduler = get(beginning->self);
+
+    if (NIL_P(RARRAY_AREF(beginning->pair, 1)))
+        rb_exc_raise(error);
+    for (long i = RARRAY_LEN(scheduler->left) - 1; i >= 0; i--) /* rb_ary_delete would call the block */
+        if (RARRAY_AREF(scheduler->left, i) == beginning->fiber)
+            rb_ary_delete_at(scheduler->left, i);
+    if (scheduler->running == beginning->fiber)
+        scheduler->running = Qnil;
+    return rb_funcall(beginning->self, rb_intern("raise_without_stack"), 1, error);
+}
+
 /*
  * For Fiber.schedule: starts a fiber, which runs until it waits for something.
  *
@@ -533,19 +561,21 @@ void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber)
  * @param storage [Hash, nil, true] as for Fiber.new, since Ruby 3.2
  * @return [Fiber]
  * @raise [Upwell::Error] when the scheduler is closed
+ * @raise [FiberError] when there is no memory for its stack, or there are too many: see vm.max_map_count
  */
 static VALUE scheduler_fiber(int argc, VALUE *argv, VALUE self)
 {
-    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
-    VALUE options, block, fiber;
+    struct beginning beginning = {.self = self};
+    VALUE options, block;
 
+    rb_uw_scheduler_use(self);
     rb_scan_args(argc, argv, "*:&", NULL, &options, &block);
     if (NIL_P(block))
         rb_raise(rb_eArgError, "a block is needed: it is what the fiber runs");
-    fiber =
-        new_fiber(self, block, NIL_P(options) ? Qtrue : rb_hash_lookup2(options, ID2SYM(rb_intern("storage")), Qtrue));
-    rb_uw_scheduler_start(scheduler, fiber);
-    return fiber;
+    beginning.pair = rb_assoc_new(self, block);
+    beginning.fiber = new_fiber(beginning.pair,
+                                NIL_P(options) ? Qtrue : rb_hash_lookup2(options, ID2SYM(rb_intern("storage")), Qtrue));
+    return rb_rescue2(begin, (VALUE)&beginning, raise_without_stack, (VALUE)&beginning, eFiberError, (VALUE)0);
 }
 
 /*

@@ -68,6 +68,15 @@ module Upwell
       thread.kill.join if thread&.alive?
     end
 
+    # Where the kernel's limit is known, the error names it.
+    def raise_without_stack(error)
+      limit = Integer(File.read("/proc/sys/vm/max_map_count"))
+      raise FiberError, "no stack for another fiber beside the #{stats[:fibers]} that there are (#{error.message}): a process may have " \
+                        "#{limit} memory mappings, of which each fiber takes two; raise the limit, sysctl -w vm.max_map_count=#{limit * 16}"
+    rescue SystemCallError
+      raise error
+    end
+
     def report(error)
       return unless Thread.current.report_on_exception
 
