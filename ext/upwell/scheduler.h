@@ -51,6 +51,8 @@ struct rb_uw_scheduler {
     VALUE left;             /* Array: fibers that have raised into another, which did not come back to them */
     VALUE interrupts;       /* Array: fiber, exception, fiber, exception ... */
     VALUE error;            /* the first that a fiber did not rescue, or nil */
+    VALUE body;             /* Proc: what its fibers run */
+    VALUE block;            /* of the fiber that is being started, or nil */
     size_t waiting, fibers; /* how many there are */
 };
 

@@ -13,14 +13,9 @@
 #define STOP_NS UW_NS_PER_SECOND /* for the `ensure` clauses of fibers that are ended by the scheduler's end */
 
 static VALUE cScheduler, cFiber, cMutex, eFiberError, eStop;
-static ID id_report;
+static ID id_report, id_new;
 static atomic_uint forks;
 static struct uw_list opened = {&opened, &opened}; /* the schedulers that have a loop */
-
-#if !RB_UW_RUBY(3, 2)
-static VALUE nonblocking;
-static ID id_new;
-#endif
 
 static void scheduler_mark(void *data)
 {
@@ -35,6 +30,8 @@ static void scheduler_mark(void *data)
     rb_gc_mark_movable(scheduler->left);
     rb_gc_mark_movable(scheduler->interrupts);
     rb_gc_mark_movable(scheduler->error);
+    rb_gc_mark_movable(scheduler->body);
+    rb_gc_mark_movable(scheduler->block);
     for (struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
         rb_gc_mark(uw_owner(link, struct rb_uw_wait, link)->fiber);
 }
@@ -48,6 +45,8 @@ static void scheduler_compact(void *data)
     scheduler->left = rb_gc_location(scheduler->left);
     scheduler->interrupts = rb_gc_location(scheduler->interrupts);
     scheduler->error = rb_gc_location(scheduler->error);
+    scheduler->body = rb_gc_location(scheduler->body);
+    scheduler->block = rb_gc_location(scheduler->block);
 }
 
 static void take_loop(struct rb_uw_scheduler *scheduler, struct uw_loop *loop)
@@ -117,6 +116,8 @@ static void begin_generation(struct rb_uw_scheduler *scheduler)
     st_clear(scheduler->blocked);
 }
 
+static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, self));
+
 static VALUE scheduler_allocate(VALUE class)
 {
     st_table *blocked = st_init_numtable();
@@ -127,10 +128,12 @@ static VALUE scheduler_allocate(VALUE class)
     scheduler->self = self;
     uw_list_init(&scheduler->opened);
     scheduler->backend = scheduler->early = scheduler->left = scheduler->interrupts = scheduler->error = Qnil;
+    scheduler->body = scheduler->block = Qnil;
     begin_generation(scheduler);
     scheduler->early = rb_ary_new();
     scheduler->left = rb_ary_new();
     scheduler->interrupts = rb_ary_new();
+    scheduler->body = rb_proc_new(run_fiber, self);
     return self;
 }
 
@@ -486,15 +489,15 @@ static void end_in_error(VALUE self, int state)
     rb_set_errinfo(Qnil);
 }
 
-static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, pair))
+static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, self))
 {
-    VALUE self = RARRAY_AREF(pair, 0), block = RARRAY_AREF(pair, 1);
     struct rb_uw_scheduler *scheduler = get(self);
     unsigned generation = scheduler->generation;
+    VALUE block = scheduler->block;
     int state;
 
-    (void)yielded;
-    rb_ary_store(pair, 1, Qnil); /* it has begun */
+    (void)yielded, (void)argc, (void)argv, (void)blockarg;
+    scheduler->block = Qnil;
     scheduler->fibers++;
     rb_protect(call_block, block, &state);
     if (generation == scheduler->generation)
@@ -506,14 +509,15 @@ static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, pair))
     return Qnil;
 }
 
-static VALUE new_fiber(VALUE pair, VALUE storage)
+/* All fibers of a scheduler share one Proc, which costs more than the rest of a fiber: it finds its block there. */
+static VALUE new_fiber(struct rb_uw_scheduler *scheduler, VALUE options)
 {
 #if RB_UW_RUBY(3, 2)
-    return rb_fiber_new_storage(run_fiber, pair, storage);
-#else
-    (void)storage;
-    return rb_funcall_with_block_kw(cFiber, id_new, 1, &nonblocking, rb_proc_new(run_fiber, pair), RB_PASS_KEYWORDS);
+    if (!NIL_P(options))
+        return rb_funcall_with_block_kw(cFiber, id_new, 1, &options, scheduler->body, RB_PASS_KEYWORDS);
 #endif
+    (void)options;
+    return rb_funcall_with_block(cFiber, id_new, 0, NULL, scheduler->body);
 }
 
 void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber)
@@ -525,14 +529,16 @@ void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber)
 }
 
 struct beginning {
-    VALUE self, pair, fiber;
+    VALUE self, block, fiber;
 };
 
 static VALUE begin(VALUE argument)
 {
     const struct beginning *beginning = (const struct beginning *)argument;
+    struct rb_uw_scheduler *scheduler = get(beginning->self);
 
-    rb_uw_scheduler_start(get(beginning->self), beginning->fiber);
+    scheduler->block = beginning->block; /* taken as soon as the fiber begins, which is next */
+    rb_uw_scheduler_start(scheduler, beginning->fiber);
     return beginning->fiber;
 }
 
@@ -542,8 +548,9 @@ static VALUE raise_without_stack(VALUE argument, VALUE error)
     const struct beginning *beginning = (const struct beginning *)argument;
     struct rb_uw_scheduler *scheduler = get(beginning->self);
 
-    if (NIL_P(RARRAY_AREF(beginning->pair, 1)))
-        rb_exc_raise(error);
+    if (scheduler->block != beginning->block)
+        rb_exc_raise(error); /* it has begun */
+    scheduler->block = Qnil;
     for (long i = RARRAY_LEN(scheduler->left) - 1; i >= 0; i--) /* rb_ary_delete would call the block */
         if (RARRAY_AREF(scheduler->left, i) == beginning->fiber)
             rb_ary_delete_at(scheduler->left, i);
@@ -565,16 +572,13 @@ static VALUE raise_without_stack(VALUE argument, VALUE error)
  */
 static VALUE scheduler_fiber(int argc, VALUE *argv, VALUE self)
 {
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
     struct beginning beginning = {.self = self};
-    VALUE options, block;
 
-    rb_uw_scheduler_use(self);
-    rb_scan_args(argc, argv, "*:&", NULL, &options, &block);
-    if (NIL_P(block))
+    if (!rb_block_given_p())
         rb_raise(rb_eArgError, "a block is needed: it is what the fiber runs");
-    beginning.pair = rb_assoc_new(self, block);
-    beginning.fiber = new_fiber(beginning.pair,
-                                NIL_P(options) ? Qtrue : rb_hash_lookup2(options, ID2SYM(rb_intern("storage")), Qtrue));
+    beginning.fiber = new_fiber(scheduler, rb_keyword_given_p() ? argv[argc - 1] : Qnil);
+    beginning.block = rb_block_proc();
     return rb_rescue2(begin, (VALUE)&beginning, raise_without_stack, (VALUE)&beginning, eFiberError, (VALUE)0);
 }
 
@@ -885,6 +889,7 @@ void rb_uw_init_scheduler(void)
     cMutex = rb_path2class("Thread::Mutex");
     eFiberError = rb_path2class("FiberError");
     id_report = rb_intern("report");
+    id_new = rb_intern("new");
 
     /* Document-class: Upwell::Scheduler
      * A fiber scheduler on the event loop: after Fiber.set_scheduler(Upwell::Scheduler.new), whatever blocks in a fiber
@@ -910,12 +915,6 @@ void rb_uw_init_scheduler(void)
     /* Document-class: Upwell::Scheduler::Stop
      * Raised in the fibers that still wait when their scheduler is interrupted; it ends them without a report. */
     eStop = rb_define_class_under(cScheduler, "Stop", rb_eException);
-#if !RB_UW_RUBY(3, 2)
-    id_new = rb_intern("new");
-    nonblocking = rb_hash_new();
-    rb_hash_aset(nonblocking, ID2SYM(rb_intern("blocking")), Qfalse);
-    rb_gc_register_mark_object(rb_obj_freeze(nonblocking));
-#endif
     rb_uw_init_scheduler_time(cScheduler);
     rb_uw_init_scheduler_io(cScheduler);
     rb_uw_init_scheduler_select(cScheduler);
