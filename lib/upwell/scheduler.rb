@@ -18,6 +18,7 @@ module Upwell
     def initialize(backend: ENV.fetch("UPWELL_BACKEND", nil))
       choose(backend&.to_s)
       @workers = WorkerPool.new
+      @mappings_max = mappings_max
       IO.prepend(Closing) if self.class.const_defined?(:Closing)
     end
 
@@ -68,13 +69,20 @@ module Upwell
       thread.kill.join if thread&.alive?
     end
 
-    # Where the kernel's limit is known, the error names it.
+    # Where the kernel's limit is known, the error names it. It was read before: where a fiber has no stack, a thread has none either, and Ruby
+    # 3.4 would open the file on one.
     def raise_without_stack(error)
-      limit = Integer(File.read("/proc/sys/vm/max_map_count"))
+      raise error unless @mappings_max
+
       raise FiberError, "no stack for another fiber beside the #{stats[:fibers]} that there are (#{error.message}): a process may have " \
-                        "#{limit} memory mappings, of which each fiber takes two; raise the limit, sysctl -w vm.max_map_count=#{limit * 16}"
+                        "#{@mappings_max} memory mappings, of which each fiber takes two; raise the limit, " \
+                        "sysctl -w vm.max_map_count=#{@mappings_max * 16}"
+    end
+
+    def mappings_max
+      Integer(File.read("/proc/sys/vm/max_map_count"))
     rescue SystemCallError
-      raise error
+      nil
     end
 
     def report(error)
