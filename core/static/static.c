@@ -7,6 +7,7 @@
 
 #include "http/path.h"
 #include "http/token.h"
+#include "server/server.h"
 #include "static/answer.h"
 #include "static/folder.h"
 
@@ -29,7 +30,7 @@ int uw_static_open(struct uw_static *files, const struct uw_static_settings *set
 
     if (settings->cache.cache_control && !is_field_value(settings->cache.cache_control))
         return -EINVAL;
-    files->settings = *settings;
+    *files = (struct uw_static){.settings = *settings};
     files->root = open(settings->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (files->root < 0)
         return -errno;
@@ -197,13 +198,27 @@ struct uw_handler uw_static_handler(struct uw_static *files)
     return (struct uw_handler){.context = files, .notify = notify};
 }
 
-bool uw_static_try(struct uw_static *files, struct uw_request *request)
+/* The file that the path names, or NULL. */
+static struct uw_resource *find(struct uw_static *files, const struct uw_request *request)
 {
+    const char *text = uw_request_text(request, request->head.path);
+    int64_t now_ns = request->server->loop.now_ns;
     struct uw_resource *resource;
     struct uw_http_path path;
 
-    if (!is_get(request) || resolve(request, &path) || locate(files, request, &path, &resource))
-        return false;
-    uw_answer_file(files, request, resource);
-    return true;
+    if (uw_absent_paths_have(&files->absent, text, request->head.path.length, now_ns))
+        return NULL;
+    if (!resolve(request, &path) && !locate(files, request, &path, &resource))
+        return resource;
+    uw_absent_paths_add(&files->absent, text, request->head.path.length, now_ns);
+    return NULL;
+}
+
+bool uw_static_try(struct uw_static *files, struct uw_request *request)
+{
+    struct uw_resource *resource = is_get(request) ? find(files, request) : NULL;
+
+    if (resource)
+        uw_answer_file(files, request, resource);
+    return resource;
 }

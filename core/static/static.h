@@ -4,6 +4,7 @@
 #define UW_STATIC_STATIC_H
 
 #include "server/request.h"
+#include "static/absent_paths.h"
 #include "static/file_cache.h"
 
 struct uw_response;
@@ -25,6 +26,7 @@ struct uw_static {
     int root;
     struct uw_static_settings settings;
     struct uw_file_cache cache;
+    struct uw_absent_paths absent; /* of uw_static_try */
 };
 
 /* The texts in `settings` must outlive `files`. Returns 0; -EINVAL for a Cache-Control that is no field value or longer
@@ -37,7 +39,8 @@ void uw_static_close(struct uw_static *files);
 /* For uw_server_open: answers every request. Files 404.html and 50x.html in the root are the pages of such errors. */
 struct uw_handler uw_static_handler(struct uw_static *files);
 
-/* Answers a GET or HEAD for a file that is there. Otherwise returns false and leaves the request to somebody else. */
+/* Answers a GET or HEAD for a file that is there. Otherwise returns false and leaves the request to somebody else; for
+ * UW_ABSENT_PATH_NS it may do so without looking again. */
 bool uw_static_try(struct uw_static *files, struct uw_request *request);
 
 #endif

@@ -30,7 +30,7 @@ module PublicTests
   def test_a_file_that_comes_and_goes
     assert_asks_the_application("/comes.txt")
     folder.write("comes.txt", "here")
-    assert_equal "here", get("/comes.txt").body
+    await { get("/comes.txt").body == "here" }
     File.unlink(File.join(folder.path, "comes.txt"))
     await { field(get("/comes.txt"), "x-app") }
   end
