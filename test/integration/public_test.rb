@@ -2,10 +2,12 @@
 
 require_relative "../test_helper"
 require_relative "../support/file_tests"
+require_relative "../support/while_locked"
 
 # `upwell --public DIR`: files are sent before the application is asked, on every backend and in every mode.
 module PublicTests
   include FileTests
+  include WhileLocked
 
   def assert_asks_the_application(target, method: "GET")
     response = get(target, "Content-Length: 0", method: method)
@@ -47,21 +49,14 @@ module PublicTests
   # While one thread has the interpreter's lock, no request gets as far as the application.
   def test_files_are_sent_without_the_lock
     get("/a.txt")
-    get("/holds")
-    await { title == "holding" }
-    10.times { assert_equal "0123456789", get("/a.txt").body }
     RawClient.open(server.port) do |client|
-      client.write("GET /app HTTP/1.1\r\nHost: test\r\n\r\n")
-      refute client.socket.wait_readable(0.05)
-      assert_equal "holding", title
+      while_locked do
+        10.times { assert_equal "0123456789", get("/a.txt").body }
+        client.write("GET /app HTTP/1.1\r\nHost: test\r\n\r\n")
+        refute client.socket.wait_readable(0.05)
+      end
       assert_equal "GET /app", client.response.body
     end
-  end
-
-  private
-
-  def title
-    File.read("/proc/#{server.pid}/cmdline").delete("\0").strip
   end
 end
 
@@ -76,6 +71,7 @@ BACKENDS.product(MODES).each do |backend_name, mode_name|
     end
     define_method(:folder) { started[:folder] ||= ServedFolder.new }
     define_method(:server) do
+      ENV["LOCK"] = folder.lock
       started[:server] ||= ServerProcess.new("--backend", backend_name, "--mode", mode_name, "--public", folder.path, app: "public.ru")
     end
   end)

@@ -1,23 +1,17 @@
 # frozen_string_literal: true
 
 require "rack/files"
+require_relative "lock_holder"
 
 # Files by Rack::Files, from the folder that the environment variable FOLDER names, and bodies of files with claims of their own.
 
 FOLDER = ENV.fetch("FOLDER")
-ROUNDS = 2_000_000
 
 # A file, and what `each` gives of it, which must be the same (Rack SPEC).
 FileBody = Struct.new(:to_path, :bytes) do
   def each
     yield File.binread(to_path, bytes)
   end
-end
-
-def hold
-  Process.setproctitle("holding")
-  "secret".crypt("$6$rounds=#{ROUNDS}$saltsalt")
-  Process.setproctitle("done")
 end
 
 # Tells the length before the file becomes shorter.
@@ -30,10 +24,7 @@ def cut_before_it_is_opened
 end
 
 ANSWERS = {
-  "/holds" => lambda {
-    Thread.new { hold }
-    [200, {}, ["holds"]]
-  },
+  "/holds" => -> { [200, {}, ["holds"]] },
   "/cut_early" => -> { cut_before_it_is_opened },
   "/part_of_file" => -> { [206, { "content-length" => "4", "content-range" => "bytes 0-3/10" }, FileBody.new(File.join(FOLDER, "a.txt"), 4)] },
   "/part_too_long" => -> { [206, { "content-length" => "4", "content-range" => "bytes 0-3/10" }, FileBody.new(File.join(FOLDER, "a.txt"))] },
@@ -42,4 +33,5 @@ ANSWERS = {
 }.freeze
 FILES = Rack::Files.new(FOLDER)
 
+use LockHolder
 run ->(env) { ANSWERS.key?(env["PATH_INFO"]) ? ANSWERS[env["PATH_INFO"]].call : FILES.call(env) }

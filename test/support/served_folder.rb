@@ -8,11 +8,14 @@ require "zlib"
 class ServedFolder
   LARGE_BYTES = 3_000_000
 
-  attr_reader :path
+  # @return [String] of the folder, and of a FIFO outside of it
+  attr_reader :path, :lock
 
   def initialize
     @outside = Dir.mktmpdir
     @path = File.join(@outside, "www")
+    @lock = File.join(@outside, "lock")
+    File.mkfifo(@lock)
     fill
   end
 
