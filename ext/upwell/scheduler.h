@@ -117,6 +117,10 @@ int64_t rb_uw_nanoseconds(VALUE seconds);
 /* Makes a record for the current fiber, to be waited for with one of the following. */
 void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler);
 
+/* A fiber is about to wait, or ends. One that has raised into another, and is to go on later, went on early when it was
+ * raised into itself: whoever did that goes on later instead. */
+void rb_uw_scheduler_note(struct rb_uw_scheduler *scheduler, VALUE fiber);
+
 /* Suspends the fiber until wait->over or the time is up. */
 void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns);
 

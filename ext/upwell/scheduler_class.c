@@ -500,8 +500,10 @@ static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, self))
     scheduler->block = Qnil;
     scheduler->fibers++;
     rb_protect(call_block, block, &state);
-    if (generation == scheduler->generation)
+    if (generation == scheduler->generation) {
         scheduler->fibers--;
+        rb_uw_scheduler_note(scheduler, rb_fiber_current());
+    }
     if (state)
         end_in_error(self, state);
     RB_GC_GUARD(self);

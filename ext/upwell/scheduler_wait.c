@@ -58,6 +58,25 @@ static void expired(struct uw_loop *loop, struct uw_timer *timer)
         uw_timer_start(loop, timer, loop->now_ns + CANCEL_AGAIN_NS);
 }
 
+/* A fiber that raises into this one transfers to it; and this one, when it waits or ends, to the root. */
+static void note_raiser(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    if (!NIL_P(scheduler->running) && scheduler->running != fiber)
+        rb_ary_push(scheduler->left, scheduler->running);
+    scheduler->running = fiber;
+}
+
+void rb_uw_scheduler_note(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    if (!scheduler->root_waits)
+        return;
+    if (RARRAY_LEN(scheduler->left) > 0 && RTEST(rb_ary_includes(scheduler->left, fiber))) {
+        rb_ary_delete(scheduler->left, fiber); /* of what it does not have, it would ask a block */
+        note_raiser(scheduler, fiber);
+    }
+    scheduler->running = fiber;
+}
+
 void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler)
 {
     *wait = (struct rb_uw_wait){.scheduler = scheduler,
@@ -70,18 +89,7 @@ void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler)
     uw_list_init(&wait->ready);
     uw_list_init(&wait->unblocked);
     uw_list_init(&wait->descriptor);
-    if (scheduler->root_waits)
-        scheduler->running = wait->fiber;
-}
-
-/* A fiber that raises into this one transfers to it; and this one, when it waits or ends, to the root. */
-static void note_raiser(struct rb_uw_wait *wait)
-{
-    struct rb_uw_scheduler *scheduler = wait->scheduler;
-
-    if (!NIL_P(scheduler->running) && scheduler->running != wait->fiber)
-        rb_ary_push(scheduler->left, scheduler->running);
-    scheduler->running = wait->fiber;
+    rb_uw_scheduler_note(scheduler, wait->fiber);
 }
 
 static VALUE give_way(VALUE argument)
@@ -131,7 +139,7 @@ void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
         uw_cancel(scheduler->loop, operation);
         rb_protect(give_way, (VALUE)scheduler, &raised);
         if (raised) {
-            note_raiser(wait);
+            note_raiser(wait->scheduler, wait->fiber);
             state = raised;
             error = rb_errinfo();
         }
@@ -163,7 +171,7 @@ static VALUE leave(VALUE argument)
     struct rb_uw_wait *wait = (struct rb_uw_wait *)argument;
 
     if (!wait->returned)
-        note_raiser(wait);
+        note_raiser(wait->scheduler, wait->fiber);
     if (wait->operation.pending)
         return rb_ensure(cancel_operation, argument, forget_after_all, argument);
     forget(wait);
