@@ -37,8 +37,11 @@ module Upwell
       end
 
       # @return [Boolean] whether it was unblocked before the time was up
-      def block(_blocker, timeout = nil)
-        !fibers.wait(timeout: seconds(timeout)).timed_out?
+      def block(blocker, timeout = nil)
+        wait = fibers.wait(timeout: seconds(timeout))
+        !wait.timed_out?
+      ensure
+        pass_on(blocker) if !wait && blocker.is_a?(Thread::Mutex)
       end
 
       # @return [nil]
@@ -128,6 +131,12 @@ module Upwell
         raise ArgumentError, "a time must be a number of seconds from 0 on, not #{duration}" unless seconds >= 0
 
         seconds
+      end
+
+      # A mutex wakes one of those that wait for it. When an exception takes that one away before it has locked the mutex, the next has to be
+      # woken, which Ruby leaves undone.
+      def pass_on(mutex)
+        mutex.unlock if mutex.try_lock
       end
 
       # Ruby 3.4 has a scheduler close every descriptor as work that may block, which it does not.

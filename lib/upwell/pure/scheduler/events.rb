@@ -56,6 +56,15 @@ module Upwell
           @waiter.interrupt
         end
 
+        # Whether a fiber was unblocked and has not gone on yet. What woke it, a queue's element for example, would be lost with an exception.
+        #
+        # @param fiber [Fiber]
+        # @return [Boolean]
+        def unblocked?(fiber)
+          wait = @blocked[fiber]
+          !wait.nil? && wait.over? && !wait.timed_out?
+        end
+
         # Safe likewise.
         #
         # @return [void]

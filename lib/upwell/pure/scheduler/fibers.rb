@@ -172,12 +172,15 @@ module Upwell
           while (wait = @batch.shift)
             @root.transfer(wait.fiber) unless wait.left?
           end
+          raise_due # in those that had to go on first
           @root.run_left
         end
 
         def raise_due
           again = []
           while (limit = @due.shift)
+            next again << limit if @events.unblocked?(limit.fiber)
+
             begin
               @root.raise_into(limit.fiber, *limit.exception)
             rescue FiberError
