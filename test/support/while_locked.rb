@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# While a server's application, which uses LockHolder, has but one thread that can run Ruby: `folder` is a ServedFolder, `server` a ServerProcess.
+# While a server's application, which uses LockHolder, has no thread that can run Ruby: `folder` is a ServedFolder, `server` a ServerProcess.
 module WhileLocked
   def while_locked
     RawClient.open(server.port) do |client|
