@@ -21,6 +21,7 @@
 #define RECEIVE_BUFFERS 512           /* a power of two */
 #define RECEIVE_BUFFER_BYTES 16384    /* only pages that were written to take memory */
 #define RECEIVE_GROUP 0
+#define ACCEPT_DONTWAIT (1U << 1)          /* IORING_ACCEPT_DONTWAIT, which liburing 2.3 does not name */
 #define POLLING_IDLE_MS 20                 /* without a submission, after which the polling thread sleeps */
 #define CLOSE_WAIT_NS (100 * UW_NS_PER_MS) /* for an operation that cannot be cancelled */
 #define CLOSE_TURNS_MAX 1000
@@ -173,6 +174,12 @@ static void prepare_accept(struct io_uring_sqe *entry, const struct uw_operation
     io_uring_prep_multishot_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
+static void prepare_accept_waiting(struct io_uring_sqe *entry, const struct uw_operation *operation)
+{
+    io_uring_prep_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    entry->ioprio |= ACCEPT_DONTWAIT;
+}
+
 static void prepare_send(struct io_uring_sqe *entry, const struct uw_operation *operation)
 {
     /* MSG_WAITALL: the kernel resumes short sends itself, where it can. */
@@ -211,6 +218,9 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
     switch (operation->verb) {
     case UW_ACCEPT:
         prepare_accept(entry, operation);
+        break;
+    case UW_ACCEPT_WAITING:
+        prepare_accept_waiting(entry, operation);
         break;
     case UW_RECEIVE:
         prepare_receive(entry, operation);

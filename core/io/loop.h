@@ -30,7 +30,10 @@ struct uw_operation;
 typedef void uw_complete(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
 
 enum uw_verb {
-    UW_ACCEPT,  /* multishot: each result is a connected descriptor, non-blocking and close-on-exec; ends with -errno */
+    UW_ACCEPT, /* multishot: each result is a connected descriptor, non-blocking and close-on-exec; ends with -errno */
+    UW_ACCEPT_WAITING, /* one connected descriptor likewise, of a client that waits already, or -EAGAIN; on io_uring
+                          before Linux 6.10 -EINVAL. For a listening socket that another loop of the same backend may
+                          accept from */
     UW_RECEIVE, /* multishot: each result is a number of bytes, at `data`, which are the callback's only while it runs;
                  * ends with 0 at the end of the stream, or -errno */
     UW_SEND,    /* sends all `length` bytes at `data`, however long it takes: the result is `length` or -errno; never

@@ -290,10 +290,23 @@ static int64_t try_once(struct uw_operation *operation)
     return result == -EINPROGRESS || result == -EINTR || result == -EALREADY ? -EAGAIN : result;
 }
 
+static int32_t accept_waiting(int fd)
+{
+    int accepted;
+
+    set_nonblocking(fd);
+    accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    return accepted < 0 ? -errno : accepted;
+}
+
 void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation)
 {
     int64_t result = -EAGAIN;
 
+    if (operation->verb == UW_ACCEPT_WAITING) {
+        uw_complete_later(loop, operation, accept_waiting(operation->fd));
+        return;
+    }
     if (operation->verb == UW_ACCEPT) /* another process may take the connection that made it ready */
         set_nonblocking(operation->fd);
     /* Multishot operations and polls are armed at once: their first event is as likely to be in the future. */

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -86,16 +85,20 @@ static void accept_failed(struct uw_server *server)
  * comes. */
 static void accept_left(struct uw_server *server, struct uw_listener *listener)
 {
-    int flags = fcntl(listener->accept.fd, F_GETFL), fd = 0;
+    if (listener->taken < UW_DRAIN_LEFT_MAX && !full(server))
+        uw_submit(&server->loop, &listener->accept_left);
+}
 
-    if (flags < 0 || fcntl(listener->accept.fd, F_SETFL, flags | O_NONBLOCK))
+/* Nobody is left, or the kernel cannot be asked. */
+static void accepted_left(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    struct uw_listener *listener = uw_owner(operation, struct uw_listener, accept_left);
+
+    if (result < 0)
         return;
-    for (int i = 0; i < UW_DRAIN_LEFT_MAX && fd >= 0 && !full(server); i++) {
-        fd = accept4(listener->accept.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd >= 0)
-            uw_connection_open(server, listener, fd);
-    }
-    (void)fcntl(listener->accept.fd, F_SETFL, flags);
+    listener->taken++;
+    uw_connection_open(server_of(loop), listener, result);
+    accept_left(server_of(loop), listener);
 }
 
 static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
@@ -155,6 +158,7 @@ int uw_server_listen(struct uw_server *server, int fd)
     listener = &server->listeners[server->listener_count++];
     listener->server = server;
     listener->accept = (struct uw_operation){.verb = UW_ACCEPT, .fd = fd, .complete = accepted};
+    listener->accept_left = (struct uw_operation){.verb = UW_ACCEPT_WAITING, .fd = fd, .complete = accepted_left};
     note_address(listener, fd);
     uw_submit(&server->loop, &listener->accept);
     return 0;
@@ -222,7 +226,7 @@ bool uw_server_drained(const struct uw_server *server)
     if (server->accept_retry.active || server->connections.taken > 0)
         return false;
     for (int i = 0; i < server->listener_count; i++)
-        if (server->listeners[i].accept.pending)
+        if (server->listeners[i].accept.pending || server->listeners[i].accept_left.pending)
             return false;
     return true;
 }

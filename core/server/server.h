@@ -47,6 +47,8 @@ struct uw_server_counts {
 
 struct uw_listener {
     struct uw_operation accept;
+    struct uw_operation accept_left; /* once `accept` has ended */
+    int taken;                       /* by it */
     struct uw_server *server;
     char address[UW_ADDRESS_BYTES]; /* numeric; "localhost" for a UNIX socket */
     int port;                       /* 0 for a UNIX socket */

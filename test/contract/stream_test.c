@@ -51,6 +51,24 @@ CONTRACT(accepts_all_until_cancelled)
     accept_clients(true);
 }
 
+CONTRACT(accepts_who_waits_or_nobody)
+{
+    struct sockaddr_in address = {0};
+    int fd = listen_at(&address, 1), client, connected;
+    struct uw_operation accept = {.verb = UW_ACCEPT_WAITING, .fd = fd};
+
+    if (run(&accept) == -EINVAL)
+        SKIP("io_uring waits for a client here: Linux is older than 6.10");
+    CHECK_EQUAL(-EAGAIN, last_result);
+    client = connect_to(&address);
+    connected = run(&accept);
+    CHECK(connected >= 0 && fcntl(connected, F_GETFD) & FD_CLOEXEC && fcntl(connected, F_GETFL) & O_NONBLOCK);
+    CHECK_EQUAL(-EAGAIN, run(&accept));
+    CHECK_EQUAL(0, uw_close(&loop, connected));
+    CHECK_EQUAL(0, close(client));
+    CHECK_EQUAL(0, uw_close(&loop, fd));
+}
+
 static void connect_and_be_refused(bool nonblocking)
 {
     struct sockaddr_in address = {0};
