@@ -10,7 +10,7 @@ require_relative "../lib/report"
 require_relative "candidates"
 require_relative "workloads"
 
-SECONDS = 2 # of each measurement, unless told otherwise: there are many
+SECONDS = 1 # of each measurement, unless told otherwise: there are many
 
 TITLES = {
   scheduler: "Fiber schedulers",
