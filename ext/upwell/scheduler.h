@@ -78,11 +78,21 @@ void rb_uw_init_scheduler(void);
 /* The scheduler of a server: on the loop that the server turns, on the current thread. */
 VALUE rb_uw_scheduler_new(struct uw_loop *loop);
 
+/* An Upwell::Scheduler, whatever its state. */
+struct rb_uw_scheduler *rb_uw_scheduler_get(VALUE self);
+
 /* An Upwell::Scheduler, ready for use. Raises Upwell::Error when it is closed. */
 struct rb_uw_scheduler *rb_uw_scheduler_use(VALUE self);
 
 /* The scheduler of the current thread, if it is an Upwell::Scheduler; or NULL. */
 struct rb_uw_scheduler *rb_uw_scheduler_current(void);
+
+/* Lets go of the loop, for ever. */
+VALUE rb_uw_scheduler_end_loop(VALUE self);
+
+extern VALUE rb_uw_eStop /* Upwell::Scheduler::Stop */, rb_uw_eFiberError;
+
+/* scheduler_root.c */
 
 /* Whether fibers wait to go on, so that the loop must not wait. */
 bool rb_uw_scheduler_ready(const struct rb_uw_scheduler *scheduler);
@@ -100,14 +110,21 @@ void rb_uw_scheduler_end_turn(struct rb_uw_scheduler *scheduler);
 /* On the fiber that turns the loop: has every fiber go on for which the turn brought something. */
 void rb_uw_scheduler_run_ready(struct rb_uw_scheduler *scheduler);
 
+/* Has others go on until this fiber is transferred to again, or the loop has been turned here. */
+void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler);
+
+/* scheduler_fiber.c */
+
+/* What a fiber runs: a function for a Proc. */
+VALUE rb_uw_scheduler_run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, self));
+
 /* Starts `fiber`; the caller goes on when that one waits or ends. */
 void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
+/* scheduler_run.c */
+
 /* Ends the fibers that wait, whose `ensure` clauses have a second, and lets go of the loop. */
 void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler);
-
-/* Has others go on until this fiber is transferred to again, or the loop has been turned here. */
-void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler);
 
 /* scheduler_wait.c */
 
@@ -144,11 +161,14 @@ void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation);
 void rb_uw_wait_watch(struct rb_uw_wait *wait, VALUE io, int fd);
 
 /* The rest of the hooks, one file a group. Each defines its methods. */
-void rb_uw_init_scheduler_time(VALUE class);
-void rb_uw_init_scheduler_io(VALUE class);
-void rb_uw_init_scheduler_select(VALUE class);
-void rb_uw_init_scheduler_process(VALUE class);
-void rb_uw_init_scheduler_close(VALUE class);
+void rb_uw_init_scheduler_fiber(VALUE cScheduler);
+void rb_uw_init_scheduler_block(VALUE cScheduler);
+void rb_uw_init_scheduler_run(VALUE cScheduler);
+void rb_uw_init_scheduler_time(VALUE cScheduler);
+void rb_uw_init_scheduler_io(VALUE cScheduler);
+void rb_uw_init_scheduler_select(VALUE cScheduler);
+void rb_uw_init_scheduler_process(VALUE cScheduler);
+void rb_uw_init_scheduler_close(VALUE cScheduler);
 
 /* scheduler_time.c: raises into the fibers whose time is up. */
 void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler);

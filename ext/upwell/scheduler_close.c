@@ -22,9 +22,9 @@ static VALUE scheduler_io_close(VALUE self, VALUE fd)
     return Qtrue;
 }
 
-void rb_uw_init_scheduler_close(VALUE class)
+void rb_uw_init_scheduler_close(VALUE cScheduler)
 {
-    rb_define_method(class, "io_close", scheduler_io_close, 1);
+    rb_define_method(cScheduler, "io_close", scheduler_io_close, 1);
 }
 
 #else /* Ruby does not tell: this is how it is found out. */
@@ -89,15 +89,15 @@ static VALUE scheduler_closing(VALUE self)
 
 #endif
 
-void rb_uw_init_scheduler_close(VALUE class)
+void rb_uw_init_scheduler_close(VALUE cScheduler)
 {
     /* Document-module: Upwell::Scheduler::Closing
      * Is prepended to IO before Ruby 4.0, which tells a scheduler itself of an IO that is closed. */
-    VALUE closing = rb_define_module_under(class, "Closing");
+    VALUE closing = rb_define_module_under(cScheduler, "Closing");
 
     rb_define_method(closing, "close", close_for_waiting, 0);
 #if RB_UW_RUBY(3, 4)
-    rb_define_private_method(class, "closing?", scheduler_closing, 0);
+    rb_define_private_method(cScheduler, "closing?", scheduler_closing, 0);
 #endif
 }
 

@@ -366,17 +366,17 @@ static bool ruby_writes_well(void)
     return !RB_UW_RUBY(3, 2) || (RB_UW_RUBY(3, 3) && strcmp(StringValueCStr(version), "3.3.0") != 0);
 }
 
-void rb_uw_init_scheduler_io(VALUE class)
+void rb_uw_init_scheduler_io(VALUE cScheduler)
 {
     cBasicSocket = rb_path2class("BasicSocket");
-    rb_define_method(class, "io_wait", scheduler_io_wait, 3);
-    rb_define_method(class, "io_read", scheduler_io_read, -1);
-    rb_define_method(class, "io_pread", scheduler_io_pread, -1);
+    rb_define_method(cScheduler, "io_wait", scheduler_io_wait, 3);
+    rb_define_method(cScheduler, "io_read", scheduler_io_read, -1);
+    rb_define_method(cScheduler, "io_pread", scheduler_io_pread, -1);
     if (ruby_writes_well())
-        rb_define_method(class, "io_write", scheduler_io_write, -1);
+        rb_define_method(cScheduler, "io_write", scheduler_io_write, -1);
 #if RB_UW_RUBY(4, 0)
     /* Ruby 3.1 tells it a wrong place, and until 3.4 IO#pwrite calls it without the interpreter's lock. */
-    rb_define_method(class, "io_pwrite", scheduler_io_pwrite, -1);
+    rb_define_method(cScheduler, "io_pwrite", scheduler_io_pwrite, -1);
 #else
     (void)scheduler_io_pwrite;
 #endif

@@ -65,10 +65,10 @@ static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
     return rb_funcall(cStatus, id_wait, 2, pid, INT2NUM(WNOHANG));
 }
 
-void rb_uw_init_scheduler_process(VALUE class)
+void rb_uw_init_scheduler_process(VALUE cScheduler)
 {
     cStatus = rb_path2class("Process::Status");
     id_wait = rb_intern("wait");
     id_wait_on_thread = rb_intern("wait_on_thread");
-    rb_define_method(class, "process_wait", scheduler_process_wait, 2);
+    rb_define_method(cScheduler, "process_wait", scheduler_process_wait, 2);
 }

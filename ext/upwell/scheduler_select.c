@@ -186,16 +186,16 @@ static VALUE scheduler_io_select(int argc, VALUE *argv, VALUE self)
     return found;
 }
 
-void rb_uw_init_scheduler_select(VALUE class)
+void rb_uw_init_scheduler_select(VALUE cScheduler)
 {
-    rb_define_method(class, "io_select", scheduler_io_select, -1);
+    rb_define_method(cScheduler, "io_select", scheduler_io_select, -1);
 }
 
 #else
 
-void rb_uw_init_scheduler_select(VALUE class)
+void rb_uw_init_scheduler_select(VALUE cScheduler)
 {
-    (void)class;
+    (void)cScheduler;
 }
 
 #endif

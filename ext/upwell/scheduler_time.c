@@ -3,8 +3,6 @@
 
 #include "upwell.h"
 
-static VALUE eFiberError;
-
 /*
  * For Kernel#sleep and Mutex#sleep.
  *
@@ -125,7 +123,7 @@ void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
         scheduler->root_waits = false;
         if (!state)
             continue;
-        if (!RTEST(rb_obj_is_kind_of(rb_errinfo(), eFiberError))) {
+        if (!RTEST(rb_obj_is_kind_of(rb_errinfo(), rb_uw_eFiberError))) {
             uw_list_move(&scheduler->timeouts, &due);
             rb_jump_tag(state);
         }
@@ -134,9 +132,8 @@ void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
     }
 }
 
-void rb_uw_init_scheduler_time(VALUE class)
+void rb_uw_init_scheduler_time(VALUE cScheduler)
 {
-    eFiberError = rb_path2class("FiberError");
-    rb_define_method(class, "kernel_sleep", scheduler_kernel_sleep, -1);
-    rb_define_method(class, "timeout_after", scheduler_timeout_after, -1);
+    rb_define_method(cScheduler, "kernel_sleep", scheduler_kernel_sleep, -1);
+    rb_define_method(cScheduler, "timeout_after", scheduler_timeout_after, -1);
 }

@@ -1,0 +1,255 @@
+/* The fiber that turns a scheduler's loop, and those that go on after a turn. */
+#include "scheduler_root.h"
+
+#include "upwell.h"
+
+#define TURNS_MAX 32 /* that fibers take in a row before the root has its turn */
+
+struct root {
+    struct rb_uw_scheduler *scheduler;
+    rb_uw_root_work *work;
+    VALUE argument, before;
+    unsigned generation;
+};
+
+static VALUE work_as_root(VALUE argument)
+{
+    struct root *root = (struct root *)argument;
+
+    root->work(root->scheduler, root->argument);
+    return Qnil;
+}
+
+static VALUE end_as_root(VALUE argument)
+{
+    struct root *root = (struct root *)argument;
+
+    root->scheduler->root_waits = root->scheduler->relays = false;
+    root->scheduler->root = root->generation == root->scheduler->generation ? root->before : Qnil;
+    return Qnil;
+}
+
+void rb_uw_as_root(struct rb_uw_scheduler *scheduler, rb_uw_root_work *work, VALUE argument)
+{
+    struct root root = {scheduler, work, argument, scheduler->root, scheduler->generation};
+
+    scheduler->root = rb_fiber_current();
+    rb_ensure(work_as_root, (VALUE)&root, end_as_root, (VALUE)&root);
+    RB_GC_GUARD(root.before);
+    RB_GC_GUARD(argument);
+}
+
+static void transfer_to(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    scheduler->root_waits = true;
+    scheduler->running = fiber;
+    rb_fiber_transfer(fiber, 0, NULL);
+    scheduler->running = Qnil;
+    scheduler->root_waits = false;
+}
+
+/* Takes a record out of `starters`, `batch` or `ready`; its fiber is to go on. */
+static VALUE take(struct uw_list *link)
+{
+    struct rb_uw_wait *wait = uw_owner(link, struct rb_uw_wait, ready);
+
+    uw_list_remove(&wait->ready);
+    return wait->fiber;
+}
+
+void rb_uw_root_transfer(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    transfer_to(scheduler, fiber);
+    while (!uw_list_empty(&scheduler->starters))
+        transfer_to(scheduler, take(scheduler->starters.previous));
+}
+
+/* After a turn */
+
+bool rb_uw_scheduler_ready(const struct rb_uw_scheduler *scheduler)
+{
+    return !uw_list_empty(&scheduler->ready) || !uw_list_empty(&scheduler->batch) ||
+           !uw_list_empty(&scheduler->starters) || !uw_list_empty(&scheduler->unblocked) || scheduler->root_wanted ||
+           RARRAY_LEN(scheduler->left) > 0 || RARRAY_LEN(scheduler->interrupts) > 0;
+}
+
+bool rb_uw_scheduler_brought(const struct rb_uw_scheduler *scheduler)
+{
+    return !uw_list_empty(&scheduler->ready) || !uw_list_empty(&scheduler->timeouts);
+}
+
+bool rb_uw_scheduler_pending(const struct rb_uw_scheduler *scheduler)
+{
+    return !uw_list_empty(&scheduler->waits) || RARRAY_LEN(scheduler->left) > 0 ||
+           RARRAY_LEN(scheduler->interrupts) > 0;
+}
+
+static void end_unblocked(struct rb_uw_scheduler *scheduler)
+{
+    while (!uw_list_empty(&scheduler->unblocked)) {
+        struct rb_uw_wait *wait = uw_owner(scheduler->unblocked.next, struct rb_uw_wait, unblocked);
+
+        uw_list_remove(&wait->unblocked);
+        rb_uw_wait_end(wait);
+    }
+}
+
+static void raise_interrupts(struct rb_uw_scheduler *scheduler)
+{
+    while (RARRAY_LEN(scheduler->interrupts) > 0) {
+        VALUE fiber = rb_ary_shift(scheduler->interrupts), exception = rb_ary_shift(scheduler->interrupts);
+
+        if (!RTEST(rb_fiber_alive_p(fiber)))
+            continue;
+        scheduler->root_waits = true;
+        rb_fiber_raise(fiber, 1, &exception);
+        scheduler->root_waits = false;
+    }
+}
+
+static VALUE transfer_to_left(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
+
+    rb_uw_root_transfer(scheduler, rb_ary_shift(scheduler->left));
+    return Qnil;
+}
+
+/* A fiber that has been resumed otherwise meanwhile, or has resumed another, goes on without us. */
+static void run_left(struct rb_uw_scheduler *scheduler)
+{
+    while (RARRAY_LEN(scheduler->left) > 0) {
+        int state;
+
+        rb_protect(transfer_to_left, scheduler->self, &state);
+        scheduler->root_waits = false;
+        if (state && !RTEST(rb_obj_is_kind_of(rb_errinfo(), rb_uw_eFiberError)))
+            rb_jump_tag(state);
+        rb_set_errinfo(Qnil);
+    }
+}
+
+/* Those that are ready now: what they make ready has its turn after the loop's. */
+static void make_batch(struct rb_uw_scheduler *scheduler)
+{
+    end_unblocked(scheduler);
+    uw_list_move(&scheduler->batch, &scheduler->starters);
+    uw_list_move(&scheduler->batch, &scheduler->ready);
+}
+
+void rb_uw_root_run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
+{
+    (void)unused;
+    scheduler->root_wanted = false;
+    scheduler->turns_left = TURNS_MAX;
+    rb_uw_scheduler_raise_timeouts(scheduler);
+    raise_interrupts(scheduler);
+    make_batch(scheduler);
+    while (!uw_list_empty(&scheduler->batch)) {
+        scheduler->relays = true;
+        rb_uw_root_transfer(scheduler, take(scheduler->batch.next));
+        scheduler->relays = false;
+    }
+    rb_uw_scheduler_raise_timeouts(scheduler); /* in those that had to go on first */
+    run_left(scheduler);
+}
+
+void rb_uw_scheduler_run_ready(struct rb_uw_scheduler *scheduler)
+{
+    rb_uw_as_root(scheduler, rb_uw_root_run_ready, Qnil);
+}
+
+bool rb_uw_scheduler_begin_turn(struct rb_uw_scheduler *scheduler)
+{
+    if (RARRAY_LEN(scheduler->early) > 0)
+        rb_ary_clear(scheduler->early); /* whoever was about to block has done so */
+    scheduler->turning = true;
+    return rb_uw_scheduler_ready(scheduler);
+}
+
+void rb_uw_scheduler_end_turn(struct rb_uw_scheduler *scheduler)
+{
+    scheduler->turning = false;
+}
+
+void rb_uw_root_turn(struct rb_uw_scheduler *scheduler, int64_t wait_ns)
+{
+    int status;
+
+    if (rb_uw_scheduler_begin_turn(scheduler))
+        wait_ns = 0;
+    status = rb_uw_turn(scheduler->loop, wait_ns);
+    rb_uw_scheduler_end_turn(scheduler);
+    if (wait_ns == 0)
+        rb_thread_check_ints();
+    if (status)
+        rb_syserr_fail(-status, "waiting for events");
+}
+
+static void turn_and_run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
+{
+    rb_uw_root_turn(scheduler, UW_FOREVER);
+    rb_uw_root_run_ready(scheduler, unused);
+}
+
+/* From fiber to fiber: while the root waits for its batch, a fiber that waits has the next one go on by itself, and
+ * even turns the loop, as long as that brings something. The root then only waits for events, without the interpreter's
+ * lock, and does what needs it. */
+
+/* Only the root raises into fibers. */
+static bool needs_root(const struct rb_uw_scheduler *scheduler)
+{
+    return scheduler->root_wanted || RARRAY_LEN(scheduler->left) > 0 || RARRAY_LEN(scheduler->interrupts) > 0;
+}
+
+/* A server turns its loop itself. */
+static bool may_turn(const struct rb_uw_scheduler *scheduler)
+{
+    return scheduler->turns_left > 0 && scheduler->loop == &scheduler->own;
+}
+
+static void turn_in_passing(struct rb_uw_scheduler *scheduler)
+{
+    int status;
+
+    rb_uw_scheduler_begin_turn(scheduler);
+    status = uw_loop_turn(scheduler->loop, 0);
+    rb_uw_scheduler_end_turn(scheduler);
+    make_batch(scheduler);
+    scheduler->turns_left = uw_list_empty(&scheduler->batch) ? 0 : scheduler->turns_left - 1;
+    /* Whatever failed fails again there. */
+    scheduler->root_wanted = status || !uw_list_empty(&scheduler->timeouts);
+}
+
+/* The fiber that is to go on when the current one waits. */
+static VALUE next_fiber(struct rb_uw_scheduler *scheduler)
+{
+    if (!scheduler->relays || needs_root(scheduler))
+        return scheduler->root;
+    if (!uw_list_empty(&scheduler->starters))
+        return take(scheduler->starters.previous);
+    if (uw_list_empty(&scheduler->batch) && may_turn(scheduler))
+        turn_in_passing(scheduler);
+    if (uw_list_empty(&scheduler->batch) || scheduler->root_wanted)
+        return scheduler->root;
+    return take(scheduler->batch.next);
+}
+
+static void transfer_to_next(struct rb_uw_scheduler *scheduler)
+{
+    VALUE next = next_fiber(scheduler);
+
+    if (next != scheduler->root)
+        scheduler->running = next;
+    if (next != rb_fiber_current())
+        rb_fiber_transfer(next, 0, NULL);
+}
+
+/* A fiber that was resumed by the root itself, rather than by its transfer, cannot go back there: it turns the loop. */
+void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler)
+{
+    if (scheduler->root_waits)
+        transfer_to_next(scheduler);
+    else
+        rb_uw_as_root(scheduler, turn_and_run_ready, Qnil);
+}

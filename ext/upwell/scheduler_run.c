@@ -1,0 +1,140 @@
+/* Running a scheduler until its fibers have ended, and closing it. */
+#include "scheduler_root.h"
+
+#include <string.h>
+
+#include "upwell.h"
+
+#define STOP_NS UW_NS_PER_SECOND /* for the `ensure` clauses of fibers that are ended by the scheduler's end */
+
+static void run_all(struct rb_uw_scheduler *scheduler, VALUE unused)
+{
+    while (rb_uw_scheduler_pending(scheduler)) {
+        rb_uw_root_run_ready(scheduler, unused);
+        if (rb_uw_scheduler_pending(scheduler))
+            rb_uw_root_turn(scheduler, UW_FOREVER);
+    }
+}
+
+/* As Thread#join does. */
+static void raise_error(struct rb_uw_scheduler *scheduler)
+{
+    VALUE error = scheduler->error;
+
+    scheduler->error = Qnil;
+    if (!NIL_P(error))
+        rb_exc_raise(error);
+}
+
+/*
+ * Runs until no fiber waits any more.
+ *
+ * @return [nil]
+ * @raise [Exception] the first that a fiber did not rescue, when all have ended
+ * @raise [Upwell::Error] on one of its own fibers
+ * @raise [SystemCallError] when the event loop fails
+ */
+static VALUE scheduler_run(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
+
+    if (scheduler->root_waits)
+        rb_raise(rb_eUpwellError, "this scheduler runs already: this is one of its fibers");
+    rb_uw_as_root(scheduler, run_all, Qnil);
+    raise_error(scheduler);
+    RB_GC_GUARD(self);
+    return Qnil;
+}
+
+/* Closing */
+
+static void raise_stop(struct rb_uw_scheduler *scheduler, VALUE fibers)
+{
+    for (long i = 0; i < RARRAY_LEN(fibers); i++) {
+        VALUE fiber = RARRAY_AREF(fibers, i);
+
+        if (!RTEST(rb_fiber_alive_p(fiber)))
+            continue;
+        scheduler->root_waits = true;
+        rb_fiber_raise(fiber, 1, &rb_uw_eStop);
+        scheduler->root_waits = false;
+    }
+}
+
+static VALUE waiting_fibers(const struct rb_uw_scheduler *scheduler)
+{
+    VALUE fibers = rb_ary_new();
+
+    for (const struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
+        rb_ary_push(fibers, uw_owner(link, struct rb_uw_wait, link)->fiber);
+    return fibers;
+}
+
+/* The fibers have STOP_NS for what they ensure. */
+static void stop_all(struct rb_uw_scheduler *scheduler, VALUE unused)
+{
+    int64_t deadline_ns = uw_clock_ns() + STOP_NS, now_ns;
+
+    raise_stop(scheduler, waiting_fibers(scheduler));
+    while (rb_uw_scheduler_pending(scheduler) && (now_ns = uw_clock_ns()) < deadline_ns) {
+        rb_uw_root_turn(scheduler, deadline_ns - now_ns);
+        rb_uw_root_run_ready(scheduler, unused);
+    }
+}
+
+static VALUE stop_fibers(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
+
+    if (scheduler->loop && rb_uw_scheduler_pending(scheduler))
+        rb_uw_as_root(scheduler, stop_all, Qnil);
+    return Qnil;
+}
+
+/* A thread that is killed, or ends in an exception, does not wait for its fibers. */
+static bool thread_goes_on(void)
+{
+    VALUE status = rb_funcall(rb_thread_current(), rb_intern("status"), 0);
+
+    return NIL_P(rb_errinfo()) && strcmp(StringValueCStr(status), "aborting") != 0;
+}
+
+static VALUE run_if_thread_goes_on(VALUE self)
+{
+    return thread_goes_on() ? scheduler_run(self) : Qnil;
+}
+
+static VALUE end_fibers_and_loop(VALUE self)
+{
+    return rb_ensure(stop_fibers, self, rb_uw_scheduler_end_loop, self);
+}
+
+void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler)
+{
+    end_fibers_and_loop(scheduler->self);
+}
+
+/*
+ * Runs until no fiber waits any more, and gives the loop back. When that is interrupted, by Ctrl-C for example, or the
+ * thread ends in an exception or is killed, the fibers are ended: their `ensure` clauses have a second.
+ * Fiber.set_scheduler(nil) and the end of the thread call this.
+ *
+ * @return [nil]
+ * @raise [Exception] what #run raises
+ */
+static VALUE scheduler_close(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
+
+    if (scheduler->closed)
+        return Qnil;
+    if (!scheduler->loop)
+        return rb_uw_scheduler_end_loop(self);
+    return rb_ensure(run_if_thread_goes_on, self, end_fibers_and_loop, self);
+}
+
+void rb_uw_init_scheduler_run(VALUE cScheduler)
+{
+    rb_define_method(cScheduler, "run", scheduler_run, 0);
+    rb_define_method(cScheduler, "close", scheduler_close, 0);
+}
