@@ -35,11 +35,18 @@ module Bench
             pid = Process.spawn({ **installation.environment, **Server::ENVIRONMENT }, "taskset", "-c", Server::CORE.to_s, *arguments,
                                 in: File::NULL, out: output, err: log, pgroup: true)
             await(pid, seconds + GRACE_SECONDS) { LastWords.of(log) }
-            sample(JSON.parse(File.read(output), symbolize_names: true))
+            sample(figures(output))
           end
         end
 
         private
+
+        # The last line: some libraries print lines of their own.
+        def figures(output)
+          JSON.parse(File.readlines(output).last.to_s, symbolize_names: true)
+        rescue JSON::ParserError
+          raise Server::Error, "ends without figures"
+        end
 
         # Whatever happens here, to the end of this program by a signal, it leaves no process behind.
         def await(pid, seconds_max)
