@@ -1,26 +1,16 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/served_folder"
+require_relative "../support/download_tests"
 require_relative "../support/while_locked"
 
 # Bodies that answer to `to_path`, as those of Rack::Files do, on every backend and in every mode.
 module FileBodyTests
+  include DownloadTests
   include WhileLocked
 
   NEXT = "GET /own HTTP/1.1\r\nHost: test\r\n\r\n"
   HELD_BYTES = 60_000_000 # more than the sockets' buffers take
-
-  def get(target, *fields, method: "GET")
-    RawClient.open(server.port) do |client|
-      client.write(request(target, *fields, method: method))
-      client.response(head: method == "HEAD")
-    end
-  end
-
-  def request(target, *fields, method: "GET")
-    "#{["#{method} #{target} HTTP/1.1", "Host: test", *fields].join("\r\n")}\r\n\r\n"
-  end
 
   # @return [String] all that comes to a request and to one that follows it
   def with_next(target)
@@ -101,25 +91,6 @@ module FileBodyTests
       client.socket.wait_readable(10)
       while_locked { assert_equal HELD_BYTES, client.response.body.bytesize }
     end
-  end
-
-  def test_clients_that_leave_in_the_middle_of_a_download
-    get("/own")
-    before = server.descriptors
-    20.times do
-      RawClient.open(server.port) do |client|
-        client.write(request("/large.bin") * 3)
-        client.socket.readpartial(1000)
-      end
-    end
-    await { server.descriptors <= before }
-    assert_equal ServedFolder::LARGE_BYTES, get("/large.bin").body.bytesize
-  end
-
-  private
-
-  def await
-    Timeout.timeout(10) { Thread.pass until yield }
   end
 end
 

@@ -1,16 +1,11 @@
 # frozen_string_literal: true
 
 require "set"
-require_relative "served_folder"
+require_relative "download_tests"
 
 # What holds of files, whoever serves them: `folder` is a ServedFolder, `server` a ServerProcess.
 module FileTests
-  def get(target, *fields, method: "GET")
-    RawClient.open(server.port) do |client|
-      client.write(["#{method} #{target} HTTP/1.1", "Host: test", *fields].join("\r\n") + "\r\n\r\n")
-      client.response(head: method == "HEAD")
-    end
-  end
+  include DownloadTests
 
   def field(response, name)
     response.headers[name]&.first
@@ -127,19 +122,6 @@ module FileTests
     generations&.kill&.join
   end
 
-  def test_clients_that_leave_in_the_middle_of_a_download
-    get("/large.bin")
-    before = server.descriptors
-    20.times do
-      RawClient.open(server.port) do |client|
-        client.write("GET /large.bin HTTP/1.1\r\nHost: test\r\n\r\n" * 3)
-        client.socket.readpartial(1000)
-      end
-    end
-    await { server.descriptors <= before }
-    assert_equal ServedFolder::LARGE_BYTES, get("/large.bin").body.bytesize
-  end
-
   private
 
   # By name: one that is kept in memory, and one that is sent from its descriptor.
@@ -163,12 +145,5 @@ module FileTests
     response = client.response
     assert_equal [200, GENERATION_SIZES[name], 1], [response.status, response.body.bytesize, response.body.squeeze.size]
     response.body[0]
-  end
-
-  # What the cache holds is looked at again once a second; asks until then.
-  def await
-    Timeout.timeout(10) do
-      loop { (result = yield) && (return result) }
-    end
   end
 end
