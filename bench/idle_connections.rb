@@ -2,6 +2,7 @@
 
 # What idle keep-alive connections cost: memory above the empty server, and how soon one of them is served again. See README.md.
 
+require_relative "lib/descriptors"
 require_relative "lib/client"
 require_relative "lib/machine"
 require_relative "lib/statistics"
@@ -60,9 +61,7 @@ end
 
 SPARE_DESCRIPTORS = 100
 count = Integer(ENV.fetch("CONNECTIONS", "10000"), 10)
-hard_limit = Process.getrlimit(:NOFILE).last
-abort "#{count} connections need a limit of descriptors above the #{hard_limit} of here (ulimit -Hn)" if count + SPARE_DESCRIPTORS > hard_limit
-Process.setrlimit(:NOFILE, hard_limit)
+Bench::Descriptors.allow(count, SPARE_DESCRIPTORS)
 
 upwell = Bench::Upwell.new
 backend = ENV.fetch("BACKEND") { upwell.backends.first }

@@ -5,6 +5,7 @@
 
 require "tmpdir"
 require_relative "../lib/crowd"
+require_relative "../lib/descriptors"
 require_relative "../lib/machine"
 require_relative "../lib/server"
 require_relative "../lib/upwell"
@@ -121,9 +122,7 @@ end
 
 SPARE_DESCRIPTORS = 200
 connections = Integer(ENV.fetch("CONNECTIONS", "15000"), 10)
-hard_limit = Process.getrlimit(:NOFILE).last
-abort "#{connections} connections need more descriptors than the #{hard_limit} of here" if connections + SPARE_DESCRIPTORS > hard_limit
-Process.setrlimit(:NOFILE, hard_limit)
+Bench::Descriptors.allow(connections, SPARE_DESCRIPTORS)
 
 $stdout.sync = true
 upwell = Bench::Upwell.new

@@ -106,6 +106,12 @@ struct uw_loop {
  * for a name that is not compiled in; or the -errno with which the backend cannot be used. */
 int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire);
 
+/* The operations that are submitted and have not ended, but for the loop's own. */
+static inline size_t uw_loop_operations(const struct uw_loop *loop)
+{
+    return loop->pending - loop->wake_poll.pending;
+}
+
 /* Ends every pending operation without calling it back, and frees what the loop holds. */
 void uw_loop_close(struct uw_loop *loop);
 

@@ -215,11 +215,6 @@ static VALUE scheduler_closed(VALUE self)
     return rb_uw_scheduler_get(self)->closed ? Qtrue : Qfalse;
 }
 
-static void put(VALUE stats, const char *name, uint64_t number)
-{
-    rb_hash_aset(stats, ID2SYM(rb_intern(name)), ULL2NUM(number));
-}
-
 /*
  * What there is now: fibers started and not ended, fibers waiting, operations of the kernel, timers; and turns of the
  * loop so far.
@@ -232,11 +227,11 @@ static VALUE scheduler_stats(VALUE self)
     const struct uw_loop *loop = scheduler->loop;
     VALUE stats = rb_hash_new();
 
-    put(stats, "fibers", scheduler->fibers);
-    put(stats, "waiting", scheduler->waiting);
-    put(stats, "operations", loop ? loop->pending - 1 : 0); /* one is the loop's own */
-    put(stats, "timers", loop ? loop->timers.count : 0);
-    put(stats, "turns", loop ? loop->turns : 0);
+    rb_uw_stats_put(stats, "fibers", scheduler->fibers);
+    rb_uw_stats_put(stats, "waiting", scheduler->waiting);
+    rb_uw_stats_put(stats, "operations", loop ? uw_loop_operations(loop) : 0);
+    rb_uw_stats_put(stats, "timers", loop ? loop->timers.count : 0);
+    rb_uw_stats_put(stats, "turns", loop ? loop->turns : 0);
     return stats;
 }
 
@@ -245,7 +240,7 @@ static void add_stats(const struct rb_uw_scheduler *scheduler, struct rb_uw_stat
     stats->schedulers++;
     stats->fibers += scheduler->fibers;
     stats->waiting += scheduler->waiting;
-    stats->operations += scheduler->loop->pending - 1; /* one is the loop's own */
+    stats->operations += uw_loop_operations(scheduler->loop);
     stats->timers += scheduler->loop->timers.count;
     for (const struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
         if (!uw_list_empty(&uw_owner(link, struct rb_uw_wait, link)->descriptor))

@@ -2,9 +2,9 @@
 
 #include "upwell.h"
 
-static void put(VALUE hash, const char *name, size_t number)
+void rb_uw_stats_put(VALUE hash, const char *name, uint64_t number)
 {
-    rb_hash_aset(hash, ID2SYM(rb_intern(name)), SIZET2NUM(number));
+    rb_hash_aset(hash, ID2SYM(rb_intern(name)), ULL2NUM(number));
 }
 
 /*
@@ -31,14 +31,14 @@ static VALUE stats(VALUE self)
     (void)self;
     rb_uw_schedulers_add_stats(&stats);
     rb_uw_watches_add_stats(&stats);
-    put(hash, "schedulers", stats.schedulers);
-    put(hash, "loops", stats.loops);
-    put(hash, "fibers", stats.fibers);
-    put(hash, "waiting", stats.waiting);
-    put(hash, "watches", stats.watches);
-    put(hash, "descriptors", stats.descriptors);
-    put(hash, "operations", stats.operations);
-    put(hash, "timers", stats.timers);
+    rb_uw_stats_put(hash, "schedulers", stats.schedulers);
+    rb_uw_stats_put(hash, "loops", stats.loops);
+    rb_uw_stats_put(hash, "fibers", stats.fibers);
+    rb_uw_stats_put(hash, "waiting", stats.waiting);
+    rb_uw_stats_put(hash, "watches", stats.watches);
+    rb_uw_stats_put(hash, "descriptors", stats.descriptors);
+    rb_uw_stats_put(hash, "operations", stats.operations);
+    rb_uw_stats_put(hash, "timers", stats.timers);
     return hash;
 }
 

@@ -2,6 +2,7 @@
 #ifndef RB_UPWELL_STATS_H
 #define RB_UPWELL_STATS_H
 
+#include <ruby.h>
 #include <stddef.h>
 
 struct rb_uw_stats {
@@ -14,6 +15,9 @@ struct rb_uw_stats {
 
 /* stats.c */
 void rb_uw_init_stats(void);
+
+/* hash[name.to_sym] = number */
+void rb_uw_stats_put(VALUE hash, const char *name, uint64_t number);
 
 /* scheduler_class.c */
 void rb_uw_schedulers_add_stats(struct rb_uw_stats *stats);

@@ -332,7 +332,7 @@ bool rb_uw_watch_deliver(struct rb_uw_watches *watches, struct rb_uw_watch *watc
 static void add_stats(const struct rb_uw_watches *watches, struct rb_uw_stats *stats)
 {
     stats->loops++;
-    stats->operations += watches->loop.pending - 1; /* one is the loop's own */
+    stats->operations += uw_loop_operations(&watches->loop);
     stats->timers += watches->loop.timers.count;
     for (struct uw_list *link = watches->all.next; link != &watches->all; link = link->next) {
         const struct rb_uw_watch *watch = rb_uw_watch_of_link(link);
