@@ -14,6 +14,7 @@ class HttpConnection
 
   def initialize(io)
     @io = io
+    @buffer = String.new(capacity: READ_MAX)
     @awaited = :read
     @complete = false
     @rest = nil
@@ -30,7 +31,7 @@ class HttpConnection
   def progress
     return flush if @rest
 
-    bytes = @io.read_nonblock(READ_MAX, exception: false)
+    bytes = @io.read_nonblock(READ_MAX, @buffer, exception: false)
     return :read if bytes == :wait_readable
     return :close unless bytes
 

@@ -40,7 +40,8 @@ struct uw_backend {
 
     /* Readiness backends: changes the events (POLLIN, POLLPRI, POLLOUT) waited for on `fd` from `old` to `new`, which
      * may not be what the kernel knows: the descriptor may have been closed and opened anew. With UW_ONCE they are
-     * wanted until the first that comes; UW_ONCE alone means none. Returns 0 or -errno. */
+     * wanted until the first that comes; UW_ONCE alone means none, after such an event; 0 none at any time. Returns 0
+     * or -errno. */
     int (*interest)(struct uw_loop *loop, int fd, unsigned old, unsigned new);
 };
 

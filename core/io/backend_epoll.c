@@ -2,6 +2,7 @@
 #ifdef UW_HAVE_EPOLL
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -40,12 +41,22 @@ static void epoll_close(struct uw_loop *loop)
     uw_readiness_close(loop);
 }
 
+/* An event names its descriptor, and which registration of that number it is. */
+static uint64_t label(int fd, uint32_t registration)
+{
+    return (uint64_t)registration << 32 | (uint32_t)fd;
+}
+
 static int control(struct uw_loop *loop, int action, int fd, unsigned events)
 {
-    struct epoll_event event = {.events = events & ~UW_ONCE, .data.fd = fd};
+    struct uw_readiness *readiness = loop->backend_state;
+    struct epoll_event event = {.events = events & ~UW_ONCE};
 
     if (events & UW_ONCE)
         event.events |= EPOLLONESHOT;
+    if (action == EPOLL_CTL_ADD)
+        readiness->descriptors[fd].registration = ++readiness->registrations;
+    event.data.u64 = label(fd, readiness->descriptors[fd].registration);
     return epoll_ctl(epoll_of(loop), action, fd, &event) ? -errno : 0;
 }
 
@@ -53,9 +64,9 @@ static int epoll_interest(struct uw_loop *loop, int fd, unsigned old, unsigned n
 {
     int error;
 
-    if (new == UW_ONCE) {
+    if (new == 0 || new == UW_ONCE) {
         /* After one event the kernel has disarmed it; a closed descriptor it has forgotten. */
-        if (!(old & UW_ONCE))
+        if (new == 0 || !(old & UW_ONCE))
             (void)control(loop, EPOLL_CTL_DEL, fd, 0);
         return 0;
     }
@@ -67,17 +78,55 @@ static int epoll_interest(struct uw_loop *loop, int fd, unsigned old, unsigned n
     return error;
 }
 
+/* A closed descriptor stays registered while another process has the same file open, and nothing can take it out: so
+ * all others move to a new set. Returns 0 or -errno. */
+static int leave_closed_behind(struct uw_loop *loop)
+{
+    struct uw_readiness *readiness = loop->backend_state;
+    int epoll_fd = epoll_create1(EPOLL_CLOEXEC), replaced;
+
+    if (epoll_fd < 0)
+        return -errno;
+    replaced = dup3(epoll_fd, epoll_of(loop), O_CLOEXEC);
+    close(epoll_fd);
+    if (replaced < 0)
+        return -errno;
+    for (int fd = 0; fd < readiness->descriptors_size; fd++) {
+        struct uw_descriptor *descriptor = &readiness->descriptors[fd];
+
+        if (!descriptor->readers && !descriptor->writers)
+            descriptor->interest = 0;
+        else if (descriptor->interest) /* what cannot be registered is closed, and its owner has not said so yet */
+            (void)control(loop, EPOLL_CTL_ADD, fd, descriptor->interest);
+    }
+    return 0;
+}
+
+/* Whether it is for a descriptor that somebody waits for. */
+static bool awaited(const struct uw_readiness *readiness, const struct epoll_event *event)
+{
+    int fd = (int)(uint32_t)event->data.u64;
+    const struct uw_descriptor *descriptor = &readiness->descriptors[fd];
+
+    return event->data.u64 == label(fd, descriptor->registration) && (descriptor->readers || descriptor->writers);
+}
+
 static int epoll_wait_events(struct uw_loop *loop, int64_t wait_ns)
 {
     struct epoll_event events[EVENTS_PER_WAIT];
     int count = epoll_wait(epoll_of(loop), events, EVENTS_PER_WAIT, uw_wait_ms(wait_ns));
+    bool strays = false;
 
     loop->now_ns = uw_clock_ns();
     if (count < 0)
         return errno == EINTR ? 0 : -errno;
-    for (int i = 0; i < count; i++)
-        uw_ready(loop, events[i].data.fd, events[i].events);
-    return 0;
+    for (int i = 0; i < count; i++) {
+        if (awaited(loop->backend_state, &events[i]))
+            uw_ready(loop, (int)(uint32_t)events[i].data.u64, events[i].events);
+        else
+            strays = true;
+    }
+    return strays ? leave_closed_behind(loop) : 0;
 }
 
 const struct uw_backend uw_backend_epoll = {

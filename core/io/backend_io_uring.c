@@ -244,6 +244,7 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
         io_uring_prep_connect(entry, operation->fd, operation->data, operation->length);
         break;
     case UW_POLL:
+    case UW_WATCH: /* the kernel's multishot poll tells of changes only: each is for one event, and submitted anew */
         io_uring_prep_poll_add(entry, operation->fd, operation->length);
         break;
     }
@@ -346,14 +347,16 @@ static void ring_settle(struct uw_loop *loop)
     (void)io_uring_get_events(&ring->uring);
 }
 
-/* Whether a multishot result brings something: bytes, or a descriptor. */
+/* Whether a multishot result brings something: bytes, a descriptor, or events. */
 static bool brings(const struct uw_operation *operation, int32_t result)
 {
-    return (operation->verb == UW_RECEIVE && result > 0) || (operation->verb == UW_ACCEPT && result >= 0);
+    bool multishot = operation->verb == UW_ACCEPT || operation->verb == UW_WATCH;
+
+    return (operation->verb == UW_RECEIVE && result > 0) || (multishot && result >= 0);
 }
 
-/* A multishot operation that the kernel ended early (no buffer free, completion queue overflown) goes on without its
- * owner knowing. */
+/* A multishot operation that the kernel ended early (no buffer free, completion queue overflown), or that is a single
+ * one for it, goes on without its owner knowing. */
 static bool ended_early(const struct uw_operation *operation, int32_t result)
 {
     if (operation->cancelled)

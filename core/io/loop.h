@@ -24,9 +24,9 @@
 struct uw_loop;
 struct uw_operation;
 
-/* Called on the loop's thread when `operation` has a result. A multishot operation (UW_ACCEPT, UW_RECEIVE) stays
- * `pending` while more results may come; any other is the caller's again when this is called, and may be submitted anew
- * from within. */
+/* Called on the loop's thread when `operation` has a result. A multishot operation (UW_ACCEPT, UW_RECEIVE, UW_WATCH)
+ * stays `pending` while more results may come; any other is the caller's again when this is called, and may be
+ * submitted anew from within. */
 typedef void uw_complete(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
 
 enum uw_verb {
@@ -47,8 +47,10 @@ enum uw_verb {
                        streams; waits until there is something, on non-blocking descriptors too */
     UW_WRITE,       /* at most `length` bytes from `data`, likewise */
     UW_CONNECT,     /* to the address `data` of `length` bytes: 0 or -errno */
-    UW_POLL, /* waits for the events in `length` (POLLIN, POLLPRI, POLLOUT); the result is those that came, POLLERR and
-                 POLLHUP too */
+    UW_POLL,  /* waits for the events in `length` (POLLIN, POLLPRI, POLLOUT); the result is those that came, POLLERR and
+                  POLLHUP too */
+    UW_WATCH, /* multishot, level-triggered: likewise, in every turn in which there are any; ends with -errno, and
+                 perhaps after a result on a file that is always ready */
 };
 
 struct uw_operation {

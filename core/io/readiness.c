@@ -28,6 +28,7 @@ int uw_readiness_open(struct uw_loop *loop, void *kernel)
     state->descriptors = NULL;
     state->descriptors_size = 0;
     state->kernel = kernel;
+    state->registrations = 0;
     loop->backend_state = state;
     return 0;
 }
@@ -67,27 +68,39 @@ static bool reads(const struct uw_operation *operation)
     case UW_CONNECT:
         return false;
     case UW_POLL:
+    case UW_WATCH:
         return operation->length & (POLLIN | POLLPRI);
     default:
         return true;
     }
 }
 
+static bool polls(const struct uw_operation *operation)
+{
+    return operation->verb == UW_POLL || operation->verb == UW_WATCH;
+}
+
 static bool multishot(const struct uw_operation *operation)
 {
-    return operation->verb == UW_ACCEPT || operation->verb == UW_RECEIVE;
+    return operation->verb == UW_ACCEPT || operation->verb == UW_RECEIVE || operation->verb == UW_WATCH;
+}
+
+static bool any_multishot(const struct uw_operation *list)
+{
+    while (list && !multishot(list))
+        list = list->next;
+    return list;
 }
 
 /* What those that wait for it want; once, when none of them is multishot. */
 static unsigned wanted_events(const struct uw_descriptor *descriptor)
 {
-    unsigned events = (descriptor->writers ? POLLOUT : 0) | UW_ONCE;
+    unsigned events = descriptor->writers ? POLLOUT : 0;
 
-    for (const struct uw_operation *o = descriptor->readers; o; o = o->next) {
-        events |= o->verb == UW_POLL ? o->length & (POLLIN | POLLPRI | POLLOUT) : POLLIN;
-        if (multishot(o))
-            events &= ~UW_ONCE;
-    }
+    for (const struct uw_operation *o = descriptor->readers; o; o = o->next)
+        events |= polls(o) ? o->length & (POLLIN | POLLPRI | POLLOUT) : POLLIN;
+    if (!any_multishot(descriptor->readers) && !any_multishot(descriptor->writers))
+        events |= UW_ONCE;
     return events;
 }
 
@@ -147,12 +160,11 @@ static void wait_for(struct uw_loop *loop, struct uw_operation *operation)
     *list = operation;
     /* Whoever polls a descriptor may have closed it and opened another file under its number since, without telling the
      * loop; likewise when nobody waited for a while. Then the kernel has forgotten what it was told. */
-    if (alone || operation->verb == UW_POLL || descriptor->interest != wanted_events(descriptor))
+    if (alone || polls(operation) || descriptor->interest != wanted_events(descriptor))
         error = set_interest(loop, descriptor, operation->fd, wanted_events(descriptor));
     if (error) {
         unlink_operation(reads(operation) ? &descriptor->readers : &descriptor->writers, operation);
-        uw_complete_later(loop, operation,
-                          error == -EPERM && operation->verb == UW_POLL ? poll_once(operation) : error);
+        uw_complete_later(loop, operation, error == -EPERM && polls(operation) ? poll_once(operation) : error);
     }
 }
 
@@ -310,7 +322,7 @@ void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation)
     if (operation->verb == UW_ACCEPT) /* another process may take the connection that made it ready */
         set_nonblocking(operation->fd);
     /* Multishot operations and polls are armed at once: their first event is as likely to be in the future. */
-    if (!multishot(operation) && operation->verb != UW_POLL)
+    if (!multishot(operation) && !polls(operation))
         result = try_once(operation);
     if (result == -EAGAIN)
         wait_for(loop, operation);
@@ -406,10 +418,20 @@ static int64_t poll_result(const struct uw_operation *operation, unsigned events
 static void single_ready(struct uw_loop *loop, struct uw_operation *operation, unsigned events)
 {
     struct uw_descriptor *descriptor = &state_of(loop)->descriptors[operation->fd];
-    int64_t result = operation->verb == UW_POLL ? poll_result(operation, events) : try_once(operation);
+    int64_t result = polls(operation) ? poll_result(operation, events) : try_once(operation);
 
     if (result != -EAGAIN)
         end(loop, reads(operation) ? &descriptor->readers : &descriptor->writers, operation, (int32_t)result);
+}
+
+static void watch_ready(struct uw_loop *loop, struct uw_operation *operation, unsigned events)
+{
+    int64_t result = poll_result(operation, events);
+
+    if (result >= 0)
+        operation->complete(loop, operation, (int32_t)result);
+    else if (result != -EAGAIN)
+        single_ready(loop, operation, events);
 }
 
 static void serve(struct uw_loop *loop, struct uw_operation *operation, unsigned events)
@@ -418,6 +440,8 @@ static void serve(struct uw_loop *loop, struct uw_operation *operation, unsigned
         accept_ready(loop, operation);
     else if (operation->verb == UW_RECEIVE)
         receive_ready(loop, operation);
+    else if (operation->verb == UW_WATCH)
+        watch_ready(loop, operation, events);
     else
         single_ready(loop, operation, events);
 }
@@ -431,8 +455,8 @@ static void ready_list(struct uw_loop *loop, struct uw_operation *operation, uns
     while (operation) {
         struct uw_operation *next = operation->next;
 
-        if (operation->verb == UW_POLL || !served) {
-            served = served || operation->verb != UW_POLL;
+        if (polls(operation) || !served) {
+            served = served || !polls(operation);
             serve(loop, operation, events);
         }
         /* A callback may have ended the next one, or all: then what comes after it waits for the next event. */

@@ -9,7 +9,8 @@
  * operations of one result wait, it is for one event, after which the kernel is silent by itself. */
 struct uw_descriptor {
     struct uw_operation *readers, *writers;
-    uint16_t interest; /* events registered with the kernel, and UW_ONCE; UW_ONCE alone: known to it, but silent */
+    uint32_t registration; /* epoll's: which one of this number */
+    uint16_t interest;     /* events registered with the kernel, and UW_ONCE; UW_ONCE alone: known to it, but silent */
 };
 
 #define UW_SCRATCH_BYTES 65536 /* the one buffer into which every UW_RECEIVE of a loop receives */
@@ -18,7 +19,8 @@ struct uw_descriptor {
 struct uw_readiness {
     struct uw_descriptor *descriptors; /* by number */
     int descriptors_size;
-    void *kernel; /* the backend's own state */
+    void *kernel;           /* the backend's own state */
+    uint32_t registrations; /* epoll's: so far */
     char scratch[UW_SCRATCH_BYTES];
 };
 

@@ -164,7 +164,8 @@ void rb_uw_watch_io(VALUE self, struct rb_uw_watches *watches, VALUE key, VALUE 
     struct rb_uw_watch *watch = add(self, watches, key, io);
 
     watch->recurring = recurring;
-    watch->poll = (struct uw_operation){.verb = UW_POLL, .fd = fd, .length = events, .complete = rb_uw_watch_polled};
+    watch->poll = (struct uw_operation){
+        .verb = recurring ? UW_WATCH : UW_POLL, .fd = fd, .length = events, .complete = rb_uw_watch_polled};
     begin(watches, watch);
 }
 

@@ -96,6 +96,8 @@ void rb_uw_watch_polled(struct uw_loop *loop, struct uw_operation *operation, in
 {
     struct rb_uw_watch *watch = uw_owner(operation, struct rb_uw_watch, poll);
 
+    if (watch->fired) /* and its event not delivered yet: that is enough */
+        return;
     watch->result = result;
     if (result == -ECANCELED)
         note_cancelled(uw_owner(loop, struct rb_uw_watches, loop), watch);
@@ -308,7 +310,8 @@ static void go_on(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
         if (watch->timer.deadline_ns < now_ns)
             watch->timer.deadline_ns = now_ns;
     }
-    rb_uw_watch_change(watches, watch);
+    if (!watch->poll.pending)
+        rb_uw_watch_change(watches, watch);
 }
 
 bool rb_uw_watch_deliver(struct rb_uw_watches *watches, struct rb_uw_watch *watch)

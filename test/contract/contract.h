@@ -25,10 +25,15 @@ static const char *backend_name;
 /* What `note` and `expired` were told. */
 static int results, last_result, total;
 
+static bool multishot(const struct uw_operation *operation)
+{
+    return operation->verb == UW_ACCEPT || operation->verb == UW_RECEIVE || operation->verb == UW_WATCH;
+}
+
 static void note(struct uw_loop *on, struct uw_operation *operation, int32_t result)
 {
     CHECK(on == &loop);
-    CHECK(operation->pending == (result > 0 && (operation->verb == UW_ACCEPT || operation->verb == UW_RECEIVE)));
+    CHECK(operation->pending == (result > 0 && multishot(operation)));
     results++;
     last_result = result;
     if (result > 0)

@@ -144,7 +144,7 @@ static void fail_later(enum uw_verb verb, int bad_fd)
                                      .fd = bad_fd,
                                      .complete = note,
                                      .data = &address,
-                                     .length = verb == UW_POLL ? POLLIN : sizeof address,
+                                     .length = verb == UW_POLL || verb == UW_WATCH ? POLLIN : sizeof address,
                                      .offset = -1};
 
     results = 0;
@@ -157,7 +157,8 @@ static void fail_later(enum uw_verb verb, int bad_fd)
 
 CONTRACT(failures_are_told_later)
 {
-    static const enum uw_verb verbs[] = {UW_ACCEPT, UW_RECEIVE, UW_SEND, UW_READ, UW_WRITE, UW_CONNECT, UW_POLL};
+    static const enum uw_verb verbs[] = {UW_ACCEPT, UW_RECEIVE, UW_SEND, UW_READ,
+                                         UW_WRITE,  UW_CONNECT, UW_POLL, UW_WATCH};
     int closed = dup(0);
 
     CHECK_EQUAL(0, close(closed));

@@ -1,0 +1,318 @@
+/* Polling and watching. */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "contract.h"
+
+#define SHORT_NS (20 * UW_NS_PER_MS)
+
+CONTRACT(polls_for_reading)
+{
+    int fds[2];
+    struct uw_operation in = {.verb = UW_POLL, .length = POLLIN};
+
+    make_pair(fds);
+    in.fd = fds[0];
+    run_into_waiting(&in);
+    CHECK_EQUAL(1, write(fds[1], "x", 1));
+    turn_until(&results, 1);
+    CHECK_EQUAL(POLLIN, last_result);
+    CHECK_EQUAL(POLLIN, run(&in)); /* still readable */
+    close_pair(fds);
+}
+
+static void fill_socket(int fd)
+{
+    static const char bytes[4096];
+
+    while (send(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        continue;
+    CHECK_EQUAL(EAGAIN, errno);
+}
+
+static void empty_socket(int fd)
+{
+    static char bytes[65536];
+
+    while (recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        continue;
+}
+
+CONTRACT(polls_for_writing)
+{
+    int fds[2];
+    struct uw_operation out = {.verb = UW_POLL, .length = POLLOUT};
+
+    make_pair(fds);
+    out.fd = fds[0];
+    CHECK_EQUAL(POLLOUT, run(&out));
+    fill_socket(fds[0]);
+    run_into_waiting(&out);
+    empty_socket(fds[1]);
+    turn_until(&results, 2);
+    CHECK_EQUAL(POLLOUT, last_result);
+    close_pair(fds);
+}
+
+CONTRACT(polls_for_both_at_once)
+{
+    int fds[2];
+    struct uw_operation in = {.verb = UW_POLL, .length = POLLIN, .complete = note};
+    struct uw_operation both = {.verb = UW_POLL, .length = POLLIN | POLLOUT, .complete = note};
+
+    make_pair(fds);
+    in.fd = both.fd = fds[0];
+    fill_socket(fds[0]);
+    uw_submit(&loop, &in);
+    run_into_waiting(&both);
+    empty_socket(fds[1]);
+    turn_until(&results, 1);
+    CHECK(last_result == POLLOUT && in.pending && !both.pending);
+    CHECK_EQUAL(1, write(fds[1], "x", 1));
+    turn_until(&results, 2);
+    CHECK(last_result == POLLIN && !in.pending);
+    close_pair(fds);
+}
+
+CONTRACT(polls_tell_of_a_hangup)
+{
+    int fds[2];
+    struct uw_operation in = {.verb = UW_POLL, .length = POLLIN};
+    struct uw_operation out = {.verb = UW_POLL, .length = POLLOUT};
+
+    CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC));
+    in.fd = fds[0];
+    run_into_waiting(&in);
+    CHECK_EQUAL(0, close(fds[1]));
+    turn_until(&results, 1);
+    CHECK_EQUAL(POLLHUP, last_result);
+    CHECK_EQUAL(0, uw_close(&loop, fds[0]));
+
+    CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC));
+    out.fd = fds[1];
+    CHECK_EQUAL(0, close(fds[0]));
+    CHECK(run(&out) & POLLERR);
+    CHECK_EQUAL(0, uw_close(&loop, fds[1]));
+}
+
+/* The descriptors of an application are closed by itself: the loop learns nothing of it. */
+CONTRACT(polls_a_number_that_was_closed_elsewhere)
+{
+    int first = -1;
+
+    for (int i = 1; i <= 5; i++) {
+        int fds[2];
+        struct uw_operation in = {.verb = UW_POLL, .length = POLLIN};
+
+        make_pair(fds);
+        first = first < 0 ? fds[0] : first;
+        CHECK_EQUAL(first, fds[0]);
+        in.fd = fds[0];
+        run_into_waiting(&in);
+        CHECK_EQUAL(1, write(fds[1], "x", 1));
+        turn_until(&results, i);
+        CHECK_EQUAL(POLLIN, last_result);
+        CHECK_EQUAL(0, close(fds[0]));
+        CHECK_EQUAL(0, close(fds[1]));
+    }
+}
+
+/* Likewise when it was closed with a poll pending. */
+CONTRACT(polls_a_number_that_was_closed_while_it_was_polled)
+{
+    int fds[2];
+    struct uw_operation gone = {.verb = UW_POLL, .length = POLLIN}, in = {.verb = UW_POLL, .length = POLLIN};
+
+    make_pair(fds);
+    gone.fd = fds[0];
+    run_into_waiting(&gone);
+    CHECK_EQUAL(0, close(fds[1]));
+    CHECK_EQUAL(0, close(fds[0]));
+    make_pair(fds);
+    CHECK_EQUAL(gone.fd, fds[0]);
+    in.fd = fds[0];
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(1, write(fds[1], "x", 1));
+        CHECK(run(&in) & POLLIN);
+    }
+    if (gone.pending)
+        cancel(&gone);
+    CHECK_EQUAL(0, close(fds[1]));
+    CHECK_EQUAL(0, uw_close(&loop, fds[0]));
+}
+
+CONTRACT(a_plain_file_is_always_ready)
+{
+    char path[] = "/tmp/upwell-contract-XXXXXX";
+    struct uw_operation poll = {.verb = UW_POLL, .fd = mkstemp(path), .length = POLLIN | POLLOUT};
+
+    CHECK(poll.fd >= 0 && unlink(path) == 0);
+    CHECK_EQUAL(POLLIN | POLLOUT, run(&poll) & (POLLIN | POLLOUT));
+    CHECK_EQUAL(0, uw_close(&loop, poll.fd));
+}
+
+/* Turns until `operation` was told something once more. */
+static int next_result(const struct uw_operation *operation)
+{
+    int before = results;
+
+    turn_until(&results, before + 1);
+    CHECK_EQUAL(before + 1, results);
+    CHECK(operation->pending);
+    return last_result;
+}
+
+static void check_silence(void)
+{
+    int before = results;
+
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    CHECK_EQUAL(before, results);
+}
+
+CONTRACT(a_watch_tells_of_what_is_ready_in_every_turn)
+{
+    int fds[2];
+    struct uw_operation watch = {.verb = UW_WATCH, .length = POLLIN};
+
+    make_pair(fds);
+    watch.fd = fds[0];
+    run_into_waiting(&watch);
+    CHECK_EQUAL(1, write(fds[1], "x", 1));
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(POLLIN, next_result(&watch));
+    empty_socket(fds[0]);
+    if (strncmp(backend_name, "io_uring", 8) == 0) /* asked already, before it was emptied */
+        CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    check_silence();
+    CHECK_EQUAL(1, write(fds[1], "x", 1));
+    CHECK_EQUAL(POLLIN, next_result(&watch));
+    CHECK_EQUAL(-ECANCELED, cancel(&watch));
+    close_pair(fds);
+}
+
+CONTRACT(a_watch_for_writing)
+{
+    int fds[2];
+    struct uw_operation watch = {.verb = UW_WATCH, .length = POLLOUT};
+
+    make_pair(fds);
+    watch.fd = fds[0];
+    fill_socket(fds[0]);
+    run_into_waiting(&watch);
+    empty_socket(fds[1]);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(POLLOUT, next_result(&watch));
+    CHECK_EQUAL(0, close(fds[1]));
+    CHECK(next_result(&watch) & POLLHUP);
+    CHECK_EQUAL(-ECANCELED, cancel(&watch));
+    CHECK_EQUAL(0, uw_close(&loop, fds[0]));
+}
+
+CONTRACT(a_watch_beside_polls_of_the_same_descriptor)
+{
+    int fds[2];
+    struct uw_operation watch = {.verb = UW_WATCH, .length = POLLIN}, in = {.verb = UW_POLL, .length = POLLIN};
+    struct uw_operation out = {.verb = UW_POLL, .length = POLLOUT};
+
+    make_pair(fds);
+    watch.fd = in.fd = out.fd = fds[0];
+    run_into_waiting(&watch);
+    run_into_waiting(&in);
+    CHECK_EQUAL(POLLOUT, run(&out));
+    CHECK(watch.pending && in.pending);
+    CHECK_EQUAL(1, write(fds[1], "x", 1));
+    turn_until(&results, 3);
+    CHECK(watch.pending && !in.pending);
+    CHECK_EQUAL(POLLIN, next_result(&watch));
+    CHECK_EQUAL(-ECANCELED, cancel(&watch));
+    close_pair(fds);
+}
+
+/* On epoll it ends with each result, on the others it does not. */
+static void note_file(struct uw_loop *on, struct uw_operation *operation, int32_t result)
+{
+    CHECK(on == &loop && operation->fd >= 0);
+    results++;
+    last_result = result;
+}
+
+CONTRACT(a_watched_plain_file_is_ready_in_every_turn)
+{
+    char path[] = "/tmp/upwell-contract-XXXXXX";
+    struct uw_operation watch = {.verb = UW_WATCH, .fd = mkstemp(path), .length = POLLIN, .complete = note_file};
+
+    CHECK(watch.fd >= 0 && unlink(path) == 0);
+    for (int i = 1; i <= 3; i++) {
+        if (!watch.pending)
+            uw_submit(&loop, &watch);
+        turn_until(&results, i);
+        CHECK_EQUAL(POLLIN, last_result);
+    }
+    if (watch.pending)
+        CHECK_EQUAL(-ECANCELED, cancel(&watch));
+    CHECK_EQUAL(0, uw_close(&loop, watch.fd));
+}
+
+/* That the loop sleeps; the kernel may end one wait for reasons of its own. */
+static void check_waits(void)
+{
+    int64_t deadline_ns = uw_clock_ns() + SHORT_NS;
+    int turns = 0;
+
+    for (; uw_clock_ns() < deadline_ns; turns++)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, SHORT_NS));
+    CHECK(turns <= 3);
+}
+
+static void end_process(pid_t child)
+{
+    CHECK_EQUAL(0, kill(child, SIGKILL));
+    CHECK_EQUAL(child, waitpid(child, NULL, 0));
+}
+
+/* A child that has everything open that is open here. */
+static pid_t keep_open_elsewhere(void)
+{
+    pid_t child = fork();
+
+    CHECK(child >= 0);
+    while (child == 0)
+        pause();
+    return child;
+}
+
+/* Then it is readable for ever, under a number that here belongs to another file, or to none. */
+CONTRACT(a_closed_descriptor_that_a_child_has_open_disturbs_nobody)
+{
+    int fds[2], others[2];
+    struct uw_operation gone = {.verb = UW_WATCH, .length = POLLIN}, watch = gone;
+    pid_t child;
+
+    make_pair(fds);
+    gone.fd = watch.fd = fds[0];
+    run_into_waiting(&gone);
+    child = keep_open_elsewhere();
+    CHECK_EQUAL(0, close(fds[0]));
+    if (gone.pending)
+        cancel(&gone);
+    CHECK_EQUAL(1, write(fds[1], "x", 1));
+    check_silence();
+    check_waits();
+
+    CHECK_EQUAL(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, others));
+    CHECK_EQUAL(fds[0], others[0]);
+    results = 0;
+    run_into_waiting(&watch);
+    check_waits();
+    CHECK_EQUAL(0, results);
+    CHECK_EQUAL(1, write(others[1], "x", 1));
+    CHECK_EQUAL(POLLIN, next_result(&watch));
+    CHECK_EQUAL(-ECANCELED, cancel(&watch));
+    end_process(child);
+    CHECK_EQUAL(0, close(fds[1]));
+    close_pair(others);
+}
+
+CONTRACT_MAIN
