@@ -94,11 +94,12 @@ module Bench
       { name: "nio4r", gem_name: "nio4r", libraries: %w[nio], companions: %w[http_parser.rb], program: "nio4r" }
     ].map { |candidate| Candidate.new(group: :loop, program: "loop", **candidate) }
 
-    WORKERS = [
-      { name: "loop-io_uring-workers", **UPWELL, choice: "Upwell::Loop io_uring" },
-      { name: "loop-epoll-workers", **UPWELL, choice: "Upwell::Loop epoll" },
-      { name: "ever-workers", **EVER }
-    ].map { |candidate| Candidate.new(group: :workers, program: "loop_workers", **candidate) }
+    # What four threads cost: one thread, four that take connections from one queue, four with a loop each.
+    WORKERS = { "one-thread" => "loop", "workers" => "loop_workers", "own-loops" => "loop_own_loops" }.flat_map do |name, program|
+      [{ name: "loop-io_uring-#{name}", **UPWELL, choice: "Upwell::Loop io_uring" },
+       { name: "loop-epoll-#{name}", **UPWELL, choice: "Upwell::Loop epoll" },
+       { name: "ever-#{name}", **EVER }].map { |candidate| Candidate.new(group: :workers, program: program, **candidate) }
+    end
 
     STEPS = [
       { name: "blocking" },

@@ -13,7 +13,7 @@ class ExamplesTest < Minitest::Test
     super { Timeout.timeout(WAIT_MAX) { yield } }
   end
 
-  %w[single_thread worker_threads worker_threads_own_queues].each do |name|
+  %w[single_thread worker_threads worker_threads_own_queues worker_threads_own_loops].each do |name|
     define_method("test_loop_http_server_#{name}") { check_http("loop_http_server/#{name}.rb") }
   end
 
