@@ -4,7 +4,7 @@
 # anything is.
 
 require "upwell"
-require_relative "../../lib/growth"
+require_relative "../../lib/memory_in_use"
 require_relative "../../lib/process_usage"
 require_relative "round"
 
@@ -17,7 +17,6 @@ module Bench
       READING_SECONDS_MIN = 0.5
       STUCK_MAX = 30 # seconds for a round
       MEBIBYTE = 1_048_576.0
-      MEMORY_ALLOWANCE = 32 * MEBIBYTE # a heap takes minutes to find its size
       AT_REST = { schedulers: 1, loops: 0, fibers: 1, waiting: 0, watches: 0, descriptors: 0, operations: 0, timers: 0 }.freeze # between rounds
       NOTHING = AT_REST.transform_values { 0 }.freeze
 
@@ -30,7 +29,8 @@ module Bench
         @outcomes = Hash.new(0)
         @wrong = []
         @rounds = 0
-        @readings = []
+        @memory = MemoryInUse.new
+        @memory_due = 0
       end
 
       # @return [Array<String>] what is wrong
@@ -41,7 +41,7 @@ module Bench
         read until thread.join(reading_seconds)
         read
         check("after the end", NOTHING)
-        @wrong.empty? ? [*growth, *left_behind, *missing] : @wrong
+        @wrong.empty? ? [*@memory.growth, *left_behind, *missing] : @wrong
       end
 
       private
@@ -61,7 +61,14 @@ module Bench
         @round.run
         check("after round #{@rounds}", AT_REST)
         @rounds += 1
+        read_memory if now >= @memory_due
         rest(((cpu - processor) / @load) - (now - @round_start))
+      end
+
+      # Between rounds: what is held now, nobody gives back.
+      def read_memory
+        @memory_due = now + reading_seconds
+        @memory.read
       end
 
       def rest(seconds)
@@ -75,19 +82,13 @@ module Bench
 
       def read
         usage = ProcessUsage.of_tree(Process.pid)
-        @readings << usage.resident
-        puts format("  %5d s %7.1f MiB %4d descriptors %7d rounds  %s", now - @start, usage.resident / MEBIBYTE, descriptors, @rounds,
-                    @outcomes.map { |outcome, count| "#{count} #{outcome}" }.join(", "))
+        puts format("  %5d s %7.1f MiB (in use: %s) %4d descriptors %7d rounds  %s", now - @start, usage.resident / MEBIBYTE, @memory,
+                    descriptors, @rounds, @outcomes.map { |outcome, count| "#{count} #{outcome}" }.join(", "))
         give_up if now - @round_start > STUCK_MAX
       end
 
       def give_up
         abort "round #{@rounds} does not end: #{Upwell.stats}\n  #{@round.running.join("\n  ")}"
-      end
-
-      def growth
-        growth = Growth.new(@readings, allowance: MEMORY_ALLOWANCE)
-        ["memory grew: #{growth}"] if growth.found?
       end
 
       def left_behind
