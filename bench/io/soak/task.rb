@@ -38,7 +38,10 @@ module Bench
         @before = descriptors
         @start = now
         thread = Thread.new { soak }
-        read until thread.join(reading_seconds)
+        until thread.join(reading_seconds)
+          read
+          give_up if stuck?
+        end
         read
         check("after the end", NOTHING)
         @wrong.empty? ? [*@memory.growth, *left_behind, *missing] : @wrong
@@ -84,7 +87,15 @@ module Bench
         usage = ProcessUsage.of_tree(Process.pid)
         puts format("  %5d s %7.1f MiB (in use: %s) %4d descriptors %7d rounds  %s", now - @start, usage.resident / MEBIBYTE, @memory,
                     descriptors, @rounds, @outcomes.map { |outcome, count| "#{count} #{outcome}" }.join(", "))
-        give_up if now - @round_start > STUCK_MAX
+      end
+
+      # When the machine has stood still, a round looks stuck that is not: it has the time once more.
+      def stuck?
+        return false if now - @round_start < STUCK_MAX
+
+        rounds = @rounds
+        STUCK_MAX.times { sleep(1) if @rounds == rounds }
+        @rounds == rounds
       end
 
       def give_up
