@@ -1,15 +1,14 @@
 # frozen_string_literal: true
 
-require "fiddle"
 require_relative "growth"
 
 module Bench
-  # What this process holds, garbage and what malloc keeps for later left aside: where threads come and go, each arena of malloc keeps what
-  # they have freed, so that the process grows and shrinks by much more than any leak.
+  # What this process holds, garbage and what malloc keeps for later left aside: Ruby lets garbage grow to limits that grow too, and each arena
+  # of malloc keeps what was freed, so that a process grows and shrinks by much more than any leak.
   class MemoryInUse
     OBJECTS_ALLOWANCE = 500
     BYTES_ALLOWANCE = 4 << 20 # pages of the heap that are not quite empty
-    TRIM = Fiddle::Function.new(Fiddle::Handle::DEFAULT["malloc_trim"], [Fiddle::TYPE_SIZE_T], Fiddle::TYPE_INT)
+    TRIMS = Process.respond_to?(:warmup) # since Ruby 3.3, which has malloc give back what is free
 
     def initialize
       @objects = []
@@ -18,17 +17,17 @@ module Bench
 
     # Takes a reading. Costs some hundredths of a second.
     def read
-      GC.start
-      TRIM.call(0)
+      TRIMS ? Process.warmup : GC.start
       @objects << GC.stat(:heap_live_slots)
       @bytes << (Integer(File.read("/proc/self/status")[/^VmRSS:\s+(\d+) kB/, 1]) * 1024)
     end
 
-    # @return [Array<String>] what has grown from reading to reading
+    # @return [Array<String>] what has grown from reading to reading; before Ruby 3.3, of the objects only
     # @raise [ArgumentError] when there are too few readings
     def growth
-      { "objects" => Growth.new(@objects, allowance: OBJECTS_ALLOWANCE), "bytes in use" => Growth.new(@bytes, allowance: BYTES_ALLOWANCE) }
-        .filter_map { |name, growth| "#{name} grew: #{growth}" if growth.found? }
+      found = { "objects" => Growth.new(@objects, allowance: OBJECTS_ALLOWANCE) }
+      found["bytes in use"] = Growth.new(@bytes, allowance: BYTES_ALLOWANCE) if TRIMS
+      found.filter_map { |name, growth| "#{name} grew: #{growth}" if growth.found? }
     end
 
     # @return [String] the last reading
