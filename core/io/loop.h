@@ -141,7 +141,8 @@ void uw_submit(struct uw_loop *loop, struct uw_operation *operation);
 /* Asks for the end of a pending operation: it completes with -ECANCELED, or with its true result if that came first. */
 void uw_cancel(struct uw_loop *loop, struct uw_operation *operation);
 
-/* Closes a descriptor on which no operation is pending. Returns 0 or -errno. */
+/* Closes a descriptor. What is still pending on it may end with -ECANCELED, or wait until it is cancelled. Returns 0 or
+ * -errno. */
 int uw_close(struct uw_loop *loop, int fd);
 
 /* A timer of this loop; `deadline_ns` is on uw_clock_ns's scale. See base/timers.h. */

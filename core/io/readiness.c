@@ -351,16 +351,31 @@ void uw_readiness_cancel(struct uw_loop *loop, struct uw_operation *operation)
     uw_complete_later(loop, operation, -ECANCELED);
 }
 
+/* Nobody will tell them any more. */
+static void end_later(struct uw_loop *loop, struct uw_operation *list)
+{
+    while (list) {
+        struct uw_operation *next = list->next;
+
+        uw_complete_later(loop, list, -ECANCELED);
+        list = next;
+    }
+}
+
 void uw_readiness_forget(struct uw_loop *loop, int fd)
 {
     struct uw_readiness *state = state_of(loop);
+    struct uw_descriptor *descriptor;
 
-    if (fd >= state->descriptors_size)
+    if (fd < 0 || fd >= state->descriptors_size)
         return;
+    descriptor = &state->descriptors[fd];
+    end_later(loop, descriptor->readers);
+    end_later(loop, descriptor->writers);
     /* Best effort: closing the descriptor ends the kernel's interest in any case. */
-    if (state->descriptors[fd].interest)
-        (void)set_interest(loop, &state->descriptors[fd], fd, UW_ONCE);
-    state->descriptors[fd] = (struct uw_descriptor){0};
+    if (descriptor->interest)
+        (void)set_interest(loop, descriptor, fd, UW_ONCE);
+    *descriptor = (struct uw_descriptor){0};
 }
 
 /* Ends a waiting operation with `result`. */

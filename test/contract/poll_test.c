@@ -141,6 +141,26 @@ CONTRACT(polls_a_number_that_was_closed_while_it_was_polled)
     CHECK_EQUAL(0, uw_close(&loop, fds[0]));
 }
 
+/* Ruby 4.0 closes descriptors with uw_close, whoever selects them. */
+CONTRACT(cancels_a_poll_whose_number_was_closed)
+{
+    int fds[2];
+    struct uw_operation in = {.verb = UW_POLL, .length = POLLIN}, out = {.verb = UW_POLL, .length = POLLOUT};
+
+    make_pair(fds);
+    in.fd = out.fd = fds[0];
+    fill_socket(fds[0]);
+    run_into_waiting(&in);
+    run_into_waiting(&out);
+    CHECK_EQUAL(0, uw_close(&loop, fds[0]));
+    CHECK(cancel(&in) < 0);
+    if (out.pending)
+        (void)cancel(&out);
+    CHECK_EQUAL(2, results);
+    CHECK(last_result < 0);
+    CHECK_EQUAL(0, uw_close(&loop, fds[1]));
+}
+
 CONTRACT(a_plain_file_is_always_ready)
 {
     char path[] = "/tmp/upwell-contract-XXXXXX";

@@ -198,6 +198,20 @@ class SchedulerIOTest < Minitest::Test
     end
   end
 
+  # As without a scheduler, it may go on until its time is up.
+  def test_select_of_what_is_closed_meanwhile
+    skip "Ruby asks the scheduler since 3.2" if RUBY_VERSION < "3.2"
+
+    on_every_backend do
+      pairs = [IO.pipe, UNIXSocket.pair]
+      Fiber.schedule do
+        error = assert_raises(IOError, Errno::EBADF) { IO.select(pairs.map(&:first), nil, nil, 0.05) }
+        assert_match(/closed|Bad file descriptor/, error.message)
+      end
+      Fiber.schedule { pairs.first.first.close }
+    end
+  end
+
   def test_the_timeout_of_an_io
     skip "IO#timeout= is there since Ruby 3.2" unless IO.method_defined?(:timeout=)
 
