@@ -54,6 +54,7 @@ struct rb_uw_scheduler {
     VALUE body;             /* Proc: what its fibers run */
     VALUE block;            /* of the fiber that is being started, or nil */
     size_t waiting, fibers; /* how many there are */
+    size_t selected;        /* IOs of those that wait in IO.select */
 };
 
 struct rb_uw_wait {

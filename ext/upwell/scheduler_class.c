@@ -100,7 +100,7 @@ static void begin_generation(struct rb_uw_scheduler *scheduler)
     scheduler->generation++;
     scheduler->root = scheduler->running = scheduler->closing = Qnil;
     scheduler->root_waits = scheduler->root_wanted = scheduler->relays = scheduler->turning = false;
-    scheduler->waiting = 0;
+    scheduler->waiting = scheduler->selected = 0;
     uw_list_init(&scheduler->waits);
     uw_list_init(&scheduler->ready);
     uw_list_init(&scheduler->batch);
@@ -240,6 +240,7 @@ static void add_stats(const struct rb_uw_scheduler *scheduler, struct rb_uw_stat
     stats->schedulers++;
     stats->fibers += scheduler->fibers;
     stats->waiting += scheduler->waiting;
+    stats->descriptors += scheduler->selected;
     stats->operations += uw_loop_operations(scheduler->loop);
     stats->timers += scheduler->loop->timers.count;
     for (const struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)

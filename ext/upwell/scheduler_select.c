@@ -113,6 +113,7 @@ static VALUE wait_for_first(VALUE argument)
 {
     struct select *select = (struct select *)argument;
 
+    select->scheduler->selected += (size_t)select->count;
     for (long i = 0; i < select->count; i++)
         uw_submit(select->scheduler->loop, &select->items[i].operation);
     rb_uw_wait(&select->wait, select->timeout_ns);
@@ -124,6 +125,8 @@ static VALUE cancel_rest(VALUE argument)
 {
     struct select *select = (struct select *)argument;
 
+    if (select->wait.generation == select->scheduler->generation)
+        select->scheduler->selected -= (size_t)select->count;
     for (long i = 0; i < select->count; i++)
         uw_cancel(select->scheduler->loop, &select->items[i].operation);
     for (long i = 0; i < select->count; i++)

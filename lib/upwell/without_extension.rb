@@ -19,6 +19,14 @@ module Upwell
     [{ name: "select", compiled: true, works: true, reason: nil }]
   end
 
+  # What the schedulers, loops and selectors of this process hold now, in all threads. Everything but `loops` is 0 when all is done and the
+  # schedulers are closed; what grows without bound is a leak.
+  #
+  # @return [Hash{Symbol => Integer}] as with the extension; `operations` are the descriptors that `IO.select` is asked about
+  def self.stats
+    Pure::Stats.sum
+  end
+
   # @return [Integer] processors of this machine
   def self.processors
     Etc.nprocessors

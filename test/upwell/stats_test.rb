@@ -34,6 +34,36 @@ class StatsTest < Minitest::Test
     end
   end
 
+  def test_what_io_select_waits_for_is_counted
+    skip "Ruby asks the scheduler since 3.2" if RUBY_VERSION < "3.2"
+
+    BACKENDS.each do |backend|
+      seen = stats_of(<<~RUBY, backend)
+        Fiber.set_scheduler(Upwell::Scheduler.new)
+        pipes = Array.new(3) { IO.pipe }
+        Fiber.schedule { IO.select(pipes.map(&:first), nil, nil, 60) }
+        tell
+        pipes.first.last << "x"
+        Fiber.scheduler.run
+        tell
+      RUBY
+      expected = { "schedulers" => 1, "fibers" => 1, "waiting" => 1, "descriptors" => 3, "operations" => 3, "timers" => 1 }
+      assert_equal [{ **NOTHING, **expected }, { **NOTHING, "schedulers" => 1 }], seen, backend
+    end
+  end
+
+  def test_what_nobody_refers_to_is_not_counted
+    seen = stats_of(<<~RUBY)
+      wait = -> { 20.times { Upwell::Loop.new.watch_timer(:now, 0).watch_timer(:later, 60).next_event } }
+      Thread.new(&wait).join
+      tell
+      GC.start
+      tell
+    RUBY
+    before, after = seen.map { |stats| stats["loops"] }
+    assert_operator after, :<, before
+  end
+
   def test_what_other_threads_do_is_counted
     BACKENDS.each do |backend|
       seen = stats_of(<<~RUBY, backend)

@@ -41,10 +41,10 @@ class WithoutExtensionTest < Minitest::Test
     end
   end
 
-  # The scheduler's own tests, in a process where it is the one in Ruby.
-  def test_the_scheduler
+  # The tests of the scheduler and of what is counted, in a process where both are those in Ruby.
+  def test_the_scheduler_and_what_is_counted
     output, status = Open3.capture2e({ "UPWELL_PURE" => "1", "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", LIB,
-                                     "-e", "ARGV.each { |file| require file }", *Dir[File.join(__dir__, "scheduler", "*_test.rb")])
+                                     "-e", "ARGV.each { |file| require file }", *Dir[File.join(__dir__, "{scheduler/*,stats}_test.rb")])
     assert_predicate status, :success?, output
     assert_match(/^[1-9]\d+ runs, [1-9]\d+ assertions, 0 failures, 0 errors, \d+ skips$/, output)
   end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "stats"
 require_relative "waiter"
 
 module Upwell
@@ -13,6 +14,11 @@ module Upwell
         # @return [Boolean] neither ended nor of a closed IO
         def live?
           !ended && !io&.closed?
+        end
+
+        # @return [Boolean] its event is still to come
+        def waits?
+          live? && !fired
         end
 
         # @return [Boolean]
@@ -46,6 +52,16 @@ module Upwell
         @events = Thread::Queue.new
         @delivered = 0
         @stopped = false
+        Stats.count(self)
+      end
+
+      # @private
+      # @return [Hash{Symbol => Integer}, nil] its part of {Upwell.stats}, if it has waited in this process
+      def stats_here
+        return unless @waiter.used?
+
+        timed, ios = @watches.values.partition(&:deadline)
+        { loops: 1, watches: timed.size + ios.size, descriptors: ios.size, operations: ios.count(&:waits?), timers: timed.count(&:waits?) }
       end
 
       # @return [Object, nil]

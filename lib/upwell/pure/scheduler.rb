@@ -2,6 +2,7 @@
 
 require_relative "scheduler/fibers"
 require_relative "scheduler/io_hooks"
+require_relative "stats"
 
 module Upwell
   module Pure
@@ -106,12 +107,22 @@ module Upwell
         @fibers ? @fibers.stats : NO_STATS
       end
 
+      # @private
+      # @return [Hash{Symbol => Integer}, nil] its part of {Upwell.stats}, if it is used in this process and not closed
+      def stats_here
+        return unless @fibers && @process == Process.pid
+
+        counted = @fibers.stats.slice(:fibers, :waiting, :operations, :timers)
+        { schedulers: 1, descriptors: counted[:operations], **counted }
+      end
+
       private
 
       def choose(backend)
         @backend = Pure.backend(backend)
         @fibers = @error = nil
         @closed = false
+        Stats.count(self)
       end
 
       # Anew in a child process, which has the current fiber only.

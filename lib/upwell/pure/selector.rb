@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "stats"
 require_relative "waiter"
 
 module Upwell
@@ -19,6 +20,16 @@ module Upwell
         @lock = Mutex.new
         @interests = {}.compare_by_identity
         @closed = false
+        Stats.count(self)
+      end
+
+      # @private
+      # @return [Hash{Symbol => Integer}, nil] its part of {Upwell.stats}, if it has waited in this process and is not closed
+      def stats_here
+        return unless @waiter.used?
+
+        count = @interests.size
+        { loops: 1, watches: count, descriptors: count, operations: count }
       end
 
       # @return [String] "select"

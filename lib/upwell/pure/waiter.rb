@@ -8,9 +8,14 @@ module Upwell
       private_constant :BYTES_AT_ONCE
 
       def initialize
-        @woken = false
+        @woken = @waited = false
         @thread = nil
         open_pipe
+      end
+
+      # @return [Boolean] whether it has waited in this process, and is not closed
+      def used?
+        @waited && @pid == Process.pid && !@reader.closed?
       end
 
       # Ends the wait in progress, or else the next one.
@@ -36,6 +41,7 @@ module Upwell
         check_alone
         open_pipe if @pid != Process.pid
         @thread = Thread.current
+        @waited = true
         select(*block.call)
       ensure
         @thread = nil if @thread == Thread.current

@@ -28,9 +28,9 @@ module Upwell
           @turns = 0
         end
 
-        # @return [Integer] waits for IOs
+        # @return [Integer] descriptors that are waited for, each as often as a fiber does
         def polls
-          @polls.size
+          @polls.keys.sum(&:descriptors)
         end
 
         # @param wait [Wait]

@@ -45,6 +45,11 @@ module Upwell
           @left = true
         end
 
+        # @return [Integer] how many IOs it waits for
+        def descriptors
+          @ios.flatten(1).uniq.size
+        end
+
         # @return [void]
         def finish
           return if @over

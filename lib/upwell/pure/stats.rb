@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+module Upwell
+  module Pure
+    # {Upwell.stats}: what there is in this process now. Each scheduler, loop and selector adds its own.
+    module Stats
+      NOTHING = { schedulers: 0, loops: 0, fibers: 0, waiting: 0, watches: 0, descriptors: 0, operations: 0, timers: 0 }.freeze
+      private_constant :NOTHING
+
+      @holders = ObjectSpace::WeakMap.new
+
+      # @param holder [#stats_here] to be counted as long as somebody refers to it
+      # @return [void]
+      def self.count(holder)
+        @holders[holder] = true
+      end
+
+      # @return [Hash{Symbol => Integer}]
+      def self.sum
+        @holders.keys.filter_map(&:stats_here).inject(NOTHING.dup) { |sum, stats| sum.merge(stats) { |_, one, other| one + other } }
+      end
+    end
+  end
+end
