@@ -1,7 +1,6 @@
 /* The hook for processes: a descriptor of the process becomes readable when it ends. */
 #include "scheduler.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <ruby/io.h>
 #include <sys/syscall.h>
@@ -41,6 +40,12 @@ static VALUE close_child(VALUE argument)
     return Qnil;
 }
 
+/* The status of a child that has ended, or that tells of an error; nil of one that runs. */
+static VALUE look(VALUE pid)
+{
+    return rb_funcall(cStatus, id_wait, 2, pid, INT2NUM(WNOHANG));
+}
+
 /*
  * For Process.wait, system, backticks.
  *
@@ -51,18 +56,19 @@ static VALUE close_child(VALUE argument)
 static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
 {
     struct child child = {.scheduler = rb_uw_scheduler_use(self)};
+    VALUE status;
 
     if (NUM2PIDT(pid) <= 0 || NUM2INT(flags) != 0)
         return rb_funcall(self, id_wait_on_thread, 2, pid, flags);
+    status = look(pid);
+    if (!NIL_P(status)) /* it has ended, or is no child of this process, which has descriptors too */
+        return status;
     child.fd = (int)syscall(SYS_pidfd_open, NUM2PIDT(pid), 0);
-    if (child.fd < 0 && errno == ENOSYS)
+    if (child.fd < 0) /* an old kernel, a sandbox, or no descriptor left */
         return rb_funcall(self, id_wait_on_thread, 2, pid, flags);
-    if (child.fd >= 0) {
-        rb_update_max_fd(child.fd);
-        rb_ensure(wait_for_end, (VALUE)&child, close_child, (VALUE)&child);
-    }
-    /* Where there is no such child, this tells so. */
-    return rb_funcall(cStatus, id_wait, 2, pid, INT2NUM(WNOHANG));
+    rb_update_max_fd(child.fd);
+    rb_ensure(wait_for_end, (VALUE)&child, close_child, (VALUE)&child);
+    return look(pid);
 }
 
 void rb_uw_init_scheduler_process(VALUE cScheduler)

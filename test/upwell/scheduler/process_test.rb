@@ -41,6 +41,28 @@ class SchedulerProcessTest < Minitest::Test
     end
   end
 
+  def test_a_process_that_is_no_child
+    on_every_backend do
+      Fiber.schedule { Timeout.timeout(PATIENCE / 2) { assert_raises(Errno::ECHILD) { Process.wait(Process.pid) } } }
+    end
+  end
+
+  def test_a_child_when_no_descriptor_is_left
+    limits = Process.getrlimit(:NOFILE)
+    on_every_backend do
+      Fiber.schedule do
+        pid = Process.spawn("sleep 0.05")
+        held = take_all_descriptors(limits)
+        assert_equal pid, Process.wait(pid)
+        held.each(&:close)
+      end
+      Fiber.scheduler.run
+      Process.setrlimit(:NOFILE, *limits)
+    end
+  ensure
+    Process.setrlimit(:NOFILE, *limits)
+  end
+
   def test_a_wait_that_is_given_up
     on_every_backend do
       Fiber.schedule do
@@ -96,6 +118,14 @@ class SchedulerProcessTest < Minitest::Test
   end
 
   private
+
+  def take_all_descriptors(limits)
+    held = []
+    Process.setrlimit(:NOFILE, Dir.children("/proc/self/fd").map(&:to_i).max + 1, limits.last)
+    loop { held << $stderr.dup }
+  rescue Errno::EMFILE
+    held
+  end
 
   def in_child(reader, writer)
     reader.close
