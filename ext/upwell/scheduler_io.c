@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <ruby/debug.h>
+#include <ruby/fiber/scheduler.h>
 #include <ruby/io.h>
 #include <ruby/io/buffer.h>
 #include <string.h>
@@ -366,10 +367,23 @@ static bool ruby_writes_well(void)
     return !RB_UW_RUBY(3, 2) || (RB_UW_RUBY(3, 3) && strcmp(StringValueCStr(version), "3.3.0") != 0);
 }
 
+/* Version 4 of the interface, of Ruby 4.1, has offset and length change places, and means by length what is read or
+ * written at most. Without these hooks, Ruby reads and writes itself and asks io_wait. */
+static bool transfers_are_asked_for(void)
+{
+#ifdef RUBY_FIBER_SCHEDULER_VERSION
+    return RUBY_FIBER_SCHEDULER_VERSION < 4;
+#else
+    return true;
+#endif
+}
+
 void rb_uw_init_scheduler_io(VALUE cScheduler)
 {
     cBasicSocket = rb_path2class("BasicSocket");
     rb_define_method(cScheduler, "io_wait", scheduler_io_wait, 3);
+    if (!transfers_are_asked_for())
+        return;
     rb_define_method(cScheduler, "io_read", scheduler_io_read, -1);
     rb_define_method(cScheduler, "io_pread", scheduler_io_pread, -1);
     if (ruby_writes_well())

@@ -49,6 +49,21 @@ class WithoutExtensionTest < Minitest::Test
     assert_match(/^[1-9]\d+ runs, [1-9]\d+ assertions, 0 failures, 0 errors, \d+ skips$/, output)
   end
 
+  # As Ruby 4.1 tells that it asks otherwise.
+  def test_hooks_whose_arguments_have_changed
+    output, status = Open3.capture2e({ "UPWELL_PURE" => "1", "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", LIB, "-e", <<~RUBY)
+      IO::Buffer.const_set(:VERSION, 3)
+      require "upwell"
+      p %i[io_read io_write io_wait].select { |hook| Upwell::Scheduler.method_defined?(hook) }
+      reader, writer = IO.pipe
+      Fiber.set_scheduler(Upwell::Scheduler.new)
+      Fiber.schedule { p reader.read }
+      Fiber.schedule { writer.write("x" * 5) && sleep(0.001) && writer.close }
+    RUBY
+    assert_predicate status, :success?, output
+    assert_equal "[:io_wait]\n\"xxxxx\"\n", output
+  end
+
   private
 
   def assert_pure(reason, lib, environment)

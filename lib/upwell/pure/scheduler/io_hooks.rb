@@ -81,7 +81,9 @@ module Upwell
 
           transfer(length) { |done| write_some(io.to_io, buffer, 0, offset + done) }
         end
-        remove_method :io_read, :io_write unless defined?(IO::Buffer)
+        # Ruby 4.1, whose buffers have a version, has offset and length change places, and means by length what is read or written at most:
+        # without these hooks it reads and writes itself and asks {#io_wait}.
+        remove_method :io_read, :io_write if !defined?(IO::Buffer) || IO::Buffer.const_defined?(:VERSION)
         # There, Ruby may end in an error of its own when a scheduler writes the empty string of a `puts`.
         remove_method :io_write if RUBY_VERSION.between?("3.2", "3.3.0") && method_defined?(:io_write)
 
