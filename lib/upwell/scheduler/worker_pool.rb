@@ -77,7 +77,7 @@ module Upwell
         job = Job.new(work)
         forget_parent unless @process == Process.pid
         @jobs << job
-        @threads << Thread.new { run } if @jobs.num_waiting.zero? && @threads.size < SIZE
+        @threads << Thread.new { run } if @jobs.size > @jobs.num_waiting && @threads.size < SIZE
         job
       end
 
