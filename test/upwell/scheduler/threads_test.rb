@@ -64,13 +64,13 @@ class SchedulerThreadsTest < Minitest::Test
       queue = Thread::Queue.new
       got = []
       Fiber.schedule do
-        Timeout.timeout(0.005) { (got << queue.pop) && sleep(PATIENCE) }
+        Timeout.timeout(0.05) { (got << queue.pop) && sleep(PATIENCE) }
       rescue Timeout::Error
         got << :late
       end
       Fiber.schedule do
-        sleep(0.001)
-        computing = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 0.01
+        scheduler.yield # which takes no time, however busy the machine is
+        computing = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 0.06
         nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < computing
         queue << :element
       end
