@@ -192,6 +192,11 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
     return error;
 }
 
+bool uw_loop_queues(const struct uw_loop *loop)
+{
+    return loop->backend->flush;
+}
+
 void uw_loop_flush(struct uw_loop *loop)
 {
     if (loop->backend->flush)

@@ -121,6 +121,9 @@ void uw_loop_close(struct uw_loop *loop);
  * timers and messages. Returns 0, or the -errno of a wait that failed (a signal is no failure). */
 int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns);
 
+/* Whether submitted operations go to the kernel together, in the next turn, rather than each at once. */
+bool uw_loop_queues(const struct uw_loop *loop);
+
 /* Hands submitted operations to the kernel now rather than in the next turn: for a caller about to compute for long. */
 void uw_loop_flush(struct uw_loop *loop);
 

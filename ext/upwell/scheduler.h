@@ -95,6 +95,12 @@ extern VALUE rb_uw_eStop /* Upwell::Scheduler::Stop */, rb_uw_eFiberError;
 
 /* scheduler_root.c */
 
+/* Whether other fibers than the current one are about to go on. */
+static inline bool rb_uw_scheduler_others_ready(const struct rb_uw_scheduler *scheduler)
+{
+    return !uw_list_empty(&scheduler->batch) || !uw_list_empty(&scheduler->ready);
+}
+
 /* Whether fibers wait to go on, so that the loop must not wait. */
 bool rb_uw_scheduler_ready(const struct rb_uw_scheduler *scheduler);
 

@@ -21,7 +21,7 @@
 _Static_assert((int)RUBY_IO_READABLE == POLLIN && (int)RUBY_IO_PRIORITY == POLLPRI && (int)RUBY_IO_WRITABLE == POLLOUT,
                "Ruby's events are those of poll");
 
-static VALUE cBasicSocket;
+static VALUE cBasicSocket, cIPSocket;
 
 /* Ruby hands over what it was given: a Tempfile, for example. */
 static VALUE real_io(VALUE io)
@@ -100,18 +100,33 @@ struct transfer {
     bool pollable; /* a try has said so, now or a few reads ago: see struct uw_operation */
 };
 
-/* Whether `fd` is to be tried before it is waited for. One that had nothing is not tried for its next reads: a
- * conversation waits for nearly every answer, while a stream that flows is found out soon enough. A readiness backend
- * tries in any case. */
-static bool worth_trying(struct transfer *transfer)
+/* Whoever waits for what comes over the network is woken by it, which costs the sender more than sending does. So when
+ * other fibers are ready too, what they all send goes out in one call: most of the receivers are awake by then. */
+static bool sends_with_others(const struct transfer *transfer)
+{
+    return transfer->socket && rb_uw_scheduler_others_ready(transfer->scheduler) &&
+           uw_loop_queues(transfer->scheduler->loop) && RTEST(rb_obj_is_kind_of(transfer->io, cIPSocket));
+}
+
+/* One that had nothing is not tried for its next reads: a conversation waits for nearly every answer, while a stream
+ * that flows is found out soon enough. */
+static bool reads_untried(struct transfer *transfer)
 {
     uint8_t *untried = &transfer->scheduler->untried[(unsigned)transfer->fd % RB_UW_DESCRIPTOR_BUCKETS];
 
-    if (transfer->verb == UW_WRITE || transfer->from >= 0 || *untried == 0)
-        return true;
+    if (*untried == 0)
+        return false;
     --*untried;
     transfer->pollable = true;
-    return false;
+    return true;
+}
+
+/* Whether `fd` is to be tried before it is waited for. A readiness backend tries in any case. */
+static bool worth_trying(struct transfer *transfer)
+{
+    if (transfer->from >= 0)
+        return true;
+    return transfer->verb == UW_WRITE ? !sends_with_others(transfer) : !reads_untried(transfer);
 }
 
 static void note_try(struct transfer *transfer, ssize_t result)
@@ -381,6 +396,7 @@ static bool transfers_are_asked_for(void)
 void rb_uw_init_scheduler_io(VALUE cScheduler)
 {
     cBasicSocket = rb_path2class("BasicSocket");
+    cIPSocket = rb_path2class("IPSocket");
     rb_define_method(cScheduler, "io_wait", scheduler_io_wait, 3);
     if (!transfers_are_asked_for())
         return;

@@ -35,6 +35,15 @@ void rb_uw_wait_end(struct rb_uw_wait *wait)
         uw_list_append(&wait->scheduler->ready, &wait->ready);
 }
 
+/* Before all others that are ready. */
+static void go_on_first(struct rb_uw_wait *wait)
+{
+    uw_list_remove(&wait->ready);
+    uw_list_append(wait->scheduler->ready.next, &wait->ready);
+}
+
+/* Whoever writes holds the IO's lock, and Ruby finds the lock that was taken last soonest: so the last goes on first.
+ */
 static void completed(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct rb_uw_wait *wait = uw_owner(operation, struct rb_uw_wait, operation);
@@ -42,6 +51,8 @@ static void completed(struct uw_loop *loop, struct uw_operation *operation, int3
     (void)loop;
     wait->result = result;
     rb_uw_wait_end(wait);
+    if (operation->verb == UW_WRITE)
+        go_on_first(wait);
 }
 
 static void expired(struct uw_loop *loop, struct uw_timer *timer)

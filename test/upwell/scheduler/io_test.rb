@@ -160,6 +160,29 @@ class SchedulerIOTest < Minitest::Test
     end
   end
 
+  def test_tcp_writers_that_are_ready_together
+    on_every_backend do
+      pairs = Array.new(20) { tcp_pair }
+      messages = pairs.each_index.map { |i| i.to_s * (i.even? ? 10 : 1_000_000) }
+      pairs.zip(messages) do |(near, _), message|
+        Fiber.schedule { sleep(0) && near.write(message) && near.close }
+      end
+      pairs.zip(messages) { |(_, far), message| Fiber.schedule { assert_equal message, far.read } }
+    end
+  end
+
+  def test_tcp_writers_whose_reader_has_left
+    on_every_backend do
+      Array.new(3) { tcp_pair }.each do |near, far|
+        far.close
+        Fiber.schedule do
+          assert_raises(Errno::EPIPE, Errno::ECONNRESET) { loop { sleep(0) && near.write(BIG) } }
+          near.close
+        end
+      end
+    end
+  end
+
   def test_net_http_and_its_timeout
     on_every_backend do
       server = TCPServer.new("127.0.0.1", 0)
@@ -238,6 +261,10 @@ class SchedulerIOTest < Minitest::Test
   end
 
   private
+
+  def tcp_pair
+    TCPServer.open("127.0.0.1", 0) { |server| [TCPSocket.new("127.0.0.1", server.addr[1]), server.accept] }
+  end
 
   def answer(client)
     path = client.gets
