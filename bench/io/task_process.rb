@@ -41,9 +41,10 @@ module Bench
 
         private
 
-        # The last line: some libraries print lines of their own.
+        # One line of those printed: some libraries print lines of their own.
         def figures(output)
-          JSON.parse(File.readlines(output).last.to_s, symbolize_names: true)
+          line = File.readlines(output).reverse_each.find { |text| text.start_with?("{") }
+          JSON.parse(line.to_s, symbolize_names: true)
         rescue JSON::ParserError
           raise Server::Error, "ends without figures"
         end

@@ -16,6 +16,13 @@ class TaskProcessTest < Minitest::Test
     assert_operator sample.peak, :>, 1_000_000
   end
 
+  def test_what_a_library_prints_is_passed_over
+    program = %(puts "{}", 1, '{"operations": 10, "seconds": 2, "user": 1, "system": 0, "peak": 5}', 2, "three")
+    assert_equal 5, Bench::Io::TaskProcess.run([RbConfig.ruby, "-e", program], RUBY_ALONE, 1).rate
+    error = assert_raises(Bench::Server::Error) { Bench::Io::TaskProcess.run(%w[echo 1], RUBY_ALONE, 1) }
+    assert_equal "ends without figures", error.message
+  end
+
   def test_a_task_that_fails_tells_why
     unknown = SELECT.dup.tap { |candidate| candidate.choice = "NoScheduler" }
     error = assert_raises(Bench::Server::Error) { Bench::Io::TaskProcess.run(unknown.task_arguments("spawn", 1), RUBY_ALONE, 1) }
