@@ -37,8 +37,8 @@ module Bench
       Candidate.new("nginx", Program.new("nginx", version: "-v"), "sh PEERS/nginx.sh PORT ROOT"),
       Candidate.new("h2o", Program.new("h2o", version: "-v"), "sh PEERS/h2o.sh PORT ROOT"),
       Candidate.new("lighttpd", Program.new("lighttpd", version: "-v"), "sh PEERS/lighttpd.sh PORT ROOT"),
-      Candidate.new("puma", Installation.new("puma", **RACK), "env ROOT=ROOT puma -w 0 -t 1:1 -q -b tcp://127.0.0.1:PORT config.ru"),
-      Candidate.new("iodine", Installation.new("iodine", **RACK), "env ROOT=ROOT iodine -w 1 -t 1 -www ROOT #{OPTIONS} config.ru")
+      Candidate.new("puma", Installation.new("puma", **RACK), "env FOLDER=ROOT puma -w 0 -t 1:1 -q -b tcp://127.0.0.1:PORT config.ru"),
+      Candidate.new("iodine", Installation.new("iodine", **RACK), "env FOLDER=ROOT iodine -w 1 -t 1 -www ROOT #{OPTIONS} config.ru")
     ].freeze
   end
 end

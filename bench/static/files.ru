@@ -2,4 +2,4 @@
 
 require "rack/files"
 
-run Rack::Files.new(ENV.fetch("ROOT"))
+run Rack::Files.new(ENV.fetch("FOLDER"))

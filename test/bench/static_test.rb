@@ -50,6 +50,11 @@ class StaticBenchTest < Minitest::Test
     assert_path_exists script
   end
 
+  def test_a_rack_server_is_told_the_folder
+    puma = Bench::Static::CANDIDATES.find { |candidate| candidate.name == "puma" }
+    assert_equal ["env", "FOLDER=#{Bench::Static::Site::ROOT}", "puma"], puma.arguments(4711).first(3)
+  end
+
   def test_a_program_that_is_not_there_is_told
     error = assert_raises(Bench::Installation::Error) { Bench::Program.new("upwell-missing-peer", version: "-v").install }
     assert_equal "is not installed", error.message
