@@ -19,7 +19,7 @@ module Bench
 
       # @return [Array<String>]
       def arguments(port)
-        command.gsub("PORT", port.to_s).gsub("ROOT", Site::ROOT).gsub("PEERS", PEERS).split
+        command.gsub("PORT", port.to_s).gsub("ROOT", Site::ROOT).gsub("PEERS", PEERS).sub("CORE", CoreProgram::PATH).split
       end
     end
 
@@ -32,8 +32,8 @@ module Bench
     CANDIDATES = [
       Candidate.new("upwell-io_uring", UPWELL, "upwell static --backend io_uring --quiet #{OPTIONS} ROOT"),
       Candidate.new("upwell-epoll", UPWELL, "upwell static --backend epoll --quiet #{OPTIONS} ROOT"),
-      Candidate.new("upwell-core-io_uring", CoreProgram.new, "#{CoreProgram::PATH} --backend io_uring #{OPTIONS} ROOT"),
-      Candidate.new("upwell-core-epoll", CoreProgram.new, "#{CoreProgram::PATH} --backend epoll #{OPTIONS} ROOT"),
+      Candidate.new("upwell-core-io_uring", CoreProgram.new, "CORE --backend io_uring #{OPTIONS} ROOT"),
+      Candidate.new("upwell-core-epoll", CoreProgram.new, "CORE --backend epoll #{OPTIONS} ROOT"),
       Candidate.new("nginx", Program.new("nginx", version: "-v"), "sh PEERS/nginx.sh PORT ROOT"),
       Candidate.new("h2o", Program.new("h2o", version: "-v"), "sh PEERS/h2o.sh PORT ROOT"),
       Candidate.new("lighttpd", Program.new("lighttpd", version: "-v"), "sh PEERS/lighttpd.sh PORT ROOT"),
