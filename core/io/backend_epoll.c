@@ -47,6 +47,11 @@ static uint64_t label(int fd, uint32_t registration)
     return (uint64_t)registration << 32 | (uint32_t)fd;
 }
 
+static int descriptor_of(const struct epoll_event *event)
+{
+    return (int)(uint32_t)event->data.u64;
+}
+
 static int control(struct uw_loop *loop, int action, int fd, unsigned events)
 {
     struct uw_readiness *readiness = loop->backend_state;
@@ -105,7 +110,7 @@ static int leave_closed_behind(struct uw_loop *loop)
 /* Whether it is for a descriptor that somebody waits for. */
 static bool awaited(const struct uw_readiness *readiness, const struct epoll_event *event)
 {
-    int fd = (int)(uint32_t)event->data.u64;
+    int fd = descriptor_of(event);
     const struct uw_descriptor *descriptor = &readiness->descriptors[fd];
 
     return event->data.u64 == label(fd, descriptor->registration) && (descriptor->readers || descriptor->writers);
@@ -122,7 +127,7 @@ static int epoll_wait_events(struct uw_loop *loop, int64_t wait_ns)
         return errno == EINTR ? 0 : -errno;
     for (int i = 0; i < count; i++) {
         if (awaited(loop->backend_state, &events[i]))
-            uw_ready(loop, (int)(uint32_t)events[i].data.u64, events[i].events);
+            uw_ready(loop, descriptor_of(&events[i]), events[i].events);
         else
             strays = true;
     }

@@ -350,9 +350,15 @@ static void ring_settle(struct uw_loop *loop)
 /* Whether a multishot result brings something: bytes, a descriptor, or events. */
 static bool brings(const struct uw_operation *operation, int32_t result)
 {
-    bool multishot = operation->verb == UW_ACCEPT || operation->verb == UW_WATCH;
-
-    return (operation->verb == UW_RECEIVE && result > 0) || (multishot && result >= 0);
+    switch (operation->verb) {
+    case UW_RECEIVE:
+        return result > 0;
+    case UW_ACCEPT:
+    case UW_WATCH:
+        return result >= 0;
+    default:
+        return false;
+    }
 }
 
 /* A multishot operation that the kernel ended early (no buffer free, completion queue overflown), or that is a single

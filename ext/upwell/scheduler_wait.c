@@ -28,18 +28,17 @@ static int64_t deadline(int64_t timeout_ns)
     return timeout_ns < INT64_MAX - now_ns ? now_ns + timeout_ns : INT64_MAX;
 }
 
-void rb_uw_wait_end(struct rb_uw_wait *wait)
+/* Its fiber goes on before the one at `place`, unless it is about to go on already. */
+static void end_before(struct rb_uw_wait *wait, struct uw_list *place)
 {
     wait->over = true;
     if (uw_list_empty(&wait->ready))
-        uw_list_append(&wait->scheduler->ready, &wait->ready);
+        uw_list_append(place, &wait->ready);
 }
 
-/* Before all others that are ready. */
-static void go_on_first(struct rb_uw_wait *wait)
+void rb_uw_wait_end(struct rb_uw_wait *wait)
 {
-    uw_list_remove(&wait->ready);
-    uw_list_append(wait->scheduler->ready.next, &wait->ready);
+    end_before(wait, &wait->scheduler->ready);
 }
 
 /* Whoever writes holds the IO's lock, and Ruby finds the lock that was taken last soonest: so the last goes on first.
@@ -47,12 +46,11 @@ static void go_on_first(struct rb_uw_wait *wait)
 static void completed(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct rb_uw_wait *wait = uw_owner(operation, struct rb_uw_wait, operation);
+    struct uw_list *ready = &wait->scheduler->ready;
 
     (void)loop;
     wait->result = result;
-    rb_uw_wait_end(wait);
-    if (operation->verb == UW_WRITE)
-        go_on_first(wait);
+    end_before(wait, operation->verb == UW_WRITE ? ready->next : ready);
 }
 
 static void expired(struct uw_loop *loop, struct uw_timer *timer)
