@@ -9,13 +9,13 @@ class HttpConnection
 
   attr_reader :io
 
-  # @return [:read, :write] what its server waits for
+  # @return [:read, :write, nil] what its server waits for; nil as long as it does not
   attr_accessor :awaited
 
   def initialize(io)
     @io = io
     @buffer = String.new(capacity: READ_MAX)
-    @awaited = :read
+    @awaited = nil
     @complete = false
     @rest = nil
     @parser = Http::Parser.new(self)

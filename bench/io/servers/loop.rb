@@ -5,47 +5,27 @@
 
 require "socket"
 require_relative "../http_connection"
+require_relative "../http_connections"
 
-# A connection is its own key, and watched as long as it lives: for reading, or for writing while its client does not keep up.
+# The listener and all connections are watched by one reactor.
 class LoopServer
   def initialize(port, loop)
     @server = TCPServer.new("127.0.0.1", port)
     @server.listen(Socket::SOMAXCONN)
     @loop = loop
+    @connections = HttpConnections.new(loop)
   end
 
   def run
     @loop.watch_io(:accept, @server, false, false)
-    @loop.each { |key| key == :accept ? accept : progress(key) }
+    @loop.each { |key| key == :accept ? accept : @connections.progress(key) }
   end
 
   private
 
   def accept
     socket = @server.accept_nonblock(exception: false)
-    return if socket == :wait_readable
-
-    connection = HttpConnection.new(socket)
-    @loop.watch_io(connection, socket, false, false)
-  end
-
-  def progress(connection)
-    case (wanted = connection.progress)
-    when connection.awaited then nil
-    when :close then close(connection)
-    else await(connection, wanted)
-    end
-  end
-
-  def await(connection, wanted)
-    @loop.unwatch(connection)
-    @loop.watch_io(connection, connection.io, wanted == :write, false)
-    connection.awaited = wanted
-  end
-
-  def close(connection)
-    @loop.unwatch(connection)
-    connection.io.close
+    @connections.watch(HttpConnection.new(socket), :read) unless socket == :wait_readable
   end
 end
 

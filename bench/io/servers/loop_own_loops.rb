@@ -5,43 +5,21 @@
 
 require "socket"
 require_relative "../http_connection"
+require_relative "../http_connections"
 
-# A connection is its own key. It comes to its thread's loop as an event, and stays there.
+# A connection comes to its thread's loop as an event, and stays there.
 class LoopThread
   def initialize(loop)
     @loop = loop
-    @watched = {}.compare_by_identity
+    @connections = HttpConnections.new(loop)
   end
 
   def run
-    @loop.each { |connection| @watched[connection] ? progress(connection) : watch(connection, :read) }
+    @loop.each { |connection| @connections.progress(connection) }
   end
 
   def take(connection)
     @loop.emit(connection)
-  end
-
-  private
-
-  def watch(connection, wanted)
-    @watched[connection] = wanted
-    @loop.watch_io(connection, connection.io, wanted == :write, false)
-  end
-
-  def progress(connection)
-    case (wanted = connection.progress)
-    when @watched[connection] then nil
-    when :close then close(connection)
-    else
-      @loop.unwatch(connection)
-      watch(connection, wanted)
-    end
-  end
-
-  def close(connection)
-    @loop.unwatch(connection)
-    @watched.delete(connection)
-    connection.io.close
   end
 end
 

@@ -23,7 +23,12 @@ class Nio4rServer
 
   def accept
     socket = @server.accept_nonblock(exception: false)
-    @selector.register(socket, :r).value = HttpConnection.new(socket) unless socket == :wait_readable
+    watch(HttpConnection.new(socket)) unless socket == :wait_readable
+  end
+
+  def watch(connection)
+    @selector.register(connection.io, :r).value = connection
+    connection.awaited = :read
   end
 
   def progress(monitor)
