@@ -12,6 +12,7 @@ module Bench
   # A server at work: a process group pinned to one core, serving one application on a free loopback port from a folder of its own.
   class Server
     Error = Class.new(StandardError)
+    NoAnswer = Class.new(Error)
 
     CORE = 0
     START_MAX = 20 # seconds
@@ -51,12 +52,15 @@ module Bench
 
     # @param request [Request]
     # @return [Net::HTTPResponse]
+    # @raise [NoAnswer] whatever else comes of it
     def request(request = Request.new)
       Net::HTTP.start("127.0.0.1", port, open_timeout: 2, read_timeout: 2) do |http|
         next http.get(request.path, request.headers) unless request.body
 
         http.post(request.path, request.body, "content-type" => "application/octet-stream", **request.headers)
       end
+    rescue SystemCallError, IOError, Timeout::Error, Net::HTTPBadResponse => e
+      raise NoAnswer, "does not answer: #{e.message}"
     end
 
     # @raise [Error] when it ended
@@ -79,8 +83,8 @@ module Bench
         raise Error, "does not start: #{last_words}" if ended?
 
         request
-      rescue SystemCallError, Net::OpenTimeout, Net::ReadTimeout, EOFError
-        raise Error, "does not answer in #{START_MAX} s: #{last_words}" if now > deadline
+      rescue NoAnswer
+        raise NoAnswer, "does not answer in #{START_MAX} s: #{last_words}" if now > deadline
 
         sleep 0.05 # nothing to wait on: servers tell in ways of their own that they listen
         retry

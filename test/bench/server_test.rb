@@ -13,6 +13,27 @@ class BenchServerTest < Minitest::Test
     assert_equal "does not start: config.ru:3: [BUG] Segmentation fault at 0x0", error.message
   end
 
+  # It answers twice: to the question whether it is up, and so that it can be asked.
+  def test_a_server_that_breaks_off_is_told
+    command = ->(port) { [RbConfig.ruby, "-rsocket", "-e", BREAKS_OFF, port.to_s] }
+    Bench::Server.open(command, installation: Installation.new({})) do |server|
+      assert_equal "200", server.request.code
+      error = assert_raises(Bench::Server::NoAnswer) { server.request }
+      assert_match(/\Adoes not answer: ./, error.message)
+    end
+  end
+
+  BREAKS_OFF = <<~RUBY
+    listener = TCPServer.new("127.0.0.1", Integer(ARGV.first))
+    ok = "HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n"
+    [ok, ok, "no HTTP\\r\\n\\r\\n"].each do |answer|
+      socket = listener.accept
+      socket.readpartial(4096)
+      socket.write(answer)
+      socket.close
+    end
+  RUBY
+
   private
 
   def start(command)
