@@ -6,7 +6,8 @@
 require "socket"
 require_relative "../http_connection"
 
-# A connection is its own key. It is watched once at a time; the worker that served it has the loop watch it again, by an event.
+# A connection is its own key. It is watched once at a time; the worker that served it has the loop watch it again, by an event: Ever::Loop
+# takes nothing else from another thread.
 class LoopWorkersServer
   WORKERS = 4
   Watch = Struct.new(:connection, :writable)
