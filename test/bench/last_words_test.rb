@@ -18,6 +18,11 @@ class LastWordsTest < Minitest::Test
     assert_equal "[BUG] Segmentation fault", last_words("[BUG] Segmentation fault\nerror.c:1\n\n7f00 [vsyscall]\n")
   end
 
+  def test_files_go_without_their_folders
+    assert_equal "b.rb:47:in 'x': cannot open \"c.so\", no http://a/b/c (Error)",
+                 last_words("/home/me/a-1.2/b.rb:47:in 'x': cannot open \"/usr/lib/c.so\", no http://a/b/c (Error)")
+  end
+
   def test_else_the_last_line
     assert_equal "bye", last_words("starting\n  bye \n\n")
   end
