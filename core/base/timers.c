@@ -18,10 +18,35 @@ void uw_timers_init(struct uw_timers *timers, int64_t now_ns)
     timers->tick = (uint64_t)now_ns >> UW_TIMERS_TICK_BITS;
     timers->count = 0;
     for (int level = 0; level < UW_TIMERS_LEVELS; level++) {
-        timers->occupied[level] = 0;
+        for (int word = 0; word < UW_TIMERS_SLOT_WORDS; word++)
+            timers->occupied[level][word] = 0;
         for (int slot = 0; slot < UW_TIMERS_SLOTS; slot++)
             uw_list_init(&timers->slots[level][slot]);
     }
+}
+
+static void occupy(struct uw_timers *timers, int level, int slot)
+{
+    timers->occupied[level][slot / 64] |= UINT64_C(1) << slot % 64;
+}
+
+static void vacate(struct uw_timers *timers, int level, int slot)
+{
+    timers->occupied[level][slot / 64] &= ~(UINT64_C(1) << slot % 64);
+}
+
+/* The first of a level's slots, from `slot` on, that has a timer; or UW_TIMERS_SLOTS. */
+static int first_occupied(const struct uw_timers *timers, int level, int slot)
+{
+    uint64_t behind = (UINT64_C(1) << slot % 64) - 1;
+
+    for (int word = slot / 64; word < UW_TIMERS_SLOT_WORDS; word++, behind = 0) {
+        uint64_t ahead = timers->occupied[level][word] & ~behind;
+
+        if (ahead)
+            return word * 64 + __builtin_ctzll(ahead);
+    }
+    return UW_TIMERS_SLOTS;
 }
 
 static int level_of(uint64_t now, uint64_t tick)
@@ -44,7 +69,7 @@ static void place(struct uw_timers *timers, struct uw_timer *timer)
         timer->level = UW_TIMERS_LEVELS - 1;
     timer->slot = (tick >> (timer->level * UW_TIMERS_SLOT_BITS)) & SLOT_MASK;
     uw_list_append(&timers->slots[timer->level][timer->slot], &timer->link);
-    timers->occupied[timer->level] |= UINT64_C(1) << timer->slot;
+    occupy(timers, timer->level, timer->slot);
 }
 
 void uw_timers_start(struct uw_timers *timers, struct uw_timer *timer, int64_t deadline_ns)
@@ -56,26 +81,27 @@ void uw_timers_start(struct uw_timers *timers, struct uw_timer *timer, int64_t d
     place(timers, timer);
 }
 
-void uw_timers_stop(struct uw_timers *timers, struct uw_timer *timer)
+static void end(struct uw_timers *timers, struct uw_timer *timer)
 {
-    struct uw_list *slot = &timers->slots[timer->level][timer->slot];
-
-    if (!timer->active) {
-        if (timer->link.next) /* perhaps in a list of expired ones */
-            uw_list_remove(&timer->link);
-        return;
-    }
     timer->active = false;
     timers->count--;
     uw_list_remove(&timer->link);
-    if (uw_list_empty(slot))
-        timers->occupied[timer->level] &= ~(UINT64_C(1) << timer->slot);
+}
+
+/* Of one that has expired and was not taken yet, the slot was emptied: then its bit is set only for others. */
+void uw_timers_stop(struct uw_timers *timers, struct uw_timer *timer)
+{
+    if (!timer->active)
+        return;
+    end(timers, timer);
+    if (uw_list_empty(&timers->slots[timer->level][timer->slot]))
+        vacate(timers, timer->level, timer->slot);
 }
 
 static void empty_slot(struct uw_timers *timers, int level, int slot, struct uw_list *into)
 {
     uw_list_move(into, &timers->slots[level][slot]);
-    timers->occupied[level] &= ~(UINT64_C(1) << slot);
+    vacate(timers, level, slot);
 }
 
 /* The first tick, from the present one on, at which a slot has to be emptied: of level 0 for its own timers, of a
@@ -84,30 +110,33 @@ static uint64_t next_tick(const struct uw_timers *timers)
 {
     for (int level = 0; level < UW_TIMERS_LEVELS; level++) {
         int shift = level * UW_TIMERS_SLOT_BITS;
-        uint64_t digit = timers->tick >> shift, here = digit & SLOT_MASK;
-        uint64_t ahead = timers->occupied[level] & ~(((level ? UINT64_C(2) : UINT64_C(1)) << here) - 1);
-        uint64_t behind = timers->occupied[level] & ~ahead;
+        uint64_t digit = timers->tick >> shift, turn = digit & ~(uint64_t)SLOT_MASK;
+        int here = (int)(digit & SLOT_MASK), slot = first_occupied(timers, level, level ? here + 1 : here);
 
-        if (ahead)
-            return (digit - here + (uint64_t)__builtin_ctzll(ahead)) << shift;
-        if (behind && level == UW_TIMERS_LEVELS - 1) /* only the last level goes round */
-            return (digit - here + UW_TIMERS_SLOTS + (uint64_t)__builtin_ctzll(behind)) << shift;
+        if (slot < UW_TIMERS_SLOTS)
+            return (turn + (uint64_t)slot) << shift;
+        if (level < UW_TIMERS_LEVELS - 1) /* only the last level goes round */
+            continue;
+        slot = first_occupied(timers, level, 0);
+        if (slot < UW_TIMERS_SLOTS)
+            return (turn + UW_TIMERS_SLOTS + (uint64_t)slot) << shift;
     }
     return UINT64_MAX;
 }
 
-/* Moves on to `tick`: what waited for it goes to the levels below, and in the end to `due`. */
+/* Moves on to `tick`: what waited for it goes to the levels below, and in the end to `due`. The slots of the lowest
+ * level are moved as they are: among many timers, each that is looked at has to come from memory. */
 static void advance(struct uw_timers *timers, uint64_t tick, struct uw_list *due)
 {
     struct uw_list moved;
 
     uw_list_init(&moved);
     timers->tick = tick;
-    for (int level = UW_TIMERS_LEVELS - 1; level >= 0; level--) {
-        int shift = level * UW_TIMERS_SLOT_BITS, slot = (int)((tick >> shift) & SLOT_MASK);
+    for (int level = UW_TIMERS_LEVELS - 1; level > 0; level--) {
+        int shift = level * UW_TIMERS_SLOT_BITS;
 
-        if ((tick & ((UINT64_C(1) << shift) - 1)) == 0 && timers->occupied[level] & UINT64_C(1) << slot)
-            empty_slot(timers, level, slot, &moved);
+        if ((tick & ((UINT64_C(1) << shift) - 1)) == 0)
+            empty_slot(timers, level, (int)(tick >> shift & SLOT_MASK), &moved);
     }
     while (!uw_list_empty(&moved)) {
         struct uw_timer *timer = uw_owner(moved.next, struct uw_timer, link);
@@ -118,23 +147,27 @@ static void advance(struct uw_timers *timers, uint64_t tick, struct uw_list *due
         else
             place(timers, timer);
     }
+    empty_slot(timers, 0, (int)(tick & SLOT_MASK), due);
 }
 
 void uw_timers_expire(struct uw_timers *timers, int64_t now_ns, struct uw_list *expired)
 {
     uint64_t now = (uint64_t)now_ns >> UW_TIMERS_TICK_BITS, next;
-    struct uw_list due;
 
-    uw_list_init(&due);
     while ((next = next_tick(timers)) <= now)
-        advance(timers, next, &due);
+        advance(timers, next, expired);
     if (now > timers->tick)
         timers->tick = now;
-    for (struct uw_list *node = due.next; node != &due; node = node->next) {
-        uw_owner(node, struct uw_timer, link)->active = false;
-        timers->count--;
-    }
-    uw_list_move(expired, &due);
+}
+
+struct uw_timer *uw_timers_take(struct uw_timers *timers, struct uw_list *expired)
+{
+    struct uw_timer *timer = uw_owner(expired->next, struct uw_timer, link);
+
+    if (uw_list_empty(expired))
+        return NULL;
+    end(timers, timer);
+    return timer;
 }
 
 int64_t uw_timers_next_ns(const struct uw_timers *timers)

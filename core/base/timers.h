@@ -9,10 +9,10 @@
 #include "base/list.h"
 
 #define UW_TIMERS_TICK_BITS 16 /* a tick is 2^16 ns: 65.5 microseconds */
-#define UW_TIMERS_SLOT_BITS 6
+#define UW_TIMERS_SLOT_BITS 8
 #define UW_TIMERS_SLOTS (1 << UW_TIMERS_SLOT_BITS)
-#define UW_TIMERS_LEVELS \
-    7 /* 2^(16 + 6 * 7) ns: nine years; a later deadline waits in the last slot and is placed again */
+#define UW_TIMERS_SLOT_WORDS (UW_TIMERS_SLOTS / 64)
+#define UW_TIMERS_LEVELS 5 /* 2^(16 + 8 * 5) ns: two years; a later deadline waits in the last and is placed again */
 
 struct uw_loop;
 
@@ -27,7 +27,7 @@ struct uw_timer {
 struct uw_timers {
     uint64_t tick; /* every slot before it has been emptied */
     uint64_t count;
-    uint64_t occupied[UW_TIMERS_LEVELS]; /* a bit a slot */
+    uint64_t occupied[UW_TIMERS_LEVELS][UW_TIMERS_SLOT_WORDS]; /* a bit a slot */
     struct uw_list slots[UW_TIMERS_LEVELS][UW_TIMERS_SLOTS];
 };
 
@@ -39,11 +39,13 @@ void uw_timers_start(struct uw_timers *timers, struct uw_timer *timer, int64_t d
 /* Does nothing to a timer that is not active. */
 void uw_timers_stop(struct uw_timers *timers, struct uw_timer *timer);
 
-/* Appends every timer whose deadline, rounded up to its tick, is at or before `now_ns` to the list `expired` (by their
- * `link`), earliest tick first and no longer active. A timer of that list that must not run any more is taken out with
- * uw_list_remove (uw_timers_stop does so too). One started anew from there waits for the next call, however early its
- * deadline. */
+/* Appends every timer whose deadline, rounded up to its tick, is at or before `now_ns` to the list `expired`, earliest
+ * tick first. They are active until they are taken from there; one that is stopped or started anew meanwhile leaves the
+ * list, and waits for the next call, however early its deadline. */
 void uw_timers_expire(struct uw_timers *timers, int64_t now_ns, struct uw_list *expired);
+
+/* The first of the list `expired`, not active any more; NULL when it is empty. */
+struct uw_timer *uw_timers_take(struct uw_timers *timers, struct uw_list *expired);
 
 /* The time to call uw_timers_expire: never later than the earliest deadline rounded up to its tick, unless that lies in
  * the past; earlier only when a far timer has to be placed again; INT64_MAX when there is no timer. */

@@ -123,15 +123,12 @@ static void deliver_completed(struct uw_loop *loop)
 static void expire_timers(struct uw_loop *loop)
 {
     struct uw_list expired;
+    struct uw_timer *timer;
 
     uw_list_init(&expired);
     uw_timers_expire(&loop->timers, loop->now_ns, &expired);
-    while (!uw_list_empty(&expired)) {
-        struct uw_timer *timer = uw_owner(expired.next, struct uw_timer, link);
-
-        uw_list_remove(&timer->link);
+    while ((timer = uw_timers_take(&loop->timers, &expired)))
         (timer->expire ? timer->expire : loop->expire)(loop, timer);
-    }
 }
 
 /* Messages were pushed onto a stack; their order of posting is the reverse. */

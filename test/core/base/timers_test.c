@@ -72,17 +72,16 @@ static int64_t earliest_due(int count)
 static int expire(int64_t to)
 {
     struct uw_list expired;
+    struct uw_timer *timer;
     int64_t last = 0;
     int count = 0;
 
     now = to;
     uw_list_init(&expired);
     uw_timers_expire(&timers, now, &expired);
-    for (; !uw_list_empty(&expired); count++) {
-        struct uw_timer *timer = uw_owner(expired.next, struct uw_timer, link);
+    for (; (timer = uw_timers_take(&timers, &expired)); count++) {
         long i = timer - many;
 
-        uw_list_remove(&timer->link);
         CHECK(!timer->active && timer->deadline_ns <= now);
         CHECK(due[i] <= now && due[i] >= last);
         last = due[i];
@@ -191,7 +190,10 @@ TEST(a_timer_of_the_expired_list_can_be_started_or_stopped)
     now = TICK;
     start(0, 5); /* in the past again: not for this round */
     stop(1);
-    CHECK(expired.next == &many[2].link && many[2].link.next == &expired);
+    CHECK_EQUAL(2, timers.count);
+    CHECK(uw_timers_take(&timers, &expired) == &many[2]);
+    CHECK(!uw_timers_take(&timers, &expired));
+    CHECK(!many[1].active && !many[2].active);
     CHECK_EQUAL(1, timers.count);
     CHECK_EQUAL(1, expire(now));
     CHECK(!many[0].active && uw_list_empty(&many[0].link));
