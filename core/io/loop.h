@@ -67,7 +67,8 @@ struct uw_operation {
     bool cancelled;
     bool more;     /* of a send: more follows at once, so an incomplete packet may wait for it */
     bool socket;   /* of UW_READ and UW_WRITE: `fd` is known to be one, which is waited for at less cost */
-    bool pollable; /* of UW_READ and UW_WRITE: RWF_NOWAIT has answered EAGAIN, so the kernel can wait for `fd` itself */
+    bool pollable; /* of UW_READ and UW_WRITE: a try without waiting has answered EAGAIN; so the kernel can wait for
+                    * `fd` itself, and there is no use in trying again */
     int32_t file;  /* of UW_SEND_FILE */
 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "io/send.h"
@@ -130,44 +131,6 @@ static bool waits(const struct uw_operation *list, const struct uw_operation *op
     return list;
 }
 
-/* For plain files, which are always ready and which epoll refuses. */
-static int32_t poll_once(const struct uw_operation *operation)
-{
-    struct pollfd item = {.fd = operation->fd, .events = (short)operation->length};
-    int count = poll(&item, 1, 0);
-
-    if (count < 0)
-        return -errno;
-    return item.revents & POLLNVAL ? -EBADF : item.revents;
-}
-
-/* Appends `operation` to those waiting for its descriptor. */
-static void wait_for(struct uw_loop *loop, struct uw_operation *operation)
-{
-    struct uw_descriptor *descriptor = descriptor_of(state_of(loop), operation->fd);
-    struct uw_operation **list;
-    bool alone;
-    int error = 0;
-
-    if (!descriptor) {
-        uw_complete_later(loop, operation, -ENOMEM);
-        return;
-    }
-    alone = !descriptor->readers && !descriptor->writers;
-    list = reads(operation) ? &descriptor->readers : &descriptor->writers;
-    while (*list)
-        list = &(*list)->next;
-    *list = operation;
-    /* Whoever polls a descriptor may have closed it and opened another file under its number since, without telling the
-     * loop; likewise when nobody waited for a while. Then the kernel has forgotten what it was told. */
-    if (alone || polls(operation) || descriptor->interest != wanted_events(descriptor))
-        error = set_interest(loop, descriptor, operation->fd, wanted_events(descriptor));
-    if (error) {
-        unlink_operation(reads(operation) ? &descriptor->readers : &descriptor->writers, operation);
-        uw_complete_later(loop, operation, error == -EPERM && polls(operation) ? poll_once(operation) : error);
-    }
-}
-
 static int64_t send_rest(struct uw_operation *operation)
 {
     while (operation->done < operation->length) {
@@ -228,17 +191,37 @@ static bool ready_now(int fd, short events)
     return poll(&item, 1, 0) != 0;
 }
 
-/* A blocking descriptor must not block the loop: a stream is read when it has something. */
-static int64_t read_once(const struct uw_operation *operation)
+/* A blocking descriptor must not block the loop: it is read when it has something. */
+static ssize_t read_stream(const struct uw_operation *operation)
+{
+    if (nonblocking(operation->fd) || ready_now(operation->fd, POLLIN))
+        return read(operation->fd, operation->data, operation->length);
+    errno = EAGAIN;
+    return -1;
+}
+
+/* The same in one call. Only the first time: by now the number may be another file's, with which that fails. */
+static ssize_t read_pollable(struct uw_operation *operation)
+{
+    struct iovec part = {operation->data, operation->length};
+    ssize_t count = preadv2(operation->fd, &part, 1, -1, RWF_NOWAIT);
+
+    operation->pollable = false;
+    return count >= 0 || errno == EAGAIN ? count : read_stream(operation);
+}
+
+static int64_t read_once(struct uw_operation *operation)
 {
     ssize_t count;
 
     if (operation->offset >= 0)
         count = pread(operation->fd, operation->data, operation->length, operation->offset);
-    else if (nonblocking(operation->fd) || ready_now(operation->fd, POLLIN))
-        count = read(operation->fd, operation->data, operation->length);
+    else if (operation->socket)
+        count = recv(operation->fd, operation->data, operation->length, MSG_DONTWAIT);
+    else if (operation->pollable)
+        count = read_pollable(operation);
     else
-        return -EAGAIN;
+        count = read_stream(operation);
     return count < 0 ? -errno : count;
 }
 
@@ -263,6 +246,8 @@ static int64_t write_once(const struct uw_operation *operation)
 
     if (operation->offset >= 0)
         count = pwrite(operation->fd, operation->data, operation->length, operation->offset);
+    else if (operation->socket)
+        count = send(operation->fd, operation->data, operation->length, MSG_DONTWAIT | MSG_NOSIGNAL);
     else if (nonblocking(operation->fd))
         count = write(operation->fd, operation->data, operation->length);
     else if (ready_now(operation->fd, POLLOUT))
@@ -302,6 +287,50 @@ static int64_t try_once(struct uw_operation *operation)
     return result == -EINPROGRESS || result == -EINTR || result == -EALREADY ? -EAGAIN : result;
 }
 
+static int32_t poll_once(const struct uw_operation *operation)
+{
+    struct pollfd item = {.fd = operation->fd, .events = (short)operation->length};
+    int count = poll(&item, 1, 0);
+
+    if (count < 0)
+        return -errno;
+    return item.revents & POLLNVAL ? -EBADF : item.revents;
+}
+
+/* For plain files, which are always ready and which epoll refuses. */
+static int32_t answer_of_file(struct uw_operation *operation)
+{
+    operation->pollable = false;
+    return polls(operation) ? poll_once(operation) : (int32_t)try_once(operation);
+}
+
+/* Appends `operation` to those waiting for its descriptor. */
+static void wait_for(struct uw_loop *loop, struct uw_operation *operation)
+{
+    struct uw_descriptor *descriptor = descriptor_of(state_of(loop), operation->fd);
+    struct uw_operation **list;
+    bool alone;
+    int error = 0;
+
+    if (!descriptor) {
+        uw_complete_later(loop, operation, -ENOMEM);
+        return;
+    }
+    alone = !descriptor->readers && !descriptor->writers;
+    list = reads(operation) ? &descriptor->readers : &descriptor->writers;
+    while (*list)
+        list = &(*list)->next;
+    *list = operation;
+    /* Whoever polls a descriptor may have closed it and opened another file under its number since, without telling the
+     * loop; likewise when nobody waited for a while. Then the kernel has forgotten what it was told. */
+    if (alone || polls(operation) || descriptor->interest != wanted_events(descriptor))
+        error = set_interest(loop, descriptor, operation->fd, wanted_events(descriptor));
+    if (error) {
+        unlink_operation(reads(operation) ? &descriptor->readers : &descriptor->writers, operation);
+        uw_complete_later(loop, operation, error == -EPERM ? answer_of_file(operation) : error);
+    }
+}
+
 static int32_t accept_waiting(int fd)
 {
     int accepted;
@@ -309,6 +338,13 @@ static int32_t accept_waiting(int fd)
     set_nonblocking(fd);
     accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     return accepted < 0 ? -errno : accepted;
+}
+
+/* Of a multishot operation or a poll the first event is as likely to be in the future; a stream that was tried has
+ * nothing. */
+static bool worth_trying(const struct uw_operation *operation)
+{
+    return !multishot(operation) && !polls(operation) && !(operation->pollable && operation->offset < 0);
 }
 
 void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation)
@@ -321,8 +357,7 @@ void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation)
     }
     if (operation->verb == UW_ACCEPT) /* another process may take the connection that made it ready */
         set_nonblocking(operation->fd);
-    /* Multishot operations and polls are armed at once: their first event is as likely to be in the future. */
-    if (!multishot(operation) && !polls(operation))
+    if (worth_trying(operation))
         result = try_once(operation);
     if (result == -EAGAIN)
         wait_for(loop, operation);

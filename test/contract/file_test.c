@@ -45,11 +45,16 @@ CONTRACT(reads_and_writes_a_file_at_the_current_position)
 }
 
 /* Reads from fds[0], and closes both. */
-static void read_stream(int fds[2], bool socket)
+static void read_stream(int fds[2], bool socket, bool pollable)
 {
     char buffer[8] = "";
-    struct uw_operation read = {
-        .verb = UW_READ, .fd = fds[0], .data = buffer, .length = 8, .offset = -1, .socket = socket};
+    struct uw_operation read = {.verb = UW_READ,
+                                .fd = fds[0],
+                                .data = buffer,
+                                .length = 8,
+                                .offset = -1,
+                                .socket = socket,
+                                .pollable = pollable};
 
     run_into_waiting(&read);
     CHECK_EQUAL(2, write(fds[1], "xy", 2));
@@ -65,8 +70,10 @@ CONTRACT(reading_a_pipe_waits_for_bytes)
     int fds[2];
 
     for (int flags = 0; flags <= O_NONBLOCK; flags += O_NONBLOCK) {
-        CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC | flags));
-        read_stream(fds, false);
+        for (int pollable = 0; pollable < 2; pollable++) {
+            CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC | flags));
+            read_stream(fds, false, pollable);
+        }
     }
 }
 
@@ -74,12 +81,35 @@ CONTRACT(reading_a_socket_waits_for_bytes)
 {
     int fds[2];
 
-    for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
+    for (int i = 0; i < 4; i++) {
         make_pair(fds);
-        if (nonblocking)
+        if (i & 1)
             set_nonblocking(fds[0]);
-        read_stream(fds, true);
+        read_stream(fds, true, i & 2);
     }
+}
+
+/* A number may be another file's by now than the one of which it was said. */
+CONTRACT(what_is_wrongly_said_to_be_pollable_is_read)
+{
+    char buffer[8] = "";
+    int fd = temporary_file(), master = posix_openpt(O_RDWR | O_NOCTTY);
+    struct uw_operation read = {.verb = UW_READ, .data = buffer, .length = 8, .offset = -1, .pollable = true};
+
+    read.fd = fd;
+    CHECK_EQUAL(2, write(fd, "xy", 2));
+    CHECK_EQUAL(1, lseek(fd, 1, SEEK_SET));
+    CHECK_EQUAL(1, run(&read));
+    CHECK_EQUAL('y', buffer[0]);
+    CHECK_EQUAL(0, uw_close(&loop, fd));
+    CHECK(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    read.fd = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    read.pollable = true;
+    CHECK_EQUAL(3, write(master, "ab\n", 3));
+    CHECK_EQUAL(3, run(&read));
+    CHECK(memcmp(buffer, "ab\n", 3) == 0);
+    CHECK_EQUAL(0, uw_close(&loop, read.fd));
+    CHECK_EQUAL(0, close(master));
 }
 
 /* Writes until nothing more fits; returns how much did. */
