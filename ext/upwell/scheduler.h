@@ -38,7 +38,8 @@ struct rb_uw_scheduler {
     unsigned forks;      /* of this process when the loop was opened */
 
     struct uw_list opened;    /* in the list of those with a loop */
-    struct uw_list waits;     /* all records, by `link`: their fibers are marked */
+    struct uw_list waits;     /* all records but the following, by `link`; the fibers of all are marked */
+    struct uw_list sleeping;  /* those of fibers that may be unblocked, and are not in `blocked` yet */
     struct uw_list ready;     /* those whose fibers may go on */
     struct uw_list batch;     /* those that have their turn */
     struct uw_list starters;  /* those that have started another, and go on when it waits or ends; the last first */
@@ -46,24 +47,23 @@ struct rb_uw_scheduler {
     struct uw_list timeouts;  /* of timeout_after, those that are due */
     struct uw_list descriptors[RB_UW_DESCRIPTOR_BUCKETS]; /* the records that wait for an IO, by its number */
     uint8_t untried[RB_UW_DESCRIPTOR_BUCKETS]; /* reads to come that shall wait at once, by the descriptor's number */
-    st_table *blocked;                         /* the records that wait for `unblock`, by their fiber */
-    VALUE early;                               /* Array: fibers that were unblocked just before they blocked */
-    VALUE left;             /* Array: fibers that have raised into another, which did not come back to them */
-    VALUE interrupts;       /* Array: fiber, exception, fiber, exception ... */
-    VALUE error;            /* the first that a fiber did not rescue, or nil */
-    VALUE body;             /* Proc: what its fibers run */
-    VALUE block;            /* of the fiber that is being started, or nil */
+    st_table *blocked; /* records by their fiber, from the first `unblock` after they began: most sleepers see none */
+    VALUE early;       /* Array: fibers that were unblocked just before they blocked */
+    VALUE left;        /* Array: fibers that have raised into another, which did not come back to them */
+    VALUE interrupts;  /* Array: fiber, exception, fiber, exception ... */
+    VALUE error;       /* the first that a fiber did not rescue, or nil */
+    VALUE body;        /* Proc: what its fibers run */
+    VALUE block;       /* of the fiber that is being started, or nil */
     size_t waiting, fibers; /* how many there are */
     size_t selected;        /* IOs of those that wait in IO.select */
 };
 
+/* First what a turn touches of one that ends: among many fibers each line of it has to come from memory. */
 struct rb_uw_wait {
     struct rb_uw_scheduler *scheduler;
-    struct uw_list link, ready, unblocked, descriptor;
-    struct uw_operation operation;
-    struct uw_timer timer;
+    struct uw_list ready;
     VALUE fiber;
-    VALUE io; /* what the operation is on, or nil */
+    struct uw_timer timer;
     unsigned generation;
     int32_t result; /* of the operation */
     bool over;      /* what was waited for has come, or the time is up */
@@ -71,6 +71,10 @@ struct rb_uw_wait {
     bool timed_out;
     bool io_closed;
     bool blocked; /* is in `blocked` */
+    struct uw_list link;
+    struct uw_operation operation;
+    struct uw_list unblocked, descriptor;
+    VALUE io; /* what the operation is on, or nil */
 };
 
 /* scheduler_class.c */
@@ -150,6 +154,9 @@ void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns);
 
 /* Suspends it until it is unblocked (true) or the time is up (false). */
 bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns);
+
+/* The record of a fiber that waits to be unblocked; or NULL. */
+struct rb_uw_wait *rb_uw_wait_of_blocked(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
 /* Submits wait->operation, on `io`, and suspends the fiber until it has ended. Returns its result; after a time-out,
  * which wait->timed_out tells, a negative one. Raises IOError when `io` is closed meanwhile. */

@@ -65,16 +65,14 @@ static void wake(struct rb_uw_scheduler *scheduler)
 static VALUE scheduler_unblock(VALUE self, VALUE blocker, VALUE fiber)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
-    struct rb_uw_wait *wait;
-    st_data_t record;
+    struct rb_uw_wait *wait = rb_uw_wait_of_blocked(scheduler, fiber);
 
     (void)blocker;
-    if (!st_lookup(scheduler->blocked, fiber, &record)) {
+    if (!wait) {
         if (!scheduler->turning)
             rb_ary_push(scheduler->early, fiber);
         return Qnil;
     }
-    wait = (struct rb_uw_wait *)record;
     wait->over = true;
     uw_list_remove(&wait->unblocked);
     uw_list_append(&scheduler->unblocked, &wait->unblocked);

@@ -13,6 +13,12 @@ static VALUE cScheduler;
 static atomic_uint forks;
 static struct uw_list opened = {&opened, &opened}; /* the schedulers that have a loop */
 
+static void mark_fibers(const struct uw_list *waits)
+{
+    for (const struct uw_list *link = waits->next; link != waits; link = link->next)
+        rb_gc_mark(uw_owner(link, struct rb_uw_wait, link)->fiber);
+}
+
 static void scheduler_mark(void *data)
 {
     struct rb_uw_scheduler *scheduler = data;
@@ -28,8 +34,8 @@ static void scheduler_mark(void *data)
     rb_gc_mark_movable(scheduler->error);
     rb_gc_mark_movable(scheduler->body);
     rb_gc_mark_movable(scheduler->block);
-    for (struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
-        rb_gc_mark(uw_owner(link, struct rb_uw_wait, link)->fiber);
+    mark_fibers(&scheduler->waits);
+    mark_fibers(&scheduler->sleeping);
 }
 
 static void scheduler_compact(void *data)
@@ -102,6 +108,7 @@ static void begin_generation(struct rb_uw_scheduler *scheduler)
     scheduler->root_waits = scheduler->root_wanted = scheduler->relays = scheduler->turning = false;
     scheduler->waiting = scheduler->selected = 0;
     uw_list_init(&scheduler->waits);
+    uw_list_init(&scheduler->sleeping);
     uw_list_init(&scheduler->ready);
     uw_list_init(&scheduler->batch);
     uw_list_init(&scheduler->starters);

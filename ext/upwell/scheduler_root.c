@@ -80,8 +80,7 @@ bool rb_uw_scheduler_brought(const struct rb_uw_scheduler *scheduler)
 
 bool rb_uw_scheduler_pending(const struct rb_uw_scheduler *scheduler)
 {
-    return !uw_list_empty(&scheduler->waits) || RARRAY_LEN(scheduler->left) > 0 ||
-           RARRAY_LEN(scheduler->interrupts) > 0;
+    return scheduler->waiting > 0 || RARRAY_LEN(scheduler->left) > 0 || RARRAY_LEN(scheduler->interrupts) > 0;
 }
 
 static void end_unblocked(struct rb_uw_scheduler *scheduler)

@@ -61,12 +61,18 @@ static void raise_stop(struct rb_uw_scheduler *scheduler, VALUE fibers)
     }
 }
 
+static void add_fibers(VALUE fibers, const struct uw_list *waits)
+{
+    for (const struct uw_list *link = waits->next; link != waits; link = link->next)
+        rb_ary_push(fibers, uw_owner(link, struct rb_uw_wait, link)->fiber);
+}
+
 static VALUE waiting_fibers(const struct rb_uw_scheduler *scheduler)
 {
     VALUE fibers = rb_ary_new();
 
-    for (const struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
-        rb_ary_push(fibers, uw_owner(link, struct rb_uw_wait, link)->fiber);
+    add_fibers(fibers, &scheduler->waits);
+    add_fibers(fibers, &scheduler->sleeping);
     return fibers;
 }
 

@@ -107,9 +107,9 @@ static VALUE give_way(VALUE argument)
     return Qnil;
 }
 
-static void begin(struct rb_uw_wait *wait)
+static void begin(struct rb_uw_wait *wait, struct uw_list *list)
 {
-    uw_list_append(&wait->scheduler->waits, &wait->link);
+    uw_list_append(list, &wait->link);
     wait->scheduler->waiting++;
 }
 
@@ -140,7 +140,7 @@ void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
     int state = 0;
 
     if (left) /* what it waited for is over, but the scheduler must not be */
-        begin(wait);
+        begin(wait, &scheduler->waits);
 
     while (operation->pending && wait->generation == scheduler->generation) {
         int raised = 0;
@@ -200,12 +200,17 @@ static VALUE suspend(VALUE argument)
     return Qnil;
 }
 
-void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns)
+static void wait_in(struct rb_uw_wait *wait, struct uw_list *list, int64_t timeout_ns)
 {
-    begin(wait);
+    begin(wait, list);
     if (timeout_ns != UW_FOREVER)
         uw_timer_start(wait->scheduler->loop, &wait->timer, deadline(timeout_ns));
     rb_ensure(suspend, (VALUE)wait, leave, (VALUE)wait);
+}
+
+void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns)
+{
+    wait_in(wait, &wait->scheduler->waits, timeout_ns);
 }
 
 struct waiting_turn {
@@ -233,7 +238,7 @@ void rb_uw_wait_turn(struct rb_uw_scheduler *scheduler, VALUE fiber)
     struct waiting_turn turn = {.fiber = fiber};
 
     rb_uw_wait_init(&turn.wait, scheduler);
-    begin(&turn.wait);
+    begin(&turn.wait, &scheduler->waits);
     uw_list_append(NIL_P(fiber) ? &scheduler->ready : &scheduler->starters, &turn.wait.ready);
     rb_ensure(give_turn, (VALUE)&turn, leave, (VALUE)&turn.wait);
     RB_GC_GUARD(fiber);
@@ -249,14 +254,32 @@ static bool unblocked_early(struct rb_uw_wait *wait)
 
 bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns)
 {
-    struct rb_uw_scheduler *scheduler = wait->scheduler;
-
     if (unblocked_early(wait))
         return true;
-    st_insert(scheduler->blocked, wait->fiber, (st_data_t)wait);
-    wait->blocked = true;
-    rb_uw_wait(wait, timeout_ns);
+    wait_in(wait, &wait->scheduler->sleeping, timeout_ns);
     return !wait->timed_out;
+}
+
+static void note_sleeping(struct rb_uw_scheduler *scheduler)
+{
+    while (!uw_list_empty(&scheduler->sleeping)) {
+        struct rb_uw_wait *wait = uw_owner(scheduler->sleeping.next, struct rb_uw_wait, link);
+
+        st_insert(scheduler->blocked, wait->fiber, (st_data_t)wait);
+        wait->blocked = true;
+        uw_list_remove(&wait->link);
+        uw_list_append(&scheduler->waits, &wait->link);
+    }
+}
+
+struct rb_uw_wait *rb_uw_wait_of_blocked(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    st_data_t record;
+
+    if (st_lookup(scheduler->blocked, fiber, &record))
+        return (struct rb_uw_wait *)record;
+    note_sleeping(scheduler);
+    return st_lookup(scheduler->blocked, fiber, &record) ? (struct rb_uw_wait *)record : NULL;
 }
 
 void rb_uw_wait_watch(struct rb_uw_wait *wait, VALUE io, int fd)

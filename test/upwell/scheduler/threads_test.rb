@@ -45,6 +45,23 @@ class SchedulerThreadsTest < Minitest::Test
     end
   end
 
+  def test_a_condition_finds_those_that_wait_whenever_they_began
+    on_every_backend do |scheduler|
+      mutex = Thread::Mutex.new
+      condition = Thread::ConditionVariable.new
+      woken = []
+      await = ->(name) { Fiber.schedule { mutex.synchronize { condition.wait(mutex, PATIENCE) } && (woken << name) } }
+      Fiber.schedule { sleep(0.001) && (woken << :slept) }
+      await.call(1)
+      await.call(2)
+      Fiber.schedule { condition.signal }
+      await.call(3)
+      Fiber.schedule { sleep(0.005) && condition.broadcast }
+      scheduler.run
+      assert_equal [1, :slept, 2, 3], woken
+    end
+  end
+
   # Ruby wakes one of those that wait for a mutex, and forgets the others when that one does not take it.
   def test_a_mutex_is_passed_on_when_its_next_holder_is_raised_into
     on_every_backend do |scheduler|
