@@ -36,8 +36,9 @@ struct rb_uw_watches {
     unsigned forks;        /* in the process that had forked so often */
     struct uw_list opened; /* in the list of those that have it open */
 
-    bool blocking; /* a thread waits without the interpreter's lock */
-    bool woken;    /* the wait is to end */
+    bool blocking;       /* a thread waits without the interpreter's lock */
+    bool woken;          /* the wait is to end */
+    int64_t lock_let_ns; /* when the thread that waits last let others have that lock */
 
     VALUE table; /* Hash: by key, the address of its watch as a Fixnum */
     struct uw_slab slab;

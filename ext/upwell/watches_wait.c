@@ -7,6 +7,7 @@
 #include "watches.h"
 
 #define CLOSED_LOOKS_PER_TURN 64
+#define LOCK_HELD_NS (10 * UW_NS_PER_MS) /* by a loop that always has events; Ruby itself would wait 100 ms */
 #define CLOSED_WAIT_NS (10 * UW_NS_PER_MS) /* while not every watch was looked at */
 
 static unsigned forks; /* how often this process is the child of a fork */
@@ -194,15 +195,28 @@ static bool over(const struct rb_uw_watches *watches, uint64_t wakes)
     return watches->fired || watches->woken || watches->loop.wakes != wakes;
 }
 
+static void let_others(struct rb_uw_watches *watches)
+{
+    if (watches->loop.now_ns - watches->lock_let_ns < LOCK_HELD_NS)
+        return;
+    watches->lock_let_ns = watches->loop.now_ns;
+    rb_thread_schedule();
+}
+
 /* A look without letting the interpreter's lock go comes first: under load there is always something, and other threads
- * get the lock when they have to be waited for, not after every turn. */
+ * get the lock when they have to be waited for, or after a while, but not after every turn. */
 static int turn(struct rb_uw_watches *watches, uint64_t wakes, int64_t wait_ns)
 {
     struct wait wait = {watches, wait_ns, uw_loop_turn(&watches->loop, 0)};
 
-    if (wait.status || wait_ns == 0 || over(watches, wakes))
+    if (wait.status || wait_ns == 0)
         return wait.status;
+    if (over(watches, wakes)) {
+        let_others(watches);
+        return 0;
+    }
     rb_ensure(block, (VALUE)&wait, unblock, (VALUE)&wait);
+    watches->lock_let_ns = watches->loop.now_ns;
     return wait.status;
 }
 

@@ -324,6 +324,18 @@ module LoopTests
     thread.join
   end
 
+  # Ruby by itself would leave a busy thread the lock for 100 ms.
+  def test_other_threads_run_while_it_always_has_events
+    reader, writer = pipe
+    writer.write("x")
+    @loop.watch_io(:ready, reader, false, false)
+    other = Thread.new { 20.times { sleep(0.000001) } && @loop.stop }
+    before = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+    @loop.each { |key| assert_equal :ready, key }
+    assert_operator Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - before, :<, 1
+    other.join
+  end
+
   def test_one_thread_at_a_time
     thread = Thread.new { @loop.next_event }
     Thread.pass until waiting?(thread)
