@@ -7,7 +7,7 @@
 #include "watches.h"
 
 #define CLOSED_LOOKS_PER_TURN 64
-#define LOCK_HELD_NS (10 * UW_NS_PER_MS) /* by a loop that always has events; Ruby itself would wait 100 ms */
+#define LOCK_HELD_NS (10 * UW_NS_PER_MS)   /* by a loop that always has events; Ruby itself would wait 100 ms */
 #define CLOSED_WAIT_NS (10 * UW_NS_PER_MS) /* while not every watch was looked at */
 
 static unsigned forks; /* how often this process is the child of a fork */
