@@ -18,6 +18,7 @@
 #define SUBMISSIONS 1024              /* queued before they must be handed over */
 #define COMPLETIONS (SUBMISSIONS * 8) /* the kernel keeps what overflows and gives it later */
 #define COMPLETIONS_PER_ADVANCE 256   /* taken before the ring is advanced */
+#define PREFETCHED_AHEAD 4            /* operations of completions: among many, each has to come from memory */
 #define RECEIVE_BUFFERS 512           /* a power of two */
 #define RECEIVE_BUFFER_BYTES 16384    /* only pages that were written to take memory */
 #define RECEIVE_GROUP 0
@@ -428,11 +429,16 @@ static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_
     }
 }
 
+/* A linked poll that failed is all there is to be told of the operation. */
+static struct uw_operation *operation_of(const struct io_uring_cqe *cqe)
+{
+    return (struct uw_operation *)((uintptr_t)cqe->user_data & ~(uintptr_t)POLL_MARK);
+}
+
 /* Delivers one completion; returns 1 when it used a provided buffer, which has then been put back at `place`. */
 static int take(struct uw_loop *loop, const struct io_uring_cqe *cqe, int place)
 {
-    /* A linked poll that failed is all there is to be told of the operation. */
-    struct uw_operation *operation = (struct uw_operation *)((uintptr_t)cqe->user_data & ~(uintptr_t)POLL_MARK);
+    struct uw_operation *operation = operation_of(cqe);
     struct ring *ring = ring_of(loop);
     int buffer = cqe->flags & IORING_CQE_F_BUFFER ? (int)(cqe->flags >> IORING_CQE_BUFFER_SHIFT) : -1;
 
@@ -456,8 +462,11 @@ static void take_all(struct uw_loop *loop)
     while ((count = io_uring_peek_batch_cqe(&ring->uring, batch, COMPLETIONS_PER_ADVANCE)) > 0) {
         int buffers = 0;
 
-        for (unsigned i = 0; i < count; i++)
+        for (unsigned i = 0; i < count; i++) {
+            if (i + PREFETCHED_AHEAD < count)
+                __builtin_prefetch(operation_of(batch[i + PREFETCHED_AHEAD]));
             buffers += take(loop, batch[i], buffers);
+        }
         ring->received += (unsigned)buffers;
         io_uring_buf_ring_cq_advance(&ring->uring, ring->buffers, buffers);
         /* That advanced both rings by the number of buffers; the rest are completions without one. */

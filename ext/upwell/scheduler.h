@@ -21,6 +21,11 @@
 
 #define RB_UW_DESCRIPTOR_BUCKETS 256
 
+/* Of a descriptor: how many reads to come shall wait at once, and how many did after the last that was tried. */
+struct rb_uw_reads {
+    uint8_t untried, after_last;
+};
+
 struct rb_uw_scheduler {
     struct uw_loop *loop; /* its own or a server's; NULL until the first use */
     struct uw_loop own;
@@ -46,7 +51,7 @@ struct rb_uw_scheduler {
     struct uw_list unblocked; /* by other threads too; touched with the interpreter's lock only */
     struct uw_list timeouts;  /* of timeout_after, those that are due */
     struct uw_list descriptors[RB_UW_DESCRIPTOR_BUCKETS]; /* the records that wait for an IO, by its number */
-    uint8_t untried[RB_UW_DESCRIPTOR_BUCKETS]; /* reads to come that shall wait at once, by the descriptor's number */
+    struct rb_uw_reads reads[RB_UW_DESCRIPTOR_BUCKETS];   /* likewise */
     st_table *blocked; /* records by their fiber, from the first `unblock` after they began: most sleepers see none */
     VALUE early;       /* Array: fibers that were unblocked just before they blocked */
     VALUE left;        /* Array: fibers that have raised into another, which did not come back to them */
@@ -60,10 +65,10 @@ struct rb_uw_scheduler {
 
 /* First what a turn touches of one that ends: among many fibers each line of it has to come from memory. */
 struct rb_uw_wait {
+    struct uw_timer timer;
     struct rb_uw_scheduler *scheduler;
     struct uw_list ready;
     VALUE fiber;
-    struct uw_timer timer;
     unsigned generation;
     int32_t result; /* of the operation */
     bool over;      /* what was waited for has come, or the time is up */
@@ -71,9 +76,8 @@ struct rb_uw_wait {
     bool timed_out;
     bool io_closed;
     bool blocked; /* is in `blocked` */
-    struct uw_list link;
     struct uw_operation operation;
-    struct uw_list unblocked, descriptor;
+    struct uw_list link, unblocked, descriptor;
     VALUE io; /* what the operation is on, or nil */
 };
 

@@ -15,7 +15,7 @@
 
 #include "upwell.h"
 
-#define UNTRIED_READS 15              /* after one that had to wait */
+#define UNTRIED_READS_MAX 15          /* after those that had to wait */
 #define OPERATION_BYTES_MAX (1 << 30) /* of one read or write; the kernel's own limit is just under 2 GiB */
 
 _Static_assert((int)RUBY_IO_READABLE == POLLIN && (int)RUBY_IO_PRIORITY == POLLPRI && (int)RUBY_IO_WRITABLE == POLLOUT,
@@ -108,32 +108,40 @@ static bool sends_with_others(const struct transfer *transfer)
            uw_loop_queues(transfer->scheduler->loop) && RTEST(rb_obj_is_kind_of(transfer->io, cIPSocket));
 }
 
-/* One that had nothing is not tried for its next reads: a conversation waits for nearly every answer, while a stream
- * that flows is found out soon enough. */
-static bool reads_untried(struct transfer *transfer)
+static struct rb_uw_reads *reads_of(const struct transfer *transfer)
 {
-    uint8_t *untried = &transfer->scheduler->untried[(unsigned)transfer->fd % RB_UW_DESCRIPTOR_BUCKETS];
+    return &transfer->scheduler->reads[(unsigned)transfer->fd % RB_UW_DESCRIPTOR_BUCKETS];
+}
 
-    if (*untried == 0)
+static bool read_untried(struct transfer *transfer)
+{
+    struct rb_uw_reads *reads = reads_of(transfer);
+
+    if (reads->untried == 0)
         return false;
-    --*untried;
+    reads->untried--;
     transfer->pollable = true;
     return true;
 }
 
-/* Whether `fd` is to be tried before it is waited for. A readiness backend tries in any case. */
+/* Whether `fd` is to be tried before it is waited for. */
 static bool worth_trying(struct transfer *transfer)
 {
     if (transfer->from >= 0)
         return true;
-    return transfer->verb == UW_WRITE ? !sends_with_others(transfer) : !reads_untried(transfer);
+    return transfer->verb == UW_WRITE ? !sends_with_others(transfer) : !read_untried(transfer);
 }
 
+/* One that had nothing is not tried for its next reads, the more of them the more often that was so: a conversation
+ * waits for nearly every answer, while a stream that flows is found out soon enough. */
 static void note_try(struct transfer *transfer, ssize_t result)
 {
+    struct rb_uw_reads *reads = reads_of(transfer);
+    unsigned untried = result == -EAGAIN ? 2u * reads->after_last + 1 : 0;
+
     transfer->pollable = result == -EAGAIN;
-    if (transfer->verb == UW_READ && result == -EAGAIN)
-        transfer->scheduler->untried[(unsigned)transfer->fd % RB_UW_DESCRIPTOR_BUCKETS] = UNTRIED_READS;
+    if (transfer->verb == UW_READ)
+        reads->untried = reads->after_last = (uint8_t)(untried < UNTRIED_READS_MAX ? untried : UNTRIED_READS_MAX);
 }
 
 static ssize_t try_socket(const struct transfer *transfer, size_t length)
@@ -220,9 +228,9 @@ static ssize_t transfer_some(struct transfer *transfer)
     if (worth_trying(transfer)) {
         ssize_t count = try_now(transfer, length);
 
+        note_try(transfer, count);
         if (!must_wait(count))
             return count;
-        note_try(transfer, count);
     }
     if (must_not_wait(transfer))
         return read_now(transfer, length);
