@@ -298,6 +298,18 @@ module LoopTests
     thread.join
   end
 
+  def test_another_thread_stops_just_before_the_wait
+    skip "the place is known in Ruby only" unless backend == "select"
+    other = @loop
+    @loop.instance_variable_get(:@waiter).define_singleton_method(:wait) do |&block|
+      Thread.new { other.stop }.join
+      super(&block)
+    end
+    keys = []
+    assert_same @loop, @loop.each { |key| keys << key }
+    assert_empty keys
+  end
+
   def test_a_trap_handler_stops
     before = trap("USR1") { @loop.stop }
     thread = when_waiting { Process.kill("USR1", Process.pid) }
@@ -359,6 +371,7 @@ module LoopTests
   end
 
   def test_a_child_process_goes_on_without_disturbing_its_parent
+    skip "no fork here" unless Process.respond_to?(:fork)
     reader, writer = pipe
     @loop.watch_io(:pipe, reader, false, false)
     assert_quiet
@@ -371,7 +384,21 @@ module LoopTests
     assert_equal :pipe, next_key
   end
 
+  def test_a_signal_in_a_child_process_ends_one_wait
+    skip "no fork here" unless Process.respond_to?(:fork)
+    assert_quiet
+    pid = fork do
+      @loop.signal
+      @loop.watch_timer(:timer, 0.1)
+      waits = 1
+      waits += 1 until @loop.next_event == :timer
+      exit!(waits <= 3)
+    end
+    assert_predicate Process.wait2(pid).last, :success?
+  end
+
   def test_a_child_process_that_ends_does_not_disturb_its_parent
+    skip "no fork here" unless Process.respond_to?(:fork)
     reader, writer = pipe
     @loop.watch_io(:pipe, reader, false, false)
     assert_quiet

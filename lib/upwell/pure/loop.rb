@@ -119,7 +119,7 @@ module Upwell
 
       # @return [Object]
       def emit(key, *others)
-        [key, *others].each { |each_key| each_key == :stop ? @stopped = true : @events << Emitted.new(each_key) }
+        [key, *others].each { |each_key| each_key == :stop ? stop : @events << Emitted.new(each_key) }
         @waiter.interrupt
         key
       end
@@ -133,7 +133,7 @@ module Upwell
       # @return [self]
       def stop
         @stopped = true
-        @waiter.interrupt
+        @waiter.wake # the next wait too: `each` may have looked already and not begun to wait
         self
       end
 

@@ -69,7 +69,8 @@ module Upwell
 
       def select(readers, writers, timeout, urgent = [])
         ready = IO.select([@reader, *readers], writers, urgent, @woken ? 0 : timeout) || [[], [], []]
-        empty_pipe if ready.first.delete(@reader)
+        @reader.readpartial(BYTES_AT_ONCE) if ready.first.delete(@reader)
+        @woken = false # last: a wake whose byte was just taken would leave it true
         ready
       rescue IOError, Errno::EBADF # one was closed, perhaps by another thread meanwhile
         unusable = [readers, writers, urgent].map { |ios| unusable(ios) }
@@ -85,11 +86,6 @@ module Upwell
         true
       rescue IOError, Errno::EBADF
         false
-      end
-
-      def empty_pipe
-        @woken = false
-        @reader.readpartial(BYTES_AT_ONCE)
       end
     end
   end
