@@ -1,7 +1,29 @@
 # frozen_string_literal: true
 
 # Compiles the core and the binding into upwell/upwell.so. UPWELL_BACKENDS=epoll,poll chooses the backends; without it all that are found
-# are compiled in. UPWELL_WERROR=1 turns warnings into errors.
+# are compiled in. UPWELL_WERROR=1 turns warnings into errors. Where none can be compiled the gem is installed without the extension.
+
+require "rbconfig"
+require "rubygems/ext"
+
+# @return [String, nil] why there can be no extension here
+def obstacle
+  return "#{RUBY_ENGINE} is not CRuby" unless RUBY_ENGINE == "ruby"
+  return "Windows has none of the backends" if Gem.win_platform?
+
+  compiler = RbConfig::CONFIG["CC"]
+  "there is no compiler: #{compiler} does not run" unless system("#{compiler} --version", out: File::NULL, err: File::NULL)
+end
+
+# Without the extension the gem is installed all the same: the loop, the selector and the scheduler work in Ruby.
+def leave_out(reason)
+  abort "UPWELL_BACKENDS names a backend, but #{reason}" unless ENV.fetch("UPWELL_BACKENDS", "").empty?
+  puts "upwell is installed without its extension in C: #{reason}"
+  File.write("Makefile", "all clean install:\n") unless Gem::Ext::Builder.const_defined?(:NoMakefileError) # else not even `make` is needed
+  exit
+end
+
+obstacle&.then { |reason| leave_out(reason) }
 
 require "mkmf"
 
