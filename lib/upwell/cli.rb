@@ -38,7 +38,7 @@ module Upwell
       serve(rest)
     rescue OptionParser::ParseError => e
       complain("#{e.message}; see #{@program} --help", USAGE_STATUS)
-    rescue ConfigurationError, BackendError => e
+    rescue ConfigurationError, Error => e
       complain(e.message, 1)
     rescue Interrupt
       INTERRUPTED_STATUS
@@ -109,6 +109,8 @@ module Upwell
     end
 
     def run_server(configuration, log_file, server, &load_app)
+      raise ExtensionError if defined?(ExtensionError) # before there is a cluster of workers that cannot serve
+
       pid_file = Server::PidFile.new(configuration.pid_file)
       pid_file.write # first: a server that runs already shall not share its log
       log_file.open

@@ -32,13 +32,27 @@ module Upwell
     Etc.nprocessors
   end
 
-  # The server is in the extension.
-  class Reactor
-    # @raise [Upwell::Error] always
-    def initialize(*)
-      raise Error, "the Rack server needs the extension in C, which was not loaded: #{LOAD_ERROR.message}"
+  # What `upwell --check` tells.
+  BUILD = { "ruby" => RUBY_DESCRIPTION, "extension" => "not loaded: #{LOAD_ERROR.message}" }.freeze
+
+  # Raised by what is in C only: the servers.
+  class ExtensionError < Error
+    def initialize
+      super("the server needs the extension in C, which was not loaded (#{LOAD_ERROR.message}): install the gem for CRuby, " \
+            "on a Unix system with a C compiler")
     end
   end
+
+  # The server of Rack applications.
+  class Reactor
+    # @raise [Upwell::ExtensionError] always
+    def initialize(*)
+      raise ExtensionError
+    end
+  end
+
+  # The server of files.
+  class StaticReactor < Reactor; end
 end
 
 require_relative "scheduler"

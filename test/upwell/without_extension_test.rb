@@ -41,6 +41,24 @@ class WithoutExtensionTest < Minitest::Test
     end
   end
 
+  def test_the_commands_say_what_is_missing
+    Dir.mktmpdir do |folder|
+      File.write(rackup_file = File.join(folder, "config.ru"), "run ->(_env) { [200, {}, []] }")
+      [["static", folder], [rackup_file], ["--workers", "2", rackup_file]].each do |arguments|
+        output, status = command(*arguments, "--port", "0")
+        assert_equal 1, status.exitstatus, output
+        assert_match(/\Aupwell.*: the server needs the extension in C, which was not loaded \(UPWELL_PURE is set\): install .*\n\z/, output)
+      end
+    end
+  end
+
+  def test_check
+    output, status = command("--check")
+    assert_predicate status, :success?, output
+    assert_match(/^  extension +not loaded: UPWELL_PURE is set$/, output)
+    assert_match(/^  select +works$/, output)
+  end
+
   # The tests of the scheduler and of what is counted, in a process where both are those in Ruby.
   def test_the_scheduler_and_what_is_counted
     output, status = Open3.capture2e({ "UPWELL_PURE" => "1", "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", LIB,
@@ -65,6 +83,11 @@ class WithoutExtensionTest < Minitest::Test
   end
 
   private
+
+  def command(*arguments)
+    Open3.capture2e({ "UPWELL_PURE" => "1", "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", LIB, File.expand_path("../../exe/upwell", __dir__),
+                    *arguments)
+  end
 
   def assert_pure(reason, lib, environment)
     output, status = Open3.capture2e({ "UPWELL_BACKEND" => nil, "RUBYOPT" => nil, **environment }, RbConfig.ruby, "--disable-gems",
