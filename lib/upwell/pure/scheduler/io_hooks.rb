@@ -19,6 +19,7 @@ module Upwell
         # @raise [IOError] when another fiber closes the IO
         def io_wait(io, events, timeout)
           io = io.to_io
+          events = IO::WRITABLE if events == IO::PRIORITY && RUBY_ENGINE == "jruby" # which asks so for room to write, and knows no urgent data
           found = wait_for_ios(KINDS.map { |kind| events.anybits?(kind) ? [io] : [] }, timeout || io_timeout(io))
           return KINDS.zip(found).sum { |kind, ready| ready.empty? ? 0 : kind } if found
           return false if timeout
@@ -86,6 +87,9 @@ module Upwell
         remove_method :io_read, :io_write if !defined?(IO::Buffer) || IO::Buffer.const_defined?(:VERSION)
         # There, Ruby may end in an error of its own when a scheduler writes the empty string of a `puts`.
         remove_method :io_write if RUBY_VERSION.between?("3.2", "3.3.0") && method_defined?(:io_write)
+
+        # JRuby before 10.1 hands over buffers without a size: without these hooks it blocks.
+        remove_method :io_read, :io_write if RUBY_ENGINE == "jruby" && RUBY_VERSION < "4.0"
 
         private
 
