@@ -21,9 +21,9 @@
 
 #define RB_UW_DESCRIPTOR_BUCKETS 256
 
-/* Of a descriptor: how many reads to come shall wait at once, and how many did after the last that was tried. */
+/* Of a descriptor: how many of the last tries in a row had to wait, and how many reads to come shall wait at once. */
 struct rb_uw_reads {
-    uint8_t untried, after_last;
+    uint8_t misses, untried;
 };
 
 struct rb_uw_scheduler {

@@ -15,7 +15,7 @@
 
 #include "upwell.h"
 
-#define UNTRIED_READS_MAX 15          /* after those that had to wait */
+#define MISSES_MAX 4                  /* reads in a row that had to wait, as far as they are counted */
 #define OPERATION_BYTES_MAX (1 << 30) /* of one read or write; the kernel's own limit is just under 2 GiB */
 
 _Static_assert((int)RUBY_IO_READABLE == POLLIN && (int)RUBY_IO_PRIORITY == POLLPRI && (int)RUBY_IO_WRITABLE == POLLOUT,
@@ -132,16 +132,20 @@ static bool worth_trying(struct transfer *transfer)
     return transfer->verb == UW_WRITE ? !sends_with_others(transfer) : !read_untried(transfer);
 }
 
-/* One that had nothing is not tried for its next reads, the more of them the more often that was so: a conversation
- * waits for nearly every answer, while a stream that flows is found out soon enough. */
+/* After one that had nothing the next is tried all the same, after two in a row 2 are not, then 6, then 14: a
+ * conversation waits for nearly every answer, while a stream that flows is found out soon enough. */
 static void note_try(struct transfer *transfer, ssize_t result)
 {
     struct rb_uw_reads *reads = reads_of(transfer);
-    unsigned untried = result == -EAGAIN ? 2u * reads->after_last + 1 : 0;
 
     transfer->pollable = result == -EAGAIN;
-    if (transfer->verb == UW_READ)
-        reads->untried = reads->after_last = (uint8_t)(untried < UNTRIED_READS_MAX ? untried : UNTRIED_READS_MAX);
+    if (transfer->verb != UW_READ)
+        return;
+    if (result != -EAGAIN)
+        reads->misses = 0;
+    else if (reads->misses < MISSES_MAX)
+        reads->misses++;
+    reads->untried = reads->misses ? (uint8_t)((1U << reads->misses) - 2) : 0;
 }
 
 static ssize_t try_socket(const struct transfer *transfer, size_t length)
