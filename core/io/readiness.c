@@ -200,14 +200,20 @@ static ssize_t read_stream(const struct uw_operation *operation)
     return -1;
 }
 
-/* The same in one call. Only the first time: by now the number may be another file's, with which that fails. */
+static bool cannot_be_tried(ssize_t count)
+{
+    return count < 0 && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL);
+}
+
+/* The same in one call. Only the first time: by now the number may be another file's, which cannot be read so. Any
+ * other error counts: a connection tells it once, and reading again would find the end. */
 static ssize_t read_pollable(struct uw_operation *operation)
 {
     struct iovec part = {operation->data, operation->length};
     ssize_t count = preadv2(operation->fd, &part, 1, -1, RWF_NOWAIT);
 
     operation->pollable = false;
-    return count >= 0 || errno == EAGAIN ? count : read_stream(operation);
+    return cannot_be_tried(count) ? read_stream(operation) : count;
 }
 
 static int64_t read_once(struct uw_operation *operation)

@@ -89,6 +89,28 @@ CONTRACT(reading_a_socket_waits_for_bytes)
     }
 }
 
+/* The error is told once: whoever reads again finds the end of the stream. */
+CONTRACT(an_error_of_a_stream_is_told)
+{
+    char buffer[8];
+    int fds[2], before;
+
+    for (int i = 0; i < 4; i++) {
+        struct uw_operation read = {
+            .verb = UW_READ, .data = buffer, .length = 8, .offset = -1, .socket = i & 1, .pollable = i & 2};
+
+        make_pair(fds);
+        read.fd = fds[0];
+        before = results;
+        CHECK_EQUAL(1, write(fds[0], "x", 1));
+        run_into_waiting(&read);
+        CHECK_EQUAL(0, uw_close(&loop, fds[1])); /* before that byte was read */
+        turn_until(&results, before + 1);
+        CHECK_EQUAL(-ECONNRESET, last_result);
+        CHECK_EQUAL(0, uw_close(&loop, fds[0]));
+    }
+}
+
 /* A number may be another file's by now than the one of which it was said. */
 CONTRACT(what_is_wrongly_said_to_be_pollable_is_read)
 {
