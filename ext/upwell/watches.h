@@ -37,6 +37,7 @@ struct rb_uw_watches {
     struct uw_list opened; /* in the list of those that have it open */
 
     bool blocking;       /* a thread waits without the interpreter's lock */
+    bool lets_others;    /* or lets other threads have that lock for a moment */
     bool woken;          /* the wait is to end */
     int64_t lock_let_ns; /* when the thread that waits last let others have that lock */
 

@@ -133,9 +133,9 @@ void rb_uw_watches_close(struct rb_uw_watches *watches)
 {
     if (!watches->open)
         return;
-    if (watches->blocking && watches->forks == forks)
+    if ((watches->blocking || watches->lets_others) && watches->forks == forks)
         rb_raise(rb_eUpwellError, "another thread waits: only one thread at a time may");
-    watches->blocking = false;
+    watches->blocking = watches->lets_others = false;
     close_loop(watches);
 }
 
@@ -195,12 +195,26 @@ static bool over(const struct rb_uw_watches *watches, uint64_t wakes)
     return watches->fired || watches->woken || watches->loop.wakes != wakes;
 }
 
-static void let_others(struct rb_uw_watches *watches)
+static VALUE let_others(VALUE unused)
+{
+    (void)unused;
+    rb_thread_schedule();
+    return Qnil;
+}
+
+static VALUE go_on_alone(VALUE argument)
+{
+    ((struct rb_uw_watches *)argument)->lets_others = false;
+    return Qnil;
+}
+
+static void let_others_if_due(struct rb_uw_watches *watches)
 {
     if (watches->loop.now_ns - watches->lock_let_ns < LOCK_HELD_NS)
         return;
     watches->lock_let_ns = watches->loop.now_ns;
-    rb_thread_schedule();
+    watches->lets_others = true;
+    rb_ensure(let_others, Qnil, go_on_alone, (VALUE)watches);
 }
 
 /* A look without letting the interpreter's lock go comes first: under load there is always something, and other threads
@@ -212,7 +226,7 @@ static int turn(struct rb_uw_watches *watches, uint64_t wakes, int64_t wait_ns)
     if (wait.status || wait_ns == 0)
         return wait.status;
     if (over(watches, wakes)) {
-        let_others(watches);
+        let_others_if_due(watches);
         return 0;
     }
     rb_ensure(block, (VALUE)&wait, unblock, (VALUE)&wait);

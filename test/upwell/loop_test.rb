@@ -349,6 +349,21 @@ module LoopTests
     other.join
   end
 
+  # While it lets others run, it waits all the same: they must not have it open a loop of their own.
+  def test_one_thread_at_a_time_while_it_always_has_events
+    reader, writer = pipe
+    writer.write("x")
+    @loop.watch_io(:ready, reader, false, false)
+    other = Thread.new do
+      Thread.current.report_on_exception = false
+      500.times { sleep(0.000001) && @loop.next_event }
+    ensure
+      @loop.stop
+    end
+    @loop.each { |key| assert_equal :ready, key }
+    assert_raises(Upwell::Error) { other.join }
+  end
+
   def test_one_thread_at_a_time
     thread = Thread.new { @loop.next_event }
     Thread.pass until waiting?(thread)
