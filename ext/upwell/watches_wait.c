@@ -13,9 +13,15 @@
 static unsigned forks; /* how often this process is the child of a fork */
 static struct uw_list opened = {&opened, &opened};
 
+/* The threads that wait are the parent's. */
 static void count_fork(void)
 {
     forks++;
+    for (struct uw_list *link = opened.next; link != &opened; link = link->next) {
+        struct rb_uw_watches *watches = uw_owner(link, struct rb_uw_watches, opened);
+
+        watches->blocking = watches->lets_others = false;
+    }
 }
 
 void rb_uw_init_watches(void)
@@ -133,9 +139,8 @@ void rb_uw_watches_close(struct rb_uw_watches *watches)
 {
     if (!watches->open)
         return;
-    if ((watches->blocking || watches->lets_others) && watches->forks == forks)
+    if (watches->blocking || watches->lets_others)
         rb_raise(rb_eUpwellError, "another thread waits: only one thread at a time may");
-    watches->blocking = watches->lets_others = false;
     close_loop(watches);
 }
 

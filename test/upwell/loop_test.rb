@@ -413,6 +413,15 @@ module LoopTests
     assert_predicate Process.wait2(pid).last, :success?
   end
 
+  def test_a_child_process_that_never_waits_does_not_disturb_its_parent
+    skip "no fork here" unless Process.respond_to?(:fork)
+    thread = Thread.new { @loop.next_event }
+    Thread.pass until waiting?(thread)
+    Process.wait(fork { @loop.emit(:child) && @loop.signal && exit! })
+    @loop.emit(:own)
+    assert_equal :own, thread.value
+  end
+
   def test_a_child_process_that_ends_does_not_disturb_its_parent
     skip "no fork here" unless Process.respond_to?(:fork)
     reader, writer = pipe

@@ -23,7 +23,7 @@ module Upwell
       # @return [void]
       def wake
         @woken = true
-        @writer.write_nonblock(".", exception: false)
+        @writer.write_nonblock(".", exception: false) if @pid == Process.pid # else the pipe is the parent's
       end
 
       # Ends the wait in progress.
