@@ -315,22 +315,19 @@ static void wait_for(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct uw_descriptor *descriptor = descriptor_of(state_of(loop), operation->fd);
     struct uw_operation **list;
-    bool alone;
-    int error = 0;
+    int error;
 
     if (!descriptor) {
         uw_complete_later(loop, operation, -ENOMEM);
         return;
     }
-    alone = !descriptor->readers && !descriptor->writers;
     list = reads(operation) ? &descriptor->readers : &descriptor->writers;
     while (*list)
         list = &(*list)->next;
     *list = operation;
-    /* Whoever polls a descriptor may have closed it and opened another file under its number since, without telling the
-     * loop; likewise when nobody waited for a while. Then the kernel has forgotten what it was told. */
-    if (alone || polls(operation) || descriptor->interest != wanted_events(descriptor))
-        error = set_interest(loop, descriptor, operation->fd, wanted_events(descriptor));
+    /* Even when the interest is that of another who waits: a descriptor may have been closed, and another file opened
+     * under its number since, without telling the loop. Then the kernel has forgotten what it was told. */
+    error = set_interest(loop, descriptor, operation->fd, wanted_events(descriptor));
     if (error) {
         unlink_operation(reads(operation) ? &descriptor->readers : &descriptor->writers, operation);
         uw_complete_later(loop, operation, error == -EPERM ? answer_of_file(operation) : error);

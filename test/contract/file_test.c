@@ -111,6 +111,30 @@ CONTRACT(an_error_of_a_stream_is_told)
     }
 }
 
+/* IO.select goes on when one of its IOs is closed, and the number is used again. */
+CONTRACT(reading_is_told_although_another_polls_what_had_the_number_before)
+{
+    char buffer[8];
+    int before[2], fds[2];
+    struct uw_operation poll = {.verb = UW_POLL, .length = POLLIN}, read = {.verb = UW_READ, .data = buffer};
+
+    CHECK(pipe2(before, O_CLOEXEC) == 0 && pipe2(fds, O_CLOEXEC) == 0);
+    poll.fd = read.fd = before[0];
+    run_into_waiting(&poll);
+    CHECK_EQUAL(before[0], dup3(fds[0], before[0], O_CLOEXEC));
+    read.length = sizeof buffer;
+    read.offset = -1;
+    run_into_waiting(&read);
+    CHECK_EQUAL(1, write(fds[1], "x", 1));
+    for (int turns = 0; read.pending && turns < 2; turns++) /* one may bring what the other told before */
+        CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
+    CHECK(!read.pending && last_result == 1 && buffer[0] == 'x');
+    if (poll.pending)
+        CHECK_EQUAL(-ECANCELED, cancel(&poll));
+    CHECK_EQUAL(0, uw_close(&loop, before[0]));
+    CHECK(close(before[1]) == 0 && close(fds[0]) == 0 && close(fds[1]) == 0);
+}
+
 /* A number may be another file's by now than the one of which it was said. */
 CONTRACT(what_is_wrongly_said_to_be_pollable_is_read)
 {
