@@ -125,8 +125,9 @@ static VALUE cancel_rest(VALUE argument)
 {
     struct select *select = (struct select *)argument;
 
-    if (select->wait.generation == select->scheduler->generation)
-        select->scheduler->selected -= (size_t)select->count;
+    if (select->wait.generation != select->scheduler->generation)
+        return Qnil; /* after a fork, or the end of the loop: all of that is gone */
+    select->scheduler->selected -= (size_t)select->count;
     for (long i = 0; i < select->count; i++)
         uw_cancel(select->scheduler->loop, &select->items[i].operation);
     for (long i = 0; i < select->count; i++)

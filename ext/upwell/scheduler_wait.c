@@ -149,6 +149,8 @@ void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
     VALUE error = Qnil;
     int state = 0;
 
+    if (wait->generation != scheduler->generation)
+        return;
     if (left) /* what it waited for is over, but the scheduler must not be */
         begin(wait, &scheduler->waits);
 

@@ -174,6 +174,24 @@ class SchedulerFiberTest < Minitest::Test
     end
   end
 
+  def test_fibers_that_outlive_their_scheduler_can_be_raised_into
+    BACKENDS.each do |backend|
+      reader, writer = IO.pipe
+      ended = []
+      Thread.new do
+        Fiber.set_scheduler(Upwell::Scheduler.new(backend: backend))
+        waits = [-> { IO.select([reader]) }, -> { reader.read(1) }, -> { sleep }]
+        fibers = waits.map { |wait| Fiber.schedule { 2.times { ended << ends_in(&wait) } } }
+        assert_raises(KeyError) { interrupted(KeyError) { Fiber.set_scheduler(nil) } }
+        fibers.each { |fiber| fiber.raise(IOError) }
+      end.join
+      assert_equal [IOError] * 3, ended.last(3), backend
+      assert_equal 6, ended.size
+    ensure
+      [reader, writer].each(&:close)
+    end
+  end
+
   def test_a_thread_that_is_killed_ends_its_fibers
     BACKENDS.each do |backend|
       ensured = Thread::Queue.new
@@ -208,5 +226,26 @@ class SchedulerFiberTest < Minitest::Test
       Fiber.schedule { assert_equal 1, Fiber[:upwell] }
       Fiber.schedule(storage: { upwell: 2 }) { assert_equal 2, Fiber[:upwell] }
     end
+  end
+
+  private
+
+  # The class of what ends the block: `close` ends fibers by what is no StandardError.
+  def ends_in
+    yield
+  rescue Exception => e # rubocop:disable Lint/RescueException
+    e.class
+  end
+
+  # Raises in this thread as soon as it waits.
+  def interrupted(error)
+    thread = Thread.current
+    other = Thread.new do
+      Thread.pass until thread.status == "sleep"
+      thread.raise(error)
+    end
+    yield
+  ensure
+    other.join
   end
 end
