@@ -354,14 +354,21 @@ module LoopTests
     reader, writer = pipe
     writer.write("x")
     @loop.watch_io(:ready, reader, false, false)
+    refused = []
     other = Thread.new do
-      Thread.current.report_on_exception = false
       500.times { sleep(0.000001) && @loop.next_event }
+    rescue Upwell::Error => e
+      refused << e
     ensure
       @loop.stop
     end
-    @loop.each { |key| assert_equal :ready, key }
-    assert_raises(Upwell::Error) { other.join }
+    begin
+      @loop.each { |key| assert_equal :ready, key }
+    rescue Upwell::Error => e
+      refused << e # the other was there first
+    end
+    other.join
+    refute_empty refused
   end
 
   def test_one_thread_at_a_time

@@ -180,13 +180,14 @@ class SchedulerFiberTest < Minitest::Test
       ended = []
       Thread.new do
         Fiber.set_scheduler(Upwell::Scheduler.new(backend: backend))
-        waits = [-> { IO.select([reader]) }, -> { reader.read(1) }, -> { sleep }]
+        waits = [-> { reader.wait_readable }, -> { reader.read(1) }, -> { sleep }]
+        waits << -> { IO.select([reader]) } if RUBY_VERSION >= "3.2" # else the thread would wait
         fibers = waits.map { |wait| Fiber.schedule { 2.times { ended << ends_in(&wait) } } }
         assert_raises(KeyError) { interrupted(KeyError) { Fiber.set_scheduler(nil) } }
         fibers.each { |fiber| fiber.raise(IOError) }
       end.join
-      assert_equal [IOError] * 3, ended.last(3), backend
-      assert_equal 6, ended.size
+      assert_equal [IOError] * (ended.size / 2), ended.last(ended.size / 2), backend
+      assert_operator ended.size, :>=, 6
     ensure
       [reader, writer].each(&:close)
     end
