@@ -78,8 +78,7 @@ struct rb_uw_wait {
     bool blocked; /* is in `blocked` */
     struct uw_operation operation;
     struct uw_list link, unblocked, descriptor;
-    VALUE io;                 /* what the operation is on, or nil */
-    struct rb_uw_wait *outer; /* that was in its place in `blocked`: a trap handler may wait on a fiber that waits */
+    VALUE io; /* what the operation is on, or nil */
 };
 
 /* scheduler_class.c */
@@ -160,7 +159,7 @@ void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns);
 /* Suspends it until it is unblocked (true) or the time is up (false). */
 bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns);
 
-/* The record of a fiber that waits to be unblocked, the innermost; or NULL. */
+/* The record of a fiber that waits to be unblocked; or NULL. */
 struct rb_uw_wait *rb_uw_wait_of_blocked(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
 /* Submits wait->operation, on `io`, and suspends the fiber until it has ended. Returns its result; after a time-out,

@@ -73,11 +73,9 @@ static VALUE scheduler_unblock(VALUE self, VALUE blocker, VALUE fiber)
             rb_ary_push(scheduler->early, fiber);
         return Qnil;
     }
-    for (; wait; wait = wait->outer) { /* whichever is meant: Ruby looks, and blocks again */
-        wait->over = true;
-        uw_list_remove(&wait->unblocked);
-        uw_list_append(&scheduler->unblocked, &wait->unblocked);
-    }
+    wait->over = true;
+    uw_list_remove(&wait->unblocked);
+    uw_list_append(&scheduler->unblocked, &wait->unblocked);
     wake(scheduler);
     return Qnil;
 }

@@ -113,26 +113,16 @@ static void begin(struct rb_uw_wait *wait, struct uw_list *list)
     wait->scheduler->waiting++;
 }
 
-static void forget_blocked(const struct rb_uw_wait *wait)
-{
-    st_table *blocked = wait->scheduler->blocked;
-    st_data_t fiber = wait->fiber;
-
-    if (wait->outer)
-        st_insert(blocked, fiber, (st_data_t)wait->outer);
-    else
-        st_delete(blocked, &fiber, NULL);
-}
-
 static void forget(struct rb_uw_wait *wait)
 {
     struct rb_uw_scheduler *scheduler = wait->scheduler;
+    st_data_t fiber = wait->fiber;
 
     if (wait->generation != scheduler->generation)
         return; /* after a fork, or the end of the loop: all of that is gone */
     uw_timer_stop(scheduler->loop, &wait->timer);
     if (wait->blocked)
-        forget_blocked(wait);
+        st_delete(scheduler->blocked, &fiber, NULL);
     uw_list_remove(&wait->ready);
     uw_list_remove(&wait->unblocked);
     uw_list_remove(&wait->descriptor);
@@ -272,20 +262,12 @@ bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns)
     return !wait->timed_out;
 }
 
-static int note(st_data_t *fiber, st_data_t *record, st_data_t wait, int existing)
-{
-    (void)fiber;
-    ((struct rb_uw_wait *)wait)->outer = existing ? (struct rb_uw_wait *)*record : NULL;
-    *record = wait;
-    return ST_CONTINUE;
-}
-
 static void note_sleeping(struct rb_uw_scheduler *scheduler)
 {
     while (!uw_list_empty(&scheduler->sleeping)) {
         struct rb_uw_wait *wait = uw_owner(scheduler->sleeping.next, struct rb_uw_wait, link);
 
-        st_update(scheduler->blocked, wait->fiber, note, (st_data_t)wait);
+        st_insert(scheduler->blocked, wait->fiber, (st_data_t)wait);
         wait->blocked = true;
         uw_list_remove(&wait->link);
         uw_list_append(&scheduler->waits, &wait->link);
@@ -296,6 +278,8 @@ struct rb_uw_wait *rb_uw_wait_of_blocked(struct rb_uw_scheduler *scheduler, VALU
 {
     st_data_t record;
 
+    if (st_lookup(scheduler->blocked, fiber, &record))
+        return (struct rb_uw_wait *)record;
     note_sleeping(scheduler);
     return st_lookup(scheduler->blocked, fiber, &record) ? (struct rb_uw_wait *)record : NULL;
 }

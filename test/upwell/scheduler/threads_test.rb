@@ -130,39 +130,6 @@ class SchedulerThreadsTest < Minitest::Test
     end
   end
 
-  # On a fiber that waits itself, and turns the loop meanwhile.
-  def test_a_trap_handler_waits
-    assert_equal %w[2 trapped 1 0], told(["2"], ["trapped"], ["1"], ["0"])
-    assert_equal %w[trapped 2 1 0], told(["trapped"], ["2"], ["1"], ["0"])
-    assert_equal %w[trapped 2 1 0], told(["trapped"], ["2"], %w[0 1])
-  end
-
-  # The lines of WAITING, which is told what the next is to say: by a signal, or by what it waits for.
-  def told(*steps)
-    IO.popen([RbConfig.ruby, "-I#{$LOAD_PATH.first}", "-rupwell", "-e", WAITING], "r+") do |child|
-      assert_equal "ready\n", child.gets
-      steps.flat_map do |inputs|
-        inputs.each { |input| input == "trapped" ? Process.kill(:USR1, child.pid) : child.puts(input) }
-        inputs.map { Timeout.timeout(PATIENCE) { child.gets.to_s.chomp } }
-      end
-    ensure
-      Process.kill(:KILL, child.pid)
-    end
-  end
-
-  WAITING = <<~RUBY
-    $stdout.sync = true
-    queues = Array.new(3) { Thread::Queue.new }
-    trap(:USR1) { puts "trapped"; puts queues[1].pop }
-    Thread.new { $stdin.each_line { |line| queues[Integer(line)] << line } }
-    Fiber.set_scheduler(Upwell::Scheduler.new)
-    Fiber.new(blocking: false) do
-      Fiber.schedule { puts queues[2].pop }
-      puts "ready"
-      puts queues[0].pop
-    end.resume
-  RUBY
-
   # The scheduler's turn without the interpreter's lock is one that a trap handler may end.
   def test_a_trap_handler_unblocks
     IO.popen([RbConfig.ruby, "-I#{$LOAD_PATH.first}", "-rupwell", "-e", <<~RUBY]) do |out|
