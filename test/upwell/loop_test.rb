@@ -41,6 +41,12 @@ module LoopTests
     IO.pipe.tap { |pair| (@pipes ||= []).concat(pair) }
   end
 
+  def watch_what_is_always_ready
+    reader, writer = pipe
+    writer.write("x") # which nobody reads
+    @loop.watch_io(:ready, reader, false, false)
+  end
+
   def teardown
     @pipes&.each(&:close)
   end
@@ -338,9 +344,7 @@ module LoopTests
 
   # Ruby by itself would leave a busy thread the lock for 100 ms.
   def test_other_threads_run_while_it_always_has_events
-    reader, writer = pipe
-    writer.write("x")
-    @loop.watch_io(:ready, reader, false, false)
+    watch_what_is_always_ready
     other = Thread.new { 20.times { sleep(0.000001) } && @loop.stop }
     taken = -> { Process.times.then { |times| times.utime + times.stime } }
     before = taken.call
@@ -351,9 +355,7 @@ module LoopTests
 
   # While it lets others run, it waits all the same: they must not have it open a loop of their own.
   def test_one_thread_at_a_time_while_it_always_has_events
-    reader, writer = pipe
-    writer.write("x")
-    @loop.watch_io(:ready, reader, false, false)
+    watch_what_is_always_ready
     refused = []
     other = Thread.new do
       500.times { sleep(0.000001) && @loop.next_event }
