@@ -1,8 +1,5 @@
 #include "server/connection.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,10 +9,35 @@
 
 #define LOOPBACK "127.0.0.1" /* what a client on a UNIX socket is taken for */
 
+/* Asked for at once: later the client may have reset the connection, and nobody knows who it was. */
+static bool note_remote(struct uw_connection *connection)
+{
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+    socklen_t size = sizeof address;
+
+    if (getpeername(connection->fd, (struct sockaddr *)&address, &size))
+        return false;
+    if (address.ss_family == AF_UNIX)
+        memcpy(connection->remote, LOOPBACK, sizeof LOOPBACK);
+    return address.ss_family == AF_UNIX || uw_address_text(&address, connection->remote, &connection->remote_port);
+}
+
+static void begin(struct uw_connection *connection)
+{
+    struct uw_server *server = connection->server;
+
+    uw_list_append(&server->all, &connection->link);
+    uw_submit(&server->loop, &connection->receive);
+    uw_connection_await_read(connection, server->loop.now_ns + server->settings.head_timeout_ns);
+    if (atomic_load(&server->draining))
+        uw_connection_drain(connection);
+}
+
 void uw_connection_open(struct uw_server *server, struct uw_listener *listener, int fd)
 {
     struct uw_connection *connection = uw_slab_take(&server->connections);
 
+    server->counts.accepted++;
     if (!connection) {
         close(fd);
         return;
@@ -30,13 +52,13 @@ void uw_connection_open(struct uw_server *server, struct uw_listener *listener, 
         .write_deadline_ns = UW_FOREVER,
     };
     atomic_init(&connection->outgoing_bytes, 0);
-    uw_list_append(&server->all, &connection->link);
     uw_list_init(&connection->work);
-    server->counts.accepted++;
-    uw_submit(&server->loop, &connection->receive);
-    uw_connection_await_read(connection, server->loop.now_ns + server->settings.head_timeout_ns);
-    if (atomic_load(&server->draining))
-        uw_connection_drain(connection);
+    if (note_remote(connection)) {
+        begin(connection);
+    } else { /* gone already */
+        uw_slab_give(&server->connections, connection);
+        close(fd);
+    }
 }
 
 /* The timer is only ever moved to an earlier time; one that comes early finds the true deadline and goes on to it. A
@@ -231,30 +253,14 @@ void uw_connection_try_detach(struct uw_connection *connection)
     answer_detached(connection, fd);
 }
 
-static void address_text(const struct sockaddr_storage *address, char text[UW_ADDRESS_BYTES])
-{
-    const void *number = NULL;
-
-    if (address->ss_family == AF_INET)
-        number = &((const struct sockaddr_in *)address)->sin_addr;
-    else if (address->ss_family == AF_INET6)
-        number = &((const struct sockaddr_in6 *)address)->sin6_addr;
-    if (!number || !inet_ntop(address->ss_family, number, text, UW_ADDRESS_BYTES))
-        memcpy(text, LOOPBACK, sizeof LOOPBACK);
-}
-
 const char *uw_request_remote(const struct uw_request *request)
 {
-    struct uw_connection *connection = request->connection;
-    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
-    socklen_t size = sizeof address;
+    return request->connection->remote;
+}
 
-    if (!connection->remote[0]) {
-        if (getpeername(connection->fd, (struct sockaddr *)&address, &size))
-            address.ss_family = AF_UNSPEC;
-        address_text(&address, connection->remote);
-    }
-    return connection->remote;
+int uw_request_remote_port(const struct uw_request *request)
+{
+    return request->connection->remote_port;
 }
 
 const char *uw_request_local(const struct uw_request *request, int *port)

@@ -44,13 +44,14 @@ struct uw_connection {
     atomic_size_t outgoing_bytes; /* handed over by the handler and not sent yet */
 
     struct uw_detached *detached;
-    char remote[UW_ADDRESS_BYTES];
+    char remote[UW_ADDRESS_BYTES]; /* the client's address */
+    int remote_port;               /* 0 for a UNIX socket */
 };
 
 /* connection.c: a connection's beginning, deadlines and end. */
 
-/* Begins to serve a connected descriptor, which is the connection's from now on, also when this fails for want of
- * memory. */
+/* Begins to serve a connected descriptor, which is the connection's from now on. One whose client is gone already, or
+ * for which there is no memory, is closed. */
 void uw_connection_open(struct uw_server *server, struct uw_listener *listener, int fd);
 
 /* Closes without waiting for anything but the operations in the kernel; a request that the handler has is told as lost.

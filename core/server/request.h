@@ -88,8 +88,10 @@ bool uw_request_keeps_alive(const struct uw_request *request);
  * Any thread. */
 bool uw_request_await_drain(struct uw_request *request);
 
-/* The client's address as text, the server's as text and its port. Valid as long as the connection. */
+/* The client's address as text and its port, and the server's; the port of a UNIX socket is 0. They stay as they were
+ * at accepting, and are valid as long as the connection. Any thread. */
 const char *uw_request_remote(const struct uw_request *request);
+int uw_request_remote_port(const struct uw_request *request);
 const char *uw_request_local(const struct uw_request *request, int *port);
 
 /* Takes the connection away from the server once what was handed over has been sent: `detached->done` is called on the

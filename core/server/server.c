@@ -1,8 +1,6 @@
 #include "server/server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -134,18 +132,9 @@ static void note_address(struct uw_listener *listener, int fd)
 {
     struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
     socklen_t size = sizeof address;
-    const void *number = NULL;
 
-    if (getsockname(fd, (struct sockaddr *)&address, &size))
-        address.ss_family = AF_UNSPEC;
-    if (address.ss_family == AF_INET) {
-        number = &((struct sockaddr_in *)&address)->sin_addr;
-        listener->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
-    } else if (address.ss_family == AF_INET6) {
-        number = &((struct sockaddr_in6 *)&address)->sin6_addr;
-        listener->port = ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
-    }
-    if (!number || !inet_ntop(address.ss_family, number, listener->address, sizeof listener->address))
+    if (getsockname(fd, (struct sockaddr *)&address, &size) ||
+        !uw_address_text(&address, listener->address, &listener->port))
         memcpy(listener->address, UNIX_ADDRESS, sizeof UNIX_ADDRESS);
 }
 

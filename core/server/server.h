@@ -9,12 +9,12 @@
 #include "base/slab.h"
 #include "http/parser.h"
 #include "io/loop.h"
+#include "server/address.h"
 #include "server/request.h"
 
 #define UW_LISTENERS_MAX 16
 #define UW_GATHER_MAX 16             /* requests; see uw_loop.gather_max */
 #define UW_GATHER_CONNECTIONS_MIN 64 /* with fewer, server and clients would wait for each other */
-#define UW_ADDRESS_BYTES 46          /* INET6_ADDRSTRLEN */
 
 #define UW_PENDING_BYTES_MAX 65536     /* received ahead of its turn; then the connection is not read for a while */
 #define UW_SEND_BYTES_MAX (256 * 1024) /* a client must take so many within write_timeout */

@@ -16,8 +16,6 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
         return;
     }
     request->events = event;
-    if (event == UW_EVENT_REQUEST)
-        (void)uw_request_remote(request); /* while nobody can close the descriptor */
     uw_queue_push(&reactor->queue, request);
 }
 
