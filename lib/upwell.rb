@@ -20,6 +20,7 @@ module Upwell
   autoload :StaticServer, "upwell/static_server"
 end
 
+require_relative "upwell/log"
 require_relative "upwell/error_log"
 require_relative "upwell/configuration"
 require_relative "upwell/server"

@@ -1,20 +1,41 @@
 # frozen_string_literal: true
 
+require_relative "log"
+
 module Upwell
   # Tells the operator about an exception that an application let out.
   module ErrorLog
-    # Writes the request's method and path, the exception and its backtrace to `rack.errors`, in one piece.
+    UNTOLD = [StandardError, ScriptError, SystemStackError].freeze # what an application's `message` may raise
+
+    # Writes the request's method and path, the exception and its backtrace to `rack.errors`, in one piece; to standard error when that fails.
     #
     # @param error [Exception]
     # @param env [Hash, nil] of the request, if it got that far
-    # @return [void] never raises a StandardError: a log that cannot be written must not end the server
+    # @return [void] a log that cannot be written must not end the server
     def self.report(error, env)
-      request = env ? " during #{env["REQUEST_METHOD"]} #{env["PATH_INFO"]}" : ""
-      stream = (env && env["rack.errors"]) || $stderr
-      stream.write("Error#{request}: #{error.full_message(highlight: false)}\n")
-      stream.flush if stream.respond_to?(:flush)
-    rescue StandardError
-      nil
+      record = "Error#{place(env)}: ".b << text(error).b
+      stream = env && env["rack.errors"]
+      (stream && Log.tell(record, stream)) || Log.tell(record)
     end
+
+    def self.place(env)
+      env ? " during #{env["REQUEST_METHOD"].to_s.b} #{env["PATH_INFO"].to_s.b}" : ""
+    end
+    private_class_method :place
+
+    # An exception may be unable to tell its message: one raised within C, in Ruby 3.1 with error_highlight; or by its author's mistake.
+    def self.text(error)
+      error.full_message(highlight: false)
+    rescue *UNTOLD
+      [plain(error), *error.backtrace].join("\n\tfrom ")
+    end
+    private_class_method :text
+
+    def self.plain(error)
+      "#{Exception.instance_method(:to_s).bind_call(error)} (#{error.class})"
+    rescue *UNTOLD
+      error.class.to_s
+    end
+    private_class_method :plain
   end
 end

@@ -97,7 +97,7 @@ module Upwell
 
     def tell_lost_lines
       lost = @reactors.sum(&:log_lines_lost)
-      warn "Upwell lost #{lost} lines of the access log: it could not be written in time" if lost.positive?
+      Log.tell "#{lost} lines of the access log are lost: it could not be written in time" if lost.positive?
     end
   end
 end

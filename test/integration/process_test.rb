@@ -40,6 +40,20 @@ class ProcessTest < Minitest::Test
     end
   end
 
+  # `run App` for `run App.new`: Ruby 3.1 cannot tell the message of a NoMethodError that no Ruby code raised.
+  def test_an_application_that_cannot_be_called_is_told_in_every_mode
+    Dir.mktmpdir do |dir|
+      path = File.join(dir, "config.ru")
+      File.write(path, "class App; end\nrun App\n")
+      MODES.each do |mode|
+        ServerProcess.open("--mode", mode, app: path) do |server|
+          assert_equal 500, RawClient.get(server.port, "/a").status
+          server.await(/\A\d{4}-\d\d-\d\dT[\d:]{8}Z upwell\[#{server.pid}\]: Error during GET \/a: .*undefined method .call' .*App/)
+        end
+      end
+    end
+  end
+
   def test_an_unusable_backend_in_the_environment_names_those_that_work
     output, status = command(HELLO, env: { "UPWELL_BACKEND" => "nothing" })
     assert_match(/UPWELL_BACKEND.*epoll/m, output)

@@ -129,7 +129,7 @@ module Upwell
       end
 
       def give_up
-        warn "Upwell ended with requests in flight"
+        Log.tell "Upwell ended with requests in flight"
         @status = 1
       end
 

@@ -23,7 +23,7 @@ module Upwell
 
       # May be called in a trap handler. A file that cannot be written now leaves the server with the one it has.
       def open_again
-        reopen { |path, error| $stderr.write("Upwell: log file #{path} cannot be opened again: #{error.message}\n") }
+        reopen { |path, error| Log.tell("log file #{path} cannot be opened again: #{error.message}") }
       end
 
       private

@@ -24,7 +24,7 @@ module Upwell
         trap_signals
         puts "Upwell #{VERSION} serves on #{@server.description}, no workers" unless @configuration.quiet
         finished = @server.run
-        warn "Upwell ended with requests in flight" unless finished
+        Log.tell "Upwell ended with requests in flight" unless finished
         finished ? 0 : 1
       ensure
         Listeners.remove(listeners || [])
@@ -35,7 +35,7 @@ module Upwell
       def trap_signals
         %w[TERM INT].each { |signal| trap(signal) { terminate } }
         trap("HUP") { @log_file.open_again }
-        trap("USR1") { $stderr.write("SIGUSR1: a phased restart needs workers (-w N)\n") }
+        trap("USR1") { Log.tell("SIGUSR1: a phased restart needs workers (-w N)") }
       end
 
       def terminate

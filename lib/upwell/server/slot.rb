@@ -101,7 +101,7 @@ module Upwell
         @successor = nil
         return note_end(dead) if @draining
 
-        warn "Upwell: the new worker #{index} could not start; the old one goes on, and the restart ends here"
+        Log.tell "the new worker #{index} could not start; the old one goes on, and the restart ends here"
         false
       end
 
@@ -110,7 +110,7 @@ module Upwell
         @worker = @successor
         @successor = nil
         return note_end(dead) if @draining
-        return puts("Upwell: worker #{index} was replaced (#{dead.pid} by #{@worker.pid})") if dead.draining?
+        return Log.tell("worker #{index} was replaced (#{dead.pid} by #{@worker.pid})") if dead.draining?
 
         @worker ? tell_death(dead) : start_again(dead)
       end
@@ -129,7 +129,7 @@ module Upwell
       end
 
       def tell_death(dead, remedy = "")
-        warn "Upwell: worker #{index} (#{dead.pid}) died: #{dead.status}#{remedy}"
+        Log.tell "worker #{index} (#{dead.pid}) died: #{dead.status}#{remedy}"
       end
     end
   end

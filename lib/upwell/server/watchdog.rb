@@ -35,8 +35,8 @@ module Upwell
       end
 
       def report(busy)
-        @log.write(format("Upwell: a request has kept the loop for %.1f s, and every other client waits; it is at\n%s\n", busy,
-                          (@thread.backtrace || []).map { |line| "    #{line}" }.join("\n")))
+        Log.tell(format("a request has kept the loop for %.1f s, and every other client waits; it is at\n%s", busy,
+                        (@thread.backtrace || []).map { |line| "    #{line}" }.join("\n")), @log)
       end
     end
   end

@@ -127,7 +127,7 @@ module Upwell
 
       def kill_late
         @deadline = nil
-        warn "Upwell: process #{pid} #{draining? ? "did not finish its requests" : "was not ready"} in time and is killed"
+        Log.tell "process #{pid} #{draining? ? "did not finish its requests" : "was not ready"} in time and is killed"
         signal("KILL")
       end
     end

@@ -25,7 +25,7 @@ module Upwell
         ready.close
         @server.run ? 0 : 1
       rescue ConfigurationError, BackendError => e
-        warn "upwell: #{e.message}"
+        Log.tell e.message
         1
       end
 

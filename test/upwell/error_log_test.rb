@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require "stringio"
+
+# The log of exceptions: whatever the exception and the stream do, the operator gets a line.
+class ErrorLogTest < Minitest::Test
+  STAMP = /\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ upwell\[#{Process.pid}\]: /
+
+  # An exception that raises when it is asked what happened.
+  class Mute < StandardError
+    def initialize(failure)
+      super()
+      @failure = failure
+    end
+
+    def message
+      raise @failure
+    end
+  end
+
+  def raised(error)
+    raise error
+  rescue StandardError => e
+    e
+  end
+
+  # @return [Array<String>] what came to rack.errors, and to standard error
+  def report(error, errors: StringIO.new, **env)
+    _, standard = capture_io { Upwell::ErrorLog.report(error, { "rack.errors" => errors, "REQUEST_METHOD" => "GET", **env }) }
+    [errors.respond_to?(:string) ? errors.string : nil, standard]
+  end
+
+  def test_a_record_has_time_process_request_and_backtrace
+    told, standard = report(raised(RuntimeError.new("on purpose")), "PATH_INFO" => "/a")
+    assert_match(/#{STAMP}Error during GET \/a: .*on purpose \(RuntimeError\)/, told)
+    assert_includes told, __FILE__
+    assert_empty standard
+  end
+
+  def test_an_exception_that_cannot_tell_its_message
+    [RuntimeError, NotImplementedError, SystemStackError].each do |failure|
+      told, = report(raised(Mute.new(failure)), "PATH_INFO" => "/a")
+      assert_match(/#{STAMP}Error during GET \/a: .*ErrorLogTest::Mute.*#{__FILE__}/m, told)
+    end
+  end
+
+  def test_a_closed_log_of_the_request
+    closed = StringIO.new.tap(&:close)
+    _, standard = report(raised(RuntimeError.new("on purpose")), errors: closed, "PATH_INFO" => "/a")
+    assert_match(/#{STAMP}Error during GET \/a: .*on purpose/, standard)
+  end
+
+  def test_no_log_at_all
+    standard = $stderr
+    $stderr = StringIO.new.tap(&:close)
+    refute Upwell::ErrorLog.report(raised(RuntimeError.new("on purpose")), nil)
+  ensure
+    $stderr = standard
+  end
+
+  def test_texts_of_different_encodings
+    told, = report(raised(RuntimeError.new("größer")), "PATH_INFO" => "/\xFF".b)
+    assert_match(/Error during GET \/\?: .*größer/, told)
+  end
+end
