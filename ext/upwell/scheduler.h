@@ -36,7 +36,6 @@ struct rb_uw_scheduler {
     bool relays;         /* it waits for its batch, which the fibers may go through without it */
     unsigned turns_left; /* that fibers may take before the root has its turn */
     VALUE running;       /* the last fiber that is known to have gone on, or nil */
-    VALUE closing;       /* the last fiber that has begun to close an IO and not ended, or nil */
     bool turning;        /* the loop may be waiting, and has to be woken */
     bool closed;
     unsigned generation; /* of the loop: what an earlier one was told is void */

@@ -28,7 +28,6 @@ static void scheduler_mark(void *data)
     rb_gc_mark_movable(scheduler->backend);
     rb_gc_mark_movable(scheduler->early);
     rb_gc_mark(scheduler->running); /* likewise */
-    rb_gc_mark(scheduler->closing);
     rb_gc_mark_movable(scheduler->left);
     rb_gc_mark_movable(scheduler->interrupts);
     rb_gc_mark_movable(scheduler->error);
@@ -104,7 +103,7 @@ struct rb_uw_scheduler *rb_uw_scheduler_get(VALUE self)
 static void begin_generation(struct rb_uw_scheduler *scheduler)
 {
     scheduler->generation++;
-    scheduler->root = scheduler->running = scheduler->closing = Qnil;
+    scheduler->root = scheduler->running = Qnil;
     scheduler->root_waits = scheduler->root_wanted = scheduler->relays = scheduler->turning = false;
     scheduler->waiting = scheduler->selected = 0;
     uw_list_init(&scheduler->waits);

@@ -47,18 +47,6 @@ static void end_waits(struct rb_uw_scheduler *scheduler, VALUE io, int fd)
         uw_loop_settle(scheduler->loop);
 }
 
-static VALUE call_super(VALUE unused)
-{
-    (void)unused;
-    return rb_call_super(0, NULL);
-}
-
-static VALUE end_closing(VALUE scheduler)
-{
-    ((struct rb_uw_scheduler *)scheduler)->closing = Qnil;
-    return Qnil;
-}
-
 /*
  * IO#close, for the fibers that wait for this IO: they get an IOError.
  *
@@ -68,26 +56,10 @@ static VALUE close_for_waiting(VALUE self)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_current();
 
-    if (!scheduler)
-        return rb_call_super(0, NULL);
-    if (scheduler->waiting > 0 && !RTEST(rb_funcall(self, rb_intern("closed?"), 0)))
+    if (scheduler && scheduler->waiting > 0 && !RTEST(rb_funcall(self, rb_intern("closed?"), 0)))
         end_waits(scheduler, self, rb_io_descriptor(self));
-    scheduler->closing = rb_fiber_current();
-    return rb_ensure(call_super, Qnil, end_closing, (VALUE)scheduler);
+    return rb_call_super(0, NULL);
 }
-
-#if RB_UW_RUBY(3, 4)
-
-/* Ruby 3.4 has a scheduler close every descriptor as work that may block, which it does not: a thread would take longer
- * to be told of it. */
-static VALUE scheduler_closing(VALUE self)
-{
-    const struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
-
-    return scheduler->closing == rb_fiber_current() ? Qtrue : Qfalse;
-}
-
-#endif
 
 void rb_uw_init_scheduler_close(VALUE cScheduler)
 {
@@ -96,9 +68,6 @@ void rb_uw_init_scheduler_close(VALUE cScheduler)
     VALUE closing = rb_define_module_under(cScheduler, "Closing");
 
     rb_define_method(closing, "close", close_for_waiting, 0);
-#if RB_UW_RUBY(3, 4)
-    rb_define_private_method(cScheduler, "closing?", scheduler_closing, 0);
-#endif
 }
 
 #endif

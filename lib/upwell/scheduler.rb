@@ -3,6 +3,7 @@
 require "io/wait"
 require "ipaddr"
 require "socket"
+require_relative "scheduler/offloading"
 require_relative "scheduler/worker_pool"
 
 module Upwell
@@ -14,9 +15,12 @@ module Upwell
     end
 
     # @param backend [String, Symbol, nil] one of {.backends}; nil is the first of them
+    # @param offload [Boolean] whether what Ruby can do without its lock is done on threads: compression of much at once, files on slow disks.
+    #   What takes microseconds, as File.stat does mostly, takes ten times as long there. Since Ruby 3.4; before, nothing is handed over
     # @raise [BackendError] when it is unknown or does not work here
-    def initialize(backend: ENV.fetch("UPWELL_BACKEND", nil))
+    def initialize(backend: ENV.fetch("UPWELL_BACKEND", nil), offload: false)
       choose(backend&.to_s)
+      extend(Offloading) if offload && RUBY_VERSION >= "3.4"
       @workers = WorkerPool.new
       @mappings_max = mappings_max
       IO.prepend(Closing) if self.class.const_defined?(:Closing)
@@ -32,20 +36,7 @@ module Upwell
       @workers.call { resolve(hostname) }
     end
 
-    # For what Ruby itself can do without its lock, such as compression: done on a thread. Since Ruby 3.4.
-    #
-    # @param work [#call]
-    # @return [nil]
-    def blocking_operation_wait(work)
-      closing? ? Fiber.blocking { work.call } : @workers.finish { work.call }
-      nil
-    end
-    remove_method :blocking_operation_wait if RUBY_VERSION < "3.4"
-
     private
-
-    # Ruby 4.0 has a hook of its own for closing.
-    define_method(:closing?) { false } if RUBY_VERSION >= "4.0"
 
     def numeric?(hostname)
       IPAddr.new(hostname.split("%", 2).first)

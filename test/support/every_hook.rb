@@ -203,11 +203,11 @@ end
 rounds, how = ARGV
 called = []
 trace = TracePoint.new(:call, :c_call) { |point| called << point.method_id if point.self.is_a?(Upwell::Scheduler) }
-Fiber.set_scheduler(Upwell::Scheduler.new)
+Fiber.set_scheduler(Upwell::Scheduler.new(offload: true))
 trace.enable { EveryHook.new.run }
 GC.stress = how == "stress"
 GC.auto_compact = true if how == "compact"
 Integer(rounds).times { EveryHook.new.run }
 GC.stress = false
-puts (HOOKS & called).join(" "), HOOKS.select { |hook| Upwell::Scheduler.method_defined?(hook) }.join(" ")
+puts (HOOKS & called).join(" "), HOOKS.select { |hook| Fiber.scheduler.respond_to?(hook) }.join(" ")
 abort "nothing was moved" if how == "compact" && GC.stat(:compact_count).zero?

@@ -10,10 +10,10 @@ module Scheduling
   PATIENCE = 20
 
   # On a thread of its own, so that its scheduler is closed with it. What is left behind fails the test.
-  def scheduled(backend)
+  def scheduled(backend, **options)
     thread = Thread.new do
       Thread.current.report_on_exception = false
-      scheduler = Upwell::Scheduler.new(backend: backend)
+      scheduler = Upwell::Scheduler.new(backend: backend, **options)
       assert_equal backend, scheduler.backend
       Fiber.set_scheduler(scheduler)
       yield scheduler
@@ -25,8 +25,8 @@ module Scheduling
     thread&.kill
   end
 
-  def on_every_backend
-    BACKENDS.each { |backend| scheduled(backend) { |scheduler| yield scheduler, backend } }
+  def on_every_backend(**options)
+    BACKENDS.each { |backend| scheduled(backend, **options) { |scheduler| yield scheduler, backend } }
   end
 
   def seconds

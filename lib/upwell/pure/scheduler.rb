@@ -150,12 +150,6 @@ module Upwell
         mutex.unlock if mutex.try_lock
       end
 
-      # Ruby 3.4 has a scheduler close every descriptor as work that may block, which it does not.
-      def closing?
-        caller_locations(2, 1).first&.base_label == "close"
-      end
-      remove_method :closing? unless RUBY_VERSION.start_with?("3.4")
-
       def raise_error
         error = @error
         @error = nil

@@ -102,21 +102,6 @@ class SchedulerProcessTest < Minitest::Test
     end
   end
 
-  def test_blocking_operations
-    skip "Ruby 3.4 is the first to hand them over" unless Upwell::Scheduler.method_defined?(:blocking_operation_wait)
-
-    require "zlib"
-    on_every_backend do
-      text = Random.bytes(1000) * 2000
-      packed = nil
-      Fiber.schedule { assert_equal text, Zlib.inflate(packed = Zlib.deflate(text)) }
-      ticks = 0
-      Fiber.schedule { (ticks += 1) && sleep(0.0001) until packed }
-      Fiber.scheduler.run
-      assert_operator ticks, :>, 1
-    end
-  end
-
   private
 
   def take_all_descriptors(limits)
