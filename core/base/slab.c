@@ -24,6 +24,12 @@ void uw_slab_init(struct uw_slab *slab, size_t object_bytes)
     slab->taken = slab->blocks = slab->spares = 0;
     uw_list_init(&slab->open);
     uw_list_init(&slab->full);
+    slab->owner = 0;
+}
+
+void uw_slab_own(struct uw_slab *slab)
+{
+    slab->owner = gettid();
 }
 
 static void free_blocks(struct uw_list *list)
@@ -66,6 +72,7 @@ void *uw_slab_take(struct uw_slab *slab)
     struct block *block = uw_list_empty(&slab->open) ? add_block(slab) : uw_owner(slab->open.next, struct block, link);
     int index;
 
+    UW_ASSERT_OWNER(slab);
     if (!block)
         return NULL;
     slab->spares -= empty(block);
@@ -96,6 +103,7 @@ void uw_slab_give(struct uw_slab *slab, void *object)
     struct block *block = (struct block *)((uintptr_t)object & ~(uintptr_t)(slab->block_bytes - 1));
     size_t index = (size_t)((char *)object - (char *)block - header_bytes) / slab->object_bytes;
 
+    UW_ASSERT_OWNER(slab);
     assert(!(block->free & UINT64_C(1) << index));
     if (!block->free) {
         uw_list_remove(&block->link);

@@ -1,12 +1,13 @@
 /* Objects of one size, taken from and given back to blocks of 64 with a bitmap each: O(1), no fragmentation, and
- * memory goes back to the system when blocks fall empty (UW_SLAB_SPARES_MAX of them are kept). Not thread-safe: a slab
- * belongs to one loop. */
+ * memory goes back to the system when blocks fall empty (UW_SLAB_SPARES_MAX of them are kept). Not thread-safe: one
+ * thread at a time uses it, or one for ever, see uw_slab_own. */
 #ifndef UW_BASE_SLAB_H
 #define UW_BASE_SLAB_H
 
 #include <stddef.h>
 
 #include "base/list.h"
+#include "base/owner.h"
 
 struct uw_slab {
     size_t object_bytes; /* rounded up to UW_SLAB_ALIGNMENT */
@@ -16,6 +17,7 @@ struct uw_slab {
     size_t spares;       /* of them, those without an object in use: at the end of `open` */
     struct uw_list open; /* blocks with a free object */
     struct uw_list full;
+    pid_t owner; /* see uw_slab_own */
 };
 
 #define UW_SLAB_ALIGNMENT 16
@@ -24,6 +26,9 @@ struct uw_slab {
 
 /* `object_bytes` is at most 64 KiB. */
 void uw_slab_init(struct uw_slab *slab, size_t object_bytes);
+
+/* From now on only the calling thread takes and gives. */
+void uw_slab_own(struct uw_slab *slab);
 
 /* Frees every block; objects still taken become invalid. */
 void uw_slab_free(struct uw_slab *slab);

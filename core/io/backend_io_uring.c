@@ -35,7 +35,6 @@ struct ring {
     struct io_uring_buf_ring *buffers;
     char *memory;             /* of the buffers */
     unsigned received, sends; /* since the last wait: buffers filled; sends queued, which most often complete at once */
-    pid_t thread;             /* that opened it: the kernel serves no other */
 };
 
 static struct ring *ring_of(struct uw_loop *loop)
@@ -128,7 +127,6 @@ static int open_with(struct uw_loop *loop, unsigned flags)
 
     if (!ring)
         return -ENOMEM;
-    ring->thread = gettid();
     error = init_ring(ring, flags);
     if (error)
         free(ring);
@@ -516,7 +514,7 @@ static void ring_close(struct uw_loop *loop)
     struct ring *ring = ring_of(loop);
 
     /* What another thread, or a child process, put into the queue would be carried out for the ring's thread. */
-    if (ring->thread == gettid())
+    if (loop->owner == gettid())
         end_all(loop, ring);
     io_uring_queue_exit(&ring->uring);
     unmap_buffers(ring);

@@ -43,7 +43,7 @@ int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire)
 {
     int error;
 
-    *loop = (struct uw_loop){.expire = expire, .now_ns = uw_clock_ns()};
+    *loop = (struct uw_loop){.expire = expire, .owner = gettid(), .now_ns = uw_clock_ns()};
     loop->completed_tail = &loop->completed;
     uw_timers_init(&loop->timers, loop->now_ns);
 
@@ -64,10 +64,12 @@ void uw_loop_close(struct uw_loop *loop)
 {
     loop->backend->close(loop);
     close(loop->wake_fd);
+    loop->owner = gettid();
 }
 
 void uw_submit(struct uw_loop *loop, struct uw_operation *operation)
 {
+    UW_ASSERT_OWNER(loop);
     operation->pending = true;
     operation->cancelled = false;
     operation->done = 0;
@@ -82,6 +84,7 @@ void uw_submit(struct uw_loop *loop, struct uw_operation *operation)
 
 void uw_cancel(struct uw_loop *loop, struct uw_operation *operation)
 {
+    UW_ASSERT_OWNER(loop);
     if (!operation->pending || operation->cancelled)
         return;
     operation->cancelled = true;
@@ -90,6 +93,7 @@ void uw_cancel(struct uw_loop *loop, struct uw_operation *operation)
 
 void uw_finish(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
+    UW_ASSERT_OWNER(loop);
     operation->pending = false;
     loop->pending--;
     operation->complete(loop, operation, result);
@@ -97,6 +101,7 @@ void uw_finish(struct uw_loop *loop, struct uw_operation *operation, int32_t res
 
 void uw_complete_later(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
+    UW_ASSERT_OWNER(loop);
     operation->result = result;
     operation->next = NULL;
     *loop->completed_tail = operation;
@@ -172,6 +177,7 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
 {
     int error;
 
+    UW_ASSERT_OWNER(loop);
     wait_ns = bounded_wait(loop, wait_ns);
     if (wait_ns > 0) {
         /* Sequentially consistent with uw_loop_post: either it sees `waiting`, or its message is seen here. */
@@ -196,12 +202,14 @@ bool uw_loop_queues(const struct uw_loop *loop)
 
 void uw_loop_flush(struct uw_loop *loop)
 {
+    UW_ASSERT_OWNER(loop);
     if (loop->backend->flush)
         loop->backend->flush(loop);
 }
 
 void uw_loop_settle(struct uw_loop *loop)
 {
+    UW_ASSERT_OWNER(loop);
     if (loop->backend->settle)
         loop->backend->settle(loop);
 }
@@ -229,6 +237,7 @@ void uw_loop_post(struct uw_loop *loop, struct uw_message *message)
 
 int uw_close(struct uw_loop *loop, int fd)
 {
+    UW_ASSERT_OWNER(loop);
     if (loop->backend->forget)
         loop->backend->forget(loop, fd);
     return close(fd) ? -errno : 0;

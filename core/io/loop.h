@@ -5,7 +5,8 @@
  *     uw_submit(loop, &receive);
  *     while (uw_loop_turn(loop, UW_FOREVER) >= 0) ...
  *
- * A loop belongs to one thread: the one that opened it. Only uw_loop_wake and uw_loop_post may be called from others.
+ * A loop belongs to one thread: the one that opened it. Only uw_loop_wake and uw_loop_post may be called from others,
+ * and uw_loop_close once that thread has ended, or in a child process.
  */
 #ifndef UW_IO_LOOP_H
 #define UW_IO_LOOP_H
@@ -17,6 +18,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/owner.h"
 #include "base/timers.h"
 
 #define UW_FOREVER INT64_MAX
@@ -83,6 +85,7 @@ typedef void uw_expire(struct uw_loop *loop, struct uw_timer *timer);
 struct uw_loop {
     const struct uw_backend *backend;
     void *backend_state;
+    pid_t owner;    /* the thread that opened it; the kernel may serve no other */
     int64_t now_ns; /* when this turn's waiting ended */
     struct uw_timers timers;
     uw_expire *expire; /* called for every timer that is due and has no function of its own */
@@ -115,7 +118,8 @@ static inline size_t uw_loop_operations(const struct uw_loop *loop)
     return loop->pending - loop->wake_poll.pending;
 }
 
-/* Ends every pending operation without calling it back, and frees what the loop holds. */
+/* Ends every pending operation without calling it back, and frees what the loop holds. What is left of the loop belongs
+ * to the caller. */
 void uw_loop_close(struct uw_loop *loop);
 
 /* One turn: submits what was asked for, waits at most `wait_ns` for something to happen, delivers completions, expired
@@ -152,11 +156,13 @@ int uw_close(struct uw_loop *loop, int fd);
 /* A timer of this loop; `deadline_ns` is on uw_clock_ns's scale. See base/timers.h. */
 static inline void uw_timer_start(struct uw_loop *loop, struct uw_timer *timer, int64_t deadline_ns)
 {
+    UW_ASSERT_OWNER(loop);
     uw_timers_start(&loop->timers, timer, deadline_ns);
 }
 
 static inline void uw_timer_stop(struct uw_loop *loop, struct uw_timer *timer)
 {
+    UW_ASSERT_OWNER(loop);
     uw_timers_stop(&loop->timers, timer);
 }
 

@@ -523,6 +523,7 @@ void uw_ready(struct uw_loop *loop, int fd, unsigned events)
     struct uw_descriptor *descriptor = &state->descriptors[fd];
     unsigned failed = events & (POLLERR | POLLHUP | POLLNVAL), wanted;
 
+    UW_ASSERT_OWNER(loop);
     if (descriptor->interest & UW_ONCE) /* and this was it */
         (void)set_interest(loop, descriptor, fd, UW_ONCE);
     if (descriptor->readers && (events & POLLIN || failed || events & wanted_events(descriptor)))

@@ -37,6 +37,7 @@ void uw_connection_open(struct uw_server *server, struct uw_listener *listener, 
 {
     struct uw_connection *connection = uw_slab_take(&server->connections);
 
+    UW_ASSERT_OWNER(&server->loop);
     server->counts.accepted++;
     if (!connection) {
         close(fd);
@@ -74,12 +75,14 @@ static void await(struct uw_connection *connection)
 
 void uw_connection_await_read(struct uw_connection *connection, int64_t deadline_ns)
 {
+    UW_ASSERT_OWNER(&connection->server->loop);
     connection->read_deadline_ns = deadline_ns;
     await(connection);
 }
 
 void uw_connection_await_write(struct uw_connection *connection, int64_t deadline_ns)
 {
+    UW_ASSERT_OWNER(&connection->server->loop);
     connection->write_deadline_ns = deadline_ns;
     await(connection);
 }
@@ -99,6 +102,7 @@ void uw_connection_timeout(struct uw_connection *connection)
 {
     int64_t now_ns = connection->server->loop.now_ns;
 
+    UW_ASSERT_OWNER(&connection->server->loop);
     if (connection->write_deadline_ns <= now_ns && uw_connection_takes_on(connection)) {
         uw_connection_await_write(connection, now_ns + connection->server->settings.write_timeout_ns);
     } else if (connection->write_deadline_ns <= now_ns) {
@@ -116,12 +120,14 @@ void uw_connection_drain(struct uw_connection *connection)
 {
     int64_t deadline_ns = connection->server->loop.now_ns + UW_DRAIN_IDLE_NS;
 
+    UW_ASSERT_OWNER(&connection->server->loop);
     if (connection->state == UW_CONNECTION_IDLE && connection->read_deadline_ns > deadline_ns)
         uw_connection_await_read(connection, deadline_ns);
 }
 
 void uw_connection_linger(struct uw_connection *connection)
 {
+    UW_ASSERT_OWNER(&connection->server->loop);
     if (connection->input_ended || shutdown(connection->fd, SHUT_WR)) {
         uw_connection_close(connection);
         return;
@@ -165,6 +171,7 @@ void uw_connection_close(struct uw_connection *connection)
     struct uw_server *server = connection->server;
     bool handled = uw_connection_handled(connection);
 
+    UW_ASSERT_OWNER(&server->loop);
     if (connection->state == UW_CONNECTION_CLOSED)
         return;
     connection->state = UW_CONNECTION_CLOSED;
@@ -187,6 +194,7 @@ void uw_connection_close(struct uw_connection *connection)
 /* Not at once: a caller further up may still be using the connection. */
 void uw_connection_reap(struct uw_connection *connection)
 {
+    UW_ASSERT_OWNER(&connection->server->loop);
     if (connection->state == UW_CONNECTION_CLOSED && !connection->receive.pending && !connection->send.pending &&
         uw_list_empty(&connection->work))
         uw_list_append(&connection->server->dead, &connection->work);
@@ -196,6 +204,7 @@ void uw_connection_bury(struct uw_connection *connection)
 {
     struct uw_server *server = connection->server;
 
+    UW_ASSERT_OWNER(&server->loop);
     uw_connection_drop_outgoing(connection);
     if (connection->fd >= 0) {
         (void)uw_close(&server->loop, connection->fd); /* there is nothing to do about a failure */
@@ -211,6 +220,7 @@ void uw_connection_bury(struct uw_connection *connection)
 
 void uw_connection_discard(struct uw_connection *connection)
 {
+    UW_ASSERT_OWNER(&connection->server->loop);
     connection->send.pending = false;
     uw_connection_drop_outgoing(connection);
     if (connection->request)
@@ -224,6 +234,7 @@ void uw_request_detach(struct uw_request *request, struct uw_detached *detached)
 {
     struct uw_connection *connection = request->connection;
 
+    UW_ASSERT_OWNER(&request->server->loop);
     *detached = (struct uw_detached){.done = detached->done, .fd = -1};
     if (connection->state != UW_CONNECTION_ANSWERING) {
         detached->done(detached);
@@ -242,6 +253,7 @@ void uw_connection_try_detach(struct uw_connection *connection)
     struct uw_server *server = connection->server;
     int fd = connection->fd;
 
+    UW_ASSERT_OWNER(&server->loop);
     if (connection->state != UW_CONNECTION_DETACHING || connection->receive.pending || connection->send.pending ||
         connection->outgoing)
         return;

@@ -49,6 +49,7 @@ static struct uw_request *new_request(struct uw_connection *connection)
 
 void uw_request_free(struct uw_server *server, struct uw_request *request)
 {
+    UW_ASSERT_OWNER(&server->loop);
     if (request->bytes != request->inline_bytes)
         free(request->bytes);
     uw_body_free(&request->body);
@@ -70,6 +71,7 @@ void uw_connection_refuse(struct uw_connection *connection, int status)
                           "Connection: close\r\n\r\n%d %s\n",
                           status, reason, uw_http_date_now(), strlen(reason) + 5, status, reason);
 
+    UW_ASSERT_OWNER(&connection->server->loop);
     connection->server->counts.refused++;
     connection->state = UW_CONNECTION_FLUSHING;
     connection->pending_length = 0;
@@ -406,6 +408,7 @@ static void resume_receiving(struct uw_connection *connection)
 
 void uw_connection_continue(struct uw_connection *connection)
 {
+    UW_ASSERT_OWNER(&connection->server->loop);
     if (connection->processing || connection->state == UW_CONNECTION_CLOSED)
         return;
     if (connection->pending_length && may_process(connection))

@@ -57,6 +57,7 @@ static void queue(struct uw_connection *connection, struct uw_chunk *chunk)
 
 void uw_connection_enqueue(struct uw_connection *connection, struct uw_chunk *chunk)
 {
+    UW_ASSERT_OWNER(&connection->server->loop);
     atomic_fetch_add(&connection->outgoing_bytes, weight(chunk));
     queue(connection, chunk);
 }
@@ -80,6 +81,7 @@ void uw_connection_drop_outgoing(struct uw_connection *connection)
     struct uw_chunk *kept = connection->send.pending ? connection->outgoing : NULL;
     struct uw_chunk *chunk = kept ? kept->next : connection->outgoing;
 
+    UW_ASSERT_OWNER(&connection->server->loop);
     connection->outgoing = connection->outgoing_last = kept;
     if (kept)
         kept->next = NULL;
@@ -136,6 +138,7 @@ static void take_over(struct uw_request *request, struct uw_chunk *chunk)
 
 void uw_request_send(struct uw_request *request, struct uw_chunk *chunk)
 {
+    UW_ASSERT_OWNER(&request->server->loop);
     atomic_fetch_add(&request->connection->outgoing_bytes, weight(chunk));
     take_over(request, chunk);
 }
@@ -144,6 +147,7 @@ void uw_request_abort(struct uw_request *request)
 {
     struct uw_connection *connection = request->connection;
 
+    UW_ASSERT_OWNER(&request->server->loop);
     connection->request = NULL;
     uw_request_free(connection->server, request);
     go_on(connection, UW_CHUNK_ABORT);
@@ -274,6 +278,7 @@ static void pop(struct uw_connection *connection)
 
 void uw_connection_flush(struct uw_connection *connection)
 {
+    UW_ASSERT_OWNER(&connection->server->loop);
     while (!connection->send.pending && connection->state != UW_CONNECTION_CLOSED && connection->outgoing) {
         struct uw_chunk *chunk = connection->outgoing;
 

@@ -51,6 +51,13 @@ static void expire(struct uw_loop *loop, struct uw_timer *timer)
         uw_connection_timeout(uw_owner(timer, struct uw_connection, timer));
 }
 
+static void own_slabs(struct uw_server *server)
+{
+    uw_slab_own(&server->connections);
+    uw_slab_own(&server->requests);
+    uw_slab_own(&server->chunks);
+}
+
 int uw_server_open(struct uw_server *server, const struct uw_server_settings *settings, const char *backend,
                    struct uw_handler handler)
 {
@@ -65,6 +72,7 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
     uw_slab_init(&server->connections, sizeof(struct uw_connection));
     uw_slab_init(&server->requests, sizeof(struct uw_request));
     uw_slab_init(&server->chunks, UW_CHUNK_SLAB_BYTES);
+    own_slabs(server);
     uw_list_init(&server->all);
     uw_list_init(&server->dirty);
     uw_list_init(&server->dead);
@@ -121,6 +129,7 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
 
 void uw_server_resume_accepting(struct uw_server *server)
 {
+    UW_ASSERT_OWNER(&server->loop);
     if (atomic_load(&server->draining) || full(server))
         return;
     for (int i = 0; i < server->listener_count; i++)
@@ -142,6 +151,7 @@ int uw_server_listen(struct uw_server *server, int fd)
 {
     struct uw_listener *listener;
 
+    UW_ASSERT_OWNER(&server->loop);
     if (server->listener_count == UW_LISTENERS_MAX)
         return -ENOSPC;
     listener = &server->listeners[server->listener_count++];
@@ -182,6 +192,7 @@ int uw_server_turn(struct uw_server *server, int64_t wait_ns)
 {
     int error;
 
+    UW_ASSERT_OWNER(&server->loop);
     server->loop.gather_max = gathers(server) ? UW_GATHER_MAX : 0;
     flush_dirty(server);
     bury_dead(server);
@@ -193,6 +204,7 @@ int uw_server_turn(struct uw_server *server, int64_t wait_ns)
 
 void uw_server_flush(struct uw_server *server)
 {
+    UW_ASSERT_OWNER(&server->loop);
     server->loop.now_ns = uw_clock_ns();
     flush_dirty(server);
     uw_loop_flush(&server->loop);
@@ -202,6 +214,7 @@ void uw_server_drain(struct uw_server *server)
 {
     struct uw_list *node;
 
+    UW_ASSERT_OWNER(&server->loop);
     uw_server_resume_accepting(server); /* if it had to pause: for the backlog */
     atomic_store(&server->draining, true);
     uw_timer_stop(&server->loop, &server->accept_retry);
@@ -212,6 +225,7 @@ void uw_server_drain(struct uw_server *server)
 
 bool uw_server_drained(const struct uw_server *server)
 {
+    UW_ASSERT_OWNER(&server->loop);
     if (server->accept_retry.active || server->connections.taken > 0)
         return false;
     for (int i = 0; i < server->listener_count; i++)
@@ -223,6 +237,7 @@ bool uw_server_drained(const struct uw_server *server)
 void uw_server_close(struct uw_server *server)
 {
     uw_loop_close(&server->loop); /* first: nothing is pending in the kernel after it */
+    own_slabs(server);
     for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
         uw_connection_discard(uw_owner(node, struct uw_connection, link));
     uw_slab_free(&server->requests);

@@ -96,7 +96,8 @@ static inline size_t uw_server_connections(const struct uw_server *server)
     return server->connections.taken;
 }
 
-/* Closes every connection at once. Requests still held by the handler become invalid. */
+/* Closes every connection at once. Requests still held by the handler become invalid. On the thread that runs the
+ * server, or on any once that has ended. */
 void uw_server_close(struct uw_server *server);
 
 /* For connection.c: a connection has ended, so there is room for another. */

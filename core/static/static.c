@@ -183,6 +183,7 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
 {
     struct uw_static *files = context;
 
+    UW_ASSERT_OWNER(&request->server->loop);
     if (event != UW_EVENT_REQUEST)
         return;
     if (is_get(request))
@@ -216,8 +217,10 @@ static struct uw_resource *find(struct uw_static *files, const struct uw_request
 
 bool uw_static_try(struct uw_static *files, struct uw_request *request)
 {
-    struct uw_resource *resource = is_get(request) ? find(files, request) : NULL;
+    struct uw_resource *resource;
 
+    UW_ASSERT_OWNER(&request->server->loop);
+    resource = is_get(request) ? find(files, request) : NULL;
     if (resource)
         uw_answer_file(files, request, resource);
     return resource;

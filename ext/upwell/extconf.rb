@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Compiles the core and the binding into upwell/upwell.so. UPWELL_BACKENDS=epoll,poll chooses the backends; without it all that are found
-# are compiled in. UPWELL_WERROR=1 turns warnings into errors. Where none can be compiled the gem is installed without the extension.
+# are compiled in. UPWELL_WERROR=1 turns warnings into errors; UPWELL_CHECK_OWNER=1 ends a process that uses a loop on another thread than
+# the loop's. Where none can be compiled the gem is installed without the extension.
 
 require "rbconfig"
 require "rubygems/ext"
@@ -100,6 +101,7 @@ end
 $CFLAGS << " -std=gnu11 -O3 -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter -Wno-declaration-after-statement"
 $warnflags = "" # Ruby's own choice would drown ours
 $defs << "-D_GNU_SOURCE"
+$defs << "-DUW_CHECK_OWNER" if ENV["UPWELL_CHECK_OWNER"]
 $INCFLAGS << " -I#{CORE} -I."
 $VPATH.concat(FOLDERS.map { |folder| File.join(CORE, folder) })
 $srcs = Dir[File.join(__dir__, "*.c"), *FOLDERS.map { |folder| File.join(CORE, folder, "*.c") }].sort
