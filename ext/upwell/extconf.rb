@@ -83,7 +83,8 @@ end
 def write_report(left_out)
   build = {
     "ruby" => RUBY_DESCRIPTION, "compiler" => `#{RbConfig::CONFIG["CC"]} --version 2>&1`.lines.first.to_s.strip,
-    "flags" => $CFLAGS.strip, "backends" => (BACKENDS - left_out.keys).join(" "), "liburing" => liburing_version || "not used"
+    "flags" => RbConfig.expand($CFLAGS.dup, RbConfig::MAKEFILE_CONFIG.merge("warnflags" => $warnflags)).strip,
+    "backends" => (BACKENDS - left_out.keys).join(" "), "liburing" => liburing_version || "not used"
   }
   File.write("build_report.h", <<~C)
     /* Written by extconf.rb. */
@@ -108,6 +109,7 @@ $srcs = Dir[File.join(__dir__, "*.c"), *FOLDERS.map { |folder| File.join(CORE, f
 $objs = $srcs.map { |path| "#{File.basename(path, ".c")}.o" }
 abort "two C files have one name: #{$objs.tally.select { |_, count| count > 1 }.keys.join(", ")}" unless $objs.uniq.size == $objs.size
 $headers.concat(Dir[File.join(CORE, "**", "*.h")]) # a changed header of the core compiles what depends on it anew
+$headers << File.expand_path("build_report.h")
 
 left_out = choose_backends(requested_backends)
 abort "no backend can be compiled: #{left_out}" if left_out.size == BACKENDS.size

@@ -10,6 +10,7 @@ module Upwell
     USAGE_STATUS = 2
     INTERRUPTED_STATUS = 130 # 128 + SIGINT, as shells count
     DEFAULT_RACKUP = "config.ru"
+    DEFAULT_FILE = "config/upwell.rb"
 
     # The command `upwell`: serves an application, or with `static` as the first argument, files.
     #
@@ -70,8 +71,8 @@ module Upwell
     end
 
     def define_more(options)
-      options.on("-C", "--config FILE", "settings by the same names, in Ruby: port 8080") { |path| @file = path }
-      options.on("--check", "tells what was compiled in, what works here, and why not") { @action = -> { Check.new.run } }
+      options.on("-C", "--config FILE", "settings by the same names, in Ruby: port 8080 [#{DEFAULT_FILE}, if there]") { |path| @file = path }
+      options.on("--check", "tells what was compiled in, what works here, why not, and what is configured") { @action = -> { check } }
     end
 
     def define(options, setting)
@@ -95,10 +96,22 @@ module Upwell
       raise ConfigurationError, "one config.ru can be served, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
 
       path = rackup_file(rest.first)
-      @values[:bind] = @binds if @binds
-      configuration = Configuration.new(@values, file: @file)
+      configuration = configure
       ENV["RACK_ENV"] = configuration.environment
       run_server(configuration, Server::LogFile.new(configuration.log_file), Server) { load_app(path) }
+    end
+
+    def configure
+      @values[:bind] = @binds if @binds
+      @file ||= DEFAULT_FILE if File.file?(DEFAULT_FILE)
+      Configuration.new(@values, file: @file)
+    end
+
+    # What is configured comes last: it may not be what can be.
+    def check
+      status = Check.new.run
+      Check.tell_settings(configure, @file)
+      status
     end
 
     def rackup_file(argument)

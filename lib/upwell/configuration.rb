@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "reason"
 require_relative "settings"
 
 module Upwell
@@ -21,10 +22,13 @@ module Upwell
     SECONDS_MAX = 31_536_000 # a year
     COUNT_MAX = (2**31) - 1
     BYTES_MAX = 2**50
+    ADDRESS = %r{\A(?:unix:.+|(?!unix:)(?!\w+://).+)\z} # the resolver has the last word
     FIELD_VALUE = /\A[\t\x20-\x7e]{0,256}\z/
     REACTOR_SETTINGS = %i[backend head_bytes_max headers_max target_bytes_max body_bytes_max body_memory_bytes_max connections_max
                           head_timeout body_timeout keep_alive_timeout write_timeout].freeze
-    ENVIRONMENT = { port: "PORT", mode: "UPWELL_MODE", backend: "UPWELL_BACKEND", environment: "RACK_ENV" }.freeze
+    # The last that is set counts.
+    ENVIRONMENT = { "PORT" => :port, "UPWELL_MODE" => :mode, "UPWELL_BACKEND" => :backend, "RAILS_ENV" => :environment,
+                    "RACK_ENV" => :environment }.freeze
 
     # @return [Array<Setting>] what there is to configure
     def self.settings
@@ -106,7 +110,7 @@ module Upwell
     end
 
     def read_environment(environment)
-      ENVIRONMENT.each do |name, variable|
+      ENVIRONMENT.each do |variable, name|
         value = environment[variable]
         set(name, value, "environment variable #{variable} for") if @values.key?(name) && value && !value.empty?
       end
@@ -116,9 +120,11 @@ module Upwell
       defined?(::Rack.release) ? ::Rack.release.start_with?("2.") : false
     end
 
+    # Decimal digits, or a number that is whole.
     def integer(value, range, description)
-      number = Integer(value, exception: false)
-      raise ArgumentError, "must be #{description}" unless number && range.cover?(number)
+      number = value.is_a?(String) ? Integer(value, 10, exception: false) : Integer(value, exception: false)
+      whole = number && (value.is_a?(String) || value == number)
+      raise ArgumentError, "must be #{description}" unless whole && range.cover?(number)
 
       number
     end
@@ -128,7 +134,10 @@ module Upwell
     end
 
     def read_binds(value)
-      Array(value).map(&:to_s).each { |address| raise ArgumentError, "must be an address" if address.empty? }
+      addresses = Array(value).map(&:to_s)
+      return addresses if addresses.any? && addresses.all? { |address| ADDRESS.match?(address) }
+
+      raise ArgumentError, "must be host, host:port, [v6]:port or unix:PATH"
     end
 
     def read_workers(value)
@@ -195,59 +204,7 @@ module Upwell
 
       number
     end
-
-    # What a configuration file is evaluated in: each setting is a method of its name.
-    #
-    #     port 8080
-    #     bind "127.0.0.1", "unix:/run/app.sock"
-    #     workers 2
-    #     mode "threads:5"
-    #     after_fork { |index| Database.connect }
-    class FileReader
-      # @param configuration [Configuration]
-      def initialize(configuration)
-        @configuration = configuration
-      end
-
-      # @param path [String]
-      # @raise [ConfigurationError]
-      def read(path)
-        @path = path
-        instance_eval(File.read(path), path)
-      rescue SystemCallError => e
-        raise ConfigurationError, "configuration file #{path} cannot be read: #{e.message}"
-      rescue ConfigurationError
-        raise
-      rescue StandardError, ScriptError => e
-        raise ConfigurationError, "configuration file #{place(e)}: #{e.message.lines.first&.chomp} (#{e.class})"
-      end
-
-      SETTINGS.each do |setting|
-        define_method(setting.name) do |*values|
-          value = setting.kind == :binds ? values : values.first
-          value = true if setting.kind == :flag && values.empty?
-          @configuration.set(setting.name, value, "configuration file #{@path}:")
-        end
-      end
-
-      # Registers a block for the supervisor, before it forks.
-      def before_fork(&block)
-        @configuration.before_fork_hooks << block
-      end
-
-      # Registers a block for each new worker.
-      #
-      # @yieldparam index [Integer] the worker's number, from 0
-      def after_fork(&block)
-        @configuration.after_fork_hooks << block
-      end
-
-      private
-
-      def place(error)
-        line = error.backtrace_locations&.find { |location| location.path == @path }&.lineno
-        [@path, line].compact.join(":")
-      end
-    end
   end
 end
+
+require_relative "configuration/file_reader"

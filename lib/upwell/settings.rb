@@ -25,7 +25,7 @@ module Upwell
     Setting.new(:backend, nil, :backend, nil, "NAME", "io_uring, epoll, poll or io_uring_sqpoll (environment: UPWELL_BACKEND)"),
     Setting.new(:public, nil, :folder, nil, "DIR", "a GET or HEAD for a file beneath DIR is answered without asking the application"),
     Setting.new(:public_cache_control, nil, :field_value, nil, "VALUE", "Cache-Control of these files"),
-    Setting.new(:environment, "development", :text, "-E", "NAME", "sets RACK_ENV (environment: RACK_ENV)"),
+    Setting.new(:environment, "development", :text, "-E", "NAME", "sets RACK_ENV (environment: RACK_ENV, else RAILS_ENV)"),
     Setting.new(:preload, false, :flag, nil, nil, "load the application before the workers are forked"),
     Setting.new(:log_file, nil, :text, "-l", "FILE", "standard output and error go there; SIGHUP opens it again"),
     Setting.new(:pid_file, nil, :text, "-P", "FILE", "holds the process number while running"),

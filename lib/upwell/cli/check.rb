@@ -16,6 +16,16 @@ module Upwell
         backends.any? { |backend| backend[:works] } ? 0 : 1
       end
 
+      # @param configuration [Configuration]
+      # @param file [String, nil] where it was read from
+      def self.tell_settings(configuration, file)
+        puts "  configuration   #{file || "no file"}"
+        Configuration.settings.each do |setting|
+          value = configuration.public_send(setting.name)
+          puts "    #{setting.name} #{Array(value).join(", ")}" unless value == setting.default
+        end
+      end
+
       private
 
       def verdict(backend)

@@ -7,6 +7,7 @@ module Upwell
   class Server
     # Opens the listening sockets that a configuration names.
     class Listeners
+      MAX = 16 # of one loop: UW_LISTENERS_MAX
       BACKLOG = 4096 # the kernel takes the smaller of this and net.core.somaxconn
 
       LOCALHOST = %w[127.0.0.1 ::1].freeze
@@ -45,7 +46,10 @@ module Upwell
       # @return [Array<Listener>]
       # @raise [ConfigurationError] when an address cannot be listened on
       def open
-        @binds.flat_map { |bind| bind.start_with?(UNIX) ? [open_unix(bind.delete_prefix(UNIX))] : open_tcp(bind) }
+        listeners = @binds.flat_map { |bind| bind.start_with?(UNIX) ? [open_unix(bind.delete_prefix(UNIX))] : open_tcp(bind) }
+        raise ConfigurationError, "one can listen on at most #{MAX} addresses, not #{listeners.size}" if listeners.size > MAX
+
+        listeners
       end
 
       # Needs `reuse_port` for more than one set.
@@ -138,8 +142,9 @@ module Upwell
         server = UNIXServer.new(path)
         server.listen(BACKLOG)
         Listener.new(server, "#{UNIX}#{path}")
-      rescue SystemCallError => e
-        raise ConfigurationError, "cannot listen on unix:#{path}: #{e.message}"
+      rescue SystemCallError, ArgumentError => e # the latter for a path that is too long
+        reason = e.is_a?(ArgumentError) ? e.message : Reason.of(e)
+        raise ConfigurationError, "cannot listen on unix:#{path}: #{reason}; choose another path with -b"
       end
 
       # A socket left behind by a server that was killed is replaced; one that somebody listens on is not.

@@ -18,12 +18,14 @@ module Upwell
       # @raise [ConfigurationError] when a file cannot be written
       def open
         @paths.transform_values! { |path| path && File.expand_path(path) }
-        reopen { |path, error| raise ConfigurationError, "log file #{path} cannot be written: #{error.message}" }
+        reopen do |path, error|
+          raise ConfigurationError, "log file #{path} cannot be written: #{Reason.of(error)}; choose another with --log-file"
+        end
       end
 
       # May be called in a trap handler. A file that cannot be written now leaves the server with the one it has.
       def open_again
-        reopen { |path, error| Log.tell("log file #{path} cannot be opened again: #{error.message}") }
+        reopen { |path, error| Log.tell("log file #{path} cannot be opened again: #{Reason.of(error)}") }
       end
 
       private

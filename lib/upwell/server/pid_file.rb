@@ -17,7 +17,7 @@ module Upwell
         File.write(@path, "#{Process.pid}\n")
         @owner = Process.pid
       rescue SystemCallError => e
-        raise ConfigurationError, "pid file #{@path} cannot be written: #{e.message}"
+        raise ConfigurationError, "pid file #{@path} cannot be written: #{Reason.of(e)}; choose another with --pid-file"
       end
 
       # Removes the file, unless another process has written it since.

@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+module Upwell
+  class Configuration
+    # What a configuration file is evaluated in: each setting is a method of its name.
+    #
+    #     port 8080
+    #     bind "127.0.0.1", "unix:/run/app.sock"
+    #     workers 2
+    #     mode "threads:5"
+    #     after_fork { |index| Database.connect }
+    class FileReader
+      NAMES = SETTINGS.map(&:name).freeze
+      HOOKS = %i[before_fork after_fork].freeze
+      UNREADABLE = [StandardError, ScriptError, SystemStackError, SystemExit].freeze
+      SYNTAX_ERROR_LINE = /:(\d+): /
+
+      # @param configuration [Configuration]
+      def initialize(configuration)
+        @configuration = configuration
+      end
+
+      # @param path [String]
+      # @raise [ConfigurationError] for whatever keeps the file from being settings alone
+      def read(path)
+        @path = path
+        text = load_text
+        evaluate(text)
+      rescue SyntaxError => e
+        refuse(e.message[SYNTAX_ERROR_LINE, 1], "this is not Ruby; mend it:\n#{e.message}")
+      rescue ConfigurationError
+        raise
+      rescue *UNREADABLE => e
+        refuse(line_of(e.backtrace_locations), "#{reason(e)}; a configuration file names settings")
+      end
+
+      SETTINGS.each do |setting|
+        define_method(setting.name) do |*values|
+          @configuration.set(setting.name, value_of(setting, values), "configuration file #{place(line_of(caller_locations))}:")
+        end
+      end
+
+      # Registers a block for the supervisor, before it forks.
+      def before_fork(&block)
+        @configuration.before_fork_hooks << (block || refuse_hook(__method__, caller_locations))
+      end
+
+      # Registers a block for each new worker.
+      #
+      # @yieldparam index [Integer] the worker's number, from 0
+      def after_fork(&block)
+        @configuration.after_fork_hooks << (block || refuse_hook(__method__, caller_locations))
+      end
+
+      private
+
+      # Whatever the locale says: a file with a comment in another language is UTF-8.
+      def load_text
+        File.read(@path, encoding: Encoding::UTF_8)
+      rescue SystemCallError => e
+        raise ConfigurationError, "configuration file #{@path} cannot be read: #{Reason.of(e)}; name another with -C"
+      end
+
+      def evaluate(text)
+        context = binding_of_file
+        context.eval(text, @path)
+        (context.local_variables & NAMES).each do |name|
+          line = text.lines.index { |candidate| candidate.match?(/^\s*#{name}\s*=/) }
+          refuse(line&.succ, "#{name} = ... makes a variable of Ruby; write it without the equals sign: #{name} VALUE")
+        end
+      end
+
+      def binding_of_file
+        binding
+      end
+
+      def value_of(setting, values)
+        return values.flatten if setting.kind == :binds
+        return true if setting.kind == :flag && values.empty?
+        return values.first if values.size == 1
+
+        refuse(line_of(caller_locations), "#{setting.name}: takes one value, got #{values.empty? ? "none" : values.map(&:inspect).join(", ")}")
+      end
+
+      def method_missing(name, *, **)
+        refuse(line_of(caller_locations), "there is no setting #{name}#{suggestion(name)}; see upwell --help")
+      end
+
+      def respond_to_missing?(*)
+        false
+      end
+
+      def suggestion(name)
+        return unless defined?(DidYouMean::SpellChecker)
+
+        similar = DidYouMean::SpellChecker.new(dictionary: NAMES + HOOKS).correct(name).first
+        ", did you mean #{similar}?" if similar
+      end
+
+      def refuse_hook(name, locations)
+        refuse(line_of(locations), "#{name} needs a block: #{name} { ... }")
+      end
+
+      def refuse(line, sentence)
+        raise ConfigurationError, "configuration file #{place(line)}: #{sentence}"
+      end
+
+      def reason(error)
+        return "it ends the program (exit #{error.status})" if error.is_a?(SystemExit)
+
+        "#{error.message.lines.first&.chomp} (#{error.class})"
+      end
+
+      def line_of(locations)
+        locations&.find { |location| location.path == @path }&.lineno
+      end
+
+      def place(line)
+        [@path, line].compact.join(":")
+      end
+    end
+  end
+end

@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+module Upwell
+  # Why the system refused something, for the operator.
+  module Reason
+    TEXTS = {
+      Errno::ENOENT => "there is no such file or folder", Errno::EISDIR => "it is a folder", Errno::ENOTDIR => "a part of the path is no folder",
+      Errno::EACCES => "this user may not do so", Errno::EPERM => "this user may not do so", Errno::ENOSPC => "the disk is full",
+      Errno::EROFS => "the file system can only be read", Errno::EADDRINUSE => "there is a file of this name"
+    }.freeze
+
+    # @param error [SystemCallError]
+    # @return [String]
+    def self.of(error)
+      TEXTS.fetch(error.class) { error.message.sub(/ @ .*/m, "") } # without the name of Ruby's function
+    end
+  end
+end
