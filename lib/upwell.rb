@@ -1,26 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "upwell/version"
-
-# An event loop in C on io_uring, epoll or poll, and on top of it a Rack server and a server of static files. Without the extension, or with
-# UPWELL_PURE=1, the loop, the selector and the scheduler are in Ruby, and there is no server.
-module Upwell
-  begin
-    raise LoadError, "UPWELL_PURE is set" if ENV["UPWELL_PURE"] == "1"
-
-    require "upwell/upwell"
-    require_relative "upwell/scheduler"
-  rescue LoadError => e
-    # Why the extension was not loaded.
-    LOAD_ERROR = e
-    require_relative "upwell/without_extension"
-  end
-
-  autoload :StaticConfiguration, "upwell/static_configuration"
-  autoload :StaticServer, "upwell/static_server"
-end
-
-require_relative "upwell/log"
-require_relative "upwell/error_log"
-require_relative "upwell/configuration"
-require_relative "upwell/server"
+# What a program requires, and Bundler for an application. The commands and handlers, which are there before the application, require the library
+# alone: so Rails is there, if at all, when this file is read.
+require_relative "upwell/library"
+require_relative "upwell/railtie" if defined?(Rails::Railtie)

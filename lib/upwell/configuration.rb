@@ -73,9 +73,9 @@ module Upwell
       mode[/\Athreads:(\d+)\z/, 1].to_i
     end
 
-    # @return [Integer] requests that may be served at once in mode fibers
-    def fibers_max
-      mode[/\Afibers:(\d+)\z/, 1]&.to_i || FIBERS
+    # @return [Integer, nil] requests that may be served at once in mode fibers, where the mode says so
+    def fibers
+      mode[/\Afibers:(\d+)\z/, 1]&.to_i
     end
 
     # @return [Integer] loops of a process, each with listening sockets of its own
@@ -95,7 +95,7 @@ module Upwell
 
     # @return [Hash{Symbol => Object}] what {Reactor} needs
     def reactor_settings
-      @values.slice(*REACTOR_SETTINGS).merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers_max, newline_header_values: rack2?,
+      @values.slice(*REACTOR_SETTINGS).merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers || FIBERS, newline_header_values: rack2?,
                                              public: public_settings)
     end
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../upwell"
+require_relative "library"
 
 module Upwell
   # What `rackup -s upwell` and `rails server -u upwell` call.

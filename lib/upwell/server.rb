@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "server/database_pools"
+require_relative "server/fiber_isolation"
 require_relative "server/listeners"
 require_relative "server/log_file"
 require_relative "server/pid_file"
@@ -20,11 +22,11 @@ module Upwell
     # @param app [#call]
     # @param configuration [Configuration]
     # @param listeners [Array<Listeners::Listener>] opened already, or nil
-    # @raise [ConfigurationError] when an address cannot be listened on
+    # @raise [ConfigurationError] when an address cannot be listened on, or the application cannot be served in this mode
     # @raise [BackendError] when the backend asked for does not work here
     def initialize(app, configuration, listeners: nil)
       @configuration = configuration
-      @reactor = Reactor.new(app, configuration.reactor_settings)
+      @reactor = Reactor.new(app, reactor_settings)
       @listeners = listeners || Listeners.new(configuration).open
       @urls = @listeners.map(&:url)
       @listeners.each { |listener| @reactor.listen(listener.socket) }
@@ -60,6 +62,23 @@ module Upwell
     end
 
     private
+
+    # The application was loaded: what it uses decides how many fibers may serve it, unless the mode says so itself.
+    def reactor_settings
+      settings = @configuration.reactor_settings
+      return settings unless settings.fetch(:mode) == :fibers
+
+      isolated = FiberIsolation.establish
+      limit = DatabasePools.size unless @configuration.fibers
+      Log.tell(fibers_note(isolated, limit)) if isolated || limit
+      limit ? settings.merge(fibers_max: limit) : settings
+    end
+
+    def fibers_note(isolated, limit)
+      level = "Rails' isolation level is :fiber now, as mode fibers needs" if isolated
+      pool = "at most #{limit} requests at once, as many as the database pool has connections; mode fibers:N for another number" if limit
+      [level, pool].compact.join("; ")
+    end
 
     def run_on_this_thread
       watchdog = Watchdog.new(@reactor, Thread.current, @configuration.stuck_timeout)

@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+require_relative "version"
+
+# An event loop in C on io_uring, epoll or poll, and on top of it a Rack server and a server of static files. Without the extension, or with
+# UPWELL_PURE=1, the loop, the selector and the scheduler are in Ruby, and there is no server.
+module Upwell
+  begin
+    raise LoadError, "UPWELL_PURE is set" if ENV["UPWELL_PURE"] == "1"
+
+    require "upwell/upwell"
+    require_relative "scheduler"
+  rescue LoadError => e
+    # Why the extension was not loaded.
+    LOAD_ERROR = e
+    require_relative "without_extension"
+  end
+
+  autoload :StaticConfiguration, "upwell/static_configuration"
+  autoload :StaticServer, "upwell/static_server"
+end
+
+require_relative "log"
+require_relative "error_log"
+require_relative "configuration"
+require_relative "server"

@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+module Upwell
+  class Server
+    # In mode fibers many requests share a thread. Active Support keeps what belongs to one of them, the current attributes and the database
+    # connection with its transaction, by thread unless it is told to keep it by fiber. Asked once the application was loaded, whoever loaded it.
+    module FiberIsolation
+      RAILS_MIN = 7 # the first that can
+
+      # Has Active Support keep it by fiber, if it is there.
+      #
+      # @return [Boolean] whether that was another level before
+      # @raise [ConfigurationError] when the application insists on threads, or its Rails knows nothing else
+      def self.establish
+        refuse_old_rails
+        return false unless defined?(::ActiveSupport::IsolatedExecutionState)
+        return false if ::ActiveSupport::IsolatedExecutionState.isolation_level == :fiber
+
+        refuse_choice
+        DatabasePools.release # the new level does not find what was taken under the old one
+        ::ActiveSupport::IsolatedExecutionState.isolation_level = :fiber
+        true
+      end
+
+      def self.refuse_old_rails
+        return unless defined?(::ActiveRecord::VERSION) && ::ActiveRecord::VERSION::MAJOR < RAILS_MIN
+
+        raise ConfigurationError, "Active Record #{::ActiveRecord::VERSION::STRING} shares database connections between the requests of a " \
+                                  "thread; mode fibers needs #{RAILS_MIN}.0 or later: choose mode threads:N"
+      end
+      private_class_method :refuse_old_rails
+
+      def self.refuse_choice
+        return unless defined?(Railtie) && Railtie.chosen_isolation_level
+
+        raise ConfigurationError, "the application sets config.active_support.isolation_level = " \
+                                  "#{Railtie.chosen_isolation_level.inspect}, by which the requests of a thread share current attributes and " \
+                                  "database connections; leave it out for mode fibers, or choose mode threads:N"
+      end
+      private_class_method :refuse_choice
+    end
+  end
+end

@@ -1,0 +1,77 @@
+# frozen_string_literal: true
+
+# Each answers with what belongs to its own request, after others had time to meddle with it.
+class ChecksController < ApplicationController
+  skip_forgery_protection
+  HELD = Concurrent::AtomicFixnum.new
+
+  # Attributes, the connection and a query, each before and after a wait.
+  def marker
+    found = Note.connection_pool.with_connection do |connection|
+      own = connection.select_value("SELECT #{connection.quote(params[:m])}")
+      pause
+      [own, connection.select_value("SELECT #{connection.quote(Current.marker)}")]
+    end
+    pause
+    render plain: [*found, Current.marker].uniq.join(" ")
+  end
+
+  # With `undo` nothing of it may be found later, without everything.
+  def transaction
+    Note.transaction do
+      Note.create!(title: Current.marker, body: "first")
+      pause
+      Note.create!(title: Current.marker, body: "second")
+      pause
+      raise ActiveRecord::Rollback if params[:undo]
+    end
+    render plain: Note.where(title: Current.marker).count.to_s
+  end
+
+  def hold
+    HELD.increment
+    sleep(params.fetch(:seconds, "1").to_f)
+    render plain: Current.marker
+  ensure
+    HELD.decrement
+  end
+
+  def held
+    render plain: HELD.value.to_s
+  end
+
+  def pool
+    render json: Note.connection_pool.stat
+  end
+
+  def upload
+    file = params.require(:file)
+    pause
+    render plain: [Current.marker, file.original_filename, Digest::SHA256.hexdigest(file.read)].join(" ")
+  end
+
+  def stream
+    marker = Current.marker
+    self.response_body = Enumerator.new do |lines|
+      5.times do |i|
+        pause
+        lines << "#{marker} #{i}\n"
+      end
+    end
+  end
+
+  def enqueue
+    NoteJob.perform_later(Current.marker)
+    render plain: Current.marker
+  end
+
+  def performed
+    render plain: Note.where(title: Current.marker, body: "performed").count.to_s
+  end
+
+  private
+
+  def pause
+    sleep(rand(0.001..0.01))
+  end
+end
