@@ -17,7 +17,6 @@ enum uw_chunk_flag {
     UW_CHUNK_FINISH = 1, /* the response is complete with this chunk */
     UW_CHUNK_CLOSE = 2,  /* with FINISH: close the connection once this has been sent */
     UW_CHUNK_ABORT = 4,  /* with FINISH: the response is broken; close at once so that the client sees it */
-    UW_CHUNK_TELL = 8,   /* with FINISH: tell the handler when this has been sent, see UW_EVENT_SENT */
 };
 
 struct uw_chunk {

@@ -230,21 +230,32 @@ void uw_connection_discard(struct uw_connection *connection)
     free(connection->pending);
 }
 
-void uw_request_detach(struct uw_request *request, struct uw_detached *detached)
+static void begin_detach(struct uw_loop *loop, struct uw_message *message)
 {
-    struct uw_connection *connection = request->connection;
+    struct uw_detached *detached = uw_owner(message, struct uw_detached, message);
+    struct uw_connection *connection = detached->request->connection;
 
-    UW_ASSERT_OWNER(&request->server->loop);
-    *detached = (struct uw_detached){.done = detached->done, .fd = -1};
+    UW_ASSERT_OWNER(loop);
+    atomic_fetch_sub(&detached->request->posted, 1);
     if (connection->state != UW_CONNECTION_ANSWERING) {
         detached->done(detached);
         return;
     }
     connection->state = UW_CONNECTION_DETACHING;
     connection->detached = detached;
-    uw_cancel(&connection->server->loop, &connection->receive);
+    uw_connection_await_read(connection, loop->now_ns + UW_DETACH_NS);
+    uw_cancel(loop, &connection->receive);
     uw_connection_flush(connection);
     uw_connection_try_detach(connection);
+}
+
+/* By a message, from the loop's thread too: what was posted before arrives first. */
+void uw_request_detach(struct uw_request *request, struct uw_detached *detached)
+{
+    *detached =
+        (struct uw_detached){.message.receive = begin_detach, .request = request, .done = detached->done, .fd = -1};
+    atomic_fetch_add(&request->posted, 1);
+    uw_loop_post(&request->server->loop, &detached->message);
 }
 
 /* From here on the connection is an empty shell that waits for the handler to finish the request. */

@@ -39,9 +39,9 @@ static struct uw_request *new_request(struct uw_connection *connection)
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;
     request->bytes_capacity = sizeof request->inline_bytes;
-    request->complete = false;
     atomic_init(&request->await_drain, false);
     atomic_init(&request->lost, false);
+    atomic_init(&request->posted, 0);
     uw_body_init(&request->body);
     uw_http_head_init(&request->head, &connection->server->settings.http);
     return request;
@@ -54,11 +54,6 @@ void uw_request_free(struct uw_server *server, struct uw_request *request)
         free(request->bytes);
     uw_body_free(&request->body);
     uw_slab_give(&server->requests, request);
-}
-
-void uw_request_release(struct uw_request *request)
-{
-    uw_request_free(request->server, request);
 }
 
 void uw_connection_refuse(struct uw_connection *connection, int status)

@@ -1,5 +1,6 @@
 /* From chunks to the kernel: one send at a time, in order, each of a bounded size so that a client's progress can be
  * seen. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static bool merges(const struct uw_connection *connection, const struct uw_chunk
     bool in_kernel = last == connection->outgoing && connection->send.pending;
 
     return last && !in_kernel && !last->flags && !last->rest_left && !chunk->rest_left &&
-           !(chunk->flags & UW_CHUNK_TELL) && chunk->length <= last->capacity - last->length;
+           chunk->length <= last->capacity - last->length;
 }
 
 static void append(struct uw_connection *connection, struct uw_chunk *chunk)
@@ -50,7 +51,7 @@ static void mark_dirty(struct uw_connection *connection)
 
 static void queue(struct uw_connection *connection, struct uw_chunk *chunk)
 {
-    chunk->flags &= UW_CHUNK_CLOSE | UW_CHUNK_TELL;
+    chunk->flags &= UW_CHUNK_CLOSE;
     append(connection, chunk);
     mark_dirty(connection);
 }
@@ -62,17 +63,9 @@ void uw_connection_enqueue(struct uw_connection *connection, struct uw_chunk *ch
     queue(connection, chunk);
 }
 
-static void tell_sent(struct uw_request *request, bool complete)
-{
-    request->complete = complete;
-    request->server->handler.notify(request->server->handler.context, request, UW_EVENT_SENT);
-}
-
 static void drop(struct uw_connection *connection, struct uw_chunk *chunk)
 {
     atomic_fetch_sub(&connection->outgoing_bytes, weight(chunk));
-    if (chunk->flags & UW_CHUNK_TELL)
-        tell_sent(chunk->request, false);
     uw_chunk_free(chunk);
 }
 
@@ -120,8 +113,8 @@ static void take_over(struct uw_request *request, struct uw_chunk *chunk)
     struct uw_connection *connection = request->connection;
     unsigned flags = chunk->flags;
 
-    chunk->request = request;
     if (flags & UW_CHUNK_FINISH) {
+        assert(!atomic_load(&request->posted) && !connection->detached);
         connection->request = NULL;
         request->connection = NULL;
     }
@@ -131,14 +124,17 @@ static void take_over(struct uw_request *request, struct uw_chunk *chunk)
         queue(connection, chunk);
     if (!(flags & UW_CHUNK_FINISH))
         return;
-    if (!(flags & UW_CHUNK_TELL))
-        uw_request_free(connection->server, request);
+    uw_request_free(connection->server, request);
     go_on(connection, flags);
 }
 
 void uw_request_send(struct uw_request *request, struct uw_chunk *chunk)
 {
     UW_ASSERT_OWNER(&request->server->loop);
+    if (atomic_load(&request->posted)) {
+        uw_request_post(request, chunk);
+        return;
+    }
     atomic_fetch_add(&request->connection->outgoing_bytes, weight(chunk));
     take_over(request, chunk);
 }
@@ -148,6 +144,7 @@ void uw_request_abort(struct uw_request *request)
     struct uw_connection *connection = request->connection;
 
     UW_ASSERT_OWNER(&request->server->loop);
+    assert(!atomic_load(&request->posted));
     connection->request = NULL;
     uw_request_free(connection->server, request);
     go_on(connection, UW_CHUNK_ABORT);
@@ -158,6 +155,7 @@ static void receive_posted(struct uw_loop *loop, struct uw_message *message)
     struct uw_chunk *chunk = uw_owner(message, struct uw_chunk, message);
 
     (void)loop;
+    atomic_fetch_sub(&chunk->request->posted, 1);
     take_over(chunk->request, chunk);
 }
 
@@ -166,6 +164,7 @@ void uw_request_post(struct uw_request *request, struct uw_chunk *chunk)
     struct uw_loop *loop = &request->server->loop;
 
     atomic_fetch_add(&request->connection->outgoing_bytes, weight(chunk));
+    atomic_fetch_add(&request->posted, 1);
     chunk->request = request;
     chunk->message.receive = receive_posted;
     uw_loop_post(loop, &chunk->message);
@@ -269,8 +268,6 @@ static void pop(struct uw_connection *connection)
     connection->outgoing = chunk->next;
     if (!connection->outgoing)
         connection->outgoing_last = NULL;
-    if (chunk->flags & UW_CHUNK_TELL)
-        tell_sent(chunk->request, true);
     uw_chunk_free(chunk);
     if (last)
         uw_connection_linger(connection);

@@ -24,8 +24,6 @@ struct uw_server;
 enum uw_event {
     UW_EVENT_REQUEST = 1, /* a request is complete and waits for its response */
     UW_EVENT_DRAINED = 2, /* uw_request_await_drain's answer: produce more, or see that the client is gone */
-    UW_EVENT_SENT =
-        4, /* the last chunk, flagged UW_CHUNK_TELL, was sent or dropped; to be ended with uw_request_release */
 };
 
 /* Whoever answers requests. `notify` is called on the loop's thread; it may answer at once or queue the request for
@@ -51,14 +49,16 @@ struct uw_request {
     int64_t body_start_ns;
 
     atomic_bool await_drain;
-    atomic_bool lost; /* the client is gone: what is handed over is dropped */
-    bool complete;    /* of UW_EVENT_SENT: everything was sent */
+    atomic_bool lost;   /* the client is gone: what is handed over is dropped */
+    atomic_uint posted; /* messages about it on their way to the loop; whatever comes after them takes the same way */
 
     char inline_bytes[UW_REQUEST_HEAD_BYTES];
 };
 
 /* A detached connection: uw_request_detach. */
 struct uw_detached {
+    struct uw_message message;
+    struct uw_request *request;
     void (*done)(struct uw_detached *detached);
     int fd;        /* the caller's from now on; -1 when the client is gone */
     char *bytes;   /* received beyond the request, to be freed by the caller; NULL when there are none */
@@ -70,15 +70,15 @@ static inline const char *uw_request_text(const struct uw_request *request, stru
     return request->bytes + slice.offset;
 }
 
-/* Hands over a piece of the response. On the loop's thread. */
+/* Hands over a piece of the response. On the loop's thread; what other threads have posted goes out before. */
 void uw_request_send(struct uw_request *request, struct uw_chunk *chunk);
 
 /* The response cannot be made, or not be completed: the connection is closed at once, so that the client sees it. On
- * the loop's thread. */
+ * the loop's thread, when nothing was posted. */
 void uw_request_abort(struct uw_request *request);
 
-/* The same as uw_request_send from any thread. After a chunk flagged UW_CHUNK_FINISH the request is no longer the
- * caller's. */
+/* The same as uw_request_send from any thread. After a chunk flagged UW_CHUNK_FINISH, from whichever thread, the
+ * request is nobody's any more: those who share it agree on who hands over what comes last. */
 void uw_request_post(struct uw_request *request, struct uw_chunk *chunk);
 
 /* Whether the response may leave the connection open. Any thread. */
@@ -94,11 +94,9 @@ const char *uw_request_remote(const struct uw_request *request);
 int uw_request_remote_port(const struct uw_request *request);
 const char *uw_request_local(const struct uw_request *request, int *port);
 
-/* Takes the connection away from the server once what was handed over has been sent: `detached->done` is called on the
- * loop's thread. The request remains to be finished, with an empty chunk. On the loop's thread. */
+/* Takes the connection away from the server once what was handed over has been sent, for which a client that does not
+ * take its earlier answers gets no longer than UW_DETACH_NS: `detached->done` is called on the loop's thread, in a
+ * later turn. The request remains to be finished, with an empty chunk. Any thread. */
 void uw_request_detach(struct uw_request *request, struct uw_detached *detached);
-
-/* After UW_EVENT_SENT. */
-void uw_request_release(struct uw_request *request);
 
 #endif

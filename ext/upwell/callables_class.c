@@ -35,47 +35,71 @@ static struct rb_uw_exchange *exchange_of(VALUE self, const char *what)
     return rb_uw_exchange_of(request);
 }
 
-/*
- * Full hijack (Rack SPEC): the application takes the connection over; its response is ignored.
- *
- * @return [TCPSocket, UNIXSocket] what the client sent ahead can be read from it first
- * @raise [IOError] after the end of the request, when called twice, or when the client is gone
- */
-static VALUE hijack_call(VALUE self)
+static VALUE hijack(VALUE self)
 {
     struct rb_uw_exchange *exchange = exchange_of(self, "rack.hijack");
     VALUE io;
 
     if (exchange->hijacked)
         return rb_hash_lookup(exchange->env, key_hijack_io);
-    if (exchange->head_sent)
-        rb_raise(rb_eIOError, "rack.hijack was called after the response had begun");
+    if (exchange->answered)
+        rb_raise(rb_eIOError, "rack.hijack was called after the application had answered");
     io = rb_uw_detach(exchange);
     if (NIL_P(io))
-        rb_raise(rb_eIOError, "the connection cannot be hijacked: the client is gone");
+        rb_raise(rb_eIOError, "the connection cannot be hijacked: the client is gone, or has not read the answers to "
+                              "its requests before");
     exchange->hijacked = true;
     rb_hash_aset(exchange->env, key_hijack_io, io);
     return io;
 }
 
 /*
+ * Full hijack (Rack SPEC): the application takes the connection over; its response is ignored. Any thread may call it,
+ * but in mode +inline+.
+ *
+ * @return [TCPSocket, UNIXSocket] what the client sent ahead can be read from it first; the same when called again
+ * @raise [IOError] once the application has answered; when the client is gone, or has not read the answers to its
+ * requests before; in mode +inline+ when called by another thread than the one that serves
+ */
+static VALUE hijack_call(VALUE self)
+{
+    struct rb_uw_exchange *exchange = exchange_of(self, "rack.hijack");
+
+    if (exchange->reactor->mode != &rb_uw_mode_inline)
+        return rb_mutex_synchronize(rb_uw_exchange_lock(exchange), hijack, self);
+    if (!pthread_equal(pthread_self(), exchange->reactor->thread))
+        rb_raise(rb_eIOError, "in mode inline only the thread that serves a request hijacks its connection; use mode "
+                              "fibers or threads:N to do so from others");
+    return hijack(self);
+}
+
+static bool takes_hints(const struct rb_uw_exchange *exchange)
+{
+    return !exchange->head_sent && !exchange->hijacked && exchange->request->head.version_minor > 0;
+}
+
+/*
  * Sends an informational response 103 (RFC 8297) at once. Does nothing for HTTP/1.0, or once the response has begun.
+ * Any thread may call it.
  *
  * @param headers [Hash{String => String, Array<String>}]
  * @return [nil]
  * @raise [ArgumentError] for a header that must not be sent
+ * @raise [IOError] after the end of the request
  */
 static VALUE early_hints_call(VALUE self, VALUE headers)
 {
     struct rb_uw_exchange *exchange = exchange_of(self, "rack.early_hints");
     struct uw_chunk *chunk;
 
-    if (exchange->head_sent || exchange->hijacked || exchange->request->head.version_minor == 0)
+    if (!takes_hints(exchange))
         return Qnil;
-    rb_uw_response_early_hints(exchange, headers);
-    chunk = exchange->chunk;
-    exchange->chunk = NULL;
-    rb_uw_hand_over(exchange, chunk);
+    chunk = rb_uw_response_early_hints(exchange->reactor->newline_values, headers);
+    /* Which may have run Ruby, and so other threads: nothing below does. */
+    if (!rb_check_typeddata(self, &callable_type) || !takes_hints(exchange))
+        uw_chunk_free(chunk);
+    else
+        rb_uw_hand_over(exchange, chunk);
     return Qnil;
 }
 

@@ -17,7 +17,7 @@ static void detached(struct uw_detached *detached)
     struct rb_uw_reactor *reactor = detachment->reactor;
 
     if (detachment->wait)
-        rb_uw_wait_end(detachment->wait);
+        rb_uw_wait_end(detachment->wait); /* on this thread, like the loop */
     pthread_mutex_lock(&reactor->lock);
     detachment->done = true;
     pthread_cond_broadcast(&reactor->changed);
@@ -45,8 +45,7 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
     };
     VALUE io, sent_ahead;
 
-    /* Not interruptible: it ends soon, by the write time-out at the latest, and the loop refers to this stack until
-     * then. */
+    /* Not interruptible: it ends soon, within UW_DETACH_NS of the loop's, which refers to this stack until then. */
     rb_uw_detach_connection(&detachment);
     if (detachment.detached.fd < 0)
         return Qnil;

@@ -5,7 +5,7 @@
 #include "reactor.h"
 
 static ID id_call, id_report;
-static VALUE key_hijack;
+static VALUE key_hijack, key_finished;
 
 static const char error_text[] = "500 Internal Server Error\n";
 
@@ -14,6 +14,40 @@ void rb_uw_init_exchange(void)
     id_call = rb_intern("call");
     id_report = rb_intern("report");
     rb_gc_register_mark_object(key_hijack = rb_interned_str_cstr("rack.hijack"));
+    rb_gc_register_mark_object(key_finished = rb_interned_str_cstr("rack.response_finished"));
+}
+
+VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange)
+{
+    if (NIL_P(exchange->lock))
+        exchange->lock = rb_mutex_new();
+    return exchange->lock;
+}
+
+static void raise_again(VALUE error)
+{
+    if (RTEST(rb_obj_is_kind_of(error, rb_eException)))
+        rb_exc_raise(error);
+    rb_thread_kill(rb_thread_current()); /* Thread#kill is no exception */
+}
+
+/* They refer to the stack of whoever serves the request. */
+VALUE rb_uw_await_users(VALUE lock)
+{
+    VALUE error = Qnil;
+    int state;
+
+    if (NIL_P(lock))
+        return Qnil;
+    do {
+        rb_protect(rb_mutex_lock, lock, &state);
+        if (state)
+            error = rb_errinfo();
+    } while (state);
+    rb_mutex_unlock(lock);
+    if (!NIL_P(error))
+        raise_again(error);
+    return Qnil;
 }
 
 static void drop_chunk(struct rb_uw_exchange *exchange)
@@ -43,21 +77,24 @@ static VALUE send_body(VALUE argument)
     return Qnil;
 }
 
-static void complete(struct rb_uw_exchange *exchange, int state);
+static VALUE fail(VALUE argument, VALUE error);
+static VALUE complete(VALUE argument);
+
+static VALUE send_body_or_fail(VALUE argument)
+{
+    return rb_rescue2(send_body, argument, fail, argument, rb_eException, (VALUE)0);
+}
 
 /* The rest of a streaming response, on a fiber of its own: while the client does not keep up, the loop goes on. The
  * exchange moves to this fiber's stack, where the collector sees what it refers to. */
 static VALUE stream(RB_BLOCK_CALL_FUNC_ARGLIST(unused, argument))
 {
     struct rb_uw_exchange exchange = *(struct rb_uw_exchange *)argument;
-    int state = 0;
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
     exchange.request->user = &exchange;
-    exchange.suspendable = true;
-    rb_protect(send_body, (VALUE)&exchange, &state);
-    complete(&exchange, state);
-    return Qnil;
+    exchange.moved = false;
+    return rb_ensure(send_body_or_fail, (VALUE)&exchange, complete, (VALUE)&exchange);
 }
 
 static void send_on_fiber(struct rb_uw_exchange *exchange)
@@ -68,14 +105,24 @@ static void send_on_fiber(struct rb_uw_exchange *exchange)
     rb_fiber_transfer(fiber, 0, NULL);
 }
 
+/* A thread of the application may be about to hijack. */
+static void end_application(struct rb_uw_exchange *exchange)
+{
+    exchange->answered = true;
+    rb_uw_await_users(exchange->lock);
+}
+
 static VALUE answer(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+    VALUE response;
 
     exchange->env = rb_uw_env(exchange);
-    read_response(exchange, rb_funcallv(exchange->reactor->app, id_call, 1, &exchange->env));
+    response = rb_funcallv(exchange->reactor->app, id_call, 1, &exchange->env);
+    end_application(exchange);
     if (exchange->hijacked)
         return Qnil;
+    read_response(exchange, response);
     rb_uw_body_prepare(exchange);
     rb_uw_response_head(exchange);
     if (exchange->reactor->mode->streams_apart && rb_uw_body_streams(exchange) && NIL_P(exchange->hijacker))
@@ -105,8 +152,6 @@ static void report_error(struct rb_uw_exchange *exchange)
 /* An exception meant to end the thread or the process, not a fault of the application. */
 static bool ends_thread(VALUE error)
 {
-    if (!RTEST(rb_obj_is_kind_of(error, rb_eException)))
-        return true; /* Thread#kill, or a throw that is caught further out */
     return RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
 }
 
@@ -178,46 +223,106 @@ static VALUE send_error_protected(VALUE argument)
     return Qnil;
 }
 
+/* Rescues whatever the application, or the sending of its response, has raised. */
+static VALUE fail(VALUE argument, VALUE error)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+    int state = 0;
+
+    exchange->error = error;
+    end_callables(exchange);
+    end_application(exchange);
+    if (!client_left(exchange) && !ends_thread(error))
+        report_error(exchange);
+    if (!exchange->done)
+        rb_protect(send_error_protected, argument, &state);
+    if (state)
+        rb_set_errinfo(Qnil);
+    if (ends_thread(error))
+        rb_exc_raise(error);
+    return Qnil;
+}
+
 /* Whatever else fails, the request is given back. */
 static void force_finish(struct rb_uw_exchange *exchange)
 {
     drop_chunk(exchange);
-    exchange->finished = Qnil;
     exchange->keep_alive = false;
     rb_uw_finish(exchange, exchange->hijacked ? 0 : UW_CHUNK_ABORT);
 }
 
-static void fail(struct rb_uw_exchange *exchange, VALUE error)
+struct callback {
+    VALUE callable;
+    struct rb_uw_exchange *exchange;
+};
+
+static VALUE call_back(VALUE argument)
 {
+    const struct callback *callback = (const struct callback *)argument;
+    const struct rb_uw_exchange *exchange = callback->exchange;
+
+    return rb_funcall(callback->callable, id_call, 4, exchange->env, exchange->status, exchange->headers,
+                      exchange->error);
+}
+
+/* What one raises is no concern of the others; nor of a client that has its response. */
+static void call_back_protected(VALUE callable, struct rb_uw_exchange *exchange)
+{
+    struct callback callback = {callable, exchange};
+    VALUE error = exchange->error;
     int state = 0;
 
-    exchange->error = error;
-    if (!client_left(exchange) && !ends_thread(error))
-        report_error(exchange);
-    if (exchange->done)
+    rb_protect(call_back, (VALUE)&callback, &state);
+    if (!state)
         return;
-    rb_protect(send_error_protected, (VALUE)exchange, &state);
-    if (state)
-        rb_set_errinfo(Qnil);
+    exchange->error = rb_errinfo();
+    if (!RTEST(rb_obj_is_kind_of(exchange->error, rb_eException)) || ends_thread(exchange->error))
+        rb_jump_tag(state);
+    rb_set_errinfo(Qnil);
+    report_error(exchange);
+    exchange->error = error;
+}
+
+/* Runs what env["rack.response_finished"] holds, the last first, when the response is on its way: on the thread and the
+ * fiber of the request, and before another request is served there. So frameworks can give back what belongs to it. */
+static void tell_finished(struct rb_uw_exchange *exchange)
+{
+    VALUE callables = NIL_P(exchange->env) ? Qnil : rb_hash_lookup(exchange->env, key_finished);
+
+    if (!RB_TYPE_P(callables, T_ARRAY) || RARRAY_LEN(callables) == 0)
+        return;
+    rb_uw_reactor_flush(exchange->reactor);
+    if (exchange->lost && NIL_P(exchange->error))
+        exchange->error = rb_exc_new_cstr(rb_eIOError, "the client left before the response was complete");
+    for (long i = RARRAY_LEN(callables) - 1; i >= 0; i--)
+        call_back_protected(rb_ary_entry(callables, i), exchange);
+}
+
+static VALUE end_response(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    if (!exchange->done)
+        force_finish(exchange);
+    close_protected(exchange);
+    tell_finished(exchange);
+    return Qnil;
 }
 
 /* After the response, or the failure to make one. */
-static void complete(struct rb_uw_exchange *exchange, int state)
+static VALUE complete(VALUE argument)
 {
-    VALUE error = state ? rb_errinfo() : Qnil;
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
-    if (state) {
-        rb_set_errinfo(Qnil);
-        fail(exchange, error);
-    }
-    if (!exchange->done)
-        force_finish(exchange);
+    if (exchange->moved)
+        return Qnil;
     end_callables(exchange);
-    close_protected(exchange);
-    if (state && ends_thread(error)) {
-        rb_set_errinfo(error);
-        rb_jump_tag(state);
-    }
+    return rb_ensure(rb_uw_await_users, exchange->lock, end_response, argument);
+}
+
+static VALUE answer_or_fail(VALUE argument)
+{
+    return rb_rescue2(answer, argument, fail, argument, rb_eException, (VALUE)0);
 }
 
 void rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
@@ -229,47 +334,15 @@ void rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
         .input = Qnil,
         .hijack = Qnil,
         .early_hints = Qnil,
-        .finished = Qnil,
         .status = Qnil,
         .headers = Qnil,
         .body = Qnil,
         .closer = Qnil,
         .hijacker = Qnil,
         .error = Qnil,
+        .lock = Qnil,
     };
-    int state = 0;
 
     request->user = &exchange;
-    rb_protect(answer, (VALUE)&exchange, &state);
-    if (!exchange.moved)
-        complete(&exchange, state);
-}
-
-static VALUE tell_finished(VALUE argument)
-{
-    /* [callables, env, status, headers, error] */
-    VALUE told = argument, callables = rb_ary_entry(told, 0);
-
-    for (long i = RARRAY_LEN(callables) - 1; i >= 0; i--)
-        rb_funcall(RARRAY_AREF(callables, i), id_call, 4, rb_ary_entry(told, 1), rb_ary_entry(told, 2),
-                   rb_ary_entry(told, 3), rb_ary_entry(told, 4));
-    return Qnil;
-}
-
-void rb_uw_serve_sent(struct rb_uw_reactor *reactor, struct uw_request *request)
-{
-    VALUE told = rb_uw_take_kept(reactor, request);
-    int state = 0;
-
-    if (!request->complete && NIL_P(rb_ary_entry(told, 4)))
-        rb_ary_store(told, 4, rb_exc_new_cstr(rb_eIOError, "the client left before the response was complete"));
-    uw_request_release(request);
-    rb_protect(tell_finished, told, &state);
-    if (state) {
-        struct rb_uw_exchange exchange = {.error = rb_errinfo(), .env = rb_ary_entry(told, 1)};
-
-        rb_set_errinfo(Qnil);
-        report_error(&exchange);
-    }
-    RB_GC_GUARD(told);
+    rb_ensure(answer_or_fail, (VALUE)&exchange, complete, (VALUE)&exchange);
 }

@@ -20,6 +20,13 @@ void rb_uw_init_body(void)
     id_to_path = rb_intern("to_path");
 }
 
+/* After 101 the connection speaks another protocol, both ways (RFC 9110, section 15.2.2): a callable body speaks it. */
+static bool takes_connection(const struct rb_uw_exchange *exchange)
+{
+    return exchange->status == INT2FIX(101) && !RB_TYPE_P(exchange->body, T_ARRAY) &&
+           !rb_respond_to(exchange->body, id_each) && rb_respond_to(exchange->body, id_call);
+}
+
 void rb_uw_body_prepare(struct rb_uw_exchange *exchange)
 {
     VALUE body = exchange->body;
@@ -28,6 +35,8 @@ void rb_uw_body_prepare(struct rb_uw_exchange *exchange)
     exchange->closer = body;
     if (!RB_TYPE_P(body, T_ARRAY) && rb_respond_to(body, id_to_ary))
         exchange->body = rb_convert_type(body, T_ARRAY, "Array", "to_ary");
+    else if (NIL_P(exchange->hijacker) && takes_connection(exchange))
+        exchange->hijacker = body;
 }
 
 bool rb_uw_body_streams(const struct rb_uw_exchange *exchange)
@@ -55,7 +64,7 @@ static void append_size_line(struct rb_uw_exchange *exchange, size_t size)
         *--start = digits[size % 16];
         size /= 16;
     } while (size);
-    rb_uw_append(exchange, start, (size_t)(line + sizeof line - start));
+    rb_uw_append(&exchange->chunk, start, (size_t)(line + sizeof line - start));
 }
 
 static void count(struct rb_uw_exchange *exchange, size_t length)
@@ -75,12 +84,12 @@ void rb_uw_write(struct rb_uw_exchange *exchange, VALUE piece)
     if (length == 0 || exchange->framing == RB_UW_NO_BODY)
         return;
     count(exchange, length);
-    rb_uw_reserve(exchange, length + SIZE_LINE_BYTES + 2);
+    rb_uw_reserve(&exchange->chunk, length + SIZE_LINE_BYTES + 2);
     if (exchange->framing == RB_UW_CHUNKED)
         append_size_line(exchange, length);
-    rb_uw_append(exchange, RSTRING_PTR(piece), length);
+    rb_uw_append(&exchange->chunk, RSTRING_PTR(piece), length);
     if (exchange->framing == RB_UW_CHUNKED)
-        rb_uw_append(exchange, "\r\n", 2);
+        rb_uw_append(&exchange->chunk, "\r\n", 2);
     RB_GC_GUARD(piece);
 }
 
@@ -95,17 +104,6 @@ void rb_uw_flush(struct rb_uw_exchange *exchange)
     rb_uw_await_drain(exchange);
 }
 
-static unsigned finish_flags(const struct rb_uw_exchange *exchange)
-{
-    unsigned flags = UW_CHUNK_FINISH;
-
-    if (!exchange->keep_alive)
-        flags |= UW_CHUNK_CLOSE;
-    if (RB_TYPE_P(exchange->finished, T_ARRAY) && RARRAY_LEN(exchange->finished))
-        flags |= UW_CHUNK_TELL;
-    return flags;
-}
-
 void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
 {
     struct uw_chunk *chunk = exchange->chunk;
@@ -115,7 +113,7 @@ void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
     if (!chunk)
         rb_memerror();
     exchange->chunk = NULL;
-    chunk->flags = finish_flags(exchange) | flags;
+    chunk->flags = UW_CHUNK_FINISH | (exchange->keep_alive ? 0 : UW_CHUNK_CLOSE) | flags;
     rb_uw_hand_over(exchange, chunk);
 }
 
@@ -125,7 +123,7 @@ static void finish_whole(struct rb_uw_exchange *exchange)
         rb_raise(rb_eArgError, "the response says content-length %llu, but its body has only %llu bytes",
                  (unsigned long long)exchange->body_length, (unsigned long long)exchange->body_written);
     if (exchange->framing == RB_UW_CHUNKED)
-        rb_uw_append(exchange, "0\r\n\r\n", 5);
+        rb_uw_append(&exchange->chunk, "0\r\n\r\n", 5);
     rb_uw_finish(exchange, 0);
 }
 
@@ -225,10 +223,43 @@ static bool send_file(struct rb_uw_exchange *exchange)
     return true;
 }
 
+struct hijack {
+    VALUE callable, io;
+};
+
+static VALUE call_hijacker(VALUE argument)
+{
+    struct hijack *hijack = (struct hijack *)argument;
+
+    return rb_funcall(hijack->callable, id_call, 1, hijack->io);
+}
+
+static VALUE close_io(VALUE io)
+{
+    return rb_io_close(io);
+}
+
+/* Of an application that failed with the connection in its hands the client must not wait for more. */
+static void give_connection(VALUE callable, VALUE io)
+{
+    struct hijack hijack = {callable, io};
+    int state = 0, ignored;
+
+    rb_protect(call_hijacker, (VALUE)&hijack, &state);
+    if (state) {
+        VALUE error = rb_errinfo();
+
+        rb_protect(close_io, io, &ignored);
+        rb_set_errinfo(error);
+        rb_jump_tag(state);
+    }
+    RB_GC_GUARD(hijack.io);
+}
+
 /* Partial hijack (Rack SPEC): after the head the connection is the application's. */
 static void send_hijack(struct rb_uw_exchange *exchange)
 {
-    VALUE callable = exchange->hijacker, io;
+    VALUE io;
 
     exchange->keep_alive = false;
     if (exchange->chunk)
@@ -239,7 +270,7 @@ static void send_hijack(struct rb_uw_exchange *exchange)
     if (NIL_P(io))
         return;
     exchange->hijacked = true;
-    rb_funcall(callable, id_call, 1, io);
+    give_connection(exchange->hijacker, io);
 }
 
 void rb_uw_body_send(struct rb_uw_exchange *exchange)

@@ -355,7 +355,6 @@ VALUE rb_uw_env(struct rb_uw_exchange *exchange)
     rb_hash_aset(env, key.hijack, exchange->hijack);
     exchange->early_hints = rb_uw_early_hints_new(request);
     rb_hash_aset(env, key.early_hints, exchange->early_hints);
-    exchange->finished = rb_ary_new();
-    rb_hash_aset(env, key.response_finished, exchange->finished);
+    rb_hash_aset(env, key.response_finished, rb_ary_new());
     return env;
 }

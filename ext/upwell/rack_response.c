@@ -16,12 +16,14 @@
 static ID id_to_i, id_each, id_call;
 static VALUE key_hijack;
 
-/* What the application's headers said. */
+/* A head in the making, and what the application's headers said. */
 struct head {
     struct rb_uw_exchange *exchange;
+    struct uw_chunk **chunk;
+    bool newline_values; /* see rb_uw_reactor */
     int status;
     bool tunnel; /* the answer that makes a tunnel of the connection (RFC 9110, section 9.3.6) */
-    bool has_date, has_length, has_coding, close;
+    bool has_date, has_length, has_coding, close, upgrade;
     uint64_t length;
 };
 
@@ -33,36 +35,36 @@ void rb_uw_init_response(void)
     rb_gc_register_mark_object(key_hijack = rb_interned_str_cstr("rack.hijack"));
 }
 
-static void grow(struct rb_uw_exchange *exchange, size_t length)
+static void grow(struct uw_chunk **chunk, size_t length)
 {
-    struct uw_chunk *old = exchange->chunk, *chunk = uw_chunk_new(2 * (old ? old->capacity : 0) + length);
+    struct uw_chunk *old = *chunk, *larger = uw_chunk_new(2 * (old ? old->capacity : 0) + length);
 
-    if (!chunk)
+    if (!larger)
         rb_memerror();
     if (old) {
-        memcpy(chunk->bytes, old->bytes, old->length);
-        chunk->length = old->length;
+        memcpy(larger->bytes, old->bytes, old->length);
+        larger->length = old->length;
         uw_chunk_free(old);
     }
-    exchange->chunk = chunk;
+    *chunk = larger;
 }
 
-void rb_uw_reserve(struct rb_uw_exchange *exchange, size_t length)
+void rb_uw_reserve(struct uw_chunk **chunk, size_t length)
 {
-    if (!exchange->chunk || exchange->chunk->capacity - exchange->chunk->length < length)
-        grow(exchange, length);
+    if (!*chunk || (*chunk)->capacity - (*chunk)->length < length)
+        grow(chunk, length);
 }
 
-void rb_uw_append(struct rb_uw_exchange *exchange, const char *bytes, size_t length)
+void rb_uw_append(struct uw_chunk **chunk, const char *bytes, size_t length)
 {
-    rb_uw_reserve(exchange, length);
-    memcpy(exchange->chunk->bytes + exchange->chunk->length, bytes, length);
-    exchange->chunk->length += length;
+    rb_uw_reserve(chunk, length);
+    memcpy((*chunk)->bytes + (*chunk)->length, bytes, length);
+    (*chunk)->length += length;
 }
 
-static void append_text(struct rb_uw_exchange *exchange, const char *text)
+static void append_text(struct uw_chunk **chunk, const char *text)
 {
-    rb_uw_append(exchange, text, strlen(text));
+    rb_uw_append(chunk, text, strlen(text));
 }
 
 static bool all(const char *bytes, size_t length, uint8_t class)
@@ -73,7 +75,7 @@ static bool all(const char *bytes, size_t length, uint8_t class)
     return true;
 }
 
-static void append_line(struct rb_uw_exchange *exchange, const char *name, size_t name_length, const char *value,
+static void append_line(struct uw_chunk **chunk, const char *name, size_t name_length, const char *value,
                         size_t value_length)
 {
     char *end;
@@ -86,8 +88,8 @@ static void append_line(struct rb_uw_exchange *exchange, const char *name, size_
         rb_raise(rb_eArgError,
                  "value of response header %.*s contains CR, LF, NUL or another control byte; it was not sent",
                  (int)name_length, name);
-    rb_uw_reserve(exchange, name_length + value_length + 4);
-    end = exchange->chunk->bytes + exchange->chunk->length;
+    rb_uw_reserve(chunk, name_length + value_length + 4);
+    end = (*chunk)->bytes + (*chunk)->length;
     memcpy(end, name, name_length);
     end += name_length;
     *end++ = ':';
@@ -96,28 +98,28 @@ static void append_line(struct rb_uw_exchange *exchange, const char *name, size_
     end += value_length;
     *end++ = '\r';
     *end++ = '\n';
-    exchange->chunk->length = (size_t)(end - exchange->chunk->bytes);
+    (*chunk)->length = (size_t)(end - (*chunk)->bytes);
 }
 
 /* A value of Rack 2 may hold several lines, each a header of its own. */
-static void append_lines(struct rb_uw_exchange *exchange, VALUE name, VALUE value)
+static void append_lines(struct head *head, VALUE name, VALUE value)
 {
     const char *start = RSTRING_PTR(value), *end = start + RSTRING_LEN(value), *newline;
 
-    while (exchange->reactor->newline_values && (newline = memchr(start, '\n', (size_t)(end - start)))) {
-        append_line(exchange, RSTRING_PTR(name), (size_t)RSTRING_LEN(name), start, (size_t)(newline - start));
+    while (head->newline_values && (newline = memchr(start, '\n', (size_t)(end - start)))) {
+        append_line(head->chunk, RSTRING_PTR(name), (size_t)RSTRING_LEN(name), start, (size_t)(newline - start));
         start = newline + 1;
     }
-    append_line(exchange, RSTRING_PTR(name), (size_t)RSTRING_LEN(name), start, (size_t)(end - start));
+    append_line(head->chunk, RSTRING_PTR(name), (size_t)RSTRING_LEN(name), start, (size_t)(end - start));
 }
 
-static void append_header(struct rb_uw_exchange *exchange, VALUE name, VALUE value)
+static void append_header(struct head *head, VALUE name, VALUE value)
 {
     if (RB_TYPE_P(value, T_ARRAY)) {
         for (long i = 0; i < RARRAY_LEN(value); i++)
-            append_lines(exchange, name, rb_obj_as_string(RARRAY_AREF(value, i)));
+            append_lines(head, name, rb_obj_as_string(RARRAY_AREF(value, i)));
     } else {
-        append_lines(exchange, name, rb_obj_as_string(value));
+        append_lines(head, name, rb_obj_as_string(value));
     }
 }
 
@@ -170,14 +172,14 @@ static uint64_t parse_length(VALUE value)
     return length;
 }
 
-/* Whether the connection goes on is the server's to tell; "upgrade" belongs to an Upgrade header of the application's
- * (RFC 9110, section 7.8). Returns whether the line is dealt with. */
-static bool note_connection(struct head *head, VALUE value)
+/* Whether the connection goes on is the server's to tell, in one line; "upgrade" belongs to an Upgrade header of the
+ * application's (RFC 9110, section 7.8). */
+static void note_connection(struct head *head, VALUE value)
 {
     VALUE list = listed(value);
 
     head->close |= NAMES(list, "close");
-    return head->status != 101 && !NAMES(list, "upgrade");
+    head->upgrade |= NAMES(list, "upgrade");
 }
 
 /* The application frames its body itself. A response that cannot have one has no coding either (RFC 9112, section 6.1).
@@ -207,7 +209,10 @@ static bool note_header(struct head *head, VALUE name, VALUE value)
         head->has_date |= IS(name, "date");
         return false;
     case 10:
-        return IS(name, "connection") && note_connection(head, value);
+        if (!IS(name, "connection"))
+            return false;
+        note_connection(head, value);
+        return true;
     case 14:
         if (!IS(name, "content-length"))
             return false;
@@ -230,7 +235,7 @@ static int each_header(VALUE name, VALUE value, VALUE argument)
     if (RSTRING_LEN(name) > 5 && memcmp(RSTRING_PTR(name), "rack.", 5) == 0)
         return ST_CONTINUE;
     if (!NIL_P(value) && !note_header(head, name, value))
-        append_header(head->exchange, name, value);
+        append_header(head, name, value);
     return ST_CONTINUE;
 }
 
@@ -254,13 +259,13 @@ static void each_pair(VALUE headers, struct head *head)
 }
 
 /* An empty chunk: a head that failed may have left a part of itself. */
-static void begin(struct rb_uw_exchange *exchange)
+static void begin(struct uw_chunk **chunk)
 {
-    rb_uw_reserve(exchange, HEAD_BYTES_USUAL);
-    exchange->chunk->length = 0;
+    rb_uw_reserve(chunk, HEAD_BYTES_USUAL);
+    (*chunk)->length = 0;
 }
 
-static void append_number(struct rb_uw_exchange *exchange, const char *name, uint64_t number)
+static void append_number(struct uw_chunk **chunk, const char *name, uint64_t number)
 {
     char digits[24], *start = digits + sizeof digits;
 
@@ -270,8 +275,8 @@ static void append_number(struct rb_uw_exchange *exchange, const char *name, uin
         *--start = (char)('0' + number % 10);
         number /= 10;
     } while (number);
-    append_text(exchange, name);
-    rb_uw_append(exchange, start, (size_t)(digits + sizeof digits - start));
+    append_text(chunk, name);
+    rb_uw_append(chunk, start, (size_t)(digits + sizeof digits - start));
 }
 
 static int status_of(struct rb_uw_exchange *exchange)
@@ -291,14 +296,14 @@ static int status_of(struct rb_uw_exchange *exchange)
     return number;
 }
 
-static void append_status(struct rb_uw_exchange *exchange, int status)
+static void append_status(struct uw_chunk **chunk, int status)
 {
     char digits[4] = {(char)('0' + status / 100), (char)('0' + status / 10 % 10), (char)('0' + status % 10), ' '};
 
-    rb_uw_append(exchange, "HTTP/1.1 ", 9);
-    rb_uw_append(exchange, digits, sizeof digits);
-    append_text(exchange, uw_http_reason(status));
-    rb_uw_append(exchange, "\r\n", 2);
+    rb_uw_append(chunk, "HTTP/1.1 ", 9);
+    rb_uw_append(chunk, digits, sizeof digits);
+    append_text(chunk, uw_http_reason(status));
+    rb_uw_append(chunk, "\r\n", 2);
 }
 
 /* The length of a body that is an Array of Strings; they are checked, so that nothing is sent of a body that cannot be.
@@ -337,9 +342,11 @@ static bool knows_length(const struct head *head)
            (exchange->request->head.method == UW_METHOD_HEAD && RARRAY_LEN(exchange->body) && !head->has_coding);
 }
 
+/* A 205 has no content, and says so by its length (RFC 9110, section 15.3.6). */
 static bool bodiless(const struct head *head)
 {
-    return head->tunnel || head->exchange->request->head.method == UW_METHOD_HEAD || uw_http_bodiless(head->status);
+    return head->tunnel || head->exchange->request->head.method == UW_METHOD_HEAD || uw_http_bodiless(head->status) ||
+           head->status == 205;
 }
 
 /* A file that the application gave no length of. */
@@ -359,6 +366,10 @@ static void choose_framing(struct head *head)
     struct rb_uw_exchange *exchange = head->exchange;
     bool array = RB_TYPE_P(exchange->body, T_ARRAY);
 
+    if (head->status == 205) {
+        head->has_length = true;
+        head->length = 0;
+    }
     if (bodiless(head))
         exchange->framing = RB_UW_NO_BODY;
     else if (head->has_coding || !NIL_P(exchange->hijacker))
@@ -394,21 +405,27 @@ static void append_connection(struct head *head)
 {
     struct rb_uw_exchange *exchange = head->exchange;
     bool one_point_zero = exchange->request->head.version_minor == 0;
+    const char *option = "";
 
     exchange->keep_alive = uw_request_keeps_alive(exchange->request) && !ends_connection(head);
-    if (head->status == 101)
+    if (!exchange->keep_alive && head->status != 101)
+        option = "close";
+    else if (one_point_zero && exchange->keep_alive)
+        option = "keep-alive";
+    if (!head->upgrade && !*option)
         return;
-    if (!exchange->keep_alive)
-        append_text(exchange, "Connection: close\r\n");
-    else if (one_point_zero)
-        append_text(exchange, "Connection: keep-alive\r\n");
+    append_text(head->chunk, "Connection: ");
+    append_text(head->chunk, head->upgrade ? "upgrade" : "");
+    append_text(head->chunk, head->upgrade && *option ? ", " : "");
+    append_text(head->chunk, option);
+    append_text(head->chunk, "\r\n");
 }
 
-static void append_date(struct rb_uw_exchange *exchange)
+static void append_date(struct uw_chunk **chunk)
 {
-    rb_uw_append(exchange, "Date: ", 6);
-    rb_uw_append(exchange, uw_http_date_now(), UW_HTTP_DATE_BYTES);
-    rb_uw_append(exchange, "\r\n", 2);
+    rb_uw_append(chunk, "Date: ", 6);
+    rb_uw_append(chunk, uw_http_date_now(), UW_HTTP_DATE_BYTES);
+    rb_uw_append(chunk, "\r\n", 2);
 }
 
 static bool makes_tunnel(const struct rb_uw_exchange *exchange, int status)
@@ -418,29 +435,56 @@ static bool makes_tunnel(const struct rb_uw_exchange *exchange, int status)
 
 void rb_uw_response_head(struct rb_uw_exchange *exchange)
 {
-    struct head head = {.exchange = exchange, .status = status_of(exchange)};
+    struct head head = {
+        .exchange = exchange,
+        .chunk = &exchange->chunk,
+        .newline_values = exchange->reactor->newline_values,
+        .status = status_of(exchange),
+    };
 
     head.tunnel = makes_tunnel(exchange, head.status);
-    begin(exchange);
-    append_status(exchange, head.status);
+    begin(head.chunk);
+    append_status(head.chunk, head.status);
     each_pair(exchange->headers, &head);
     choose_framing(&head);
     if (!head.has_date)
-        append_date(exchange);
+        append_date(head.chunk);
     if (tells_length(&head))
-        append_number(exchange, "Content-Length: ", head.length);
+        append_number(head.chunk, "Content-Length: ", head.length);
     else if (exchange->framing == RB_UW_CHUNKED)
-        append_text(exchange, "Transfer-Encoding: chunked\r\n");
+        append_text(head.chunk, "Transfer-Encoding: chunked\r\n");
     append_connection(&head);
-    rb_uw_append(exchange, "\r\n", 2);
+    rb_uw_append(head.chunk, "\r\n", 2);
 }
 
-void rb_uw_response_early_hints(struct rb_uw_exchange *exchange, VALUE headers)
-{
-    struct head head = {.exchange = exchange, .status = EARLY_HINTS};
+struct hints {
+    struct head head;
+    VALUE headers;
+};
 
-    begin(exchange);
-    append_status(exchange, EARLY_HINTS);
-    each_pair(headers, &head);
-    rb_uw_append(exchange, "\r\n", 2);
+static VALUE write_hints(VALUE argument)
+{
+    struct hints *hints = (struct hints *)argument;
+    struct uw_chunk **chunk = hints->head.chunk;
+
+    begin(chunk);
+    append_status(chunk, EARLY_HINTS);
+    each_pair(hints->headers, &hints->head);
+    rb_uw_append(chunk, "\r\n", 2);
+    return Qnil;
+}
+
+struct uw_chunk *rb_uw_response_early_hints(bool newline_values, VALUE headers)
+{
+    struct uw_chunk *chunk = NULL;
+    struct hints hints = {{.chunk = &chunk, .newline_values = newline_values, .status = EARLY_HINTS}, headers};
+    int state = 0;
+
+    rb_protect(write_hints, (VALUE)&hints, &state);
+    if (state) {
+        if (chunk)
+            uw_chunk_free(chunk);
+        rb_jump_tag(state);
+    }
+    return chunk;
 }

@@ -47,7 +47,7 @@ struct rb_uw_reactor {
 
     VALUE self, app, backend, sockets;
     VALUE root;     /* the fiber that runs the loop, where the loop has the thread of the application */
-    VALUE kept;     /* Hash: by request, the fiber that waits to write on, or what response_finished is told */
+    VALUE kept;     /* inline: Hash: by request, the fiber that waits to write on */
     VALUE template; /* what every env has in common */
     VALUE host, server_name, server_port; /* of the last request: most ask for the same host */
 
@@ -82,7 +82,6 @@ struct rb_uw_reactor {
 /* A connection on its way from the server to the application. */
 struct rb_uw_detachment {
     struct uw_detached detached;
-    struct uw_message message;
     struct rb_uw_reactor *reactor;
     struct uw_request *request;
     struct rb_uw_wait *wait; /* fibers: of the one that waits */
@@ -115,12 +114,13 @@ void rb_uw_reactor_tell_changed(struct rb_uw_reactor *reactor);
 
 /* What the application computes for long must not hold back the answers before it. */
 void rb_uw_reactor_flush_if_late(struct rb_uw_reactor *reactor);
+void rb_uw_reactor_flush(struct rb_uw_reactor *reactor);
 
 /* Sends a chunk, on the loop's thread; a piece of a longer response is seen by the client before the rest has been
  * computed. */
 void rb_uw_reactor_send(struct uw_request *request, struct uw_chunk *chunk);
 
-/* What is kept for a request until its next event. */
+/* The fiber that waits for a request's next event. */
 void rb_uw_keep(struct rb_uw_reactor *reactor, struct uw_request *request, VALUE object);
 VALUE rb_uw_take_kept(struct rb_uw_reactor *reactor, struct uw_request *request);
 

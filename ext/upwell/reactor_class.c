@@ -235,6 +235,15 @@ void rb_uw_reactor_flush_if_late(struct rb_uw_reactor *reactor)
     reactor->flushed_ns = now_ns;
 }
 
+/* Where the loop has a thread of its own, that does so in its own time. */
+void rb_uw_reactor_flush(struct rb_uw_reactor *reactor)
+{
+    if (!pthread_equal(pthread_self(), reactor->thread))
+        return;
+    uw_server_flush(&reactor->server);
+    reactor->flushed_ns = reactor->server.loop.now_ns;
+}
+
 void rb_uw_reactor_send(struct uw_request *request, struct uw_chunk *chunk)
 {
     struct rb_uw_reactor *reactor = request->server->handler.context;
@@ -377,13 +386,10 @@ void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk)
     struct uw_request *request = exchange->request;
 
     if (chunk->flags & UW_CHUNK_FINISH) {
+        exchange->lost = atomic_load(&request->lost);
         exchange->done = true;
         exchange->request = NULL;
     }
-    if (chunk->flags & UW_CHUNK_TELL)
-        rb_uw_keep(reactor, request,
-                   rb_ary_new_from_args(5, exchange->finished, exchange->env, exchange->status, exchange->headers,
-                                        exchange->error));
     mode_here(reactor)->send(request, chunk);
 }
 

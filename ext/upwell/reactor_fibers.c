@@ -51,13 +51,9 @@ struct service {
 static VALUE serve(VALUE argument)
 {
     struct service *service = (struct service *)argument;
-    unsigned events = service->request->events;
 
     service->request->events = 0;
-    if (events & UW_EVENT_REQUEST)
-        rb_uw_serve(service->reactor, service->request);
-    else
-        rb_uw_serve_sent(service->reactor, service->request);
+    rb_uw_serve(service->reactor, service->request);
     return Qnil;
 }
 

@@ -17,9 +17,7 @@ static void serve_events(struct rb_uw_reactor *reactor, struct uw_request *reque
     request->events = 0;
     if (events & UW_EVENT_REQUEST)
         rb_uw_serve(reactor, request);
-    else if (events & UW_EVENT_SENT)
-        rb_uw_serve_sent(reactor, request);
-    else if (events & UW_EVENT_DRAINED)
+    else
         resume_kept(reactor, request);
 }
 

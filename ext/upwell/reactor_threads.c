@@ -15,7 +15,6 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
         rb_uw_reactor_tell_changed(reactor);
         return;
     }
-    request->events = event;
     uw_queue_push(&reactor->queue, request);
 }
 
@@ -120,10 +119,7 @@ static VALUE serve_one(VALUE argument)
     struct uw_request *request = (struct uw_request *)argument;
     struct rb_uw_reactor *reactor = request->server->handler.context;
 
-    if (request->events == UW_EVENT_SENT)
-        rb_uw_serve_sent(reactor, request);
-    else
-        rb_uw_serve(reactor, request);
+    rb_uw_serve(reactor, request);
     return Qnil;
 }
 
@@ -215,21 +211,12 @@ static void await_drain(struct rb_uw_exchange *exchange)
         rb_thread_call_without_gvl(wait_for_drain, &wait, interrupt_drain, &wait);
 }
 
-static void begin_detach(struct uw_loop *loop, struct uw_message *message)
-{
-    struct rb_uw_detachment *detachment = uw_owner(message, struct rb_uw_detachment, message);
-
-    (void)loop;
-    uw_request_detach(detachment->request, &detachment->detached);
-}
-
 static void *wait_for_detach(void *argument)
 {
     struct rb_uw_detachment *detachment = argument;
     struct rb_uw_reactor *reactor = detachment->reactor;
 
-    detachment->message.receive = begin_detach;
-    uw_loop_post(&reactor->server.loop, &detachment->message);
+    uw_request_detach(detachment->request, &detachment->detached);
     pthread_mutex_lock(&reactor->lock);
     while (!detachment->done && !reactor->ended)
         pthread_cond_wait(&reactor->changed, &reactor->lock);

@@ -7,7 +7,7 @@ struct stream {
     struct rb_uw_exchange *exchange; /* NULL once the response is finished */
     VALUE input;
     VALUE thread; /* inline: the only one that may write, since it is the loop's */
-    VALUE lock;   /* others: of whoever writes, which may take long; the response ends when nobody does */
+    VALUE lock;   /* others: the exchange's, of whoever writes, which may take long */
     bool closed;
 };
 
@@ -65,34 +65,20 @@ VALUE rb_uw_stream_new(struct rb_uw_exchange *exchange)
     if (exchange->reactor->mode == &rb_uw_mode_inline)
         RB_OBJ_WRITE(self, &stream->thread, rb_thread_current());
     else
-        RB_OBJ_WRITE(self, &stream->lock, rb_mutex_new());
+        RB_OBJ_WRITE(self, &stream->lock, rb_uw_exchange_lock(exchange));
     return self;
 }
 
-/* Waits for those that write, also when this thread is to end: they refer to its stack. */
-static int await_writers(VALUE lock)
+static VALUE forget_exchange(VALUE self)
 {
-    int ending = 0, state;
-
-    do {
-        rb_protect(rb_mutex_lock, lock, &state);
-        ending = state ? state : ending;
-    } while (state);
-    rb_mutex_unlock(lock);
-    return ending;
+    get(self)->exchange = NULL;
+    return Qnil;
 }
 
 void rb_uw_stream_end(VALUE self)
 {
-    struct stream *stream = get(self);
-    int ending = 0;
-
-    stream->closed = true;
-    if (!NIL_P(stream->lock))
-        ending = await_writers(stream->lock);
-    stream->exchange = NULL;
-    if (ending)
-        rb_jump_tag(ending);
+    get(self)->closed = true;
+    rb_ensure(rb_uw_await_users, get(self)->lock, forget_exchange, self);
 }
 
 static struct rb_uw_exchange *open_exchange(VALUE self)

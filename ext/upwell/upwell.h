@@ -16,12 +16,12 @@ struct rb_uw_exchange {
     struct rb_uw_reactor *reactor;
     struct uw_request *request;
     struct uw_chunk *chunk; /* being filled */
-    VALUE env, input, hijack, early_hints, finished;
+    VALUE env, input, hijack, early_hints;
     VALUE status, headers, body;
     VALUE closer;             /* the body whose `close` is due */
     VALUE hijacker;           /* of a partial hijack, or nil */
     VALUE error;              /* what the application raised, or nil */
-    bool suspendable;         /* inline: on a fiber of its own */
+    VALUE lock;               /* Mutex of whoever writes or hijacks, on whichever thread; nil until somebody does */
     bool moved;               /* to that fiber */
     struct rb_uw_wait *drain; /* fibers: of the fiber while it waits for the client */
     uint64_t body_length, body_written;
@@ -33,9 +33,11 @@ struct rb_uw_exchange {
         RB_UW_UNTOUCHED, /* framed by the application */
     } framing;
     bool keep_alive;
+    bool answered; /* the application has answered, or failed: it is too late for a hijack */
     bool head_sent;
     bool hijacked;
     bool done; /* the request has been finished */
+    bool lost; /* its client was gone by then */
 };
 
 extern VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
@@ -74,8 +76,12 @@ void rb_uw_init_exchange(void);
 /* Answers a request from beginning to end. Raises only what must end the thread, such as SystemExit. */
 void rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request);
 
-/* Runs what env["rack.response_finished"] holds once the response was sent or lost. */
-void rb_uw_serve_sent(struct rb_uw_reactor *reactor, struct uw_request *request);
+/* Whoever may wait while it uses the exchange holds this: a Mutex. The exchange does not end before. */
+VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange);
+
+/* Waits until nobody uses the exchange, whose lock may be nil. What is raised into the thread meanwhile is raised when
+ * that is so. */
+VALUE rb_uw_await_users(VALUE lock);
 
 /* The exchange of a request that is being served. */
 static inline struct rb_uw_exchange *rb_uw_exchange_of(struct uw_request *request)
@@ -95,17 +101,18 @@ void rb_uw_init_response(void);
  * not be sent. */
 void rb_uw_response_head(struct rb_uw_exchange *exchange);
 
-/* Makes exchange->chunk the head of a response 103. Raises the same. */
-void rb_uw_response_early_hints(struct rb_uw_exchange *exchange, VALUE headers);
+/* The head of a response 103: a chunk of its own, which belongs to the caller. Raises the same. */
+struct uw_chunk *rb_uw_response_early_hints(bool newline_values, VALUE headers);
 
-/* exchange->chunk, with room for `length` more bytes. */
-void rb_uw_reserve(struct rb_uw_exchange *exchange, size_t length);
-void rb_uw_append(struct rb_uw_exchange *exchange, const char *bytes, size_t length);
+/* Gives a chunk, or none yet, room for `length` more bytes. */
+void rb_uw_reserve(struct uw_chunk **chunk, size_t length);
+void rb_uw_append(struct uw_chunk **chunk, const char *bytes, size_t length);
 
 /* rack_body.c */
 void rb_uw_init_body(void);
 
-/* Turns what answers to to_ary into an Array, so that its length is known. */
+/* Turns what answers to to_ary into an Array, so that its length is known; and what is to be called with the connection
+ * after a response 101 into a hijacker. */
 void rb_uw_body_prepare(struct rb_uw_exchange *exchange);
 
 /* The length of the file that the body names with `to_path`; -1 when there is no such file. */
