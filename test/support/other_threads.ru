@@ -3,6 +3,7 @@
 # Applications that give their response, or the connection, to threads of their own. The query names the client, in all that it gets.
 class OtherThreads
   LINES = 200
+  TRIES = 100 # of what comes too late
 
   def call(env)
     name = env["PATH_INFO"].delete_prefix("/").tr("-", "_")
@@ -39,7 +40,7 @@ class OtherThreads
   # What a thread writes after the end is refused, and reaches nobody.
   def stream_too_long(_env, client)
     [200, { "x-client" => client }, lambda { |stream|
-      Thread.new { loop { stream.write("#{client} 0\n") } }.report_on_exception = false
+      Thread.new { TRIES.times { stream.write("#{client} 0\n") } }.report_on_exception = false
       stream.write("#{client} 0\n")
       stream.close
     }]
@@ -63,8 +64,7 @@ class OtherThreads
   end
 
   def late_hints(env, client)
-    thread = Thread.new { loop { env["rack.early_hints"].call("link" => "<#{client}>") } }
-    thread.report_on_exception = false
+    Thread.new { TRIES.times { env["rack.early_hints"].call("link" => "<#{client}>") } }.report_on_exception = false
     plain(env, client)
   end
 
