@@ -5,6 +5,8 @@ require_relative "server/fiber_isolation"
 require_relative "server/listeners"
 require_relative "server/log_file"
 require_relative "server/pid_file"
+require_relative "server/signals"
+require_relative "server/termination"
 require_relative "server/single"
 require_relative "server/watchdog"
 require_relative "server/cluster"
@@ -16,6 +18,8 @@ module Upwell
   class Server
     # @return [Array<String>] where it listens
     attr_reader :urls
+    # @return [Array<Listeners::Listener>]
+    attr_reader :listeners
     # @return [Reactor]
     attr_reader :reactor
 
@@ -49,6 +53,11 @@ module Upwell
     # Ends at once. May be called in a trap handler.
     def stop
       @reactor.stop
+    end
+
+    # @return [Integer] requests of which a part was received, and whose responses have not been sent to the end
+    def in_flight
+      @reactor.stats.fetch(:requests_in_memory)
     end
 
     # @return [String] the backend in use

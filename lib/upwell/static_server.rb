@@ -75,6 +75,11 @@ module Upwell
       @reactors.each(&:stop)
     end
 
+    # @return [nil] not known: Ruby has no part in a request
+    def in_flight
+      nil
+    end
+
     # @return [String] the backend in use
     def backend
       @reactors.first.backend

@@ -59,6 +59,7 @@ class ClusterTest < Minitest::Test
       server.signal("TERM")
       sleep 0.02 until server.workers.size == 1 # obeyed: the idle worker has ended
       server.signal("TERM")
+      server.await(/SIGTERM: the workers end.*at most 30 s; a second signal kills them/)
       server.await(/ended with requests in flight/)
       assert_equal 1, server.await_end.exitstatus
       assert_raises(NoMethodError, SystemCallError) { held.value } # no response

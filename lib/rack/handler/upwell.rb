@@ -3,4 +3,13 @@
 require "rack/handler"
 require_relative "../../upwell/rack_handler"
 
-Rack::Handler.register("upwell", "Upwell::RackHandler")
+module Rack
+  module Handler # :nodoc:
+    # Rails says "Booting Upwell", after the module's name.
+    module Upwell
+      extend ::Upwell::RackHandler
+    end
+
+    register "upwell", "Rack::Handler::Upwell"
+  end
+end

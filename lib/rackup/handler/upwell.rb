@@ -3,4 +3,13 @@
 require "rackup/handler"
 require_relative "../../upwell/rack_handler"
 
-Rackup::Handler.register(:upwell, Upwell::RackHandler)
+module Rackup
+  module Handler # :nodoc:
+    # Rails says "Booting Upwell", after the module's name.
+    module Upwell
+      extend ::Upwell::RackHandler
+    end
+
+    register :upwell, Upwell
+  end
+end

@@ -114,22 +114,23 @@ module Upwell
 
       def obey(name)
         case name
-        when "TERM", "INT" then terminate
+        when "TERM", "INT" then terminate(name)
         when "HUP" then open_logs_again
         when "USR1" then @restart = @slots.dup unless @terminating
         end
       end
 
-      def terminate
-        return give_up if @terminating
+      def terminate(name)
+        return give_up(name) if @terminating
 
         @terminating = true
+        Log.tell("SIG#{name}: the workers end, #{Termination.sentence(nil, @configuration.drain_timeout)}; a second signal kills them")
         @restart.clear
         @slots.each(&:drain)
       end
 
-      def give_up
-        Log.tell "Upwell ended with requests in flight"
+      def give_up(name)
+        Log.tell("SIG#{name} again: ended with requests in flight")
         @status = 1
       end
 

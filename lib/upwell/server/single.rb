@@ -21,10 +21,10 @@ module Upwell
       def run
         listeners = Listeners.open_for(@configuration)
         @server = @server_class.new(@load_app.call, @configuration, listeners: listeners)
-        trap_signals
+        signals(listeners).trap
         puts "Upwell #{VERSION} serves on #{@server.description}, no workers" unless @configuration.quiet
         finished = @server.run
-        Log.tell "Upwell ended with requests in flight" unless finished
+        Log.tell "ended with requests in flight" unless finished
         finished ? 0 : 1
       ensure
         Listeners.remove(listeners || [])
@@ -32,16 +32,12 @@ module Upwell
 
       private
 
-      def trap_signals
-        %w[TERM INT].each { |signal| trap(signal) { terminate } }
-        trap("HUP") { @log_file.open_again }
-        trap("USR1") { Log.tell("SIGUSR1: a phased restart needs workers (-w N)") }
-      end
-
-      def terminate
-        exit!(1) if @terminating
-        @terminating = true
-        @server.drain
+      def signals(listeners)
+        Signals.new(
+          **Termination.new(@server, listeners, @configuration.drain_timeout).handlers,
+          "HUP" => ->(_) { @log_file.open_again },
+          "USR1" => ->(_) { Log.tell("SIGUSR1: a phased restart needs workers (-w N)") }
+        )
       end
     end
   end

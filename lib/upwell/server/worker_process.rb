@@ -35,8 +35,7 @@ module Upwell
         trap("CHLD", "DEFAULT")
         trap("USR1", "IGNORE")
         trap("INT", "IGNORE") # a terminal sends it to everybody; the supervisor decides
-        trap("HUP") { @log_file.open_again }
-        trap("TERM") { drain }
+        Signals.new("HUP" => ->(_) { @log_file.open_again }, "TERM" => ->(_) { drain }).trap
       end
 
       def watch(alive)
@@ -48,7 +47,17 @@ module Upwell
 
       # One that is still booting has nothing in flight.
       def drain
-        @server ? @server.drain : exit!(0)
+        return exit!(0) unless @server
+        return if @draining
+
+        @draining = true
+        tell_what_is_in_flight
+        @server.drain
+      end
+
+      def tell_what_is_in_flight
+        count = @server.in_flight
+        Log.tell("worker #{@slot.index}: #{Termination.sentence(count, @configuration.drain_timeout)}") if count&.positive?
       end
     end
   end

@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+module Upwell
+  class Server
+    # Obeys signals on a thread of its own: a trap handler runs in the midst of whatever the main thread does, and must not wait there. A process
+    # that the application forks does not have that thread: it gets what it would have got without a server.
+    class Signals
+      # @param handlers [Hash{String => #call}] by the signal's name, called with it
+      def initialize(handlers)
+        @handlers = handlers
+        @received = Thread::Queue.new
+        @process = Process.pid
+      end
+
+      # Begins to obey.
+      #
+      # @return [self]
+      def trap
+        @thread = Thread.new { loop { obey(@received.pop) } }
+        @before = @handlers.keys.to_h { |name| [name, Signal.trap(name) { receive(name) }] }
+        self
+      end
+
+      # Leaves the signals to those who had them before.
+      def release
+        @before.each { |name, handler| Signal.trap(name, handler || "DEFAULT") }
+        @thread.kill
+      end
+
+      private
+
+      def receive(name)
+        return @received << name if Process.pid == @process
+
+        Signal.trap(name, "DEFAULT")
+        Process.kill(name, Process.pid)
+      end
+
+      def obey(name)
+        @handlers.fetch(name).call(name)
+      end
+    end
+  end
+end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+module Upwell
+  class Server
+    # The first SIGTERM or SIGINT has a server finish what is in flight; a second one ends the process at once.
+    class Termination
+      SIGNALS = %w[TERM INT].freeze
+
+      # @param server [Server, StaticServer]
+      # @param listeners [Array<Listeners::Listener>]
+      # @param seconds [Numeric] for what is in flight
+      def initialize(server, listeners, seconds)
+        @server = server
+        @listeners = listeners
+        @seconds = seconds
+      end
+
+      # @return [Hash{String => #call}] for {Signals}
+      def handlers
+        SIGNALS.to_h { |name| [name, method(:terminate)] }
+      end
+
+      private
+
+      def terminate(name)
+        give_up(name) if @draining
+        @draining = true
+        Log.tell("SIG#{name}: #{Termination.sentence(@server.in_flight, @seconds)}; a second signal ends it at once")
+        @server.drain(@seconds)
+      end
+
+      def give_up(name)
+        Log.tell("SIG#{name} again: ended with requests in flight")
+        Listeners.remove(@listeners)
+        exit!(1)
+      end
+
+      class << self
+        # @param count [Integer, nil] requests in flight, as far as that is known
+        # @param seconds [Numeric]
+        # @return [String] what draining waits for
+        def sentence(count, seconds)
+          return "no request is in flight, connections are closed" if count&.zero?
+
+          what = { nil => "what is in flight", 1 => "the request in flight" }.fetch(count) { "#{count} requests in flight" }
+          format("finishing %s, for at most %g s", what, seconds)
+        end
+      end
+    end
+  end
+end
