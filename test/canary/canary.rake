@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-desc "Applications that do what they should not, and clients that know which bytes are theirs: MODES, BACKENDS, WORKERS, SECONDS, SEED, JOBS, ACTS (a pattern)"
+desc "An unruly application, and clients that know which bytes are theirs: MODES, BACKENDS, WORKERS, SECONDS, SEED, JOBS, ACTS (a pattern)"
 task "test:canary" => :compile do
   ruby "test/canary/all.rb", verbose: false
 end

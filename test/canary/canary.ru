@@ -57,9 +57,9 @@ module Canary
 
       thread = Thread.current
       fiber = Fiber.current
-      Ledger.expect(visit.id, "response_finished")
+      Ledger.expect(visit.id, "response_finished of #{visit.act}")
       visit.env["rack.response_finished"] << lambda { |env, _status, _headers, _error|
-        Ledger.settle(visit.id, "response_finished")
+        Ledger.settle(visit.id, "response_finished of #{visit.act}")
         Canary.trouble(visit.id, "response_finished is given the env of #{env["canary.id"]}") if env["canary.id"] != visit.id
         Canary.trouble(visit.id, "response_finished runs on another thread") if Thread.current != thread
         Canary.trouble(visit.id, "response_finished runs on another fiber") if FIBERS && Fiber.current != fiber

@@ -6,7 +6,7 @@ module Canary
   # A client that asks at random, as clients do: kept connections, pipelines, slow ones, and those that leave.
   class Client
     WAYS = { keep: 40, pipeline: 15, vanish: 20, leave_content: 3, trickle: 4, half_close: 5, pause: 5 }.freeze
-    EVENTS_KEPT = 30
+    EVENTS_KEPT = 12
     LENGTHS = [[1..30, 84], [500..8000, 12], [50_000..200_000, 2]].freeze # in tokens, and how often
     TOKEN = /c\d+n\d+(?=;)/
 

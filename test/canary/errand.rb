@@ -43,9 +43,11 @@ module Canary
     def read(wire, &pace)
       @pace = pace
       @from = wire.received
-      status, headers = read_head(wire)
-      demand(allowed_status?(status), "status #{status}")
-      status == 500 ? read_error(wire, headers) : read_text(wire, status, headers)
+      read_response(wire)
+    rescue Wire::Ended
+      raise unless %i[broken cut].include?(outcome)
+
+      false
     end
 
     # Whether the end of the process may cut it.
@@ -81,10 +83,18 @@ module Canary
       end
     end
 
+    def read_response(wire)
+      status, headers = read_head(wire)
+      demand(allowed_status?(status), "status #{status}")
+      status == 500 ? read_error(wire, headers) : read_text(wire, status, headers)
+    end
+
     # The final head; early hints before it are this client's own.
     def read_head(wire)
       loop do
-        status = wire.line[/\AHTTP\/1\.1 (\d{3}) /, 1].to_i
+        line = wire.line
+        status = line[/\AHTTP\/1\.1 (\d{3}) /, 1].to_i
+        demand(status.positive?, "#{line[0, 200].inspect} instead of a status line")
         headers = read_headers(wire)
         return [status, headers] unless status.between?(100, 199)
 
@@ -116,18 +126,15 @@ module Canary
       demand(headers["x-id"] == id, "headers of another: #{headers}")
       @place = 0
       bodiless = @verb == "HEAD" || [204, 304].include?(status)
-      whole = bodiless || read_body(wire, headers)
-      check_end(whole, bodiless, headers)
-      whole && goes_on?(headers)
+      read_body(wire, headers) unless bodiless
+      check_end(headers) unless bodiless
+      goes_on?(headers) && outcome != :cut
     end
 
-    def check_end(whole, bodiless, headers)
-      return if bodiless
-
+    # It came to the end that its framing tells.
+    def check_end(headers)
       demand(@place == text.bytesize, "only #{@place} of #{text.bytesize} bytes") if outcome == :whole
-      demand(whole, "a response that is cut") if %i[whole prefix].include?(outcome)
-      # Without a framing of its own a response ends where it ends.
-      demand(!whole, "a whole response") if outcome == :broken && framed?(headers)
+      demand(!framed?(headers), "a whole response") if outcome == :broken
     end
 
     def framed?(headers)
@@ -142,18 +149,11 @@ module Canary
       framed?(headers) || outcome == :empty || @verb == "HEAD"
     end
 
-    # @return [Boolean] whether it came to the end that its framing tells
     def read_body(wire, headers)
       if headers["transfer-encoding"] == "chunked" then read_chunks(wire)
       elsif headers["content-length"] then wire.read(headers["content-length"].to_i) { |piece| match(piece) }
       else read_to_end(wire)
       end
-      true
-    rescue Wire::Ended => e
-      raise if %i[whole prefix].include?(outcome)
-
-      demand(outcome != :error, "a cut error response: #{e.message}")
-      false
     end
 
     def read_chunks(wire)
@@ -176,7 +176,7 @@ module Canary
     def read_to_end(wire)
       loop { match(wire.read_some) }
     rescue Wire::Ended => e
-      demand(e.message == "end" || @place == text.bytesize || !%i[whole prefix].include?(outcome), "a reset after #{@place} bytes")
+      raise unless e.message == "end"
     end
 
     def match(piece)

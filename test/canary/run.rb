@@ -17,6 +17,7 @@ module Canary
     LAST_LOAD = 1 # second, during which the server is told to end
     REST_MAX = 20 # seconds, until what outlives its request has ended
     DESCRIPTORS_MORE = 4
+    THREADS_MAX = 20 # those of the server and of libraries
     HELD_MAX = 40 # objects that a conservative collector may still find
     KILOBYTES_MORE = 60_000
     NOT_IN_PIPELINE = /hijack/
@@ -26,7 +27,6 @@ module Canary
       @seconds = seconds
       @seed = seed
       @server = Server.new(mode, backend, workers)
-      @processes = @server.processes
       @clients = []
       @weights = ACTS.select { |act, _| act.match?(ENV.fetch("ACTS", "")) }.transform_values(&:weight)
     end
@@ -95,23 +95,25 @@ module Canary
       deadline = now + REST_MAX
       until @failure || @server.bad
         rests = @server.rests
-        return rests if rests.values.all? do |rest|
-          rest[:due].empty? && rest[:threads] < 20 && rest[:held].values.all? do |count|
-            count < HELD_MAX
-          end
-        end
+        return rests if rests.values.all? { |rest| at_rest?(rest) }
 
         @failure = "left over: #{rests}" if now > deadline
         sleep 0.1
       end
     end
 
+    def at_rest?(rest)
+      rest[:due].empty? && rest[:threads] < THREADS_MAX && rest[:held].values.all? { |count| count < HELD_MAX }
+    end
+
     def compare(before, after)
       return unless before && after
+      return @failure = "workers ended: #{before.keys} became #{after.keys}" if before.keys.sort != after.keys.sort
 
-      more = ->(what, most) { after.any? { |process, rest| rest[what] > before.fetch(process)[what] + most } }
-      @failure = "workers ended: #{@processes} #{@server.processes}" if @processes.sort != @server.processes.sort
-      @failure = "more than before: #{before} #{after}" if more.call(:descriptors, DESCRIPTORS_MORE) || more.call(:kilobytes, KILOBYTES_MORE)
+      @rest = after.values
+      @failure = "more than before: #{before} #{after}" if after.any? do |process, rest|
+        rest[:descriptors] > before[process][:descriptors] + DESCRIPTORS_MORE || rest[:kilobytes] > before[process][:kilobytes] + KILOBYTES_MORE
+      end
     end
 
     # What was in flight is finished.
@@ -126,8 +128,8 @@ module Canary
     end
 
     def tell
-      served = @clients.sum(&:served)
-      puts "#{@failure ? "FAILED" : "fine"}: #{@name}: #{served} answers#{"\n#{@failure}\n-- the server:\n#{@server.last_lines}" if @failure}"
+      puts "#{@failure ? "FAILED" : "fine"}: #{@name}: #{@clients.sum(&:served)} answers, left #{@rest}"
+      puts @failure, "-- the server:", @server.last_lines if @failure
     end
 
     def now

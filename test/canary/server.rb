@@ -10,6 +10,7 @@ module Canary
     APP = File.join(__dir__, "canary.ru")
     BAD = /CANARY|\[BUG\]|\[FATAL\]|Sanitizer|[Aa]ssertion|terminated with exception|Segmentation|fatal|ended unexpectedly/
     FAILURE = /\AError during \w+ \/(\w+)\/(c\d+n\d+): (.*)/
+    ALL_ASKED_MAX = 20 # seconds, until each worker has been asked
     LINES_BEFORE = 30 # kept of those before the bad one
     LINES_AFTER = 120
 
@@ -30,7 +31,10 @@ module Canary
     # @return [Hash{Integer => Hash}] by process: what its application says is left
     def rests
       states = {}
+      deadline = now + ALL_ASKED_MAX
       until (processes - states.keys).empty?
+        raise Violation, "of the workers #{processes} only #{states.keys} accept" if now > deadline
+
         wire = Wire.new(port)
         wire.write("GET /rest HTTP/1.1\r\nHost: canary\r\n\r\n")
         length = 0
