@@ -34,6 +34,11 @@ bool rb_uw_control_goes_on(struct rb_uw_control *control, struct uw_server *serv
     return command == RB_UW_CONTINUE || (command == RB_UW_DRAIN && still_drains(control, server));
 }
 
+bool rb_uw_control_drains(struct rb_uw_control *control)
+{
+    return atomic_load(&control->command) == RB_UW_DRAIN && rb_uw_control_wait_ns(control) > 0;
+}
+
 int64_t rb_uw_control_wait_ns(struct rb_uw_control *control)
 {
     int64_t left_ns;

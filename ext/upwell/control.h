@@ -24,4 +24,7 @@ void rb_uw_control_stop(struct rb_uw_control *control, struct uw_server *server)
 bool rb_uw_control_goes_on(struct rb_uw_control *control, struct uw_server *server);
 int64_t rb_uw_control_wait_ns(struct rb_uw_control *control);
 
+/* Whether it is told to end, and has time left to do so. */
+bool rb_uw_control_drains(struct rb_uw_control *control);
+
 #endif

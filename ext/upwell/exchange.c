@@ -298,15 +298,29 @@ static void tell_finished(struct rb_uw_exchange *exchange)
         call_back_protected(rb_ary_entry(callables, i), exchange);
 }
 
+static VALUE tell_application(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    close_protected(exchange);
+    tell_finished(exchange);
+    return Qnil;
+}
+
+static VALUE end_telling(VALUE argument)
+{
+    ((struct rb_uw_exchange *)argument)->reactor->ending--;
+    return Qnil;
+}
+
 static VALUE end_response(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
     if (!exchange->done)
         force_finish(exchange);
-    close_protected(exchange);
-    tell_finished(exchange);
-    return Qnil;
+    exchange->reactor->ending++;
+    return rb_ensure(tell_application, argument, end_telling, argument);
 }
 
 /* After the response, or the failure to make one. */

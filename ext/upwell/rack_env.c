@@ -17,7 +17,10 @@
     KEY(server_name, "SERVER_NAME") \
     KEY(server_port, "SERVER_PORT") \
     KEY(server_protocol, "SERVER_PROTOCOL") \
+    KEY(server_software, "SERVER_SOFTWARE") \
     KEY(remote_addr, "REMOTE_ADDR") \
+    KEY(remote_port, "REMOTE_PORT") \
+    KEY(request_uri, "REQUEST_URI") \
     KEY(http_host, "HTTP_HOST") \
     KEY(content_length, "CONTENT_LENGTH") \
     KEY(url_scheme, "rack.url_scheme") \
@@ -107,6 +110,12 @@ void rb_uw_init_env(void)
         methods[i] = interned(method_names[i], strlen(method_names[i]));
 }
 
+static VALUE server_software(void)
+{
+    return rb_str_freeze(rb_sprintf("Upwell/%" PRIsVALUE, rb_const_get(rb_mUpwell, rb_intern("VERSION"))));
+}
+
+/* What every request has stands here already: so a duplicate need not grow for it. */
 VALUE rb_uw_env_template(bool rack_2)
 {
     VALUE template = rb_hash_new();
@@ -118,7 +127,13 @@ VALUE rb_uw_env_template(bool rack_2)
     rb_hash_aset(template, key.server_name, key.empty);
     rb_hash_aset(template, key.server_port, key.port_80);
     rb_hash_aset(template, key.server_protocol, key.http_1_1);
+    rb_hash_aset(template, key.server_software, server_software());
     rb_hash_aset(template, key.remote_addr, key.empty);
+    rb_hash_aset(template, key.remote_port, key.empty);
+    rb_hash_aset(template, key.request_uri, key.empty);
+    rb_hash_aset(template, key.hijack, Qnil);
+    rb_hash_aset(template, key.early_hints, Qnil);
+    rb_hash_aset(template, key.response_finished, Qnil);
     rb_hash_aset(template, key.url_scheme, key.http);
     rb_hash_aset(template, key.input, rb_uw_input_empty());
     rb_hash_aset(template, key.errors, rb_stderr);
@@ -323,6 +338,25 @@ static void add_target(VALUE env, const struct uw_request *request)
         rb_hash_aset(env, key.path_info, text(request, head->path));
     if (head->query.length)
         rb_hash_aset(env, key.query_string, text(request, head->query));
+    rb_hash_aset(env, key.request_uri, text(request, head->target));
+}
+
+#define PORT_DIGITS_MAX 5
+
+static VALUE port_text(int port)
+{
+    char digits[PORT_DIGITS_MAX], *start = digits + sizeof digits;
+
+    for (; port > 0 && start > digits; port /= 10)
+        *--start = (char)('0' + port % 10);
+    return rb_str_new(start, digits + sizeof digits - start);
+}
+
+/* A client on a UNIX socket has no port. */
+static void add_remote(VALUE env, const struct uw_request *request)
+{
+    rb_hash_aset(env, key.remote_addr, rb_str_new_cstr(uw_request_remote(request)));
+    rb_hash_aset(env, key.remote_port, port_text(uw_request_remote_port(request)));
 }
 
 static void add_body(VALUE env, struct rb_uw_exchange *exchange)
@@ -346,7 +380,7 @@ VALUE rb_uw_env(struct rb_uw_exchange *exchange)
     add_target(env, request);
     add_host(env, exchange->reactor, request);
     add_headers(env, request);
-    rb_hash_aset(env, key.remote_addr, rb_str_new_cstr(uw_request_remote(request)));
+    add_remote(env, request);
     if (request->head.version_minor == 0)
         rb_hash_aset(env, key.server_protocol, key.http_1_0);
     add_body(env, exchange);

@@ -276,9 +276,15 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
     return error;
 }
 
+/* Whether a fiber that has answered, and so has no connection any more, is still to be waited for. */
+static bool ends_requests(struct rb_uw_reactor *reactor)
+{
+    return reactor->mode == &rb_uw_mode_fibers && reactor->ending > 0 && rb_uw_control_drains(&reactor->control);
+}
+
 bool rb_uw_reactor_goes_on(struct rb_uw_reactor *reactor)
 {
-    return rb_uw_control_goes_on(&reactor->control, &reactor->server);
+    return rb_uw_control_goes_on(&reactor->control, &reactor->server) || ends_requests(reactor);
 }
 
 static int64_t turn_wait(struct rb_uw_reactor *reactor)

@@ -47,6 +47,7 @@ module Upwell
     #
     # @param seconds [Numeric] the deadline
     def drain(seconds = @configuration.drain_timeout)
+      @deadline = Clock.now + seconds
       @reactor.drain(seconds)
     end
 
@@ -100,8 +101,13 @@ module Upwell
     def run_on_threads
       threads = Array.new(@configuration.threads) { Thread.new { work } }
       finished = @reactor.run
-      finished ? threads.each(&:join) : threads.each(&:kill)
+      finished ? join(threads) : threads.each(&:kill)
       finished
+    end
+
+    # One that has answered may have a connection of its own, or callbacks to run: until the deadline.
+    def join(threads)
+      threads.each { |thread| thread.join([(@deadline || 0) - Clock.now, 0].max) || thread.kill }
     end
 
     def work

@@ -29,8 +29,9 @@ module HTTPTests
     expected = { "REQUEST_METHOD" => "POST", "PATH_INFO" => "/env", "QUERY_STRING" => "a=b", "SCRIPT_NAME" => "",
                  "SERVER_NAME" => "example.org", "SERVER_PORT" => "81", "HTTP_HOST" => "example.org:81", "HTTP_X_A" => "1, 2",
                  "HTTP_COOKIE" => "a=1; b=2", "CONTENT_TYPE" => "text/x", "CONTENT_LENGTH" => "2", "REMOTE_ADDR" => "127.0.0.1",
-                 "SERVER_PROTOCOL" => "HTTP/1.1", "rack.url_scheme" => "http" }
+                 "REQUEST_URI" => "/env?a=b", "SERVER_SOFTWARE" => "Upwell/#{Upwell::VERSION}", "SERVER_PROTOCOL" => "HTTP/1.1", "rack.url_scheme" => "http" }
     assert_equal expected, env.slice(*expected.keys)
+    assert_includes 1024..65_535, Integer(env["REMOTE_PORT"])
   end
 
   def test_bodies_in_memory_in_a_file_and_chunked
