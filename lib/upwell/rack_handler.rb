@@ -11,7 +11,7 @@ module Upwell
     RACKUP_OPTIONS = %i[Host Port AccessLog app builder config daemonize debug environment heapfile include pid profile_file profile_mode quiet
                         require server warn].freeze
     # What needs the command: a handler serves in one process, and rackup keeps its own files.
-    COMMAND_ONLY = %i[workers preload environment log_file pid_file].freeze
+    COMMAND_ONLY = %i[workers worker_timeout preload environment log_file pid_file].freeze
     NAMES = (SETTINGS.map(&:name) - COMMAND_ONLY).freeze
 
     # Serves until SIGTERM or SIGINT. What cannot be configured ends the process with one sentence.
@@ -54,7 +54,8 @@ module Upwell
     end
 
     def serve(server, drain_timeout)
-      signals = Server::Signals.new(Server::Termination.new(server, server.listeners, drain_timeout).handlers).trap
+      termination = Server::Termination.new(server, server.listeners, drain_timeout)
+      signals = Server::Signals.new({ **Server::Signals::QUESTIONS, **termination.handlers }).trap
       puts "Upwell #{VERSION} serves on #{server.description}"
       $stdout.flush
       finished = server.run

@@ -5,6 +5,9 @@ require_relative "server/fiber_isolation"
 require_relative "server/listeners"
 require_relative "server/log_file"
 require_relative "server/pid_file"
+require_relative "server/backtraces"
+require_relative "server/title"
+require_relative "server/heartbeat"
 require_relative "server/signals"
 require_relative "server/termination"
 require_relative "server/single"
@@ -92,7 +95,7 @@ module Upwell
 
     def run_on_this_thread
       watchdog = Watchdog.new(@reactor, Thread.current, @configuration.stuck_timeout)
-      watcher = Thread.new { watchdog.run }
+      watcher = Thread.new { watchdog.run }.tap { |thread| thread.name = "upwell watchdog" }
       @reactor.run
     ensure
       watcher&.kill

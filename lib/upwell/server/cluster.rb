@@ -8,10 +8,13 @@ module Upwell
     # A supervisor with worker processes. It owns the listening sockets, one set a worker slot on the same ports (SO_REUSEPORT), and keeps them
     # open: a worker that is replaced leaves its backlog to its successor, so no connection is lost.
     #
+    # A worker that gives no sign of life is killed, and so replaced like any that dies.
+    #
     # SIGTERM and SIGINT drain all workers and exit 0 (1 when requests had to be given up); a second one kills them and exits 1. SIGHUP opens the
-    # log file again, here and in the workers. SIGUSR1 replaces the workers one by one: each goes on until its successor is ready.
+    # log file again, here and in the workers. SIGUSR1 replaces the workers one by one: each goes on until its successor is ready. SIGTTIN
+    # has the workers tell where their threads are.
     class Cluster
-      SIGNALS = %w[TERM INT HUP USR1 CHLD].freeze
+      SIGNALS = %w[TERM INT HUP USR1 USR2 TTIN CHLD].freeze
       SIGNALS_BYTES_MAX = 4096 # read at once
 
       # @param configuration [Configuration]
@@ -26,14 +29,17 @@ module Upwell
         @slots = []
         @restart = [] # the slots whose workers are still to be replaced
         @signals, @signal_writer = IO.pipe
+        @interval = Heartbeat.interval(configuration.worker_timeout)
       end
 
       # @return [Integer] the exit status
       # @raise [ConfigurationError] when an address cannot be listened on, or a worker cannot start
       def run
+        Title.set("supervisor")
         open_slots
         prepare
         trap_signals
+        @woke = Clock.now # when the current turn began: what is late is so by then, wherever the process is stopped
         turn until @status || @slots.all?(&:ready?)
         puts banner unless @status || @configuration.quiet
         turn until @status
@@ -66,7 +72,7 @@ module Upwell
 
       def fork_worker(slot)
         process = WorkerProcess.new(slot, @configuration, @log_file, @server_class, @load_app)
-        Worker.fork(inherited_needlessly(slot)) { |ready, alive| process.run(ready, alive) }
+        Worker.fork(inherited_needlessly(slot), @configuration.worker_timeout) { |voice, alive| process.run(voice, alive) }
       end
 
       # A worker that kept these would hold its siblings' ports and pipes open after the supervisor's death.
@@ -77,6 +83,7 @@ module Upwell
 
       # A new worker has these handlers until it sets its own: what it gets meanwhile is not for the supervisor.
       def trap_signals
+        trap("TTOU", "IGNORE") # would stop the process
         supervisor = Process.pid
         SIGNALS.each do |signal|
           trap(signal) { @signal_writer.write_nonblock("#{signal}\n", exception: false) if Process.pid == supervisor }
@@ -92,7 +99,7 @@ module Upwell
       def turn
         await_event
         take_signals
-        @restart.clear unless @slots.map(&:advance).all?
+        @restart.clear unless @slots.map { |slot| slot.advance(@woke) }.all?
         @restart.shift.replace until @restart.empty? || @slots.any?(&:replacing?)
         end_drained if @terminating && !@status && workers.empty?
       end
@@ -103,8 +110,20 @@ module Upwell
 
       def await_event
         pipes = workers.filter_map(&:awaited)
-        deadline = @slots.flat_map(&:deadlines).min
-        IO.select([@signals, *pipes], nil, nil, deadline && [deadline - Clock.now, 0].max)
+        now = Clock.now
+        wait = [*@slots.flat_map(&:deadlines).map { |deadline| deadline - now }, @interval].min.clamp(0..)
+        IO.select([@signals, *pipes], nil, nil, wait)
+        before = @woke
+        @woke = Clock.now
+        notice_lateness(@woke - before - wait)
+      end
+
+      # The machine was suspended, or a terminal has stopped supervisor and workers (Ctrl-Z), or there is far too much to do.
+      def notice_lateness(seconds)
+        return if seconds < @interval
+
+        Log.tell(format("the supervisor did not run for %.1f s: its workers are given as much more time", seconds))
+        workers.each { |worker| worker.excuse(seconds) }
       end
 
       def take_signals
@@ -117,6 +136,8 @@ module Upwell
         when "TERM", "INT" then terminate(name)
         when "HUP" then open_logs_again
         when "USR1" then @restart = @slots.dup unless @terminating
+        when "USR2" then Log.tell("SIGUSR2 has no meaning here; SIGUSR1 replaces the workers one by one")
+        when "TTIN" then workers.each { |worker| worker.signal("TTIN") if worker.ready? }
         end
       end
 
@@ -124,6 +145,7 @@ module Upwell
         return give_up(name) if @terminating
 
         @terminating = true
+        Title.set("supervisor, draining")
         Log.tell("SIG#{name}: the workers end, #{Termination.sentence(nil, @configuration.drain_timeout)}; a second signal kills them")
         @restart.clear
         @slots.each(&:drain)

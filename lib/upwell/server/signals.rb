@@ -5,6 +5,12 @@ module Upwell
     # Obeys signals on a thread of its own: a trap handler runs in the midst of whatever the main thread does, and must not wait there. A process
     # that the application forks does not have that thread: it gets what it would have got without a server.
     class Signals
+      # What an operator may ask any process of a server, beside ending.
+      QUESTIONS = {
+        "TTIN" => ->(_) { Backtraces.tell },
+        "USR2" => ->(_) { Log.tell("SIGUSR2 has no meaning here") }
+      }.freeze
+
       # @param handlers [Hash{String => #call}] by the signal's name, called with it
       def initialize(handlers)
         @handlers = handlers
@@ -16,7 +22,7 @@ module Upwell
       #
       # @return [self]
       def trap
-        @thread = Thread.new { loop { obey(@received.pop) } }
+        @thread = Thread.new { loop { obey(@received.pop) } }.tap { |thread| thread.name = "upwell signals" }
         @before = @handlers.keys.to_h { |name| [name, Signal.trap(name) { receive(name) }] }
         self
       end

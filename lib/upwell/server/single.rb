@@ -4,7 +4,8 @@ module Upwell
   class Server
     # A server that owns its process: loads the application, obeys signals, no workers.
     #
-    # SIGTERM and SIGINT drain and exit 0; a second one ends at once with status 1. SIGHUP opens the log file again.
+    # SIGTERM and SIGINT drain and exit 0; a second one ends at once with status 1. SIGHUP opens the log file again, SIGTTIN tells where the
+    # threads are.
     class Single
       # @param configuration [Configuration]
       # @param log_file [LogFile]
@@ -19,9 +20,11 @@ module Upwell
 
       # @return [Integer] the exit status
       def run
+        Title.set("server")
         listeners = Listeners.open_for(@configuration)
         @server = @server_class.new(@load_app.call, @configuration, listeners: listeners)
         signals(listeners).trap
+        trap("TTOU", "IGNORE") # would stop the process
         puts "Upwell #{VERSION} serves on #{@server.description}, no workers" unless @configuration.quiet
         finished = @server.run
         Log.tell "ended with requests in flight" unless finished
@@ -34,6 +37,7 @@ module Upwell
 
       def signals(listeners)
         Signals.new(
+          **Signals::QUESTIONS,
           **Termination.new(@server, listeners, @configuration.drain_timeout).handlers,
           "HUP" => ->(_) { @log_file.open_again },
           "USR1" => ->(_) { Log.tell("SIGUSR1: a phased restart needs workers (-w N)") }

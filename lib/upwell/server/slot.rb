@@ -32,11 +32,12 @@ module Upwell
 
       # Does what is due: starts a worker, lets a successor take over, takes note of those that ended.
       #
+      # @param now [Float]
       # @return [Boolean] false when a successor could not start
       # @raise [ConfigurationError] when the first worker could not start
-      def advance
-        start if @start_at && Clock.now >= @start_at
-        workers.each(&:check)
+      def advance(now)
+        start if @start_at && now >= @start_at
+        workers.each { |worker| worker.check(now) }
         @began ||= ready?
         succeeded = advance_successor
         bury_worker while @worker&.ended?

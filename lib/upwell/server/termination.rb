@@ -26,6 +26,7 @@ module Upwell
         give_up(name) if @draining
         @draining = true
         Log.tell("SIG#{name}: #{Termination.sentence(@server.in_flight, @seconds)}; a second signal ends it at once")
+        Title.set("server, draining")
         @server.drain(@seconds)
       end
 

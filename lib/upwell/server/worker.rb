@@ -5,9 +5,11 @@ require_relative "clock"
 module Upwell
   class Server
     # A worker process, as the supervisor sees it: it boots, is ready, drains, and has ended. Two pipes join them. On one the worker tells that
-    # it is ready. The other is open as long as the worker shall serve: at its end the worker drains, whether the supervisor closed it or died.
+    # it is ready, and then again and again that it lives ({Heartbeat}). The other is open as long as the worker shall serve: at its end the
+    # worker drains, whether the supervisor closed it or died.
     class Worker
       BOOT_MAX = 60 # seconds to become ready
+      VOICE_BYTES = 4096 # read at once
       DRAIN_MARGIN = 2 # seconds beyond the worker's own deadline
 
       # @return [Integer]
@@ -16,39 +18,52 @@ module Upwell
       attr_reader :status
       # @return [String, nil] the backend in use, once ready
       attr_reader :backend
-      # @return [Float, nil] when it will be killed
+      # @return [Float, nil] when it will be killed, unless it tells something before
       attr_reader :deadline
 
       # @param inherited [Array<IO>] what the new process shall not keep
-      # @yieldparam ready [IO] told the backend once the worker accepts
+      # @param silence_max [Numeric] seconds that it may give no sign of life, once it is ready
+      # @yieldparam voice [IO] told the backend once the worker accepts, and from then on that it lives
       # @yieldparam alive [IO] at its end when the worker shall drain
       # @yieldreturn [Integer] the exit status
       # @return [Worker]
-      def self.fork(inherited)
-        ready, ready_writer = IO.pipe
+      def self.fork(inherited, silence_max)
+        ear, voice = IO.pipe
         alive_reader, alive = IO.pipe
         pid = Process.fork do
-          [ready, alive, *inherited].each(&:close)
-          exit(yield(ready_writer, alive_reader))
+          [ear, alive, *inherited].each(&:close)
+          exit(yield(voice, alive_reader))
         end
-        [ready_writer, alive_reader].each(&:close)
-        new(pid, ready, alive)
+        [voice, alive_reader].each(&:close)
+        new(pid, ear, alive, silence_max)
       end
 
       # @see .fork
-      def initialize(pid, ready, alive)
+      def initialize(pid, ear, alive, silence_max)
         @pid = pid
-        @ready = ready
+        @ear = ear
         @alive = alive
+        @silence_max = silence_max
         @born = Clock.now
         @deadline = @born + BOOT_MAX
         @draining = false
       end
 
-      # Hears whether it is ready, and kills it when it is late.
-      def check
-        hear unless @ready.closed?
-        kill_late if deadline && Clock.now >= deadline
+      # Hears whether it is ready and lives, and kills it when it is late.
+      #
+      # @param now [Float]
+      def check(now)
+        hear unless @ear.closed?
+        give_up if deadline && now >= deadline
+      end
+
+      # The supervisor did not run for a while, and may not have heard what was told: that is not the worker's fault.
+      #
+      # @param seconds [Float]
+      def excuse(seconds)
+        return unless deadline
+
+        @deadline = serves? ? Clock.now + @silence_max : deadline + seconds
       end
 
       # @return [Boolean]
@@ -99,12 +114,12 @@ module Upwell
 
       # @return [Array<IO>] the supervisor's ends
       def pipes
-        [@ready, @alive]
+        [@ear, @alive]
       end
 
       # @return [IO, nil] readable when there is something to hear
       def awaited
-        @ready unless @ready.closed?
+        @ear unless @ear.closed?
       end
 
       # @return [Float] seconds since it was forked
@@ -115,20 +130,37 @@ module Upwell
       private
 
       def hear
-        text = @ready.read_nonblock(64, exception: false)
+        text = @ear.read_nonblock(VOICE_BYTES, exception: false)
         return if text == :wait_readable
+        return @ear.close unless text # its end will tell
 
-        @ready.close # nothing more will come, or it failed, and its end will tell
-        return unless text
-
-        @backend = text.chomp
-        @deadline = nil unless draining?
+        @backend ||= text.lines.first.chomp
+        @deadline = Clock.now + @silence_max unless draining?
       end
 
-      def kill_late
+      def serves?
+        ready? && !draining?
+      end
+
+      def give_up
+        return excuse(0) if serves? && traced?
+
         @deadline = nil
-        Log.tell "process #{pid} #{draining? ? "did not finish its requests" : "was not ready"} in time and is killed"
+        Log.tell("process #{pid} #{failure} and is killed")
         signal("KILL")
+      end
+
+      def failure
+        return "did not finish its requests in time" if draining?
+
+        ready? ? format("has given no sign of life for %g s", @silence_max) : "was not ready in time"
+      end
+
+      # By a debugger, which may stop it for as long as it likes. Linux tells; elsewhere a longer time-out helps.
+      def traced?
+        File.foreach("/proc/#{pid}/status").any?(/\ATracerPid:\s+[1-9]/)
+      rescue SystemCallError
+        false
       end
     end
   end

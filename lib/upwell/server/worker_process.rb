@@ -13,16 +13,17 @@ module Upwell
         @load_app = load_app
       end
 
-      # @param ready [IO] told the backend once the worker accepts
+      # @param voice [IO] told the backend once the worker accepts, and from then on that it lives
       # @param alive [IO] at its end when the worker shall drain, or the supervisor has gone
       # @return [Integer] the exit status
-      def run(ready, alive)
+      def run(voice, alive)
+        Title.set("worker #{@slot.index}")
         trap_signals
         watch(alive)
         @configuration.after_fork_hooks.each { |hook| hook.call(@slot.index) }
         @server = @server_class.new(@load_app.call, @configuration, listeners: @slot.listeners)
-        ready.puts @server.backend
-        ready.close
+        voice.puts @server.backend
+        Heartbeat.give(voice, Heartbeat.interval(@configuration.worker_timeout))
         @server.run ? 0 : 1
       rescue ConfigurationError, BackendError => e
         Log.tell e.message
@@ -35,11 +36,12 @@ module Upwell
         trap("CHLD", "DEFAULT")
         trap("USR1", "IGNORE")
         trap("INT", "IGNORE") # a terminal sends it to everybody; the supervisor decides
-        Signals.new("HUP" => ->(_) { @log_file.open_again }, "TERM" => ->(_) { drain }).trap
+        Signals.new({ **Signals::QUESTIONS, "HUP" => ->(_) { @log_file.open_again }, "TERM" => ->(_) { drain } }).trap
       end
 
       def watch(alive)
         Thread.new do
+          Thread.current.name = "upwell watch"
           alive.read
           drain
         end
@@ -51,6 +53,7 @@ module Upwell
         return if @draining
 
         @draining = true
+        Title.set("worker #{@slot.index}, draining")
         tell_what_is_in_flight
         @server.drain
       end

@@ -1,0 +1,136 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+# What supervisor and workers show of themselves, and what becomes of a worker that hangs.
+class SupervisionTest < Minitest::Test
+  PATIENCE = 30 # seconds
+  APP = <<~'RUBY'
+    held = ->(_) { sleep }
+    computing = ->(_) { finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 3; nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish }
+    forked = ->(_) { Process.wait2(fork { Process.kill("TERM", Process.pid); sleep 10 }).last.termsig }
+    run(lambda do |env|
+      result = { "/held" => held, "/computing" => computing, "/forked" => forked }.fetch(env["PATH_INFO"], :itself.to_proc).call(env)
+      [200, { "content-type" => "text/plain" }, ["#{Process.pid} #{result}"]]
+    end)
+  RUBY
+
+  def serve(*arguments)
+    Dir.mktmpdir do |directory|
+      path = File.join(directory, "config.ru")
+      File.write(path, APP)
+      ServerProcess.open(*arguments, app: path) { |server| Timeout.timeout(PATIENCE) { yield server } }
+    end
+  end
+
+  def title(pid)
+    File.read("/proc/#{pid}/cmdline").delete("\0").strip
+  end
+
+  def await
+    sleep 0.02 until yield
+  end
+
+  # A request that is not answered before the block has ended.
+  def ask(server, path)
+    client = RawClient.new(server.port)
+    client.write("GET #{path} HTTP/1.1\r\nHost: a\r\n\r\n")
+    yield client
+  ensure
+    client&.close
+  end
+
+  def test_titles
+    app = File.basename(Dir.pwd)
+    serve("-w", "2") do |server|
+      assert_equal "upwell: supervisor [#{app}]", title(server.pid)
+      assert_equal ["upwell: worker 0 [#{app}]", "upwell: worker 1 [#{app}]"], (server.workers.map { |pid| title(pid) })
+      ask(server, "/held") do
+        server.signal("TERM")
+        server.await(/worker \d: finishing the request in flight/)
+        assert_equal "upwell: supervisor, draining [#{app}]", title(server.pid)
+        await { server.workers.map { |pid| title(pid)[/\d, draining/] }.compact.any? }
+      end
+    end
+  end
+
+  def test_a_worker_that_is_stopped_is_replaced
+    ["-w 1", "-w 1 --mode threads:2"].each do |options|
+      serve(*options.split, "--worker-timeout", "1") do |server|
+        victim = server.workers.first
+        Process.kill("STOP", victim)
+        ask(server, "/") do |client| # waits in the backlog for the next worker
+          server.await(/process #{victim} has given no sign of life for 1 s and is killed/)
+          server.await(/worker 0 \(#{victim}\) died: .*SIGKILL.*; another is started/)
+          refute_equal victim, client.response.body.to_i
+        end
+      end
+    end
+  end
+
+  def test_a_worker_that_computes_is_not_hung
+    %w[inline fibers].each do |mode|
+      serve("-w", "1", "--mode", mode, "--worker-timeout", "1") do |server|
+        worker = server.workers.first
+        assert_equal worker, RawClient.get(server.port, "/computing").body.to_i
+        assert_equal [worker], server.workers
+      end
+    end
+  end
+
+  # As Ctrl-Z does, and much like a machine that is suspended.
+  def test_workers_are_not_blamed_for_a_pause_of_all
+    serve("-w", "2", "--worker-timeout", "2") do |server|
+      workers = server.workers
+      [*workers, server.pid].each { |pid| Process.kill("STOP", pid) }
+      sleep 3
+      [server.pid, *workers].each { |pid| Process.kill("CONT", pid) }
+      server.await(/the supervisor did not run for \d\.\d s: its workers are given as much more time/)
+      sleep 1
+      assert_equal workers, server.workers
+      assert_predicate server.stop, :success?
+      refute_match(/is killed/, server.lines.join)
+    end
+  end
+
+  def test_questions_to_one_process
+    MODES.each do |mode|
+      serve("--mode", mode, "--stuck-timeout", "60") do |server|
+        ask(server, "/held") do
+          await { File.read("/proc/#{server.pid}/status")[/State:\s+S/] }
+          server.signal("USR2")
+          server.await(/upwell\[\d+\]: SIGUSR2 has no meaning here/)
+          assert_held_is_told(server)
+        end
+      end
+    end
+  end
+
+  # Until the request has reached the application.
+  def assert_held_is_told(server)
+    5.times do
+      server.signal("TTIN")
+      server.await(/where the threads and fibers are/)
+      server.await(/thread upwell signals, run:/)
+      return if server.await(/config\.ru:1:in .sleep|upwell signals/).to_s.include?("sleep")
+    end
+    flunk "the request's place was not told:\n#{server.lines.join}"
+  end
+
+  def test_questions_to_a_supervisor
+    serve("-w", "2") do |server|
+      workers = server.workers
+      server.signal("USR2")
+      server.await(/SIGUSR2 has no meaning here; SIGUSR1 replaces the workers/)
+      server.signal("TTOU")
+      server.signal("TTIN")
+      2.times { server.await(/where the threads and fibers are/) }
+      assert_equal workers, server.workers
+      assert_predicate server.stop, :success?
+    end
+  end
+
+  def test_a_process_that_the_application_forks_obeys_signals_as_usual
+    serve { |server| assert_match(/ 15\z/, RawClient.get(server.port, "/forked").body) }
+  end
+end
