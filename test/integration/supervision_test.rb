@@ -59,6 +59,7 @@ class SupervisionTest < Minitest::Test
       serve(*options.split, "--worker-timeout", "1") do |server|
         victim = server.workers.first
         Process.kill("STOP", victim)
+        await { Dir.glob("/proc/#{victim}/task/*/status").all? { |path| File.read(path).match?(/State:\s+T/) } }
         ask(server, "/") do |client| # waits in the backlog for the next worker
           server.await(/process #{victim} has given no sign of life for 1 s and is killed/)
           server.await(/worker 0 \(#{victim}\) died: .*SIGKILL.*; another is started/)
