@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+# Connections that an application takes over.
+class HijackTest < Minitest::Test
+  def serve(modes = MODES)
+    BACKENDS.product(modes) do |backend, mode|
+      ServerProcess.open("--backend", backend, "--mode", mode, app: "hijack.ru") { |server| yield server }
+    end
+  end
+
+  def ask(client, path, headers = "")
+    client.write("GET #{path} HTTP/1.1\r\nHost: a\r\n#{headers}\r\n")
+  end
+
+  # Of so many, one has just filled what the kernel takes for it when the hijack comes.
+  def test_clients_that_do_not_read_their_answers_keep_nobody_waiting
+    serve(%w[fibers threads:1 inline]) do |server|
+      greedy = Array.new(30) { |number| ask_much(server, 2 * (number + 1)) }
+      Timeout.timeout(6) { 2.times { assert_equal "small", RawClient.get(server.port, "/small").body } }
+      server.await(/the connection cannot be hijacked/)
+    ensure
+      greedy&.each(&:close)
+    end
+  end
+
+  def ask_much(server, count)
+    Socket.new(:INET, :STREAM).tap do |client|
+      client.setsockopt(:SOCKET, :RCVBUF, 4096)
+      client.connect(Addrinfo.tcp("127.0.0.1", server.port))
+      count.times { ask(client, "/large") }
+      ask(client, "/full")
+    end
+  end
+
+  def test_a_client_that_reads_its_answers_is_given_to_the_application_after_them
+    serve do |server|
+      RawClient.open(server.port) do |client|
+        3.times { ask(client, "/small") }
+        ask(client, "/full")
+        3.times { assert_equal "small", client.response.body }
+        assert_equal "hijacked", client.response.body
+        assert_predicate client, :closed?
+      end
+    end
+  end
+
+  # RFC 9110, section 15.2.2: what comes next is of another protocol, both ways.
+  def test_a_callable_body_of_a_101_speaks_with_the_client
+    serve do |server|
+      RawClient.open(server.port) do |client|
+        ask(client, "/switch", "Connection: upgrade\r\nUpgrade: echo\r\n")
+        client.write("ahead ")
+        head = client.socket.gets("\r\n\r\n")
+        assert_match(/\AHTTP\/1\.1 101 Switching Protocols\r\n/, head)
+        assert_equal ["upgrade: echo", "Connection: upgrade"].sort, head.lines(chomp: true).grep(/upgrade/i).sort
+        client.write("and after")
+        client.socket.close_write
+        assert_equal "ahead and after", client.read_all
+      end
+    end
+  end
+
+  def test_a_hijacker_that_raises_closes_the_connection
+    serve do |server|
+      RawClient.open(server.port) do |client|
+        ask(client, "/raises")
+        assert_match(/\AHTTP\/1\.1 200 OK\r\n.*\r\n\r\nbegun\z/m, client.read_all)
+        server.await(/on purpose/)
+      end
+    end
+  end
+
+  def test_it_is_too_late_once_the_application_has_answered
+    serve do |server|
+      assert_equal "rack.hijack was called after the application had answered", RawClient.get(server.port, "/late").body
+    end
+  end
+end
