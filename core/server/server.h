@@ -99,10 +99,6 @@ static inline size_t uw_server_connections(const struct uw_server *server)
     return server->connections.taken;
 }
 
-/* Has every connection whose answer is not complete end by a reset, whoever closes its descriptor: for a server that is
- * left to the end of the process. */
-void uw_server_break(struct uw_server *server);
-
 /* Closes every connection at once. Requests still held by the handler become invalid. On the thread that runs the
  * server, or on any once that has ended. */
 void uw_server_close(struct uw_server *server);

@@ -44,6 +44,7 @@ static VALUE hijack(VALUE self)
         return rb_hash_lookup(exchange->env, key_hijack_io);
     if (exchange->answered)
         rb_raise(rb_eIOError, "rack.hijack was called after the application had answered");
+    rb_check_frozen(exchange->env); /* where the socket is kept */
     io = rb_uw_detach(exchange);
     if (NIL_P(io))
         rb_raise(rb_eIOError, "the connection cannot be hijacked: the client is gone, or has not read the answers to "

@@ -49,7 +49,8 @@ void rb_uw_body_close(struct rb_uw_exchange *exchange)
     VALUE closer = exchange->closer;
 
     exchange->closer = Qnil;
-    if (!NIL_P(closer) && !RB_TYPE_P(closer, T_ARRAY) && rb_respond_to(closer, id_close))
+    /* A plain Array, which most bodies are, has none; one with methods of its own may. */
+    if (!NIL_P(closer) && rb_class_of(closer) != rb_cArray && rb_respond_to(closer, id_close))
         rb_funcall(closer, id_close, 0);
 }
 

@@ -88,7 +88,10 @@ module Canary
     private
 
     def quiet_thread(&block)
-      Thread.new(&block).tap { |thread| thread.report_on_exception = false }
+      Thread.new do
+        Thread.current.report_on_exception = false
+        block.call
+      end
     end
 
     # In mode inline other threads are refused, with an IOError, and the request's own writes.

@@ -20,11 +20,11 @@ module Canary
     DUE = {} # rubocop:disable Style/MutableConstant -- changed under Ruby's lock alone
 
     def self.expect(id, what)
-      DUE[[id, what]] = true
+      DUE["#{id} #{what}"] = true
     end
 
     def self.settle(id, what)
-      DUE.delete([id, what]) || Canary.trouble(id, "#{what}: once too often")
+      DUE.delete("#{id} #{what}") || Canary.trouble(id, "#{what}: once too often")
     end
   end
 

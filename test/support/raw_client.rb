@@ -6,7 +6,6 @@ require "timeout"
 # A client that sends exactly the bytes it is told to, and reads responses by their framing.
 class RawClient
   READ_MAX = 10 # seconds
-  READ_BYTES = 65_536
 
   Response = Struct.new(:status, :headers, :body)
 
@@ -51,12 +50,11 @@ class RawClient
     end
   end
 
-  # @return [String] everything up to the end of the connection, or to its reset
+  # @return [String] everything up to the end of the connection
   def read_all
-    text = +""
-    within_time { loop { text << @socket.readpartial(READ_BYTES) } }
-  rescue EOFError, Errno::ECONNRESET
-    text
+    within_time { @socket.read.to_s }
+  rescue Errno::ECONNRESET
+    ""
   end
 
   def closed?

@@ -53,6 +53,14 @@ class ServerProcess
     end
   end
 
+  # Reads what is printed from now on in a thread of its own, where more is than a pipe holds.
+  #
+  # @return [self]
+  def read_on
+    Thread.new { @output.each_line { |line| @lines << line } }
+    self
+  end
+
   def signal(name)
     Process.kill(name, pid)
   end
