@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Upwell
-  # Loaded with a Rails application that has Upwell in its Gemfile. Remembers which isolation level it chose, because Rails itself forgets whether
-  # it did, and {Server::FiberIsolation} asks; and has `rails server` find Upwell.
+  # Loaded with a Rails application that has Upwell in its Gemfile. Remembers which isolation level it chose, because Rails itself forgets
+  # whether it did, and {Server::FiberIsolation} asks; and has `rails server` find Upwell.
   class Railtie < ::Rails::Railtie
     # The servers that rackup looks for by itself.
     FOUND_BY_RACKUP = %w[puma falcon webrick].freeze

@@ -28,6 +28,11 @@ class ChecksController < ApplicationController
     render plain: Note.where(title: Current.marker).count.to_s
   end
 
+  # The transactions of which not all was kept.
+  def halves
+    render plain: Note.where(body: %w[first second]).group(:title).having("COUNT(*) <> 2").pluck(:title).join(" ")
+  end
+
   def hold
     HELD.increment
     sleep(params.fetch(:seconds, "1").to_f)

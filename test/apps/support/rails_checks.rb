@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+require "json"
+require_relative "checks"
+require_relative "node"
+
+# What a Rails application can lose or mix up.
+class RailsChecks < Checks
+  ROOMS = 5
+  MESSAGES = 20 # of each client in a room
+
+  # What is rolled back is not there later, and the rest is, whoever works on the same table meanwhile.
+  def check_transactions
+    crowd(clients: 4) do |client, marker|
+      undo = marker.end_with?("1", "3", "5", "7", "9")
+      found = client.checked(client.post("/transaction?m=#{mode}-#{marker}", undo ? { "undo" => "1" } : {}))
+      test.assert_equal undo ? "0" : "2", found
+    end
+    whole = Crowd::Client.open(server.port) { |client| client.get("/halves") }
+    test.assert_equal "", whole
+  end
+
+  # The forms of a scaffold, with session, token against forgery, redirection and message.
+  def check_scaffold
+    crowd do |client, marker|
+      page = client.get("/notes/new")
+      response = client.post("/notes", "authenticity_token" => form_token(page), "note[title]" => marker, "note[body]" => "body of #{marker}")
+      test.assert_equal "302", response.code, response.body
+      path = URI(response["location"]).path
+      shown = client.get(path)
+      test.assert_includes shown, "<h1>#{marker}</h1><p>body of #{marker}</p>"
+      test.assert_includes shown, "Note was successfully created."
+      test.assert_equal "303", client.post(path, "_method" => "delete", "authenticity_token" => page_token(page)).code
+    end
+  end
+
+  def check_events
+    return if mode == "inline" # the thread of ActionController::Live would be waited for by the only one that could let it go on
+
+    crowd { |client, marker| test.assert_equal Array.new(3) { |i| "data: #{marker} #{i}\n\n" }.join, client.get("/events?m=#{marker}") }
+  end
+
+  def check_cable
+    Node.run("cable.js", "ws://127.0.0.1:#{server.port}/cable", ROOMS.to_s, MESSAGES.to_s)
+  end
+
+  def check_jobs
+    Crowd::Client.open(server.port) do |client|
+      client.checked(client.post("/enqueue?m=job", {}))
+      Timeout.timeout(Crowd::READ_MAX) { sleep 0.02 until client.get("/performed?m=job") == "1" } # nothing tells when it was performed
+    end
+  end
+
+  # After all that every connection is back, and none was refused.
+  def check_zz_pool
+    statistics = Crowd::Client.open(server.port) { |client| JSON.parse(client.get("/pool")) }
+    test.assert_equal [0, 0, 0], statistics.values_at("busy", "dead", "waiting"), statistics
+  end
+
+  private
+
+  # Of one form, and of the whole page.
+  def form_token(page)
+    page[/name="authenticity_token" value="([^"]+)"/, 1]
+  end
+
+  def page_token(page)
+    page[/name="csrf-token" content="([^"]+)"/, 1]
+  end
+end
