@@ -2,10 +2,13 @@
 
 require "minitest/autorun"
 require_relative "support/app"
+require_relative "support/async_checks"
+require_relative "support/middleware_checks"
 require_relative "support/rails_checks"
 require_relative "support/results"
 
-# Real applications under load, in every mode that is for them. APPS=rails8,sinatra chooses among them, MODES=fibers among those.
+# Real applications under load, in every mode that is for them. APPS=rails8,sinatra chooses among them, MODES=fibers among those; with APPS_TABLE=1
+# the results are written into docs/guide/applications.md.
 class AppsTest < Minitest::Test
   ALL = %w[fibers threads:5 inline].freeze
   MODES = ENV.fetch("MODES", ALL.join(",")).split(",")
@@ -30,4 +33,14 @@ class AppsTest < Minitest::Test
 
   serves App.new("rails7", code: "rails", prepare: SCHEMA), "rails", checks: RailsChecks
   serves App.new("rails8", code: "rails", prepare: SCHEMA), "rails", checks: RailsChecks, ruby: "3.2"
+  serves App.new("sinatra"), "sinatra"
+  serves App.new("roda"), "roda"
+  serves App.new("hanami"), "hanami-router"
+  serves App.new("grape"), "grape"
+  serves App.new("rack2"), "rack"
+  serves App.new("middleware"), "rack-attack", "rack-timeout", checks: MiddlewareChecks
+  serves App.new("faye"), "faye-websocket", checks: WebSocketChecks
+  serves App.new("async"), "async-http", "async-websocket", checks: AsyncChecks, modes: %w[fibers threads:5]
 end
+
+Minitest.after_run { Results.write if ENV["APPS_TABLE"] }

@@ -1,19 +1,43 @@
 # frozen_string_literal: true
 
-# The table of docs/guide/applications.md: what passed, for each application, mode and Ruby. A run replaces the cells that it knows of.
+# The tables of docs/guide/applications.md: what passed, for each Ruby, application and mode. A run replaces the rows that it knows of.
 module Results
   PAGE = File.expand_path("../../../docs/guide/applications.md", __dir__)
-  RUBY = RUBY_VERSION[/\A\d+\.\d+/]
+  HEADING = "## Ruby #{RUBY_VERSION[/\A\d+\.\d+/]}\n"
+  MODES = %w[fibers threads:5 inline].freeze
 
-  @cells = {}
+  @rows = {}
 
   # Calls the block, a test, and takes note of how it ended.
   def self.note(app, gems, mode)
-    row = (@cells[gems.map { |gem| "#{gem} #{app.version_of(gem)}" }.join(", ")] ||= {})
-    row[mode] = "failed"
+    ended = "failed"
     yield
-    row[mode] = "passed"
+    ended = "passed"
+  ensure
+    (@rows[gems.map { |gem| "#{gem} #{app.version_of(gem)}" }.join(", ")] ||= {})[mode] = ended
   end
 
-  Minitest.after_run { puts @cells }
+  # Writes them; rows of other versions of the same gems go.
+  def self.write
+    before, own, after = parts(File.read(PAGE))
+    names = @rows.keys.map { |row| row.gsub(/ [\d.]+/, "") }
+    kept = own.reject { |row, _| names.include?(row.gsub(/ [\d.]+/, "")) }
+    File.write(PAGE, before + table(kept.merge(@rows).sort) + after)
+  end
+
+  def self.parts(page)
+    before, rest = page.split(HEADING, 2)
+    return ["#{page.chomp}\n\n", {}, ""] unless rest
+
+    own, heading, after = rest.partition(/^## /)
+    [before, own.scan(/^\| (\w[^|]*\d[^|]*) \| (.*) \|$/).to_h { |row, cells| [row, MODES.zip(cells.split(" | ")).to_h] }, heading + after]
+  end
+  private_class_method :parts
+
+  def self.table(rows)
+    lines = ["application", *MODES].join(" | "), Array.new(MODES.size + 1, "---").join(" | ")
+    lines += rows.map { |row, cells| [row, *cells.values_at(*MODES).map { |cell| cell || "" }].join(" | ") }
+    "#{HEADING}\n#{lines.map { |line| "| #{line} |\n" }.join}\n"
+  end
+  private_class_method :table
 end

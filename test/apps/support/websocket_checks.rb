@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+require_relative "checks"
+require_relative "node"
+
+# WebSocket clients in JavaScript, each of which wants its own messages back.
+class WebSocketChecks < Checks
+  SOCKETS = 20
+  MESSAGES = 50
+
+  instance_methods.grep(/\Acheck_/).each { |name| undef_method(name) }
+
+  def check_echo(port = server.port)
+    test.assert_equal "#{SOCKETS * MESSAGES} messages\n", Node.run("echo.js", "ws://127.0.0.1:#{port}/echo", SOCKETS.to_s, MESSAGES.to_s)
+  end
+
+  private
+
+  def hold
+    []
+  end
+end
