@@ -8,6 +8,7 @@
 #include <ruby/fiber/scheduler.h>
 #include <ruby/io.h>
 #include <ruby/io/buffer.h>
+#include <ruby/version.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -185,23 +186,41 @@ static bool must_wait(ssize_t result)
     return result == -EAGAIN || result == -EOPNOTSUPP || result == -ENOSYS || result == -EINVAL || result == -ESPIPE;
 }
 
-/* Ruby asks for IO#read_nonblock as for IO#readpartial; only the method that asks tells them apart. (Sockets have a
- * read_nonblock of their own, that does not ask.) */
-static bool asked_by_read_nonblock(void)
+/* Methods that read with the same hook as others, and may not wait in it. Ruby asks for IO#read_nonblock as for
+ * IO#readpartial; only the method that asks tells them apart. (Sockets have a read_nonblock of their own, that does not
+ * ask.) And Ruby 3.1 takes all fibers of a thread for one in `autoload`: while one waited for the file, the others
+ * would not find the constant. */
+static const char *const never_waiting[] = {
+    "read_nonblock",
+#if RUBY_API_VERSION_CODE < 30200
+    "require",       "gem_original_require", "require_relative", "load",
+#endif
+};
+
+static bool same_name(VALUE method, const char *name)
 {
-    static const char name[] = "read_nonblock";
+    return (size_t)RSTRING_LEN(method) == strlen(name) && memcmp(RSTRING_PTR(method), name, strlen(name)) == 0;
+}
+
+static bool asked_by_one_that_never_waits(void)
+{
     VALUE frames[2], method; /* this hook, its caller */
 
     if (rb_profile_frames(0, 2, frames, NULL) < 2)
         return false;
     method = rb_profile_frame_method_name(frames[1]);
-    return RB_TYPE_P(method, T_STRING) && RSTRING_LEN(method) == sizeof name - 1 &&
-           memcmp(RSTRING_PTR(method), name, sizeof name - 1) == 0;
+    if (!RB_TYPE_P(method, T_STRING))
+        return false;
+    for (size_t i = 0; i < sizeof never_waiting / sizeof *never_waiting; i++) {
+        if (same_name(method, never_waiting[i]))
+            return true;
+    }
+    return false;
 }
 
 static bool must_not_wait(const struct transfer *transfer)
 {
-    return transfer->verb == UW_READ && transfer->least == 0 && !transfer->socket && asked_by_read_nonblock();
+    return transfer->verb == UW_READ && transfer->least == 0 && !transfer->socket && asked_by_one_that_never_waits();
 }
 
 static ssize_t wait_for(struct transfer *transfer, size_t length)

@@ -4,6 +4,7 @@ require_relative "../../test_helper"
 require_relative "../../support/scheduling"
 require "net/http"
 require "pty"
+require "tmpdir"
 
 class SchedulerIOTest < Minitest::Test
   include Scheduling
@@ -31,6 +32,22 @@ class SchedulerIOTest < Minitest::Test
       [IO.pipe, UNIXSocket.pair].each do |reader, writer|
         Fiber.schedule { writer.write(BIG) && writer.close }
         Fiber.schedule { sleep(0.005) && assert_equal(BIG, reader.read) }
+      end
+    end
+  end
+
+  # A file that is read from the disk: in Ruby 3.1 only one of the fibers that ask for a constant finds it, if that one waits meanwhile.
+  def test_every_fiber_finds_what_is_loaded_from_a_file_that_is_not_cached
+    on_every_backend do |_, backend|
+      name = :"Loaded#{backend.to_s.delete("_").capitalize}"
+      Dir.mktmpdir("upwell", Dir.pwd) do |folder|
+        path = File.join(folder, "loaded.rb")
+        File.open(path, "w") { |file| file.write("# #{"x" * 100_000}\n#{name} = 1\n") && file.fsync && file.advise(:dontneed) }
+        Object.autoload(name, path)
+        found = Array.new(3) { [] }
+        found.each { |values| Fiber.schedule { values << Object.const_get(name) } }
+        Fiber.scheduler.run
+        assert_equal [[1]] * 3, found
       end
     end
   end
