@@ -7,8 +7,8 @@ require_relative "support/middleware_checks"
 require_relative "support/rails_checks"
 require_relative "support/results"
 
-# Real applications under load, in every mode that is for them. APPS=rails8,sinatra chooses among them, MODES=fibers among those; with APPS_TABLE=1
-# the results are written into docs/guide/applications.md.
+# Real applications under load, in every mode that is for them. APPS=rails8,sinatra chooses among them, MODES=fibers among those; with
+# APPS_TABLE=1 the results are written into docs/guide/applications.md.
 class AppsTest < Minitest::Test
   ALL = %w[fibers threads:5 inline].freeze
   MODES = ENV.fetch("MODES", ALL.join(",")).split(",")

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "rack/request"
 require "async/http/internet/instance"
 require "async/websocket/adapters/rack"
 

@@ -36,5 +36,12 @@ run(Hanami::Router.new do
     [request.params["m"], file[:filename], Digest::SHA256.hexdigest(file[:tempfile].read)].join(" ")
   end)
 
-  get "/stream", to: (Answer.new { |params| Enumerator.new { |out| 5.times { |i| sleep(rand(0.001..0.01)) && out << "#{params["m"]} #{i}\n" } } })
+  get "/stream", to: (Answer.new do |params|
+    Enumerator.new do |out|
+      5.times do |i|
+        sleep(rand(0.001..0.01))
+        out << "#{params["m"]} #{i}\n"
+      end
+    end
+  end)
 end)

@@ -6,8 +6,8 @@ require "open3"
 require "tmpdir"
 require_relative "app_process"
 
-# An application of this folder, its gems, and the servers of it. Its gems stay in a cache outside the tree, apart for each Ruby; what it writes, in
-# a copy of its code.
+# An application of this folder, its gems, and the servers of it. Its gems stay in a cache outside the tree, apart for each Ruby; what it
+# writes, in a copy of its code.
 class App
   FOLDER = File.expand_path("..", __dir__)
   CACHE = File.join(ENV.fetch("XDG_CACHE_HOME") { File.join(Dir.home, ".cache") }, "upwell", "apps")

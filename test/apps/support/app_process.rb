@@ -7,7 +7,7 @@ class AppProcess < ServerProcess
   # @param environment [Hash{String => String}]
   # @param command [Array<String>] that serves it, on a port that it tells
   # @param folder [String]
-  def initialize(environment, command, folder)
+  def initialize(environment, command, folder) # rubocop:disable Lint/MissingSuper
     @lines = []
     @output, writer = IO.pipe
     @pid = Process.spawn(environment, "bundle", "exec", *command, chdir: folder, out: writer, err: writer)

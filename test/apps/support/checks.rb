@@ -57,8 +57,8 @@ class Checks
 
   private
 
-  def crowd(port = server.port, **options, &block)
-    test.assert_operator Crowd.run(port, SECONDS, **options, &block), :>, Crowd::CLIENTS
+  def crowd(port = server.port, clients: Crowd::CLIENTS, &block)
+    test.assert_operator Crowd.run(port, SECONDS, clients: clients, &block), :>, clients
   end
 
   # Whoever is being served is served to the end.

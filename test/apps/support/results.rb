@@ -3,7 +3,7 @@
 # The tables of docs/guide/applications.md: what passed, for each Ruby, application and mode. A run replaces the rows that it knows of.
 module Results
   PAGE = File.expand_path("../../../docs/guide/applications.md", __dir__)
-  HEADING = "## Ruby #{RUBY_VERSION[/\A\d+\.\d+/]}\n"
+  HEADING = "## Ruby #{RUBY_VERSION[/\A\d+\.\d+/]}\n".freeze
   MODES = %w[fibers threads:5 inline].freeze
 
   @rows = {}
