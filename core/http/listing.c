@@ -19,7 +19,7 @@ static const char head[] = "<!DOCTYPE html>\n"
                            "<meta charset=\"utf-8\">\n"
                            "<meta name=\"viewport\" content=\"width=device-width\">\n"
                            "<style>\n"
-                           "body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem }\n"
+                           "body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem; overflow-wrap: anywhere }\n"
                            "th, td { padding: 0 2rem 0 0; text-align: left }\n"
                            "td + td { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }\n"
                            "</style>\n";

@@ -24,9 +24,15 @@ static int decode(const char *text, const char *end)
     return high << 4 | low;
 }
 
+/* Nobody names a file so on purpose, and a log or a page that shows the name would be falsified. */
+static bool is_control(int byte)
+{
+    return byte < ' ' || byte == 0x7f;
+}
+
 static int append(struct uw_http_path *path, int byte)
 {
-    if (byte < ' ' || byte == 0x7f)
+    if (is_control(byte))
         return -400;
     if (path->length == UW_HTTP_PATH_BYTES_MAX)
         return -414;
@@ -126,4 +132,13 @@ int uw_http_path_resolve(struct uw_http_path *path, const char *target, size_t l
         path->length--;
     path->name[path->length] = '\0';
     return 0;
+}
+
+bool uw_http_path_leads_to(const char *name)
+{
+    if (*name == '.')
+        return false;
+    while (*name && !is_control((unsigned char)*name))
+        name++;
+    return !*name;
 }

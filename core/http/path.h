@@ -22,4 +22,7 @@ struct uw_http_path {
  * the root, RFC 8615); or -414. Only with 0 is `path` valid. */
 int uw_http_path_resolve(struct uw_http_path *path, const char *target, size_t length);
 
+/* Whether any target leads to an entry of this name in a folder that is served; ".well-known" aside. */
+bool uw_http_path_leads_to(const char *name);
+
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "http/listing.h"
+#include "http/path.h"
 #include "static/open_beneath.h"
 
 #define ENTRIES_MIN 64
@@ -54,7 +55,7 @@ static int add(struct uw_http_listing *listing, size_t *capacity, int root, cons
     struct uw_http_listing_entry entry;
     int error;
 
-    if (name[0] == '.' || !inspect(root, listing->path, name, &entry))
+    if (!uw_http_path_leads_to(name) || !inspect(root, listing->path, name, &entry))
         return 0;
     error = reserve(listing, capacity);
     entry.name = error ? NULL : strdup(name);

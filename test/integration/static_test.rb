@@ -30,6 +30,7 @@ module StaticTests
     assert_equal [200, "text/html; charset=utf-8"], [page.status, field(page, "content-type")]
     assert_includes page.body, '<a href="b%26c.txt">b&amp;c.txt</a><td>1 B<td>'
     refute_includes get("/.well-known/").body, "secret"
+    page.body.scan(/href="([^."][^"]*)"/) { |(name)| assert_equal 200, get("/list/#{name}").status, name }
   end
 
   def test_a_file_that_is_removed_is_not_there

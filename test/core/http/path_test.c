@@ -239,7 +239,10 @@ TEST(every_byte)
             check_refused(-404, target);
         else
             check_name(target, name, false);
+        if (byte && byte != '/')
+            CHECK_EQUAL(resolve(target) == 0, uw_http_path_leads_to(name));
     }
+    CHECK(!uw_http_path_leads_to(".a"));
 }
 
 TEST_MAIN
