@@ -3,6 +3,13 @@
 module Canary
   Failure = Class.new(StandardError)
 
+  class UnclosableBody < Body
+    def close
+      super
+      raise Failure, @visit.id
+    end
+  end
+
   # Exceptions at any moment, and lengths that are wrong.
   module Failures
     def raises(visit)
@@ -19,9 +26,7 @@ module Canary
     end
 
     def raises_in_close(visit)
-      body = Body.new(visit) { |out| visit.pieces.each(&out) }
-      body.define_singleton_method(:close) { super(); raise Failure, visit.id }
-      visit.answer(body)
+      visit.answer(UnclosableBody.new(visit) { |out| visit.pieces.each(&out) })
     end
 
     def raises_in_finished(visit)

@@ -18,8 +18,8 @@ module Canary
     REST_MAX = 20 # seconds, until what outlives its request has ended
     DESCRIPTORS_MORE = 4
     THREADS_MAX = 20 # those of the server and of libraries
-    HELD_MAX = 40 # objects that a conservative collector may still find
-    KILOBYTES_MORE = 60_000
+    HELD_MAX = 100 # objects that a conservative collector may still find
+    KILOBYTES_MORE = 80_000
     NOT_IN_PIPELINE = /hijack/
 
     def initialize(mode, backend, workers, seconds, seed)
@@ -44,7 +44,7 @@ module Canary
     end
 
     def pick_act(random, plain)
-      acts = plain ? plain_acts : @weights
+      acts = plain && plain_acts.any? ? plain_acts : @weights
       at = random.rand * acts.values.sum
       acts.each { |act, weight| return act if (at -= weight).negative? }
     end
@@ -128,8 +128,12 @@ module Canary
     end
 
     def tell
-      puts "#{@failure ? "FAILED" : "fine"}: #{@name}: #{@clients.sum(&:served)} answers, left #{@rest}"
+      puts "#{@failure ? "FAILED" : "fine"}: #{@name}: #{@clients.sum(&:served)} answers#{left}"
       puts @failure, "-- the server:", @server.last_lines if @failure
+    end
+
+    def left
+      @rest && ", left: #{@rest.map { |rest| "#{rest[:descriptors]} descriptors and #{rest[:kilobytes] / 1024} MiB" }.join(", ")}"
     end
 
     def now
