@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reactor.h"
+#include "scheduler.h"
 
 static ID id_call, id_report;
 static VALUE key_hijack, key_finished;
@@ -92,7 +93,10 @@ static VALUE stream(RB_BLOCK_CALL_FUNC_ARGLIST(unused, argument))
     struct rb_uw_exchange exchange = *(struct rb_uw_exchange *)argument;
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
+    uw_list_remove(&((struct rb_uw_exchange *)argument)->link);
+    uw_list_append(&exchange.reactor->serving, &exchange.link);
     exchange.request->user = &exchange;
+    exchange.fiber = rb_fiber_current();
     exchange.moved = false;
     return rb_ensure(send_body_or_fail, (VALUE)&exchange, complete, (VALUE)&exchange);
 }
@@ -309,7 +313,10 @@ static VALUE tell_application(VALUE argument)
 
 static VALUE end_telling(VALUE argument)
 {
-    ((struct rb_uw_exchange *)argument)->reactor->ending--;
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    exchange->reactor->ending--;
+    uw_list_remove(&exchange->link);
     return Qnil;
 }
 
@@ -355,8 +362,34 @@ void rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
         .hijacker = Qnil,
         .error = Qnil,
         .lock = Qnil,
+        .thread = rb_thread_current(),
+        .fiber = rb_fiber_current(),
+        .began_ns = reactor->mode == &rb_uw_mode_threads ? uw_clock_ns() : reactor->busy_since_ns,
     };
 
     request->user = &exchange;
+    uw_list_append(&reactor->serving, &exchange.link);
     rb_ensure(answer_or_fail, (VALUE)&exchange, complete, (VALUE)&exchange);
+}
+
+static bool has_loop(const struct rb_uw_reactor *reactor, const struct rb_uw_exchange *exchange)
+{
+    if (!reactor->busy_since_ns)
+        return false;
+    return exchange->fiber == (reactor->fiber_scheduler ? reactor->fiber_scheduler->running : reactor->root);
+}
+
+VALUE rb_uw_served_now(const struct rb_uw_reactor *reactor)
+{
+    VALUE served = rb_ary_new();
+    int64_t now_ns = uw_clock_ns();
+
+    for (const struct uw_list *link = reactor->serving.next; link != &reactor->serving; link = link->next) {
+        const struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
+        double seconds = (double)(now_ns - exchange->began_ns) / (double)UW_NS_PER_SECOND;
+
+        rb_ary_push(served, rb_ary_new_from_args(4, exchange->env, exchange->thread, DBL2NUM(seconds),
+                                                 has_loop(reactor, exchange) ? Qtrue : Qfalse));
+    }
+    return served;
 }

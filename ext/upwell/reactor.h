@@ -66,7 +66,8 @@ struct rb_uw_reactor {
     struct rb_uw_scheduler *fiber_scheduler; /* what `scheduler` holds */
     VALUE raised;                            /* what shall end #run, or nil */
     size_t fibers, fibers_max;
-    size_t ending; /* requests that have their response, and whose bodies and callbacks are being told so */
+    struct uw_list serving; /* exchanges; touched with the interpreter's lock only */
+    size_t ending;          /* requests that have their response, and whose bodies and callbacks are being told so */
 
     /* threads: */
     struct uw_queue queue;

@@ -100,6 +100,7 @@ static VALUE reactor_allocate(VALUE class)
     reactor->scheduler = reactor->raised = reactor->idle = Qnil;
     reactor->ready.last = &reactor->ready.first;
     reactor->batch.last = &reactor->batch.first;
+    uw_list_init(&reactor->serving);
     RB_OBJ_WRITE(self, &reactor->sockets, rb_ary_new());
     RB_OBJ_WRITE(self, &reactor->idle, rb_ary_new());
     RB_OBJ_WRITE(self, &reactor->kept, rb_hash_new());
@@ -480,6 +481,17 @@ static VALUE reactor_busy_seconds(VALUE self)
     return since_ns ? DBL2NUM((double)(uw_clock_ns() - since_ns) / (double)UW_NS_PER_SECOND) : Qnil;
 }
 
+/*
+ * The requests that the application has now. May be called by any thread.
+ *
+ * @return [Array<Array(Hash, Thread, Float, Boolean)>] of each its env, the thread that serves it, the seconds since it
+ *   began, and whether it has the thread of the loop at this moment, so that every other client waits
+ */
+static VALUE reactor_requests(VALUE self)
+{
+    return rb_uw_served_now(rb_uw_reactor(self));
+}
+
 static void put(VALUE stats, const char *name, uint64_t number)
 {
     rb_hash_aset(stats, ID2SYM(rb_intern(name)), ULL2NUM(number));
@@ -527,4 +539,5 @@ void rb_uw_init_reactor(void)
     rb_define_method(cReactor, "backend", reactor_backend, 0);
     rb_define_method(cReactor, "stats", reactor_stats, 0);
     rb_define_method(cReactor, "busy_seconds", reactor_busy_seconds, 0);
+    rb_define_method(cReactor, "requests", reactor_requests, 0);
 }

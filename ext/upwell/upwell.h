@@ -16,6 +16,9 @@ struct rb_uw_exchange {
     struct rb_uw_reactor *reactor;
     struct uw_request *request;
     struct uw_chunk *chunk; /* being filled */
+    struct uw_list link;    /* in reactor->serving */
+    VALUE thread, fiber;    /* on which it is served */
+    int64_t began_ns;
     VALUE env, input, hijack, early_hints;
     VALUE status, headers, body;
     VALUE closer;             /* the body whose `close` is due */
@@ -82,6 +85,9 @@ VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange);
 /* Waits until nobody uses the exchange, whose lock may be nil. What is raised into the thread meanwhile is raised when
  * that is so. */
 VALUE rb_uw_await_users(VALUE lock);
+
+/* What is being served: an Array of [env, thread, seconds so far, whether it has the thread of the loop now]. */
+VALUE rb_uw_served_now(const struct rb_uw_reactor *reactor);
 
 /* The exchange of a request that is being served. */
 static inline struct rb_uw_exchange *rb_uw_exchange_of(struct uw_request *request)

@@ -12,12 +12,13 @@ require_relative "server/signals"
 require_relative "server/termination"
 require_relative "server/single"
 require_relative "server/watchdog"
+require_relative "server/threads_watchdog"
 require_relative "server/cluster"
 
 module Upwell
   # Serves a Rack application in this process, on one loop.
   #
-  #     Upwell::Server.new(app, Upwell::Configuration.new(port: 8080)).run
+  #     Upwell::Server.new(app, Upwell::Configuration.new({ port: 8080 })).run
   class Server
     # @return [Array<String>] where it listens
     attr_reader :urls
@@ -103,9 +104,13 @@ module Upwell
 
     def run_on_threads
       threads = Array.new(@configuration.threads) { Thread.new { work } }
+      watchdog = ThreadsWatchdog.new(@reactor, threads.size, @configuration.stuck_timeout)
+      watcher = Thread.new { watchdog.run }.tap { |thread| thread.name = "upwell watchdog" }
       finished = @reactor.run
       finished ? join(threads) : threads.each(&:kill)
       finished
+    ensure
+      watcher&.kill
     end
 
     # One that has answered may have a connection of its own, or callbacks to run: until the deadline.

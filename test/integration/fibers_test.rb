@@ -87,7 +87,7 @@ class FibersTest < Minitest::Test
   def test_a_request_that_computes_for_long_is_reported_with_its_place
     serve("--stuck-timeout", "0.2") do |server|
       assert_equal "computed", RawClient.get(server.port, "/computes").body
-      server.await(/a request has kept the loop for 0\.\d s/)
+      server.await(/GET \/computes of 127\.0\.0\.1 has kept the loop for 0\.\d s/)
       server.await(/fibers\.ru:\d+:in .*computes/)
     end
   end

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "place"
+
 module Upwell
   class Server
     # Tells the operator about an application that keeps the loop's thread: every other client waits meanwhile. It cannot do so while a C
@@ -35,8 +37,12 @@ module Upwell
       end
 
       def report(busy)
-        Log.tell(format("a request has kept the loop for %.1f s, and every other client waits; it is at\n%s", busy,
-                        (@thread.backtrace || []).map { |line| "    #{line}" }.join("\n")), @log)
+        Log.tell(format("%s has kept the loop for %.1f s, and every other client waits; it is at\n%s", request, busy, Place.of(@thread)), @log)
+      end
+
+      def request
+        env, = @reactor.requests.find { |_env, _thread, _seconds, running| running }
+        env ? Place.request(env) : "a request"
       end
     end
   end
