@@ -23,10 +23,11 @@ module Upwell
     end
 
     # @param program [String] the command's name
-    # @param defaults [Hash{Symbol => Object}] settings that the options may override
+    # @param defaults [Hash{Symbol => Object}] of the settings that this command has another default for
     def initialize(program, defaults = {})
       @program = program
-      @values = defaults
+      @defaults = defaults
+      @values = {}
     end
 
     # @param arguments [Array<String>]
@@ -83,7 +84,7 @@ module Upwell
     end
 
     def default(setting)
-      value = Array(setting.default).join(", ")
+      value = Array(@defaults.fetch(setting.name, setting.default)).join(", ")
       setting.kind == :flag || value.empty? ? "" : " [#{value}]"
     end
 
@@ -104,7 +105,7 @@ module Upwell
     def configure
       @values[:bind] = @binds if @binds
       @file ||= DEFAULT_FILE if File.file?(DEFAULT_FILE)
-      Configuration.new(@values, file: @file)
+      Configuration.new(@values, file: @file, defaults: @defaults)
     end
 
     # What is configured comes last: it may not be what can be.

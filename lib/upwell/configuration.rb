@@ -43,11 +43,13 @@ module Upwell
     # @param values [Hash{Symbol => Object}] what the command line or a caller decided
     # @param file [String, nil] a configuration file, see {FileReader}
     # @param environment [Hash{String => String}]
+    # @param defaults [Hash{Symbol => Object}] in place of the usual ones
     # @raise [ConfigurationError] for an unknown setting or a value out of range
-    def initialize(values = {}, file: nil, environment: ENV)
+    def initialize(values = {}, file: nil, environment: ENV, defaults: {})
       @values = self.class.settings.to_h { |setting| [setting.name, setting.default] }
       @before_fork_hooks = []
       @after_fork_hooks = []
+      defaults.each { |name, value| set(name, value, "default") }
       read_environment(environment)
       FileReader.new(self).read(file) if file
       values.each { |name, value| set(name, value, "option") }

@@ -27,6 +27,13 @@ class ConfigurationTest < Minitest::Test
     end
   end
 
+  def test_a_default_of_the_command_gives_way_to_the_file
+    with_file("workers 2\n") do |path|
+      assert_equal 2, configuration(file: path, defaults: { workers: "auto" }).workers
+      assert_equal Upwell.processors, configuration(defaults: { workers: "auto" }).workers
+    end
+  end
+
   def test_modes
     { "fibers" => [:fibers, 1024, 0], "fibers:7" => [:fibers, 7, 0], "threads:5" => [:threads, 1024, 5], "inline" => [:inline, 1024, 0] }
       .each do |mode, expected|
