@@ -221,17 +221,25 @@ static void end_callables(struct rb_uw_exchange *exchange)
         rb_uw_input_end(exchange->input);
 }
 
-static VALUE send_error_protected(VALUE argument)
+static VALUE send_error_of(VALUE argument)
 {
     send_error((struct rb_uw_exchange *)argument);
     return Qnil;
+}
+
+static void send_error_protected(struct rb_uw_exchange *exchange)
+{
+    int state = 0;
+
+    rb_protect(send_error_of, (VALUE)exchange, &state);
+    if (state)
+        rb_set_errinfo(Qnil);
 }
 
 /* Rescues whatever the application, or the sending of its response, has raised. */
 static VALUE fail(VALUE argument, VALUE error)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
-    int state = 0;
 
     exchange->error = error;
     end_callables(exchange);
@@ -239,9 +247,7 @@ static VALUE fail(VALUE argument, VALUE error)
     if (!client_left(exchange) && !ends_thread(error))
         report_error(exchange);
     if (!exchange->done)
-        rb_protect(send_error_protected, argument, &state);
-    if (state)
-        rb_set_errinfo(Qnil);
+        send_error_protected(exchange);
     if (ends_thread(error))
         rb_exc_raise(error);
     return Qnil;
@@ -324,6 +330,8 @@ static VALUE end_response(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
+    if (!exchange->done && !exchange->hijacked)
+        send_error_protected(exchange); /* Thread#kill, or a throw that is caught further out */
     if (!exchange->done)
         force_finish(exchange);
     exchange->reactor->ending++;

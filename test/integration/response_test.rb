@@ -181,7 +181,7 @@ class ListenerNameTest < Minitest::Test
 
     ServerProcess.open("-b", "[::1]:0", app: "responses.ru") do |server|
       port = server.lines.join[/\[::1\]:(\d+)/, 1]
-      assert_match(/^SERVER_NAME: \[::1\]\nSERVER_PORT: #{port}\nSERVER_PROTOCOL.*\nREMOTE_ADDR: ::1$/, get(TCPSocket.new("::1", port)))
+      assert_match(/^SERVER_NAME: \[::1\]\nSERVER_PORT: #{port}\nSERVER_PROTOCOL.*\nREMOTE_ADDR: ::1$/m, get(TCPSocket.new("::1", port)))
     end
   end
 
@@ -189,7 +189,7 @@ class ListenerNameTest < Minitest::Test
     Dir.mktmpdir do |folder|
       path = File.join(folder, "socket")
       ServerProcess.open("-b", "unix:#{path}", app: "responses.ru") do
-        assert_match(/^SERVER_NAME: localhost\nSERVER_PORT: 80\n.*\nREMOTE_ADDR: \S+$/, get(UNIXSocket.new(path)))
+        assert_match(/^SERVER_NAME: localhost\nSERVER_PORT: 80\n.*\nREMOTE_ADDR: \S+$/m, get(UNIXSocket.new(path)))
       end
     end
   end

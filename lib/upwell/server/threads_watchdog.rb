@@ -4,8 +4,8 @@ require_relative "place"
 
 module Upwell
   class Server
-    # Tells the operator when requests wait, and every thread of mode threads:N has been kept by another for long. One that streams for long is no
-    # concern as long as there are threads left.
+    # Tells the operator when requests wait, and every thread of mode threads:N has been kept by another for long. One that streams for long is
+    # no concern as long as there are threads left.
     class ThreadsWatchdog
       LOOKS = 5 # within the limit
 
