@@ -122,6 +122,7 @@ static VALUE answer(VALUE argument)
     VALUE response;
 
     exchange->env = rb_uw_env(exchange);
+    rb_uw_service_begin(exchange->reactor, exchange->env);
     response = rb_funcallv(exchange->reactor->app, id_call, 1, &exchange->env);
     end_application(exchange);
     if (exchange->hijacked)
@@ -242,6 +243,7 @@ static VALUE fail(VALUE argument, VALUE error)
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
     exchange->error = error;
+    rb_uw_service_end(exchange->reactor); /* the client is owed an answer: no other exception shall end this */
     end_callables(exchange);
     end_application(exchange);
     if (!client_left(exchange) && !ends_thread(error))
@@ -338,8 +340,13 @@ static VALUE end_response(VALUE argument)
     return rb_ensure(tell_application, argument, end_telling, argument);
 }
 
-/* After the response, or the failure to make one. */
-static VALUE complete(VALUE argument)
+static VALUE end_service(VALUE argument)
+{
+    rb_uw_service_end(((struct rb_uw_exchange *)argument)->reactor);
+    return Qnil;
+}
+
+static VALUE end_exchange(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
@@ -347,6 +354,12 @@ static VALUE complete(VALUE argument)
         return Qnil;
     end_callables(exchange);
     return rb_ensure(rb_uw_await_users, exchange->lock, end_response, argument);
+}
+
+/* After the response, or the failure to make one. */
+static VALUE complete(VALUE argument)
+{
+    return rb_ensure(end_service, argument, end_exchange, argument);
 }
 
 static VALUE answer_or_fail(VALUE argument)

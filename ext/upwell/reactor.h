@@ -48,6 +48,7 @@ struct rb_uw_reactor {
     VALUE self, app, backend, sockets;
     VALUE root;     /* the fiber that runs the loop, where the loop has the thread of the application */
     VALUE kept;     /* inline: Hash: by request, the fiber that waits to write on */
+    VALUE services; /* Hash: by the fiber or the thread that serves it, a request's env */
     VALUE template; /* what every env has in common */
     VALUE host, server_name, server_port; /* of the last request: most ask for the same host */
 
@@ -148,6 +149,19 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange);
 
 /* reactor_fibers.c */
 void rb_uw_init_reactor_fibers(void);
+
+/* service.c: serves what has come for `request`. Returns the state of what is to end the thread or the process, or 0.
+ */
+int rb_uw_service(struct rb_uw_reactor *reactor, struct uw_request *request);
+
+/* From here to there, the request on this fiber or thread is interrupted by what other threads raise for it. Both may
+ * be called again. The latter raises what is to end the thread or the process. */
+void rb_uw_service_begin(struct rb_uw_reactor *reactor, VALUE env);
+void rb_uw_service_end(struct rb_uw_reactor *reactor);
+
+/* From here on what other threads raise into this one is for its requests only; and no more. */
+void rb_uw_guard_thread(VALUE reactor);
+void rb_uw_unguard_thread(void);
 
 /* reactor_threads.c: serves requests on the calling thread until the reactor has ended. */
 void rb_uw_reactor_work(struct rb_uw_reactor *reactor);

@@ -19,6 +19,7 @@ static void reactor_mark(void *data)
     rb_gc_mark_movable(reactor->sockets);
     rb_gc_mark_movable(reactor->root);
     rb_gc_mark_movable(reactor->kept);
+    rb_gc_mark_movable(reactor->services);
     rb_gc_mark_movable(reactor->scheduler);
     rb_gc_mark_movable(reactor->idle);
     rb_gc_mark_movable(reactor->raised);
@@ -38,6 +39,7 @@ static void reactor_compact(void *data)
     reactor->sockets = rb_gc_location(reactor->sockets);
     reactor->root = rb_gc_location(reactor->root);
     reactor->kept = rb_gc_location(reactor->kept);
+    reactor->services = rb_gc_location(reactor->services);
     reactor->scheduler = rb_gc_location(reactor->scheduler);
     reactor->idle = rb_gc_location(reactor->idle);
     reactor->raised = rb_gc_location(reactor->raised);
@@ -104,6 +106,7 @@ static VALUE reactor_allocate(VALUE class)
     RB_OBJ_WRITE(self, &reactor->sockets, rb_ary_new());
     RB_OBJ_WRITE(self, &reactor->idle, rb_ary_new());
     RB_OBJ_WRITE(self, &reactor->kept, rb_hash_new());
+    RB_OBJ_WRITE(self, &reactor->services, rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0));
     RB_OBJ_WRITE(self, &reactor->host, rb_str_new(NULL, 0));
     return self;
 }
@@ -338,6 +341,23 @@ static VALUE close_server(VALUE self)
     return Qnil;
 }
 
+static VALUE run_guarded(VALUE self)
+{
+    rb_uw_guard_thread(self);
+    return rb_uw_reactor(self)->mode->run(self);
+}
+
+static VALUE unguard(VALUE unused)
+{
+    rb_uw_unguard_thread();
+    return unused;
+}
+
+static VALUE close_guarded(VALUE self)
+{
+    return rb_ensure(close_server, self, unguard, Qnil);
+}
+
 static void start(struct rb_uw_reactor *reactor)
 {
     int fds[UW_LISTENERS_MAX], error;
@@ -373,7 +393,7 @@ static VALUE reactor_run(VALUE self)
     reactor->ran = true;
     RB_OBJ_WRITE(self, &reactor->root, rb_fiber_current());
     start(reactor);
-    rb_ensure(reactor->mode->run, self, close_server, self);
+    rb_ensure(run_guarded, self, close_guarded, self);
     if (reactor->status)
         rb_syserr_fail(-reactor->status, "waiting for events");
     return reactor->finished ? Qtrue : Qfalse;

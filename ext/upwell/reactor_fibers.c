@@ -43,20 +43,6 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
 
 /* A fiber of the pool */
 
-struct service {
-    struct rb_uw_reactor *reactor;
-    struct uw_request *request;
-};
-
-static VALUE serve(VALUE argument)
-{
-    struct service *service = (struct service *)argument;
-
-    service->request->events = 0;
-    rb_uw_serve(service->reactor, service->request);
-    return Qnil;
-}
-
 static VALUE keys_of_thread(void)
 {
     return rb_funcallv(rb_thread_current(), id_keys, 0, NULL); /* which are the fiber's */
@@ -78,15 +64,16 @@ static bool untouched(VALUE fiber)
  */
 static bool serve_batch(struct rb_uw_reactor *reactor, VALUE fiber)
 {
-    struct service service = {reactor, NULL};
+    struct uw_request *request;
 
-    while ((service.request = rb_uw_reactor_take(reactor))) {
-        int state = 0;
+    while ((request = rb_uw_reactor_take(reactor))) {
+        int state;
 
+        request->events = 0;
         reactor->busy++;
-        rb_protect(serve, (VALUE)&service, &state);
+        state = rb_uw_service(reactor, request);
         reactor->busy--;
-        if (state) { /* what ends the process: the root raises it */
+        if (state) { /* the root raises it */
             RB_OBJ_WRITE(reactor->self, &reactor->raised, rb_errinfo());
             rb_set_errinfo(Qnil);
             return false;

@@ -13,12 +13,15 @@ static void resume_kept(struct rb_uw_reactor *reactor, struct uw_request *reques
 static void serve_events(struct rb_uw_reactor *reactor, struct uw_request *request)
 {
     unsigned events = request->events;
+    int state = 0;
 
     request->events = 0;
     if (events & UW_EVENT_REQUEST)
-        rb_uw_serve(reactor, request);
+        state = rb_uw_service(reactor, request);
     else
         resume_kept(reactor, request);
+    if (state)
+        rb_jump_tag(state);
 }
 
 static void serve_batch(struct rb_uw_reactor *reactor)
@@ -69,6 +72,7 @@ static VALUE run(VALUE self)
 
 static void await_drain(struct rb_uw_exchange *exchange)
 {
+    rb_thread_check_ints(); /* what was raised into the thread is for this fiber */
     rb_uw_keep(exchange->reactor, exchange->request, rb_fiber_current());
     rb_fiber_transfer(exchange->reactor->root, 0, NULL);
 }

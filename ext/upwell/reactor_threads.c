@@ -114,23 +114,6 @@ static void interrupt_work(void *argument)
     uw_queue_interrupt(&work->reactor->queue, &work->worker);
 }
 
-static VALUE serve_one(VALUE argument)
-{
-    struct uw_request *request = (struct uw_request *)argument;
-    struct rb_uw_reactor *reactor = request->server->handler.context;
-
-    rb_uw_serve(reactor, request);
-    return Qnil;
-}
-
-static VALUE end_one(VALUE argument)
-{
-    struct rb_uw_reactor *reactor = (struct rb_uw_reactor *)argument;
-
-    atomic_fetch_sub(&reactor->busy, 1);
-    return Qnil;
-}
-
 /* Requests are taken with the interpreter's lock held: under load one thread serves one after another, and the lock
  * changes hands only when the application itself waits for something. */
 static VALUE work_on(VALUE argument)
@@ -140,14 +123,17 @@ static VALUE work_on(VALUE argument)
 
     for (;;) {
         struct uw_request *request;
+        int state = 0;
 
         atomic_fetch_add(&reactor->busy, 1);
         request = uw_queue_take(&reactor->queue, &work->worker);
-        if (request) {
-            rb_ensure(serve_one, (VALUE)request, end_one, (VALUE)reactor);
-            continue;
-        }
+        if (request)
+            state = rb_uw_service(reactor, request);
         atomic_fetch_sub(&reactor->busy, 1);
+        if (state)
+            rb_jump_tag(state);
+        if (request)
+            continue;
         if (reactor->queue.closed)
             return Qnil;
         rb_thread_call_without_gvl(wait_for_work, work, interrupt_work, work);
@@ -159,6 +145,7 @@ static VALUE retire(VALUE argument)
 {
     struct work *work = (struct work *)argument;
 
+    rb_uw_unguard_thread();
     uw_queue_retire(&work->reactor->queue, &work->worker);
     return Qnil;
 }
@@ -167,6 +154,7 @@ void rb_uw_reactor_work(struct rb_uw_reactor *reactor)
 {
     struct work work = {.reactor = reactor};
 
+    rb_uw_guard_thread(reactor->self);
     rb_ensure(work_on, (VALUE)&work, retire, (VALUE)&work);
 }
 

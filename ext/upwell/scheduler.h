@@ -37,6 +37,7 @@ struct rb_uw_scheduler {
     unsigned turns_left; /* that fibers may take before the root has its turn */
     VALUE running;       /* the last fiber that is known to have gone on, or nil */
     bool turning;        /* the loop may be waiting, and has to be woken */
+    bool struck;         /* something was raised into the thread, for the fiber that runs */
     bool closed;
     unsigned generation; /* of the loop: what an earlier one was told is void */
     unsigned forks;      /* of this process when the loop was opened */
@@ -55,6 +56,7 @@ struct rb_uw_scheduler {
     VALUE early;       /* Array: fibers that were unblocked just before they blocked */
     VALUE left;        /* Array: fibers that have raised into another, which did not come back to them */
     VALUE interrupts;  /* Array: fiber, exception, fiber, exception ... */
+    VALUE deferred;    /* likewise: those that could not be raised yet */
     VALUE error;       /* the first that a fiber did not rescue, or nil */
     VALUE body;        /* Proc: what its fibers run */
     VALUE block;       /* of the fiber that is being started, or nil */
@@ -124,6 +126,9 @@ void rb_uw_scheduler_end_turn(struct rb_uw_scheduler *scheduler);
 /* On the fiber that turns the loop: has every fiber go on for which the turn brought something. */
 void rb_uw_scheduler_run_ready(struct rb_uw_scheduler *scheduler);
 
+/* Raises what was raised into the thread for the fiber that runs. */
+void rb_uw_scheduler_strike(struct rb_uw_scheduler *scheduler);
+
 /* Has others go on until this fiber is transferred to again, or the loop has been turned here. */
 void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler);
 
@@ -134,6 +139,14 @@ VALUE rb_uw_scheduler_run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, self));
 
 /* Starts `fiber`; the caller goes on when that one waits or ends. */
 void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber);
+
+/* scheduler_block.c */
+
+/* Raises `exception` in `fiber` as soon as it waits. For any thread. */
+void rb_uw_scheduler_interrupt(struct rb_uw_scheduler *scheduler, VALUE fiber, VALUE exception);
+
+/* What was to be raised in `fiber` is not. */
+void rb_uw_scheduler_spare(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
 /* scheduler_run.c */
 

@@ -80,6 +80,29 @@ static VALUE scheduler_unblock(VALUE self, VALUE blocker, VALUE fiber)
     return Qnil;
 }
 
+void rb_uw_scheduler_interrupt(struct rb_uw_scheduler *scheduler, VALUE fiber, VALUE exception)
+{
+    rb_ary_push(scheduler->interrupts, fiber);
+    rb_ary_push(scheduler->interrupts, exception);
+    wake(scheduler);
+}
+
+static void spare(VALUE interrupts, VALUE fiber)
+{
+    for (long i = RARRAY_LEN(interrupts) - 2; i >= 0; i -= 2) {
+        if (RARRAY_AREF(interrupts, i) != fiber)
+            continue;
+        rb_ary_delete_at(interrupts, i + 1);
+        rb_ary_delete_at(interrupts, i);
+    }
+}
+
+void rb_uw_scheduler_spare(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    spare(scheduler->interrupts, fiber);
+    spare(scheduler->deferred, fiber);
+}
+
 /*
  * Raises an exception in a fiber, as soon as it waits. May be called by any thread.
  *
@@ -89,11 +112,7 @@ static VALUE scheduler_unblock(VALUE self, VALUE blocker, VALUE fiber)
  */
 static VALUE scheduler_fiber_interrupt(VALUE self, VALUE fiber, VALUE exception)
 {
-    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
-
-    rb_ary_push(scheduler->interrupts, fiber);
-    rb_ary_push(scheduler->interrupts, exception);
-    wake(scheduler);
+    rb_uw_scheduler_interrupt(rb_uw_scheduler_get(self), fiber, exception);
     return Qnil;
 }
 

@@ -30,6 +30,7 @@ static void scheduler_mark(void *data)
     rb_gc_mark(scheduler->running); /* likewise */
     rb_gc_mark_movable(scheduler->left);
     rb_gc_mark_movable(scheduler->interrupts);
+    rb_gc_mark_movable(scheduler->deferred);
     rb_gc_mark_movable(scheduler->error);
     rb_gc_mark_movable(scheduler->body);
     rb_gc_mark_movable(scheduler->block);
@@ -45,6 +46,7 @@ static void scheduler_compact(void *data)
     scheduler->early = rb_gc_location(scheduler->early);
     scheduler->left = rb_gc_location(scheduler->left);
     scheduler->interrupts = rb_gc_location(scheduler->interrupts);
+    scheduler->deferred = rb_gc_location(scheduler->deferred);
     scheduler->error = rb_gc_location(scheduler->error);
     scheduler->body = rb_gc_location(scheduler->body);
     scheduler->block = rb_gc_location(scheduler->block);
@@ -104,7 +106,7 @@ static void begin_generation(struct rb_uw_scheduler *scheduler)
 {
     scheduler->generation++;
     scheduler->root = scheduler->running = Qnil;
-    scheduler->root_waits = scheduler->root_wanted = scheduler->relays = scheduler->turning = false;
+    scheduler->root_waits = scheduler->root_wanted = scheduler->relays = scheduler->turning = scheduler->struck = false;
     scheduler->waiting = scheduler->selected = 0;
     uw_list_init(&scheduler->waits);
     uw_list_init(&scheduler->sleeping);
@@ -128,11 +130,12 @@ static VALUE scheduler_allocate(VALUE class)
     scheduler->self = self;
     uw_list_init(&scheduler->opened);
     scheduler->backend = scheduler->early = scheduler->left = scheduler->interrupts = scheduler->error = Qnil;
-    scheduler->body = scheduler->block = Qnil;
+    scheduler->deferred = scheduler->body = scheduler->block = Qnil;
     begin_generation(scheduler);
     scheduler->early = rb_ary_new();
     scheduler->left = rb_ary_new();
     scheduler->interrupts = rb_ary_new();
+    scheduler->deferred = rb_ary_new();
     scheduler->body = rb_proc_new(rb_uw_scheduler_run_fiber, self);
     return self;
 }

@@ -93,16 +93,67 @@ static void end_unblocked(struct rb_uw_scheduler *scheduler)
     }
 }
 
+struct raising {
+    VALUE fiber;
+    int argc;
+    const VALUE *argv;
+};
+
+static VALUE raise_in_fiber(VALUE argument)
+{
+    const struct raising *raising = (const struct raising *)argument;
+
+    if (raising->fiber == rb_fiber_current())
+        rb_exc_raise(rb_make_exception(raising->argc, raising->argv));
+    return rb_fiber_raise(raising->fiber, raising->argc, raising->argv);
+}
+
+/* Whether `fiber` was unblocked and has not gone on yet. What woke it, a queue's element for example, would be lost. */
+static bool unblocked(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    st_data_t record;
+
+    return st_lookup(scheduler->blocked, fiber, &record) && ((struct rb_uw_wait *)record)->over &&
+           !((struct rb_uw_wait *)record)->timed_out;
+}
+
+bool rb_uw_root_raise(struct rb_uw_scheduler *scheduler, VALUE fiber, int argc, const VALUE *argv, int *state)
+{
+    struct raising raising = {fiber, argc, argv};
+
+    *state = 0;
+    if (unblocked(scheduler, fiber))
+        return false;
+    scheduler->root_waits = true;
+    rb_protect(raise_in_fiber, (VALUE)&raising, state);
+    scheduler->root_waits = false;
+    scheduler->running = Qnil;
+    if (!*state || !RTEST(rb_obj_is_kind_of(rb_errinfo(), rb_uw_eFiberError)))
+        return true;
+    rb_set_errinfo(Qnil);
+    *state = 0;
+    return false;
+}
+
+/* Those that could not be raised have to wait until others have gone on. */
 static void raise_interrupts(struct rb_uw_scheduler *scheduler)
 {
+    if (RARRAY_LEN(scheduler->deferred) > 0) {
+        rb_ary_concat(scheduler->interrupts, scheduler->deferred);
+        rb_ary_clear(scheduler->deferred);
+    }
     while (RARRAY_LEN(scheduler->interrupts) > 0) {
         VALUE fiber = rb_ary_shift(scheduler->interrupts), exception = rb_ary_shift(scheduler->interrupts);
+        int state;
 
         if (!RTEST(rb_fiber_alive_p(fiber)))
             continue;
-        scheduler->root_waits = true;
-        rb_fiber_raise(fiber, 1, &exception);
-        scheduler->root_waits = false;
+        if (!rb_uw_root_raise(scheduler, fiber, 1, &exception, &state)) {
+            rb_ary_push(scheduler->deferred, fiber);
+            rb_ary_push(scheduler->deferred, exception);
+        }
+        if (state)
+            rb_jump_tag(state);
     }
 }
 
@@ -150,6 +201,7 @@ void rb_uw_root_run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
         scheduler->relays = false;
     }
     rb_uw_scheduler_raise_timeouts(scheduler); /* in those that had to go on first */
+    raise_interrupts(scheduler);
     run_left(scheduler);
 }
 
@@ -238,15 +290,22 @@ static void transfer_to_next(struct rb_uw_scheduler *scheduler)
 {
     VALUE next = next_fiber(scheduler);
 
-    if (next != scheduler->root)
-        scheduler->running = next;
+    scheduler->running = next == scheduler->root ? Qnil : next;
     if (next != rb_fiber_current())
         rb_fiber_transfer(next, 0, NULL);
+}
+
+void rb_uw_scheduler_strike(struct rb_uw_scheduler *scheduler)
+{
+    rb_thread_check_ints();
+    scheduler->struck = false; /* and not before: there may be several */
 }
 
 /* A fiber that was resumed by the root itself, rather than by its transfer, cannot go back there: it turns the loop. */
 void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler)
 {
+    if (scheduler->struck)
+        rb_uw_scheduler_strike(scheduler);
     if (scheduler->root_waits)
         transfer_to_next(scheduler);
     else

@@ -17,6 +17,10 @@ void rb_uw_root_transfer(struct rb_uw_scheduler *scheduler, VALUE fiber);
 /* Has every fiber go on that is ready. */
 void rb_uw_root_run_ready(struct rb_uw_scheduler *scheduler, VALUE unused);
 
+/* Raises into a fiber that waits. Returns whether that could be done: Ruby 3.1 does not raise in one that has resumed
+ * another, such as an enumerator's. Sets the state of what is to end the thread, or 0. */
+bool rb_uw_root_raise(struct rb_uw_scheduler *scheduler, VALUE fiber, int argc, const VALUE *argv, int *state);
+
 /* Turns the loop, without the interpreter's lock. */
 void rb_uw_root_turn(struct rb_uw_scheduler *scheduler, int64_t wait_ns);
 

@@ -58,6 +58,7 @@ static void raise_stop(struct rb_uw_scheduler *scheduler, VALUE fibers)
         scheduler->root_waits = true;
         rb_fiber_raise(fiber, 1, &rb_uw_eStop);
         scheduler->root_waits = false;
+        scheduler->running = Qnil;
     }
 }
 

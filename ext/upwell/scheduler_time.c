@@ -1,5 +1,5 @@
 /* The hooks for time: sleep and Timeout.timeout. */
-#include "scheduler.h"
+#include "scheduler_root.h"
 
 #include "upwell.h"
 
@@ -83,26 +83,6 @@ static VALUE scheduler_timeout_after(int argc, VALUE *argv, VALUE self)
     return rb_ensure(yield, (VALUE)&timeout, stop, (VALUE)&timeout);
 }
 
-static VALUE raise_in_fiber(VALUE argument)
-{
-    const struct timeout *timeout = (const struct timeout *)argument;
-
-    if (timeout->fiber == rb_fiber_current())
-        rb_exc_raise(rb_make_exception(timeout->argc, timeout->argv));
-    return rb_fiber_raise(timeout->fiber, timeout->argc, timeout->argv);
-}
-
-/* Whether the fiber of `timeout` was unblocked and has not gone on yet. What woke it, a queue's element for example,
- * would be lost with the exception: it is raised in the next wait. */
-static bool unblocked(const struct timeout *timeout)
-{
-    st_data_t record;
-
-    return st_lookup(timeout->scheduler->blocked, timeout->fiber, &record) && ((struct rb_uw_wait *)record)->over &&
-           !((struct rb_uw_wait *)record)->timed_out;
-}
-
-/* Ruby 3.1 does not raise in a fiber that has resumed another, such as an enumerator's: it is tried again later. */
 void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
 {
     struct uw_list due;
@@ -114,21 +94,12 @@ void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
         int state;
 
         uw_list_remove(&timeout->link);
-        if (unblocked(timeout)) {
+        if (!rb_uw_root_raise(scheduler, timeout->fiber, timeout->argc, timeout->argv, &state))
             uw_list_append(&scheduler->timeouts, &timeout->link);
-            continue;
-        }
-        scheduler->root_waits = true;
-        rb_protect(raise_in_fiber, (VALUE)timeout, &state);
-        scheduler->root_waits = false;
         if (!state)
             continue;
-        if (!RTEST(rb_obj_is_kind_of(rb_errinfo(), rb_uw_eFiberError))) {
-            uw_list_move(&scheduler->timeouts, &due);
-            rb_jump_tag(state);
-        }
-        rb_set_errinfo(Qnil);
-        uw_list_append(&scheduler->timeouts, &timeout->link);
+        uw_list_move(&scheduler->timeouts, &due);
+        rb_jump_tag(state);
     }
 }
 

@@ -225,6 +225,8 @@ static VALUE give_turn(VALUE argument)
     struct waiting_turn *turn = (struct waiting_turn *)argument;
     struct rb_uw_scheduler *scheduler = turn->wait.scheduler;
 
+    if (scheduler->struck)
+        rb_uw_scheduler_strike(scheduler);
     if (NIL_P(turn->fiber)) {
         rb_uw_scheduler_give_way(scheduler);
     } else {

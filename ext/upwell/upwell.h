@@ -73,6 +73,9 @@ void rb_uw_init_static_reactor(void);
 void rb_uw_init_reactor(void);
 void rb_uw_init_detach(void);
 
+/* service.c */
+void rb_uw_init_service(void);
+
 /* exchange.c */
 void rb_uw_init_exchange(void);
 

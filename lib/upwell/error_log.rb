@@ -18,6 +18,12 @@ module Upwell
       (stream && Log.tell(record, stream)) || Log.tell(record)
     end
 
+    # @param error [Exception] one that another thread has raised into one that serves, for no request that is being served
+    # @return [void]
+    def self.stray(error)
+      Log.tell("Ignored, as it was raised into a thread that serves no request of which it told: ".b << text(error).b)
+    end
+
     def self.place(env)
       env ? " during #{env["REQUEST_METHOD"].to_s.b} #{env["PATH_INFO"].to_s.b}" : ""
     end

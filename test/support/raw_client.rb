@@ -75,7 +75,7 @@ class RawClient
 
   def read_headers
     headers = Hash.new { |hash, name| hash[name] = [] }
-    while (line = @socket.gets("\r\n").chomp("\r\n")) != ""
+    while (line = @socket.readline("\r\n").chomp("\r\n")) != ""
       name, value = line.split(": ", 2)
       headers[name.downcase] << value
     end
@@ -93,11 +93,11 @@ class RawClient
 
   def read_chunks
     body = +""
-    while (size = @socket.gets("\r\n").to_i(16)).positive?
+    while (size = @socket.readline("\r\n").to_i(16)).positive?
       body << @socket.read(size)
       raise "a chunk does not end with CRLF" unless @socket.read(2) == "\r\n"
     end
-    raise "the last chunk is not followed by an empty line" unless @socket.gets("\r\n") == "\r\n"
+    raise "the last chunk is not followed by an empty line" unless @socket.readline("\r\n") == "\r\n"
 
     body
   end

@@ -31,11 +31,12 @@ class ServerProcess
 
   # @param app [String] what is served: of test/support, or a path
   # @param command [Array<String>] which command of upwell
-  def initialize(*arguments, app: "app.ru", command: [])
+  # @param environment [Hash{String => String}] beside this process's own
+  def initialize(*arguments, app: "app.ru", command: [], environment: {})
     @lines = []
     @output, writer = IO.pipe
     path = File.exist?(app) ? app : File.join(APPS, app)
-    @pid = Process.spawn(*self.class.command(*command, "-b", "127.0.0.1", "-p", "0", *arguments, path), out: writer, err: writer)
+    @pid = Process.spawn(environment, *self.class.command(*command, "-b", "127.0.0.1", "-p", "0", *arguments, path), out: writer, err: writer)
     writer.close
     @port = await(/serves on (?:http:\S+:(\d+)|unix)/)[1].to_i
   end

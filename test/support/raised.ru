@@ -1,0 +1,114 @@
+# frozen_string_literal: true
+
+require "timeout"
+
+# Exceptions that other threads raise into the thread that serves, at any time. Each path is a method's name.
+class Raised
+  class Struck < Exception; end # rubocop:disable Lint/InheritException
+
+  def initialize
+    @threads = {}
+    @random = Random.new(1)
+    @met = Queue.new
+  end
+
+  def call(env)
+    @threads[Thread.current] = true
+    name = env["PATH_INFO"].delete_prefix("/")
+    body = send(name, env["QUERY_STRING"])
+    [200, { "content-type" => "text/plain" }, body || ["#{name} #{env["QUERY_STRING"]}"]]
+  end
+
+  private
+
+  # Raises, for so many seconds, into all threads that serve.
+  def strikes(seconds)
+    finish = now + Float(seconds)
+    @striker = Thread.new { strike while now < finish }
+    nil
+  end
+
+  def calms_down(_query)
+    @striker.join && nil
+  end
+
+  def strike
+    sleep(@random.rand * 0.002)
+    @threads.keys.sample(random: @random).raise(@random.rand < 0.5 ? Struck : "struck")
+  end
+
+  # Into its own thread when this request has long been answered.
+  def strikes_later(_query)
+    thread = Thread.current
+    Thread.new { sleep(0.1) && thread.raise("too late") }
+    nil
+  end
+
+  def strikes_itself(_query)
+    thread = Thread.current
+    Thread.new { thread.raise(KeyError, "for whom it runs") }
+    computes(1)
+  end
+
+  def ends_itself(_query)
+    thread = Thread.current
+    Thread.new { thread.raise(SystemExit) }
+    sleep
+  end
+
+  def kills_itself(_query)
+    thread = Thread.current
+    Thread.new { thread.kill }
+    sleep
+  end
+
+  def computes(seconds)
+    finish = now + Float(seconds)
+    nil until now > finish
+  end
+
+  def sleeps(_query)
+    sleep 0.002
+    nil
+  end
+
+  def pops(_query)
+    queue = Queue.new
+    Thread.new { queue << true }
+    queue.pop && nil
+  end
+
+  def enumerates(_query)
+    values = Enumerator.new { |yielder| 3.times { |i| sleep(0.0005) && (yielder << i) } }
+    3.times { values.next } && nil
+  end
+
+  def expires(_query)
+    Timeout.timeout(0.001) { sleep }
+  rescue Timeout::Error
+    nil
+  end
+
+  def schedules(_query)
+    Fiber.schedule { sleep(0.001) } if Fiber.scheduler
+    nil
+  end
+
+  def streams(query)
+    Enumerator.new { |chunks| 5.times { sleep(0.0005) && (chunks << "streams ") } && (chunks << query) }
+  end
+
+  # As many as the query says that are served at once.
+  def meets(query)
+    @met << true
+    sleep 0.005 until @met.size >= Integer(query)
+    nil
+  end
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+end
+
+$stderr.reopen(ENV.fetch("LOG"), "w") # there is more than fits into a pipe
+run Raised.new
