@@ -30,11 +30,15 @@
 /* Marks the user data of the poll that goes before a stream's read or write; addresses of operations are even. */
 #define POLL_MARK 1
 
+_Static_assert(RECEIVE_BUFFER_BYTES <= UW_RECEIVE_BYTES_MAX, "a buffer holds one result");
+
 struct ring {
     struct io_uring uring;
     struct io_uring_buf_ring *buffers;
     char *memory;             /* of the buffers */
     unsigned received, sends; /* since the last wait: buffers filled; sends queued, which most often complete at once */
+    struct uw_operation *uncancelled; /* to be cancelled once there is a submission entry */
+    struct uw_operation *delivered;   /* in its callback, and not in the kernel meanwhile */
 };
 
 static struct ring *ring_of(struct uw_loop *loop)
@@ -188,7 +192,10 @@ static void prepare_send(struct io_uring_sqe *entry, const struct uw_operation *
 
 static void prepare_receive(struct io_uring_sqe *entry, const struct uw_operation *operation)
 {
-    io_uring_prep_recv_multishot(entry, operation->fd, NULL, 0, 0);
+    if (operation->stepwise)
+        io_uring_prep_recv(entry, operation->fd, NULL, 0, 0);
+    else
+        io_uring_prep_recv_multishot(entry, operation->fd, NULL, 0, 0);
     entry->flags |= IOSQE_BUFFER_SELECT;
     entry->buf_group = RECEIVE_GROUP;
 }
@@ -316,15 +323,53 @@ static bool cancel_data(struct ring *ring, uintptr_t data)
     return true;
 }
 
+static bool try_to_cancel(struct ring *ring, const struct uw_operation *operation)
+{
+    return (!polls_first(operation) || cancel_data(ring, (uintptr_t)operation | POLL_MARK)) &&
+           cancel_data(ring, (uintptr_t)operation);
+}
+
+/* While the kernel takes no more submissions, cancellations wait. */
 static void ring_cancel(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct ring *ring = ring_of(loop);
-    bool queued = true;
 
-    if (polls_first(operation))
-        queued = cancel_data(ring, (uintptr_t)operation | POLL_MARK);
-    if (!queued || !cancel_data(ring, (uintptr_t)operation))
-        operation->cancelled = false; /* the caller may ask again */
+    if (operation->ended || operation == ring->delivered || try_to_cancel(ring, operation))
+        return;
+    operation->next = ring->uncancelled;
+    ring->uncancelled = operation;
+}
+
+static void cancel_again(struct uw_loop *loop)
+{
+    struct uw_operation *operation = ring_of(loop)->uncancelled;
+
+    ring_of(loop)->uncancelled = NULL;
+    while (operation) {
+        struct uw_operation *next = operation->next;
+
+        operation->next = NULL;
+        ring_cancel(loop, operation);
+        operation = next;
+    }
+}
+
+/* It ended before it could be cancelled. */
+static void forget_cancellation(struct ring *ring, struct uw_operation *operation)
+{
+    struct uw_operation **link = &ring->uncancelled;
+
+    while (*link && *link != operation)
+        link = &(*link)->next;
+    if (*link)
+        *link = operation->next;
+}
+
+static void finish(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    if (operation->cancelled)
+        forget_cancellation(ring_of(loop), operation);
+    uw_finish(loop, operation, result);
 }
 
 static void ring_flush(struct uw_loop *loop)
@@ -364,8 +409,6 @@ static bool brings(const struct uw_operation *operation, int32_t result)
  * one for it, goes on without its owner knowing. */
 static bool ended_early(const struct uw_operation *operation, int32_t result)
 {
-    if (operation->cancelled)
-        return false;
     return brings(operation, result) || (operation->verb == UW_RECEIVE && result == -ENOBUFS) ||
            (operation->verb == UW_ACCEPT && result == -ECONNABORTED);
 }
@@ -402,26 +445,48 @@ static void deliver_single(struct uw_loop *loop, struct uw_operation *operation,
     if (left && !operation->cancelled)
         ring_submit(loop, operation);
     else if (left)
+        finish(loop, operation, -ECANCELED);
+    else
+        finish(loop, operation, sends && result > 0 ? (int32_t)operation->done : result);
+}
+
+/* The result first: whoever cancels in the callback has nothing received after it. */
+static void receive_on(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    ring_of(loop)->delivered = operation;
+    operation->complete(loop, operation, result);
+    ring_of(loop)->delivered = NULL;
+    if (operation->cancelled)
         uw_finish(loop, operation, -ECANCELED);
     else
-        uw_finish(loop, operation, sends && result > 0 ? (int32_t)operation->done : result);
+        ring_submit(loop, operation);
+}
+
+static void go_on(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    if (operation->verb == UW_RECEIVE && result > 0) {
+        receive_on(loop, operation, result);
+        return;
+    }
+    ring_submit(loop, operation);
+    if (brings(operation, result))
+        operation->complete(loop, operation, result);
 }
 
 static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_t result, bool more)
 {
-    bool goes_on = more || ended_early(operation, result);
+    bool early = !more && ended_early(operation, result);
 
-    if (goes_on && !more)
-        ring_submit(loop, operation);
-    if (goes_on) {
+    if (early && !operation->cancelled) {
+        go_on(loop, operation, result);
+    } else if (more || early) { /* or cancelled, but this came first */
         if (brings(operation, result))
             operation->complete(loop, operation, result);
+        if (early)
+            finish(loop, operation, -ECANCELED);
     } else if (polls_again(operation, result)) {
         operation->pollable = false;
         ring_submit(loop, operation);
-    } else if (brings(operation, result)) { /* cancelled, but this came first */
-        operation->complete(loop, operation, result);
-        uw_finish(loop, operation, -ECANCELED);
     } else {
         deliver_single(loop, operation, result);
     }
@@ -554,8 +619,11 @@ static int submit_and_wait(struct uw_loop *loop, int64_t wait_ns)
 
 static int ring_wait(struct uw_loop *loop, int64_t wait_ns)
 {
-    int result = submit_and_wait(loop, wait_ns);
+    int result;
 
+    if (ring_of(loop)->uncancelled)
+        cancel_again(loop);
+    result = submit_and_wait(loop, ring_of(loop)->uncancelled ? 0 : wait_ns);
     loop->now_ns = uw_clock_ns();
     /* EBUSY, EAGAIN: the kernel wants completions taken before it accepts more. */
     if (result < 0 && result != -ETIME && result != -EINTR && result != -EBUSY && result != -EAGAIN)

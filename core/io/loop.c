@@ -71,7 +71,7 @@ void uw_submit(struct uw_loop *loop, struct uw_operation *operation)
 {
     UW_ASSERT_OWNER(loop);
     operation->pending = true;
-    operation->cancelled = false;
+    operation->cancelled = operation->ended = false;
     operation->done = 0;
     operation->next = NULL;
     loop->submitted++;
@@ -103,6 +103,7 @@ void uw_complete_later(struct uw_loop *loop, struct uw_operation *operation, int
 {
     UW_ASSERT_OWNER(loop);
     operation->result = result;
+    operation->ended = true;
     operation->next = NULL;
     *loop->completed_tail = operation;
     loop->completed_tail = &operation->next;

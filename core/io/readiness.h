@@ -13,7 +13,6 @@ struct uw_descriptor {
     uint16_t interest;     /* events registered with the kernel, and UW_ONCE; UW_ONCE alone: known to it, but silent */
 };
 
-#define UW_SCRATCH_BYTES 65536 /* the one buffer into which every UW_RECEIVE of a loop receives */
 #define UW_ACCEPTS_PER_TURN 64 /* then others have their turn */
 
 struct uw_readiness {
@@ -21,7 +20,7 @@ struct uw_readiness {
     int descriptors_size;
     void *kernel;           /* the backend's own state */
     uint32_t registrations; /* epoll's: so far */
-    char scratch[UW_SCRATCH_BYTES];
+    char scratch[UW_RECEIVE_BYTES_MAX];
 };
 
 /* For uw_backend.open and .close of readiness backends. */

@@ -133,7 +133,7 @@ void uw_connection_linger(struct uw_connection *connection)
         return;
     }
     connection->state = UW_CONNECTION_LINGERING;
-    connection->pending_length = 0;
+    uw_pending_drop(&connection->pending);
     if (!connection->receive.pending)
         uw_submit(&connection->server->loop, &connection->receive);
     connection->paused = false;
@@ -157,12 +157,8 @@ static void answer_detached(struct uw_connection *connection, int fd)
 
     connection->detached = NULL;
     detached->fd = fd;
-    if (fd >= 0 && connection->pending_length) {
-        detached->bytes = connection->pending;
-        detached->length = connection->pending_length;
-        connection->pending = NULL;
-        connection->pending_length = connection->pending_capacity = 0;
-    }
+    if (fd >= 0 && connection->pending.length)
+        detached->bytes = uw_pending_give(&connection->pending, &detached->length);
     detached->done(detached);
 }
 
@@ -211,7 +207,7 @@ void uw_connection_bury(struct uw_connection *connection)
         connection->fd = -1;
     }
     if (!connection->request) {
-        free(connection->pending);
+        uw_pending_free(&connection->pending);
         uw_list_remove(&connection->link);
         uw_slab_give(&server->connections, connection);
     }
@@ -227,7 +223,7 @@ void uw_connection_discard(struct uw_connection *connection)
         uw_request_free(connection->server, connection->request);
     if (connection->fd >= 0)
         close(connection->fd);
-    free(connection->pending);
+    uw_pending_free(&connection->pending);
 }
 
 static void begin_detach(struct uw_loop *loop, struct uw_message *message)

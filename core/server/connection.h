@@ -2,6 +2,7 @@
 #ifndef UW_SERVER_CONNECTION_H
 #define UW_SERVER_CONNECTION_H
 
+#include "server/pending.h"
 #include "server/request.h"
 #include "server/server.h"
 
@@ -37,8 +38,7 @@ struct uw_connection {
 
     struct uw_request *request;
 
-    char *pending; /* received ahead of its turn */
-    size_t pending_length, pending_capacity;
+    struct uw_pending pending; /* received ahead of its turn */
 
     struct uw_chunk *outgoing, *outgoing_last;
     atomic_size_t outgoing_bytes; /* handed over by the handler and not sent yet */

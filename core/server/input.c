@@ -69,7 +69,7 @@ void uw_connection_refuse(struct uw_connection *connection, int status)
     UW_ASSERT_OWNER(&connection->server->loop);
     connection->server->counts.refused++;
     connection->state = UW_CONNECTION_FLUSHING;
-    connection->pending_length = 0;
+    uw_pending_drop(&connection->pending);
     uw_connection_await_read(connection, UW_FOREVER);
     uw_request_free(connection->server, connection->request);
     connection->request = NULL;
@@ -302,32 +302,17 @@ static size_t process(struct uw_connection *connection, const char *bytes, size_
     return used;
 }
 
-static int keep_pending(struct uw_connection *connection, const char *bytes, size_t length)
-{
-    size_t sum = connection->pending_length + length;
-
-    if (sum > connection->pending_capacity) {
-        char *pending = realloc(connection->pending, sum);
-
-        if (!pending)
-            return -ENOMEM;
-        connection->pending = pending;
-        connection->pending_capacity = sum;
-    }
-    memcpy(connection->pending + connection->pending_length, bytes, length);
-    connection->pending_length = sum;
-    return 0;
-}
-
-/* Bytes whose turn has not come. The kernel may deliver a few more before the pause takes effect. */
+/* Bytes whose turn has not come. One who sends more of them than are kept is received from in single steps from then
+ * on; until now the kernel may have received more at once. */
 static void receive_ahead(struct uw_connection *connection, const char *bytes, size_t length)
 {
-    if (keep_pending(connection, bytes, length)) {
+    if (uw_pending_append(&connection->pending, bytes, length)) {
         uw_connection_close(connection);
         return;
     }
-    if (connection->pending_length >= UW_PENDING_BYTES_MAX && !connection->paused) {
+    if (connection->pending.length >= UW_PENDING_BYTES_MAX && !connection->paused) {
         connection->paused = true;
+        connection->receive.stepwise = true;
         uw_cancel(&connection->server->loop, &connection->receive);
     }
 }
@@ -338,7 +323,7 @@ static void receive_bytes(struct uw_connection *connection, const char *bytes, s
 
     if (connection->state >= UW_CONNECTION_FLUSHING)
         return; /* dropped */
-    if (!connection->pending_length)
+    if (!connection->pending.length)
         used = process(connection, bytes, length);
     if (used < length && connection->state < UW_CONNECTION_FLUSHING)
         receive_ahead(connection, bytes + used, length - used);
@@ -380,22 +365,16 @@ void uw_connection_received(struct uw_loop *loop, struct uw_operation *operation
 
 static void consume_pending(struct uw_connection *connection)
 {
-    size_t used = process(connection, connection->pending, connection->pending_length);
+    struct uw_pending *pending = &connection->pending;
+    size_t used = process(connection, uw_pending_bytes(pending), pending->length);
 
-    if (connection->state >= UW_CONNECTION_FLUSHING)
-        return;
-    connection->pending_length -= used;
-    memmove(connection->pending, connection->pending + used, connection->pending_length);
-    if (!connection->pending_length) {
-        free(connection->pending);
-        connection->pending = NULL;
-        connection->pending_capacity = 0;
-    }
+    if (connection->state < UW_CONNECTION_FLUSHING)
+        uw_pending_take(pending, used);
 }
 
 static void resume_receiving(struct uw_connection *connection)
 {
-    if (!connection->paused || connection->receive.pending || connection->pending_length >= UW_PENDING_BYTES_MAX)
+    if (!connection->paused || connection->receive.pending || connection->pending.length >= UW_PENDING_BYTES_MAX)
         return;
     connection->paused = false;
     uw_submit(&connection->server->loop, &connection->receive);
@@ -406,7 +385,7 @@ void uw_connection_continue(struct uw_connection *connection)
     UW_ASSERT_OWNER(&connection->server->loop);
     if (connection->processing || connection->state == UW_CONNECTION_CLOSED)
         return;
-    if (connection->pending_length && may_process(connection))
+    if (connection->pending.length && may_process(connection))
         consume_pending(connection);
     if (connection->state >= UW_CONNECTION_FLUSHING)
         return;

@@ -97,7 +97,7 @@ static void go_on(struct uw_connection *connection, unsigned flags)
         uw_connection_close(connection);
     } else if (flags & UW_CHUNK_CLOSE) {
         connection->state = UW_CONNECTION_FLUSHING;
-        connection->pending_length = 0;
+        uw_pending_drop(&connection->pending);
     } else {
         connection->state = UW_CONNECTION_IDLE;
         uw_connection_await_read(connection, server->loop.now_ns + server->settings.keep_alive_timeout_ns);

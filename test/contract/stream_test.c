@@ -143,6 +143,89 @@ CONTRACT(a_reset_is_an_error)
     close(server);
 }
 
+static void cancel_at_once(struct uw_loop *on, struct uw_operation *operation, int32_t result)
+{
+    note(on, operation, result);
+    if (result > 0)
+        uw_cancel(on, operation);
+}
+
+/* Fills `fd` with zeros until it takes no more. Returns the bytes. */
+static int fill(int fd)
+{
+    static const char zeros[65536];
+    ssize_t written;
+    int sum = 0;
+
+    set_nonblocking(fd);
+    while ((written = write(fd, zeros, sizeof zeros)) > 0)
+        sum += (int)written;
+    CHECK_EQUAL(EAGAIN, errno);
+    return sum;
+}
+
+static int read_rest(int fd)
+{
+    static char bytes[65536];
+    ssize_t count;
+    int sum = 0;
+
+    while ((count = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+        sum += (int)count;
+    return sum;
+}
+
+CONTRACT(who_receives_stepwise_and_cancels_is_given_nothing_more)
+{
+    struct uw_operation receive = {.verb = UW_RECEIVE, .stepwise = true, .complete = cancel_at_once};
+    int fds[2], sum;
+
+    make_pair(fds);
+    sum = fill(fds[1]);
+    CHECK(sum > UW_RECEIVE_BYTES_MAX);
+    receive.fd = fds[0];
+    for (int i = 1; i <= 2; i++) {
+        uw_submit(&loop, &receive);
+        turn_until(&results, 2 * i);
+        CHECK_EQUAL(2 * i, results);
+        CHECK(last_result == -ECANCELED && !receive.pending);
+        CHECK(total <= i * UW_RECEIVE_BYTES_MAX);
+    }
+    CHECK_EQUAL(sum, total + read_rest(fds[0]));
+    close_pair(fds);
+}
+
+#define GREEDY 100 /* streams, with more to receive at once than there are buffers for */
+
+static struct uw_operation greedy[GREEDY];
+
+static void cancel_the_others(struct uw_loop *on, struct uw_operation *operation, int32_t result)
+{
+    (void)operation;
+    if (result <= 0) {
+        CHECK_EQUAL(-ECANCELED, result);
+        results++;
+    }
+    for (int i = 0; i < GREEDY; i++)
+        uw_cancel(on, &greedy[i]);
+}
+
+CONTRACT(who_pauses_while_there_is_no_buffer_has_paused_and_not_failed)
+{
+    int fds[GREEDY][2];
+
+    for (int i = 0; i < GREEDY; i++) {
+        make_pair(fds[i]);
+        fill(fds[i][1]);
+        greedy[i] = (struct uw_operation){.verb = UW_RECEIVE, .fd = fds[i][0], .complete = cancel_the_others};
+        uw_submit(&loop, &greedy[i]);
+    }
+    turn_until(&results, GREEDY);
+    CHECK_EQUAL(GREEDY, results);
+    for (int i = 0; i < GREEDY; i++)
+        close_pair(fds[i]);
+}
+
 CONTRACT(receiving_can_be_paused)
 {
     int fds[2];

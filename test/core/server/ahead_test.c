@@ -1,0 +1,171 @@
+/* A client that sends far ahead of its answers. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "io/backend.h"
+#include "server/connection.h"
+#include "server/server.h"
+
+#define REQUEST_BYTES 1000
+#define REQUESTS 20000
+#define ANSWERS_PER_TURN 10 /* less than comes in a turn */
+#define TURN_NS (UW_NS_PER_SECOND / 100)
+
+static const struct uw_server_settings settings = {
+    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
+    .body_bytes_max = REQUEST_BYTES,
+    .body_memory_bytes_max = REQUEST_BYTES,
+    .connections_max = 10,
+    .head_timeout_ns = UW_FOREVER / 4,
+    .body_timeout_ns = UW_FOREVER / 4,
+    .keep_alive_timeout_ns = UW_FOREVER / 4,
+    .write_timeout_ns = UW_FOREVER / 4,
+};
+
+static struct uw_server server;
+static struct uw_request *waiting;
+static char text[REQUESTS * REQUEST_BYTES];
+static int answered;
+
+static void notify(void *context, struct uw_request *request, enum uw_event event)
+{
+    (void)context;
+    CHECK(event == UW_EVENT_REQUEST && !waiting);
+    waiting = request;
+}
+
+/* Each carries its number, and content that fills it up. */
+static void write_requests(void)
+{
+    static const char head[] = "POST /%06d HTTP/1.1\r\nHost: a\r\nContent-Length: %3d\r\n\r\n";
+    int length = snprintf(NULL, 0, head, 0, 0);
+
+    memset(text, 'b', sizeof text);
+    for (int i = 0; i < REQUESTS; i++) {
+        char *at = text + (size_t)i * REQUEST_BYTES;
+
+        snprintf(at, REQUEST_BYTES, head, i, REQUEST_BYTES - length);
+        at[length] = 'b';
+    }
+}
+
+static void answer(void)
+{
+    static const char ok[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    struct uw_request *request = waiting;
+    struct uw_chunk *chunk = uw_chunk_copy(ok, sizeof ok - 1);
+    char target[16];
+
+    snprintf(target, sizeof target, "/%06d", answered++);
+    CHECK(!memcmp(uw_request_text(request, request->head.target), target, strlen(target)));
+    waiting = NULL;
+    chunk->flags = UW_CHUNK_FINISH;
+    uw_request_send(request, chunk);
+}
+
+static int connect_to_server(int listener)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK_EQUAL(0, getsockname(listener, (struct sockaddr *)&address, &size));
+    CHECK_EQUAL(0, connect(fd, (struct sockaddr *)&address, size));
+    return fd;
+}
+
+static int listen_on_loopback(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK_EQUAL(0, bind(fd, (struct sockaddr *)&address, sizeof address));
+    CHECK_EQUAL(0, listen(fd, 10));
+    return fd;
+}
+
+static size_t pending(void)
+{
+    return uw_list_empty(&server.all) ? 0 : uw_owner(server.all.next, struct uw_connection, link)->pending.length;
+}
+
+static size_t send_more(int client, size_t sent)
+{
+    ssize_t count = send(client, text + sent, sizeof text - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    CHECK(count >= 0 || errno == EAGAIN);
+    return count > 0 ? (size_t)count : 0;
+}
+
+static void drop_answers(int client)
+{
+    char bytes[65536];
+
+    while (recv(client, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        continue;
+}
+
+static size_t sent;
+
+static void turn(int client)
+{
+    sent += send_more(client, sent);
+    drop_answers(client);
+    CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
+}
+
+static void answer_some(void)
+{
+    for (int i = 0; i < ANSWERS_PER_TURN && waiting; i++)
+        answer();
+}
+
+/* The client sends as fast as it can, and has sent too much when it gets its first answers. From when they have used up
+ * what was too much, less is kept of it than the bound; and every request is answered in its turn. */
+static void flood(int client)
+{
+    size_t most = 0;
+
+    while (pending() < UW_PENDING_BYTES_MAX && sent < sizeof text)
+        turn(client);
+    CHECK(pending() >= UW_PENDING_BYTES_MAX);
+    while (pending() >= UW_PENDING_BYTES_MAX) {
+        turn(client);
+        answer_some();
+    }
+    for (int turns = 0; answered < REQUESTS && turns < REQUESTS; turns++) {
+        turn(client);
+        most = pending() > most ? pending() : most;
+        answer_some();
+    }
+    CHECK_EQUAL(REQUESTS, answered);
+    CHECK(most >= UW_PENDING_BYTES_MAX && most < UW_PENDING_BYTES_MAX + UW_RECEIVE_BYTES_MAX);
+}
+
+static void serve(const char *backend)
+{
+    int listener = listen_on_loopback(), client;
+
+    answered = 0;
+    sent = 0;
+    CHECK_EQUAL(0, uw_server_open(&server, &settings, backend, (struct uw_handler){.notify = notify}));
+    CHECK_EQUAL(0, uw_server_listen(&server, listener));
+    client = connect_to_server(listener);
+    flood(client);
+    close(client);
+    uw_server_close(&server);
+    close(listener);
+}
+
+TEST(what_a_client_sends_ahead_is_kept_within_bounds_and_answered_in_turn)
+{
+    write_requests();
+    for (int i = 0; uw_backends[i]; i++)
+        if (!uw_backend_probe(uw_backends[i]))
+            serve(uw_backends[i]->name);
+}
+
+TEST_MAIN
