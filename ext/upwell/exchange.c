@@ -51,6 +51,16 @@ VALUE rb_uw_await_users(VALUE lock)
     return Qnil;
 }
 
+void rb_uw_end_callables(struct rb_uw_exchange *exchange)
+{
+    if (!NIL_P(exchange->hijack))
+        rb_uw_callable_end(exchange->hijack);
+    if (!NIL_P(exchange->early_hints))
+        rb_uw_callable_end(exchange->early_hints);
+    if (!NIL_P(exchange->input))
+        rb_uw_input_end(exchange->input);
+}
+
 static void drop_chunk(struct rb_uw_exchange *exchange)
 {
     if (exchange->chunk)
@@ -212,16 +222,6 @@ static void close_protected(struct rb_uw_exchange *exchange)
     }
 }
 
-static void end_callables(struct rb_uw_exchange *exchange)
-{
-    if (!NIL_P(exchange->hijack))
-        rb_uw_callable_end(exchange->hijack);
-    if (!NIL_P(exchange->early_hints))
-        rb_uw_callable_end(exchange->early_hints);
-    if (!NIL_P(exchange->input))
-        rb_uw_input_end(exchange->input);
-}
-
 static VALUE send_error_of(VALUE argument)
 {
     send_error((struct rb_uw_exchange *)argument);
@@ -244,7 +244,7 @@ static VALUE fail(VALUE argument, VALUE error)
 
     exchange->error = error;
     rb_uw_service_end(exchange->reactor); /* the client is owed an answer: no other exception shall end this */
-    end_callables(exchange);
+    rb_uw_end_callables(exchange);
     end_application(exchange);
     if (!client_left(exchange) && !ends_thread(error))
         report_error(exchange);
@@ -352,7 +352,7 @@ static VALUE end_exchange(VALUE argument)
 
     if (exchange->moved)
         return Qnil;
-    end_callables(exchange);
+    rb_uw_end_callables(exchange);
     return rb_ensure(rb_uw_await_users, exchange->lock, end_response, argument);
 }
 

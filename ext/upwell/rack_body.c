@@ -114,6 +114,7 @@ void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
     if (!chunk)
         rb_memerror();
     exchange->chunk = NULL;
+    rb_uw_end_callables(exchange); /* they know the request, which is another's soon */
     chunk->flags = UW_CHUNK_FINISH | (exchange->keep_alive ? 0 : UW_CHUNK_CLOSE) | flags;
     rb_uw_hand_over(exchange, chunk);
 }

@@ -89,6 +89,9 @@ VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange);
  * that is so. */
 VALUE rb_uw_await_users(VALUE lock);
 
+/* From here on the application can ask nothing of the request any more, on whichever thread. */
+void rb_uw_end_callables(struct rb_uw_exchange *exchange);
+
 /* What is being served: an Array of [env, thread, seconds so far, whether it has the thread of the loop now]. */
 VALUE rb_uw_served_now(const struct rb_uw_reactor *reactor);
 
