@@ -18,6 +18,17 @@ module Upwell
       false
     end
 
+    # Tells whoever started the server, on standard output. Nobody needs to be there.
+    #
+    # @param text [String] one line
+    # @return [void]
+    def self.announce(text)
+      $stdout.write("#{text}\n")
+      $stdout.flush
+    rescue SystemCallError, IOError
+      nil
+    end
+
     # Texts of clients and applications come in any encoding, and not always in a valid one.
     def self.printable(text)
       text.dup.force_encoding(Encoding::UTF_8).scrub("?").chomp

@@ -56,8 +56,7 @@ module Upwell
     def serve(server, drain_timeout)
       termination = Server::Termination.new(server, server.listeners, drain_timeout)
       signals = Server::Signals.new({ **Server::Signals::QUESTIONS, **termination.handlers }).trap
-      puts "Upwell #{VERSION} serves on #{server.description}"
-      $stdout.flush
+      Log.announce("Upwell #{VERSION} serves on #{server.description}")
       finished = server.run
       Log.tell("ended with requests in flight") unless finished
       finished

@@ -89,6 +89,31 @@ class ProcessTest < Minitest::Test
     end
   end
 
+  # A disk that is full keeps no server from starting again, nor a worker from being replaced.
+  def test_a_log_that_cannot_be_written
+    [[], ["-w", "1"]].each do |arguments|
+      Dir.mktmpdir do |dir|
+        path = File.join(dir, "socket")
+        pid = Process.spawn(*ServerProcess.command("-b", "unix:#{path}", *arguments, HELLO), out: "/dev/full", err: "/dev/full")
+        assert_match(/\AHTTP\/1.1 200 OK/, ask_through(path))
+        Process.kill("TERM", pid)
+        assert_predicate Process.wait2(pid).last, :success?
+      end
+    end
+  end
+
+  def ask_through(path)
+    Timeout.timeout(20) do
+      sleep 0.02 until File.socket?(path)
+      UNIXSocket.open(path) do |client|
+        client.write(TEXT)
+        client.readpartial(1000)
+      end
+    rescue Errno::ECONNREFUSED # bound, and not listened on yet
+      retry
+    end
+  end
+
   def test_unix_socket
     Dir.mktmpdir do |dir|
       path = File.join(dir, "socket")

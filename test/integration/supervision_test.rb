@@ -104,6 +104,7 @@ class SupervisionTest < Minitest::Test
           server.await(/upwell\[\d+\]: SIGUSR2 has no meaning here/)
           server.signal("TTIN")
           server.await(/where the threads and fibers are/)
+          server.await(/thread main, /)
           server.await(/config\.ru:1:in .(?:Kernel#)?sleep/)
         end
       end

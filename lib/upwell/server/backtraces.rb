@@ -6,9 +6,14 @@ module Upwell
     module Backtraces
       # Writes one record to the log.
       def self.tell
-        threads = Thread.list.map { |thread| ["thread #{thread.name || thread.object_id}, #{thread.status}", thread.backtrace] }
+        threads = Thread.list.map { |thread| ["thread #{name(thread)}, #{thread.status}", thread.backtrace] }
         Log.tell(["where the threads and fibers are", *(threads + fibers).map { |title, lines| block(title, lines) }].join("\n"))
       end
+
+      def self.name(thread)
+        thread.name || (thread == Thread.main ? "main" : thread.object_id)
+      end
+      private_class_method :name
 
       # Those that are at the same place are told once: there may be thousands.
       def self.fibers

@@ -41,7 +41,7 @@ module Upwell
         trap_signals
         @woke = Clock.now # when the current turn began: what is late is so by then, wherever the process is stopped
         turn until @status || @slots.all?(&:ready?)
-        puts banner unless @status || @configuration.quiet
+        Log.announce(banner) unless @status || @configuration.quiet
         turn until @status
         @status
       ensure

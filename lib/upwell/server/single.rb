@@ -25,7 +25,7 @@ module Upwell
         @server = @server_class.new(@load_app.call, @configuration, listeners: listeners)
         signals(listeners).trap
         trap("TTOU", "IGNORE") # would stop the process
-        puts "Upwell #{VERSION} serves on #{@server.description}, no workers" unless @configuration.quiet
+        Log.announce("Upwell #{VERSION} serves on #{@server.description}, no workers") unless @configuration.quiet
         finished = @server.run
         Log.tell "ended with requests in flight" unless finished
         finished ? 0 : 1
