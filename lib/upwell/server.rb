@@ -9,6 +9,7 @@ require_relative "server/backtraces"
 require_relative "server/title"
 require_relative "server/heartbeat"
 require_relative "server/signals"
+require_relative "server/place"
 require_relative "server/termination"
 require_relative "server/single"
 require_relative "server/watchdog"
@@ -63,6 +64,11 @@ module Upwell
     # @return [Integer] requests of which a part was received, and whose responses have not been sent to the end
     def in_flight
       @reactor.stats.fetch(:requests_in_memory)
+    end
+
+    # @return [Array<Array(Hash, Thread, Float, Boolean)>] those that the application has now, see {Reactor#requests}
+    def requests
+      @reactor.requests
     end
 
     # @return [String] the backend in use

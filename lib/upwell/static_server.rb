@@ -80,6 +80,11 @@ module Upwell
       nil
     end
 
+    # @return [Array] those that an application has: none
+    def requests
+      []
+    end
+
     # @return [String] the backend in use
     def backend
       @reactors.first.backend

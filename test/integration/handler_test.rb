@@ -29,6 +29,21 @@ class HandlerTest < Minitest::Test
     end
   end
 
+  # With a request that does not end.
+  def sleeping(*options)
+    Dir.mktmpdir do |directory|
+      path = File.join(directory, "config.ru")
+      File.write(path, "run ->(_) { warn('begun') || sleep }\n")
+      Rackup.open(*options, app: path) do |server|
+        RawClient.open(server.port) do |client|
+          client.write("GET /held HTTP/1.1\r\nHost: a\r\n\r\n")
+          server.await(/begun/)
+          yield server
+        end
+      end
+    end
+  end
+
   # On a thread of its own, where no signal interrupts the application's opening of a pipe.
   def test_an_interrupt_tells_what_it_waits_for_and_finishes_it
     held("-O", "mode=threads:1") do |server, app, client|
@@ -42,9 +57,9 @@ class HandlerTest < Minitest::Test
 
   def test_a_second_interrupt_ends_at_once
     MODES.each do |mode|
-      held("-O", "mode=#{mode}", "-O", "drain_timeout=25") do |server|
+      sleeping("-O", "mode=#{mode}", "-O", "drain_timeout=25") do |server|
         server.signal("INT")
-        server.await(/for at most 25 s/)
+        server.await(/SIGINT: finishing the request in flight, for at most 25 s.*: GET \/held of 127\.0\.0\.1 for \d+\.\d s/)
         server.signal("INT")
         server.await(/SIGINT again: ended with requests in flight/)
         assert_equal 1, server.await_end.exitstatus, mode

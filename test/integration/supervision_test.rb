@@ -48,7 +48,7 @@ class SupervisionTest < Minitest::Test
       ask(server, "/held") do
         server.await(/begun/)
         server.signal("TERM")
-        server.await(/worker \d: finishing the request in flight/)
+        server.await(/worker \d: finishing the request in flight, for at most 30 s: GET \/held of 127\.0\.0\.1 for \d+\.\d s/)
         assert_equal "upwell: supervisor, draining [#{app}]", title(server.pid)
         await { server.workers.map { |pid| title(pid)[/\d, draining/] }.compact.any? }
       end

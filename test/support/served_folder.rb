@@ -38,7 +38,8 @@ class ServedFolder
   private
 
   def fill
-    { "index.html" => "<h1>root</h1>", "a.txt" => "0123456789", "sub/index.html" => "sub", "list/b&c.txt" => "x", "list/two\nlines.txt" => "x", "list/\x7f.txt" => "x",
+    { "index.html" => "<h1>root</h1>", "a.txt" => "0123456789", "sub/index.html" => "sub", "list/b&c.txt" => "x",
+      "list/two\nlines.txt" => "x", "list/\x7f.txt" => "x",
       "ä ö.txt" => "umlaut", "large.bin" => Random.new(1).bytes(LARGE_BYTES), "app.js" => "let a", "app.js.gz" => Zlib.gzip("let a"),
       ".secret" => "secret", ".well-known/security.txt" => "contact", "404.html" => "<h1>not here</h1>", "empty.css" => "",
       "../outside.txt" => "secret" }.each { |name, content| write(name, content) }

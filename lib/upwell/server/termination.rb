@@ -5,6 +5,7 @@ module Upwell
     # The first SIGTERM or SIGINT has a server finish what is in flight; a second one ends the process at once.
     class Termination
       SIGNALS = %w[TERM INT].freeze
+      LISTED_MAX = 10
 
       # @param server [Server, StaticServer]
       # @param listeners [Array<Listeners::Listener>]
@@ -25,7 +26,7 @@ module Upwell
       def terminate(name)
         give_up(name) if @draining
         @draining = true
-        Log.tell("SIG#{name}: #{Termination.sentence(@server.in_flight, @seconds)}; a second signal ends it at once")
+        Log.tell("SIG#{name}: #{Termination.sentence(@server.in_flight, @seconds)}; a second signal ends it at once#{Termination.list(@server)}")
         Title.set("server, draining")
         @server.drain(@seconds)
       end
@@ -45,6 +46,17 @@ module Upwell
 
           what = { nil => "what is in flight", 1 => "the request in flight" }.fetch(count) { "#{count} requests in flight" }
           format("finishing %s, for at most %g s", what, seconds)
+        end
+
+        # @param server [Server, StaticServer]
+        # @return [String] the requests that the application has, the oldest first, to be put behind the sentence
+        def list(server)
+          oldest = server.requests.sort_by { |_env, _thread, seconds| -seconds }
+          told = oldest.first(LISTED_MAX).map do |env, _thread, seconds|
+            format("%s for %.1f s", env ? Place.request(env) : "a request", seconds)
+          end
+          told << "..." if oldest.size > LISTED_MAX
+          told.empty? ? "" : ": #{told.join(", ")}"
         end
       end
     end

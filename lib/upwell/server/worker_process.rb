@@ -60,7 +60,9 @@ module Upwell
 
       def tell_what_is_in_flight
         count = @server.in_flight
-        Log.tell("worker #{@slot.index}: #{Termination.sentence(count, @configuration.drain_timeout)}") if count&.positive?
+        return unless count&.positive?
+
+        Log.tell("worker #{@slot.index}: #{Termination.sentence(count, @configuration.drain_timeout)}#{Termination.list(@server)}")
       end
     end
   end
