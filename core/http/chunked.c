@@ -3,6 +3,7 @@
 #include "http/token.h"
 
 #define SIZE_DIGITS_MAX 16
+#define CREDIT_MAX ((uint32_t)UW_CHUNK_EXTENSION_BYTES_MAX * UW_CHUNK_DATA_BYTES_PER_EXTENSION_BYTE)
 
 enum state {
     SIZE,         /* within the digits */
@@ -23,7 +24,7 @@ enum state {
 
 void uw_http_chunked_init(struct uw_http_chunked *chunked)
 {
-    *chunked = (struct uw_http_chunked){.state = SIZE};
+    *chunked = (struct uw_http_chunked){.state = SIZE, .extension_credit = CREDIT_MAX};
 }
 
 static int digit(char c)
@@ -94,8 +95,9 @@ static int read_quoted(struct uw_http_chunked *chunked, char c)
 /* The rest of the size line. */
 static int read_extensions(struct uw_http_chunked *chunked, char c)
 {
-    if (chunked->extension_bytes++ >= UW_CHUNK_EXTENSION_BYTES_MAX)
+    if (chunked->extension_credit < UW_CHUNK_DATA_BYTES_PER_EXTENSION_BYTE)
         return -400;
+    chunked->extension_credit -= UW_CHUNK_DATA_BYTES_PER_EXTENSION_BYTE;
     if (chunked->state == EXTENSION)
         return read_extension(chunked, c);
     return chunked->state == AFTER_QUOTED ? end_part(chunked, c) : read_quoted(chunked, c);
@@ -158,6 +160,21 @@ static int read_byte(struct uw_http_chunked *chunked, char c)
     }
 }
 
+static void earn_extensions(struct uw_http_chunked *chunked, size_t data_length)
+{
+    uint32_t missing = CREDIT_MAX - chunked->extension_credit;
+
+    chunked->extension_credit += data_length < missing ? (uint32_t)data_length : missing;
+}
+
+static void read_data(struct uw_http_chunked *chunked, size_t length)
+{
+    earn_extensions(chunked, length);
+    chunked->left -= length;
+    if (chunked->left == 0)
+        chunked->state = DATA_CR;
+}
+
 int64_t uw_http_chunked_read(struct uw_http_chunked *chunked, const char *bytes, size_t length, const char **data,
                              size_t *data_length)
 {
@@ -174,10 +191,8 @@ int64_t uw_http_chunked_read(struct uw_http_chunked *chunked, const char *bytes,
     if (chunked->state == DATA && used < length) {
         *data = bytes + used;
         *data_length = length - used < chunked->left ? length - used : (size_t)chunked->left;
-        chunked->left -= *data_length;
+        read_data(chunked, *data_length);
         used += *data_length;
-        if (chunked->left == 0)
-            chunked->state = DATA_CR;
     }
     return (int64_t)used;
 }

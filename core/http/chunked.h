@@ -6,13 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UW_CHUNK_EXTENSION_BYTES_MAX \
-    1024 /* of all chunks of a body together, so that extensions cannot outweigh the data */
+/* Extensions may not outweigh the data: so many bytes of them are allowed at once, and each is earned again by so many
+ * bytes of data. A signature of 81 bytes may come with every 1,296. */
+#define UW_CHUNK_EXTENSION_BYTES_MAX 1024
+#define UW_CHUNK_DATA_BYTES_PER_EXTENSION_BYTE 16
 #define UW_CHUNK_TRAILER_BYTES_MAX 8192
 
 struct uw_http_chunked {
-    uint64_t left; /* data bytes left in this chunk */
-    uint32_t extension_bytes, trailer_bytes;
+    uint64_t left;             /* data bytes left in this chunk */
+    uint32_t extension_credit; /* in bytes of data */
+    uint32_t trailer_bytes;
     uint8_t state;
     uint8_t digits;  /* of the size line: at most 16, and none may be lost */
     bool part_begun; /* of an extension: its name, or its value, has a byte already */

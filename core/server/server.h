@@ -19,7 +19,7 @@
 /* Received ahead of its turn; then the connection is not read for a while. The last result goes beyond it by less than
  * UW_RECEIVE_BYTES_MAX; io_uring may, the first time, have taken all that the kernel held for the connection. */
 #define UW_PENDING_BYTES_MAX 65536
-#define UW_SEND_BYTES_MAX (256 * 1024) /* a client must take so many within write_timeout */
+#define UW_SEND_BYTES_MAX (256 * 1024)              /* a client must take so many within write_timeout */
 #define UW_SEND_FILE_BYTES_MAX (1024 * 1024 * 1024) /* of a file, by one operation; see uw_connection_takes_on */
 #define UW_BODY_BYTES_PER_SECOND_MIN \
     1024 /* body_timeout is extended by the time that the bytes received take at this rate */

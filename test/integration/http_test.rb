@@ -34,6 +34,13 @@ module HTTPTests
     assert_includes 1024..65_535, Integer(env["REMOTE_PORT"])
   end
 
+  def test_an_upload_of_signed_chunks
+    chunk = "x" * 65_536
+    chunks = "10000;chunk-signature=#{"0" * 64}\r\n#{chunk}\r\n" * 32
+    text = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n#{chunks}0;chunk-signature=#{"0" * 64}\r\n\r\n"
+    assert_equal (chunk.bytesize * 32).to_s, request(text).headers["x-length"].first
+  end
+
   def test_bodies_in_memory_in_a_file_and_chunked
     small = "x" * 1000
     large = Random.bytes(300_000)

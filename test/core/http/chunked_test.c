@@ -185,4 +185,49 @@ TEST(bounds)
     CHECK_EQUAL(-431, outcome.result);
 }
 
+/* A body of `count` chunks of `size` bytes, each with an extension of `extension` bytes. Returns 0 or the refusal. */
+static int64_t read_extended(int count, int size, int extension)
+{
+    static char chunk[65536 + 2048];
+    struct uw_http_chunked chunked;
+    int length = snprintf(chunk, sizeof chunk, "%x;%0*d\r\n%0*d\r\n", (unsigned)size, extension, 0, size, 0);
+
+    uw_http_chunked_init(&chunked);
+    for (int i = 0; i < count; i++) {
+        const char *data;
+        size_t data_length;
+
+        for (int64_t at = 0, used; at < length; at += used) {
+            used = uw_http_chunked_read(&chunked, chunk + at, (size_t)(length - at), &data, &data_length);
+            if (used < 0)
+                return used;
+        }
+    }
+    return 0;
+}
+
+#define SIGNATURE 80 /* chunk-signature= and 64 digits; the end of the line makes it 81 */
+
+TEST(each_chunk_of_a_large_body_may_be_signed)
+{
+    CHECK_EQUAL(0, read_extended(1000, 65536, SIGNATURE));
+    CHECK_EQUAL(0, read_extended(1000, 8192, SIGNATURE));
+    CHECK_EQUAL(0, read_extended(1000, (SIGNATURE + 1) * UW_CHUNK_DATA_BYTES_PER_EXTENSION_BYTE, SIGNATURE));
+}
+
+TEST(extensions_do_not_outweigh_the_data)
+{
+    int enough = UW_CHUNK_EXTENSION_BYTES_MAX / (SIGNATURE + 1);
+
+    CHECK_EQUAL(0, read_extended(enough, 1, SIGNATURE));
+    CHECK_EQUAL(-400, read_extended(enough + 1, 1, SIGNATURE));
+    CHECK_EQUAL(-400, read_extended(1000, 1000, SIGNATURE));
+}
+
+TEST(no_amount_of_data_allows_a_longer_extension)
+{
+    CHECK_EQUAL(0, read_extended(10, 65536, UW_CHUNK_EXTENSION_BYTES_MAX - 1));
+    CHECK_EQUAL(-400, read_extended(10, 65536, UW_CHUNK_EXTENSION_BYTES_MAX));
+}
+
 TEST_MAIN
