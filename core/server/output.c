@@ -107,6 +107,12 @@ static void go_on(struct uw_connection *connection, unsigned flags)
     }
 }
 
+/* What the connection does next does not wait for it. */
+static bool says_nothing(const struct uw_chunk *chunk)
+{
+    return weight(chunk) == 0 && !(chunk->flags & UW_CHUNK_CLOSE);
+}
+
 /* `chunk` has been counted in outgoing_bytes already. */
 static void take_over(struct uw_request *request, struct uw_chunk *chunk)
 {
@@ -118,7 +124,7 @@ static void take_over(struct uw_request *request, struct uw_chunk *chunk)
         connection->request = NULL;
         request->connection = NULL;
     }
-    if (connection->state == UW_CONNECTION_CLOSED || flags & UW_CHUNK_ABORT)
+    if (connection->state == UW_CONNECTION_CLOSED || flags & UW_CHUNK_ABORT || says_nothing(chunk))
         drop(connection, chunk);
     else
         queue(connection, chunk);
