@@ -138,10 +138,11 @@ static void expire_timers(struct uw_loop *loop)
 }
 
 /* Messages were pushed onto a stack; their order of posting is the reverse. */
-static void receive_posted(struct uw_loop *loop)
+void uw_loop_receive(struct uw_loop *loop)
 {
     struct uw_message *stack, *queue = NULL;
 
+    UW_ASSERT_OWNER(loop);
     if (!atomic_load_explicit(&loop->posted, memory_order_relaxed))
         return;
     stack = atomic_exchange_explicit(&loop->posted, NULL, memory_order_acquire);
@@ -191,7 +192,7 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
     atomic_store_explicit(&loop->waiting, false, memory_order_relaxed);
 
     deliver_completed(loop);
-    receive_posted(loop);
+    uw_loop_receive(loop);
     expire_timers(loop);
     return error;
 }

@@ -147,6 +147,10 @@ void uw_loop_wake(struct uw_loop *loop);
 /* Has `message` received on the loop's thread, in the order of posting by each thread. Any thread. */
 void uw_loop_post(struct uw_loop *loop, struct uw_message *message);
 
+/* Receives what was posted and has not arrived: for the last time, when there are no more turns. Also of a loop that is
+ * closed. */
+void uw_loop_receive(struct uw_loop *loop);
+
 /* Starts `operation`, which must stay in place until it is no longer pending. Failures too are told by completion,
  * never from within this call. */
 void uw_submit(struct uw_loop *loop, struct uw_operation *operation);

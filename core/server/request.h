@@ -84,7 +84,8 @@ void uw_request_post(struct uw_request *request, struct uw_chunk *chunk);
 /* Whether the response may leave the connection open. Any thread. */
 bool uw_request_keeps_alive(const struct uw_request *request);
 
-/* Asks for UW_EVENT_DRAINED. Returns false when there is no need to wait: little is outgoing, or the client is gone.
+/* Asks for UW_EVENT_DRAINED, which may come before this returns: whoever asks goes on, and nobody in its place. Returns
+ * false when there is no need to wait: little is outgoing, or the client is gone.
  * Any thread. */
 bool uw_request_await_drain(struct uw_request *request);
 

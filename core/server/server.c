@@ -234,10 +234,27 @@ bool uw_server_drained(const struct uw_server *server)
     return true;
 }
 
+void uw_server_stop(struct uw_server *server)
+{
+    UW_ASSERT_OWNER(&server->loop);
+    for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
+        uw_connection_close(uw_owner(node, struct uw_connection, link));
+    uw_loop_receive(&server->loop);
+}
+
+/* What was posted gives back what it has borrowed. */
+static void receive_last(struct uw_server *server)
+{
+    for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
+        uw_owner(node, struct uw_connection, link)->state = UW_CONNECTION_CLOSED;
+    uw_loop_receive(&server->loop);
+}
+
 void uw_server_close(struct uw_server *server)
 {
     uw_loop_close(&server->loop); /* first: nothing is pending in the kernel after it */
     own_slabs(server);
+    receive_last(server);
     for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
         uw_connection_discard(uw_owner(node, struct uw_connection, link));
     uw_slab_free(&server->requests);

@@ -101,6 +101,10 @@ static inline size_t uw_server_connections(const struct uw_server *server)
     return server->connections.taken;
 }
 
+/* There will be no more turns: every client is gone for the handler, and whoever waits for one is told. On the loop's
+ * thread, where others wait and post still; what they post from now on arrives in uw_server_close. */
+void uw_server_stop(struct uw_server *server);
+
 /* Closes every connection at once. Requests still held by the handler become invalid. On the thread that runs the
  * server, or on any once that has ended. */
 void uw_server_close(struct uw_server *server);

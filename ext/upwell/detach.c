@@ -39,7 +39,7 @@ static VALUE ruby_socket(int fd)
 VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
 {
     struct rb_uw_detachment detachment = {
-        .detached = {.done = detached},
+        .detached = {.done = detached, .fd = -1},
         .reactor = exchange->reactor,
         .request = exchange->request,
     };

@@ -34,6 +34,17 @@ static void tell_started(struct rb_uw_reactor *reactor, int status)
     pthread_mutex_unlock(&reactor->lock);
 }
 
+/* Nobody begins to wait for the loop after this, and whoever waits is told. */
+static void end_loop(struct rb_uw_reactor *reactor)
+{
+    pthread_mutex_lock(&reactor->lock);
+    atomic_store(&reactor->ended, true);
+    pthread_mutex_unlock(&reactor->lock);
+    if (reactor->control.open)
+        uw_server_stop(&reactor->server);
+    rb_uw_reactor_tell_changed(reactor);
+}
+
 static void *loop_thread(void *argument)
 {
     struct start start = *(struct start *)argument;
@@ -45,8 +56,7 @@ static void *loop_thread(void *argument)
         rb_uw_reactor_turns(reactor);
         status = reactor->status;
     }
-    atomic_store(&reactor->ended, true);
-    rb_uw_reactor_tell_changed(reactor);
+    end_loop(reactor);
     uw_queue_close(&reactor->queue);
     (void)eventfd_write(reactor->ended_fd, 1); /* the counter cannot overflow by one */
     return NULL;
@@ -204,9 +214,11 @@ static void *wait_for_detach(void *argument)
     struct rb_uw_detachment *detachment = argument;
     struct rb_uw_reactor *reactor = detachment->reactor;
 
-    uw_request_detach(detachment->request, &detachment->detached);
     pthread_mutex_lock(&reactor->lock);
-    while (!detachment->done && !reactor->ended)
+    detachment->done = reactor->ended;
+    if (!detachment->done)
+        uw_request_detach(detachment->request, &detachment->detached);
+    while (!detachment->done)
         pthread_cond_wait(&reactor->changed, &reactor->lock);
     pthread_mutex_unlock(&reactor->lock);
     return NULL;
