@@ -87,6 +87,14 @@ void uw_connection_await_write(struct uw_connection *connection, int64_t deadlin
     await(connection);
 }
 
+void uw_connection_await_next(struct uw_connection *connection)
+{
+    const struct uw_server *server = connection->server;
+    int64_t silence_ns = atomic_load(&server->draining) ? UW_DRAIN_IDLE_NS : server->settings.keep_alive_timeout_ns;
+
+    uw_connection_await_read(connection, server->loop.now_ns + silence_ns);
+}
+
 /* A client that was slow within a request learns so; one that is merely silent is let go. */
 static void read_timeout(struct uw_connection *connection)
 {
@@ -121,7 +129,7 @@ void uw_connection_drain(struct uw_connection *connection)
     int64_t deadline_ns = connection->server->loop.now_ns + UW_DRAIN_IDLE_NS;
 
     UW_ASSERT_OWNER(&connection->server->loop);
-    if (connection->state == UW_CONNECTION_IDLE && connection->read_deadline_ns > deadline_ns)
+    if (connection->state == UW_CONNECTION_IDLE && !connection->outgoing && connection->read_deadline_ns > deadline_ns)
         uw_connection_await_read(connection, deadline_ns);
 }
 
@@ -162,6 +170,27 @@ static void answer_detached(struct uw_connection *connection, int fd)
     detached->done(detached);
 }
 
+/* From here on the end of the connection is a reset, whoever closes the descriptor: the client shall not take what it
+ * has for all there is. What cannot be reset is broken already. */
+static void be_reset(struct uw_connection *connection)
+{
+    static const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+
+    (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+void uw_connection_break(struct uw_connection *connection)
+{
+    if (connection->state != UW_CONNECTION_CLOSED && (uw_connection_handled(connection) || connection->outgoing))
+        be_reset(connection);
+}
+
+void uw_connection_cut(struct uw_connection *connection)
+{
+    be_reset(connection);
+    uw_connection_close(connection);
+}
+
 void uw_connection_close(struct uw_connection *connection)
 {
     struct uw_server *server = connection->server;
@@ -170,6 +199,7 @@ void uw_connection_close(struct uw_connection *connection)
     UW_ASSERT_OWNER(&server->loop);
     if (connection->state == UW_CONNECTION_CLOSED)
         return;
+    uw_connection_break(connection);
     connection->state = UW_CONNECTION_CLOSED;
     uw_timer_stop(&server->loop, &connection->timer);
     uw_list_remove(&connection->work);

@@ -55,8 +55,15 @@ struct uw_connection {
 void uw_connection_open(struct uw_server *server, struct uw_listener *listener, int fd);
 
 /* Closes without waiting for anything but the operations in the kernel; a request that the handler has is told as lost.
- */
+ * A client to which an answer is not complete sees a reset: an answer of HTTP/1.0 may be delimited by the end of the
+ * connection alone, and half of it pass for the whole. */
 void uw_connection_close(struct uw_connection *connection);
+
+/* Closes by a reset: the answer that was handed over last is not complete. */
+void uw_connection_cut(struct uw_connection *connection);
+
+/* Has a connection whose answer is not complete end by a reset, whoever closes its descriptor. */
+void uw_connection_break(struct uw_connection *connection);
 
 /* Ends in an orderly way after the last response was sent: the client has time to read it. */
 void uw_connection_linger(struct uw_connection *connection);
@@ -75,6 +82,9 @@ static inline bool uw_connection_handled(const struct uw_connection *connection)
 }
 
 void uw_connection_await_read(struct uw_connection *connection, int64_t deadline_ns);
+
+/* For the next request, from now on: the client has the answer before. */
+void uw_connection_await_next(struct uw_connection *connection);
 void uw_connection_await_write(struct uw_connection *connection, int64_t deadline_ns);
 void uw_connection_timeout(struct uw_connection *connection);
 

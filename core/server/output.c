@@ -89,20 +89,17 @@ void uw_connection_drop_outgoing(struct uw_connection *connection)
 /* The response has been handed over: what becomes of the connection? */
 static void go_on(struct uw_connection *connection, unsigned flags)
 {
-    struct uw_server *server = connection->server;
-
     if (connection->state == UW_CONNECTION_CLOSED) {
         uw_connection_reap(connection);
     } else if (flags & UW_CHUNK_ABORT) {
-        uw_connection_close(connection);
+        uw_connection_cut(connection);
     } else if (flags & UW_CHUNK_CLOSE) {
         connection->state = UW_CONNECTION_FLUSHING;
         uw_pending_drop(&connection->pending);
     } else {
         connection->state = UW_CONNECTION_IDLE;
-        uw_connection_await_read(connection, server->loop.now_ns + server->settings.keep_alive_timeout_ns);
-        if (atomic_load(&server->draining))
-            uw_connection_drain(connection);
+        if (!connection->outgoing)
+            uw_connection_await_next(connection);
         uw_connection_continue(connection);
     }
 }
@@ -277,6 +274,8 @@ static void pop(struct uw_connection *connection)
     uw_chunk_free(chunk);
     if (last)
         uw_connection_linger(connection);
+    else if (!connection->outgoing && connection->state == UW_CONNECTION_IDLE)
+        uw_connection_await_next(connection);
 }
 
 void uw_connection_flush(struct uw_connection *connection)

@@ -234,6 +234,12 @@ bool uw_server_drained(const struct uw_server *server)
     return true;
 }
 
+void uw_server_break(struct uw_server *server)
+{
+    for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
+        uw_connection_break(uw_owner(node, struct uw_connection, link));
+}
+
 void uw_server_stop(struct uw_server *server)
 {
     UW_ASSERT_OWNER(&server->loop);
@@ -252,6 +258,7 @@ static void receive_last(struct uw_server *server)
 
 void uw_server_close(struct uw_server *server)
 {
+    uw_server_break(server);
     uw_loop_close(&server->loop); /* first: nothing is pending in the kernel after it */
     own_slabs(server);
     receive_last(server);

@@ -101,6 +101,10 @@ static inline size_t uw_server_connections(const struct uw_server *server)
     return server->connections.taken;
 }
 
+/* Has every connection whose answer is not complete end by a reset, whoever closes its descriptor: for a server that is
+ * left to the end of the process. */
+void uw_server_break(struct uw_server *server);
+
 /* There will be no more turns: every client is gone for the handler, and whoever waits for one is told. On the loop's
  * thread, where others wait and post still; what they post from now on arrives in uw_server_close. */
 void uw_server_stop(struct uw_server *server);

@@ -337,6 +337,8 @@ static VALUE close_server(VALUE self)
     if (atomic_load(&reactor->busy) == 0 && !reactor->queue.first) {
         uw_server_close(&reactor->server);
         rb_uw_reactor_close_files(reactor);
+    } else {
+        uw_server_break(&reactor->server);
     }
     return Qnil;
 }

@@ -6,6 +6,7 @@ require "timeout"
 # A client that sends exactly the bytes it is told to, and reads responses by their framing.
 class RawClient
   READ_MAX = 10 # seconds
+  READ_BYTES = 65_536
 
   Response = Struct.new(:status, :headers, :body)
 
@@ -50,11 +51,12 @@ class RawClient
     end
   end
 
-  # @return [String] everything up to the end of the connection
+  # @return [String] everything up to the end of the connection, or to its reset
   def read_all
-    within_time { @socket.read.to_s }
-  rescue Errno::ECONNRESET
-    ""
+    text = +""
+    within_time { loop { text << @socket.readpartial(READ_BYTES) } }
+  rescue EOFError, Errno::ECONNRESET
+    text
   end
 
   def closed?

@@ -1,0 +1,150 @@
+# frozen_string_literal: true
+
+require "tmpdir"
+require_relative "../test_helper"
+require_relative "../support/nginx_process"
+
+# An answer of HTTP/1.0 is over when the connection ends. So one that was cut has to end otherwise: by a reset.
+class CutTest < Minitest::Test
+  FILE_BYTES = 20_000_000
+
+  def setup
+    @dir = Dir.mktmpdir
+  end
+
+  def teardown
+    FileUtils.rm_rf(@dir)
+  end
+
+  def each_server(*arguments, modes: MODES, **options)
+    BACKENDS.product(modes) do |backend, mode|
+      ServerProcess.open("--backend", backend, "--mode", mode, *arguments, app: "cut.ru", **options) { |server| yield server }
+    end
+  end
+
+  def each_static_server(*arguments)
+    BACKENDS.each do |backend|
+      File.binwrite(file, "x" * FILE_BYTES)
+      ServerProcess.open("--backend", backend, *arguments, app: @dir, command: ["static"]) { |server| yield server }
+    end
+  end
+
+  def file
+    File.join(@dir, "file")
+  end
+
+  def ask(port, path, version = "1.0", rest = "")
+    RawClient.new(port).tap { |client| client.write("GET #{path} HTTP/#{version}\r\nHost: a\r\n#{rest}\r\n") }
+  end
+
+  # @return [Array(String, Symbol)] what came, and how it ended
+  def read(client)
+    text = +""
+    Timeout.timeout(10) { loop { text << client.socket.readpartial(100_000) } }
+  rescue EOFError
+    [text, :end]
+  rescue Errno::ECONNRESET
+    [text, :reset]
+  ensure
+    client.close
+  end
+
+  def test_a_stream_that_fails_ends_by_a_reset_and_a_whole_one_does_not
+    each_server do |server|
+      text, ended = read(ask(server.port, "/fails"))
+      assert_equal :reset, ended
+      refute_includes text, "done"
+      text, ended = read(ask(server.port, "/whole"))
+      assert_equal :end, ended
+      assert_match(/\r\n\r\nbegun and done\z/, text)
+    end
+  end
+
+  def test_orderly_ends_are_no_resets
+    each_server("--keep-alive-timeout", "0.2") do |server|
+      text, ended = read(ask(server.port, "/whole", "1.1", "Connection: close\r\n"))
+      assert_equal [:end, "0\r\n\r\n"], [ended, text[-5..]]
+      assert_equal :end, read(ask(server.port, "/whole", "1.1")).last # by the time-out
+      assert_equal :end, read(ask(server.port, "/whole\0")).last # 400
+      half_closed = ask(server.port, "/whole", "1.1")
+      half_closed.socket.close_write
+      assert_equal :end, read(half_closed).last
+    end
+  end
+
+  def test_a_server_that_ends_before_the_answer_does_resets_it
+    each_server("--drain-timeout", "0.2", modes: MODES - ["inline"]) do |server|
+      client = ask(server.port, "/waits")
+      Timeout.timeout(5) { client.socket.gets("begun") }
+      server.signal("TERM")
+      assert_equal ["", :reset], read(client)
+    end
+  end
+
+  def test_a_file_that_becomes_shorter_is_reset
+    each_static_server do |server|
+      client = ask(server.port, "/file")
+      client.socket.readpartial(1000)
+      File.truncate(file, 1000)
+      assert_equal :reset, read(client).last
+    end
+  end
+
+  def test_a_client_that_takes_nothing_finds_a_reset_when_it_looks_again
+    each_static_server("--write-timeout", "0.2") do |server|
+      read(ask(server.port, "/file")) # and the file is open from now on
+      descriptors = server.descriptors
+      client = ask(server.port, "/file")
+      client.socket.wait_readable(5)
+      Timeout.timeout(10) { sleep 0.05 until server.descriptors <= descriptors }
+      assert_equal :reset, read(client).last
+    end
+  end
+
+  # The time-out is for silence; a client that takes an answer is not silent.
+  def test_an_answer_may_take_longer_than_a_connection_may_be_silent
+    each_static_server("--keep-alive-timeout", "0.2") do |server|
+      client = ask(server.port, "/file", "1.1")
+      bytes = slowly(client)
+      assert_operator bytes, :>, FILE_BYTES
+      assert_equal ["", :end], read(client)
+    end
+  end
+
+  def test_so_it_may_when_the_server_stops
+    each_static_server do |server|
+      client = ask(server.port, "/file", "1.1")
+      bytes = client.socket.readpartial(1000).bytesize
+      server.signal("TERM")
+      assert_operator slowly(client, bytes), :>, FILE_BYTES
+      client.close
+      assert_predicate server.await_end, :success?
+    end
+  end
+
+  # Takes the whole file, in a second or more. Returns the bytes, those taken before included.
+  def slowly(client, bytes = 0)
+    while bytes <= FILE_BYTES
+      bytes += client.socket.readpartial(FILE_BYTES / 50).bytesize
+      sleep 0.02
+    end
+    bytes
+  end
+
+  def test_nginx_does_not_keep_an_answer_that_was_cut
+    skip "there is no nginx" unless NginxProcess.there?
+    each_server do |server|
+      NginxProcess.open(server.port) do |nginx|
+        states = Array.new(3) { get(nginx.port, "/fails").first }
+        refute_includes states, "HIT"
+        assert_equal %w[MISS HIT], Array.new(2) { get(nginx.port, "/whole").first } # it does keep what is whole
+      end
+    end
+  end
+
+  # @return [Array(String, String)] how the cache was used, and the answer
+  def get(port, path)
+    text = read(ask(port, path)).first
+    [text[/^X-Cache: (\S+)/, 1], text]
+  end
+end
