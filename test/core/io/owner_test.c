@@ -11,7 +11,6 @@ static struct uw_server server;
 static struct uw_connection connection;
 static struct uw_request request;
 static struct uw_chunk chunk;
-static struct uw_detached detached;
 static struct uw_operation operation = {.fd = -1};
 static struct uw_timer timer;
 static struct uw_message message;
@@ -71,6 +70,11 @@ static void drain_server(void)
     uw_server_drain(&server);
 }
 
+static void stop_server(void)
+{
+    uw_server_stop(&server);
+}
+
 static void listen_on(void)
 {
     (void)uw_server_listen(&server, -1);
@@ -91,11 +95,6 @@ static void abort_response(void)
     uw_request_abort(&request);
 }
 
-static void detach(void)
-{
-    uw_request_detach(&request, &detached);
-}
-
 static void free_request(void)
 {
     uw_request_free(&server, &request);
@@ -109,7 +108,7 @@ static void take_chunk(void)
 static void (*const owners[])(void) = {submit,       cancel,       close_descriptor, start_timer,   stop_timer,
                                        turn_loop,    flush_loop,   settle_loop,      turn_server,   flush_server,
                                        drain_server, listen_on,    close_connection, send_response, abort_response,
-                                       detach,       free_request, take_chunk};
+                                       stop_server,  free_request, take_chunk};
 
 static void *run(void *use)
 {
