@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "digest"
+require "hanami/middleware/body_parser"
 require "hanami/router"
 require "rack"
 
@@ -19,6 +20,7 @@ class Answer
   end
 end
 
+use Hanami::Middleware::BodyParser, :form
 run(Hanami::Router.new do
   get "/marker", to: Answer.new { |params| sleep(rand(0.001..0.01)) && params["m"] }
 

@@ -49,6 +49,10 @@ class ChecksController < ApplicationController
     render json: Note.connection_pool.stat
   end
 
+  def level
+    render plain: ActiveSupport::IsolatedExecutionState.isolation_level.to_s
+  end
+
   def upload
     file = params.require(:file)
     pause

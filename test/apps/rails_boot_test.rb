@@ -1,0 +1,105 @@
+# frozen_string_literal: true
+
+require "minitest/autorun"
+require_relative "support/app"
+require_relative "support/crowd"
+
+# Every way of booting Rails: mode fibers isolates its requests by fiber, or does not start.
+class RailsBootTest < Minitest::Test
+  APP = App.new(RUBY_VERSION < "3.2" ? "rails7" : "rails8", code: "rails", prepare: %w[bin/rails db:schema:load])
+  UPWELL = %w[upwell -b 127.0.0.1 -p 0].freeze
+  RAILS = %w[bin/rails server -b 127.0.0.1 -p 0].freeze
+  PROGRAM = <<~'PROGRAM'
+    require "./config/environment"
+    server = Upwell::Server.new(Rails.application, Upwell::Configuration.new({ bind: "127.0.0.1", port: 0 }))
+    $stdout.sync = true
+    puts "serves on #{server.urls.first}"
+    trap("TERM") { server.drain }
+    server.run
+  PROGRAM
+  WAYS = { "command" => UPWELL, "workers" => [*UPWELL, "-w", "2"], "preload" => [*UPWELL, "-w", "2", "--preload"],
+           "rails" => [*RAILS, "-u", "upwell"], "rails_without_a_name" => RAILS,
+           "rackup" => %w[rackup -s upwell -o 127.0.0.1 -p 0], "program" => ["ruby", "-rupwell", "-e", PROGRAM] }.freeze
+  LEVEL = "Rails' isolation level is :fiber now"
+  LIMIT = "at most 5 requests at once"
+
+  WAYS.each do |way, command|
+    define_method("test_#{way}_isolates_by_fiber") do
+      serve(*command) do |server|
+        Crowd.run(server.port, 0.5) { |client, marker| assert_equal marker, client.get("/marker?m=#{marker}") }
+        assert_predicate server.stop, :success?
+        assert_match(/#{LEVEL}.*#{LIMIT}/, server.lines.join)
+      end
+    end
+
+    next if way == "program" # it required Upwell before Rails was there, and so the application's choice was not noticed
+
+    define_method("test_#{way}_does_not_start_where_the_application_insists_on_threads") do
+      error = assert_raises(RuntimeError) { serve(*command, environment: { "ISOLATION" => "thread" }) { flunk } }
+      assert_match(/the application sets config.active_support.isolation_level = :thread/, error.message)
+      assert_match(/; leave it out for mode fibers, or choose mode threads:N$/, error.message)
+      refute_match(/^\s+from /, error.message)
+    end
+  end
+
+  def test_threads_leave_the_level_alone
+    ["thread", "fiber", nil].each do |level|
+      serve(*UPWELL, "--mode", "threads:5", environment: { "ISOLATION" => level }) do |server|
+        assert_equal level || "thread", ask(server, "/level")
+        assert_predicate server.stop, :success?
+        refute_match(/#{LEVEL}|#{LIMIT}/, server.lines.join)
+      end
+    end
+  end
+
+  def test_as_many_fibers_as_the_pool_has_connections
+    serve(*UPWELL) { |server| assert_operator seconds { hold(server, 7, 0.3) }, :>=, 0.6 }
+  end
+
+  def test_as_many_fibers_as_the_mode_says
+    serve(*UPWELL, "--mode", "fibers:8") do |server|
+      holders = Thread.new { hold(server, 7, 1) }
+      Timeout.timeout(Crowd::READ_MAX) { nil until ask(server, "/held") == "7" }
+      holders.join
+      refute_match LIMIT, server.lines.join
+    end
+  end
+
+  # In development, while others ask: each answer is of one version, and soon of the newest.
+  def test_reloading
+    %w[fibers threads:5].each do |mode|
+      serve(*UPWELL, "--mode", mode, environment: { "RAILS_ENV" => "development" }) do |server|
+        crowd = Thread.new { Crowd.run(server.port, 3) { |client, marker| assert_match(/\A\d+ #{marker}\z/, client.get("/reloaded?m=#{marker}")) } }
+        (1..5).each { |version| change(server, version) }
+        crowd.value
+      end
+    end
+  end
+
+  private
+
+  def serve(*command, **options, &block)
+    APP.open { APP.serve(*command, **options, &block) }
+  end
+
+  def ask(server, path)
+    Crowd::Client.open(server.port) { |client| client.get(path) }
+  end
+
+  def hold(server, count, seconds)
+    Array.new(count) { |i| Thread.new { ask(server, "/hold?m=h#{i}&seconds=#{seconds}") } }.each(&:join)
+  end
+
+  def seconds
+    before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    yield
+    Process.clock_gettime(Process::CLOCK_MONOTONIC) - before
+  end
+
+  def change(server, version)
+    path = File.join(APP.folder, "app/controllers/reloaded_controller.rb")
+    File.write(path, File.read(path).sub(/VERSION = \d+/, "VERSION = #{version}"))
+    File.utime(Time.now + version, Time.now + version, path) # a change within the same second is one, too
+    Timeout.timeout(Crowd::READ_MAX) { nil until ask(server, "/reloaded?m=x") == "#{version} x" }
+  end
+end
