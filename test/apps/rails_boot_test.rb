@@ -10,6 +10,8 @@ class RailsBootTest < Minitest::Test
   UPWELL = %w[upwell -b 127.0.0.1 -p 0].freeze
   RAILS = %w[bin/rails server -b 127.0.0.1 -p 0].freeze
   PROGRAM = <<~'PROGRAM'
+    require "bundler/setup"
+    require "upwell"
     require "./config/environment"
     server = Upwell::Server.new(Rails.application, Upwell::Configuration.new({ bind: "127.0.0.1", port: 0 }))
     $stdout.sync = true
@@ -19,7 +21,7 @@ class RailsBootTest < Minitest::Test
   PROGRAM
   WAYS = { "command" => UPWELL, "workers" => [*UPWELL, "-w", "2"], "preload" => [*UPWELL, "-w", "2", "--preload"],
            "rails" => [*RAILS, "-u", "upwell"], "rails_without_a_name" => RAILS,
-           "rackup" => %w[rackup -s upwell -o 127.0.0.1 -p 0], "program" => ["ruby", "-rupwell", "-e", PROGRAM] }.freeze
+           "rackup" => %w[rackup -s upwell -o 127.0.0.1 -p 0], "program" => ["ruby", "-e", PROGRAM] }.freeze
   LEVEL = "Rails' isolation level is :fiber now"
   LIMIT = "at most 5 requests at once"
 
