@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "digest"
+require "uri" # which Rack::Lint uses
 
 class Application
   def initialize
