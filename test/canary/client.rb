@@ -61,7 +61,7 @@ module Canary
       wire = Wire.new(@run.port, small: small)
       tell "connected"
       yield wire
-    rescue Errno::ECONNREFUSED
+    rescue Errno::ECONNREFUSED, Errno::ECONNRESET
       raise unless @run.draining?
 
       @gone = true

@@ -131,8 +131,10 @@ module Canary
       goes_on?(headers) && outcome != :cut
     end
 
-    # It came to the end that its framing tells.
+    # It came to the end that its framing tells; without one, where the connection ended.
     def check_end(headers)
+      raise Wire::Ended, "end" if outcome == :whole && !framed?(headers) && @place < text.bytesize
+
       demand(@place == text.bytesize, "only #{@place} of #{text.bytesize} bytes") if outcome == :whole
       demand(!framed?(headers), "a whole response") if outcome == :broken
     end

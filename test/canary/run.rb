@@ -86,7 +86,8 @@ module Canary
       Thread.new do
         client.go
       rescue StandardError => e
-        @failure ||= "client #{number}: #{e.message} (#{e.class})\n#{e.backtrace.first(5).join("\n")}\n#{client.events.join("\n")}"
+        @failure ||= "client #{number}: #{e.message} (#{e.class})\n#{e.backtrace.first(5).join("\n")}\n#{client.events.join("\n")}" \
+                     "\n-- the others at that time:\n#{@clients.last(CLIENTS).map { |other| other.events.last }.join("\n")}"
       end
     end
 

@@ -8,10 +8,10 @@ module Canary
   # The server under test: its output is read all the time, and what it is made of can be counted.
   class Server < ServerProcess
     APP = File.join(__dir__, "canary.ru")
-    BAD = /CANARY|\[BUG\]|\[FATAL\]|Sanitizer|[Aa]ssertion|terminated with exception|Segmentation|fatal|ended unexpectedly/
+    BAD = /CANARY|\[BUG\]|\[FATAL\]|Sanitizer|[Aa]ssertion|terminated with exception|Segmentation|fatal| died: /
     FAILURE = /\AError during \w+ \/(\w+)\/(c\d+n\d+): (.*)/
     ALL_ASKED_MAX = 20 # seconds, until each worker has been asked
-    LINES_BEFORE = 30 # kept of those before the bad one
+    LINES_BEFORE = 100 # kept of those before the bad one
     LINES_AFTER = 120
 
     # @return [String, nil] the first line that must not be
