@@ -196,6 +196,8 @@ int uw_server_turn(struct uw_server *server, int64_t wait_ns)
     server->loop.gather_max = gathers(server) ? UW_GATHER_MAX : 0;
     flush_dirty(server);
     bury_dead(server);
+    if (atomic_load(&server->draining) && uw_server_drained(server))
+        wait_ns = 0; /* that was the last connection: nothing comes any more */
     error = uw_loop_turn(&server->loop, wait_ns);
     flush_dirty(server);
     bury_dead(server);

@@ -145,6 +145,21 @@ class ProcessTest < Minitest::Test
     clients&.each(&:close)
   end
 
+  # Its request is answered when nothing else happens any more.
+  def test_a_client_that_left_does_not_hold_up_the_end
+    BACKENDS.each do |backend|
+      ServerProcess.open("--backend", backend, "--mode", "fibers") do |server|
+        client = RawClient.new(server.port)
+        client.write(TEXT.sub("/", "/sleep-a-while"))
+        RawClient.get(server.port, "/") # by now the other has been accepted
+        server.signal("TERM")
+        client.socket.setsockopt(:SOCKET, :LINGER, [1, 0].pack("ii"))
+        client.close
+        assert_predicate server.await_end, :success?, backend
+      end
+    end
+  end
+
   def test_sigterm_finishes_what_is_in_flight
     BACKENDS.each do |backend|
       ServerProcess.open("--backend", backend, "--mode", "threads:100") do |server|
