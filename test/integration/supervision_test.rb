@@ -8,9 +8,14 @@ class SupervisionTest < Minitest::Test
   APP = <<~'RUBY'
     held = ->(_) { warn("begun") || sleep }
     computing = ->(_) { finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 3; nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish }
+    locked = lambda do |_| # read(2) of what nobody writes to
+      path = File.join(__dir__, "fifo")
+      File.mkfifo(path)
+      File.open(path, "r+") { |fifo| syscall(RUBY_PLATFORM.match?(/aarch64|arm64/) ? 63 : 0, fifo.fileno, +" ", 1) }
+    end
     forked = ->(_) { Process.wait2(fork { Process.kill("TERM", Process.pid); sleep 10 }).last.termsig }
     run(lambda do |env|
-      result = { "/held" => held, "/computing" => computing, "/forked" => forked }.fetch(env["PATH_INFO"], :itself.to_proc).call(env)
+      result = { "/held" => held, "/computing" => computing, "/forked" => forked, "/locked" => locked }.fetch(env["PATH_INFO"], :itself.to_proc).call(env)
       [200, { "content-type" => "text/plain" }, ["#{Process.pid} #{result}"]]
     end)
   RUBY
@@ -66,6 +71,18 @@ class SupervisionTest < Minitest::Test
           server.await(/worker 0 \(#{victim}\) died: .*SIGKILL.*; another is started/)
           refute_equal victim, client.response.body.to_i
         end
+      end
+    end
+  end
+
+  # Within a system call that keeps Ruby's lock, as a C extension may.
+  def test_a_worker_whose_ruby_is_locked_is_replaced
+    serve("-w", "1", "--mode", "threads:2", "--worker-timeout", "1") do |server|
+      victim = server.workers.first
+      ask(server, "/locked") do
+        server.await(/process #{victim} has given no sign of life for 1 s and is killed/)
+        server.await(/worker 0 \(#{victim}\) died: .*SIGKILL/) # its loop accepts until then
+        refute_equal victim, RawClient.get(server.port, "/").body.to_i
       end
     end
   end

@@ -3,8 +3,10 @@
 require "rack/handler"
 require_relative "../../upwell/rack_handler"
 
+# Of the gem rack 2.
 module Rack
-  module Handler # :nodoc:
+  # Where servers are looked for by name.
+  module Handler
     # Rails says "Booting Upwell", after the module's name.
     module Upwell
       extend ::Upwell::RackHandler

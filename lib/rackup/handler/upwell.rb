@@ -3,8 +3,10 @@
 require "rackup/handler"
 require_relative "../../upwell/rack_handler"
 
+# Of the gem rackup.
 module Rackup
-  module Handler # :nodoc:
+  # Where servers are looked for by name.
+  module Handler
     # Rails says "Booting Upwell", after the module's name.
     module Upwell
       extend ::Upwell::RackHandler
