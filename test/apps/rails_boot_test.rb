@@ -71,7 +71,9 @@ class RailsBootTest < Minitest::Test
   def test_reloading
     %w[fibers threads:5].each do |mode|
       serve(*UPWELL, "--mode", mode, environment: { "RAILS_ENV" => "development" }) do |server|
-        crowd = Thread.new { Crowd.run(server.port, 3) { |client, marker| assert_match(/\A\d+ #{marker}\z/, client.get("/reloaded?m=#{marker}")) } }
+        crowd = Thread.new do
+          Crowd.run(server.port, 3) { |client, marker| assert_match(/\A\d+ #{marker}\z/, client.get("/reloaded?m=#{marker}")) }
+        end
         (1..5).each { |version| change(server, version) }
         crowd.value
       end
@@ -80,8 +82,8 @@ class RailsBootTest < Minitest::Test
 
   private
 
-  def serve(*command, **options, &block)
-    APP.open { APP.serve(*command, **options, &block) }
+  def serve(*command, environment: {}, &block)
+    APP.open { APP.serve(*command, environment: environment, &block) }
   end
 
   def ask(server, path)
