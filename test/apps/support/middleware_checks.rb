@@ -23,6 +23,6 @@ class MiddlewareChecks < Checks
   private
 
   def log
-    server.lines.grep_v(/Timeout|^\t/) # and where it was raised
+    server.lines.grep_v(/Timeout|^\s/) # and where it was raised
   end
 end
