@@ -159,6 +159,10 @@ int rb_uw_service(struct rb_uw_reactor *reactor, struct uw_request *request);
 void rb_uw_service_begin(struct rb_uw_reactor *reactor, VALUE env);
 void rb_uw_service_end(struct rb_uw_reactor *reactor);
 
+/* Calls `function`. Returns the state of what is to end the thread or the process, or 0: what else it raises is logged.
+ */
+int rb_uw_protect(VALUE (*function)(VALUE), VALUE argument);
+
 /* From here on what other threads raise into this one is for its requests only; and no more. */
 void rb_uw_guard_thread(VALUE reactor);
 void rb_uw_unguard_thread(void);

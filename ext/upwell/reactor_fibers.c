@@ -135,6 +135,18 @@ static void turn(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *schedule
     rb_uw_scheduler_end_turn(scheduler);
 }
 
+static VALUE serve_turn(VALUE self)
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+    struct rb_uw_scheduler *scheduler = scheduler_of(reactor);
+
+    if (rb_uw_scheduler_ready(scheduler) || rb_uw_scheduler_brought(scheduler))
+        rb_uw_scheduler_run_ready(scheduler);
+    serve_batches(reactor, scheduler);
+    return Qnil;
+}
+
+/* A fiber that the application made by itself may let out anything, on the fiber that turns the loop. */
 static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
@@ -144,10 +156,12 @@ static VALUE run(VALUE self)
     rb_fiber_scheduler_set(reactor->scheduler);
     reactor->fiber_scheduler = scheduler = scheduler_of(reactor);
     while (rb_uw_reactor_goes_on(reactor) && !reactor->status) {
+        int state;
+
         turn(reactor, scheduler);
-        if (rb_uw_scheduler_ready(scheduler) || rb_uw_scheduler_brought(scheduler))
-            rb_uw_scheduler_run_ready(scheduler);
-        serve_batches(reactor, scheduler);
+        state = rb_uw_protect(serve_turn, self);
+        if (state)
+            rb_jump_tag(state);
     }
     return Qnil;
 }

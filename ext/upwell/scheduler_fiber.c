@@ -130,6 +130,21 @@ static VALUE scheduler_fiber(int argc, VALUE *argv, VALUE self)
     return rb_rescue2(begin, (VALUE)&beginning, raise_without_stack, (VALUE)&beginning, rb_uw_eFiberError, (VALUE)0);
 }
 
+/* Has a fiber go on, whatever it waits for; the current one goes on when that one waits or ends. For tasks.rb. */
+static VALUE scheduler_switch_to(VALUE self, VALUE fiber)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
+    struct rb_uw_wait *wait = rb_uw_wait_of_blocked(scheduler, fiber);
+
+    if (wait) {
+        wait->over = true;
+        uw_list_remove(&wait->unblocked);
+        uw_list_remove(&wait->ready);
+    }
+    rb_uw_scheduler_start(scheduler, fiber);
+    return Qnil;
+}
+
 /*
  * Lets other fibers that can go on do so first.
  *
@@ -148,4 +163,5 @@ void rb_uw_init_scheduler_fiber(VALUE cScheduler)
     id_new = rb_intern("new");
     rb_define_method(cScheduler, "fiber", scheduler_fiber, -1);
     rb_define_method(cScheduler, "yield", scheduler_yield, 0);
+    rb_define_private_method(cScheduler, "switch_to", scheduler_switch_to, 1);
 }

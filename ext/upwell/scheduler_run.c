@@ -48,6 +48,30 @@ static VALUE scheduler_run(VALUE self)
 
 /* Closing */
 
+/* Where a fiber is another's, such as a task of the gem async, it may let the exception out. */
+static void stop_protected(VALUE (*function)(VALUE), VALUE argument)
+{
+    int state;
+
+    rb_protect(function, argument, &state);
+    if (state && !RTEST(rb_obj_is_kind_of(rb_errinfo(), rb_uw_eStop)) &&
+        !RTEST(rb_obj_is_kind_of(rb_errinfo(), rb_uw_eFiberError)))
+        rb_jump_tag(state);
+    if (state)
+        rb_set_errinfo(Qnil);
+}
+
+static VALUE raise_stop_in(VALUE fiber)
+{
+    return rb_fiber_raise(fiber, 1, &rb_uw_eStop);
+}
+
+static VALUE run_ready(VALUE scheduler)
+{
+    rb_uw_root_run_ready((struct rb_uw_scheduler *)scheduler, Qnil);
+    return Qnil;
+}
+
 static void raise_stop(struct rb_uw_scheduler *scheduler, VALUE fibers)
 {
     for (long i = 0; i < RARRAY_LEN(fibers); i++) {
@@ -56,7 +80,7 @@ static void raise_stop(struct rb_uw_scheduler *scheduler, VALUE fibers)
         if (!RTEST(rb_fiber_alive_p(fiber)))
             continue;
         scheduler->root_waits = true;
-        rb_fiber_raise(fiber, 1, &rb_uw_eStop);
+        stop_protected(raise_stop_in, fiber);
         scheduler->root_waits = false;
         scheduler->running = Qnil;
     }
@@ -82,10 +106,11 @@ static void stop_all(struct rb_uw_scheduler *scheduler, VALUE unused)
 {
     int64_t deadline_ns = uw_clock_ns() + STOP_NS, now_ns;
 
+    (void)unused;
     raise_stop(scheduler, waiting_fibers(scheduler));
     while (rb_uw_scheduler_pending(scheduler) && (now_ns = uw_clock_ns()) < deadline_ns) {
         rb_uw_root_turn(scheduler, deadline_ns - now_ns);
-        rb_uw_root_run_ready(scheduler, unused);
+        stop_protected(run_ready, (VALUE)scheduler);
     }
 }
 

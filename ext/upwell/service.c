@@ -96,6 +96,14 @@ void rb_uw_service_begin(struct rb_uw_reactor *reactor, VALUE env)
     rb_hash_aset(reactor->services, place(reactor), env);
 }
 
+int rb_uw_protect(VALUE (*function)(VALUE), VALUE argument)
+{
+    int ending;
+
+    raises(function, argument, &ending);
+    return ending;
+}
+
 void rb_uw_service_end(struct rb_uw_reactor *reactor)
 {
     VALUE here = place(reactor);
@@ -109,10 +117,8 @@ void rb_uw_service_end(struct rb_uw_reactor *reactor)
 int rb_uw_service(struct rb_uw_reactor *reactor, struct uw_request *request)
 {
     struct service service = {reactor, request};
-    int ending;
 
-    raises(serve, (VALUE)&service, &ending);
-    return ending;
+    return rb_uw_protect(serve, (VALUE)&service);
 }
 
 /* Thread#raise */

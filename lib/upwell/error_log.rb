@@ -18,10 +18,10 @@ module Upwell
       (stream && Log.tell(record, stream)) || Log.tell(record)
     end
 
-    # @param error [Exception] one that another thread has raised into one that serves, for no request that is being served
+    # @param error [Exception] of no request: raised by another thread into one that serves, or by a fiber that outlived its request
     # @return [void]
     def self.stray(error)
-      Log.tell("Ignored, as it was raised into a thread that serves no request of which it told: ".b << text(error).b)
+      Log.tell("Ignored, as it belongs to no request that is being served: ".b << text(error).b)
     end
 
     def self.place(env)

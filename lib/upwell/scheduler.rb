@@ -36,6 +36,15 @@ module Upwell
       @workers.call { resolve(hostname) }
     end
 
+    # Asked by the first task of the gem async, which brings what its tasks need.
+    #
+    # @param task [Async::Node]
+    # @return [void]
+    def add_child(task)
+      require_relative "scheduler/tasks"
+      tasks.add_child(task)
+    end
+
     private
 
     def numeric?(hostname)

@@ -125,6 +125,12 @@ module Upwell
         Stats.count(self)
       end
 
+      # Has a fiber go on, whatever it waits for; the current one goes on when that one waits or ends.
+      def switch_to(fiber)
+        fibers.events.end_wait(fiber)
+        fibers.start(fiber)
+      end
+
       # Anew in a child process, which has the current fiber only.
       def fibers
         return @fibers if @fibers && @process == Process.pid

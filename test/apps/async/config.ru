@@ -1,25 +1,79 @@
 # frozen_string_literal: true
 
-require "rack/request"
-require "async/http/internet/instance"
-require "async/websocket/adapters/rack"
+require "async"
+require "async/barrier"
+require "async/http/internet"
+require "async/queue"
 
-# Says what it hears, and asks itself through a client of its own.
-run(lambda do |env|
-  request = Rack::Request.new(env)
-  case request.path_info
-  when "/echo"
-    Async::WebSocket::Adapters::Rack.open(env) do |connection|
-      while (message = connection.read)
-        connection.write(message)
-        connection.flush
-      end
-    end || [400, {}, []]
-  when "/ask"
-    body = Sync { Async::HTTP::Internet.get("http://127.0.0.1:#{request.port}/marker?m=#{request.params["m"]}", &:read) }
-    [200, { "content-type" => "text/plain" }, [body]]
-  else
-    sleep(rand(0.001..0.01))
-    [200, { "content-type" => "text/plain" }, [request.params["m"].to_s]]
+# What requests do with the gem async. Each path is a method's name.
+class Asynchronous
+  def call(env)
+    [200, { "content-type" => "text/plain" }, [send(env["PATH_INFO"].delete_prefix("/"), env).to_s]]
   end
-end)
+
+  private
+
+  def sleeps(_env)
+    sleep 0.1
+    "slept"
+  end
+
+  def tasks(_env)
+    Sync { |task| Array.new(3) { |i| task.async { sleep(0.1) && i } }.map(&:wait).join }
+  end
+
+  # Asks this very server, over connections that are kept for the next request.
+  def asks(env)
+    Sync do
+      internet = (@internet ||= Async::HTTP::Internet.new)
+      barrier = Async::Barrier.new
+      answers = Array.new(3) { barrier.async { internet.get("http://127.0.0.1:#{env["QUERY_STRING"]}/sleeps", &:read) } }
+      barrier.wait
+      answers.map(&:wait).join(" ")
+    end
+  end
+
+  def is_late(_env) # rubocop:disable Naming/PredicatePrefix
+    Sync { |task| task.with_timeout(0.05) { sleep } }
+  rescue Async::TimeoutError
+    "late"
+  end
+
+  def stops(_env)
+    Sync do |task|
+      child = task.async { sleep }
+      sleep 0.01
+      child.stop
+      sleep 0.001 until child.finished?
+      "stopped"
+    end
+  end
+
+  # A task that goes on after its request.
+  def leaves(_env)
+    Async { sleep(0.05) && (@left = "done") }
+    "left"
+  end
+
+  def finds(_env)
+    @left
+  end
+
+  # What is no StandardError a task lets out where the loop is turned.
+  def fails(_env)
+    Async { sleep(0.01) && raise(NotImplementedError, "on purpose") }
+    "failing"
+  end
+
+  # One that waits for ever.
+  def hangs(_env)
+    Async do
+      sleep
+    ensure
+      warn "ended at last"
+    end
+    "hanging"
+  end
+end
+
+run Asynchronous.new

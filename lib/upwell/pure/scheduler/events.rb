@@ -56,6 +56,14 @@ module Upwell
           @waiter.interrupt
         end
 
+        # Ends the wait of a fiber that is about to go on.
+        #
+        # @param fiber [Fiber]
+        # @return [void]
+        def end_wait(fiber)
+          @blocked[fiber]&.finish
+        end
+
         # Whether a fiber was unblocked and has not gone on yet. What woke it, a queue's element for example, would be lost with an exception.
         #
         # @param fiber [Fiber]

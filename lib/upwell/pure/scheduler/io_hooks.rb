@@ -61,7 +61,7 @@ module Upwell
 
             io_wait(io, IO::READABLE, nil)
           end
-          transfer(length) do |done|
+          move(length) do |done|
             io_wait(io, IO::READABLE, nil) if done.positive?
             read_some(io.to_io, buffer, offset + done)
           end
@@ -80,7 +80,7 @@ module Upwell
           check_room(buffer, length, offset)
           return write_some(io.to_io, buffer, buffer.size) if RUBY_VERSION < "3.2" # which writes from a buffer's beginning only
 
-          transfer(length) { |done| write_some(io.to_io, buffer, 0, offset + done) }
+          move(length) { |done| write_some(io.to_io, buffer, 0, offset + done) }
         end
         # Ruby 4.1, whose buffers have a version, has offset and length change places, and means by length what is read or written at most:
         # without these hooks it reads and writes itself and asks {#io_wait}.
@@ -122,7 +122,7 @@ module Upwell
         end
 
         # `step` gets how much is done, and returns how much more is, or a negative error number.
-        def transfer(least, &step)
+        def move(least, &step)
           done = 0
           until done.positive? && done >= least
             count = step.call(done)

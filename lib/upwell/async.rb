@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+require "async"
+require_relative "../upwell"
+require_relative "scheduler/tasks"
