@@ -42,6 +42,8 @@ module Upwell
       complain("#{e.message}; see #{@program} --help", USAGE_STATUS)
     rescue ConfigurationError, Error => e
       complain(e.message, 1)
+    rescue Errno::EMFILE, Errno::ENFILE, Errno::EAGAIN, Errno::ENOMEM => e
+      complain("cannot serve: #{Reason.of(e)}; allow more, or start fewer workers", 1)
     rescue Interrupt
       INTERRUPTED_STATUS
     end
@@ -139,7 +141,7 @@ module Upwell
       app = ::Rack::Builder.parse_file(path)
       app.is_a?(Array) ? app.first : app # Rack 2 returns the options too
     rescue StandardError, ScriptError => e
-      warn e.full_message(highlight: false)
+      ErrorLog.report(e, nil)
       raise ConfigurationError, "#{path} raised #{e.class} while it was loaded; mend what the backtrace above shows"
     end
   end

@@ -97,6 +97,26 @@ class SupervisionTest < Minitest::Test
     end
   end
 
+  # No descriptors, for a while: the others go on, and the worker comes back.
+  def test_a_worker_that_cannot_be_started_does_not_end_the_others
+    serve("-w", "2") do |server|
+      victim, other = server.workers
+      limit(server, "3:#{Process.getrlimit(:NOFILE).last}")
+      Process.kill("KILL", victim)
+      server.await(/worker \d cannot be started: the process may have no more descriptors .*; tried again in/)
+      server.signal("USR1")
+      server.await(/worker \d is not replaced: the process may have no more descriptors/)
+      assert_equal [other], server.workers
+      limit(server, Process.getrlimit(:NOFILE).join(":"))
+      await { server.workers.size == 2 }
+      assert_predicate server.stop, :success?
+    end
+  end
+
+  def limit(server, descriptors)
+    assert system("prlimit", "--pid", server.pid.to_s, "--nofile=#{descriptors}")
+  end
+
   # As Ctrl-Z does, and much like a machine that is suspended.
   def test_workers_are_not_blamed_for_a_pause_of_all
     serve("-w", "2", "--worker-timeout", "2") do |server|

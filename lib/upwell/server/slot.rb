@@ -47,6 +47,8 @@ module Upwell
       # Starts a successor. The worker drains once that is ready.
       def replace
         @successor ||= @fork.call(self) if @worker
+      rescue SystemCallError => e
+        Log.tell("worker #{index} is not replaced: #{Reason.of(e)}; the old one goes on")
       end
 
       # Has all processes finish their requests and end; no other is started.
@@ -86,6 +88,10 @@ module Upwell
       def start
         @start_at = nil
         @worker = @fork.call(self)
+      rescue SystemCallError => e
+        raise unless @began
+
+        Log.tell("worker #{index} cannot be started: #{Reason.of(e)}; tried again in #{put_off.round(1)} s")
       end
 
       def advance_successor
@@ -123,10 +129,16 @@ module Upwell
       def start_again(dead)
         raise ConfigurationError, "worker #{index} could not start; its message is above" unless @began
 
-        @failures = dead.age > STEADY ? 0 : @failures + 1
+        @failures = -1 if dead.age > STEADY
+        tell_death(dead, "; another is started in #{put_off.round(1)} s")
+      end
+
+      # @return [Float] seconds until a worker is started
+      def put_off
+        @failures += 1
         wait = [BACK_OFF_MIN * (2**@failures), BACK_OFF_MAX].min
         @start_at = Clock.now + wait
-        tell_death(dead, "; another is started in #{wait.round(1)} s")
+        wait
       end
 
       def tell_death(dead, remedy = "")

@@ -27,15 +27,20 @@ module Upwell
       # @yieldparam alive [IO] at its end when the worker shall drain
       # @yieldreturn [Integer] the exit status
       # @return [Worker]
+      # @raise [SystemCallError] when the system has none to give
       def self.fork(inherited, silence_max)
-        ear, voice = IO.pipe
-        alive_reader, alive = IO.pipe
+        pipes = []
+        2.times { pipes.concat(IO.pipe) }
+        ear, voice, alive_reader, alive = pipes
         pid = Process.fork do
           [ear, alive, *inherited].each(&:close)
           exit(yield(voice, alive_reader))
         end
         [voice, alive_reader].each(&:close)
         new(pid, ear, alive, silence_max)
+      rescue SystemCallError # no descriptors or no processes are left
+        pipes.each(&:close)
+        raise
       end
 
       # @see .fork
