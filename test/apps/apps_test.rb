@@ -40,7 +40,7 @@ class AppsTest < Minitest::Test
   serves App.new("rack2"), "rack"
   serves App.new("middleware"), "rack-attack", "rack-timeout", checks: MiddlewareChecks
   serves App.new("faye"), "faye-websocket", checks: WebSocketChecks
-  serves App.new("async"), "async-http", "async-websocket", checks: AsyncChecks, modes: %w[fibers threads:5]
+  serves App.new("async_websocket"), "async-http", "async-websocket", checks: AsyncChecks, modes: %w[fibers threads:5]
 end
 
 Minitest.after_run { Results.write if ENV["APPS_TABLE"] }
