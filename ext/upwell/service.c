@@ -172,10 +172,10 @@ static bool serves(const struct rb_uw_reactor *reactor, VALUE place)
     return !NIL_P(place) && !NIL_P(rb_hash_lookup(reactor->services, place));
 }
 
-/* Timeout.timeout { reactor.run } */
-static bool around_server(VALUE error)
+/* Timeout.timeout { reactor.run }; in mode inline it is rather that of a body that waits for its client. */
+static bool around_server(const struct rb_uw_reactor *reactor, VALUE error)
 {
-    return strncmp(rb_obj_classname(error), "Timeout::", strlen("Timeout::")) == 0;
+    return RHASH_SIZE(reactor->kept) == 0 && strncmp(rb_obj_classname(error), "Timeout::", strlen("Timeout::")) == 0;
 }
 
 /* Strikes before the scheduler has another fiber go on. */
@@ -205,7 +205,7 @@ static VALUE raising_raise(int argc, VALUE *argv, VALUE thread)
     running = place_running(reactor, thread); /* from here on, nothing lets the thread go on */
     if (told == Qundef)
         told = running;
-    if (told == running && (serves(reactor, told) || around_server(error)))
+    if (told == running && (serves(reactor, told) || around_server(reactor, error)))
         return raise_here(reactor, error);
     if (reactor->fiber_scheduler && serves(reactor, told))
         rb_uw_scheduler_interrupt(reactor->fiber_scheduler, told, error);

@@ -127,6 +127,15 @@ module ResponseTests
     assert_equal 200, get("/hello").status
   end
 
+  def test_a_timeout_around_a_write_that_waits_does_not_end_the_server
+    RawClient.open(port) do |client|
+      client.write("GET /expires-writing HTTP/1.1\r\nHost: a\r\n\r\n")
+      client.socket.readpartial(1)
+      sleep 0.5 # nothing to await: in mode inline nobody is told
+      assert_equal 200, get("/hello").status
+    end
+  end
+
   def test_early_hints_that_cannot_be_written_leave_nothing_behind
     RawClient.open(port) do |client|
       client.write("GET /hints-wrong HTTP/1.1\r\nHost: a\r\n\r\nGET /hints-framing HTTP/1.1\r\nHost: a\r\n\r\n")

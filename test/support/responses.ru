@@ -2,6 +2,8 @@
 
 # Answers as an application should not, or only just may: each path with the response that RESPONSES has for it.
 
+require "timeout"
+
 # A body that does with the block what it was made for.
 Pieces = Struct.new(:producer) do
   def each(&block)
@@ -88,6 +90,10 @@ RESPONSES = {
       writer = Thread.new { 20.times { block.call("y" * 1_000_000) } }
       Thread.pass until writer.stop?
     }))
+  },
+  # In mode inline others are served before the time is up.
+  "/expires-writing" => lambda { |_|
+    text({}, Pieces.new(->(block) { Timeout.timeout(0.2) { 20.times { block.call("y" * 1_000_000) } } }))
   },
   "/env" => ->(env) { text({}, [env.map { |name, value| "#{name}: #{value}\n" }.join]) },
   "/hints-wrong" => lambda { |env|
