@@ -2,7 +2,9 @@
 
 # Compiles the core and the binding into upwell/upwell.so. UPWELL_BACKENDS=epoll,poll chooses the backends; without it all that are found
 # are compiled in. UPWELL_WERROR=1 turns warnings into errors; UPWELL_CHECK_OWNER=1 ends a process that uses a loop on another thread than
-# the loop's. Where none can be compiled the gem is installed without the extension.
+# the loop's; UPWELL_SANITIZE=1 is for a Ruby that runs with libasan preloaded.
+#
+# Where none can be compiled the gem is installed without the extension.
 
 require "rbconfig"
 require "rubygems/ext"
@@ -115,6 +117,11 @@ left_out = choose_backends(requested_backends)
 abort "no backend can be compiled: #{left_out}" if left_out.size == BACKENDS.size
 have_library("pthread")
 have_func("rb_io_closed_p", "ruby/io.h")
+if ENV["UPWELL_SANITIZE"]
+  # Not of the stack: Ruby leaves frames by longjmp and by switching fibers, of which AddressSanitizer learns nothing.
+  $CFLAGS << " -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer --param asan-stack=0"
+  $DLDFLAGS << " -fsanitize=address,undefined"
+end
 $CFLAGS << " -Werror" if ENV["UPWELL_WERROR"] # only now: mkmf's own trials are not free of warnings
 write_report(left_out)
 create_makefile("upwell/upwell")

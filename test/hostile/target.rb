@@ -1,0 +1,119 @@
+# frozen_string_literal: true
+
+require "rbconfig"
+require "socket"
+require "tempfile"
+
+# The real command with the extension that the sanitizers watch, which is to survive: it goes on answering, opens no more and more descriptors,
+# ends when it is told to, and no sanitizer complains.
+class Target
+  ROOT = File.expand_path("../..", __dir__)
+  BUILT = File.join(ROOT, "build", "sanitized")
+  START_MAX = 60 # seconds
+  ANSWER_MAX = 5
+  STOP_MAX = 30
+  SETTLE_MAX = 15
+  DESCRIPTORS_MORE_MAX = 5
+  COMPLAINTS = /AddressSanitizer|runtime error:|Assertion .* failed|\[BUG\]|SEGV|munmap_chunk|double free/
+  ENVIRONMENT = {
+    "LD_PRELOAD" => `#{RbConfig::CONFIG["CC"]} -print-file-name=libasan.so`.strip, # first of all libraries
+    "ASAN_OPTIONS" => "detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0:handle_segv=0", # the heap that Ruby keeps is no leak
+    "UBSAN_OPTIONS" => "print_stacktrace=1"
+  }.freeze
+
+  # What went wrong.
+  class Failure < StandardError; end
+
+  attr_reader :port
+
+  def initialize(mode, backend)
+    @log = Tempfile.new("upwell-hostile")
+    @pid = Process.spawn(ENVIRONMENT, RbConfig.ruby, "-I#{BUILT}", "-I#{ROOT}/lib", "#{ROOT}/exe/upwell", "-b", "127.0.0.1", "-p", "0",
+                         "--mode", mode, "--backend", backend, "#{__dir__}/app.ru", out: @log.path, err: %i[child out])
+    @port = await_port
+    10.times { probe }
+    @descriptors = descriptors
+  end
+
+  # A client that behaves is answered in time.
+  def probe(path = "/probe")
+    socket = Socket.tcp("127.0.0.1", @port, connect_timeout: ANSWER_MAX)
+    socket.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    answer = +""
+    deadline = now + ANSWER_MAX
+    while (left = deadline - now).positive? && socket.wait_readable(left)
+      answer << (socket.read_nonblock(4096, exception: false) || break)
+    end
+    raise Failure, "#{path} was answered with #{answer.inspect} in #{ANSWER_MAX} s" unless answer.start_with?("HTTP/1.1 200")
+  rescue SystemCallError => e
+    raise Failure, "#{path} failed: #{e.message}"
+  ensure
+    socket&.close
+  end
+
+  # Raises unless everything that the clients began has ended, and the process too.
+  def end_well
+    settle
+    Process.kill("TERM", @pid)
+    status = await { Process.wait2(@pid, Process::WNOHANG)&.last }
+    raise Failure, "it did not end within #{STOP_MAX} s of TERM" unless status
+    raise Failure, "it ended with #{status}" unless status.success?
+
+    @pid = nil
+    complain
+  end
+
+  # Raises what a sanitizer has said.
+  def complain
+    text = File.read(@log.path, encoding: "BINARY").scrub
+    at = text =~ COMPLAINTS
+    raise Failure, "it said\n#{text[at, 6000]}" if at
+  end
+
+  def kill
+    @pid && Process.kill("KILL", @pid) && Process.wait(@pid)
+    @log.close!
+  rescue Errno::ESRCH, Errno::ECHILD
+    nil
+  end
+
+  private
+
+  def await_port
+    await(START_MAX) do
+      raise Failure, "it did not start:\n#{File.read(@log.path)}" if Process.wait(@pid, Process::WNOHANG)
+
+      File.read(@log.path)[/serves on http:\S+:(\d+)/, 1]&.to_i
+    end
+  end
+
+  # A hijacked socket that the application has forgotten is the collector's.
+  def settle
+    await(SETTLE_MAX) do
+      probe("/collect")
+      descriptors <= @descriptors + DESCRIPTORS_MORE_MAX
+    end or raise Failure, "#{descriptors} descriptors are open, at first #{@descriptors}: #{open_files}"
+  end
+
+  def descriptors = Dir["/proc/#{@pid}/fd/*"].size
+
+  def open_files = Dir["/proc/#{@pid}/fd/*"].map { |path| link(path) }.tally
+
+  def link(path)
+    File.readlink(path).sub(/\d+/, "")
+  rescue Errno::ENOENT
+    "gone"
+  end
+
+  def await(seconds = STOP_MAX)
+    deadline = now + seconds
+    loop do
+      result = yield
+      return result if result || now > deadline
+
+      sleep(0.05)
+    end
+  end
+
+  def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+end
