@@ -4,10 +4,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/utf8.h"
+#include "http/status.h"
 
 #define METHOD_BYTES_MAX 32
+#define REFUSED_TARGET_BYTES_MAX 200
 #define TIME_BYTES_MAX 32
 #define ESCAPED_BYTES_MAX 6
 
@@ -106,6 +109,17 @@ static void put_combined_field(struct line *line, struct uw_access_text value)
     put(line, "\"");
 }
 
+/* As much of the request line as came. */
+static void put_request(struct line *line, const struct uw_access *access, size_t target_bytes_max)
+{
+    if (access->method.length == 0)
+        put(line, "-");
+    put_escaped(line, access->method, METHOD_BYTES_MAX, escape_combined);
+    if (access->target.length > 0)
+        put(line, " ");
+    put_escaped(line, access->target, target_bytes_max, escape_combined);
+}
+
 static void put_combined(struct line *line, const struct uw_access *access)
 {
     char numbers[64];
@@ -114,10 +128,12 @@ static void put_combined(struct line *line, const struct uw_access *access)
     put(line, " - - [");
     put_time(line, access->time, "%d/%b/%Y:%H:%M:%S +0000");
     put(line, "] \"");
-    put_escaped(line, access->method, METHOD_BYTES_MAX, escape_combined);
-    put(line, " ");
-    put_escaped(line, access->target, UW_ACCESS_TARGET_BYTES_MAX, escape_combined);
-    snprintf(numbers, sizeof numbers, " HTTP/1.%d\" %d %" PRId64, access->version_minor, access->status, access->bytes);
+    put_request(line, access, UW_ACCESS_TARGET_BYTES_MAX);
+    if (access->version_minor >= 0) {
+        snprintf(numbers, sizeof numbers, " HTTP/1.%d", access->version_minor);
+        put(line, numbers);
+    }
+    snprintf(numbers, sizeof numbers, "\" %d %" PRId64, access->status, access->bytes);
     put(line, numbers);
     put_combined_field(line, access->referer);
     put_combined_field(line, access->user_agent);
@@ -147,12 +163,51 @@ static void put_json(struct line *line, const struct uw_access *access)
     put(line, "\"");
     put_json_field(line, "method", access->method, METHOD_BYTES_MAX);
     put_json_field(line, "target", access->target, UW_ACCESS_TARGET_BYTES_MAX);
-    snprintf(numbers, sizeof numbers, ",\"version\":\"1.%d\",\"status\":%d,\"bytes\":%" PRId64, access->version_minor,
-             access->status, access->bytes);
+    if (access->version_minor >= 0) {
+        snprintf(numbers, sizeof numbers, ",\"version\":\"1.%d\"", access->version_minor);
+        put(line, numbers);
+    }
+    snprintf(numbers, sizeof numbers, ",\"status\":%d,\"bytes\":%" PRId64, access->status, access->bytes);
     put(line, numbers);
     put_json_field(line, "referer", access->referer, UW_ACCESS_FIELD_BYTES_MAX);
     put_json_field(line, "user_agent", access->user_agent, UW_ACCESS_FIELD_BYTES_MAX);
     put(line, "}\n");
+}
+
+/* As every record of the server's own log begins. */
+static void put_origin(struct line *line, time_t time)
+{
+    char process[32];
+
+    put_time(line, time, "%Y-%m-%dT%H:%M:%SZ");
+    snprintf(process, sizeof process, " upwell[%d]: ", (int)getpid());
+    put(line, process);
+}
+
+static void put_refused(struct line *line, const struct uw_access *access)
+{
+    char number[16];
+
+    put_origin(line, access->time);
+    put(line, "refused ");
+    put(line, access->remote);
+    put(line, " \"");
+    put_request(line, access, REFUSED_TARGET_BYTES_MAX);
+    snprintf(number, sizeof number, "\" %d ", access->status);
+    put(line, number);
+    put(line, uw_http_reason(access->status));
+    put(line, "\n");
+}
+
+size_t uw_refusals_left_out_line(char bytes[UW_ACCESS_LINE_BYTES_MAX], time_t time, uint64_t count)
+{
+    struct line line = {bytes, 0};
+    char text[64];
+
+    put_origin(&line, time);
+    snprintf(text, sizeof text, "refused %" PRIu64 " more requests\n", count);
+    put(&line, text);
+    return line.length;
 }
 
 size_t uw_access_line(char bytes[UW_ACCESS_LINE_BYTES_MAX], enum uw_access_format format,
@@ -162,6 +217,8 @@ size_t uw_access_line(char bytes[UW_ACCESS_LINE_BYTES_MAX], enum uw_access_forma
 
     if (format == UW_ACCESS_JSON)
         put_json(&line, access);
+    else if (format == UW_ACCESS_REFUSED)
+        put_refused(&line, access);
     else
         put_combined(&line, access);
     return line.length;

@@ -1,4 +1,5 @@
-/* A line of the access log: in the combined format that log analysers read, or as a JSON object. */
+/* A line of the access log: in the combined format that log analysers read, or as a JSON object; or one of the server's
+ * own log, about a request that was refused. */
 #ifndef UW_SERVER_ACCESS_LINE_H
 #define UW_SERVER_ACCESS_LINE_H
 
@@ -13,6 +14,7 @@
 enum uw_access_format {
     UW_ACCESS_COMBINED,
     UW_ACCESS_JSON,
+    UW_ACCESS_REFUSED,
 };
 
 struct uw_access_text {
@@ -25,7 +27,7 @@ struct uw_access {
     time_t time;
     const char *remote;                                        /* address */
     struct uw_access_text method, target, referer, user_agent; /* length 0: there is none */
-    int version_minor;
+    int version_minor;                                         /* -1: unknown */
     int status;
     int64_t bytes; /* of content */
 };
@@ -34,5 +36,8 @@ struct uw_access {
  * is escaped. Returns the length. */
 size_t uw_access_line(char line[UW_ACCESS_LINE_BYTES_MAX], enum uw_access_format format,
                       const struct uw_access *access);
+
+/* Likewise, a line of the server's own log: so many refused requests have none. */
+size_t uw_refusals_left_out_line(char line[UW_ACCESS_LINE_BYTES_MAX], time_t time, uint64_t count);
 
 #endif

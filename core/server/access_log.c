@@ -77,6 +77,13 @@ void uw_access_log_add(struct uw_access_log *log, struct uw_request *request, in
     put_line(log, line, uw_access_line(line, log->format, &access));
 }
 
+void uw_access_log_add_refusal(struct uw_access_log *log, const struct uw_access *refusal)
+{
+    char line[UW_ACCESS_LINE_BYTES_MAX];
+
+    put_line(log, line, uw_access_line(line, log->format, refusal));
+}
+
 /* The log's thread: batches of whole lines leave the ring. */
 
 /* Copies at most `bytes_max` bytes of whole lines into the batch. Returns how many. */

@@ -37,6 +37,9 @@ int uw_access_log_open(struct uw_access_log *log, int fd, enum uw_access_format 
 /* Takes down a request and what it was answered with. On the loop's thread. */
 void uw_access_log_add(struct uw_access_log *log, struct uw_request *request, int status, int64_t bytes);
 
+/* Takes down what never became a request. On the loop's thread. */
+void uw_access_log_add_refusal(struct uw_access_log *log, const struct uw_access *refusal);
+
 /* Writes what there is, but waits no longer than UW_ACCESS_LOG_DELAY_MS for a reader that does not read. Returns how
  * many lines were lost. */
 uint64_t uw_access_log_close(struct uw_access_log *log);

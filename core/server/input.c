@@ -9,6 +9,7 @@
 #include "http/date.h"
 #include "http/status.h"
 #include "server/connection.h"
+#include "server/refusal.h"
 
 #define REFUSAL_BYTES_MAX 512
 
@@ -56,18 +57,31 @@ void uw_request_free(struct uw_server *server, struct uw_request *request)
     uw_slab_give(&server->requests, request);
 }
 
+static void tell_refused(const struct uw_connection *connection, int status, size_t bytes)
+{
+    const struct uw_handler *handler = &connection->server->handler;
+
+    if (handler->refused) {
+        struct uw_access refusal = uw_refusal(connection->request, status, (int64_t)bytes);
+
+        handler->refused(handler->context, &refusal);
+    }
+}
+
 void uw_connection_refuse(struct uw_connection *connection, int status)
 {
     const char *reason = uw_http_reason(status);
+    size_t bytes = strlen(reason) + 5; /* with the status, a space and the end of the line */
     char text[REFUSAL_BYTES_MAX];
     struct uw_chunk *chunk;
     int length = snprintf(text, sizeof text,
                           "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
                           "Connection: close\r\n\r\n%d %s\n",
-                          status, reason, uw_http_date_now(), strlen(reason) + 5, status, reason);
+                          status, reason, uw_http_date_now(), bytes, status, reason);
 
     UW_ASSERT_OWNER(&connection->server->loop);
     connection->server->counts.refused++;
+    tell_refused(connection, status, bytes);
     connection->state = UW_CONNECTION_FLUSHING;
     uw_pending_drop(&connection->pending);
     uw_connection_await_read(connection, UW_FOREVER);
@@ -164,6 +178,17 @@ static int keep_head(struct uw_request *request, const char *bytes, size_t lengt
     return 0;
 }
 
+/* Its beginning, where the request line is, is kept for whoever is told. Returns the bytes consumed. */
+static size_t refuse_head(struct uw_connection *connection, int status, const char *bytes, size_t length)
+{
+    struct uw_request *request = connection->request;
+
+    request->bytes_length = (uint32_t)(length < sizeof request->inline_bytes ? length : sizeof request->inline_bytes);
+    memcpy(request->inline_bytes, bytes, request->bytes_length);
+    uw_connection_refuse(connection, status);
+    return length;
+}
+
 /* Parses where the bytes are, and keeps only what belongs to the head. Returns the bytes consumed. */
 static size_t read_head_at_once(struct uw_connection *connection, const char *bytes, size_t length)
 {
@@ -172,7 +197,7 @@ static size_t read_head_at_once(struct uw_connection *connection, const char *by
     size_t used = result > 0 ? (size_t)result : length;
 
     if (result < 0)
-        uw_connection_refuse(connection, -result);
+        used = refuse_head(connection, -result, bytes, length);
     else if (keep_head(request, bytes, used))
         uw_connection_refuse(connection, 503);
     else if (result > 0)

@@ -18,6 +18,7 @@
 #define UW_OUTGOING_HIGH_BYTES (256 * 1024)
 #define UW_OUTGOING_LOW_BYTES (64 * 1024)
 
+struct uw_access;
 struct uw_connection;
 struct uw_server;
 
@@ -31,6 +32,9 @@ enum uw_event {
 struct uw_handler {
     void *context;
     void (*notify)(void *context, struct uw_request *request, enum uw_event event);
+
+    /* Told, on the loop's thread, of what the server refuses by itself; or NULL. */
+    void (*refused)(void *context, const struct uw_access *refusal);
 };
 
 struct uw_request {

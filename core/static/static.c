@@ -194,9 +194,17 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
         uw_answer_failure(files, request, 405, "Allow", ALLOWED_METHODS);
 }
 
+static void refused(void *context, const struct uw_access *refusal)
+{
+    const struct uw_static_settings *settings = &((struct uw_static *)context)->settings;
+
+    if (settings->refused)
+        settings->refused(settings->answered_context, refusal);
+}
+
 struct uw_handler uw_static_handler(struct uw_static *files)
 {
-    return (struct uw_handler){.context = files, .notify = notify};
+    return (struct uw_handler){.context = files, .notify = notify, .refused = refused};
 }
 
 /* The file that the path names, or NULL. */

@@ -11,6 +11,7 @@ struct uw_response;
 
 /* Called when a response has been handed over, before the request is gone: for an access log. */
 typedef void uw_static_answered(void *context, const struct uw_response *response);
+typedef void uw_static_refused(void *context, const struct uw_access *refusal);
 
 struct uw_static_settings {
     const char *root;
@@ -19,7 +20,8 @@ struct uw_static_settings {
     bool list;            /* folders without index.html are listed */
     struct uw_file_cache_settings cache;
     uw_static_answered *answered; /* or NULL */
-    void *answered_context;
+    uw_static_refused *refused;   /* or NULL */
+    void *answered_context;       /* of both */
 };
 
 struct uw_static {

@@ -7,6 +7,7 @@
 
 #include "control.h"
 #include "server/queue.h"
+#include "server/refusal_log.h"
 #include "static_settings.h"
 #include "upwell.h"
 
@@ -36,6 +37,7 @@ extern const struct rb_uw_mode rb_uw_mode_inline, rb_uw_mode_fibers, rb_uw_mode_
 /* Upwell::Reactor: a server of the core with an application. */
 struct rb_uw_reactor {
     struct uw_server server;
+    struct uw_refusal_log refusals;
     struct uw_server_settings settings;
     const struct rb_uw_mode *mode;
     struct rb_uw_static_settings public_settings; /* without a root: the application answers every request */

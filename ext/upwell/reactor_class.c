@@ -1,6 +1,7 @@
 /* Upwell::Reactor: a server of the core that answers with a Rack application. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "reactor.h"
 #include "scheduler.h"
@@ -273,6 +274,7 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
 
     if (error)
         return error;
+    uw_refusal_log_init(&reactor->refusals, &reactor->server.loop, STDERR_FILENO);
     reactor->control.open = true;
     reactor->thread = pthread_self();
     for (long i = 0; i < count && !error; i++)

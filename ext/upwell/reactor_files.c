@@ -27,7 +27,16 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
         reactor->mode->notify(reactor, request, event);
 }
 
+static void refused(void *context, const struct uw_access *refusal)
+{
+    uw_refusal_log_add(&((struct rb_uw_reactor *)context)->refusals, refusal);
+}
+
 struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor)
 {
-    return (struct uw_handler){reactor, reactor->has_files ? notify : reactor->mode->notify};
+    return (struct uw_handler){
+        .context = reactor,
+        .notify = reactor->has_files ? notify : reactor->mode->notify,
+        .refused = refused,
+    };
 }

@@ -147,6 +147,11 @@ static void log_answer(void *context, const struct uw_response *response)
     uw_access_log_add(context, response->request, response->status, response->content_bytes);
 }
 
+static void log_refusal(void *context, const struct uw_access *refusal)
+{
+    uw_access_log_add_refusal(context, refusal);
+}
+
 static int descriptor(VALUE io)
 {
     return NUM2INT(rb_funcall(io, id_fileno, 0));
@@ -160,6 +165,7 @@ static void open_log(struct static_reactor *reactor)
         rb_syserr_fail(-error, "starting the access log");
     reactor->logs = true;
     reactor->files_settings.core.answered = log_answer;
+    reactor->files_settings.core.refused = log_refusal;
     reactor->files_settings.core.answered_context = &reactor->log;
 }
 

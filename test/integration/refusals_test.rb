@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+# What the server refuses by itself never reaches the application, whose log so does not tell of it: the server's does.
+class RefusalsTest < Minitest::Test
+  ACCESS_LINE = /\A127\.0\.0\.1 - - \[.*?\] "(.*?)(?: HTTP\/1\.1)?" (\d{3}) \d+ "-" "-"$/
+  LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ upwell\[(\d+)\]: refused 127\.0\.0\.1 "(.*)" (\d{3}) (.*)$/
+  LENGTH = "POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: "
+  REFUSED = {
+    "GET /bad HTTP/1.1\r\nHost : a\r\n\r\n" => ["GET /bad", "400", "Bad Request"],
+    "GET /late HTTP/1.1\r\nHo" => ["GET /late", "408", "Request Timeout"],
+    "#{LENGTH}5\r\n\r\nabc" => ["POST /upload", "408", "Request Timeout"],
+    "#{LENGTH}5000\r\n\r\n" => ["POST /upload", "413", "Content Too Large"],
+    "GET /x HTTP/1.1\r\nHost: a\r\nX: #{"x" * 3000}\r\n\r\n" => ["GET /x", "431", "Request Header Fields Too Large"],
+    "GET /new HTTP/2.0\r\n\r\n" => ["GET /new", "505", "HTTP Version Not Supported"],
+    "\x16\x03\x01\r\n\r\n" => ['\x16\x03\x01', "400", "Bad Request"]
+  }.freeze
+  LIMITS = %w[--head-timeout 0.3 --body-timeout 0.3 --body-bytes-max 1000 --head-bytes-max 2000].freeze
+  MANY = 100
+  LINES_PER_SECOND = 10
+
+  def each_server
+    BACKENDS.product(MODES) do |backend, mode|
+      ServerProcess.open("--backend", backend, "--mode", mode, *LIMITS) { |server| yield server }
+    end
+  end
+
+  def refuse(server, text)
+    RawClient.open(server.port) do |client|
+      client.write(text)
+      client.response.status
+    end
+  end
+
+  def test_the_log_tells_who_was_refused_what_and_why
+    each_server do |server|
+      REFUSED.each do |text, expected|
+        assert_equal expected[1], refuse(server, text).to_s
+        assert_equal [server.pid.to_s, *expected], server.await(LINE).captures
+      end
+    end
+  end
+
+  def test_an_attacker_does_not_fill_the_disk
+    each_server do |server|
+      MANY.times { refuse(server, "x\r\n\r\n") }
+      left_out = 0
+      left_out += server.await(/: refused (\d+) more requests$/)[1].to_i while left_out + told(server) < MANY
+      assert_operator told(server), :<, MANY
+      assert_equal MANY, left_out + told(server)
+    end
+  end
+
+  def told(server)
+    server.lines.grep(LINE).size
+  end
+
+  def test_the_access_log_of_files_tells_it_too
+    Dir.mktmpdir do |dir|
+      log = File.join(dir, "log")
+      refused = REFUSED.reject { |_, (_, status)| status == "413" } # what `upwell static` is sent is bounded already
+      ServerProcess.open("--access-log", log, *LIMITS - %w[--body-bytes-max 1000], app: dir, command: ["static"]) do |server|
+        refused.each_key { |text| refuse(server, text) }
+        server.stop
+        lines = File.readlines(log).map { |line| line.match(ACCESS_LINE)&.captures }
+        assert_equal(refused.values.map { |line, status| [line, status] }, lines)
+      end
+    end
+  end
+end
