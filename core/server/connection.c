@@ -101,9 +101,9 @@ static void read_timeout(struct uw_connection *connection)
     if (connection->state == UW_CONNECTION_HEAD || connection->state == UW_CONNECTION_BODY) {
         connection->server->counts.timeouts++;
         uw_connection_refuse(connection, 408);
-    } else {
+    } else if (connection->state != UW_CONNECTION_DETACHING || connection->outgoing) {
         uw_connection_close(connection);
-    }
+    } /* else it waits for nothing but the kernel, to end the receiving */
 }
 
 void uw_connection_timeout(struct uw_connection *connection)

@@ -91,16 +91,18 @@ static bool takes_hints(const struct rb_uw_exchange *exchange)
 static VALUE early_hints_call(VALUE self, VALUE headers)
 {
     struct rb_uw_exchange *exchange = exchange_of(self, "rack.early_hints");
+    struct uw_request *request;
     struct uw_chunk *chunk;
 
     if (!takes_hints(exchange))
         return Qnil;
     chunk = rb_uw_response_early_hints(exchange->reactor->newline_values, headers);
-    /* Which may have run Ruby, and so other threads: nothing below does. */
-    if (!rb_check_typeddata(self, &callable_type) || !takes_hints(exchange))
+    /* Which may have run Ruby, and so other threads: nothing below does. The exchange may be over, or have moved. */
+    request = rb_check_typeddata(self, &callable_type);
+    if (!request || !takes_hints(rb_uw_exchange_of(request)))
         uw_chunk_free(chunk);
     else
-        rb_uw_hand_over(exchange, chunk);
+        rb_uw_hand_over(rb_uw_exchange_of(request), chunk);
     return Qnil;
 }
 

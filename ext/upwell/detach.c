@@ -1,4 +1,6 @@
 /* Takes a connection out of the server, for an application that hijacks it. */
+#include <unistd.h>
+
 #include "reactor.h"
 #include "scheduler.h"
 
@@ -36,6 +38,23 @@ static VALUE ruby_socket(int fd)
     return rb_funcall(rb_path2class(class), id_for_fd, 1, INT2NUM(fd));
 }
 
+static VALUE detach_connection(VALUE argument)
+{
+    rb_uw_detach_connection((struct rb_uw_detachment *)argument);
+    return Qnil;
+}
+
+static VALUE make_io(VALUE argument)
+{
+    const struct uw_detached *detached = (const struct uw_detached *)argument;
+    VALUE sent_ahead = rb_str_new(detached->bytes, (long)detached->length), io = ruby_socket(detached->fd);
+
+    if (RSTRING_LEN(sent_ahead))
+        rb_funcall(io, id_ungetbyte, 1, sent_ahead);
+    return io;
+}
+
+/* What is raised meanwhile finds the connection in nobody's hands. */
 VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
 {
     struct rb_uw_detachment detachment = {
@@ -43,16 +62,17 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
         .reactor = exchange->reactor,
         .request = exchange->request,
     };
-    VALUE io, sent_ahead;
+    VALUE io = Qnil;
+    int state;
 
     /* Not interruptible: it ends soon, within UW_DETACH_NS of the loop's, which refers to this stack until then. */
-    rb_uw_detach_connection(&detachment);
-    if (detachment.detached.fd < 0)
-        return Qnil;
-    sent_ahead = rb_str_new(detachment.detached.bytes, (long)detachment.detached.length);
+    rb_protect(detach_connection, (VALUE)&detachment, &state);
+    if (!state && detachment.detached.fd >= 0)
+        io = rb_protect(make_io, (VALUE)&detachment.detached, &state);
     free(detachment.detached.bytes);
-    io = ruby_socket(detachment.detached.fd);
-    if (RSTRING_LEN(sent_ahead))
-        rb_funcall(io, id_ungetbyte, 1, sent_ahead);
+    if (state && detachment.detached.fd >= 0)
+        close(detachment.detached.fd);
+    if (state)
+        rb_jump_tag(state);
     return io;
 }

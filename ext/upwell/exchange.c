@@ -100,14 +100,14 @@ static VALUE send_body_or_fail(VALUE argument)
  * exchange moves to this fiber's stack, where the collector sees what it refers to. */
 static VALUE stream(RB_BLOCK_CALL_FUNC_ARGLIST(unused, argument))
 {
-    struct rb_uw_exchange exchange = *(struct rb_uw_exchange *)argument;
+    struct rb_uw_exchange *before = (struct rb_uw_exchange *)argument, exchange = *before;
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
-    uw_list_remove(&((struct rb_uw_exchange *)argument)->link);
+    before->moved = true;
+    uw_list_remove(&before->link);
     uw_list_append(&exchange.reactor->serving, &exchange.link);
     exchange.request->user = &exchange;
     exchange.fiber = rb_fiber_current();
-    exchange.moved = false;
     return rb_ensure(send_body_or_fail, (VALUE)&exchange, complete, (VALUE)&exchange);
 }
 
@@ -115,7 +115,6 @@ static void send_on_fiber(struct rb_uw_exchange *exchange)
 {
     VALUE fiber = rb_fiber_new(stream, (VALUE)exchange);
 
-    exchange->moved = true;
     rb_fiber_transfer(fiber, 0, NULL);
 }
 
@@ -132,7 +131,7 @@ static VALUE answer(VALUE argument)
     VALUE response;
 
     exchange->env = rb_uw_env(exchange);
-    rb_uw_service_begin(exchange->reactor, exchange->env);
+    rb_uw_service_begin(exchange);
     response = rb_funcallv(exchange->reactor->app, id_call, 1, &exchange->env);
     end_application(exchange);
     if (exchange->hijacked)
@@ -162,12 +161,6 @@ static void report_error(struct rb_uw_exchange *exchange)
     rb_protect(report, (VALUE)exchange, &state);
     if (state)
         rb_set_errinfo(Qnil); /* a log that cannot be written must not end the server */
-}
-
-/* An exception meant to end the thread or the process, not a fault of the application. */
-static bool ends_thread(VALUE error)
-{
-    return RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
 }
 
 /* The client left: its Errno::EPIPE or IOError has done its work by unwinding the body. */
@@ -242,15 +235,17 @@ static VALUE fail(VALUE argument, VALUE error)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
+    if (exchange->moved) /* what has come out of its fiber is dealt with there */
+        rb_exc_raise(error);
     exchange->error = error;
-    rb_uw_service_end(exchange->reactor); /* the client is owed an answer: no other exception shall end this */
+    rb_uw_service_end(exchange); /* the client is owed an answer: no other exception shall end this */
     rb_uw_end_callables(exchange);
     end_application(exchange);
-    if (!client_left(exchange) && !ends_thread(error))
+    if (!client_left(exchange) && !rb_uw_ends_thread(error))
         report_error(exchange);
     if (!exchange->done)
         send_error_protected(exchange);
-    if (ends_thread(error))
+    if (rb_uw_ends_thread(error))
         rb_exc_raise(error);
     return Qnil;
 }
@@ -288,7 +283,7 @@ static void call_back_protected(VALUE callable, struct rb_uw_exchange *exchange)
     if (!state)
         return;
     exchange->error = rb_errinfo();
-    if (!RTEST(rb_obj_is_kind_of(exchange->error, rb_eException)) || ends_thread(exchange->error))
+    if (rb_uw_ends_thread(exchange->error))
         rb_jump_tag(state);
     rb_set_errinfo(Qnil);
     report_error(exchange);
@@ -342,7 +337,7 @@ static VALUE end_response(VALUE argument)
 
 static VALUE end_service(VALUE argument)
 {
-    rb_uw_service_end(((struct rb_uw_exchange *)argument)->reactor);
+    rb_uw_service_end((struct rb_uw_exchange *)argument);
     return Qnil;
 }
 

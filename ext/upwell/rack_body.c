@@ -70,10 +70,10 @@ static void append_size_line(struct rb_uw_exchange *exchange, size_t size)
 
 static void count(struct rb_uw_exchange *exchange, size_t length)
 {
-    exchange->body_written += length;
-    if (exchange->framing == RB_UW_SIZED && exchange->body_written > exchange->body_length)
+    if (exchange->framing == RB_UW_SIZED && length > exchange->body_length - exchange->body_written)
         rb_raise(rb_eArgError, "the response says content-length %llu, but its body is longer",
                  (unsigned long long)exchange->body_length);
+    exchange->body_written += length;
 }
 
 void rb_uw_write(struct rb_uw_exchange *exchange, VALUE piece)

@@ -50,7 +50,6 @@ struct rb_uw_reactor {
     VALUE self, app, backend, sockets;
     VALUE root;     /* the fiber that runs the loop, where the loop has the thread of the application */
     VALUE kept;     /* inline: Hash: by request, the fiber that waits to write on */
-    VALUE services; /* Hash: by the fiber or the thread that serves it, a request's env */
     VALUE template; /* what every env has in common */
     VALUE host, server_name, server_port; /* of the last request: most ask for the same host */
 
@@ -156,10 +155,13 @@ void rb_uw_init_reactor_fibers(void);
  */
 int rb_uw_service(struct rb_uw_reactor *reactor, struct uw_request *request);
 
-/* From here to there, the request on this fiber or thread is interrupted by what other threads raise for it. Both may
- * be called again. The latter raises what is to end the thread or the process. */
-void rb_uw_service_begin(struct rb_uw_reactor *reactor, VALUE env);
-void rb_uw_service_end(struct rb_uw_reactor *reactor);
+/* From here to there, what other threads raise for the request interrupts it. The latter may be called again; it raises
+ * what is to end the thread or the process. */
+void rb_uw_service_begin(struct rb_uw_exchange *exchange);
+void rb_uw_service_end(struct rb_uw_exchange *exchange);
+
+/* Whether what was raised is meant to end the thread or the process, and is no fault of the application. */
+bool rb_uw_ends_thread(VALUE error);
 
 /* Calls `function`. Returns the state of what is to end the thread or the process, or 0: what else it raises is logged.
  */

@@ -20,7 +20,6 @@ static void reactor_mark(void *data)
     rb_gc_mark_movable(reactor->sockets);
     rb_gc_mark_movable(reactor->root);
     rb_gc_mark_movable(reactor->kept);
-    rb_gc_mark_movable(reactor->services);
     rb_gc_mark_movable(reactor->scheduler);
     rb_gc_mark_movable(reactor->idle);
     rb_gc_mark_movable(reactor->raised);
@@ -40,7 +39,6 @@ static void reactor_compact(void *data)
     reactor->sockets = rb_gc_location(reactor->sockets);
     reactor->root = rb_gc_location(reactor->root);
     reactor->kept = rb_gc_location(reactor->kept);
-    reactor->services = rb_gc_location(reactor->services);
     reactor->scheduler = rb_gc_location(reactor->scheduler);
     reactor->idle = rb_gc_location(reactor->idle);
     reactor->raised = rb_gc_location(reactor->raised);
@@ -107,7 +105,6 @@ static VALUE reactor_allocate(VALUE class)
     RB_OBJ_WRITE(self, &reactor->sockets, rb_ary_new());
     RB_OBJ_WRITE(self, &reactor->idle, rb_ary_new());
     RB_OBJ_WRITE(self, &reactor->kept, rb_hash_new());
-    RB_OBJ_WRITE(self, &reactor->services, rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0));
     RB_OBJ_WRITE(self, &reactor->host, rb_str_new(NULL, 0));
     return self;
 }

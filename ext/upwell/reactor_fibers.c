@@ -85,16 +85,41 @@ static bool serve_batch(struct rb_uw_reactor *reactor, VALUE fiber)
     return true;
 }
 
+static VALUE give_way(VALUE reactor)
+{
+    rb_uw_scheduler_give_way(scheduler_of((struct rb_uw_reactor *)reactor));
+    return Qnil;
+}
+
+/* Waits for requests. What is raised into a fiber that has none, as by a request's deadline that came too late, ends
+ * this one, and nothing else. */
+static bool rest(struct rb_uw_reactor *reactor, VALUE fiber)
+{
+    VALUE error;
+    int state;
+
+    rb_ary_push(reactor->idle, fiber);
+    rb_protect(give_way, (VALUE)reactor, &state);
+    if (!state)
+        return true;
+    rb_ary_delete(reactor->idle, fiber);
+    error = rb_errinfo();
+    if (rb_uw_ends_thread(error)) {
+        reactor->fibers--;
+        rb_jump_tag(state);
+    }
+    rb_set_errinfo(Qnil);
+    return false;
+}
+
 static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
     VALUE fiber = rb_fiber_current();
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
-    while (serve_batch(reactor, fiber)) {
-        rb_ary_push(reactor->idle, fiber);
-        rb_uw_scheduler_give_way(scheduler_of(reactor));
-    }
+    while (serve_batch(reactor, fiber) && rest(reactor, fiber))
+        ;
     reactor->fibers--;
     return Qnil;
 }
@@ -171,6 +196,9 @@ static void end_fibers(struct rb_uw_reactor *reactor)
 {
     if (NIL_P(reactor->scheduler))
         return;
+    atomic_store(&reactor->ended, true);
+    uw_server_stop(&reactor->server); /* threads of the application may wait for clients */
+    rb_uw_reactor_tell_changed(reactor);
     rb_uw_scheduler_stop(scheduler_of(reactor));
     rb_fiber_scheduler_set(Qnil);
 }
@@ -223,12 +251,8 @@ static void detach(struct rb_uw_detachment *detachment)
         state = raised ? raised : state;
     }
     uw_list_remove(&wait.ready);
-    if (!state)
-        return;
-    if (detachment->detached.fd >= 0)
-        close(detachment->detached.fd);
-    free(detachment->detached.bytes);
-    rb_jump_tag(state);
+    if (state)
+        rb_jump_tag(state);
 }
 
 const struct rb_uw_mode rb_uw_mode_fibers = {

@@ -201,12 +201,27 @@ static void interrupt_drain(void *argument)
     pthread_mutex_unlock(&wait->reactor->lock);
 }
 
+static VALUE wait_until_drained(VALUE argument)
+{
+    struct drain_wait *wait = (struct drain_wait *)argument;
+
+    while (atomic_load(&wait->request->await_drain) && !wait->reactor->ended)
+        rb_thread_call_without_gvl(wait_for_drain, wait, interrupt_drain, wait);
+    return Qnil;
+}
+
+/* The event would find nobody. */
+static VALUE forget_drain(VALUE argument)
+{
+    atomic_store(&((struct drain_wait *)argument)->request->await_drain, false);
+    return Qnil;
+}
+
 static void await_drain(struct rb_uw_exchange *exchange)
 {
     struct drain_wait wait = {exchange->reactor, exchange->request, false};
 
-    while (atomic_load(&exchange->request->await_drain) && !exchange->reactor->ended)
-        rb_thread_call_without_gvl(wait_for_drain, &wait, interrupt_drain, &wait);
+    rb_ensure(wait_until_drained, (VALUE)&wait, forget_drain, (VALUE)&wait);
 }
 
 static void *wait_for_detach(void *argument)

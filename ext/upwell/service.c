@@ -11,11 +11,11 @@
 static ID id_env, id_reactor;
 static VALUE mRaising, key_hijack;
 
-/* Is meant to end the thread or the process, and is no fault of the application. */
-static bool ends_thread(VALUE error)
+bool rb_uw_ends_thread(VALUE error)
 {
-    if (!RTEST(rb_obj_is_kind_of(error, rb_eException)))
-        return true; /* Thread#kill, or a throw that is caught further out */
+    /* Thread#kill, or a throw that is caught further out, whose object is none of Ruby's. */
+    if (RB_SPECIAL_CONST_P(error) || RB_BUILTIN_TYPE(error) == RUBY_T_IMEMO)
+        return true;
     return RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
 }
 
@@ -66,7 +66,7 @@ static bool raises(VALUE (*function)(VALUE), VALUE argument, int *ending)
     rb_protect(function, argument, &state);
     if (!state)
         return false;
-    if (ends_thread(error = rb_errinfo())) {
+    if (rb_uw_ends_thread(error = rb_errinfo())) {
         *ending = state;
         return true;
     }
@@ -85,17 +85,6 @@ static void drop_interrupts(void)
             rb_jump_tag(ending);
 }
 
-/* Where it is served: a fiber, or a thread. */
-static VALUE place(const struct rb_uw_reactor *reactor)
-{
-    return reactor->fiber_scheduler ? rb_fiber_current() : rb_thread_current();
-}
-
-void rb_uw_service_begin(struct rb_uw_reactor *reactor, VALUE env)
-{
-    rb_hash_aset(reactor->services, place(reactor), env);
-}
-
 int rb_uw_protect(VALUE (*function)(VALUE), VALUE argument)
 {
     int ending;
@@ -104,13 +93,18 @@ int rb_uw_protect(VALUE (*function)(VALUE), VALUE argument)
     return ending;
 }
 
-void rb_uw_service_end(struct rb_uw_reactor *reactor)
+void rb_uw_service_begin(struct rb_uw_exchange *exchange)
 {
-    VALUE here = place(reactor);
+    exchange->interruptible = true;
+}
 
-    rb_hash_delete(reactor->services, here);
-    if (reactor->fiber_scheduler)
-        rb_uw_scheduler_spare(reactor->fiber_scheduler, here);
+void rb_uw_service_end(struct rb_uw_exchange *exchange)
+{
+    struct rb_uw_scheduler *scheduler = exchange->reactor->fiber_scheduler;
+
+    exchange->interruptible = false;
+    if (scheduler)
+        rb_uw_scheduler_spare(scheduler, exchange->fiber);
     drop_interrupts();
 }
 
@@ -130,46 +124,47 @@ static VALUE make_exception(int argc, const VALUE *argv)
     return argc > 0 ? rb_make_exception(argc, argv) : rb_exc_new_cstr(rb_eRuntimeError, "unhandled exception");
 }
 
-struct search {
-    VALUE env, found;
-};
-
 /* A middleware may have handed on a copy. */
 static bool same_request(VALUE env, VALUE other)
 {
     return env == other || rb_hash_lookup(env, key_hijack) == rb_hash_lookup(other, key_hijack);
 }
 
-static int compare(VALUE place, VALUE env, VALUE argument)
+/* The request of which `error` tells the env, as those of rack-timeout do: NULL when that is over. Returns whether it
+ * tells one. */
+static bool tells_request(const struct rb_uw_reactor *reactor, VALUE error, const struct rb_uw_exchange **whose)
 {
-    struct search *search = (struct search *)argument;
+    VALUE env = rb_check_funcall(error, id_env, 0, NULL);
 
-    if (!same_request(env, search->env))
-        return ST_CONTINUE;
-    search->found = place;
-    return ST_STOP;
+    *whose = NULL;
+    if (env == Qundef || !RB_TYPE_P(env, T_HASH))
+        return false;
+    for (const struct uw_list *link = reactor->serving.next; link != &reactor->serving; link = link->next) {
+        const struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
+
+        if (exchange->interruptible && same_request(exchange->env, env))
+            *whose = exchange;
+    }
+    return true;
 }
 
-/* The fiber or thread that serves the request of which `error` tells the env, as those of rack-timeout do. */
-static VALUE place_told(const struct rb_uw_reactor *reactor, VALUE error)
+static bool runs(const struct rb_uw_exchange *exchange, VALUE thread)
 {
-    struct search search = {rb_check_funcall(error, id_env, 0, NULL), Qnil};
+    const struct rb_uw_scheduler *scheduler = exchange->reactor->fiber_scheduler;
 
-    if (search.env == Qundef || !RB_TYPE_P(search.env, T_HASH))
-        return Qundef;
-    rb_hash_foreach(reactor->services, compare, (VALUE)&search);
-    return search.found;
+    return exchange->interruptible && (scheduler ? exchange->fiber == scheduler->running : exchange->thread == thread);
 }
 
-/* What runs on `thread` now. */
-static VALUE place_running(const struct rb_uw_reactor *reactor, VALUE thread)
+/* What runs on `thread` now, or NULL. */
+static const struct rb_uw_exchange *running(const struct rb_uw_reactor *reactor, VALUE thread)
 {
-    return reactor->fiber_scheduler ? reactor->fiber_scheduler->running : thread;
-}
+    for (const struct uw_list *link = reactor->serving.previous; link != &reactor->serving; link = link->previous) {
+        const struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
 
-static bool serves(const struct rb_uw_reactor *reactor, VALUE place)
-{
-    return !NIL_P(place) && !NIL_P(rb_hash_lookup(reactor->services, place));
+        if (runs(exchange, thread))
+            return exchange;
+    }
+    return NULL;
 }
 
 /* Timeout.timeout { reactor.run }; in mode inline it is rather that of a body that waits for its client. */
@@ -195,20 +190,21 @@ static VALUE raise_here(struct rb_uw_reactor *reactor, VALUE error)
  */
 static VALUE raising_raise(int argc, VALUE *argv, VALUE thread)
 {
-    VALUE self = rb_attr_get(thread, id_reactor), error, told, running;
+    VALUE self = rb_attr_get(thread, id_reactor), error;
+    const struct rb_uw_exchange *whose;
     struct rb_uw_reactor *reactor;
+    bool told;
 
-    if (NIL_P(self) || thread == rb_thread_current() || ends_thread(error = make_exception(argc, argv)))
+    if (NIL_P(self) || thread == rb_thread_current() || rb_uw_ends_thread(error = make_exception(argc, argv)))
         return rb_call_super(argc, argv);
     reactor = rb_uw_reactor(self);
-    told = place_told(reactor, error);
-    running = place_running(reactor, thread); /* from here on, nothing lets the thread go on */
-    if (told == Qundef)
-        told = running;
-    if (told == running && (serves(reactor, told) || around_server(reactor, error)))
+    told = tells_request(reactor, error, &whose); /* from here on, nothing lets the thread go on */
+    if (!told)
+        whose = running(reactor, thread);
+    if (whose ? runs(whose, thread) : !told && around_server(reactor, error))
         return raise_here(reactor, error);
-    if (reactor->fiber_scheduler && serves(reactor, told))
-        rb_uw_scheduler_interrupt(reactor->fiber_scheduler, told, error);
+    if (whose && reactor->fiber_scheduler)
+        rb_uw_scheduler_interrupt(reactor->fiber_scheduler, whose->fiber, error);
     else
         log_stray_protected(error);
     return Qnil;

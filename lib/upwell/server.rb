@@ -109,13 +109,15 @@ module Upwell
     end
 
     def run_on_threads
-      threads = Array.new(@configuration.threads) { Thread.new { work } }
+      threads = Array.new(@configuration.threads) { |index| start_thread(index) { |thread| threads[index] = thread } }
       watchdog = ThreadsWatchdog.new(@reactor, threads.size, @configuration.stuck_timeout)
       watcher = Thread.new { watchdog.run }.tap { |thread| thread.name = "upwell watchdog" }
       finished = @reactor.run
+      @ended = true
       finished ? join(threads) : threads.each(&:kill)
       finished
     ensure
+      @ended = true
       watcher&.kill
     end
 
@@ -124,9 +126,15 @@ module Upwell
       threads.each { |thread| thread.join([(@deadline || 0) - Clock.now, 0].max) || thread.kill }
     end
 
-    def work
-      Thread.current.report_on_exception = false
-      @reactor.work
+    # An application that ends a thread, by Thread.exit or an Interrupt, gets another in its place.
+    def start_thread(index, &replaced)
+      Thread.new do
+        Thread.current.report_on_exception = false
+        @reactor.work
+        ended = true
+      ensure
+        replaced.call(start_thread(index, &replaced)) unless ended || @ended
+      end
     end
   end
 end
