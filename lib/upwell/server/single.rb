@@ -38,7 +38,7 @@ module Upwell
       def signals(listeners)
         Signals.new(
           **Signals::QUESTIONS,
-          **Termination.new(@server, listeners, @configuration.drain_timeout).handlers,
+          **Termination.new(@server, listeners, @configuration.drain_timeout, quiet: @configuration.quiet).handlers,
           "HUP" => ->(_) { @log_file.open_again },
           "USR1" => ->(_) { Log.tell("SIGUSR1: a phased restart needs workers (-w N)") }
         )

@@ -10,10 +10,12 @@ module Upwell
       # @param server [Server, StaticServer]
       # @param listeners [Array<Listeners::Listener>]
       # @param seconds [Numeric] for what is in flight
-      def initialize(server, listeners, seconds)
+      # @param quiet [Boolean] whether the first signal is obeyed without a word
+      def initialize(server, listeners, seconds, quiet: false)
         @server = server
         @listeners = listeners
         @seconds = seconds
+        @quiet = quiet
       end
 
       # @return [Hash{String => #call}] for {Signals}
@@ -26,9 +28,13 @@ module Upwell
       def terminate(name)
         give_up(name) if @draining
         @draining = true
-        Log.tell("SIG#{name}: #{Termination.sentence(@server.in_flight, @seconds)}; a second signal ends it at once#{Termination.list(@server)}")
+        tell(name) unless @quiet
         Title.set("server, draining")
         @server.drain(@seconds)
+      end
+
+      def tell(name)
+        Log.tell("SIG#{name}: #{Termination.sentence(@server.in_flight, @seconds)}; a second signal ends it at once#{Termination.list(@server)}")
       end
 
       def give_up(name)
