@@ -46,9 +46,10 @@ static VALUE detach_connection(VALUE argument)
 
 static VALUE make_io(VALUE argument)
 {
-    const struct uw_detached *detached = (const struct uw_detached *)argument;
+    struct uw_detached *detached = (struct uw_detached *)argument;
     VALUE sent_ahead = rb_str_new(detached->bytes, (long)detached->length), io = ruby_socket(detached->fd);
 
+    detached->fd = -1; /* the socket's, which closes it */
     if (RSTRING_LEN(sent_ahead))
         rb_funcall(io, id_ungetbyte, 1, sent_ahead);
     return io;
