@@ -12,6 +12,7 @@
 #include "server/refusal.h"
 
 #define REFUSAL_BYTES_MAX 512
+#define GATHERED_BYTES_MAX 16384 /* a piece of content as large needs no gathering */
 
 static const char continue_line[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -273,29 +274,64 @@ static size_t read_sized_body(struct uw_connection *connection, const char *byte
     return used;
 }
 
-static size_t read_chunked_body(struct uw_connection *connection, const char *bytes, size_t length)
+/* Small pieces of content, appended together: each append to a file is a system call. */
+struct gathered {
+    char bytes[GATHERED_BYTES_MAX];
+    size_t length;
+};
+
+/* The three return 0 or the status of a refusal. */
+static int append_gathered(struct uw_connection *connection, struct gathered *gathered)
 {
-    struct uw_request *request = connection->request;
-    size_t used = 0;
+    size_t length = gathered->length;
+
+    gathered->length = 0;
+    return length ? append_body(connection, gathered->bytes, length) : 0;
+}
+
+static int gather(struct uw_connection *connection, struct gathered *gathered, const char *data, size_t length)
+{
+    int status = gathered->length + length > sizeof gathered->bytes ? append_gathered(connection, gathered) : 0;
+
+    if (status)
+        return status;
+    if (length >= sizeof gathered->bytes)
+        return append_body(connection, data, length);
+    memcpy(gathered->bytes + gathered->length, data, length);
+    gathered->length += length;
+    return 0;
+}
+
+static int read_chunks(struct uw_connection *connection, const char *bytes, size_t length, size_t *used)
+{
+    struct uw_http_chunked *chunked = &connection->request->chunked;
+    struct gathered gathered;
     int status = 0;
 
-    while (used < length && !request->chunked.done && !status) {
+    gathered.length = 0;
+    while (*used < length && !chunked->done && !status) {
         const char *data;
         size_t data_length;
-        int64_t read = uw_http_chunked_read(&request->chunked, bytes + used, length - used, &data, &data_length);
+        int64_t read = uw_http_chunked_read(chunked, bytes + *used, length - *used, &data, &data_length);
 
-        if (read < 0) {
-            uw_connection_refuse(connection, (int)-read);
-            return length;
-        }
-        used += (size_t)read;
-        status = data_length ? append_body(connection, data, data_length) : 0;
+        if (read < 0)
+            return (int)-read;
+        *used += (size_t)read;
+        status = gather(connection, &gathered, data, data_length);
     }
+    return status ? status : append_gathered(connection, &gathered);
+}
+
+static size_t read_chunked_body(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    size_t used = 0;
+    int status = read_chunks(connection, bytes, length, &used);
+
     if (status)
         uw_connection_refuse(connection, status);
-    else if (request->chunked.done)
+    else if (connection->request->chunked.done)
         dispatch(connection);
-    return used;
+    return status ? length : used;
 }
 
 static size_t read_body(struct uw_connection *connection, const char *bytes, size_t length)

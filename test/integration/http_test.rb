@@ -41,6 +41,20 @@ module HTTPTests
     assert_equal (chunk.bytesize * 32).to_s, request(text).headers["x-length"].first
   end
 
+  def test_an_upload_of_tiny_chunks_is_written_in_large_pieces
+    pieces = Array.new(100_000) { |i| (i % 10).to_s } + Array.new(40) { |i| i.to_s[-1] * ((10**(i % 5)) + i) }
+    chunks = pieces.map { |piece| "#{piece.bytesize.to_s(16)}\r\n#{piece}\r\n" }.join
+    before = writes
+    response = request("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n#{chunks}0\r\n\r\n")
+    assert_equal pieces.join, response.body
+    assert_operator writes - before, :<, pieces.size / 10
+  end
+
+  # @return [Integer] how often the server has written to files
+  def writes
+    Integer(File.read("/proc/#{server.pid}/io")[/^syscw: (\d+)/, 1])
+  end
+
   def test_bodies_in_memory_in_a_file_and_chunked
     small = "x" * 1000
     large = Random.bytes(300_000)
