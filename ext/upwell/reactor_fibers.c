@@ -153,7 +153,8 @@ static void serve_batches(struct rb_uw_reactor *reactor, struct rb_uw_scheduler 
 
 static void turn(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
 {
-    reactor->hurry = rb_uw_scheduler_begin_turn(scheduler) || reactor->ready.first || can_serve(reactor);
+    reactor->hurry = rb_uw_scheduler_begin_turn(scheduler) || rb_uw_scheduler_brought(scheduler) ||
+                     reactor->ready.first || can_serve(reactor);
     reactor->busy_since_ns = 0;
     rb_nogvl(rb_uw_reactor_turns, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
     reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
@@ -165,26 +166,25 @@ static VALUE serve_turn(VALUE self)
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
     struct rb_uw_scheduler *scheduler = scheduler_of(reactor);
 
+    turn(reactor, scheduler);
     if (rb_uw_scheduler_ready(scheduler) || rb_uw_scheduler_brought(scheduler))
         rb_uw_scheduler_run_ready(scheduler);
     serve_batches(reactor, scheduler);
     return Qnil;
 }
 
-/* A fiber that the application made by itself may let out anything, on the fiber that turns the loop. */
+/* A fiber that the application made by itself may let out anything, on the fiber that turns the loop; where what
+ * strikes between two requests is none's, either. */
 static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
-    struct rb_uw_scheduler *scheduler;
 
     RB_OBJ_WRITE(self, &reactor->scheduler, rb_uw_scheduler_new(&reactor->server.loop));
     rb_fiber_scheduler_set(reactor->scheduler);
-    reactor->fiber_scheduler = scheduler = scheduler_of(reactor);
+    reactor->fiber_scheduler = scheduler_of(reactor);
     while (rb_uw_reactor_goes_on(reactor) && !reactor->status) {
-        int state;
+        int state = rb_uw_protect(serve_turn, self);
 
-        turn(reactor, scheduler);
-        state = rb_uw_protect(serve_turn, self);
         if (state)
             rb_jump_tag(state);
     }

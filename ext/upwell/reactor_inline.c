@@ -56,16 +56,28 @@ static void end_fibers(struct rb_uw_reactor *reactor)
     rb_hash_foreach(kept, end_kept, Qnil);
 }
 
+static VALUE serve_turn(VALUE self)
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+
+    reactor->hurry = reactor->ready.first || reactor->batch.first;
+    reactor->busy_since_ns = 0;
+    rb_nogvl(rb_uw_reactor_turns, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
+    reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
+    serve_batch(reactor);
+    return Qnil;
+}
+
+/* What strikes between two requests is none's. */
 static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
     while (rb_uw_reactor_goes_on(reactor) && !reactor->status) {
-        reactor->hurry = reactor->ready.first;
-        reactor->busy_since_ns = 0;
-        rb_nogvl(rb_uw_reactor_turns, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
-        reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
-        serve_batch(reactor);
+        int state = rb_uw_protect(serve_turn, self);
+
+        if (state)
+            rb_jump_tag(state);
     }
     return Qnil;
 }

@@ -124,6 +124,12 @@ static void interrupt_work(void *argument)
     uw_queue_interrupt(&work->reactor->queue, &work->worker);
 }
 
+static VALUE wait_interruptible(VALUE argument)
+{
+    rb_thread_call_without_gvl(wait_for_work, (void *)argument, interrupt_work, (void *)argument);
+    return Qnil;
+}
+
 /* Requests are taken with the interpreter's lock held: under load one thread serves one after another, and the lock
  * changes hands only when the application itself waits for something. */
 static VALUE work_on(VALUE argument)
@@ -140,13 +146,12 @@ static VALUE work_on(VALUE argument)
         if (request)
             state = rb_uw_service(reactor, request);
         atomic_fetch_sub(&reactor->busy, 1);
+        if (!request && reactor->queue.closed)
+            return Qnil;
+        if (!request)
+            state = rb_uw_protect(wait_interruptible, argument);
         if (state)
             rb_jump_tag(state);
-        if (request)
-            continue;
-        if (reactor->queue.closed)
-            return Qnil;
-        rb_thread_call_without_gvl(wait_for_work, work, interrupt_work, work);
     }
 }
 

@@ -19,6 +19,31 @@ bool rb_uw_ends_thread(VALUE error)
     return RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
 }
 
+static bool is_timeout(VALUE error)
+{
+    return strncmp(rb_obj_classname(error), "Timeout::", strlen("Timeout::")) == 0;
+}
+
+static bool within_timeout(void)
+{
+    VALUE frames = rb_make_backtrace();
+
+    for (long i = 0; i < RARRAY_LEN(frames); i++) {
+        VALUE frame = RARRAY_AREF(frames, i);
+
+        if (strstr(StringValueCStr(frame), "/timeout.rb:"))
+            return true;
+    }
+    return false;
+}
+
+/* Timeout.timeout { reactor.run }, or what ends a thread anyway. A time-out that comes too late for its block, as may
+ * happen on Ruby 3.1, does not. */
+static bool ends_server(VALUE error)
+{
+    return rb_uw_ends_thread(error) || (is_timeout(error) && within_timeout());
+}
+
 static VALUE log_stray(VALUE error)
 {
     return rb_funcall(rb_const_get(rb_mUpwell, rb_intern("ErrorLog")), rb_intern("stray"), 1, error);
@@ -66,7 +91,7 @@ static bool raises(VALUE (*function)(VALUE), VALUE argument, int *ending)
     rb_protect(function, argument, &state);
     if (!state)
         return false;
-    if (rb_uw_ends_thread(error = rb_errinfo())) {
+    if (ends_server(error = rb_errinfo())) {
         *ending = state;
         return true;
     }
@@ -167,10 +192,11 @@ static const struct rb_uw_exchange *running(const struct rb_uw_reactor *reactor,
     return NULL;
 }
 
-/* Timeout.timeout { reactor.run }; in mode inline it is rather that of a body that waits for its client. */
-static bool around_server(const struct rb_uw_reactor *reactor, VALUE error)
+/* A time-out is for whatever the thread does: the end of a request, which nothing else may interrupt, or the server;
+ * but in mode inline rather for a body that waits for its client. */
+static bool strikes_anyway(const struct rb_uw_reactor *reactor, VALUE error)
 {
-    return RHASH_SIZE(reactor->kept) == 0 && strncmp(rb_obj_classname(error), "Timeout::", strlen("Timeout::")) == 0;
+    return RHASH_SIZE(reactor->kept) == 0 && is_timeout(error);
 }
 
 /* Strikes before the scheduler has another fiber go on. */
@@ -201,7 +227,7 @@ static VALUE raising_raise(int argc, VALUE *argv, VALUE thread)
     told = tells_request(reactor, error, &whose); /* from here on, nothing lets the thread go on */
     if (!told)
         whose = running(reactor, thread);
-    if (whose ? runs(whose, thread) : !told && around_server(reactor, error))
+    if (whose ? runs(whose, thread) : !told && strikes_anyway(reactor, error))
         return raise_here(reactor, error);
     if (whose && reactor->fiber_scheduler)
         rb_uw_scheduler_interrupt(reactor->fiber_scheduler, whose->fiber, error);

@@ -35,6 +35,15 @@ class RaisedTest < Minitest::Test
     end
   end
 
+  # As of a block that has just ended, on Ruby 3.1.
+  def test_a_timeout_for_nobody_is_logged
+    serve do |server, log|
+      assert_equal "times_out_late ", RawClient.get(server.port, "/times_out_late?").body
+      await_log(log, /Ignored, .*too late \(Timeout::Error\)/)
+      assert_equal "sleeps ", RawClient.get(server.port, "/sleeps?").body
+    end
+  end
+
   def test_what_ends_the_process_does
     serve do |server|
       RawClient.open(server.port) do |client|

@@ -38,10 +38,14 @@ class Raised
   end
 
   # Into its own thread when this request has long been answered.
-  def strikes_later(_query)
+  def strikes_later(_query, error = RuntimeError)
     thread = Thread.current
-    Thread.new { sleep(0.1) && thread.raise("too late") }
+    Thread.new { sleep(0.1) && thread.raise(error, "too late") }
     nil
+  end
+
+  def times_out_late(query)
+    strikes_later(query, Timeout::Error)
   end
 
   def strikes_itself(_query)

@@ -46,6 +46,13 @@ class ReactorTest < Minitest::Test
     end
   end
 
+  def test_a_timeout_around_it_ends_it
+    BACKENDS.product(%i[inline fibers threads]) do |backend, mode|
+      reactor = Upwell::Reactor.new(nil, settings(backend: backend, mode: mode))
+      assert_raises(Timeout::Error) { Timeout.timeout(0.05) { reactor.run } }
+    end
+  end
+
   def test_backends_tells_of_each_whether_it_works
     assert_equal %w[io_uring epoll poll io_uring_sqpoll], (Upwell.backends.map { |backend| backend[:name] })
     Upwell.backends.each { |backend| assert_equal backend[:works], backend[:reason].nil? }
