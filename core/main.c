@@ -242,7 +242,7 @@ int main(int argc, char **argv)
     sigset_t signals;
 
     read_options(argc, argv);
-    /* Blocked here, so in every thread, and taken by sigwait; sendfile(2) would raise SIGPIPE. */
+    /* Blocked here, so in every thread, and taken by sigwait; a standard output without a reader ends nothing. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);

@@ -302,7 +302,7 @@ static void enqueue(struct uw_loop *loop, struct uw_operation *operation)
 
 static void ring_submit(struct uw_loop *loop, struct uw_operation *operation)
 {
-    int64_t result = operation->verb == UW_SEND_FILE ? uw_send_file_part(operation) : -EAGAIN;
+    int64_t result = operation->verb == UW_SEND_FILE ? uw_send_file_part(loop, operation) : -EAGAIN;
 
     if (result == -EAGAIN)
         enqueue(loop, operation);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "io/backend.h"
+#include "io/send.h"
 
 static void woken(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
@@ -188,12 +189,15 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
             wait_ns = 0;
     }
     loop->turns++;
+    loop->turning = true;
     error = loop->backend->wait(loop, wait_ns);
     atomic_store_explicit(&loop->waiting, false, memory_order_relaxed);
 
     deliver_completed(loop);
     uw_loop_receive(loop);
     expire_timers(loop);
+    loop->turning = false;
+    uw_send_end_turn(loop);
     return error;
 }
 

@@ -44,8 +44,8 @@ enum uw_verb {
     UW_SEND_VECTOR, /* likewise all that the struct msghdr at `data` names; the loop moves its vector on; the result is
                      * the sum */
     UW_SEND_FILE,   /* sends `length` bytes of the regular file `file`, from `offset`; the result is fewer when the file
-                     * ends before, or -errno. sendfile(2) cannot be told otherwise: the socket must be non-blocking, and
-                     * SIGPIPE is raised unless it is ignored */
+                     * ends before, or -errno; never raises SIGPIPE. sendfile(2) cannot be told otherwise: the socket
+                     * must be non-blocking */
     UW_READ,        /* at most `length` bytes into `data`, at `offset` of a file, or -1 for the current position and for
                        streams; waits until there is something, on non-blocking descriptors too */
     UW_WRITE,       /* at most `length` bytes from `data`, likewise */
@@ -104,6 +104,9 @@ struct uw_loop {
 
     uint64_t turns, submitted, wakes; /* counted, never reset */
     size_t pending;                   /* operations of the callers not yet finally completed */
+
+    bool turning;                         /* within uw_loop_turn */
+    bool sigpipe_blocked, sigpipe_raised; /* in the thread, for sending files: see send.c */
 
     /* When a turn received from several streams, the next wait is for as many, up to this number and for at most
      * UW_GATHER_NS: each waking costs both sides time. For an owner who has nothing else to do meanwhile. 0: never. */

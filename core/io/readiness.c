@@ -264,7 +264,7 @@ static int64_t write_once(const struct uw_operation *operation)
 }
 
 /* The result of one try; -EAGAIN when it has to wait. */
-static int64_t try_once(struct uw_operation *operation)
+static int64_t try_once(struct uw_loop *loop, struct uw_operation *operation)
 {
     int64_t result;
 
@@ -276,7 +276,7 @@ static int64_t try_once(struct uw_operation *operation)
         result = send_vector_rest(operation);
         break;
     case UW_SEND_FILE:
-        result = uw_send_file_part(operation);
+        result = uw_send_file_part(loop, operation);
         break;
     case UW_CONNECT:
         result = connect_once(operation);
@@ -304,10 +304,10 @@ static int32_t poll_once(const struct uw_operation *operation)
 }
 
 /* For plain files, which are always ready and which epoll refuses. */
-static int32_t answer_of_file(struct uw_operation *operation)
+static int32_t answer_of_file(struct uw_loop *loop, struct uw_operation *operation)
 {
     operation->pollable = false;
-    return polls(operation) ? poll_once(operation) : (int32_t)try_once(operation);
+    return polls(operation) ? poll_once(operation) : (int32_t)try_once(loop, operation);
 }
 
 /* Appends `operation` to those waiting for its descriptor. */
@@ -330,7 +330,7 @@ static void wait_for(struct uw_loop *loop, struct uw_operation *operation)
     error = set_interest(loop, descriptor, operation->fd, wanted_events(descriptor));
     if (error) {
         unlink_operation(reads(operation) ? &descriptor->readers : &descriptor->writers, operation);
-        uw_complete_later(loop, operation, error == -EPERM ? answer_of_file(operation) : error);
+        uw_complete_later(loop, operation, error == -EPERM ? answer_of_file(loop, operation) : error);
     }
 }
 
@@ -361,7 +361,7 @@ void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation)
     if (operation->verb == UW_ACCEPT) /* another process may take the connection that made it ready */
         set_nonblocking(operation->fd);
     if (worth_trying(operation))
-        result = try_once(operation);
+        result = try_once(loop, operation);
     if (result == -EAGAIN)
         wait_for(loop, operation);
     else
@@ -471,7 +471,7 @@ static int64_t poll_result(const struct uw_operation *operation, unsigned events
 static void single_ready(struct uw_loop *loop, struct uw_operation *operation, unsigned events)
 {
     struct uw_descriptor *descriptor = &state_of(loop)->descriptors[operation->fd];
-    int64_t result = polls(operation) ? poll_result(operation, events) : try_once(operation);
+    int64_t result = polls(operation) ? poll_result(operation, events) : try_once(loop, operation);
 
     if (result != -EAGAIN)
         end(loop, reads(operation) ? &descriptor->readers : &descriptor->writers, operation, (int32_t)result);

@@ -13,7 +13,10 @@ int uw_send_flags(const struct uw_operation *operation);
 bool uw_send_vector_advance(struct uw_operation *operation, size_t count);
 
 /* Tries once to send some of a UW_SEND_FILE with sendfile(2), never waiting. Returns its final result; or -EAGAIN when
- * it is to be called again as soon as the socket is writable. */
-int64_t uw_send_file_part(struct uw_operation *operation);
+ * it is to be called again as soon as the socket is writable. Within a turn, uw_send_end_turn has to follow. */
+int64_t uw_send_file_part(struct uw_loop *loop, struct uw_operation *operation);
+
+/* No more files are sent in this turn: SIGPIPE may reach the thread again. */
+void uw_send_end_turn(struct uw_loop *loop);
 
 #endif

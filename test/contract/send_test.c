@@ -101,20 +101,104 @@ CONTRACT(sending_a_file_can_be_cancelled)
     close(file);
 }
 
-CONTRACT(a_reader_that_leaves_ends_sending_a_file)
+static int pipe_signals;
+
+static void count_signal(int number)
+{
+    CHECK_EQUAL(SIGPIPE, number);
+    pipe_signals++;
+}
+
+static bool sigpipe_is_blocked(void)
+{
+    sigset_t mask;
+
+    CHECK_EQUAL(0, pthread_sigmask(SIG_BLOCK, NULL, &mask));
+    return sigismember(&mask, SIGPIPE);
+}
+
+static bool sigpipe_is_pending(void)
+{
+    sigset_t pending;
+
+    CHECK_EQUAL(0, sigpending(&pending));
+    return sigismember(&pending, SIGPIPE);
+}
+
+static void set_sigpipe(void (*action)(int), int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pipe_signals = 0;
+    CHECK(signal(SIGPIPE, action) != SIG_ERR);
+    CHECK_EQUAL(0, pthread_sigmask(how, &set, NULL));
+}
+
+/* To a reader that leaves while sending waits, and to one that has left before. */
+static void send_files_to_nobody(void)
 {
     int fds[2], file = temporary_file(BIG_BYTES);
     struct uw_operation send = {.verb = UW_SEND_FILE, .complete = note, .file = file, .length = BIG_BYTES};
+    bool blocked = sigpipe_is_blocked();
 
-    CHECK(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
     make_pair(fds);
     set_nonblocking(fds[0]);
     send.fd = fds[0];
     run_into_waiting(&send);
+    CHECK_EQUAL(blocked, sigpipe_is_blocked());
     close(fds[1]);
     turn_until(&results, 1);
     CHECK_EQUAL(-EPIPE, last_result);
+    uw_submit(&loop, &send);
+    CHECK_EQUAL(blocked, sigpipe_is_blocked());
+    turn_until(&results, 2);
+    CHECK_EQUAL(-EPIPE, last_result);
+    CHECK_EQUAL(blocked, sigpipe_is_blocked());
+    CHECK(!sigpipe_is_pending());
     CHECK_EQUAL(0, uw_close(&loop, fds[0]));
+    close(file);
+}
+
+CONTRACT(a_reader_that_leaves_ends_sending_a_file_and_raises_no_signal)
+{
+    set_sigpipe(count_signal, SIG_UNBLOCK);
+    send_files_to_nobody();
+    CHECK_EQUAL(0, pipe_signals);
+}
+
+CONTRACT(whoever_blocks_or_ignores_sigpipe_goes_on_doing_so)
+{
+    set_sigpipe(SIG_IGN, SIG_UNBLOCK);
+    send_files_to_nobody();
+    set_sigpipe(count_signal, SIG_BLOCK);
+    results = 0;
+    send_files_to_nobody();
+    set_sigpipe(count_signal, SIG_UNBLOCK);
+    CHECK_EQUAL(0, pipe_signals);
+}
+
+/* As a client does it over the network. */
+CONTRACT(a_connection_that_is_reset_while_a_file_goes_to_it_raises_no_signal)
+{
+    struct linger at_once = {.l_onoff = 1};
+    struct sockaddr_in address = {0};
+    int listener = listen_at(&address, 1), client = connect_to(&address), file = temporary_file(BIG_BYTES);
+    struct uw_operation send = {.verb = UW_SEND_FILE, .complete = note, .file = file, .length = BIG_BYTES};
+
+    set_sigpipe(count_signal, SIG_UNBLOCK);
+    send.fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    uw_submit(&loop, &send);
+    CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    CHECK_EQUAL(0, shutdown(client, SHUT_WR)); /* and then a reset is EPIPE to the other side */
+    CHECK_EQUAL(0, setsockopt(client, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
+    CHECK_EQUAL(0, close(client));
+    turn_until(&results, 1);
+    CHECK_EQUAL(-EPIPE, last_result);
+    CHECK(!pipe_signals && !sigpipe_is_pending() && !sigpipe_is_blocked());
+    CHECK_EQUAL(0, uw_close(&loop, send.fd));
+    close(listener);
     close(file);
 }
 
