@@ -6,7 +6,7 @@
 #include "reactor.h"
 #include "scheduler.h"
 
-static ID id_keys, id_new;
+static ID id_aset, id_keys, id_new;
 #if RB_UW_RUBY(3, 2)
 static ID id_storage;
 #endif
@@ -14,6 +14,7 @@ static VALUE cFiber;
 
 void rb_uw_init_reactor_fibers(void)
 {
+    id_aset = rb_intern("[]=");
     id_keys = rb_intern("keys");
     id_new = rb_intern("new");
 #if RB_UW_RUBY(3, 2)
@@ -43,26 +44,68 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
 
 /* A fiber of the pool */
 
-static VALUE keys_of_thread(void)
-{
-    return rb_funcallv(rb_thread_current(), id_keys, 0, NULL); /* which are the fiber's */
-}
-
-/* What an application left in a fiber is not for the next request. */
-static bool untouched(VALUE fiber)
+static VALUE storage_of(VALUE fiber)
 {
 #if RB_UW_RUBY(3, 2)
-    VALUE storage = rb_funcallv(fiber, id_storage, 0, NULL);
-
-    if (RB_TYPE_P(storage, T_HASH) && RHASH_SIZE(storage) > 0)
-        return false;
+    return rb_funcallv(fiber, id_storage, 0, NULL); /* a copy, or nil */
+#else
+    (void)fiber;
+    return Qnil;
 #endif
-    return RARRAY_LEN(keys_of_thread()) == 0 && rb_ivar_count(fiber) == 0;
 }
 
-/* Serves one request after another, of those that the last turns brought. Returns whether the fiber can be used again.
- */
-static bool serve_batch(struct rb_uw_reactor *reactor, VALUE fiber)
+static bool has_storage(VALUE fiber)
+{
+    VALUE storage = storage_of(fiber);
+
+    return !NIL_P(storage) && RHASH_SIZE(storage) > 0;
+}
+
+static int forget_stored(VALUE key, VALUE value, VALUE unused)
+{
+    (void)value, (void)unused;
+    rb_funcall(cFiber, id_aset, 2, key, Qnil);
+    return ST_CONTINUE;
+}
+
+static int forget_ivar(ID name, VALUE value, st_data_t fiber)
+{
+    if (!NIL_P(value))
+        rb_ivar_set((VALUE)fiber, name, Qnil);
+    return ST_CONTINUE;
+}
+
+static void forget_locals(VALUE thread)
+{
+    VALUE keys = rb_funcallv(thread, id_keys, 0, NULL); /* which are the fiber's */
+
+    for (long i = 0; i < RARRAY_LEN(keys); i++)
+        rb_thread_local_aset(thread, rb_sym2id(RARRAY_AREF(keys, i)), Qnil);
+}
+
+static VALUE clean(VALUE fiber)
+{
+    if (has_storage(fiber))
+        rb_hash_foreach(storage_of(fiber), forget_stored, Qnil);
+    rb_ivar_foreach(fiber, forget_ivar, (st_data_t)fiber);
+    forget_locals(rb_thread_current());
+    return Qnil;
+}
+
+/* What an application left in its fiber is not for the next request. Returns whether it could be taken away. */
+static bool cleaned(VALUE fiber)
+{
+    int state;
+
+    rb_protect(clean, fiber, &state);
+    if (state)
+        rb_set_errinfo(Qnil); /* frozen, say */
+    return !state;
+}
+
+/* Serves one request after another, of those that the last turns brought. Returns whether the fiber can be used again:
+ * one that inherited values (Fiber[]) when it was made would have lost them. */
+static bool serve_batch(struct rb_uw_reactor *reactor, VALUE fiber, bool heir)
 {
     struct uw_request *request;
 
@@ -79,7 +122,7 @@ static bool serve_batch(struct rb_uw_reactor *reactor, VALUE fiber)
             return false;
         }
         rb_uw_reactor_flush_if_late(reactor);
-        if (!untouched(fiber))
+        if (heir || !cleaned(fiber))
             return false;
     }
     return true;
@@ -116,9 +159,10 @@ static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
     VALUE fiber = rb_fiber_current();
+    const bool heir = has_storage(fiber);
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
-    while (serve_batch(reactor, fiber) && rest(reactor, fiber))
+    while (serve_batch(reactor, fiber, heir) && rest(reactor, fiber))
         ;
     reactor->fibers--;
     return Qnil;

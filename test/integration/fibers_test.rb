@@ -72,6 +72,19 @@ class FibersTest < Minitest::Test
     end
   end
 
+  def test_a_fiber_serves_again_whatever_was_left_in_it
+    serve do |server|
+      assert_equal 1, Array.new(3) { RawClient.get(server.port, "/litters").body }.uniq.size
+    end
+  end
+
+  def test_each_request_inherits_what_the_root_fiber_stored
+    skip "Fiber storage is of Ruby 3.2" unless Fiber.respond_to?(:[])
+    ServerProcess.open(app: "fiber_storage.ru") do |server|
+      assert_equal(["inherited"] * 3, Array.new(3) { RawClient.get(server.port, "/").body })
+    end
+  end
+
   def test_the_application_schedules_fibers_of_its_own
     serve { |server| assert_equal "first second third", RawClient.get(server.port, "/schedules").body }
   end

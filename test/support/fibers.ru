@@ -51,6 +51,11 @@ class Waiting
     found.compact.inspect
   end
 
+  def litters(env)
+    finds(env)
+    Fiber.current.object_id
+  end
+
   def schedules(_env)
     order = []
     Fiber.schedule do
