@@ -245,6 +245,7 @@ void uw_server_break(struct uw_server *server)
 void uw_server_stop(struct uw_server *server)
 {
     UW_ASSERT_OWNER(&server->loop);
+    server->ended = true;
     for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
         uw_connection_close(uw_owner(node, struct uw_connection, link));
     uw_loop_receive(&server->loop);
@@ -260,6 +261,7 @@ static void receive_last(struct uw_server *server)
 
 void uw_server_close(struct uw_server *server)
 {
+    server->ended = true;
     uw_server_break(server);
     uw_loop_close(&server->loop); /* first: nothing is pending in the kernel after it */
     own_slabs(server);

@@ -71,6 +71,7 @@ struct uw_server {
     int listener_count;
     struct uw_timer accept_retry;
     atomic_bool draining;
+    bool ended;               /* there are no more turns */
     int drain_turns;          /* in which the backlog was looked at */
     uint64_t accepted_before; /* the last of them */
     struct uw_server_counts counts;
@@ -92,6 +93,10 @@ void uw_server_flush(struct uw_server *server);
 
 /* Accepts no more than what waits in the backlog, and lets every connection end after its current request. */
 void uw_server_drain(struct uw_server *server);
+
+/* Has the kernel refuse whoever connects from now on, on behalf of all processes that have the listeners, and takes in
+ * who is connected already: before a server drains, or as it begins to. Any thread, while the server is open. */
+void uw_server_end_listening(struct uw_server *server);
 
 /* Whether a server that drains has nothing left to do. */
 bool uw_server_drained(const struct uw_server *server);

@@ -8,8 +8,13 @@ static void give(struct rb_uw_control *control, struct uw_server *server, enum r
         uw_loop_wake(&server->loop);
 }
 
-void rb_uw_control_drain(struct rb_uw_control *control, struct uw_server *server, double seconds)
+void rb_uw_control_drain(struct rb_uw_control *control, struct uw_server *server, double seconds, bool refuses)
 {
+    if (refuses) {
+        atomic_store(&control->refuses, true);
+        if (control->open) /* now, and not when the application lets go of the loop's thread */
+            uw_server_end_listening(server);
+    }
     atomic_store(&control->drain_deadline_ns, uw_clock_ns() + (int64_t)(seconds * (double)UW_NS_PER_SECOND));
     if (atomic_load(&control->command) != RB_UW_STOP)
         give(control, server, RB_UW_DRAIN);
@@ -20,10 +25,18 @@ void rb_uw_control_stop(struct rb_uw_control *control, struct uw_server *server)
     give(control, server, RB_UW_STOP);
 }
 
+/* The server takes at least one more turn: what end_listening has posted arrives. */
+static void begin_to_drain(struct rb_uw_control *control, struct uw_server *server)
+{
+    if (atomic_load(&control->refuses)) /* it may not have been open when it was told */
+        uw_server_end_listening(server);
+    uw_server_drain(server);
+}
+
 static bool still_drains(struct rb_uw_control *control, struct uw_server *server)
 {
     if (!atomic_load(&server->draining))
-        uw_server_drain(server);
+        begin_to_drain(control, server);
     return !uw_server_drained(server) && rb_uw_control_wait_ns(control) > 0;
 }
 

@@ -13,11 +13,12 @@ enum rb_uw_command {
 struct rb_uw_control {
     bool open; /* there is a loop to be woken; changed while the interpreter's lock is held */
     _Atomic(int) command;
+    atomic_bool refuses; /* whoever connects once it drains */
     _Atomic(int64_t) drain_deadline_ns;
 };
 
 /* What the methods `drain` and `stop` do. They need the interpreter's lock. */
-void rb_uw_control_drain(struct rb_uw_control *control, struct uw_server *server, double seconds);
+void rb_uw_control_drain(struct rb_uw_control *control, struct uw_server *server, double seconds, bool refuses);
 void rb_uw_control_stop(struct rb_uw_control *control, struct uw_server *server);
 
 /* Whether `server` is to take another turn, and for how long it may wait then. On the loop's thread. */

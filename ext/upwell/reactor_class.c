@@ -458,14 +458,19 @@ static VALUE reactor_work(VALUE self)
  * Accepts no more and finishes every request in flight; then #run returns true. After the deadline it returns false.
  * May be called in a trap handler.
  *
- * @param seconds [Numeric]
+ * @overload drain(seconds, refuses = false)
+ *   @param seconds [Numeric]
+ *   @param refuses [Boolean] whether the listening sockets end to listen, for whoever has them: who comes is refused,
+ *     and who is connected already is served
  * @return [nil]
  */
-static VALUE reactor_drain(VALUE self, VALUE seconds)
+static VALUE reactor_drain(int argc, VALUE *argv, VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+    VALUE seconds, refuses;
 
-    rb_uw_control_drain(&reactor->control, &reactor->server, NUM2DBL(seconds));
+    rb_scan_args(argc, argv, "11", &seconds, &refuses);
+    rb_uw_control_drain(&reactor->control, &reactor->server, NUM2DBL(seconds), RTEST(refuses));
     return Qnil;
 }
 
@@ -555,7 +560,7 @@ void rb_uw_init_reactor(void)
     rb_define_method(cReactor, "listen", reactor_listen, 1);
     rb_define_method(cReactor, "run", reactor_run, 0);
     rb_define_method(cReactor, "work", reactor_work, 0);
-    rb_define_method(cReactor, "drain", reactor_drain, 1);
+    rb_define_method(cReactor, "drain", reactor_drain, -1);
     rb_define_method(cReactor, "stop", reactor_stop, 0);
     rb_define_method(cReactor, "backend", reactor_backend, 0);
     rb_define_method(cReactor, "stats", reactor_stats, 0);

@@ -268,14 +268,19 @@ static VALUE reactor_run(VALUE self)
  * Accepts no more and finishes every response in flight; then #run returns true. After the deadline it returns false.
  * May be called in a trap handler.
  *
- * @param seconds [Numeric]
+ * @overload drain(seconds, refuses = false)
+ *   @param seconds [Numeric]
+ *   @param refuses [Boolean] whether the listening sockets end to listen, for whoever has them: who comes is refused,
+ *     and who is connected already is served
  * @return [nil]
  */
-static VALUE reactor_drain(VALUE self, VALUE seconds)
+static VALUE reactor_drain(int argc, VALUE *argv, VALUE self)
 {
     struct static_reactor *reactor = get(self);
+    VALUE seconds, refuses;
 
-    rb_uw_control_drain(&reactor->control, &reactor->server, NUM2DBL(seconds));
+    rb_scan_args(argc, argv, "11", &seconds, &refuses);
+    rb_uw_control_drain(&reactor->control, &reactor->server, NUM2DBL(seconds), RTEST(refuses));
     return Qnil;
 }
 
@@ -319,7 +324,7 @@ void rb_uw_init_static_reactor(void)
     rb_define_method(cStaticReactor, "initialize", reactor_initialize, 2);
     rb_define_method(cStaticReactor, "listen", reactor_listen, 1);
     rb_define_method(cStaticReactor, "run", reactor_run, 0);
-    rb_define_method(cStaticReactor, "drain", reactor_drain, 1);
+    rb_define_method(cStaticReactor, "drain", reactor_drain, -1);
     rb_define_method(cStaticReactor, "stop", reactor_stop, 0);
     rb_define_method(cStaticReactor, "backend", reactor_backend, 0);
     rb_define_method(cStaticReactor, "log_lines_lost", reactor_log_lines_lost, 0);

@@ -36,6 +36,7 @@ module Upwell
     def initialize(app, configuration, listeners: nil)
       @configuration = configuration
       @reactor = Reactor.new(app, reactor_settings)
+      @owner = listeners.nil?
       @listeners = listeners || Listeners.new(configuration).open
       @urls = @listeners.map(&:url)
       @listeners.each { |listener| @reactor.listen(listener.socket) }
@@ -51,9 +52,11 @@ module Upwell
     # Accepts no more, and ends when every request in flight was answered. May be called in a trap handler.
     #
     # @param seconds [Numeric] the deadline
-    def drain(seconds = @configuration.drain_timeout)
+    # @param refuses [Boolean] whether clients that come now are refused, where others have the listening sockets, too; as a rule when they
+    #   were opened here
+    def drain(seconds = @configuration.drain_timeout, refuses: @owner)
       @deadline = Clock.now + seconds
-      @reactor.drain(seconds)
+      @reactor.drain(seconds, refuses)
     end
 
     # Ends at once. May be called in a trap handler.

@@ -44,6 +44,7 @@ module Upwell
     # @raise [BackendError] when the backend asked for does not work here
     def initialize(site, configuration, listeners: nil)
       @configuration = configuration
+      @owner = listeners.nil?
       listeners ||= Server::Listeners.open_for(configuration)
       @urls = listeners.map(&:url).uniq
       settings = configuration.reactor_settings.merge(access_log: site.access_log)
@@ -66,8 +67,9 @@ module Upwell
     # Accepts no more, and ends when every response in flight was sent. May be called in a trap handler.
     #
     # @param seconds [Numeric] the deadline
-    def drain(seconds = @configuration.drain_timeout)
-      @reactors.each { |reactor| reactor.drain(seconds) }
+    # @param refuses [Boolean] see {Server#drain}
+    def drain(seconds = @configuration.drain_timeout, refuses: @owner)
+      @reactors.each { |reactor| reactor.drain(seconds, refuses) }
     end
 
     # Ends at once. May be called in a trap handler.

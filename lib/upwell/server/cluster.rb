@@ -148,6 +148,7 @@ module Upwell
         Title.set("supervisor, draining")
         Log.tell("SIG#{name}: the workers end, #{Termination.sentence(nil, @configuration.drain_timeout)}; a second signal kills them")
         @restart.clear
+        Listeners.remove(@slots.flat_map(&:listeners))
         @slots.each(&:drain)
       end
 

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "fileutils"
 require "socket"
 
 module Upwell
@@ -14,10 +13,25 @@ module Upwell
       UNIX = "unix:"
 
       # A socket and how to tell where it listens.
-      Listener = Struct.new(:socket, :url) do
+      # A UNIX socket's file has a number, which no other gets as long as the socket is open.
+      Listener = Struct.new(:socket, :url, :file_number) do
         # @return [String, nil] of a UNIX socket
         def path
           url.delete_prefix(UNIX) if url.start_with?(UNIX)
+        end
+
+        # Takes a UNIX socket out of the file system, unless another server has put its own there.
+        def remove
+          File.unlink(path) if path && Listeners.file_number(path) == file_number
+        rescue SystemCallError
+          nil
+        end
+
+        # Has the kernel refuse clients, for all processes that have the socket.
+        def refuse
+          socket.shutdown(Socket::SHUT_RD)
+        rescue SystemCallError
+          nil # refused already
         end
       end
 
@@ -32,7 +46,21 @@ module Upwell
       #
       # @param listeners [Array<Listener>]
       def self.remove(listeners)
-        listeners.filter_map(&:path).uniq.each { |path| FileUtils.rm_f(path) }
+        listeners.uniq(&:path).each(&:remove)
+      end
+
+      # Has the kernel refuse clients, for all processes that have the sockets. Who is connected by TCP and not accepted is lost.
+      #
+      # @param listeners [Array<Listener>]
+      def self.refuse(listeners)
+        listeners.each(&:refuse)
+      end
+
+      # @param path [String]
+      # @return [Array<Integer>] what tells a file from any other that there is
+      def self.file_number(path)
+        status = File.lstat(path)
+        [status.dev, status.ino]
       end
 
       # @param configuration [Configuration]
@@ -141,7 +169,7 @@ module Upwell
         remove_stale(path)
         server = UNIXServer.new(path)
         server.listen(BACKLOG)
-        Listener.new(server, "#{UNIX}#{path}")
+        Listener.new(server, "#{UNIX}#{path}", Listeners.file_number(path))
       rescue SystemCallError, ArgumentError => e # the latter for a path that is too long
         reason = e.is_a?(ArgumentError) ? e.message : Reason.of(e)
         raise ConfigurationError, "cannot listen on unix:#{path}: #{reason}; choose another path with -b"

@@ -41,6 +41,7 @@ module Upwell
         @began ||= ready?
         succeeded = advance_successor
         bury_worker while @worker&.ended?
+        refuse_clients if @draining
         succeeded
       end
 
@@ -56,6 +57,7 @@ module Upwell
         @draining = true
         @start_at = nil
         workers.each { |worker| worker.drain(@drain_timeout) }
+        refuse_clients
       end
 
       # @return [Array<Worker>] the worker and its successor, as far as there are
@@ -97,7 +99,7 @@ module Upwell
       def advance_successor
         return true unless @successor
 
-        @worker.drain(@drain_timeout) if @successor.ready?
+        @worker.retire(@drain_timeout) if @successor.ready?
         !@successor.ended? || bury_successor
       end
 
@@ -120,6 +122,11 @@ module Upwell
         return Log.tell("worker #{index} was replaced (#{dead.pid} by #{@worker.pid})") if dead.draining?
 
         @worker ? tell_death(dead) : start_again(dead)
+      end
+
+      # A worker does so itself, and takes in who is connected.
+      def refuse_clients
+        Listeners.refuse(listeners) if workers.none?(&:ready?)
       end
 
       def note_end(dead)

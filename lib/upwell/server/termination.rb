@@ -30,7 +30,8 @@ module Upwell
         @draining = true
         tell(name) unless @quiet
         Title.set("server, draining")
-        @server.drain(@seconds)
+        Listeners.remove(@listeners)
+        @server.drain(@seconds, refuses: true)
       end
 
       def tell(name)
@@ -39,7 +40,6 @@ module Upwell
 
       def give_up(name)
         Log.tell("SIG#{name} again: ended with requests in flight")
-        Listeners.remove(@listeners)
         exit!(1)
       end
 

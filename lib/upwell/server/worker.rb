@@ -10,6 +10,7 @@ module Upwell
     class Worker
       BOOT_MAX = 60 # seconds to become ready
       VOICE_BYTES = 4096 # read at once
+      RETIRE = "r" # others serve from its sockets
       DRAIN_MARGIN = 2 # seconds beyond the worker's own deadline
 
       # @return [Integer]
@@ -24,7 +25,7 @@ module Upwell
       # @param inherited [Array<IO>] what the new process shall not keep
       # @param silence_max [Numeric] seconds that it may give no sign of life, once it is ready
       # @yieldparam voice [IO] told the backend once the worker accepts, and from then on that it lives
-      # @yieldparam alive [IO] at its end when the worker shall drain
+      # @yieldparam alive [IO] has a byte when the worker shall drain, and its end when nobody shall serve from its sockets any more
       # @yieldreturn [Integer] the exit status
       # @return [Worker]
       # @raise [SystemCallError] when the system has none to give
@@ -76,15 +77,24 @@ module Upwell
         !backend.nil?
       end
 
-      # Has it finish its requests and end.
+      # Has it finish its requests and end; its sockets are for others.
+      #
+      # @param seconds [Numeric] the deadline that the worker sets itself
+      def retire(seconds)
+        return if draining?
+
+        @alive.write_nonblock(RETIRE)
+        await_end(seconds)
+      rescue Errno::EPIPE
+        nil # it has ended
+      end
+
+      # Has it finish its requests, refuse who comes, and end.
       #
       # @param seconds [Numeric] the deadline that the worker sets itself
       def drain(seconds)
-        return if draining?
-
-        @draining = true
         @alive.close
-        @deadline = Clock.now + seconds + DRAIN_MARGIN
+        await_end(seconds)
       end
 
       # @return [Boolean]
@@ -133,6 +143,11 @@ module Upwell
       end
 
       private
+
+      def await_end(seconds)
+        @draining = true
+        @deadline = Clock.now + seconds + DRAIN_MARGIN
+      end
 
       def hear
         text = @ear.read_nonblock(VOICE_BYTES, exception: false)

@@ -14,7 +14,7 @@ module Upwell
       end
 
       # @param voice [IO] told the backend once the worker accepts, and from then on that it lives
-      # @param alive [IO] at its end when the worker shall drain, or the supervisor has gone
+      # @param alive [IO] see {Worker.fork}
       # @return [Integer] the exit status
       def run(voice, alive)
         Title.set("worker #{@slot.index}")
@@ -36,26 +36,39 @@ module Upwell
         trap("CHLD", "DEFAULT")
         trap("USR1", "IGNORE")
         trap("INT", "IGNORE") # a terminal sends it to everybody; the supervisor decides
-        Signals.new({ **Signals::QUESTIONS, "HUP" => ->(_) { @log_file.open_again }, "TERM" => ->(_) { drain } }).trap
+        Signals.new({ **Signals::QUESTIONS, "HUP" => ->(_) { @log_file.open_again }, "TERM" => ->(_) { retire } }).trap
       end
 
       def watch(alive)
         Thread.new do
           Thread.current.name = "upwell watch"
+          retire if alive.getc
           alive.read
-          drain
+          end_serving
         end
       end
 
-      # One that is still booting has nothing in flight.
-      def drain
-        return exit!(0) unless @server
-        return if @draining
+      # Others go on with its sockets.
+      def retire
+        drain(refuses: false) unless @draining
+      end
 
+      # Nobody does. Without a supervisor nobody kills it either, when it is late.
+      def end_serving
+        Listeners.remove(@slot.listeners)
+        drain(refuses: true)
+        sleep(@configuration.drain_timeout + Worker::DRAIN_MARGIN)
+        exit!(1)
+      end
+
+      # One that is still booting has nothing in flight.
+      def drain(refuses:)
+        return exit!(0) unless @server
+
+        tell_what_is_in_flight unless @draining
         @draining = true
         Title.set("worker #{@slot.index}, draining")
-        tell_what_is_in_flight
-        @server.drain
+        @server.drain(refuses: refuses)
       end
 
       def tell_what_is_in_flight

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -77,6 +78,50 @@ TEST(no_client_is_lost_between_a_server_that_drains_and_its_successor)
     for (int i = 0; uw_backends[i]; i++)
         for (int turns = 0; turns < MOMENTS && !uw_backend_probe(uw_backends[i]); turns++)
             a_client_comes_after(turns, uw_backends[i]->name);
+}
+
+static void check_refused(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK_EQUAL(-1, connect(fd, (struct sockaddr *)&address, sizeof address));
+    CHECK_EQUAL(ECONNREFUSED, errno);
+    close(fd);
+}
+
+/* Between the turns of the loop, which may be long. */
+static void listening_ends(const char *backend, bool drains)
+{
+    int listener = listen_on_loopback(), clients[MOMENTS];
+
+    open_server(&one, backend, listener);
+    for (int i = 0; i < MOMENTS; i++)
+        clients[i] = connect_to_it();
+    uw_server_end_listening(&one);
+    check_refused();
+    if (drains)
+        uw_server_drain(&one);
+    for (int i = 0; i < TURNS_MAX && drains && !uw_server_drained(&one); i++)
+        CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
+    CHECK_EQUAL(drains ? MOMENTS : 0, one.counts.accepted);
+    for (int i = 0; i < MOMENTS; i++)
+        close(clients[i]);
+    uw_server_close(&one);
+    close(listener);
+}
+
+TEST(who_is_connected_when_listening_ends_is_taken_in_and_others_are_refused)
+{
+    for (int i = 0; uw_backends[i]; i++)
+        if (!uw_backend_probe(uw_backends[i]))
+            listening_ends(uw_backends[i]->name, true);
+}
+
+TEST(a_server_that_is_closed_leaves_nobody_behind)
+{
+    for (int i = 0; uw_backends[i]; i++)
+        if (!uw_backend_probe(uw_backends[i]))
+            listening_ends(uw_backends[i]->name, false);
 }
 
 TEST_MAIN
