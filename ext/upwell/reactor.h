@@ -67,6 +67,9 @@ struct rb_uw_reactor {
     VALUE scheduler, idle;                   /* Array of Fiber */
     struct rb_uw_scheduler *fiber_scheduler; /* what `scheduler` holds */
     VALUE raised;                            /* what shall end #run, or nil */
+    VALUE starter, starting;                 /* the fiber that starts those of the pool; which one, or nil */
+    bool unstarted;                          /* `starting` has not begun yet */
+    struct uw_timer no_stack;                /* until it expires, no more fibers are started */
     size_t fibers, fibers_max;
     struct uw_list serving; /* exchanges; touched with the interpreter's lock only */
     size_t ending;          /* requests that have their response, and whose bodies and callbacks are being told so */

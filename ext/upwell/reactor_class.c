@@ -23,6 +23,8 @@ static void reactor_mark(void *data)
     rb_gc_mark_movable(reactor->scheduler);
     rb_gc_mark_movable(reactor->idle);
     rb_gc_mark_movable(reactor->raised);
+    rb_gc_mark_movable(reactor->starter);
+    rb_gc_mark_movable(reactor->starting);
     rb_gc_mark_movable(reactor->template);
     rb_gc_mark_movable(reactor->host);
     rb_gc_mark_movable(reactor->server_name);
@@ -42,6 +44,8 @@ static void reactor_compact(void *data)
     reactor->scheduler = rb_gc_location(reactor->scheduler);
     reactor->idle = rb_gc_location(reactor->idle);
     reactor->raised = rb_gc_location(reactor->raised);
+    reactor->starter = rb_gc_location(reactor->starter);
+    reactor->starting = rb_gc_location(reactor->starting);
     reactor->template = rb_gc_location(reactor->template);
     reactor->host = rb_gc_location(reactor->host);
     reactor->server_name = rb_gc_location(reactor->server_name);
@@ -98,7 +102,7 @@ static VALUE reactor_allocate(VALUE class)
     reactor->self = self;
     reactor->app = reactor->backend = reactor->root = reactor->template = Qnil;
     reactor->server_name = reactor->server_port = Qnil;
-    reactor->scheduler = reactor->raised = reactor->idle = Qnil;
+    reactor->scheduler = reactor->raised = reactor->idle = reactor->starter = reactor->starting = Qnil;
     reactor->ready.last = &reactor->ready.first;
     reactor->batch.last = &reactor->batch.first;
     uw_list_init(&reactor->serving);

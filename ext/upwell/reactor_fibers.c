@@ -6,7 +6,9 @@
 #include "reactor.h"
 #include "scheduler.h"
 
-static ID id_aset, id_keys, id_new;
+#define NO_STACK_NS UW_NS_PER_SECOND /* until it is tried again */
+
+static ID id_aset, id_keys, id_new, id_no_stack;
 #if RB_UW_RUBY(3, 2)
 static ID id_storage;
 #endif
@@ -17,6 +19,7 @@ void rb_uw_init_reactor_fibers(void)
     id_aset = rb_intern("[]=");
     id_keys = rb_intern("keys");
     id_new = rb_intern("new");
+    id_no_stack = rb_intern("no_stack");
 #if RB_UW_RUBY(3, 2)
     id_storage = rb_intern("storage");
 #endif
@@ -83,8 +86,16 @@ static void forget_locals(VALUE thread)
         rb_thread_local_aset(thread, rb_sym2id(RARRAY_AREF(keys, i)), Qnil);
 }
 
+static VALUE transfer(VALUE fiber)
+{
+    return rb_fiber_transfer(fiber, 0, NULL);
+}
+
+/* One that found no stack for another that it resumed is taken for resuming ever since, by Ruby, which never lets it go
+ * on: transferring to itself fails. */
 static VALUE clean(VALUE fiber)
 {
+    transfer(fiber);
     if (has_storage(fiber))
         rb_hash_foreach(storage_of(fiber), forget_stored, Qnil);
     rb_ivar_foreach(fiber, forget_ivar, (st_data_t)fiber);
@@ -162,35 +173,103 @@ static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
     const bool heir = has_storage(fiber);
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
+    reactor->unstarted = false;
     while (serve_batch(reactor, fiber, heir) && rest(reactor, fiber))
         ;
     reactor->fibers--;
     return Qnil;
 }
 
+/* The fiber that starts those of the pool. The root must not: where Ruby finds no stack for a fiber that a blocking one
+ * starts, it takes the thread for non-blocking, and then every request for blocking. */
+
+static VALUE report_no_stack(VALUE self)
+{
+    VALUE log = rb_const_get(rb_mUpwell, rb_intern("ErrorLog"));
+
+    return rb_funcall(log, id_no_stack, 2, rb_errinfo(), SIZET2NUM(rb_uw_reactor(self)->fibers - 1));
+}
+
+static VALUE start_next(VALUE self)
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+
+    reactor->unstarted = true;
+    reactor->fiber_scheduler->running = reactor->starting;
+    return transfer(reactor->starting);
+}
+
+static VALUE start_or_report(VALUE self)
+{
+    int state;
+
+    rb_protect(start_next, self, &state);
+    if (state && (rb_uw_ends_thread(rb_errinfo()) || !rb_uw_reactor(self)->unstarted))
+        rb_jump_tag(state);
+    return state ? report_no_stack(self) : Qnil;
+}
+
+static VALUE return_to_root(VALUE self)
+{
+    return transfer(rb_uw_reactor(self)->fiber_scheduler->root);
+}
+
+static VALUE run_starter(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+    int state = 0;
+
+    (void)unused, (void)argc, (void)argv, (void)blockarg;
+    while (!state) {
+        if (reactor->unstarted)
+            state = rb_uw_protect(return_to_root, self);
+        if (!state)
+            state = rb_uw_protect(start_or_report, self); /* until there is another one to start */
+    }
+    rb_jump_tag(state);
+}
+
 /* The root fiber, which turns the loop */
 
-/* One that has no request; or nil when all that there may be are busy. */
-static VALUE free_fiber(struct rb_uw_reactor *reactor)
+static bool may_start(const struct rb_uw_reactor *reactor)
 {
-    if (RARRAY_LEN(reactor->idle) > 0)
-        return rb_ary_pop(reactor->idle);
-    if (reactor->fibers == reactor->fibers_max)
-        return Qnil;
+    return reactor->fibers < reactor->fibers_max && !reactor->no_stack.active;
+}
+
+static void try_again(struct uw_loop *loop, struct uw_timer *timer)
+{
+    (void)loop;
+    uw_owner(timer, struct rb_uw_reactor, no_stack)->hurry = true; /* the turn ends */
+}
+
+/* Where there is no stack for it, requests wait for the fibers that there are. */
+static void start_fiber(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
+{
+    RB_OBJ_WRITE(reactor->self, &reactor->starting, rb_block_call(cFiber, id_new, 0, NULL, run_fiber, reactor->self));
     reactor->fibers++;
-    return rb_block_call(cFiber, id_new, 0, NULL, run_fiber, reactor->self);
+    rb_uw_scheduler_start(scheduler, reactor->starter);
+    reactor->starting = Qnil;
+    if (!reactor->unstarted)
+        return;
+    reactor->fibers--;
+    reactor->no_stack.expire = try_again;
+    uw_timer_start(scheduler->loop, &reactor->no_stack, uw_clock_ns() + NO_STACK_NS);
 }
 
 static bool can_serve(const struct rb_uw_reactor *reactor)
 {
-    return reactor->batch.first && (RARRAY_LEN(reactor->idle) > 0 || reactor->fibers < reactor->fibers_max);
+    return reactor->batch.first && (RARRAY_LEN(reactor->idle) > 0 || may_start(reactor));
 }
 
 static void serve_batches(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
 {
     rb_uw_reactor_begin_batch(reactor);
-    while (can_serve(reactor) && NIL_P(reactor->raised))
-        rb_uw_scheduler_start(scheduler, free_fiber(reactor));
+    while (can_serve(reactor) && NIL_P(reactor->raised)) {
+        if (RARRAY_LEN(reactor->idle) > 0)
+            rb_uw_scheduler_start(scheduler, rb_ary_pop(reactor->idle));
+        else
+            start_fiber(reactor, scheduler);
+    }
     if (!NIL_P(reactor->raised))
         rb_exc_raise(reactor->raised);
 }
@@ -226,6 +305,9 @@ static VALUE run(VALUE self)
     RB_OBJ_WRITE(self, &reactor->scheduler, rb_uw_scheduler_new(&reactor->server.loop));
     rb_fiber_scheduler_set(reactor->scheduler);
     reactor->fiber_scheduler = scheduler_of(reactor);
+    RB_OBJ_WRITE(self, &reactor->starter, rb_block_call(cFiber, id_new, 0, NULL, run_starter, self));
+    reactor->unstarted = true;
+    rb_uw_scheduler_start(reactor->fiber_scheduler, reactor->starter);
     while (rb_uw_reactor_goes_on(reactor) && !reactor->status) {
         int state = rb_uw_protect(serve_turn, self);
 
@@ -242,6 +324,7 @@ static void end_fibers(struct rb_uw_reactor *reactor)
         return;
     atomic_store(&reactor->ended, true);
     uw_server_stop(&reactor->server); /* threads of the application may wait for clients */
+    uw_timer_stop(&reactor->server.loop, &reactor->no_stack);
     rb_uw_reactor_tell_changed(reactor);
     rb_uw_scheduler_stop(scheduler_of(reactor));
     rb_fiber_scheduler_set(Qnil);

@@ -24,6 +24,14 @@ module Upwell
       Log.tell("Ignored, as it belongs to no request that is being served: ".b << text(error).b)
     end
 
+    # @param error [FiberError]
+    # @param fibers [Integer] that serve requests
+    # @return [void]
+    def self.no_stack(error, fibers)
+      Log.tell("No stack for another fiber beside the #{fibers} that serve: requests wait for these. It is tried again in a second. " \
+               "Less memory than it takes, or too many mappings, see vm.max_map_count: #{plain(error)}")
+    end
+
     def self.place(env)
       env ? " during #{env["REQUEST_METHOD"].to_s.b} #{env["PATH_INFO"].to_s.b}" : ""
     end

@@ -105,6 +105,23 @@ class FibersTest < Minitest::Test
     end
   end
 
+  def test_without_a_stack_for_another_fiber_requests_wait_for_those_that_there_are
+    serve do |server|
+      assert_equal "full", RawClient.get(server.port, "/fills").body
+      bodies, = get_all(server, ["/sleeps"] * 100)
+      assert_equal ["slept"] * 100, bodies
+      server.await(/No stack for another fiber beside the \d+ that serve/)
+      assert_match(/can't/, RawClient.get(server.port, "/resumes").body)
+      assert_equal ["slept"] * 3, get_all(server, ["/sleeps"] * 3).first
+      assert_equal "empty", RawClient.get(server.port, "/empties").body
+      sleep 1.1 # until it is tried again
+      bodies, seconds = get_all(server, ["/sleeps"] * 100)
+      assert_equal ["slept"] * 100, bodies
+      assert_operator seconds, :<, 5
+      assert_predicate server.stop, :success?
+    end
+  end
+
   def test_draining_waits_for_those_that_wait
     serve do |server|
       clients = Array.new(10) { ask(server, "/sleeps") }

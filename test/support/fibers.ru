@@ -1,7 +1,24 @@
 # frozen_string_literal: true
 
+require "fiddle/import"
 require "net/http"
 require "timeout"
+
+# Of the C library.
+module Mappings
+  extend Fiddle::Importer
+
+  PAGE = 4096
+  NONE = 0
+  READ = 1
+  PRIVATE = 2
+  ANONYMOUS = 32
+
+  dlload Fiddle.dlopen(nil)
+  extern "void *mmap(void *, size_t, int, int, int, long)"
+  extern "int mprotect(void *, size_t, int)"
+  extern "int munmap(void *, size_t)"
+end
 
 # What requests do that wait, or leave something behind. Each path is a method's name.
 class Waiting
@@ -66,6 +83,25 @@ class Waiting
     order << "second"
     sleep 0.05
     order.join(" ")
+  end
+
+  # Leaves no room for another stack: of as many memory mappings as a process may have, each takes two.
+  def fills(_env)
+    count = Integer(File.read("/proc/sys/vm/max_map_count"))
+    @mappings = Mappings.mmap(nil, count * Mappings::PAGE, Mappings::NONE, Mappings::PRIVATE | Mappings::ANONYMOUS, -1, 0)
+    pages = (0...count).step(2).lazy.map { |page| @mappings + (page * Mappings::PAGE) }
+    pages.find { |page| Mappings.mprotect(page, Mappings::PAGE, Mappings::READ).negative? } && "full"
+  end
+
+  def empties(_env)
+    Mappings.munmap(@mappings, Integer(File.read("/proc/sys/vm/max_map_count")) * Mappings::PAGE).zero? && "empty"
+  end
+
+  # What Ruby never lets go on again.
+  def resumes(_env)
+    100.times.map { Fiber.new { Fiber.yield }.tap(&:resume) } # more than have a stack in reserve
+  rescue FiberError => e
+    e.message
   end
 
   def fails(_env)
