@@ -11,7 +11,7 @@ module Upwell
     RACKUP_OPTIONS = %i[Host Port AccessLog app builder config daemonize debug environment heapfile include pid profile_file profile_mode quiet
                         require server warn].freeze
     # What needs the command: a handler serves in one process, and rackup keeps its own files.
-    COMMAND_ONLY = %i[workers worker_timeout preload environment log_file pid_file].freeze
+    COMMAND_ONLY = %i[workers boot_timeout worker_timeout preload environment log_file pid_file].freeze
     NAMES = (SETTINGS.map(&:name) - COMMAND_ONLY).freeze
 
     # Serves until SIGTERM or SIGINT. What cannot be configured ends the process with one sentence.

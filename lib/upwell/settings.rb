@@ -40,6 +40,7 @@ module Upwell
     Setting.new(:keep_alive_timeout, 65, :seconds, nil, "SECONDS", "between requests of a connection"),
     Setting.new(:write_timeout, 30, :seconds, nil, "SECONDS", "for a client to take 256 KiB of a response"),
     Setting.new(:stuck_timeout, 5, :seconds, nil, "SECONDS", "of computing without a wait; then the log says where (fibers, inline)"),
+    Setting.new(:boot_timeout, 60, :seconds, nil, "SECONDS", "for a worker to load the application; then it is killed"),
     Setting.new(:worker_timeout, 60, :seconds, nil, "SECONDS", "without a sign of life of a worker; then it is killed and replaced"),
     Setting.new(:drain_timeout, 30, :seconds, nil, "SECONDS", "for requests in flight when stopping")
   ].freeze

@@ -14,7 +14,7 @@ module Upwell
     BODY_BYTES_MAX = 65_536 # of requests that should have none
 
     SHARED = %i[port bind workers backend log_file pid_file connections_max head_bytes_max headers_max target_bytes_max head_timeout body_timeout
-                keep_alive_timeout write_timeout worker_timeout drain_timeout].freeze
+                keep_alive_timeout write_timeout boot_timeout worker_timeout drain_timeout].freeze
     private_constant :SHARED
 
     SETTINGS = [

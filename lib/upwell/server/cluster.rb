@@ -14,7 +14,8 @@ module Upwell
     # log file again, here and in the workers. SIGUSR1 replaces the workers one by one: each goes on until its successor is ready. SIGTTIN
     # has the workers tell where their threads are.
     class Cluster
-      SIGNALS = %w[TERM INT HUP USR1 USR2 TTIN CHLD].freeze
+      HARMLESS_SIGNALS = %w[HUP USR1 USR2 TTIN].freeze
+      SIGNALS = %w[TERM INT CHLD].freeze
       SIGNALS_BYTES_MAX = 4096 # read at once
 
       # @param configuration [Configuration]
@@ -37,8 +38,10 @@ module Upwell
       def run
         Title.set("supervisor")
         open_slots
+        trap("TTOU", "IGNORE") # would stop the process
+        trap_signals(HARMLESS_SIGNALS) # loading the application may take its time
         prepare
-        trap_signals
+        trap_signals(SIGNALS)
         @woke = Clock.now # when the current turn began: what is late is so by then, wherever the process is stopped
         turn until @status || @slots.all?(&:ready?)
         Log.announce(banner) unless @status || @configuration.quiet
@@ -72,7 +75,7 @@ module Upwell
 
       def fork_worker(slot)
         process = WorkerProcess.new(slot, @configuration, @log_file, @server_class, @load_app)
-        Worker.fork(inherited_needlessly(slot), @configuration.worker_timeout) { |voice, alive| process.run(voice, alive) }
+        Worker.fork(inherited_needlessly(slot), @configuration) { |voice, alive| process.run(voice, alive) }
       end
 
       # A worker that kept these would hold its siblings' ports and pipes open after the supervisor's death.
@@ -82,10 +85,9 @@ module Upwell
       end
 
       # A new worker has these handlers until it sets its own: what it gets meanwhile is not for the supervisor.
-      def trap_signals
-        trap("TTOU", "IGNORE") # would stop the process
+      def trap_signals(signals)
         supervisor = Process.pid
-        SIGNALS.each do |signal|
+        signals.each do |signal|
           trap(signal) { @signal_writer.write_nonblock("#{signal}\n", exception: false) if Process.pid == supervisor }
         end
       end

@@ -34,7 +34,7 @@ module Upwell
         @paths.each do |stream, path|
           stream.reopen(path, "a") if path
           stream.sync = true
-        rescue SystemCallError => e
+        rescue SystemCallError, IOError => e
           yield path, e
         end
       end

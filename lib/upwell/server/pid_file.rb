@@ -2,7 +2,7 @@
 
 module Upwell
   class Server
-    # Holds the process number while the server runs.
+    # Holds the process number while the server runs, and a lock: the number alone may be another program's by then.
     class PidFile
       # @param path [String, nil] nil: no file
       def initialize(path)
@@ -13,8 +13,11 @@ module Upwell
       def write
         return unless @path
 
-        refuse_live
-        File.write(@path, "#{Process.pid}\n")
+        @file = File.open(@path, File::RDWR | File::CREAT, 0o644)
+        refuse_live unless @file.flock(File::LOCK_EX | File::LOCK_NB)
+        @file.truncate(0)
+        @file.write("#{Process.pid}\n")
+        @file.flush
         @owner = Process.pid
       rescue SystemCallError => e
         raise ConfigurationError, "pid file #{@path} cannot be written: #{Reason.of(e)}; choose another with --pid-file"
@@ -31,8 +34,9 @@ module Upwell
 
       private
 
+      # A process that a dead server has left behind may have the lock, too.
       def refuse_live
-        pid = File.exist?(@path) ? File.read(@path).to_i : 0
+        pid = File.read(@path).to_i
         return unless pid.positive? && pid != Process.pid
 
         raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it first" if alive?(pid)

@@ -14,6 +14,7 @@ module Upwell
       # @param handlers [Hash{String => #call}] by the signal's name, called with it
       def initialize(handlers)
         @handlers = handlers
+        @before = {}
         @received = Thread::Queue.new
         @process = Process.pid
       end
@@ -23,8 +24,16 @@ module Upwell
       # @return [self]
       def trap
         @thread = Thread.new { loop { obey(@received.pop) } }.tap { |thread| thread.name = "upwell signals" }
-        @before = @handlers.keys.to_h { |name| [name, Signal.trap(name) { receive(name) }] }
+        @handlers.each_key { |name| take(name) }
         self
+      end
+
+      # Obeys more of them.
+      #
+      # @param handlers [Hash{String => #call}]
+      def add(handlers)
+        @handlers = @handlers.merge(handlers)
+        handlers.each_key { |name| take(name) }
       end
 
       # Leaves the signals to those who had them before.
@@ -34,6 +43,10 @@ module Upwell
       end
 
       private
+
+      def take(name)
+        @before[name] = Signal.trap(name) { receive(name) }
+      end
 
       def receive(name)
         return @received << name if Process.pid == @process

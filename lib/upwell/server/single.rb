@@ -22,9 +22,10 @@ module Upwell
       def run
         Title.set("server")
         listeners = Listeners.open_for(@configuration)
-        @server = @server_class.new(@load_app.call, @configuration, listeners: listeners)
-        signals(listeners).trap
+        signals = Signals.new(harmless_signals).trap # loading the application may take its time
         trap("TTOU", "IGNORE") # would stop the process
+        @server = @server_class.new(@load_app.call, @configuration, listeners: listeners)
+        signals.add(Termination.new(@server, listeners, @configuration.drain_timeout, quiet: @configuration.quiet).handlers)
         Log.announce("Upwell #{VERSION} serves on #{@server.description}, no workers") unless @configuration.quiet
         finished = @server.run
         Log.tell "ended with requests in flight" unless finished
@@ -35,13 +36,12 @@ module Upwell
 
       private
 
-      def signals(listeners)
-        Signals.new(
+      def harmless_signals
+        {
           **Signals::QUESTIONS,
-          **Termination.new(@server, listeners, @configuration.drain_timeout, quiet: @configuration.quiet).handlers,
           "HUP" => ->(_) { @log_file.open_again },
           "USR1" => ->(_) { Log.tell("SIGUSR1: a phased restart needs workers (-w N)") }
-        )
+        }
       end
     end
   end

@@ -8,7 +8,6 @@ module Upwell
     # it is ready, and then again and again that it lives ({Heartbeat}). The other is open as long as the worker shall serve: at its end the
     # worker drains, whether the supervisor closed it or died.
     class Worker
-      BOOT_MAX = 60 # seconds to become ready
       VOICE_BYTES = 4096 # read at once
       RETIRE = "r" # others serve from its sockets
       DRAIN_MARGIN = 2 # seconds beyond the worker's own deadline
@@ -23,13 +22,13 @@ module Upwell
       attr_reader :deadline
 
       # @param inherited [Array<IO>] what the new process shall not keep
-      # @param silence_max [Numeric] seconds that it may give no sign of life, once it is ready
+      # @param configuration [Configuration] has the seconds to become ready, and those without a sign of life from then on
       # @yieldparam voice [IO] told the backend once the worker accepts, and from then on that it lives
       # @yieldparam alive [IO] has a byte when the worker shall drain, and its end when nobody shall serve from its sockets any more
       # @yieldreturn [Integer] the exit status
       # @return [Worker]
       # @raise [SystemCallError] when the system has none to give
-      def self.fork(inherited, silence_max)
+      def self.fork(inherited, configuration)
         pipes = []
         2.times { pipes.concat(IO.pipe) }
         ear, voice, alive_reader, alive = pipes
@@ -38,20 +37,20 @@ module Upwell
           exit(yield(voice, alive_reader))
         end
         [voice, alive_reader].each(&:close)
-        new(pid, ear, alive, silence_max)
+        new(pid, ear, alive, configuration)
       rescue SystemCallError # no descriptors or no processes are left
         pipes.each(&:close)
         raise
       end
 
       # @see .fork
-      def initialize(pid, ear, alive, silence_max)
+      def initialize(pid, ear, alive, configuration)
         @pid = pid
         @ear = ear
         @alive = alive
-        @silence_max = silence_max
+        @silence_max = configuration.worker_timeout
         @born = Clock.now
-        @deadline = @born + BOOT_MAX
+        @deadline = @born + configuration.boot_timeout
         @draining = false
       end
 

@@ -19,6 +19,7 @@ module Upwell
       def run(voice, alive)
         Title.set("worker #{@slot.index}")
         trap_signals
+        @log_file.open_again # a SIGHUP may have come since the fork
         watch(alive)
         @configuration.after_fork_hooks.each { |hook| hook.call(@slot.index) }
         @server = @server_class.new(@load_app.call, @configuration, listeners: @slot.listeners)
