@@ -18,4 +18,5 @@ class Notes < Rails::Application
   config.action_cable.disable_request_forgery_protection = true
   config.action_controller.perform_caching = false
   config.active_support.isolation_level = ENV["ISOLATION"].to_sym if ENV["ISOLATION"]
+  config.active_job.queue_adapter = :solid_queue if ENV["QUEUE"]
 end

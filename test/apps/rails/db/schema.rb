@@ -6,4 +6,8 @@ ActiveRecord::Schema.define(version: 1) do
     t.text :body
     t.timestamps
   end
+
+  if defined?(SolidQueue)
+    load Gem.loaded_specs.fetch("solid_queue").full_gem_path + "/lib/generators/solid_queue/install/templates/db/queue_schema.rb"
+  end
 end

@@ -70,12 +70,14 @@ class ChecksController < ApplicationController
   end
 
   def enqueue
-    NoteJob.perform_later(Current.marker)
+    NoteJob.perform_later(Current.marker, params.fetch(:seconds, "0").to_f)
     render plain: Current.marker
   end
 
   def performed
-    render plain: Note.where(title: Current.marker, body: "performed").count.to_s
+    notes = Note.where(body: params.fetch(:body, "performed"))
+    notes = notes.where(title: Current.marker) if Current.marker
+    render plain: notes.count.to_s
   end
 
   private
