@@ -44,11 +44,13 @@ static VALUE hijack(VALUE self)
         return rb_hash_lookup(exchange->env, key_hijack_io);
     if (exchange->answered)
         rb_raise(rb_eIOError, "rack.hijack was called after the application had answered");
-    rb_check_frozen(exchange->env); /* where the socket is kept */
+    rb_hash_aset(exchange->env, key_hijack_io, Qnil); /* raises while env is frozen or iterated: better before */
     io = rb_uw_detach(exchange);
-    if (NIL_P(io))
+    if (NIL_P(io)) {
+        rb_hash_delete(exchange->env, key_hijack_io);
         rb_raise(rb_eIOError, "the connection cannot be hijacked: the client is gone, or has not read the answers to "
                               "its requests before");
+    }
     exchange->hijacked = true;
     rb_hash_aset(exchange->env, key_hijack_io, io);
     return io;

@@ -72,6 +72,17 @@ class HijackTest < Minitest::Test
     end
   end
 
+  def test_an_env_that_cannot_keep_the_socket_keeps_the_connection
+    serve do |server|
+      RawClient.open(server.port) do |client|
+        ask(client, "/iterates")
+        assert_match(/can't add a new key into hash/, client.response.body)
+        ask(client, "/full")
+        assert_equal "hijacked", client.response.body
+      end
+    end
+  end
+
   def test_it_is_too_late_once_the_application_has_answered
     serve do |server|
       assert_equal "rack.hijack was called after the application had answered", RawClient.get(server.port, "/late").body

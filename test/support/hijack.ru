@@ -36,6 +36,12 @@ class Hijacker
     raise
   end
 
+  def iterates(env)
+    env.each { |key, value| value.call if key == "rack.hijack" }
+  rescue RuntimeError => e
+    [200, {}, [e.message]]
+  end
+
   def switch(_env)
     [101, { "connection" => "upgrade", "upgrade" => "echo" }, lambda { |io|
       io.write(io.readpartial(100)) until io.eof?
