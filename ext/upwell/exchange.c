@@ -154,13 +154,25 @@ static VALUE report(VALUE argument)
     return rb_funcall(log, id_report, 2, exchange->error, exchange->env);
 }
 
+/* Calls `function`. Returns the error that it raises, or nil; what is to end the thread or the process passes. */
+static VALUE error_of(VALUE (*function)(VALUE), VALUE argument)
+{
+    VALUE error;
+    int state;
+
+    rb_protect(function, argument, &state);
+    if (!state)
+        return Qnil;
+    error = rb_errinfo();
+    if (rb_uw_ends_thread(error))
+        rb_jump_tag(state);
+    rb_set_errinfo(Qnil);
+    return error;
+}
+
 static void report_error(struct rb_uw_exchange *exchange)
 {
-    int state = 0;
-
-    rb_protect(report, (VALUE)exchange, &state);
-    if (state)
-        rb_set_errinfo(Qnil); /* a log that cannot be written must not end the server */
+    error_of(report, (VALUE)exchange); /* a log that cannot be written must not end the server */
 }
 
 /* The client left: its Errno::EPIPE or IOError has done its work by unwinding the body. */
@@ -201,33 +213,22 @@ static VALUE close_body(VALUE argument)
     return Qnil;
 }
 
-static void close_protected(struct rb_uw_exchange *exchange)
+static VALUE close_or_report(VALUE argument)
 {
-    int state = 0;
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+    VALUE error = NIL_P(exchange->closer) ? Qnil : error_of(close_body, argument);
 
-    if (NIL_P(exchange->closer))
-        return;
-    rb_protect(close_body, (VALUE)exchange, &state);
-    if (state) {
-        exchange->error = rb_errinfo();
-        rb_set_errinfo(Qnil);
-        report_error(exchange);
-    }
+    if (NIL_P(error))
+        return Qnil;
+    exchange->error = error;
+    report_error(exchange);
+    return Qnil;
 }
 
 static VALUE send_error_of(VALUE argument)
 {
     send_error((struct rb_uw_exchange *)argument);
     return Qnil;
-}
-
-static void send_error_protected(struct rb_uw_exchange *exchange)
-{
-    int state = 0;
-
-    rb_protect(send_error_of, (VALUE)exchange, &state);
-    if (state)
-        rb_set_errinfo(Qnil);
 }
 
 /* Rescues whatever the application, or the sending of its response, has raised. */
@@ -244,7 +245,7 @@ static VALUE fail(VALUE argument, VALUE error)
     if (!client_left(exchange) && !rb_uw_ends_thread(error))
         report_error(exchange);
     if (!exchange->done)
-        send_error_protected(exchange);
+        error_of(send_error_of, argument);
     if (rb_uw_ends_thread(error))
         rb_exc_raise(error);
     return Qnil;
@@ -276,42 +277,35 @@ static VALUE call_back(VALUE argument)
 static void call_back_protected(VALUE callable, struct rb_uw_exchange *exchange)
 {
     struct callback callback = {callable, exchange};
-    VALUE error = exchange->error;
-    int state = 0;
+    VALUE before = exchange->error, error = error_of(call_back, (VALUE)&callback);
 
-    rb_protect(call_back, (VALUE)&callback, &state);
-    if (!state)
+    if (NIL_P(error))
         return;
-    exchange->error = rb_errinfo();
-    if (rb_uw_ends_thread(exchange->error))
-        rb_jump_tag(state);
-    rb_set_errinfo(Qnil);
-    report_error(exchange);
     exchange->error = error;
+    report_error(exchange);
+    exchange->error = before;
 }
 
 /* Runs what env["rack.response_finished"] holds, the last first, when the response is on its way: on the thread and the
  * fiber of the request, and before another request is served there. So frameworks can give back what belongs to it. */
-static void tell_finished(struct rb_uw_exchange *exchange)
+static VALUE tell_finished(VALUE argument)
 {
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
     VALUE callables = NIL_P(exchange->env) ? Qnil : rb_hash_lookup(exchange->env, key_finished);
 
     if (!RB_TYPE_P(callables, T_ARRAY) || RARRAY_LEN(callables) == 0)
-        return;
+        return Qnil;
     rb_uw_reactor_flush(exchange->reactor);
     if (exchange->lost && NIL_P(exchange->error))
         exchange->error = rb_exc_new_cstr(rb_eIOError, "the client left before the response was complete");
     for (long i = RARRAY_LEN(callables) - 1; i >= 0; i--)
         call_back_protected(rb_ary_entry(callables, i), exchange);
+    return Qnil;
 }
 
 static VALUE tell_application(VALUE argument)
 {
-    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
-
-    close_protected(exchange);
-    tell_finished(exchange);
-    return Qnil;
+    return rb_ensure(close_or_report, argument, tell_finished, argument);
 }
 
 static VALUE end_telling(VALUE argument)
@@ -323,16 +317,28 @@ static VALUE end_telling(VALUE argument)
     return Qnil;
 }
 
-static VALUE end_response(VALUE argument)
+static VALUE give_back(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
-    if (!exchange->done && !exchange->hijacked)
-        send_error_protected(exchange); /* Thread#kill, or a throw that is caught further out */
     if (!exchange->done)
         force_finish(exchange);
     exchange->reactor->ending++;
     return rb_ensure(tell_application, argument, end_telling, argument);
+}
+
+static VALUE send_something(VALUE argument)
+{
+    const struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    if (!exchange->done && !exchange->hijacked)
+        error_of(send_error_of, argument); /* Thread#kill, or a throw that is caught further out */
+    return Qnil;
+}
+
+static VALUE end_response(VALUE argument)
+{
+    return rb_ensure(send_something, argument, give_back, argument);
 }
 
 static VALUE end_service(VALUE argument)

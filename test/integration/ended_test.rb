@@ -20,6 +20,26 @@ class EndedTest < Minitest::Test
     end
   end
 
+  def test_a_body_whose_close_ends_its_thread_does_so_and_the_rest_is_told
+    serve(%w[threads:1]) do |server|
+      before = RawClient.get(server.port, "/thread").body
+      assert_equal "plain", RawClient.get(server.port, "/exits_in_close").body
+      after = RawClient.get(server.port, "/thread").body
+      assert_match(/ nil\z/, before)
+      assert_match(/ true\z/, after)
+      refute_equal before.to_i, after.to_i
+    end
+  end
+
+  def test_a_body_whose_close_ends_the_thread_of_the_loop_ends_the_server
+    BACKENDS.product(%w[inline fibers]) do |backend, mode|
+      ServerProcess.open("--backend", backend, "--mode", mode, app: "ended.ru") do |server|
+        assert_equal "plain", RawClient.get(server.port, "/exits_in_close").body
+        assert_predicate server.await_end, :success?
+      end
+    end
+  end
+
   def test_a_fiber_that_is_raised_into_when_it_rests_ends_alone
     serve(%w[fibers]) do |server|
       3.times do

@@ -11,6 +11,16 @@ class Ended
     end
   end
 
+  Exiting = Class.new do
+    def each
+      yield "plain"
+    end
+
+    def close
+      Thread.exit
+    end
+  end
+
   def call(env)
     send(env["PATH_INFO"].delete_prefix("/"), env)
   end
@@ -27,6 +37,15 @@ class Ended
 
   def interrupts(_env)
     raise Interrupt
+  end
+
+  def exits_in_close(env)
+    env["rack.response_finished"] << ->(*) { @told = true }
+    [200, {}, Exiting.new]
+  end
+
+  def thread(_env)
+    [200, {}, ["#{Thread.current.object_id} #{@told.inspect}"]]
   end
 
   # Raises into its fiber when that has long answered.
