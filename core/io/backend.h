@@ -13,6 +13,13 @@
 #define UW_NO_PROCESSOR EUSERS /* the backend needs a second processor, and this process may use one only */
 #define UW_ONCE 0x100U         /* beside the events of uw_backend.interest */
 
+/* What a wait has told. */
+enum uw_told {
+    UW_TOLD_ALL,     /* that had come when it began, if loop->overdue */
+    UW_TOLD_SOME,    /* perhaps not all: it was interrupted, or there was too much */
+    UW_TOLD_NOTHING, /* for as long as it was to last, there was nothing */
+};
+
 struct uw_backend {
     const char *name;
 
@@ -34,8 +41,8 @@ struct uw_backend {
     void (*settle)(struct uw_loop *loop);
 
     /* Sets loop->now_ns when the wait is over, before anything is delivered: deadlines are counted from it. Waits at
-     * most `wait_ns` (UW_FOREVER: without end; 0: not at all) and delivers with uw_finish or uw_ready. Returns 0 or
-     * -errno. */
+     * most `wait_ns` (UW_FOREVER: without end; 0: not at all) and delivers with uw_finish or uw_ready. Returns an enum
+     * uw_told or -errno. */
     int (*wait)(struct uw_loop *loop, int64_t wait_ns);
 
     /* Readiness backends: changes the events (POLLIN, POLLPRI, POLLOUT) waited for on `fd` from `old` to `new`, which

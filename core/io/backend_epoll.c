@@ -121,17 +121,23 @@ static int epoll_wait_events(struct uw_loop *loop, int64_t wait_ns)
     struct epoll_event events[EVENTS_PER_WAIT];
     int count = epoll_wait(epoll_of(loop), events, EVENTS_PER_WAIT, uw_wait_ms(wait_ns));
     bool strays = false;
+    int error;
 
     loop->now_ns = uw_clock_ns();
     if (count < 0)
-        return errno == EINTR ? 0 : -errno;
+        return errno == EINTR ? UW_TOLD_SOME : -errno;
+    if (count == 0)
+        return UW_TOLD_NOTHING;
     for (int i = 0; i < count; i++) {
         if (awaited(loop->backend_state, &events[i]))
             uw_ready(loop, descriptor_of(&events[i]), events[i].events);
         else
             strays = true;
     }
-    return strays ? leave_closed_behind(loop) : 0;
+    error = strays ? leave_closed_behind(loop) : 0;
+    if (error)
+        return error;
+    return count < EVENTS_PER_WAIT ? UW_TOLD_ALL : UW_TOLD_SOME;
 }
 
 const struct uw_backend uw_backend_epoll = {

@@ -24,6 +24,7 @@
 #define RECEIVE_GROUP 0
 #define ACCEPT_DONTWAIT (1U << 1)          /* IORING_ACCEPT_DONTWAIT, which liburing 2.3 does not name */
 #define POLLING_IDLE_MS 20                 /* without a submission, after which the polling thread sleeps */
+#define POLLING_WAIT_NS UW_NS_PER_MS       /* for the polling thread, in a turn that began late */
 #define CLOSE_WAIT_NS (100 * UW_NS_PER_MS) /* for an operation that cannot be cancelled */
 #define CLOSE_TURNS_MAX 1000
 
@@ -37,6 +38,8 @@ struct ring {
     struct io_uring_buf_ring *buffers;
     char *memory;             /* of the buffers */
     unsigned received, sends; /* since the last wait: buffers filled; sends queued, which most often complete at once */
+    unsigned told;            /* in this wait: completions */
+    bool starved;             /* in this wait: there was a receive without a free buffer */
     struct uw_operation *uncancelled; /* to be cancelled once there is a submission entry */
     struct uw_operation *delivered;   /* in its callback, and not in the kernel meanwhile */
 };
@@ -505,6 +508,7 @@ static int take(struct uw_loop *loop, const struct io_uring_cqe *cqe, int place)
     struct ring *ring = ring_of(loop);
     int buffer = cqe->flags & IORING_CQE_F_BUFFER ? (int)(cqe->flags >> IORING_CQE_BUFFER_SHIFT) : -1;
 
+    ring->starved |= cqe->res == -ENOBUFS;
     if (operation) {
         if (buffer >= 0)
             operation->data = buffer_at(ring, buffer);
@@ -530,6 +534,7 @@ static void take_all(struct uw_loop *loop)
                 __builtin_prefetch(operation_of(batch[i + PREFETCHED_AHEAD]));
             buffers += take(loop, batch[i], buffers);
         }
+        ring->told += count;
         ring->received += (unsigned)buffers;
         io_uring_buf_ring_cq_advance(&ring->uring, ring->buffers, buffers);
         /* That advanced both rings by the number of buffers; the rest are completions without one. */
@@ -606,30 +611,47 @@ static int submit_and_wait_some(struct ring *ring, unsigned least, int64_t wait_
     return io_uring_submit_and_wait_timeout(&ring->uring, &first, least, &timeout, NULL);
 }
 
+/* What could not be received goes to the polling thread again, and that takes it in its own time. */
+static bool submits_later(const struct ring *ring)
+{
+    return ring->starved && ring->uring.flags & IORING_SETUP_SQPOLL;
+}
+
 static int submit_and_wait(struct uw_loop *loop, int64_t wait_ns)
 {
     struct ring *ring = ring_of(loop);
     unsigned least;
+    int result;
 
+    if (loop->overdue) /* to wait for a full queue lifts the kernel's bound on what one call completes */
+        return submit_and_wait_some(ring, COMPLETIONS, submits_later(ring) ? POLLING_WAIT_NS : wait_ns);
     if (wait_ns == 0)
         return io_uring_submit_and_get_events(&ring->uring);
     least = least_completions(ring, loop->gather_max);
-    return submit_and_wait_some(ring, least, least > 1 && wait_ns > UW_GATHER_NS ? UW_GATHER_NS : wait_ns);
+    if (least == 1 || wait_ns <= UW_GATHER_NS)
+        return submit_and_wait_some(ring, least, wait_ns);
+    result = submit_and_wait_some(ring, least, UW_GATHER_NS);
+    return result == -ETIME ? 0 : result; /* there may be something yet */
 }
 
 static int ring_wait(struct uw_loop *loop, int64_t wait_ns)
 {
+    struct ring *ring = ring_of(loop);
     int result;
 
-    if (ring_of(loop)->uncancelled)
+    if (ring->uncancelled)
         cancel_again(loop);
-    result = submit_and_wait(loop, ring_of(loop)->uncancelled ? 0 : wait_ns);
+    result = submit_and_wait(loop, ring->uncancelled ? 0 : wait_ns);
     loop->now_ns = uw_clock_ns();
     /* EBUSY, EAGAIN: the kernel wants completions taken before it accepts more. */
     if (result < 0 && result != -ETIME && result != -EINTR && result != -EBUSY && result != -EAGAIN)
         return result;
+    ring->told = 0;
+    ring->starved = false;
     take_all(loop);
-    return 0;
+    if (result == -ETIME && !ring->told)
+        return UW_TOLD_NOTHING;
+    return ring->starved || (result < 0 && result != -ETIME) ? UW_TOLD_SOME : UW_TOLD_ALL;
 }
 
 const struct uw_backend uw_backend_io_uring = {

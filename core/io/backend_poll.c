@@ -126,7 +126,9 @@ static int poll_wait(struct uw_loop *loop, int64_t wait_ns)
 
     loop->now_ns = uw_clock_ns();
     if (count < 0)
-        return errno == EINTR ? 0 : -errno;
+        return errno == EINTR ? UW_TOLD_SOME : -errno;
+    if (count == 0)
+        return UW_TOLD_NOTHING;
     /* From the end, since callbacks add at the end and a deletion moves the last item to an earlier place: at worst an
      * item is seen in the next turn, for its descriptor is still ready then. */
     for (int i = set->count - 1; i >= 0 && count > 0; i--) {
@@ -141,7 +143,7 @@ static int poll_wait(struct uw_loop *loop, int64_t wait_ns)
             uw_ready(loop, item.fd, (unsigned)item.revents);
         }
     }
-    return 0;
+    return UW_TOLD_ALL;
 }
 
 const struct uw_backend uw_backend_poll = {

@@ -8,6 +8,10 @@
 #include "io/backend.h"
 #include "io/send.h"
 
+/* In a turn that began late; see catch_up. */
+#define RESULTS_PER_LOOK 256
+#define LOOKS_MIN 4
+
 static void woken(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     uint64_t count;
@@ -127,13 +131,13 @@ static void deliver_completed(struct uw_loop *loop)
     }
 }
 
-static void expire_timers(struct uw_loop *loop)
+static void expire_timers(struct uw_loop *loop, int64_t until_ns)
 {
     struct uw_list expired;
     struct uw_timer *timer;
 
     uw_list_init(&expired);
-    uw_timers_expire(&loop->timers, loop->now_ns, &expired);
+    uw_timers_expire(&loop->timers, until_ns, &expired);
     while ((timer = uw_timers_take(&loop->timers, &expired)))
         (timer->expire ? timer->expire : loop->expire)(loop, timer);
 }
@@ -162,26 +166,46 @@ void uw_loop_receive(struct uw_loop *loop)
     }
 }
 
-static int64_t bounded_wait(struct uw_loop *loop, int64_t wait_ns)
+/* How long to wait in a turn that begins at `now_ns`. */
+static int64_t bounded_wait(struct uw_loop *loop, int64_t wait_ns, int64_t now_ns)
 {
-    int64_t next_ns = uw_timers_next_ns(&loop->timers), now_ns;
+    int64_t next_ns = uw_timers_next_ns(&loop->timers);
 
-    if (loop->completed || wait_ns == 0)
+    loop->overdue = next_ns <= now_ns;
+    if (loop->overdue || loop->completed)
         return 0;
-    if (next_ns == INT64_MAX)
-        return wait_ns;
-    now_ns = uw_clock_ns();
-    if (next_ns <= now_ns)
-        return 0;
-    return next_ns - now_ns < wait_ns ? next_ns - now_ns : wait_ns;
+    return next_ns != INT64_MAX && next_ns - now_ns < wait_ns ? next_ns - now_ns : wait_ns;
+}
+
+static int look(struct uw_loop *loop, int64_t wait_ns)
+{
+    int told = loop->backend->wait(loop, wait_ns);
+
+    atomic_store_explicit(&loop->waiting, false, memory_order_relaxed);
+    deliver_completed(loop);
+    uw_loop_receive(loop);
+    return told;
+}
+
+/* Looks until all has been told that was there when a deadline passed: its owner may have kept it while the loop's
+ * thread was away, stopped or computing. No longer than it takes for every operation to have had a result, or a flood
+ * would keep timers from expiring. */
+static int catch_up(struct uw_loop *loop, int told)
+{
+    size_t looks = loop->pending / RESULTS_PER_LOOK + LOOKS_MIN;
+
+    while (told == UW_TOLD_SOME && looks-- > 0)
+        told = look(loop, 0);
+    return told;
 }
 
 int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
 {
-    int error;
+    int64_t begin_ns = uw_clock_ns();
+    int told;
 
     UW_ASSERT_OWNER(loop);
-    wait_ns = bounded_wait(loop, wait_ns);
+    wait_ns = bounded_wait(loop, wait_ns, begin_ns);
     if (wait_ns > 0) {
         /* Sequentially consistent with uw_loop_post: either it sees `waiting`, or its message is seen here. */
         atomic_store(&loop->waiting, true);
@@ -190,15 +214,14 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
     }
     loop->turns++;
     loop->turning = true;
-    error = loop->backend->wait(loop, wait_ns);
-    atomic_store_explicit(&loop->waiting, false, memory_order_relaxed);
-
-    deliver_completed(loop);
-    uw_loop_receive(loop);
-    expire_timers(loop);
+    told = look(loop, wait_ns);
+    if (loop->overdue)
+        told = catch_up(loop, told);
+    /* By the time that was looked up to, not by the present: who knows what has come since. */
+    expire_timers(loop, told == UW_TOLD_NOTHING ? begin_ns + wait_ns : begin_ns);
     loop->turning = false;
     uw_send_end_turn(loop);
-    return error;
+    return told < 0 ? told : 0;
 }
 
 bool uw_loop_queues(const struct uw_loop *loop)

@@ -1,4 +1,8 @@
 /* Timers, waking, posting, cancelling, errors and closing. */
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+
 #include "contract.h"
 
 #define POSTERS 4
@@ -57,6 +61,149 @@ CONTRACT(a_timer_of_the_past_comes_in_the_next_turn)
     uw_timer_start(&loop, &timer, 1);
     CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
     CHECK_EQUAL(1, results);
+}
+
+#define CLIENTS 700 /* more than any backend tells at once */
+#define ALLOWED_NS (20 * UW_NS_PER_MS)
+
+/* Waits for something to receive until a deadline, as a server does. */
+static struct client {
+    struct uw_operation receive;
+    struct uw_timer deadline;
+    int pair[2];
+} clients[CLIENTS];
+static int served, timed_out;
+
+static void serve(struct uw_loop *on, struct uw_operation *operation, int32_t result)
+{
+    struct client *client = uw_owner(operation, struct client, receive);
+
+    if (result > 0) {
+        served += client->deadline.active;
+        uw_timer_stop(on, &client->deadline);
+    }
+}
+
+static void time_out(struct uw_loop *on, struct uw_timer *timer)
+{
+    (void)on;
+    (void)timer;
+    timed_out++;
+}
+
+static void allow_descriptors(rlim_t count)
+{
+    struct rlimit limit;
+
+    CHECK_EQUAL(0, getrlimit(RLIMIT_NOFILE, &limit));
+    if (limit.rlim_cur < count)
+        limit.rlim_cur = count;
+    CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+static void connect_clients(int count)
+{
+    allow_descriptors(2 * CLIENTS + 100);
+    served = timed_out = 0;
+    for (struct client *client = clients; client < clients + count; client++) {
+        *client = (struct client){.deadline.expire = time_out};
+        make_pair(client->pair);
+        client->receive = (struct uw_operation){.verb = UW_RECEIVE, .fd = client->pair[0], .complete = serve};
+        uw_submit(&loop, &client->receive);
+    }
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+}
+
+static void start_deadlines(int count)
+{
+    for (struct client *client = clients; client < clients + count; client++)
+        uw_timer_start(&loop, &client->deadline, uw_clock_ns() + ALLOWED_NS);
+}
+
+static void disconnect_clients(int count)
+{
+    for (struct client *client = clients; client < clients + count; client++)
+        if (client->receive.pending)
+            cancel(&client->receive);
+    for (struct client *client = clients; client < clients + count; client++)
+        close_pair(client->pair);
+}
+
+static void send_from_clients(int count)
+{
+    for (int i = 0; i < count; i++)
+        if (write(clients[i].pair[1], "a", 1) != 1)
+            abort();
+}
+
+static void sleep_beyond_deadlines(void)
+{
+    static const struct timespec long_enough = {.tv_nsec = 2 * ALLOWED_NS};
+
+    (void)nanosleep(&long_enough, NULL);
+}
+
+CONTRACT(what_came_before_a_late_turn_is_told_before_deadlines_pass)
+{
+    struct client *last = &clients[CLIENTS - 1];
+
+    connect_clients(CLIENTS);
+    start_deadlines(CLIENTS);
+    send_from_clients(CLIENTS - 1);
+    sleep_beyond_deadlines();
+    turn_until(&timed_out, 1);
+    CHECK_EQUAL(CLIENTS - 1, served);
+    CHECK(timed_out == 1 && !last->deadline.active); /* who has sent nothing */
+    disconnect_clients(CLIENTS);
+}
+
+static void be_away(int number)
+{
+    CHECK_EQUAL(SIGALRM, number);
+    send_from_clients(1);
+    sleep_beyond_deadlines();
+}
+
+/* As when a process is stopped, and goes on. */
+CONTRACT(what_came_during_an_interruption_is_told_before_deadlines_pass)
+{
+    struct sigaction action = {.sa_handler = be_away};
+    struct itimerval soon = {.it_value.tv_usec = 1000};
+
+    connect_clients(1);
+    start_deadlines(1);
+    CHECK_EQUAL(0, sigaction(SIGALRM, &action, NULL));
+    CHECK_EQUAL(0, setitimer(ITIMER_REAL, &soon, NULL));
+    while (!served && !timed_out)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
+    CHECK(served == 1 && !timed_out);
+    disconnect_clients(1);
+}
+
+static void ignore_result(struct uw_loop *on, struct uw_operation *operation, int32_t result)
+{
+    (void)on;
+    (void)operation;
+    (void)result;
+}
+
+/* Descriptors that are always ready: there is no end of results. */
+CONTRACT(a_flood_of_results_keeps_no_timer_from_expiring)
+{
+    struct uw_timer timer = {.expire = time_out};
+
+    connect_clients(CLIENTS);
+    for (struct client *client = clients; client < clients + CLIENTS; client++) {
+        cancel(&client->receive);
+        client->receive = (struct uw_operation){
+            .verb = UW_WATCH, .fd = client->pair[0], .length = POLLOUT, .complete = ignore_result};
+        uw_submit(&loop, &client->receive);
+    }
+    uw_timer_start(&loop, &timer, 1);
+    CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    CHECK_EQUAL(1, timed_out);
+    disconnect_clients(CLIENTS);
 }
 
 static int64_t time_turn(int64_t wait_ns)

@@ -1,0 +1,77 @@
+# frozen_string_literal: true
+
+require "tmpdir"
+require_relative "../test_helper"
+
+# While its thread is away a server cannot see what its clients have sent in time: it looks before it gives them up.
+class LateTest < Minitest::Test
+  ALLOWED = 1.5 # seconds
+  CLIENTS = 300 # more than a backend tells at once
+
+  def setup
+    @dir = Dir.mktmpdir
+    @ended = File.join(@dir, "ended")
+  end
+
+  def teardown
+    FileUtils.rm_rf(@dir)
+  end
+
+  def each_server(modes)
+    BACKENDS.product(modes) do |backend, mode|
+      arguments = ["--head-timeout", ALLOWED.to_s, "--keep-alive-timeout", ALLOWED.to_s]
+      ServerProcess.open("--backend", backend, "--mode", mode, *arguments, app: "late.ru") { |server| yield server }
+    end
+  end
+
+  def await
+    Timeout.timeout(10) { sleep 0.005 until yield }
+  end
+
+  # @return [Array<RawClient>] that the server has accepted
+  def connect(server)
+    wanted = server.descriptors + CLIENTS
+    Array.new(CLIENTS) { RawClient.new(server.port) }.tap { await { server.descriptors >= wanted } }
+  end
+
+  def ask(client, query = "")
+    client.write("GET /?#{query} HTTP/1.1\r\nHost: a\r\n\r\n")
+  end
+
+  # Half of them for the first time, and the others on a connection that is kept. The block has the server go away, and
+  # gives what has it come back.
+  def assert_all_answered(server)
+    clients = connect(server)
+    clients.first(CLIENTS / 2).each { |client| ask(client) }.each(&:response)
+    come_back = yield
+    clients.each { |client| ask(client) }
+    sleep ALLOWED * 1.2
+    come_back.call
+    assert_equal({ 200 => CLIENTS }, clients.map { |client| client.response.status }.tally)
+  end
+
+  def test_requests_that_came_while_the_application_computed
+    each_server(%w[fibers inline]) do |server|
+      FileUtils.rm_f(@ended)
+      assert_all_answered(server) do
+        ask(RawClient.new(server.port), @ended)
+        await { state(server) == "R" }
+        -> { FileUtils.touch(@ended) }
+      end
+    end
+  end
+
+  def test_requests_that_came_while_the_process_was_stopped
+    each_server(MODES) do |server|
+      assert_all_answered(server) do
+        server.signal("STOP")
+        await { state(server) == "T" }
+        -> { server.signal("CONT") }
+      end
+    end
+  end
+
+  def state(server)
+    File.read("/proc/#{server.pid}/stat")[/\) (\w)/, 1]
+  end
+end
