@@ -117,6 +117,41 @@ class SupervisionTest < Minitest::Test
     assert system("prlimit", "--pid", server.pid.to_s, "--nofile=#{descriptors}")
   end
 
+  # A thread of a preloaded application lives in the supervisor, and may wait for any child.
+  def test_a_worker_that_the_application_has_waited_for_is_replaced
+    Dir.mktmpdir do |folder|
+      app = File.join(folder, "config.ru")
+      File.write(app, "Thread.new { loop { Process.wait rescue sleep 0.01 } }\nrun ->(_) { [200, {}, [Process.pid.to_s]] }\n")
+      ServerProcess.open("-w", "2", "--preload", app: app) do |server|
+        victim, other = server.workers
+        Process.kill("KILL", victim)
+        server.await(/\(#{victim}\) died: .*; another is started/)
+        Timeout.timeout(PATIENCE) { await { server.workers.size == 2 } }
+        assert_includes server.workers, other
+        server.stop
+      end
+    end
+  end
+
+  # Here the application has broken it.
+  def test_a_supervisor_that_fails_leaves_requests_to_be_finished
+    Dir.mktmpdir do |folder|
+      app = File.join(folder, "config.ru")
+      breaking = "class Upwell::Server::Cluster\n  def obey(_) = raise('a mistake')\nend\n"
+      File.write(app, "#{breaking}run ->(_) { warn('begun'); sleep 0.02 until File.exist?('#{folder}/go'); [200, {}, ['finished']] }\n")
+      ServerProcess.open("-w", "1", "--preload", app: app) do |server|
+        ask(server, "/") do |client|
+          server.await(/begun/)
+          server.signal("USR2")
+          server.await(/a mistake/)
+          refute_predicate server.await_end, :success?
+          File.write(File.join(folder, "go"), "")
+          assert_equal "finished", client.response.body
+        end
+      end
+    end
+  end
+
   # As Ctrl-Z does, and much like a machine that is suspended.
   def test_workers_are_not_blamed_for_a_pause_of_all
     serve("-w", "2", "--worker-timeout", "2") do |server|

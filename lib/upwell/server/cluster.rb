@@ -42,17 +42,29 @@ module Upwell
         trap_signals(HARMLESS_SIGNALS) # loading the application may take its time
         prepare
         trap_signals(SIGNALS)
-        @woke = Clock.now # when the current turn began: what is late is so by then, wherever the process is stopped
-        turn until @status || @slots.all?(&:ready?)
-        Log.announce(banner) unless @status || @configuration.quiet
-        turn until @status
-        @status
+        supervise
       ensure
-        workers.each(&:kill)
         Listeners.remove(@slots.flat_map(&:listeners))
       end
 
       private
+
+      # Workers that are not killed here end as those whose supervisor was killed: they finish what they have.
+      def supervise
+        @woke = Clock.now # when the current turn began: what is late is so by then, wherever the process is stopped
+        turn until @status || @slots.all?(&:ready?)
+        Log.announce(banner) unless @status || @configuration.quiet
+        turn until @status
+        kill_workers
+        @status
+      rescue ConfigurationError
+        kill_workers
+        raise
+      end
+
+      def kill_workers
+        workers.each(&:kill)
+      end
 
       def open_slots
         sets = Listeners.new(@configuration, reuse_port: true).open_sets(@configuration.workers * @configuration.loops)

@@ -12,9 +12,22 @@ module Upwell
       RETIRE = "r" # others serve from its sockets
       DRAIN_MARGIN = 2 # seconds beyond the worker's own deadline
 
+      # The status of a worker that somebody else has waited for: a preloaded application may have threads in the supervisor.
+      class UnknownStatus
+        # @return [Boolean]
+        def success?
+          false
+        end
+
+        # @return [String] for the operator
+        def to_s
+          "nobody knows how, since the application has waited for it"
+        end
+      end
+
       # @return [Integer]
       attr_reader :pid
-      # @return [Process::Status, nil] once ended
+      # @return [Process::Status, UnknownStatus, nil] once ended
       attr_reader :status
       # @return [String, nil] the backend in use, once ready
       attr_reader :backend
@@ -105,7 +118,7 @@ module Upwell
       def ended?
         return true if status
 
-        _, @status = Process.wait2(pid, Process::WNOHANG)
+        @status = wait(Process::WNOHANG)
         pipes.each(&:close) if status
         !status.nil?
       end
@@ -115,7 +128,7 @@ module Upwell
         return if status
 
         signal("KILL")
-        _, @status = Process.wait2(pid)
+        @status = wait
         pipes.each(&:close)
       end
 
@@ -142,6 +155,12 @@ module Upwell
       end
 
       private
+
+      def wait(flags = 0)
+        Process.wait2(pid, flags)&.last
+      rescue Errno::ECHILD
+        UnknownStatus.new
+      end
 
       def await_end(seconds)
         @draining = true
