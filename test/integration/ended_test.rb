@@ -34,8 +34,10 @@ class EndedTest < Minitest::Test
   def test_a_body_whose_close_ends_the_thread_of_the_loop_ends_the_server
     BACKENDS.product(%w[inline fibers]) do |backend, mode|
       ServerProcess.open("--backend", backend, "--mode", mode, app: "ended.ru") do |server|
-        assert_equal "plain", RawClient.get(server.port, "/exits_in_close").body
-        assert_predicate server.await_end, :success?
+        RawClient.open(server.port) do |client|
+          client.write("GET /exits_in_close HTTP/1.1\r\nHost: a\r\n\r\n") # the response may not have left by then
+          assert_predicate server.await_end, :success?
+        end
       end
     end
   end
