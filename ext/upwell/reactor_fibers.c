@@ -12,7 +12,24 @@ static ID id_aset, id_keys, id_new, id_no_stack;
 #if RB_UW_RUBY(3, 2)
 static ID id_storage;
 #endif
-static VALUE cFiber;
+static VALUE cFiber, mKeeping;
+
+/*
+ * Fiber.set_scheduler, which closes the scheduler that there is: not that of a server, under its requests.
+ *
+ * @return [Object]
+ * @raise [Upwell::Error] on the thread of a server in mode fibers
+ */
+static VALUE set_scheduler(VALUE self, VALUE scheduler)
+{
+    const struct rb_uw_scheduler *current = rb_uw_scheduler_current();
+
+    (void)self;
+    if (current && rb_uw_scheduler_serves(current))
+        rb_raise(rb_eUpwellError, "in mode fibers the thread of a server keeps its scheduler: set another in a thread "
+                                  "of your own");
+    return rb_call_super(1, &scheduler);
+}
 
 void rb_uw_init_reactor_fibers(void)
 {
@@ -24,6 +41,11 @@ void rb_uw_init_reactor_fibers(void)
     id_storage = rb_intern("storage");
 #endif
     cFiber = rb_path2class("Fiber");
+
+    /* Document-module: Upwell::Reactor::Keeping
+     * Is prepended to the methods of Fiber itself by a server in mode fibers. */
+    mKeeping = rb_define_module_under(rb_path2class("Upwell::Reactor"), "Keeping");
+    rb_define_method(mKeeping, "set_scheduler", set_scheduler, 1);
 }
 
 static struct rb_uw_scheduler *scheduler_of(struct rb_uw_reactor *reactor)
@@ -302,6 +324,7 @@ static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
+    rb_prepend_module(rb_singleton_class(cFiber), mKeeping);
     RB_OBJ_WRITE(self, &reactor->scheduler, rb_uw_scheduler_new(&reactor->server.loop));
     rb_fiber_scheduler_set(reactor->scheduler);
     reactor->fiber_scheduler = scheduler_of(reactor);

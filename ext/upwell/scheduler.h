@@ -97,6 +97,9 @@ struct rb_uw_scheduler *rb_uw_scheduler_use(VALUE self);
 /* The scheduler of the current thread, if it is an Upwell::Scheduler; or NULL. */
 struct rb_uw_scheduler *rb_uw_scheduler_current(void);
 
+/* Whether its loop is a server's, of this process. */
+bool rb_uw_scheduler_serves(const struct rb_uw_scheduler *scheduler);
+
 /* Lets go of the loop, for ever. */
 VALUE rb_uw_scheduler_end_loop(VALUE self);
 

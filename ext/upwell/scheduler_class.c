@@ -206,6 +206,11 @@ struct rb_uw_scheduler *rb_uw_scheduler_current(void)
     return rb_typeddata_is_kind_of(scheduler, &scheduler_type) ? rb_uw_scheduler_get(scheduler) : NULL;
 }
 
+bool rb_uw_scheduler_serves(const struct rb_uw_scheduler *scheduler)
+{
+    return scheduler->loop && scheduler->loop != &scheduler->own && scheduler->forks == atomic_load(&forks);
+}
+
 VALUE rb_uw_scheduler_end_loop(VALUE self)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);

@@ -153,11 +153,14 @@ void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler)
  *
  * @return [nil]
  * @raise [Exception] what #run raises
+ * @raise [Upwell::Error] for the scheduler of a server, which closes it itself
  */
 static VALUE scheduler_close(VALUE self)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
 
+    if (rb_uw_scheduler_serves(scheduler))
+        rb_raise(rb_eUpwellError, "this scheduler is the server's, which closes it when it ends");
     if (scheduler->closed)
         return Qnil;
     if (!scheduler->loop)

@@ -80,8 +80,8 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_body();
     rb_uw_init_exchange();
     rb_uw_init_detach();
-    rb_uw_init_reactor_fibers();
     rb_uw_init_reactor();
+    rb_uw_init_reactor_fibers();
     rb_uw_init_service();
     rb_uw_init_scheduler();
     rb_uw_init_static_reactor();

@@ -105,6 +105,15 @@ class FibersTest < Minitest::Test
     end
   end
 
+  def test_a_request_cannot_take_the_scheduler_from_the_server
+    serve do |server|
+      assert_equal "[true, true, true]", RawClient.get(server.port, "/unsets").body
+      assert_equal "[true, true]", RawClient.get(server.port, "/sets").body
+      assert_equal ["slept"] * 5, get_all(server, ["/sleeps"] * 5).first
+      assert_predicate server.stop, :success?
+    end
+  end
+
   def test_without_a_stack_for_another_fiber_requests_wait_for_those_that_there_are
     serve do |server|
       assert_equal "full", RawClient.get(server.port, "/fills").body

@@ -104,9 +104,27 @@ class Waiting
     e.message
   end
 
+  def unsets(_env)
+    scheduler = Fiber.scheduler
+    attempts = [-> { Fiber.set_scheduler(nil) }, -> { Fiber.set_scheduler(Upwell::Scheduler.new) }, -> { scheduler.close }]
+    attempts.map { |attempt| refused?(attempt) && Fiber.scheduler == scheduler }.inspect
+  end
+
+  def sets(_env)
+    thread = Thread.new { Fiber.set_scheduler(Upwell::Scheduler.new).then { |scheduler| Fiber.set_scheduler(nil) || scheduler.closed? } }
+    child = fork { exit!(Fiber.set_scheduler(nil).nil?) }
+    [thread.value, Process.wait2(child).last.success?].inspect
+  end
+
   def fails(_env)
     sleep 0.01
     raise "on purpose"
+  end
+
+  def refused?(attempt)
+    attempt.call && false
+  rescue Upwell::Error
+    true
   end
 end
 
