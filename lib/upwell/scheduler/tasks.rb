@@ -52,7 +52,7 @@ module Upwell
         class Handle
           # @return [Float]
           attr_reader :time
-          # @return [Proc]
+          # @return [Proc, nil] none once it was cancelled
           attr_reader :block
 
           def initialize(time, block)
@@ -67,6 +67,7 @@ module Upwell
             return if @cancelled
 
             @cancelled = true
+            @block = nil
             Fiber.scheduler.unblock(self, @fiber) if @fiber&.alive?
           end
 

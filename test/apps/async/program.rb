@@ -103,6 +103,20 @@ class Program
     end
   end
 
+  def try_a_timeout_that_was_cancelled
+    Sync do |task|
+      task.with_timeout(60) do |timeout|
+        timeout.cancel!
+        check(true, timeout.cancelled?)
+        timeout.adjust(1)
+      end
+    end
+  rescue Async::Timeout::CancelledError => e
+    check("Cannot reschedule a cancelled timeout!", e.message)
+  else
+    raise "it was adjusted"
+  end
+
   def limited_later(task)
     task.with_timeout(60) do |timeout|
       timeout.duration = 0.01
