@@ -4,12 +4,13 @@
 #include "reactor.h"
 #include "scheduler.h"
 
-static ID id_for_fd, id_ungetbyte;
+static ID id_for_fd, id_handle_interrupt, id_ungetbyte;
 
 void rb_uw_init_detach(void)
 {
     rb_require("socket");
     id_for_fd = rb_intern("for_fd");
+    id_handle_interrupt = rb_intern("handle_interrupt");
     id_ungetbyte = rb_intern("ungetbyte");
 }
 
@@ -44,15 +45,44 @@ static VALUE detach_connection(VALUE argument)
     return Qnil;
 }
 
-static VALUE make_io(VALUE argument)
-{
-    struct uw_detached *detached = (struct uw_detached *)argument;
-    VALUE sent_ahead = rb_str_new(detached->bytes, (long)detached->length), io = ruby_socket(detached->fd);
+struct making {
+    struct uw_detached *detached;
+    VALUE io; /* once there is one: then the descriptor is its own */
+};
 
-    detached->fd = -1; /* the socket's, which closes it */
+static VALUE make_io(RB_BLOCK_CALL_FUNC_ARGLIST(unused, argument))
+{
+    struct making *making = (struct making *)argument;
+    struct uw_detached *detached = making->detached;
+    VALUE sent_ahead = rb_str_new(detached->bytes, (long)detached->length);
+
+    (void)unused, (void)argc, (void)argv, (void)blockarg;
+    making->io = ruby_socket(detached->fd);
+    detached->fd = -1;
     if (RSTRING_LEN(sent_ahead))
-        rb_funcall(io, id_ungetbyte, 1, sent_ahead);
-    return io;
+        rb_funcall(making->io, id_ungetbyte, 1, sent_ahead);
+    return Qnil;
+}
+
+/* What other threads raise meanwhile would come when there is a socket, and nobody knows of it: it comes afterwards. */
+static VALUE make_io_uninterrupted(VALUE making)
+{
+    VALUE mask = rb_hash_new();
+
+    rb_hash_aset(mask, rb_cObject, ID2SYM(rb_intern("never")));
+    return rb_block_call(rb_cThread, id_handle_interrupt, 1, &mask, make_io, making);
+}
+
+static void close_unowned(const struct making *making)
+{
+    VALUE error = rb_errinfo();
+    int ignored;
+
+    if (making->detached->fd >= 0)
+        close(making->detached->fd);
+    if (!NIL_P(making->io))
+        rb_protect(rb_io_close, making->io, &ignored);
+    rb_set_errinfo(error);
 }
 
 /* What is raised meanwhile finds the connection in nobody's hands. */
@@ -63,17 +93,17 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
         .reactor = exchange->reactor,
         .request = exchange->request,
     };
-    VALUE io = Qnil;
+    struct making making = {&detachment.detached, Qnil};
     int state;
 
     /* Not interruptible: it ends soon, within UW_DETACH_NS of the loop's, which refers to this stack until then. */
     rb_protect(detach_connection, (VALUE)&detachment, &state);
     if (!state && detachment.detached.fd >= 0)
-        io = rb_protect(make_io, (VALUE)&detachment.detached, &state);
+        rb_protect(make_io_uninterrupted, (VALUE)&making, &state);
     free(detachment.detached.bytes);
-    if (state && detachment.detached.fd >= 0)
-        close(detachment.detached.fd);
-    if (state)
+    if (state) {
+        close_unowned(&making);
         rb_jump_tag(state);
-    return io;
+    }
+    return making.io;
 }

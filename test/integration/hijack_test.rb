@@ -83,6 +83,19 @@ class HijackTest < Minitest::Test
     end
   end
 
+  def test_a_socket_that_could_not_be_handed_over_is_closed_once
+    serve(%w[fibers threads:3]) do |server|
+      %w[unget for_fd].each do |place|
+        RawClient.open(server.port) do |client|
+          ask(client, "/loses?#{place}", "Content-Length: 0\r\n\r\nahead")
+          assert_empty client.read_all
+          server.await(/on purpose: all are open/)
+        end
+      end
+      assert_equal "small", RawClient.get(server.port, "/small").body
+    end
+  end
+
   def test_it_is_too_late_once_the_application_has_answered
     serve do |server|
       assert_equal "rack.hijack was called after the application had answered", RawClient.get(server.port, "/late").body

@@ -1,6 +1,25 @@
 # frozen_string_literal: true
 
+require "socket"
+
 LARGE = "x" * 100_000
+
+# What a thread may want to happen to it while a socket is made.
+module Failing
+  def ungetbyte(*)
+    Thread.current[:fails] == "unget" ? raise("on purpose") : super
+  end
+end
+TCPSocket.prepend(Failing)
+
+# Likewise.
+module Striking
+  def for_fd(*)
+    thread = Thread.current
+    super.tap { Thread.new { thread.raise("on purpose") }.join if thread[:fails] == "for_fd" }
+  end
+end
+TCPSocket.singleton_class.prepend(Striking)
 
 # An application that takes over connections.
 class Hijacker
@@ -42,6 +61,17 @@ class Hijacker
     [200, {}, [e.message]]
   end
 
+  # Whether descriptors that were opened afterwards are closed with the socket that nobody got.
+  def loses(env)
+    Thread.new { hijack_and_fail(env) }.join
+  rescue RuntimeError => e
+    files = Array.new(10) { File.open(__FILE__) }
+    GC.start
+    files.each(&:readline)
+    warn "#{e.message}: all are open"
+    raise
+  end
+
   def switch(_env)
     [101, { "connection" => "upgrade", "upgrade" => "echo" }, lambda { |io|
       io.write(io.readpartial(100)) until io.eof?
@@ -54,6 +84,12 @@ class Hijacker
       io.write("begun")
       raise "on purpose"
     } }, []]
+  end
+
+  def hijack_and_fail(env)
+    Thread.current.report_on_exception = false
+    Thread.current[:fails] = env["QUERY_STRING"]
+    env["rack.hijack"].call
   end
 
   def late(env)
