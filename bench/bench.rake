@@ -18,6 +18,9 @@ namespace :bench do
   desc "Fibers that are ended early wherever they wait, for SECONDS a backend: BACKENDS, LOAD, SEED"
   task(:io_soak) { sh MODERN_RUBY, "ruby", "bench/io/soak.rb" }
 
+  desc "What a request costs beside the commit BEFORE: WORKLOADS, CONNECTIONS, ROUNDS, SECONDS, OPTIONS of the server"
+  task(:commits) { sh MODERN_RUBY, "ruby", "bench/commits.rb" }
+
   desc "GET /up of Rails on Upwell, Puma and Falcon: SERVERS, CONNECTIONS, ROUNDS, SECONDS"
   task(:rails) { sh MODERN_RUBY, "ruby", "bench/rails.rb" }
 

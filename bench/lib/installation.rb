@@ -22,11 +22,13 @@ module Bench
     # @param companions [Array<String>] gems that the measured program needs beside it
     # @param build [Hash{String => String}] environment of gem install, what a peer needs to compile
     # @param folder [String] its name in the cache, or a path
-    def initialize(gem_name, companions: [], build: {}, folder: gem_name)
+    # @param checkout [String] the tree that Upwell is built from
+    def initialize(gem_name, companions: [], build: {}, folder: gem_name, checkout: ROOT)
       @gem_name = gem_name
       @companions = companions
       @folder = File.expand_path(folder, CACHE)
       @build = build
+      @checkout = checkout
     end
 
     # @return [String]
@@ -84,12 +86,13 @@ module Bench
       gem("build", "--silent", "--output", package, "upwell.gemspec")
       install_gems(*@companions)
       install_gems(package, "--force")
-      File.write(stamp, ROOT)
+      File.write(stamp, @checkout)
     end
 
     # Of these sources, not of another checkout's.
     def current?(stamp)
-      File.exist?(stamp) && File.read(stamp) == ROOT && FileUtils.uptodate?(stamp, Dir[SOURCES, base: ROOT].map { |file| File.join(ROOT, file) })
+      sources = Dir[SOURCES, base: @checkout].map { |file| File.join(@checkout, file) }
+      File.exist?(stamp) && File.read(stamp) == @checkout && FileUtils.uptodate?(stamp, sources)
     end
 
     def install_gems(*arguments)
@@ -99,7 +102,7 @@ module Bench
     end
 
     def gem(*arguments)
-      output, status = Open3.capture2e({ **environment, **@build }, "gem", *arguments, chdir: ROOT)
+      output, status = Open3.capture2e({ **environment, **@build }, "gem", *arguments, chdir: @checkout)
       raise Error, "does not install: #{cause(output)}" unless status.success?
     end
 
