@@ -8,6 +8,7 @@ struct stream {
     VALUE input;
     VALUE thread; /* inline: the only one that may write, since it is the loop's */
     VALUE lock;   /* others: the exchange's, of whoever writes, which may take long */
+    bool writing; /* inline: somebody does, who may wait for the client while others have the thread */
     bool closed;
 };
 
@@ -87,9 +88,6 @@ static struct rb_uw_exchange *open_exchange(VALUE self)
 
     if (stream->closed)
         rb_raise(rb_eIOError, "the response stream is closed");
-    if (!NIL_P(stream->thread) && stream->thread != rb_thread_current())
-        rb_raise(rb_eIOError, "in mode inline only the thread that serves a request writes its response; use mode "
-                              "fibers or threads:N to write from others");
     return stream->exchange;
 }
 
@@ -108,14 +106,34 @@ static VALUE write_piece(VALUE argument)
     return Qnil;
 }
 
+/* Nobody can wait for a turn on the thread of the loop. */
+static void begin_inline(struct stream *stream)
+{
+    if (stream->thread != rb_thread_current())
+        rb_raise(rb_eIOError, "in mode inline only the thread that serves a request writes its response; use mode "
+                              "fibers or threads:N to write from others");
+    if (stream->writing)
+        rb_raise(rb_eIOError, "in mode inline no other request writes to a response that waits for its client; use "
+                              "mode fibers or threads:N, where it has its turn");
+    stream->writing = true;
+}
+
+static VALUE end_inline(VALUE self)
+{
+    get(self)->writing = false;
+    return Qnil;
+}
+
 static void write_alone(VALUE self, VALUE piece)
 {
     struct writing writing = {self, piece};
 
-    if (NIL_P(get(self)->lock))
-        write_piece((VALUE)&writing);
-    else
+    if (!NIL_P(get(self)->lock)) {
         rb_mutex_synchronize(get(self)->lock, write_piece, (VALUE)&writing);
+        return;
+    }
+    begin_inline(get(self));
+    rb_ensure(write_piece, (VALUE)&writing, end_inline, self);
 }
 
 void rb_uw_stream_write(VALUE self, VALUE piece)
@@ -125,11 +143,12 @@ void rb_uw_stream_write(VALUE self, VALUE piece)
 }
 
 /*
- * Writes and sends. Waits while the client does not keep up. Any thread may write, but in mode +inline+.
+ * Writes and sends. Waits while the client does not keep up. Any thread and request may write, but in mode +inline+.
  *
  * @param pieces [Array<String>]
  * @return [Integer] bytes written
- * @raise [IOError] when closed, or in mode +inline+ when called by another thread than the one that serves
+ * @raise [IOError] when closed; in mode +inline+ when called by another thread than the one that serves, or by another
+ * request while this one's waits
  * @raise [Errno::EPIPE] when the client is gone
  */
 static VALUE stream_write(int argc, VALUE *argv, VALUE self)

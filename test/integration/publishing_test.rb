@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+# A request that writes to the stream of another one, whose client does not keep up: publish and subscribe.
+class PublishingTest < Minitest::Test
+  BYTES = 20_000_000 # Publishing::PIECE, Publishing::PIECES
+
+  def serve(modes)
+    modes.product(BACKENDS, %w[/publish /publish_from_stream]) do |mode, backend, path|
+      ServerProcess.open("--backend", backend, "--mode", mode, app: "publishing.ru") do |server|
+        yield(*meet(server, path))
+        assert_equal 0, server.stop.exitstatus, server.lines.join
+      end
+    end
+  end
+
+  # @return [Array<String>] what the subscriber got, and what the publisher did
+  def meet(server, path)
+    RawClient.open(server.port) do |subscriber|
+      subscriber.write("GET /subscribe HTTP/1.1\r\nHost: a\r\n\r\n")
+      subscriber.socket.wait_readable(RawClient::READ_MAX)
+      RawClient.open(server.port) do |publisher|
+        publisher.write("GET #{path} HTTP/1.1\r\nHost: a\r\n\r\n")
+        Timeout.timeout(RawClient::READ_MAX) { nil until RawClient.get(server.port, "/tries").body == "1" }
+        [subscriber.response.body, publisher.response.body]
+      end
+    end
+  end
+
+  def test_it_has_its_turn
+    serve(%w[fibers threads:3]) do |subscribed, answer|
+      assert_equal "published", answer
+      assert_equal [BYTES + 10, 1], [subscribed.bytesize, subscribed.scan(/^published$/).size]
+    end
+  end
+
+  def test_in_mode_inline_it_is_told_that_it_cannot
+    serve(%w[inline]) do |subscribed, answer|
+      assert_match(/in mode inline .* waits for its client/, answer)
+      assert_equal [BYTES, []], [subscribed.bytesize, subscribed.delete("x\n").chars]
+    end
+  end
+end
