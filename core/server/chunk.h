@@ -14,9 +14,10 @@ struct uw_request;
 
 /* What handing over a chunk means for its request. */
 enum uw_chunk_flag {
-    UW_CHUNK_FINISH = 1, /* the response is complete with this chunk */
-    UW_CHUNK_CLOSE = 2,  /* with FINISH: close the connection once this has been sent */
-    UW_CHUNK_ABORT = 4,  /* with FINISH: the response is broken; close at once so that the client sees it */
+    UW_CHUNK_FINISH = 1,   /* the response is complete with this chunk */
+    UW_CHUNK_CLOSE = 2,    /* with FINISH: close the connection once this has been sent */
+    UW_CHUNK_ABORT = 4,    /* with FINISH: the response is broken; close at once so that the client sees it */
+    UW_CHUNK_TO_CLOSE = 8, /* the first of a response that the end of the connection alone delimits */
 };
 
 struct uw_chunk {

@@ -133,9 +133,36 @@ void uw_connection_drain(struct uw_connection *connection)
         uw_connection_await_read(connection, deadline_ns);
 }
 
+/* From here on the end of the connection is a reset, whoever closes the descriptor, the kernel included: the client
+ * shall not take what it has for all there is. What cannot be reset is broken already. */
+static void be_reset(struct uw_connection *connection)
+{
+    static const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+
+    (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+void uw_connection_endanger(struct uw_connection *connection)
+{
+    UW_ASSERT_OWNER(&connection->server->loop);
+    if (!connection->endangered)
+        be_reset(connection);
+    connection->endangered = true;
+}
+
+static void out_of_danger(struct uw_connection *connection)
+{
+    static const struct linger in_order = {.l_onoff = 0};
+
+    if (connection->endangered)
+        (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &in_order, sizeof in_order);
+    connection->endangered = false;
+}
+
 void uw_connection_linger(struct uw_connection *connection)
 {
     UW_ASSERT_OWNER(&connection->server->loop);
+    out_of_danger(connection);
     if (connection->input_ended || shutdown(connection->fd, SHUT_WR)) {
         uw_connection_close(connection);
         return;
@@ -168,15 +195,6 @@ static void answer_detached(struct uw_connection *connection, int fd)
     if (fd >= 0 && connection->pending.length)
         detached->bytes = uw_pending_give(&connection->pending, &detached->length);
     detached->done(detached);
-}
-
-/* From here on the end of the connection is a reset, whoever closes the descriptor: the client shall not take what it
- * has for all there is. What cannot be reset is broken already. */
-static void be_reset(struct uw_connection *connection)
-{
-    static const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-
-    (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
 void uw_connection_break(struct uw_connection *connection)
@@ -296,6 +314,7 @@ void uw_connection_try_detach(struct uw_connection *connection)
         return;
     if (server->loop.backend->forget)
         server->loop.backend->forget(&server->loop, fd);
+    out_of_danger(connection);
     connection->fd = -1;
     connection->state = UW_CONNECTION_CLOSED;
     uw_timer_stop(&server->loop, &connection->timer);

@@ -27,6 +27,7 @@ struct uw_connection {
     bool processing;   /* input is being consumed: do not start anew from within */
     bool input_ended;  /* the client has sent its last byte */
     bool paused;       /* receiving was stopped since too much is pending */
+    bool endangered;   /* see uw_connection_endanger */
     uint32_t requests; /* begun on this connection */
 
     struct uw_operation receive, send;
@@ -64,6 +65,10 @@ void uw_connection_cut(struct uw_connection *connection);
 
 /* Has a connection whose answer is not complete end by a reset, whoever closes its descriptor. */
 void uw_connection_break(struct uw_connection *connection);
+
+/* Half of the answer that begins now would pass for the whole if the process were killed: until the connection ends in
+ * an orderly way, or is handed over, whatever else closes its descriptor resets it. */
+void uw_connection_endanger(struct uw_connection *connection);
 
 /* Ends in an orderly way after the last response was sent: the client has time to read it. */
 void uw_connection_linger(struct uw_connection *connection);

@@ -20,7 +20,7 @@ static bool merges(const struct uw_connection *connection, const struct uw_chunk
     const struct uw_chunk *last = connection->outgoing_last;
     bool in_kernel = last == connection->outgoing && connection->send.pending;
 
-    return last && !in_kernel && !last->flags && !last->rest_left && !chunk->rest_left &&
+    return last && !in_kernel && !(last->flags & UW_CHUNK_CLOSE) && !last->rest_left && !chunk->rest_left &&
            chunk->length <= last->capacity - last->length;
 }
 
@@ -31,7 +31,7 @@ static void append(struct uw_connection *connection, struct uw_chunk *chunk)
     if (merges(connection, chunk)) {
         memcpy(last->bytes + last->length, chunk->bytes, chunk->length);
         last->length += chunk->length;
-        last->flags = chunk->flags;
+        last->flags |= chunk->flags;
         uw_chunk_free(chunk);
         return;
     }
@@ -51,7 +51,7 @@ static void mark_dirty(struct uw_connection *connection)
 
 static void queue(struct uw_connection *connection, struct uw_chunk *chunk)
 {
-    chunk->flags &= UW_CHUNK_CLOSE;
+    chunk->flags &= UW_CHUNK_CLOSE | UW_CHUNK_TO_CLOSE;
     append(connection, chunk);
     mark_dirty(connection);
 }
@@ -245,6 +245,8 @@ static void start_send(struct uw_connection *connection, struct uw_chunk *chunk)
 {
     struct uw_server *server = connection->server;
 
+    if (chunk->flags & UW_CHUNK_TO_CLOSE)
+        uw_connection_endanger(connection);
     connection->send = next_send(connection, chunk);
     connection->send.complete = sent;
     connection->send.fd = connection->fd;

@@ -94,13 +94,23 @@ void rb_uw_write(struct rb_uw_exchange *exchange, VALUE piece)
     RB_GC_GUARD(piece);
 }
 
+/* Of the chunk that is handed over next. How an application frames is not known. */
+static unsigned framing_flag(const struct rb_uw_exchange *exchange)
+{
+    bool to_close = exchange->framing == RB_UW_TO_CLOSE || exchange->framing == RB_UW_UNTOUCHED;
+
+    return to_close && !exchange->head_sent ? UW_CHUNK_TO_CLOSE : 0;
+}
+
 void rb_uw_flush(struct rb_uw_exchange *exchange)
 {
     struct uw_chunk *chunk = exchange->chunk;
 
     exchange->chunk = NULL;
-    if (chunk)
+    if (chunk) {
+        chunk->flags = framing_flag(exchange);
         rb_uw_hand_over(exchange, chunk);
+    }
     exchange->head_sent = true;
     rb_uw_await_drain(exchange);
 }
@@ -115,7 +125,7 @@ void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
         rb_memerror();
     exchange->chunk = NULL;
     rb_uw_end_callables(exchange); /* they know the request, which is another's soon */
-    chunk->flags = UW_CHUNK_FINISH | (exchange->keep_alive ? 0 : UW_CHUNK_CLOSE) | flags;
+    chunk->flags = UW_CHUNK_FINISH | (exchange->keep_alive ? 0 : UW_CHUNK_CLOSE) | framing_flag(exchange) | flags;
     rb_uw_hand_over(exchange, chunk);
 }
 

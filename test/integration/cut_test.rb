@@ -82,6 +82,39 @@ class CutTest < Minitest::Test
     end
   end
 
+  # By the kernel, as nobody else is there to do it: an administrator's SIGKILL, the supervisor's, the one for want of memory.
+  def test_a_process_that_is_killed_resets_its_answers
+    each_server do |server|
+      clients = [ask(server.port, "/endless"), ask(server.port, "/endless?gzip", "1.1")]
+      clients.each { |client| client.socket.gets("begun") }
+      server.kill
+      assert_equal %i[reset reset], clients.map { |client| read(client).last }
+    end
+  end
+
+  def test_a_second_signal_resets_what_is_in_flight
+    each_server(modes: MODES - ["inline"]) do |server|
+      client = ask(server.port, "/waits")
+      Timeout.timeout(5) { client.socket.gets("begun") }
+      server.signal("TERM")
+      server.await(/a second signal ends it at once/)
+      server.signal("TERM")
+      assert_equal ["", :reset], read(client)
+    end
+  end
+
+  # The kernel keeps what the client has not taken yet; the server has ended by then.
+  def test_a_whole_answer_is_there_for_who_takes_it_late
+    each_server(modes: ["fibers"]) do |server|
+      client = ask(server.port, "/more")
+      client.socket.readpartial(1000)
+      assert_predicate server.stop, :success?
+      text, ended = read(client)
+      assert_equal [:end, " and done"], [ended, text[-9..]]
+      assert_operator text.bytesize, :>, 990_000
+    end
+  end
+
   def test_a_file_that_becomes_shorter_is_reset
     each_static_server do |server|
       client = ask(server.port, "/file")

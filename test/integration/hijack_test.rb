@@ -62,6 +62,16 @@ class HijackTest < Minitest::Test
     end
   end
 
+  # An answer of the server's own to HTTP/1.0 does otherwise while it is not whole.
+  def test_a_hijacked_connection_ends_as_the_application_ends_it
+    serve do |server|
+      RawClient.open(server.port) do |client|
+        client.write("GET /in_order HTTP/1.0\r\n\r\n")
+        assert_match(/\r\n\r\nends in order\z/, client.read_all)
+      end
+    end
+  end
+
   def test_a_hijacker_that_raises_closes_the_connection
     serve do |server|
       RawClient.open(server.port) do |client|

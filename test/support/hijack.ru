@@ -79,6 +79,13 @@ class Hijacker
     }]
   end
 
+  def in_order(_env)
+    [200, { "rack.hijack" => lambda { |io|
+      io.write("ends #{io.getsockopt(:SOCKET, :LINGER).linger.first ? "by a reset" : "in order"}")
+      io.close
+    } }, []]
+  end
+
   def raises(_env)
     [200, { "rack.hijack" => lambda { |io|
       io.write("begun")
