@@ -163,6 +163,9 @@ int rb_uw_service(struct rb_uw_reactor *reactor, struct uw_request *request);
 void rb_uw_service_begin(struct rb_uw_exchange *exchange);
 void rb_uw_service_end(struct rb_uw_exchange *exchange);
 
+/* Before others have the thread: raises what was raised for the request. */
+void rb_uw_service_strike(const struct rb_uw_exchange *exchange);
+
 /* Whether what was raised is meant to end the thread or the process, and is no fault of the application. */
 bool rb_uw_ends_thread(VALUE error);
 

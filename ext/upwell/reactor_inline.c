@@ -84,7 +84,7 @@ static VALUE run(VALUE self)
 
 static void await_drain(struct rb_uw_exchange *exchange)
 {
-    rb_thread_check_ints();          /* what was raised into the thread is for this fiber */
+    rb_uw_service_strike(exchange);
     exchange->interruptible = false; /* from here on others have the thread */
     rb_uw_keep(exchange->reactor, exchange->request, rb_fiber_current());
     rb_fiber_transfer(exchange->reactor->root, 0, NULL);

@@ -105,6 +105,13 @@ VALUE rb_uw_scheduler_end_loop(VALUE self);
 
 extern VALUE rb_uw_eStop /* Upwell::Scheduler::Stop */, rb_uw_eFiberError;
 
+/* interrupts.c */
+void rb_uw_init_interrupts(void);
+
+/* Raises what other threads have raised into this one for the fiber that runs. Ruby's mask (Thread.handle_interrupt) is
+ * no fiber's but the thread's: one that waits within it would hold this back, and be struck itself. */
+void rb_uw_take_interrupts(void);
+
 /* scheduler_root.c */
 
 /* Whether other fibers than the current one are about to go on. */

@@ -297,7 +297,7 @@ static void transfer_to_next(struct rb_uw_scheduler *scheduler)
 
 void rb_uw_scheduler_strike(struct rb_uw_scheduler *scheduler)
 {
-    rb_thread_check_ints();
+    rb_uw_take_interrupts();
     scheduler->struck = false; /* and not before: there may be several */
 }
 

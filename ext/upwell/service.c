@@ -74,10 +74,18 @@ static VALUE serve(VALUE argument)
     return Qnil;
 }
 
-static VALUE check_interrupts(VALUE unused)
+void rb_uw_service_strike(const struct rb_uw_exchange *exchange)
 {
-    rb_thread_check_ints();
-    return unused;
+    if (exchange->struck)
+        rb_uw_take_interrupts();
+    else
+        rb_thread_check_ints();
+}
+
+static VALUE strike(VALUE exchange)
+{
+    rb_uw_service_strike((const struct rb_uw_exchange *)exchange);
+    return Qnil;
 }
 
 /* Calls `function`. Returns whether it raised something: that is logged, or the state set of what is to end the thread.
@@ -101,11 +109,11 @@ static bool raises(VALUE (*function)(VALUE), VALUE argument, int *ending)
 }
 
 /* What comes too late for a request is nobody else's. */
-static void drop_interrupts(void)
+static void drop_interrupts(const struct rb_uw_exchange *exchange)
 {
     int ending;
 
-    while (raises(check_interrupts, Qnil, &ending))
+    while (raises(strike, (VALUE)exchange, &ending))
         if (ending)
             rb_jump_tag(ending);
 }
@@ -130,7 +138,7 @@ void rb_uw_service_end(struct rb_uw_exchange *exchange)
     exchange->interruptible = false;
     if (scheduler)
         rb_uw_scheduler_spare(scheduler, exchange->fiber);
-    drop_interrupts();
+    drop_interrupts(exchange);
 }
 
 int rb_uw_service(struct rb_uw_reactor *reactor, struct uw_request *request)
@@ -157,7 +165,7 @@ static bool same_request(VALUE env, VALUE other)
 
 /* The request of which `error` tells the env, as those of rack-timeout do: NULL when that is over. Returns whether it
  * tells one. */
-static bool tells_request(const struct rb_uw_reactor *reactor, VALUE error, const struct rb_uw_exchange **whose)
+static bool tells_request(const struct rb_uw_reactor *reactor, VALUE error, struct rb_uw_exchange **whose)
 {
     VALUE env = rb_check_funcall(error, id_env, 0, NULL);
 
@@ -165,7 +173,7 @@ static bool tells_request(const struct rb_uw_reactor *reactor, VALUE error, cons
     if (env == Qundef || !RB_TYPE_P(env, T_HASH))
         return false;
     for (const struct uw_list *link = reactor->serving.next; link != &reactor->serving; link = link->next) {
-        const struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
+        struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
 
         if (exchange->interruptible && same_request(exchange->env, env))
             *whose = exchange;
@@ -181,10 +189,10 @@ static bool runs(const struct rb_uw_exchange *exchange, VALUE thread)
 }
 
 /* What runs on `thread` now, or NULL. */
-static const struct rb_uw_exchange *running(const struct rb_uw_reactor *reactor, VALUE thread)
+static struct rb_uw_exchange *running(const struct rb_uw_reactor *reactor, VALUE thread)
 {
     for (const struct uw_list *link = reactor->serving.previous; link != &reactor->serving; link = link->previous) {
-        const struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
+        struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
 
         if (runs(exchange, thread))
             return exchange;
@@ -200,8 +208,10 @@ static bool strikes_anyway(const struct rb_uw_reactor *reactor, VALUE error)
 }
 
 /* Strikes before the scheduler has another fiber go on. */
-static VALUE raise_here(struct rb_uw_reactor *reactor, VALUE error)
+static VALUE raise_here(struct rb_uw_reactor *reactor, struct rb_uw_exchange *whose, VALUE error)
 {
+    if (whose)
+        whose->struck = true;
     if (reactor->fiber_scheduler)
         reactor->fiber_scheduler->struck = true;
     return rb_call_super(1, &error);
@@ -217,7 +227,7 @@ static VALUE raise_here(struct rb_uw_reactor *reactor, VALUE error)
 static VALUE raising_raise(int argc, VALUE *argv, VALUE thread)
 {
     VALUE self = rb_attr_get(thread, id_reactor), error;
-    const struct rb_uw_exchange *whose;
+    struct rb_uw_exchange *whose;
     struct rb_uw_reactor *reactor;
     bool told;
 
@@ -228,7 +238,7 @@ static VALUE raising_raise(int argc, VALUE *argv, VALUE thread)
     if (!told)
         whose = running(reactor, thread);
     if (whose ? runs(whose, thread) : !told && strikes_anyway(reactor, error))
-        return raise_here(reactor, error);
+        return raise_here(reactor, whose, error);
     if (whose && reactor->fiber_scheduler)
         rb_uw_scheduler_interrupt(reactor->fiber_scheduler, whose->fiber, error);
     else

@@ -83,6 +83,7 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_reactor();
     rb_uw_init_reactor_fibers();
     rb_uw_init_service();
+    rb_uw_init_interrupts();
     rb_uw_init_scheduler();
     rb_uw_init_static_reactor();
     rb_uw_init_watches();

@@ -27,6 +27,7 @@ struct rb_uw_exchange {
     VALUE lock;               /* Mutex of whoever writes or hijacks, on whichever thread; nil until somebody does */
     bool moved;               /* to that fiber */
     bool interruptible;       /* by what other threads raise for it */
+    bool struck;              /* they did, while it ran */
     struct rb_uw_wait *drain; /* fibers: of the fiber while it waits for the client */
     uint64_t body_length, body_written;
     enum rb_uw_framing {

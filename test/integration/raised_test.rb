@@ -35,6 +35,21 @@ class RaisedTest < Minitest::Test
     end
   end
 
+  # Ruby's mask, of Thread.handle_interrupt, is the thread's, and so holds back what is for others.
+  def test_an_exception_does_not_strike_another_request_that_masked_it
+    statuses = {}
+    serve do |server, log, mode|
+      %w[computes_struck waits_struck].each do |name|
+        masking, statuses[[mode, name]] = beside_one_that_masks(server) { RawClient.get(server.port, "/#{name}?").status }
+        assert_equal 20_000_000, masking.bytesize
+      end
+      refute_match(/during GET \/masks/, File.read(log))
+      assert_predicate server.stop, :success?
+    end
+    spared = statuses.select { |_, status| status == 200 }.keys
+    assert_equal [%w[fibers:4 computes_struck], %w[inline computes_struck], %w[inline waits_struck]], spared.sort
+  end
+
   # As of a block that has just ended, on Ruby 3.1.
   def test_a_timeout_for_nobody_is_logged
     serve do |server, log|
@@ -79,6 +94,16 @@ class RaisedTest < Minitest::Test
   end
 
   private
+
+  # @return [Array(String, Object)] what the client got that did not keep up, and what the block gives, which is called meanwhile
+  def beside_one_that_masks(server)
+    RawClient.open(server.port) do |client|
+      client.write("GET /masks? HTTP/1.1\r\nHost: test\r\n\r\n")
+      client.socket.wait_readable(RawClient::READ_MAX)
+      result = yield
+      [client.response.body, result]
+    end
+  end
 
   # @return [Array<Integer>] the statuses
   def ask_until(finish, port, seed)

@@ -2,7 +2,7 @@
 
 # A stream that other requests write to while its own waits for its client. Each path is a method's name.
 class Publishing
-  PIECE = "#{"x" * 99_999}\n"
+  PIECE = "#{"x" * 99_999}\n".freeze
   PIECES = 200 # more than the kernel takes without a reader
 
   def initialize

@@ -54,6 +54,29 @@ class Raised
     computes(1)
   end
 
+  # As one that waits for a connection of a pool, and then lets in what was raised meanwhile.
+  def masks(_query)
+    lambda { |stream|
+      Thread.handle_interrupt(Exception => :never) do
+        200.times { stream.write("m" * 100_000) } # more than the kernel takes without a reader
+        Thread.handle_interrupt(Exception => :immediate) { Thread.pass }
+      end
+      stream.close
+    }
+  end
+
+  # Ruby raises nothing while it computes, where another request masks interrupts.
+  def computes_struck(_query)
+    thread = Thread.current
+    striker = Thread.new { thread.raise(KeyError, "for whom it runs") }
+    nil while striker.alive?
+  end
+
+  def waits_struck(query)
+    computes_struck(query)
+    sleeps(query)
+  end
+
   def ends_itself(_query)
     thread = Thread.current
     Thread.new { thread.raise(SystemExit) }
