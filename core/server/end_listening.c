@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -9,9 +10,10 @@
 
 #include "server/connection.h"
 
-/* A client that the kernel had connected, on its way to the loop. */
+/* A client that the kernel had connected, on its way to the loop, and then until there is room for it. */
 struct arrival {
     struct uw_message message;
+    struct uw_list link; /* in server->waiting */
     struct uw_listener *listener;
     int fd;
 };
@@ -37,16 +39,42 @@ static void hold_off(int fd)
 #endif
 }
 
+/* The list is not empty. */
+static struct arrival take_first(struct uw_server *server)
+{
+    struct arrival *first = uw_owner(server->waiting.next, struct arrival, link), arrival = *first;
+
+    uw_list_remove(&first->link);
+    free(first);
+    return arrival;
+}
+
+void uw_server_admit(struct uw_server *server)
+{
+    UW_ASSERT_OWNER(&server->loop);
+    while (!uw_list_empty(&server->waiting) && uw_server_connections(server) < server->settings.connections_max) {
+        struct arrival arrival = take_first(server);
+
+        uw_connection_open(server, arrival.listener, arrival.fd);
+    }
+}
+
+void uw_server_turn_away(struct uw_server *server)
+{
+    while (!uw_list_empty(&server->waiting))
+        close(take_first(server).fd);
+}
+
 static void arrive(struct uw_loop *loop, struct uw_message *message)
 {
     struct arrival *arrival = uw_owner(message, struct arrival, message);
     struct uw_server *server = uw_owner(loop, struct uw_server, loop);
 
-    if (server->ended || uw_server_connections(server) >= server->settings.connections_max)
-        close(arrival->fd);
+    uw_list_append(&server->waiting, &arrival->link);
+    if (server->ended)
+        uw_server_turn_away(server);
     else
-        uw_connection_open(server, arrival->listener, arrival->fd);
-    free(arrival);
+        uw_server_admit(server);
 }
 
 static void bring(struct uw_listener *listener, int fd)
@@ -71,13 +99,23 @@ static int accept_next(int fd)
     return client;
 }
 
+/* Descriptors are given from the lowest on: whether those above `fd` are enough for what the application opens. */
+static bool leaves_some(int fd)
+{
+    struct rlimit limit;
+
+    return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd < limit.rlim_cur - limit.rlim_cur / 4;
+}
+
+/* Beyond connections_max, too, as nobody else will take them. */
 static void accept_waiting(struct uw_listener *listener)
 {
+    size_t connections_max = listener->server->settings.connections_max;
     int fd = listener->accept.fd, flags = fcntl(fd, F_GETFL), client = 0;
 
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK))
         return;
-    for (size_t i = 0; i < listener->server->settings.connections_max && client >= 0; i++) {
+    for (size_t i = 0; client >= 0 && (i < connections_max || leaves_some(client)); i++) {
         client = accept_next(fd);
         if (client >= 0)
             bring(listener, client);

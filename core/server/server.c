@@ -76,6 +76,7 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
     uw_list_init(&server->all);
     uw_list_init(&server->dirty);
     uw_list_init(&server->dead);
+    uw_list_init(&server->waiting);
     return 0;
 }
 
@@ -130,6 +131,8 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
 void uw_server_resume_accepting(struct uw_server *server)
 {
     UW_ASSERT_OWNER(&server->loop);
+    if (!server->ended)
+        uw_server_admit(server);
     if (atomic_load(&server->draining) || full(server))
         return;
     for (int i = 0; i < server->listener_count; i++)
@@ -228,7 +231,7 @@ void uw_server_drain(struct uw_server *server)
 bool uw_server_drained(const struct uw_server *server)
 {
     UW_ASSERT_OWNER(&server->loop);
-    if (server->accept_retry.active || server->connections.taken > 0)
+    if (server->accept_retry.active || server->connections.taken > 0 || !uw_list_empty(&server->waiting))
         return false;
     for (int i = 0; i < server->listener_count; i++)
         if (server->listeners[i].accept.pending || server->listeners[i].accept_left.pending)
@@ -249,6 +252,7 @@ void uw_server_stop(struct uw_server *server)
     for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
         uw_connection_close(uw_owner(node, struct uw_connection, link));
     uw_loop_receive(&server->loop);
+    uw_server_turn_away(server);
 }
 
 /* What was posted gives back what it has borrowed. */
@@ -266,6 +270,7 @@ void uw_server_close(struct uw_server *server)
     uw_loop_close(&server->loop); /* first: nothing is pending in the kernel after it */
     own_slabs(server);
     receive_last(server);
+    uw_server_turn_away(server);
     for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
         uw_connection_discard(uw_owner(node, struct uw_connection, link));
     uw_slab_free(&server->requests);

@@ -64,9 +64,10 @@ struct uw_server {
     struct uw_server_settings settings;
     struct uw_handler handler;
     struct uw_slab connections, requests, chunks /* for handlers on the loop's thread */;
-    struct uw_list all;   /* connections */
-    struct uw_list dirty; /* those with something to send */
-    struct uw_list dead;  /* those to be buried at the end of the turn */
+    struct uw_list all;     /* connections */
+    struct uw_list dirty;   /* those with something to send */
+    struct uw_list dead;    /* those to be buried at the end of the turn */
+    struct uw_list waiting; /* clients beyond connections_max that came before listening ended */
     struct uw_listener listeners[UW_LISTENERS_MAX];
     int listener_count;
     struct uw_timer accept_retry;
@@ -120,5 +121,9 @@ void uw_server_close(struct uw_server *server);
 
 /* For connection.c: a connection has ended, so there is room for another. */
 void uw_server_resume_accepting(struct uw_server *server);
+
+/* For server.c, in end_listening.c: opens as many of those who wait as there is room for; or closes them all. */
+void uw_server_admit(struct uw_server *server);
+void uw_server_turn_away(struct uw_server *server);
 
 #endif

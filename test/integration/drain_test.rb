@@ -50,10 +50,10 @@ class DrainTest < Minitest::Test
   end
 
   # On TCP and on a UNIX socket, with and without workers; several at once, as they wait for most of the time.
-  def each_site(modes, workers: %w[0 2])
+  def each_site(modes, *options, workers: %w[0 2])
     BACKENDS.product(modes) do |backend, mode|
       threads = workers.product([true, false]).map do |count, tcp|
-        Thread.new { serve(["--backend", backend, "--mode", mode, "-w", count], tcp: tcp) { |site| yield site } }
+        Thread.new { serve(["--backend", backend, "--mode", mode, "-w", count, *options], tcp: tcp) { |site| yield site } }
       end
       threads.each { |thread| thread.report_on_exception = false }.each(&:join)
     end
@@ -81,6 +81,19 @@ class DrainTest < Minitest::Test
     each_site(MODES) do |site|
       held = site.hold
       waiting = Array.new(WAITING) { site.ask }
+      site.server.signal("TERM")
+      waiting += site.await_refusal
+      site.release
+      assert_served([held.value, *waiting.map(&:read)], site)
+      assert_equal 0, site.server.await_end.exitstatus
+    end
+  end
+
+  # They waited in the backlog, with their requests sent.
+  def test_who_is_connected_and_finds_no_room_is_served_when_there_is
+    each_site(%w[fibers threads:2], "--connections-max", "2") do |site|
+      held = site.hold
+      waiting = Array.new(3 * WAITING) { site.ask("/held") }
       site.server.signal("TERM")
       waiting += site.await_refusal
       site.release

@@ -117,6 +117,41 @@ TEST(who_is_connected_when_listening_ends_is_taken_in_and_others_are_refused)
             listening_ends(uw_backends[i]->name, true);
 }
 
+/* More than there is room for: they wait until there is, or the server is closed. */
+static void more_come_than_there_is_room_for(const char *backend, bool drains)
+{
+    int listener = listen_on_loopback(), clients[MOMENTS];
+    char byte;
+
+    open_server(&one, backend, listener);
+    one.settings.connections_max = 2;
+    for (int i = 0; i < MOMENTS; i++)
+        clients[i] = connect_to_it();
+    uw_server_end_listening(&one);
+    uw_server_drain(&one);
+    CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
+    CHECK_EQUAL(2, uw_server_connections(&one));
+    for (int i = 0; i < MOMENTS; i++)
+        CHECK_EQUAL(0, shutdown(clients[i], SHUT_WR));
+    for (int i = 0; i < TURNS_MAX && drains && !uw_server_drained(&one); i++)
+        CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
+    CHECK_EQUAL(drains ? MOMENTS : 2, one.counts.accepted);
+    CHECK_EQUAL(drains, uw_server_drained(&one));
+    uw_server_close(&one);
+    for (int i = 0; i < MOMENTS; i++) {
+        CHECK_EQUAL(0, recv(clients[i], &byte, 1, 0));
+        close(clients[i]);
+    }
+    close(listener);
+}
+
+TEST(who_is_connected_when_listening_ends_waits_for_room)
+{
+    for (int i = 0; uw_backends[i]; i++)
+        for (int drains = 0; drains < 2 && !uw_backend_probe(uw_backends[i]); drains++)
+            more_come_than_there_is_room_for(uw_backends[i]->name, drains);
+}
+
 TEST(a_server_that_is_closed_leaves_nobody_behind)
 {
     for (int i = 0; uw_backends[i]; i++)
