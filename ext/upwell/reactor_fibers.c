@@ -69,6 +69,10 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
 
 /* A fiber of the pool */
 
+struct pooled {
+    VALUE fiber, inherited; /* the latter: Fiber[] of who made it, or nil */
+};
+
 static VALUE storage_of(VALUE fiber)
 {
 #if RB_UW_RUBY(3, 2)
@@ -79,18 +83,28 @@ static VALUE storage_of(VALUE fiber)
 #endif
 }
 
-static bool has_storage(VALUE fiber)
-{
-    VALUE storage = storage_of(fiber);
-
-    return !NIL_P(storage) && RHASH_SIZE(storage) > 0;
-}
-
 static int forget_stored(VALUE key, VALUE value, VALUE unused)
 {
     (void)value, (void)unused;
     rb_funcall(cFiber, id_aset, 2, key, Qnil);
     return ST_CONTINUE;
+}
+
+static int store(VALUE key, VALUE value, VALUE unused)
+{
+    (void)unused;
+    rb_funcall(cFiber, id_aset, 2, key, value);
+    return ST_CONTINUE;
+}
+
+static void restore_storage(VALUE fiber, VALUE inherited)
+{
+    VALUE storage = storage_of(fiber);
+
+    if (!NIL_P(storage))
+        rb_hash_foreach(storage, forget_stored, Qnil);
+    if (!NIL_P(inherited))
+        rb_hash_foreach(inherited, store, Qnil);
 }
 
 static int forget_ivar(ID name, VALUE value, st_data_t fiber)
@@ -115,30 +129,32 @@ static VALUE transfer(VALUE fiber)
 
 /* One that found no stack for another that it resumed is taken for resuming ever since, by Ruby, which never lets it go
  * on: transferring to itself fails. */
-static VALUE clean(VALUE fiber)
+static VALUE clean(VALUE argument)
 {
+    const struct pooled *pooled = (struct pooled *)argument;
+    VALUE fiber = pooled->fiber;
+
     transfer(fiber);
-    if (has_storage(fiber))
-        rb_hash_foreach(storage_of(fiber), forget_stored, Qnil);
+    restore_storage(fiber, pooled->inherited);
     rb_ivar_foreach(fiber, forget_ivar, (st_data_t)fiber);
     forget_locals(rb_thread_current());
     return Qnil;
 }
 
 /* What an application left in its fiber is not for the next request. Returns whether it could be taken away. */
-static bool cleaned(VALUE fiber)
+static bool cleaned(const struct pooled *pooled)
 {
     int state;
 
-    rb_protect(clean, fiber, &state);
+    rb_protect(clean, (VALUE)pooled, &state);
     if (state)
         rb_set_errinfo(Qnil); /* frozen, say */
     return !state;
 }
 
-/* Serves one request after another, of those that the last turns brought. Returns whether the fiber can be used again:
- * one that inherited values (Fiber[]) when it was made would have lost them. */
-static bool serve_batch(struct rb_uw_reactor *reactor, VALUE fiber, bool heir)
+/* Serves one request after another, of those that the last turns brought. Returns whether the fiber can be used again.
+ */
+static bool serve_batch(struct rb_uw_reactor *reactor, const struct pooled *pooled)
 {
     struct uw_request *request;
 
@@ -155,7 +171,7 @@ static bool serve_batch(struct rb_uw_reactor *reactor, VALUE fiber, bool heir)
             return false;
         }
         rb_uw_reactor_flush_if_late(reactor);
-        if (heir || !cleaned(fiber))
+        if (!cleaned(pooled))
             return false;
     }
     return true;
@@ -192,11 +208,11 @@ static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
     VALUE fiber = rb_fiber_current();
-    const bool heir = has_storage(fiber);
+    const struct pooled pooled = {.fiber = fiber, .inherited = storage_of(fiber)};
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
     reactor->unstarted = false;
-    while (serve_batch(reactor, fiber, heir) && rest(reactor, fiber))
+    while (serve_batch(reactor, &pooled) && rest(reactor, fiber))
         ;
     reactor->fibers--;
     return Qnil;

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "server/database_pools"
+require_relative "server/fiber_i18n"
 require_relative "server/fiber_isolation"
 require_relative "server/listeners"
 require_relative "server/log_file"
@@ -91,6 +92,7 @@ module Upwell
       settings = @configuration.reactor_settings
       return settings unless settings.fetch(:mode) == :fibers
 
+      FiberI18n.establish
       isolated = FiberIsolation.establish
       limit = DatabasePools.size unless @configuration.fibers
       Log.tell(fibers_note(isolated, limit)) if isolated || limit

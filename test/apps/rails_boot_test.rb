@@ -48,6 +48,15 @@ class RailsBootTest < Minitest::Test
     end
   end
 
+  def test_each_request_has_its_locale
+    serve(*UPWELL) do |server|
+      Crowd.run(server.port, 0.5) do |client, _marker|
+        locale = %w[en de fr].sample
+        assert_equal locale, client.get("/locale?locale=#{locale}")
+      end
+    end
+  end
+
   def test_threads_leave_the_level_alone
     ["thread", "fiber", nil].each do |level|
       serve(*UPWELL, "--mode", "threads:5", environment: { "ISOLATION" => level }) do |server|

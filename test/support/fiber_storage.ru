@@ -4,7 +4,7 @@
 Fiber[:stored] = "inherited"
 
 run(lambda do |_env|
-  found = Fiber[:stored]
-  Fiber[:stored] = "changed"
+  found = "#{Fiber[:stored]}, #{Fiber[:left].inspect}, fiber #{Fiber.current.object_id}"
+  Fiber[:stored] = Fiber[:left] = "changed"
   [200, {}, [found]]
 end)

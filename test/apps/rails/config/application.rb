@@ -13,6 +13,7 @@ class Notes < Rails::Application
   config.file_watcher = ActiveSupport::FileUpdateChecker
   config.secret_key_base = "0" * 64
   config.hosts.clear
+  config.i18n.available_locales = %i[en de fr]
   config.logger = Logger.new($stderr)
   config.log_level = :warn
   config.action_cable.disable_request_forgery_protection = true

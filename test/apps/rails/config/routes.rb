@@ -7,7 +7,7 @@ Rails.application.routes.draw do
   get "reloaded" => "reloaded#show"
   get "events" => "events#index"
   controller :checks do
-    %w[marker hold held pool stream halves level performed].each { |name| get name }
+    %w[marker locale hold held pool stream halves level performed].each { |name| get name }
     %w[upload transaction enqueue].each { |name| post name }
   end
 end

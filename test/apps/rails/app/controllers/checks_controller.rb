@@ -16,6 +16,13 @@ class ChecksController < ApplicationController
     render plain: [*found, Current.marker].uniq.join(" ")
   end
 
+  def locale
+    I18n.with_locale(params[:locale]) do
+      pause
+      render plain: I18n.locale.to_s
+    end
+  end
+
   # With `undo` nothing of it may be found later, without everything.
   def transaction
     Note.transaction do
