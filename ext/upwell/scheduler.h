@@ -97,6 +97,9 @@ struct rb_uw_scheduler *rb_uw_scheduler_use(VALUE self);
 /* The scheduler of the current thread, if it is an Upwell::Scheduler; or NULL. */
 struct rb_uw_scheduler *rb_uw_scheduler_current(void);
 
+/* Whether this process is the child of a fork, and the loop its parent's still. */
+bool rb_uw_scheduler_is_copy(const struct rb_uw_scheduler *scheduler);
+
 /* Whether its loop is a server's, of this process. */
 bool rb_uw_scheduler_serves(const struct rb_uw_scheduler *scheduler);
 

@@ -1,16 +1,15 @@
 /* Upwell::Scheduler: the object and its loop. */
 #include "scheduler.h"
 
-#include <pthread.h>
 #include <ruby/fiber/scheduler.h>
 
+#include "forks.h"
 #include "io/backend.h"
 #include "stats.h"
 #include "upwell.h"
 
 VALUE rb_uw_eStop, rb_uw_eFiberError;
 static VALUE cScheduler;
-static atomic_uint forks;
 static struct uw_list opened = {&opened, &opened}; /* the schedulers that have a loop */
 
 static void mark_fibers(const struct uw_list *waits)
@@ -52,10 +51,15 @@ static void scheduler_compact(void *data)
     scheduler->block = rb_gc_location(scheduler->block);
 }
 
+bool rb_uw_scheduler_is_copy(const struct rb_uw_scheduler *scheduler)
+{
+    return scheduler->forks != atomic_load_explicit(&rb_uw_forks, memory_order_relaxed);
+}
+
 static void take_loop(struct rb_uw_scheduler *scheduler, struct uw_loop *loop)
 {
     scheduler->loop = loop;
-    scheduler->forks = atomic_load(&forks);
+    scheduler->forks = atomic_load(&rb_uw_forks);
     uw_list_append(&opened, &scheduler->opened);
 }
 
@@ -166,11 +170,6 @@ VALUE rb_uw_scheduler_new(struct uw_loop *loop)
     return self;
 }
 
-static void count_fork(void)
-{
-    atomic_fetch_add(&forks, 1);
-}
-
 /* A loop belongs to the thread that opens it, so that is done by the first who uses it. The child of a fork has no part
  * in its parent's loop, and opens one of its own. */
 static void open_loop(struct rb_uw_scheduler *scheduler)
@@ -194,7 +193,7 @@ struct rb_uw_scheduler *rb_uw_scheduler_use(VALUE self)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
 
-    if (!scheduler->loop || scheduler->forks != atomic_load_explicit(&forks, memory_order_relaxed))
+    if (!scheduler->loop || rb_uw_scheduler_is_copy(scheduler))
         open_loop(scheduler);
     return scheduler;
 }
@@ -208,7 +207,7 @@ struct rb_uw_scheduler *rb_uw_scheduler_current(void)
 
 bool rb_uw_scheduler_serves(const struct rb_uw_scheduler *scheduler)
 {
-    return scheduler->loop && scheduler->loop != &scheduler->own && scheduler->forks == atomic_load(&forks);
+    return scheduler->loop && scheduler->loop != &scheduler->own && !rb_uw_scheduler_is_copy(scheduler);
 }
 
 VALUE rb_uw_scheduler_end_loop(VALUE self)
@@ -267,15 +266,13 @@ void rb_uw_schedulers_add_stats(struct rb_uw_stats *stats)
     for (struct uw_list *link = opened.next; link != &opened; link = link->next) {
         const struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
 
-        if (scheduler->forks == atomic_load(&forks)) /* else it is the parent's */
+        if (!rb_uw_scheduler_is_copy(scheduler))
             add_stats(scheduler, stats);
     }
 }
 
 void rb_uw_init_scheduler(void)
 {
-    if (pthread_atfork(NULL, NULL, count_fork))
-        rb_memerror();
     rb_uw_eFiberError = rb_path2class("FiberError");
 
     /* Document-class: Upwell::Scheduler

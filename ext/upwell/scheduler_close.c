@@ -56,7 +56,8 @@ static VALUE close_for_waiting(VALUE self)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_current();
 
-    if (scheduler && scheduler->waiting > 0 && !RTEST(rb_funcall(self, rb_intern("closed?"), 0)))
+    if (scheduler && scheduler->waiting > 0 && !rb_uw_scheduler_is_copy(scheduler) &&
+        !RTEST(rb_funcall(self, rb_intern("closed?"), 0)))
         end_waits(scheduler, self, rb_io_descriptor(self));
     return rb_call_super(0, NULL);
 }

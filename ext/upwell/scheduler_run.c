@@ -118,7 +118,7 @@ static VALUE stop_fibers(VALUE self)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
 
-    if (scheduler->loop && rb_uw_scheduler_pending(scheduler))
+    if (scheduler->loop && !rb_uw_scheduler_is_copy(scheduler) && rb_uw_scheduler_pending(scheduler))
         rb_uw_as_root(scheduler, stop_all, Qnil);
     return Qnil;
 }

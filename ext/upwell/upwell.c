@@ -3,6 +3,7 @@
 
 #include "base/processors.h"
 #include "build_report.h"
+#include "forks.h"
 #include "io/backend.h"
 #include "scheduler.h"
 #include "stats.h"
@@ -72,6 +73,7 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_define_singleton_method(rb_mUpwell, "backends", backends, 0);
     rb_define_singleton_method(rb_mUpwell, "processors", processors, 0);
 
+    rb_uw_init_forks();
     rb_uw_init_input();
     rb_uw_init_callables();
     rb_uw_init_stream();

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <ruby/io.h>
 
+#include "forks.h"
 #include "stats.h"
 #include "watches.h"
 
@@ -10,13 +11,11 @@
 #define LOCK_HELD_NS (10 * UW_NS_PER_MS)   /* by a loop that always has events; Ruby itself would wait 100 ms */
 #define CLOSED_WAIT_NS (10 * UW_NS_PER_MS) /* while not every watch was looked at */
 
-static unsigned forks; /* how often this process is the child of a fork */
 static struct uw_list opened = {&opened, &opened};
 
 /* The threads that wait are the parent's. */
-static void count_fork(void)
+static void forget_threads(void)
 {
-    forks++;
     for (struct uw_list *link = opened.next; link != &opened; link = link->next) {
         struct rb_uw_watches *watches = uw_owner(link, struct rb_uw_watches, opened);
 
@@ -26,7 +25,7 @@ static void count_fork(void)
 
 void rb_uw_init_watches(void)
 {
-    if (pthread_atfork(NULL, NULL, count_fork))
+    if (pthread_atfork(NULL, NULL, forget_threads))
         rb_memerror();
 }
 
@@ -150,7 +149,7 @@ static void open_loop(VALUE self, struct rb_uw_watches *watches)
     VALUE thread = rb_thread_current();
     int error;
 
-    if (watches->open && watches->thread == thread && watches->forks == forks)
+    if (watches->open && watches->thread == thread && watches->forks == atomic_load(&rb_uw_forks))
         return;
     rb_uw_watches_close(watches);
     error = uw_loop_open(&watches->loop, watches->backend, expired);
@@ -158,7 +157,7 @@ static void open_loop(VALUE self, struct rb_uw_watches *watches)
         rb_syserr_fail(-error, "opening the event loop");
     rb_update_max_fd(watches->loop.wake_fd);
     RB_OBJ_WRITE(self, &watches->thread, thread);
-    watches->forks = forks;
+    watches->forks = atomic_load(&rb_uw_forks);
     watches->open = true;
     uw_list_append(&opened, &watches->opened);
 }
@@ -383,7 +382,7 @@ void rb_uw_watches_add_stats(struct rb_uw_stats *stats)
     for (struct uw_list *link = opened.next; link != &opened; link = link->next) {
         const struct rb_uw_watches *watches = uw_owner(link, struct rb_uw_watches, opened);
 
-        if (watches->forks == forks) /* else it is the parent's */
+        if (watches->forks == atomic_load(&rb_uw_forks)) /* else it is the parent's */
             add_stats(watches, stats);
     }
 }

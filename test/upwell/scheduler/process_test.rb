@@ -90,6 +90,22 @@ class SchedulerProcessTest < Minitest::Test
     end
   end
 
+  # It closes what it does not need, and ends by exit: that is no end for the fibers that wait in its parent.
+  def test_the_child_of_a_fork_leaves_the_fibers_of_its_parent_alone
+    on_every_backend do
+      reader, writer = IO.pipe
+      ended_reader, ended = IO.pipe
+      Fiber.schedule { read_and_tell(reader, ended) }
+      Fiber.schedule do
+        pid = fork { close_and_exit(reader) }
+        Process.wait(pid)
+        assert_equal 3, $CHILD_STATUS.exitstatus
+        writer.write("from the parent")
+        assert_equal "#{Process.pid}: from the parent", ended_reader.readpartial(100)
+      end
+    end
+  end
+
   def test_names_of_hosts
     on_every_backend do |scheduler|
       Fiber.schedule do
@@ -103,6 +119,17 @@ class SchedulerProcessTest < Minitest::Test
   end
 
   private
+
+  def close_and_exit(io)
+    io.close
+    exit(3)
+  end
+
+  def read_and_tell(reader, ended)
+    text = Timeout.timeout(10) { reader.readpartial(100) }
+  ensure
+    ended.write("#{Process.pid}: #{text}")
+  end
 
   def take_all_descriptors(limits)
     held = []

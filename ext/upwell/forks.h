@@ -1,0 +1,13 @@
+/* What a fork leaves behind: of the parent's threads its child has only the one that forked, and of its loops, locks
+ * and connections no more than copies. */
+#ifndef RB_UPWELL_FORKS_H
+#define RB_UPWELL_FORKS_H
+
+#include <stdatomic.h>
+
+/* How often this process is the child of a fork: what was made when it was another number is its parent's. */
+extern atomic_uint rb_uw_forks;
+
+void rb_uw_init_forks(void);
+
+#endif
