@@ -90,10 +90,16 @@ static VALUE send_body(VALUE argument)
 
 static VALUE fail(VALUE argument, VALUE error);
 static VALUE complete(VALUE argument);
+static void carry_out(VALUE (*part)(VALUE), struct rb_uw_exchange *exchange);
 
 static VALUE send_body_or_fail(VALUE argument)
 {
     return rb_rescue2(send_body, argument, fail, argument, rb_eException, (VALUE)0);
+}
+
+static VALUE send_and_complete(VALUE argument)
+{
+    return rb_ensure(send_body_or_fail, argument, complete, argument);
 }
 
 /* The rest of a streaming response, on a fiber of its own: while the client does not keep up, the loop goes on. The
@@ -108,7 +114,8 @@ static VALUE stream(RB_BLOCK_CALL_FUNC_ARGLIST(unused, argument))
     uw_list_append(&exchange.reactor->serving, &exchange.link);
     exchange.request->user = &exchange;
     exchange.fiber = rb_fiber_current();
-    return rb_ensure(send_body_or_fail, (VALUE)&exchange, complete, (VALUE)&exchange);
+    carry_out(send_and_complete, &exchange);
+    return Qnil;
 }
 
 static void send_on_fiber(struct rb_uw_exchange *exchange)
@@ -236,7 +243,8 @@ static VALUE fail(VALUE argument, VALUE error)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
-    if (exchange->moved) /* what has come out of its fiber is dealt with there */
+    if (exchange->moved ||
+        rb_uw_reactor_is_copy(exchange->reactor)) /* what has come out of its fiber is dealt with there */
         rb_exc_raise(error);
     exchange->error = error;
     rb_uw_service_end(exchange); /* the client is owed an answer: no other exception shall end this */
@@ -312,6 +320,8 @@ static VALUE end_telling(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
+    if (rb_uw_reactor_is_copy(exchange->reactor))
+        return Qnil;
     exchange->reactor->ending--;
     uw_list_remove(&exchange->link);
     return Qnil;
@@ -360,12 +370,32 @@ static VALUE end_exchange(VALUE argument)
 /* After the response, or the failure to make one. */
 static VALUE complete(VALUE argument)
 {
+    if (rb_uw_reactor_is_copy(((struct rb_uw_exchange *)argument)->reactor))
+        return Qnil;
     return rb_ensure(end_service, argument, end_exchange, argument);
 }
 
 static VALUE answer_or_fail(VALUE argument)
 {
     return rb_rescue2(answer, argument, fail, argument, rb_eException, (VALUE)0);
+}
+
+static VALUE answer_and_complete(VALUE argument)
+{
+    return rb_ensure(answer_or_fail, argument, complete, argument);
+}
+
+/* The child of a fork within a request goes no further, and ends as it would behind the block of that fork: all that is
+ * further out is its parent's. */
+static void carry_out(VALUE (*part)(VALUE), struct rb_uw_exchange *exchange)
+{
+    int state;
+
+    rb_protect(part, (VALUE)exchange, &state);
+    if (rb_uw_reactor_is_copy(exchange->reactor))
+        ruby_stop(state);
+    if (state)
+        rb_jump_tag(state);
 }
 
 void rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
@@ -391,7 +421,7 @@ void rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
 
     request->user = &exchange;
     uw_list_append(&reactor->serving, &exchange.link);
-    rb_ensure(answer_or_fail, (VALUE)&exchange, complete, (VALUE)&exchange);
+    carry_out(answer_and_complete, &exchange);
 }
 
 static bool has_loop(const struct rb_uw_reactor *reactor, const struct rb_uw_exchange *exchange)

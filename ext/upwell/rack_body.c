@@ -271,12 +271,13 @@ static void give_connection(VALUE callable, VALUE io)
 /* Partial hijack (Rack SPEC): after the head the connection is the application's. */
 static void send_hijack(struct rb_uw_exchange *exchange)
 {
+    struct uw_chunk *head = exchange->chunk;
     VALUE io;
 
     exchange->keep_alive = false;
-    if (exchange->chunk)
-        rb_uw_hand_over(exchange, exchange->chunk);
     exchange->chunk = NULL;
+    if (head)
+        rb_uw_hand_over(exchange, head);
     exchange->head_sent = true;
     io = rb_uw_detach(exchange);
     if (NIL_P(io))

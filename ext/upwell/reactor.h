@@ -46,6 +46,7 @@ struct rb_uw_reactor {
     bool newline_values;                          /* Rack 2: a header value of several lines is several headers */
     bool ran;                                     /* `run` has been called */
     bool finished;                                /* `run` has ended */
+    unsigned forks;                               /* of this process when the reactor was made, or began to run */
 
     VALUE self, app, backend, sockets;
     VALUE root;     /* the fiber that runs the loop, where the loop has the thread of the application */
@@ -97,6 +98,10 @@ struct rb_uw_detachment {
 
 /* reactor_class.c */
 struct rb_uw_reactor *rb_uw_reactor(VALUE self);
+
+/* Whether this process is the child of a fork, and this a copy of its parent's: it has no thread but the one that
+ * forked, whoever seems to wait for a lock or to serve a request is not there, and the connections are the parent's. */
+bool rb_uw_reactor_is_copy(const struct rb_uw_reactor *reactor);
 
 /* Opens the server on this thread. Returns 0 or -errno. */
 int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "forks.h"
 #include "reactor.h"
 #include "scheduler.h"
 
@@ -52,14 +53,27 @@ static void reactor_compact(void *data)
     reactor->server_port = rb_gc_location(reactor->server_port);
 }
 
+bool rb_uw_reactor_is_copy(const struct rb_uw_reactor *reactor)
+{
+    return reactor->forks != atomic_load_explicit(&rb_uw_forks, memory_order_relaxed);
+}
+
+/* The C library waits until nobody waits for what is to be destroyed: in the copy for ever. */
+static void free_locks(struct rb_uw_reactor *reactor)
+{
+    if (rb_uw_reactor_is_copy(reactor))
+        return;
+    uw_queue_free(&reactor->queue);
+    pthread_cond_destroy(&reactor->changed);
+    pthread_mutex_destroy(&reactor->lock);
+}
+
 static void reactor_free(void *data)
 {
     struct rb_uw_reactor *reactor = data;
 
     rb_uw_static_settings_free(&reactor->public_settings);
-    uw_queue_free(&reactor->queue);
-    pthread_cond_destroy(&reactor->changed);
-    pthread_mutex_destroy(&reactor->lock);
+    free_locks(reactor);
     xfree(reactor);
 }
 
@@ -99,6 +113,7 @@ static VALUE reactor_allocate(VALUE class)
     VALUE self = TypedData_Make_Struct(class, struct rb_uw_reactor, &reactor_type, reactor);
 
     init_locks(reactor);
+    reactor->forks = atomic_load(&rb_uw_forks);
     reactor->self = self;
     reactor->app = reactor->backend = reactor->root = reactor->template = Qnil;
     reactor->server_name = reactor->server_port = Qnil;
@@ -329,11 +344,13 @@ void rb_uw_reactor_wake(void *argument)
 }
 
 /* A worker that is still within the application may use its request for as long as the process lives: then nothing is
- * freed. */
+ * freed. A trap handler may have forked, and its child comes by here: what it has is its parent's. */
 static VALUE close_server(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
+    if (rb_uw_reactor_is_copy(reactor))
+        return Qnil;
     reactor->mode->close(reactor);
     reactor->finished = uw_server_connections(&reactor->server) == 0;
     reactor->control.open = false;
@@ -396,6 +413,7 @@ static VALUE reactor_run(VALUE self)
     if (reactor->ran)
         rb_raise(rb_eUpwellError, "a reactor runs once: make a new one");
     reactor->ran = true;
+    reactor->forks = atomic_load(&rb_uw_forks);
     RB_OBJ_WRITE(self, &reactor->root, rb_fiber_current());
     start(reactor);
     rb_ensure(run_guarded, self, close_guarded, self);
@@ -412,11 +430,21 @@ static const struct rb_uw_mode *mode_here(const struct rb_uw_reactor *reactor)
     return pthread_equal(pthread_self(), reactor->thread) ? reactor->mode : &rb_uw_mode_threads;
 }
 
+/* What was to be sent is the parent's to send. */
+static void refuse_copy(const struct rb_uw_reactor *reactor)
+{
+    if (rb_uw_reactor_is_copy(reactor))
+        rb_raise(rb_eUpwellError, "this process was forked within a request: only its parent can answer the client");
+}
+
 void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk)
 {
     struct rb_uw_reactor *reactor = exchange->reactor;
     struct uw_request *request = exchange->request;
 
+    if (rb_uw_reactor_is_copy(reactor))
+        uw_chunk_free(chunk);
+    refuse_copy(reactor);
     if (chunk->flags & UW_CHUNK_FINISH) {
         exchange->lost = atomic_load(&request->lost);
         exchange->done = true;
@@ -433,6 +461,7 @@ static void raise_if_lost(const struct rb_uw_exchange *exchange)
 
 void rb_uw_await_drain(struct rb_uw_exchange *exchange)
 {
+    refuse_copy(exchange->reactor);
     raise_if_lost(exchange);
     if (!uw_request_await_drain(exchange->request))
         return;
@@ -442,6 +471,7 @@ void rb_uw_await_drain(struct rb_uw_exchange *exchange)
 
 void rb_uw_detach_connection(struct rb_uw_detachment *detachment)
 {
+    refuse_copy(detachment->reactor);
     mode_here(detachment->reactor)->detach(detachment);
 }
 

@@ -234,6 +234,8 @@ static VALUE raising_raise(int argc, VALUE *argv, VALUE thread)
     if (NIL_P(self) || thread == rb_thread_current() || rb_uw_ends_thread(error = make_exception(argc, argv)))
         return rb_call_super(argc, argv);
     reactor = rb_uw_reactor(self);
+    if (rb_uw_reactor_is_copy(reactor)) /* which serves nobody */
+        return rb_call_super(argc, argv);
     told = tells_request(reactor, error, &whose); /* from here on, nothing lets the thread go on */
     if (!told)
         whose = running(reactor, thread);

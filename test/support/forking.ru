@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+require "timeout"
+
+# Forks within a request, and tells how the child ended. The path says what the child does.
+class Forking
+  PIECE = "x" * 65_536
+
+  # More than a client that does not read lets through, written by a thread of the application where the mode lets it.
+  class Endless
+    def each(&block)
+      return write(&block) if ENV["INLINE"]
+
+      Thread.new { write(&block) }.tap { |thread| thread.report_on_exception = false }.join
+    end
+
+    private
+
+    def write
+      loop { yield PIECE }
+    end
+  end
+
+  def call(env)
+    what = env["PATH_INFO"].delete_prefix("/")
+    return [200, {}, Endless.new] if what == "endless"
+    return [200, {}, ["here"]] if what == "here"
+
+    pid = what == "block" ? fork { "nothing" } : fork
+    return act(what, env) unless pid
+
+    Process.wait(pid)
+    [200, {}, ["#{what}: #{Process.last_status.exitstatus}"]]
+  end
+
+  private
+
+  def act(what, env)
+    case what
+    when "exit" then exit(3)
+    when "abort" then abort
+    when "raise" then raise "on purpose"
+    when "exec" then exec("false")
+    when "thread" then Thread.new { exit(4) }.join
+    when "timeout" then time_out
+    when "hijack" then env["rack.hijack"].call
+    when "hints" then env["rack.early_hints"].call("link" => "<child>")
+    end
+    [200, {}, ["from the child"]]
+  end
+
+  def time_out
+    Timeout.timeout(0.01) { sleep }
+  rescue Timeout::Error
+    exit(5)
+  end
+end
+
+run Forking.new
