@@ -248,6 +248,7 @@ int main(int argc, char **argv)
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* nor does an upload where the size of files is limited */
 
     threads = calloc((size_t)thread_count, sizeof *threads);
     if (!threads || pthread_barrier_init(&ready, NULL, (unsigned)thread_count + 1))

@@ -3,6 +3,7 @@
 require_relative "server/database_pools"
 require_relative "server/fiber_i18n"
 require_relative "server/fiber_isolation"
+require_relative "server/file_size"
 require_relative "server/listeners"
 require_relative "server/log_file"
 require_relative "server/pid_file"
@@ -47,6 +48,7 @@ module Upwell
     #
     # @return [Boolean] whether everything in flight was finished
     def run
+      FileSize.survive
       @configuration.threads.zero? ? run_on_this_thread : run_on_threads
     end
 
