@@ -92,4 +92,5 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_loop();
     rb_uw_init_selector();
     rb_uw_init_stats();
+    rb_uw_init_descriptor();
 }

@@ -154,6 +154,9 @@ void rb_uw_body_close(struct rb_uw_exchange *exchange);
 void rb_uw_init_loop(void);
 void rb_uw_init_selector(void);
 
+/* descriptor.c */
+void rb_uw_init_descriptor(void);
+
 /* input_class.c: rack.input */
 void rb_uw_init_input(void);
 VALUE rb_uw_input_new(struct uw_request *request);

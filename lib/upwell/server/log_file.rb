@@ -2,28 +2,34 @@
 
 module Upwell
   class Server
-    # Sends streams to files, standard output and error to begin with, and opens the files again after they were moved away (logrotate).
+    # Sends streams to files, standard output and error to begin with, and opens the files again after they were moved away (logrotate). The
+    # streams keep their numbers, which are never free meanwhile: a client's connection would get them, and what is logged.
     class LogFile
+      # A pipe without a reader is an error: waiting for one would keep signals from being obeyed.
+      FLAGS = File::WRONLY | File::APPEND | File::CREAT | File::NONBLOCK
+
+      Stream = Struct.new(:io, :number, :path)
+
       # @param path [String, nil] nil leaves standard output and error as they are
       def initialize(path)
-        @paths = { $stdout => path, $stderr => path }
+        @streams = [$stdout, $stderr].map { |io| Stream.new(io, io.fileno, path) }
       end
 
       # @param path [String]
       # @return [IO] another stream, open once {#open} was called
       def add(path)
-        IO.for_fd(IO.sysopen(File::NULL, "a"), "a").tap { |stream| @paths[stream] = path }
+        IO.for_fd(IO.sysopen(File::NULL, "a"), "a").tap { |io| @streams << Stream.new(io, io.fileno, path) }
       end
 
       # @raise [ConfigurationError] when a file cannot be written
       def open
-        @paths.transform_values! { |path| path && File.expand_path(path) }
+        @streams.each { |stream| stream.path &&= File.expand_path(stream.path) }
         reopen do |path, error|
           raise ConfigurationError, "log file #{path} cannot be written: #{Reason.of(error)}; choose another with --log-file"
         end
       end
 
-      # May be called in a trap handler. A file that cannot be written now leaves the server with the one it has.
+      # A file that cannot be written now leaves the server with the one it has.
       def open_again
         reopen { |path, error| Log.tell("log file #{path} cannot be opened again: #{Reason.of(error)}") }
       end
@@ -31,12 +37,16 @@ module Upwell
       private
 
       def reopen
-        @paths.each do |stream, path|
-          stream.reopen(path, "a") if path
-          stream.sync = true
+        @streams.each do |stream|
+          replace(stream) if stream.path
+          stream.io.sync = true unless stream.io.closed? # by the application: others write to its number
         rescue SystemCallError, IOError => e
-          yield path, e
+          yield stream.path, e
         end
+      end
+
+      def replace(stream)
+        File.open(stream.path, FLAGS) { |file| Descriptor.replace(stream.number, file.fileno) }
       end
     end
   end

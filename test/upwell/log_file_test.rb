@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require "tmpdir"
+
+# Streams whose files are opened again, while others write to them.
+class LogFileTest < Minitest::Test
+  PIPE_HOLDS_LESS = 200_000 # bytes
+
+  def within(&block)
+    Timeout.timeout(20, &block)
+  end
+
+  def in_folder
+    Dir.mktmpdir { |folder| yield File.join(folder, "log") }
+  end
+
+  def target(stream)
+    File.readlink("/proc/self/fd/#{stream.fileno}")
+  end
+
+  # @yieldparam stream [IO] that goes to the path
+  # @yieldparam log_file [Upwell::Server::LogFile]
+  def open_log(path)
+    log_file = Upwell::Server::LogFile.new(nil)
+    stream = log_file.add(path)
+    log_file.open
+    yield stream, log_file
+  ensure
+    stream&.close
+  end
+
+  def test_a_thread_that_writes_meanwhile_is_not_interrupted
+    in_folder do |path|
+      File.mkfifo(path)
+      File.open(path, "r+") do |reader|
+        open_log(path) do |stream, log_file|
+          writer = Thread.new { stream.write("x" * PIPE_HOLDS_LESS) }
+          within { Thread.pass until reader.wait_readable(0) && writer.stop? }
+          File.unlink(path)
+          log_file.open_again
+          within { reader.readpartial(PIPE_HOLDS_LESS) until writer.join(0.01) }
+          assert_equal PIPE_HOLDS_LESS, writer.value
+          assert_equal path, target(stream)
+        end
+      end
+    end
+  end
+
+  def test_a_pipe_without_a_reader_is_not_waited_for
+    in_folder do |path|
+      open_log(path) do |stream, log_file|
+        File.rename(path, "#{path}.1")
+        File.mkfifo(path)
+        _, told = capture_io { within { log_file.open_again } }
+        assert_match(/cannot be opened again/, told)
+        assert_equal "#{path}.1", target(stream)
+      end
+    end
+  end
+
+  def test_a_pipe_that_is_full_is_waited_for
+    in_folder do |path|
+      File.mkfifo(path)
+      File.open(path, "r+") do |reader|
+        open_log(path) do |stream, _|
+          writer = Thread.new { stream.syswrite("x" * PIPE_HOLDS_LESS) }
+          within { reader.readpartial(PIPE_HOLDS_LESS) until writer.join(0.01) }
+          assert_equal PIPE_HOLDS_LESS, writer.value
+        end
+      end
+    end
+  end
+end
