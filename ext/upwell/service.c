@@ -201,10 +201,11 @@ static struct rb_uw_exchange *running(const struct rb_uw_reactor *reactor, VALUE
 }
 
 /* A time-out is for whatever the thread does: the end of a request, which nothing else may interrupt, or the server;
- * but in mode inline rather for a body that waits for its client. */
+ * but in mode inline rather for a body that waits for its client. It may be of any class: what tells it is that Ruby's
+ * Timeout raises it, on the thread that runs here. */
 static bool strikes_anyway(const struct rb_uw_reactor *reactor, VALUE error)
 {
-    return RHASH_SIZE(reactor->kept) == 0 && is_timeout(error);
+    return RHASH_SIZE(reactor->kept) == 0 && (is_timeout(error) || within_timeout());
 }
 
 /* Strikes before the scheduler has another fiber go on. */

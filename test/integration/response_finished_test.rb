@@ -35,6 +35,14 @@ class ResponseFinishedTest < Minitest::Test
     end
   end
 
+  # Whichever class it is asked for: Net::HTTP has its own.
+  def test_a_timeout_strikes_there_and_in_the_body_s_close
+    serve do |server|
+      assert_equal "whole", RawClient.get(server.port, "/times-out").body
+      assert_equal ["close KeyError", "callback Finishing::Late"], told(server, 2)
+    end
+  end
+
   def test_a_client_that_leaves_is_told
     serve(%w[fibers threads:3]) do |server|
       RawClient.open(server.port) do |client|

@@ -1,8 +1,19 @@
 # frozen_string_literal: true
 
+require "timeout"
+
 # What env["rack.response_finished"] is told, when, and where.
 class Finishing
   TOLD = Queue.new
+
+  class Late < Timeout::Error; end
+
+  def self.wait(name, error)
+    Timeout.timeout(0.05, error) { sleep 3 }
+    TOLD << "#{name} waited"
+  rescue error => e
+    TOLD << "#{name} #{e.class}"
+  end
 
   def call(env)
     send(env["PATH_INFO"].delete_prefix("/").tr("-", "_"), env)
@@ -45,6 +56,13 @@ class Finishing
     body = Object.new
     body.define_singleton_method(:each) { |&block| loop { block.call("x" * 65_536) } }
     [200, { "x-name" => "endless" }, body]
+  end
+
+  def times_out(env)
+    body = ["whole"]
+    body.define_singleton_method(:close) { Finishing.wait("close", KeyError) }
+    env["rack.response_finished"] << ->(*) { Finishing.wait("callback", Late) }
+    [200, {}, body]
   end
 
   # The client has its response before.
