@@ -1,19 +1,26 @@
 # frozen_string_literal: true
 
+require "io/wait"
+
 module Upwell
   # What the server itself tells the operator: each record begins with the time and the process, "2026-11-22T03:20:00Z upwell[1234]: ...".
   module Log
     TIME = "%Y-%m-%dT%H:%M:%SZ"
+    PATIENCE = 0.5 # seconds for a reader that does not read; from then on records are lost at once, until it reads again
+    PIECE_BYTES = 4096 # PIPE_BUF: what is writable takes as much without waiting
+    @lost = 0
 
-    # Writes one record, in one piece. May be called in a trap handler.
+    # Writes one record, in one piece. May be called in a trap handler. Nobody waits for long: signals are to be obeyed, and requests answered,
+    # though a pipe's reader stands still.
     #
     # @param text [String] of one or more lines
     # @param stream [#write]
     # @return [Boolean] whether it was written: a full disk or a closed pipe must not end the server
     def self.tell(text, stream = $stderr)
-      stream.write("#{Time.now.utc.strftime(TIME)} upwell[#{Process.pid}]: #{printable(text)}\n")
-      stream.flush if stream.respond_to?(:flush)
-      true
+      put(record("#{@lost} records are lost: nobody has read the log"), stream) && @lost = 0 if @lost.positive? && room?(stream, 0)
+      written = put(record(text), stream)
+      @lost += 1 unless written
+      written
     rescue StandardError
       false
     end
@@ -23,16 +30,46 @@ module Upwell
     # @param text [String] one line
     # @return [void]
     def self.announce(text)
-      $stdout.write("#{text}\n")
-      $stdout.flush
+      put("#{text}\n", $stdout)
     rescue SystemCallError, IOError
       nil
     end
+
+    def self.record(text)
+      "#{Time.now.utc.strftime(TIME)} upwell[#{Process.pid}]: #{printable(text)}\n"
+    end
+    private_class_method :record
 
     # Texts of clients and applications come in any encoding, and not always in a valid one.
     def self.printable(text)
       text.dup.force_encoding(Encoding::UTF_8).scrub("?").chomp
     end
     private_class_method :printable
+
+    # @return [Boolean] false when the reader does not read
+    def self.put(text, stream)
+      pieces = waits?(stream) ? text.b.scan(/.{1,#{PIECE_BYTES}}/mno) : [text]
+      patience = @lost.zero? ? PATIENCE : 0
+      pieces.all? { |piece| room?(stream, patience) && write(piece, stream) }
+    end
+    private_class_method :put
+
+    def self.write(piece, stream)
+      stream.write(piece)
+      stream.flush if stream.respond_to?(:flush)
+      true
+    end
+    private_class_method :write
+
+    # @return [Boolean] whether a write may have to wait for others: on a pipe, a socket or a terminal
+    def self.waits?(stream)
+      stream.is_a?(IO) && !stream.stat.file?
+    end
+    private_class_method :waits?
+
+    def self.room?(stream, patience)
+      !waits?(stream) || !stream.wait_writable(patience).nil?
+    end
+    private_class_method :room?
   end
 end

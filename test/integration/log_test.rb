@@ -37,9 +37,15 @@ class LogTest < Minitest::Test
   # @return [Array<Hash>] of each process, which of its descriptors are files of the folder
   def files(folder, processes)
     processes.map do |pid|
-      Dir.glob("/proc/#{pid}/fd/*").to_h { |link| [File.basename(link), File.readlink(link)] }
-        .select { |_, path| path.start_with?("#{folder}/") }.transform_values { |path| File.basename(path) }
+      targets = Dir.children("/proc/#{pid}/fd").to_h { |number| [number, target(pid, number)] }
+      targets.select { |_, path| path.start_with?("#{folder}/") }.transform_values { |path| File.basename(path) }
     end
+  end
+
+  def target(pid, number)
+    File.readlink("/proc/#{pid}/fd/#{number}")
+  rescue Errno::ENOENT # closed meanwhile
+    ""
   end
 
   # A descriptor 1 or 2 that is free for a moment is the next client's connection, and gets the log.
@@ -58,6 +64,60 @@ class LogTest < Minitest::Test
         UNIXSocket.open(socket) { |client| client.write("refused\r\n\r\n") && client.read }
         await_text("#{folder}/#{command.empty? ? "log" : "access"}", /refused/)
       end
+    end
+  end
+
+  # @yieldparam pid [Integer] of a server whose log is a full pipe
+  # @yieldparam socket [String]
+  # @yieldparam log [IO] to read it after all
+  def serve_unread(*arguments)
+    Dir.mktmpdir do |dir|
+      path, socket, app = %w[log socket config.ru].map { |name| File.join(dir, name) }
+      File.write(app, 'run ->(env) { env["PATH_INFO"] == "/" ? [200, {}, []] : raise("on purpose") }')
+      File.mkfifo(path)
+      File.open(path, "r+") do |log|
+        pid = Process.spawn(*ServerProcess.command("-b", "unix:#{socket}", "-l", path, *arguments, app))
+        within { nil until log.gets.include?("serves on") }
+        [4096, 1].each { |bytes| nil until log.write_nonblock("x" * bytes, exception: false) == :wait_writable }
+        yield pid, socket, log
+        Process.kill("TERM", pid)
+        assert_predicate within { Process.wait2(pid).last }, :success?
+        pid = nil
+      ensure
+        pid && Process.kill("KILL", pid) && Process.wait(pid)
+      end
+    end
+  end
+
+  def status(socket, path)
+    within do
+      UNIXSocket.open(socket) do |client|
+        client.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        client.read[/\AHTTP\/1.1 (\d+)/, 1]
+      end
+    end
+  end
+
+  def test_requests_and_signals_do_not_wait_for_a_log_that_nobody_reads
+    MODES.each do |mode|
+      serve_unread("--mode", mode) do |pid, socket, log|
+        assert_equal(%w[500 500 500 500 200], %w[/a /b /c /d /].map { |path| status(socket, path) })
+        within { nil while log.readpartial(100_000).size == 100_000 || log.wait_readable(0) }
+        Process.kill("USR2", pid)
+        within { nil until log.gets.match?(/4 records are lost/) }
+        assert_match(/SIGUSR2/, within { log.gets })
+        [4096, 1].each { |bytes| nil until log.write_nonblock("x" * bytes, exception: false) == :wait_writable }
+      end
+    end
+  end
+
+  def test_a_supervisor_whose_log_nobody_reads_replaces_workers_and_ends
+    serve_unread("-w", "1") do |pid, socket, _|
+      children = "/proc/#{pid}/task/#{pid}/children"
+      worker = Integer(File.read(children))
+      Process.kill("KILL", worker)
+      within { sleep 0.02 while ["", worker.to_s].include?(File.read(children).strip) }
+      assert_equal "200", status(socket, "/")
     end
   end
 end
