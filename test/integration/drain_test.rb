@@ -97,7 +97,7 @@ class DrainTest < Minitest::Test
       site.server.signal("TERM")
       waiting += site.await_refusal
       site.release
-      assert_served([held.value, *waiting.map(&:read)], site)
+      assert_served([held.value, *waiting.map { |client| client.read.tap { client.close } }], site) # whoever does not close keeps others waiting
       assert_equal 0, site.server.await_end.exitstatus
     end
   end

@@ -2,8 +2,8 @@
 
 module Upwell
   class Server
-    # Where the size of files is limited (RLIMIT_FSIZE), a write beyond it fails, and the client is answered so; but it also raises SIGXFSZ, which
-    # would end the process.
+    # Where the size of files is limited (RLIMIT_FSIZE), a write beyond it fails, and the client is answered so; but it also raises SIGXFSZ,
+    # which would end the process.
     module FileSize
       SIGNAL = "XFSZ"
       DEFAULT = %w[DEFAULT SYSTEM_DEFAULT].freeze
