@@ -194,6 +194,7 @@ static bool rest(struct rb_uw_reactor *reactor, VALUE fiber)
     rb_protect(give_way, (VALUE)reactor, &state);
     if (!state)
         return true;
+    rb_uw_scheduler_note_raiser(reactor->fiber_scheduler, fiber);
     rb_ary_delete(reactor->idle, fiber);
     error = rb_errinfo();
     if (rb_uw_ends_thread(error)) {

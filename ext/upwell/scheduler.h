@@ -178,6 +178,10 @@ void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler)
  * raised into itself: whoever did that goes on later instead. */
 void rb_uw_scheduler_note(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
+/* Something was raised into a fiber that waited, which runs now: whoever did so transferred to it, and this one, when
+ * it waits or ends, does to the root. Notes that the raiser goes on later. */
+void rb_uw_scheduler_note_raiser(struct rb_uw_scheduler *scheduler, VALUE fiber);
+
 /* Suspends the fiber until wait->over or the time is up. */
 void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns);
 

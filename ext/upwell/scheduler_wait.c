@@ -67,8 +67,7 @@ static void expired(struct uw_loop *loop, struct uw_timer *timer)
         uw_timer_start(loop, timer, loop->now_ns + CANCEL_AGAIN_NS);
 }
 
-/* A fiber that raises into this one transfers to it; and this one, when it waits or ends, to the root. */
-static void note_raiser(struct rb_uw_scheduler *scheduler, VALUE fiber)
+void rb_uw_scheduler_note_raiser(struct rb_uw_scheduler *scheduler, VALUE fiber)
 {
     if (!NIL_P(scheduler->running) && scheduler->running != fiber)
         rb_ary_push(scheduler->left, scheduler->running);
@@ -81,7 +80,7 @@ void rb_uw_scheduler_note(struct rb_uw_scheduler *scheduler, VALUE fiber)
         return;
     if (RARRAY_LEN(scheduler->left) > 0 && RTEST(rb_ary_includes(scheduler->left, fiber))) {
         rb_ary_delete(scheduler->left, fiber); /* of what it does not have, it would ask a block */
-        note_raiser(scheduler, fiber);
+        rb_uw_scheduler_note_raiser(scheduler, fiber);
     }
     scheduler->running = fiber;
 }
@@ -150,7 +149,7 @@ void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
         uw_cancel(scheduler->loop, operation);
         rb_protect(give_way, (VALUE)scheduler, &raised);
         if (raised) {
-            note_raiser(wait->scheduler, wait->fiber);
+            rb_uw_scheduler_note_raiser(wait->scheduler, wait->fiber);
             state = raised;
             error = rb_errinfo();
         }
@@ -182,7 +181,7 @@ static VALUE leave(VALUE argument)
     struct rb_uw_wait *wait = (struct rb_uw_wait *)argument;
 
     if (!wait->returned)
-        note_raiser(wait->scheduler, wait->fiber);
+        rb_uw_scheduler_note_raiser(wait->scheduler, wait->fiber);
     if (wait->operation.pending)
         return rb_ensure(cancel_operation, argument, forget_after_all, argument);
     forget(wait);

@@ -97,6 +97,18 @@ class FibersTest < Minitest::Test
     end
   end
 
+  # As by a deadline of the application's own that comes too late: it costs the fiber that rests, and nobody else anything.
+  def test_who_ends_a_fiber_that_rests_goes_on
+    paths = ["/raises_late", ("/kills_late" if Fiber.method_defined?(:kill))].compact
+    serve do |server|
+      paths.each do |path|
+        assert_equal ["went on"], get_all(server, [path]).first
+        assert_equal ["slept"] * 3, get_all(server, ["/sleeps"] * 3).first
+      end
+      assert_predicate server.stop, :success?
+    end
+  end
+
   def test_a_request_that_computes_for_long_is_reported_with_its_place
     serve("--stuck-timeout", "0.2") do |server|
       assert_equal "computed", RawClient.get(server.port, "/computes").body

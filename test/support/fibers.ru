@@ -116,6 +116,27 @@ class Waiting
     [thread.value, Process.wait2(child).last.success?].inspect
   end
 
+  def rests(_env)
+    @rests = Fiber.current
+    "rested"
+  end
+
+  def raises_late(env)
+    one_that_rests(env).raise("too late")
+    "went on"
+  end
+
+  def kills_late(env)
+    one_that_rests(env).kill # Ruby 3.3
+    "went on"
+  end
+
+  # Another fiber than this one, of which nobody asks anything any more.
+  def one_that_rests(env)
+    Net::HTTP.get(URI("http://127.0.0.1:#{env["SERVER_PORT"]}/rests"))
+    @rests
+  end
+
   def fails(_env)
     sleep 0.01
     raise "on purpose"
