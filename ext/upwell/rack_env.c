@@ -288,6 +288,11 @@ static const char *port_colon(const char *host, size_t length)
     return colon && (!bracket || colon > bracket) ? colon : NULL;
 }
 
+static bool is_text(VALUE string, const char *bytes, size_t length)
+{
+    return (size_t)RSTRING_LEN(string) == length && memcmp(RSTRING_PTR(string), bytes, length) == 0;
+}
+
 static void remember_host(struct rb_uw_reactor *reactor, const char *host, size_t length)
 {
     const char *colon = port_colon(host, length);
@@ -317,7 +322,7 @@ static void add_host(VALUE env, struct rb_uw_reactor *reactor, const struct uw_r
         add_local(env, request);
         return;
     }
-    if ((size_t)RSTRING_LEN(reactor->host) != length || memcmp(RSTRING_PTR(reactor->host), host, length) != 0)
+    if (!is_text(reactor->host, host, length))
         remember_host(reactor, host, length);
     rb_hash_aset(env, key.http_host, reactor->host);
     rb_hash_aset(env, key.server_name, reactor->server_name);
@@ -341,22 +346,38 @@ static void add_target(VALUE env, const struct uw_request *request)
     rb_hash_aset(env, key.request_uri, text(request, head->target));
 }
 
-#define PORT_DIGITS_MAX 5
-
-static VALUE port_text(int port)
+static VALUE address_text(struct rb_uw_reactor *reactor, const char *address)
 {
-    char digits[PORT_DIGITS_MAX], *start = digits + sizeof digits;
+    size_t length = strlen(address);
+
+    if (!is_text(reactor->remote_addr, address, length))
+        RB_OBJ_WRITE(reactor->self, &reactor->remote_addr, rb_str_freeze(rb_str_new(address, (long)length)));
+    return reactor->remote_addr;
+}
+
+#define PORT_DIGITS_MAX 5
+#define PORTS_MAX 4096 /* texts that are remembered, by the port's last bits */
+
+static VALUE port_text(struct rb_uw_reactor *reactor, int port)
+{
+    char digits[PORT_DIGITS_MAX], *end = digits + sizeof digits, *start = end;
+    long slot = port % PORTS_MAX;
+    VALUE known = rb_ary_entry(reactor->remote_ports, slot);
 
     for (; port > 0 && start > digits; port /= 10)
         *--start = (char)('0' + port % 10);
-    return rb_str_new(start, digits + sizeof digits - start);
+    if (!NIL_P(known) && is_text(known, start, (size_t)(end - start)))
+        return known;
+    known = rb_str_freeze(rb_str_new(start, end - start));
+    rb_ary_store(reactor->remote_ports, slot, known);
+    return known;
 }
 
 /* A client on a UNIX socket has no port. */
-static void add_remote(VALUE env, const struct uw_request *request)
+static void add_remote(VALUE env, struct rb_uw_reactor *reactor, const struct uw_request *request)
 {
-    rb_hash_aset(env, key.remote_addr, rb_str_new_cstr(uw_request_remote(request)));
-    rb_hash_aset(env, key.remote_port, port_text(uw_request_remote_port(request)));
+    rb_hash_aset(env, key.remote_addr, address_text(reactor, uw_request_remote(request)));
+    rb_hash_aset(env, key.remote_port, port_text(reactor, uw_request_remote_port(request)));
 }
 
 static void add_body(VALUE env, struct rb_uw_exchange *exchange)
@@ -380,7 +401,7 @@ VALUE rb_uw_env(struct rb_uw_exchange *exchange)
     add_target(env, request);
     add_host(env, exchange->reactor, request);
     add_headers(env, request);
-    add_remote(env, request);
+    add_remote(env, exchange->reactor, request);
     if (request->head.version_minor == 0)
         rb_hash_aset(env, key.server_protocol, key.http_1_0);
     add_body(env, exchange);

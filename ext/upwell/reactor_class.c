@@ -30,6 +30,8 @@ static void reactor_mark(void *data)
     rb_gc_mark_movable(reactor->host);
     rb_gc_mark_movable(reactor->server_name);
     rb_gc_mark_movable(reactor->server_port);
+    rb_gc_mark_movable(reactor->remote_addr);
+    rb_gc_mark_movable(reactor->remote_ports);
     rb_gc_mark(reactor->self); /* itself: it must not move, since exchanges and the core point into it */
 }
 
@@ -51,6 +53,8 @@ static void reactor_compact(void *data)
     reactor->host = rb_gc_location(reactor->host);
     reactor->server_name = rb_gc_location(reactor->server_name);
     reactor->server_port = rb_gc_location(reactor->server_port);
+    reactor->remote_addr = rb_gc_location(reactor->remote_addr);
+    reactor->remote_ports = rb_gc_location(reactor->remote_ports);
 }
 
 bool rb_uw_reactor_is_copy(const struct rb_uw_reactor *reactor)
@@ -116,7 +120,7 @@ static VALUE reactor_allocate(VALUE class)
     reactor->forks = atomic_load(&rb_uw_forks);
     reactor->self = self;
     reactor->app = reactor->backend = reactor->root = reactor->template = Qnil;
-    reactor->server_name = reactor->server_port = Qnil;
+    reactor->server_name = reactor->server_port = reactor->remote_addr = reactor->remote_ports = Qnil;
     reactor->scheduler = reactor->raised = reactor->idle = reactor->starter = reactor->starting = Qnil;
     reactor->ready.last = &reactor->ready.first;
     reactor->batch.last = &reactor->batch.first;
@@ -125,6 +129,8 @@ static VALUE reactor_allocate(VALUE class)
     RB_OBJ_WRITE(self, &reactor->idle, rb_ary_new());
     RB_OBJ_WRITE(self, &reactor->kept, rb_hash_new());
     RB_OBJ_WRITE(self, &reactor->host, rb_str_new(NULL, 0));
+    RB_OBJ_WRITE(self, &reactor->remote_addr, rb_str_new(NULL, 0));
+    RB_OBJ_WRITE(self, &reactor->remote_ports, rb_ary_new());
     return self;
 }
 
