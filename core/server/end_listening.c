@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,14 +8,6 @@
 #endif
 
 #include "server/connection.h"
-
-/* A client that the kernel had connected, on its way to the loop, and then until there is room for it. */
-struct arrival {
-    struct uw_message message;
-    struct uw_list link; /* in server->waiting */
-    struct uw_listener *listener;
-    int fd;
-};
 
 /* Linux forgets those who wait to be accepted when a TCP socket ends to listen, and whoever comes between the last of
  * them and that end would be connected, and lost. The first packet of a client (SYN without ACK) is dropped instead:
@@ -37,56 +28,6 @@ static void hold_off(int fd)
 #else
     (void)fd;
 #endif
-}
-
-/* The list is not empty. */
-static struct arrival take_first(struct uw_server *server)
-{
-    struct arrival *first = uw_owner(server->waiting.next, struct arrival, link), arrival = *first;
-
-    uw_list_remove(&first->link);
-    free(first);
-    return arrival;
-}
-
-void uw_server_admit(struct uw_server *server)
-{
-    UW_ASSERT_OWNER(&server->loop);
-    while (!uw_list_empty(&server->waiting) && uw_server_connections(server) < server->settings.connections_max) {
-        struct arrival arrival = take_first(server);
-
-        uw_connection_open(server, arrival.listener, arrival.fd);
-    }
-}
-
-void uw_server_turn_away(struct uw_server *server)
-{
-    while (!uw_list_empty(&server->waiting))
-        close(take_first(server).fd);
-}
-
-static void arrive(struct uw_loop *loop, struct uw_message *message)
-{
-    struct arrival *arrival = uw_owner(message, struct arrival, message);
-    struct uw_server *server = uw_owner(loop, struct uw_server, loop);
-
-    uw_list_append(&server->waiting, &arrival->link);
-    if (server->ended)
-        uw_server_turn_away(server);
-    else
-        uw_server_admit(server);
-}
-
-static void bring(struct uw_listener *listener, int fd)
-{
-    struct arrival *arrival = malloc(sizeof *arrival);
-
-    if (!arrival) {
-        close(fd);
-        return;
-    }
-    *arrival = (struct arrival){.message = {.receive = arrive}, .listener = listener, .fd = fd};
-    uw_loop_post(&listener->server->loop, &arrival->message);
 }
 
 static int accept_next(int fd)
@@ -118,7 +59,7 @@ static void accept_waiting(struct uw_listener *listener)
     for (size_t i = 0; client >= 0 && (i < connections_max || leaves_some(client)); i++) {
         client = accept_next(fd);
         if (client >= 0)
-            bring(listener, client);
+            uw_server_bring(listener, client);
     }
 }
 

@@ -114,7 +114,7 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
     struct uw_server *server = server_of(loop);
 
     if (result >= 0) {
-        uw_connection_open(server, listener, result);
+        uw_server_take_in(listener, result); /* the kernel may have accepted more than there is room for */
         if (full(server))
             stop_accepting(server);
     }

@@ -67,7 +67,7 @@ struct uw_server {
     struct uw_list all;     /* connections */
     struct uw_list dirty;   /* those with something to send */
     struct uw_list dead;    /* those to be buried at the end of the turn */
-    struct uw_list waiting; /* clients beyond connections_max that came before listening ended */
+    struct uw_list waiting; /* clients beyond connections_max */
     struct uw_listener listeners[UW_LISTENERS_MAX];
     int listener_count;
     struct uw_timer accept_retry;
@@ -122,7 +122,14 @@ void uw_server_close(struct uw_server *server);
 /* For connection.c: a connection has ended, so there is room for another. */
 void uw_server_resume_accepting(struct uw_server *server);
 
-/* For server.c, in end_listening.c: opens as many of those who wait as there is room for; or closes them all. */
+/* Clients that were accepted, in arrivals.c. On the loop's thread: opens a connection, or has the client wait for room.
+ */
+void uw_server_take_in(struct uw_listener *listener, int fd);
+
+/* Any thread: has the loop do so. */
+void uw_server_bring(struct uw_listener *listener, int fd);
+
+/* Opens as many of those who wait as there is room for; or closes them all. */
 void uw_server_admit(struct uw_server *server);
 void uw_server_turn_away(struct uw_server *server);
 
