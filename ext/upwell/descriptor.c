@@ -26,6 +26,9 @@ static VALUE replace(VALUE self, VALUE number, VALUE by)
 
 void rb_uw_init_descriptor(void)
 {
+    /* Document-module: Upwell::Descriptor
+     *
+     * What Ruby's IO cannot do with descriptors; for the server itself. */
     VALUE descriptor = rb_define_module_under(rb_mUpwell, "Descriptor");
 
     /* @!visibility private */

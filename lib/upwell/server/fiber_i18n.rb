@@ -10,10 +10,12 @@ module Upwell
         ::I18n.singleton_class.prepend(self) if defined?(::I18n::Config) && !::Fiber.respond_to?(:[])
       end
 
+      # @return [I18n::Config] the fiber's
       def config
         Thread.current[:i18n_config] ||= ::I18n::Config.new
       end
 
+      # @param value [I18n::Config]
       def config=(value)
         Thread.current[:i18n_config] = value
       end

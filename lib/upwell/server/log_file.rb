@@ -8,6 +8,7 @@ module Upwell
       # A pipe without a reader is an error: waiting for one would keep signals from being obeyed.
       FLAGS = File::WRONLY | File::APPEND | File::CREAT | File::NONBLOCK
 
+      # What is sent to a file, its number, and the file's path, or nil.
       Stream = Struct.new(:io, :number, :path)
 
       # @param path [String, nil] nil leaves standard output and error as they are
