@@ -89,6 +89,7 @@ module Upwell
       def close
         return if @closed
 
+        forget_copies
         begin
           run if @fibers && thread_goes_on?
         ensure
@@ -138,6 +139,11 @@ module Upwell
 
         @process = Process.pid
         @fibers = Fibers.new
+      end
+
+      # In the child of a fork the fibers are those of its parent still, which it must not end.
+      def forget_copies
+        @fibers = nil unless @process == Process.pid
       end
 
       def seconds(duration)
