@@ -4,9 +4,9 @@
 # the machine does meets both alike. ROUNDS, SECONDS, WORKLOADS, CONNECTIONS and OPTIONS as in bench/README.md; prints a table with the ratios.
 
 require "tmpdir"
-require_relative "lib/commit"
 require_relative "lib/comparison"
 require_relative "lib/settings"
+require_relative "lib/upwell"
 
 settings = Bench::Settings.new({ "WORKLOADS" => "hello,env,post", "SECONDS" => "1", **ENV })
 before = ENV.fetch("BEFORE") { abort "bench:commits: name the commit to compare with: BEFORE=main rake bench:commits" }
@@ -15,7 +15,7 @@ options = ENV.fetch("OPTIONS", "").split
 Dir.mktmpdir("upwell-bench-commits") do |folder|
   checkout = File.join(folder, "before")
   system("git", "worktree", "add", "--quiet", "--detach", checkout, before, chdir: Bench::ROOT, exception: true)
-  commits = [Bench::Commit.new("before", checkout), Bench::Commit.new("now", Bench::ROOT)]
+  commits = [Bench::Upwell.new(folder: "commit-before", checkout: checkout), Bench::Upwell.new]
   puts "µs of CPU a request: median (least–most)"
   puts "| workload | connections | #{before} | now | medians | least |", "| --- | --- | --- | --- | --- | --- |"
   settings.workloads.product(settings.connections) do |workload, connections|

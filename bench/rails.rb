@@ -5,7 +5,7 @@
 
 require "etc"
 require "fileutils"
-require_relative "lib/process_usage"
+require_relative "lib/sample"
 require_relative "lib/server"
 require_relative "lib/wrk"
 
@@ -41,11 +41,10 @@ def measure(bundle, command, folder)
     load = ->(seconds) { Bench::Wrk.run(url: server.url("/up"), connections: CONNECTIONS, seconds: seconds) }
     load.call(WARM_UP_SECONDS)
     before = server.usage
-    result = load.call(SECONDS)
-    after = server.usage
-    raise "#{command}: #{result}" unless result.bad_statuses.zero? && result.socket_errors.zero?
+    sample = Bench::Sample.of(load.call(SECONDS), before, server.usage)
+    raise "#{command}: #{sample}" unless sample.errors.zero?
 
-    [result.requests_per_second, (after.user + after.system - before.user - before.system) / result.requests * 1e6]
+    [sample.rate, sample.cpu_us]
   end
 end
 

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "sample"
 require_relative "statistics"
 require_relative "wrk"
 
@@ -38,8 +39,8 @@ module Bench
 
     def serve_both
       before, after = @commits
-      before.serve(@workload, @options) do |old|
-        after.serve(@workload, @options) { |new| yield({ before => old, after => new }) }
+      before.serve(@workload.app_name, *@options) do |old|
+        after.serve(@workload.app_name, *@options) { |new| yield({ before => old, after => new }) }
       end
     end
 
@@ -54,11 +55,10 @@ module Bench
     # @return [Float] microseconds of the processor for each request
     def cost(server)
       before = server.usage
-      result = load(server, @settings.seconds)
-      after = server.usage
-      raise "#{@workload.name}: #{result}" unless result.bad_statuses.zero? && result.socket_errors.zero?
+      sample = Sample.of(load(server, @settings.seconds), before, server.usage)
+      raise "#{@workload.name}: #{sample}" unless sample.errors.zero?
 
-      (after.user + after.system - before.user - before.system) / result.requests * 1e6
+      sample.cpu_us
     end
 
     def load(server, seconds)

@@ -4,10 +4,12 @@ require_relative "installation"
 require_relative "server"
 
 module Bench
-  # The checkout's server as its users get it: built, installed, started by its command.
+  # A checkout's server as its users get it: built, installed, started by its command.
   class Upwell
-    def initialize
-      @installation = Installation.new("upwell", companions: %w[rack roda])
+    # @param folder [String] where it is installed in the cache
+    # @param checkout [String] the tree that it is built from
+    def initialize(folder: "upwell", checkout: ROOT)
+      @installation = Installation.new("upwell", companions: %w[rack roda], folder: folder, checkout: checkout)
       @installation.install
     end
 

@@ -30,20 +30,30 @@ class LogFileTest < Minitest::Test
     stream&.close
   end
 
-  def test_a_thread_that_writes_meanwhile_is_not_interrupted
+  # @yieldparam path [String] of the pipe
+  # @yieldparam reader [IO] its other end
+  # @yieldparam stream [IO] that goes to it
+  # @yieldparam log_file [Upwell::Server::LogFile]
+  def open_log_to_pipe
     in_folder do |path|
       File.mkfifo(path)
-      File.open(path, "r+") do |reader|
-        open_log(path) do |stream, log_file|
-          writer = Thread.new { stream.write("x" * PIPE_HOLDS_LESS) }
-          within { Thread.pass until reader.wait_readable(0) && writer.stop? }
-          File.unlink(path)
-          log_file.open_again
-          within { reader.readpartial(PIPE_HOLDS_LESS) until writer.join(0.01) }
-          assert_equal PIPE_HOLDS_LESS, writer.value
-          assert_equal path, target(stream)
-        end
-      end
+      File.open(path, "r+") { |reader| open_log(path) { |stream, log_file| yield path, reader, stream, log_file } }
+    end
+  end
+
+  def assert_all_is_read(reader, writer)
+    within { reader.readpartial(PIPE_HOLDS_LESS) until writer.join(0.01) }
+    assert_equal PIPE_HOLDS_LESS, writer.value
+  end
+
+  def test_a_thread_that_writes_meanwhile_is_not_interrupted
+    open_log_to_pipe do |path, reader, stream, log_file|
+      writer = Thread.new { stream.write("x" * PIPE_HOLDS_LESS) }
+      within { Thread.pass until reader.wait_readable(0) && writer.stop? }
+      File.unlink(path)
+      log_file.open_again
+      assert_all_is_read(reader, writer)
+      assert_equal path, target(stream)
     end
   end
 
@@ -60,15 +70,8 @@ class LogFileTest < Minitest::Test
   end
 
   def test_a_pipe_that_is_full_is_waited_for
-    in_folder do |path|
-      File.mkfifo(path)
-      File.open(path, "r+") do |reader|
-        open_log(path) do |stream, _|
-          writer = Thread.new { stream.syswrite("x" * PIPE_HOLDS_LESS) }
-          within { reader.readpartial(PIPE_HOLDS_LESS) until writer.join(0.01) }
-          assert_equal PIPE_HOLDS_LESS, writer.value
-        end
-      end
+    open_log_to_pipe do |_, reader, stream, _|
+      assert_all_is_read(reader, Thread.new { stream.syswrite("x" * PIPE_HOLDS_LESS) })
     end
   end
 end
