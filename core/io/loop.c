@@ -218,7 +218,7 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
     if (loop->overdue)
         told = catch_up(loop, told);
     /* By the time that was looked up to, not by the present: who knows what has come since. */
-    expire_timers(loop, told == UW_TOLD_NOTHING ? begin_ns + wait_ns : begin_ns);
+    expire_timers(loop, told == UW_TOLD_NOTHING && wait_ns < UW_FOREVER ? begin_ns + wait_ns : begin_ns);
     loop->turning = false;
     uw_send_end_turn(loop);
     return told < 0 ? told : 0;
