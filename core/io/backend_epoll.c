@@ -6,11 +6,13 @@
 #include <poll.h>
 #include <stdint.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/readiness.h"
 
 #define EVENTS_PER_WAIT 256
+#define STRAYS_PAUSE_NS UW_NS_PER_MS
 
 _Static_assert(EPOLLIN == POLLIN && EPOLLPRI == POLLPRI && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &&
                    EPOLLHUP == POLLHUP,
@@ -52,17 +54,23 @@ static int descriptor_of(const struct epoll_event *event)
     return (int)(uint32_t)event->data.u64;
 }
 
-static int control(struct uw_loop *loop, int action, int fd, unsigned events)
+/* Tells the set `epoll_fd` of a descriptor, as what it is registered as. Returns 0 or -errno. */
+static int tell(int epoll_fd, int action, int fd, unsigned events, uint32_t registration)
 {
-    struct uw_readiness *readiness = loop->backend_state;
-    struct epoll_event event = {.events = events & ~UW_ONCE};
+    struct epoll_event event = {.events = events & ~UW_ONCE, .data.u64 = label(fd, registration)};
 
     if (events & UW_ONCE)
         event.events |= EPOLLONESHOT;
+    return epoll_ctl(epoll_fd, action, fd, &event) ? -errno : 0;
+}
+
+static int control(struct uw_loop *loop, int action, int fd, unsigned events)
+{
+    struct uw_readiness *readiness = loop->backend_state;
+
     if (action == EPOLL_CTL_ADD)
         readiness->descriptors[fd].registration = ++readiness->registrations;
-    event.data.u64 = label(fd, readiness->descriptors[fd].registration);
-    return epoll_ctl(epoll_of(loop), action, fd, &event) ? -errno : 0;
+    return tell(epoll_of(loop), action, fd, events, readiness->descriptors[fd].registration);
 }
 
 static int epoll_interest(struct uw_loop *loop, int fd, unsigned old, unsigned new)
@@ -83,28 +91,56 @@ static int epoll_interest(struct uw_loop *loop, int fd, unsigned old, unsigned n
     return error;
 }
 
-/* A closed descriptor stays registered while another process has the same file open, and nothing can take it out: so
- * all others move to a new set. Returns 0 or -errno. */
-static int leave_closed_behind(struct uw_loop *loop)
+static bool has_waiting(const struct uw_descriptor *descriptor)
 {
-    struct uw_readiness *readiness = loop->backend_state;
-    int epoll_fd = epoll_create1(EPOLL_CLOEXEC), replaced;
+    return descriptor->readers || descriptor->writers;
+}
+
+/* Registers in `epoll_fd` all that somebody waits for. What cannot be registered is closed, and its owner has not said
+ * so yet; unless the kernel is short of memory. */
+static bool register_all(const struct uw_readiness *readiness, int epoll_fd)
+{
+    for (int fd = 0; fd < readiness->descriptors_size; fd++) {
+        const struct uw_descriptor *descriptor = &readiness->descriptors[fd];
+        int error = 0;
+
+        if (descriptor->interest && has_waiting(descriptor))
+            error = tell(epoll_fd, EPOLL_CTL_ADD, fd, descriptor->interest, descriptor->registration);
+        if (error == -ENOMEM || error == -ENOSPC)
+            return false;
+    }
+    return true;
+}
+
+static void forget_silent(struct uw_readiness *readiness)
+{
+    for (int fd = 0; fd < readiness->descriptors_size; fd++)
+        if (!has_waiting(&readiness->descriptors[fd]))
+            readiness->descriptors[fd].interest = 0;
+}
+
+/* A closed descriptor stays registered while another process has the same file open, and nothing can take it out: so
+ * all others move to a new set. Returns false when descriptors or memory are short: then all is as it was. */
+static bool leave_closed_behind(struct uw_loop *loop)
+{
+    int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    bool left;
 
     if (epoll_fd < 0)
-        return -errno;
-    replaced = dup3(epoll_fd, epoll_of(loop), O_CLOEXEC);
+        return false;
+    left = register_all(loop->backend_state, epoll_fd) && dup3(epoll_fd, epoll_of(loop), O_CLOEXEC) >= 0;
     close(epoll_fd);
-    if (replaced < 0)
-        return -errno;
-    for (int fd = 0; fd < readiness->descriptors_size; fd++) {
-        struct uw_descriptor *descriptor = &readiness->descriptors[fd];
+    if (left)
+        forget_silent(loop->backend_state);
+    return left;
+}
 
-        if (!descriptor->readers && !descriptor->writers)
-            descriptor->interest = 0;
-        else if (descriptor->interest) /* what cannot be registered is closed, and its owner has not said so yet */
-            (void)control(loop, EPOLL_CTL_ADD, fd, descriptor->interest);
-    }
-    return 0;
+/* They are there again at once: not to spin, this waits in their place, so briefly that nobody misses it. */
+static void bear_strays(int64_t wait_ns)
+{
+    struct timespec pause = {.tv_nsec = wait_ns < STRAYS_PAUSE_NS ? wait_ns : STRAYS_PAUSE_NS};
+
+    (void)nanosleep(&pause, NULL);
 }
 
 /* Whether it is for a descriptor that somebody waits for. */
@@ -113,15 +149,14 @@ static bool awaited(const struct uw_readiness *readiness, const struct epoll_eve
     int fd = descriptor_of(event);
     const struct uw_descriptor *descriptor = &readiness->descriptors[fd];
 
-    return event->data.u64 == label(fd, descriptor->registration) && (descriptor->readers || descriptor->writers);
+    return event->data.u64 == label(fd, descriptor->registration) && has_waiting(descriptor);
 }
 
 static int epoll_wait_events(struct uw_loop *loop, int64_t wait_ns)
 {
     struct epoll_event events[EVENTS_PER_WAIT];
     int count = epoll_wait(epoll_of(loop), events, EVENTS_PER_WAIT, uw_wait_ms(wait_ns));
-    bool strays = false;
-    int error;
+    int strays = 0;
 
     loop->now_ns = uw_clock_ns();
     if (count < 0)
@@ -132,11 +167,10 @@ static int epoll_wait_events(struct uw_loop *loop, int64_t wait_ns)
         if (awaited(loop->backend_state, &events[i]))
             uw_ready(loop, descriptor_of(&events[i]), events[i].events);
         else
-            strays = true;
+            strays++;
     }
-    error = strays ? leave_closed_behind(loop) : 0;
-    if (error)
-        return error;
+    if (strays && !leave_closed_behind(loop) && strays == count)
+        bear_strays(wait_ns);
     return count < EVENTS_PER_WAIT ? UW_TOLD_ALL : UW_TOLD_SOME;
 }
 

@@ -1,5 +1,6 @@
 /* Polling and watching. */
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "contract.h"
@@ -275,15 +276,21 @@ CONTRACT(a_watched_plain_file_is_ready_in_every_turn)
     CHECK_EQUAL(0, uw_close(&loop, watch.fd));
 }
 
-/* That the loop sleeps; the kernel may end one wait for reasons of its own. */
-static void check_waits(void)
+/* That the loop sleeps. */
+static void check_turns(int most)
 {
     int64_t deadline_ns = uw_clock_ns() + SHORT_NS;
     int turns = 0;
 
     for (; uw_clock_ns() < deadline_ns; turns++)
         CHECK_EQUAL(0, uw_loop_turn(&loop, SHORT_NS));
-    CHECK(turns <= 3);
+    CHECK(turns <= most);
+}
+
+/* The kernel may end one wait for reasons of its own. */
+static void check_waits(void)
+{
+    check_turns(3);
 }
 
 static void end_process(pid_t child)
@@ -303,30 +310,83 @@ static pid_t keep_open_elsewhere(void)
     return child;
 }
 
-/* Then it is readable for ever, under a number that here belongs to another file, or to none. */
-CONTRACT(a_closed_descriptor_that_a_child_has_open_disturbs_nobody)
+/* Closes a watched descriptor that a child has open: there it is readable for ever, under a number that here belongs to
+ * another file, or to none. */
+static pid_t close_here_alone(int fds[2])
 {
-    int fds[2], others[2];
-    struct uw_operation gone = {.verb = UW_WATCH, .length = POLLIN}, watch = gone;
+    struct uw_operation gone = {.verb = UW_WATCH, .fd = fds[0], .length = POLLIN};
     pid_t child;
 
-    make_pair(fds);
-    gone.fd = watch.fd = fds[0];
     run_into_waiting(&gone);
     child = keep_open_elsewhere();
     CHECK_EQUAL(0, close(fds[0]));
     if (gone.pending)
         cancel(&gone);
     CHECK_EQUAL(1, write(fds[1], "x", 1));
+    results = 0;
+    return child;
+}
+
+CONTRACT(a_closed_descriptor_that_a_child_has_open_disturbs_nobody)
+{
+    int fds[2], others[2];
+    struct uw_operation watch = {.verb = UW_WATCH, .length = POLLIN};
+    pid_t child;
+
+    make_pair(fds);
+    watch.fd = fds[0];
+    child = close_here_alone(fds);
     check_silence();
     check_waits();
 
     CHECK_EQUAL(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, others));
     CHECK_EQUAL(fds[0], others[0]);
-    results = 0;
     run_into_waiting(&watch);
     check_waits();
     CHECK_EQUAL(0, results);
+    CHECK_EQUAL(1, write(others[1], "x", 1));
+    CHECK_EQUAL(POLLIN, next_result(&watch));
+    CHECK_EQUAL(-ECANCELED, cancel(&watch));
+    end_process(child);
+    CHECK_EQUAL(0, close(fds[1]));
+    close_pair(others);
+}
+
+static struct rlimit allow_no_more_descriptors(void)
+{
+    struct rlimit before, now;
+    int next = dup(0);
+
+    CHECK(next >= 0 && close(next) == 0);
+    CHECK_EQUAL(0, getrlimit(RLIMIT_NOFILE, &before));
+    now = (struct rlimit){.rlim_cur = (rlim_t)next, .rlim_max = before.rlim_max};
+    CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &now));
+    return before;
+}
+
+/* Who cannot get rid of it for now goes on all the same, and neither spins nor forgets about it. */
+CONTRACT(nor_does_it_while_descriptors_are_short)
+{
+    int fds[2], others[2];
+    struct uw_operation watch = {.verb = UW_WATCH, .length = POLLIN};
+    struct rlimit limit;
+    pid_t child;
+
+    make_pair(others);
+    make_pair(fds);
+    watch.fd = others[0];
+    run_into_waiting(&watch);
+    child = close_here_alone(fds);
+    limit = allow_no_more_descriptors();
+    check_turns(SHORT_NS / UW_NS_PER_MS + 1);
+    CHECK_EQUAL(0, results);
+    CHECK_EQUAL(1, write(others[1], "x", 1));
+    CHECK_EQUAL(POLLIN, next_result(&watch));
+    empty_socket(others[0]);
+
+    CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &limit));
+    check_silence();
+    check_waits();
     CHECK_EQUAL(1, write(others[1], "x", 1));
     CHECK_EQUAL(POLLIN, next_result(&watch));
     CHECK_EQUAL(-ECANCELED, cancel(&watch));
