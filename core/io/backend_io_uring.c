@@ -28,8 +28,10 @@
 #define CLOSE_WAIT_NS (100 * UW_NS_PER_MS) /* for an operation that cannot be cancelled */
 #define CLOSE_TURNS_MAX 1000
 
-/* Marks the user data of the poll that goes before a stream's read or write; addresses of operations are even. */
+/* Mark the user data, as operations have addresses that 4 divides: of the poll that goes before a stream's read or
+ * write; and of what brings descriptors, as who closes the ring may no longer look into the operation. */
 #define POLL_MARK 1
+#define ACCEPT_MARK 2
 
 _Static_assert(RECEIVE_BUFFER_BYTES <= UW_RECEIVE_BYTES_MAX, "a buffer holds one result");
 
@@ -42,6 +44,7 @@ struct ring {
     bool starved;             /* in this wait: there was a receive without a free buffer */
     struct uw_operation *uncancelled; /* to be cancelled once there is a submission entry */
     struct uw_operation *delivered;   /* in its callback, and not in the kernel meanwhile */
+    pid_t process;                    /* that opened it: a child process shares what is mapped */
 };
 
 static struct ring *ring_of(struct uw_loop *loop)
@@ -134,6 +137,7 @@ static int open_with(struct uw_loop *loop, unsigned flags)
 
     if (!ring)
         return -ENOMEM;
+    ring->process = getpid();
     error = init_ring(ring, flags);
     if (error)
         free(ring);
@@ -288,6 +292,13 @@ static bool link_poll(struct ring *ring, struct uw_operation *operation)
     return true;
 }
 
+static uintptr_t data_of(const struct uw_operation *operation)
+{
+    bool accepts = operation->verb == UW_ACCEPT || operation->verb == UW_ACCEPT_WAITING;
+
+    return (uintptr_t)operation | (accepts ? ACCEPT_MARK : 0);
+}
+
 static void enqueue(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct io_uring_sqe *entry = NULL;
@@ -299,7 +310,7 @@ static void enqueue(struct uw_loop *loop, struct uw_operation *operation)
         return;
     }
     prepare(entry, operation);
-    io_uring_sqe_set_data(entry, operation);
+    io_uring_sqe_set_data64(entry, data_of(operation));
     ring_of(loop)->sends += operation->verb == UW_SEND || operation->verb == UW_SEND_VECTOR;
 }
 
@@ -329,7 +340,7 @@ static bool cancel_data(struct ring *ring, uintptr_t data)
 static bool try_to_cancel(struct ring *ring, const struct uw_operation *operation)
 {
     return (!polls_first(operation) || cancel_data(ring, (uintptr_t)operation | POLL_MARK)) &&
-           cancel_data(ring, (uintptr_t)operation);
+           cancel_data(ring, data_of(operation));
 }
 
 /* While the kernel takes no more submissions, cancellations wait. */
@@ -498,7 +509,7 @@ static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_
 /* A linked poll that failed is all there is to be told of the operation. */
 static struct uw_operation *operation_of(const struct io_uring_cqe *cqe)
 {
-    return (struct uw_operation *)((uintptr_t)cqe->user_data & ~(uintptr_t)POLL_MARK);
+    return (struct uw_operation *)((uintptr_t)cqe->user_data & ~(uintptr_t)(POLL_MARK | ACCEPT_MARK));
 }
 
 /* Delivers one completion; returns 1 when it used a provided buffer, which has then been put back at `place`. */
@@ -544,14 +555,16 @@ static void take_all(struct uw_loop *loop)
     }
 }
 
-/* Completions that say the last word on an operation, counted and dropped. */
+/* Completions that say the last word on an operation, counted and dropped. Whoever was accepted is let go. */
 static unsigned drop_completions(struct ring *ring)
 {
     struct io_uring_cqe *cqe;
     unsigned ended = 0;
 
     while (io_uring_peek_cqe(&ring->uring, &cqe) == 0) {
-        ended += io_uring_cqe_get_data(cqe) && !(cqe->flags & IORING_CQE_F_MORE);
+        ended += operation_of(cqe) && !(cqe->flags & IORING_CQE_F_MORE);
+        if (cqe->user_data & ACCEPT_MARK && cqe->res >= 0)
+            close(cqe->res);
         io_uring_cqe_seen(&ring->uring, cqe);
     }
     return ended;
@@ -579,13 +592,21 @@ static void end_all(struct uw_loop *loop, struct ring *ring)
     }
 }
 
+/* What another thread put into the queue would be carried out for the ring's thread, if that is not the kernel's. */
+static bool may_submit(const struct uw_loop *loop, const struct ring *ring)
+{
+    return loop->owner == gettid() || ring->uring.flags & IORING_SETUP_SQPOLL;
+}
+
 static void ring_close(struct uw_loop *loop)
 {
     struct ring *ring = ring_of(loop);
 
-    /* What another thread, or a child process, put into the queue would be carried out for the ring's thread. */
-    if (loop->owner == gettid())
-        end_all(loop, ring);
+    if (ring->process == getpid()) {
+        if (may_submit(loop, ring))
+            end_all(loop, ring);
+        (void)drop_completions(ring);
+    }
     io_uring_queue_exit(&ring->uring);
     unmap_buffers(ring);
     free(ring);

@@ -51,6 +51,44 @@ CONTRACT(accepts_all_until_cancelled)
     accept_clients(true);
 }
 
+/* Has the kernel accept a client, of which the loop is not told any more. */
+static void accept_too_late(struct uw_loop *on)
+{
+    static struct uw_operation accept;
+    struct sockaddr_in address = {0};
+    int fd = listen_at(&address, 1), client;
+
+    accept = (struct uw_operation){.verb = UW_ACCEPT, .fd = fd, .complete = keep};
+    uw_submit(on, &accept);
+    CHECK_EQUAL(0, uw_loop_turn(on, 0));
+    client = connect_to(&address);
+    uw_loop_settle(on);
+    CHECK_EQUAL(0, close(client));
+    CHECK_EQUAL(0, close(fd));
+}
+
+CONTRACT(who_is_accepted_while_the_loop_closes_is_let_go)
+{
+    accept_too_late(&loop);
+}
+
+static void *accept_in_a_thread(void *other)
+{
+    CHECK_EQUAL(0, uw_loop_open(other, backend_name, expired));
+    accept_too_late(other);
+    return NULL;
+}
+
+CONTRACT(also_when_another_thread_closes_it)
+{
+    struct uw_loop other;
+    pthread_t thread;
+
+    CHECK_EQUAL(0, pthread_create(&thread, NULL, accept_in_a_thread, &other));
+    CHECK_EQUAL(0, pthread_join(thread, NULL));
+    uw_loop_close(&other);
+}
+
 CONTRACT(accepts_who_waits_or_nobody)
 {
     struct sockaddr_in address = {0};
