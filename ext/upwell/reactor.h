@@ -108,7 +108,7 @@ bool rb_uw_reactor_is_copy(const struct rb_uw_reactor *reactor);
 /* Opens the server on this thread. Returns 0 or -errno. */
 int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count);
 
-/* Whether there is something left to serve. */
+/* Whether there is something left to serve; not for the child that a trap handler has forked. */
 bool rb_uw_reactor_goes_on(struct rb_uw_reactor *reactor);
 
 /* Turns of the loop, on its thread, without the interpreter's lock: until one brings something for the application, or

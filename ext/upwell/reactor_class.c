@@ -312,6 +312,8 @@ static bool ends_requests(struct rb_uw_reactor *reactor)
 
 bool rb_uw_reactor_goes_on(struct rb_uw_reactor *reactor)
 {
+    if (rb_uw_reactor_is_copy(reactor))
+        return false;
     return rb_uw_control_goes_on(&reactor->control, &reactor->server) || ends_requests(reactor);
 }
 
@@ -337,7 +339,7 @@ void *rb_uw_reactor_turns(void *argument)
         goes_on = !reactor->hurry && !reactor->status && !brought(reactor) && reactor->server.loop.wakes == wakes &&
                   rb_uw_reactor_goes_on(reactor);
     }
-    if (reactor->has_files)
+    if (reactor->has_files && !rb_uw_reactor_is_copy(reactor))
         uw_loop_flush(&reactor->server.loop); /* files do not wait for the application */
     return NULL;
 }
@@ -355,8 +357,10 @@ static VALUE close_server(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    if (rb_uw_reactor_is_copy(reactor))
+    if (rb_uw_reactor_is_copy(reactor)) {
+        reactor->finished = true;
         return Qnil;
+    }
     reactor->mode->close(reactor);
     reactor->finished = uw_server_connections(&reactor->server) == 0;
     reactor->control.open = false;

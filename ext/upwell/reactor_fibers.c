@@ -329,6 +329,8 @@ static VALUE serve_turn(VALUE self)
     struct rb_uw_scheduler *scheduler = scheduler_of(reactor);
 
     turn(reactor, scheduler);
+    if (rb_uw_reactor_is_copy(reactor))
+        return Qnil;
     if (rb_uw_scheduler_ready(scheduler) || rb_uw_scheduler_brought(scheduler))
         rb_uw_scheduler_run_ready(scheduler);
     serve_batches(reactor, scheduler);

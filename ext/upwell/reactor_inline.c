@@ -64,7 +64,8 @@ static VALUE serve_turn(VALUE self)
     reactor->busy_since_ns = 0;
     rb_nogvl(rb_uw_reactor_turns, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
     reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
-    serve_batch(reactor);
+    if (!rb_uw_reactor_is_copy(reactor))
+        serve_batch(reactor);
     return Qnil;
 }
 

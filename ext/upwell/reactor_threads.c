@@ -92,7 +92,7 @@ static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    while (!atomic_load(&reactor->ended))
+    while (!atomic_load(&reactor->ended) && !rb_uw_reactor_is_copy(reactor))
         rb_thread_wait_fd(reactor->ended_fd);
     return Qnil;
 }

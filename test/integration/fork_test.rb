@@ -8,9 +8,25 @@ class ForkTest < Minitest::Test
   STATUSES = { block: 0, exit: 3, abort: 1, raise: 1, exec: 1, thread: 4, timeout: 5, answer: 1, hijack: 1, hints: 1 }.freeze
   ANSWER_MAX = 15 # seconds
 
+  # @yieldparam server [ServerProcess]
+  # @yieldparam folder [String] where it has the files "pid" and "socket"
   def serve(backend, mode)
     environment = mode == "inline" ? { "INLINE" => "1" } : {}
-    ServerProcess.open("--backend", backend, "--mode", mode, app: "forking.ru", environment: environment) { |server| yield server.read_on }
+    Dir.mktmpdir do |folder|
+      arguments = ["--backend", backend, "--mode", mode, "-b", "unix:#{folder}/socket", "--pid-file", "#{folder}/pid"]
+      ServerProcess.open(*arguments, app: "forking.ru", environment: environment) { |server| yield server.read_on, folder }
+    end
+  end
+
+  def test_the_child_of_a_supervisor_that_loads_the_application
+    Dir.mktmpdir do |folder|
+      ServerProcess.open("-w", "1", "--preload", "-b", "unix:#{folder}/socket", "--pid-file", "#{folder}/pid", app: "forking.ru") do |server|
+        assert_match(/load: 6/, ask(server, "elsewhere"))
+        assert_equal %w[pid socket], Dir.children(folder).sort
+        assert_equal 0, server.stop.exitstatus
+        assert_empty Dir.children(folder)
+      end
+    end
   end
 
   # While a thread of the application waits for a client that does not read.
@@ -31,16 +47,35 @@ class ForkTest < Minitest::Test
     "no answer"
   end
 
+  # Those forked beside the requests, in whatever order.
+  def elsewhere(mode)
+    { "inline" => ["back: 0"], "fibers" => ["back: 0", "fiber: 6"] }.fetch(mode, []) + ["load: 6", "trap: 6"]
+  end
+
+  def await_elsewhere(server, expected)
+    finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + ANSWER_MAX
+    loop do
+      ended = ask(server, "elsewhere")[/\r\n\r\n\K.*/m].to_s.scan(/\w+: \d*/).sort
+      return ended if ended == expected || Process.clock_gettime(Process::CLOCK_MONOTONIC) > finish
+    end
+  end
+
   BACKENDS.product(MODES) do |backend, mode|
     define_method(:"test_the_child_of_a_request_ends_with_#{backend}_in_mode_#{mode.tr(":", "_")}") do
-      serve(backend, mode) do |server|
+      serve(backend, mode) do |server, folder|
         with_slow_client(server) do
           STATUSES.each do |what, status|
             assert_equal "#{what}: #{status}", ask(server, what)[/\AHTTP\/1\.1 200 (?:(?!HTTP\/1\.1).)*\r\n\r\n\K.*\z/m], server.lines.join
           end
           assert_match(/\r\n\r\nhere\z/, ask(server, "here"))
         end
+        server.signal("WINCH")
+        server.signal("URG") unless mode == "threads:3" # where that child sleeps until its parent ends
+        ask(server, "schedule")
+        assert_equal elsewhere(mode), await_elsewhere(server, elsewhere(mode)), server.lines.join
+        assert_equal %w[pid socket], Dir.children(folder).sort
         assert_equal 0, server.stop.exitstatus, server.lines.join
+        assert_empty Dir.children(folder)
       end
     end
   end

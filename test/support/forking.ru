@@ -21,10 +21,27 @@ class Forking
     end
   end
 
+  # Forks outside of a request.
+  #
+  # @param where [String]
+  # @yield in the child
+  def self.fork_elsewhere(where)
+    pid = fork or return yield
+    Process.wait(pid)
+    @elsewhere = "#{@elsewhere}#{where}: #{Process.last_status.exitstatus} "
+  end
+
+  # @return [String] how those children have ended
+  def self.elsewhere
+    @elsewhere.to_s
+  end
+
   def call(env)
     what = env["PATH_INFO"].delete_prefix("/")
     return [200, {}, Endless.new] if what == "endless"
     return [200, {}, ["here"]] if what == "here"
+    return [200, {}, [Forking.elsewhere]] if what == "elsewhere"
+    return schedule if what == "schedule"
 
     pid = what == "block" ? fork { "nothing" } : fork
     return act(what, env) unless pid
@@ -34,6 +51,12 @@ class Forking
   end
 
   private
+
+  # In a fiber that the request does not wait for, where there may be one.
+  def schedule
+    Fiber.schedule { sleep(0.01) && Forking.fork_elsewhere("fiber") { exit(6) } } if Fiber.scheduler
+    [200, {}, ["here"]]
+  end
 
   def act(what, env)
     case what
@@ -56,4 +79,7 @@ class Forking
   end
 end
 
+Forking.fork_elsewhere("load") { exit(6) }
+trap("WINCH") { Forking.fork_elsewhere("trap") { exit(6) } }
+trap("URG") { Forking.fork_elsewhere("back") { "where the handler was called" } }
 run Forking.new

@@ -36,6 +36,7 @@ module Upwell
       # @return [Integer] the exit status
       # @raise [ConfigurationError] when an address cannot be listened on, or a worker cannot start
       def run
+        process = Process.pid
         Title.set("supervisor")
         open_slots
         trap("TTOU", "IGNORE") # would stop the process
@@ -44,7 +45,7 @@ module Upwell
         trap_signals(SIGNALS)
         supervise
       ensure
-        Listeners.remove(@slots.flat_map(&:listeners))
+        Listeners.remove(@slots.flat_map(&:listeners)) if Process.pid == process # what the application forks may end by here, too
       end
 
       private

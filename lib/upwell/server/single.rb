@@ -20,6 +20,7 @@ module Upwell
 
       # @return [Integer] the exit status
       def run
+        process = Process.pid
         Title.set("server")
         listeners = Listeners.open_for(@configuration)
         signals = Signals.new(harmless_signals).trap # loading the application may take its time
@@ -31,7 +32,7 @@ module Upwell
         Log.tell "ended with requests in flight" unless finished
         finished ? 0 : 1
       ensure
-        Listeners.remove(listeners || [])
+        Listeners.remove(listeners || []) if Process.pid == process # what the application forks may end by here, too
       end
 
       private
