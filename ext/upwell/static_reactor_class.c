@@ -1,6 +1,7 @@
 /* Upwell::StaticReactor: a server of the core that answers with files, on the thread that runs it. Ruby has no part in
  * a request: the interpreter's lock is let go for as long as it runs. */
 #include "control.h"
+#include "forks.h"
 #include "server/access_log.h"
 #include "static/response.h"
 #include "static/static.h"
@@ -17,7 +18,8 @@ struct static_reactor {
     uint64_t log_lines_lost;
     struct rb_uw_control control;
     VALUE backend, sockets, access_log;
-    bool ran;       /* `run` has been called */
+    unsigned forks; /* this process had been forked so often when `run` was called */
+    bool ran;       /* that is so */
     bool logs;      /* `log` is open */
     bool has_files; /* `files` is */
     bool finished;  /* nothing was in flight at the end */
@@ -192,12 +194,22 @@ static void open_server(struct static_reactor *reactor)
         rb_syserr_fail(-error, "listening");
 }
 
+/* Whether this process is the child that a trap handler has forked: all this is its parent's. */
+static bool is_copy(const struct static_reactor *reactor)
+{
+    return reactor->forks != atomic_load_explicit(&rb_uw_forks, memory_order_relaxed);
+}
+
+static bool goes_on(struct static_reactor *reactor)
+{
+    return !reactor->status && !is_copy(reactor) && rb_uw_control_goes_on(&reactor->control, &reactor->server);
+}
+
 static void *serve(void *argument)
 {
     struct static_reactor *reactor = argument;
 
-    while (!reactor->status && !atomic_load(&reactor->interrupted) &&
-           rb_uw_control_goes_on(&reactor->control, &reactor->server))
+    while (!atomic_load(&reactor->interrupted) && goes_on(reactor))
         reactor->status = uw_server_turn(&reactor->server, rb_uw_control_wait_ns(&reactor->control));
     return NULL;
 }
@@ -218,7 +230,7 @@ static VALUE open_and_serve(VALUE self)
         open_log(reactor);
     open_files(reactor);
     open_server(reactor);
-    while (!reactor->status && rb_uw_control_goes_on(&reactor->control, &reactor->server)) {
+    while (goes_on(reactor)) {
         atomic_store(&reactor->interrupted, false);
         rb_nogvl(serve, reactor, interrupt, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
     }
@@ -231,6 +243,10 @@ static VALUE close_all(VALUE self)
 {
     struct static_reactor *reactor = get(self);
 
+    if (is_copy(reactor)) {
+        reactor->finished = true;
+        return Qnil;
+    }
     if (reactor->control.open) {
         reactor->control.open = false;
         reactor->finished = uw_server_connections(&reactor->server) == 0;
@@ -258,6 +274,7 @@ static VALUE reactor_run(VALUE self)
     if (reactor->ran)
         rb_raise(rb_eUpwellError, "a reactor runs once: make a new one");
     reactor->ran = true;
+    reactor->forks = atomic_load(&rb_uw_forks);
     rb_ensure(open_and_serve, self, close_all, self);
     return reactor->finished ? Qtrue : Qfalse;
 }

@@ -31,6 +31,39 @@ class StaticReactorTest < Minitest::Test
     end
   end
 
+  def ask(client)
+    client.write("GET /a.txt HTTP/1.1\r\nHost: test\r\n\r\n")
+    client.response
+  end
+
+  # @yieldparam port [Integer]
+  # @yieldparam pid [Integer]
+  # @yieldparam statuses [IO] how the processes have ended that it forks when it gets a signal
+  def with_forking_server(backend)
+    reader, writer = IO.pipe
+    TCPServer.open("127.0.0.1", 0) do |socket|
+      pid = fork { serve_and_fork(socket, backend, writer) }
+      yield socket.addr[1], pid, reader
+      Process.kill("TERM", pid)
+      assert_predicate Process.wait2(pid).last, :success?
+      pid = nil
+    ensure
+      Process.kill("KILL", pid) && Process.wait(pid) if pid
+    end
+  end
+
+  def serve_and_fork(socket, backend, writer)
+    tell_end = ->(pid) { Process.wait(pid) && writer.syswrite("#{Process.last_status.exitstatus}\n") }
+    trap("WINCH") { fork.then { |pid| pid ? tell_end.call(pid) : exit(6) } }
+    trap("URG") { fork.then { |pid| tell_end.call(pid) if pid } }
+    reactor = Upwell::StaticReactor.new(@root, settings(backend: backend, access_log: File.open(File::NULL, "w")))
+    trap("TERM") { reactor.drain(5) }
+    reactor.listen(socket)
+    exit!(reactor.run)
+  rescue SystemExit => e
+    exit!(e.status)
+  end
+
   def test_it_serves_once_on_every_backend
     BACKENDS.each do |backend|
       reactor = Upwell::StaticReactor.new(@root, settings(backend: backend))
@@ -64,6 +97,23 @@ class StaticReactorTest < Minitest::Test
       assert_equal 200, RawClient.get(socket.addr[1], "/a.txt").status
       thread.kill.join
       assert_equal before, Dir.children("/proc/self/fd").size
+    end
+  end
+
+  # Which ends by exit, or has its handler return.
+  def test_what_a_trap_handler_forks_leaves_it_to_its_parent
+    BACKENDS.each do |backend|
+      with_forking_server(backend) do |port, server, statuses|
+        RawClient.open(port) do |client|
+          { "WINCH" => 6, "URG" => 0 }.each do |name, status|
+            assert_equal "0123456789", ask(client).body
+            Process.kill(name, server)
+            assert_equal [backend, name, "#{status}\n"], [backend, name, Timeout.timeout(RawClient::READ_MAX) { statuses.gets }]
+          end
+          assert_equal "0123456789", ask(client).body
+        end
+        assert_equal 200, RawClient.get(port, "/a.txt").status
+      end
     end
   end
 
