@@ -22,9 +22,10 @@
 #define RECEIVE_BUFFERS 512           /* a power of two */
 #define RECEIVE_BUFFER_BYTES 16384    /* only pages that were written to take memory */
 #define RECEIVE_GROUP 0
-#define ACCEPT_DONTWAIT (1U << 1)          /* IORING_ACCEPT_DONTWAIT, which liburing 2.3 does not name */
-#define POLLING_IDLE_MS 20                 /* without a submission, after which the polling thread sleeps */
-#define POLLING_WAIT_NS UW_NS_PER_MS       /* for the polling thread, in a turn that began late */
+#define ACCEPT_DONTWAIT (1U << 1)           /* IORING_ACCEPT_DONTWAIT, which liburing 2.3 does not name */
+#define POLLING_IDLE_MS 20                  /* without a submission, after which the polling thread sleeps */
+#define POLLING_WAIT_NS (50 * UW_NS_PER_US) /* for the polling thread, in a turn that began late, and how often */
+#define POLLING_WAITS_MAX 4000
 #define CLOSE_WAIT_NS (100 * UW_NS_PER_MS) /* for an operation that cannot be cancelled */
 #define CLOSE_TURNS_MAX 1000
 
@@ -50,6 +51,12 @@ struct ring {
 static struct ring *ring_of(struct uw_loop *loop)
 {
     return loop->backend_state;
+}
+
+/* By a thread of the kernel. */
+static bool polled(const struct ring *ring)
+{
+    return ring->uring.flags & IORING_SETUP_SQPOLL;
 }
 
 static char *buffer_at(const struct ring *ring, int id)
@@ -595,7 +602,7 @@ static void end_all(struct uw_loop *loop, struct ring *ring)
 /* What another thread put into the queue would be carried out for the ring's thread, if that is not the kernel's. */
 static bool may_submit(const struct uw_loop *loop, const struct ring *ring)
 {
-    return loop->owner == gettid() || ring->uring.flags & IORING_SETUP_SQPOLL;
+    return loop->owner == gettid() || polled(ring);
 }
 
 static void ring_close(struct uw_loop *loop)
@@ -632,10 +639,43 @@ static int submit_and_wait_some(struct ring *ring, unsigned least, int64_t wait_
     return io_uring_submit_and_wait_timeout(&ring->uring, &first, least, &timeout, NULL);
 }
 
-/* What could not be received goes to the polling thread again, and that takes it in its own time. */
-static bool submits_later(const struct ring *ring)
+/* The polling thread takes what is submitted in its own time. */
+static int await_polling_thread(struct ring *ring)
 {
-    return ring->starved && ring->uring.flags & IORING_SETUP_SQPOLL;
+    int result = io_uring_submit(&ring->uring);
+
+    for (int i = 0; i < POLLING_WAITS_MAX && io_uring_sq_ready(&ring->uring) && (result >= 0 || result == -ETIME); i++)
+        result = submit_and_wait_some(ring, COMPLETIONS, POLLING_WAIT_NS);
+    return result;
+}
+
+static void submit_nothing(struct ring *ring)
+{
+    struct io_uring_sqe *entry = next_entry(ring);
+
+    if (!entry)
+        return;
+    io_uring_prep_nop(entry);
+    io_uring_sqe_set_data(entry, NULL);
+    entry->flags |= IOSQE_CQE_SKIP_SUCCESS;
+}
+
+/* Between two looks at what is submitted the polling thread looks at what has become ready. */
+static int let_it_look(struct ring *ring)
+{
+    int result = 0;
+
+    for (int looks = 0; looks < 2 && (result >= 0 || result == -ETIME); looks++) {
+        submit_nothing(ring);
+        result = await_polling_thread(ring);
+    }
+    return result;
+}
+
+/* In a turn that began late. To wait for a full queue lifts the kernel's bound on what one call completes. */
+static int submit_and_catch_up(struct ring *ring)
+{
+    return polled(ring) ? let_it_look(ring) : submit_and_wait_some(ring, COMPLETIONS, 0);
 }
 
 static int submit_and_wait(struct uw_loop *loop, int64_t wait_ns)
@@ -644,8 +684,8 @@ static int submit_and_wait(struct uw_loop *loop, int64_t wait_ns)
     unsigned least;
     int result;
 
-    if (loop->overdue) /* to wait for a full queue lifts the kernel's bound on what one call completes */
-        return submit_and_wait_some(ring, COMPLETIONS, submits_later(ring) ? POLLING_WAIT_NS : wait_ns);
+    if (loop->overdue)
+        return submit_and_catch_up(ring);
     if (wait_ns == 0)
         return io_uring_submit_and_get_events(&ring->uring);
     least = least_completions(ring, loop->gather_max);
@@ -663,6 +703,8 @@ static int ring_wait(struct uw_loop *loop, int64_t wait_ns)
     if (ring->uncancelled)
         cancel_again(loop);
     result = submit_and_wait(loop, ring->uncancelled ? 0 : wait_ns);
+    if (result == -ETIME && polled(ring)) /* it may have been away itself, as when the process was stopped */
+        (void)let_it_look(ring);
     loop->now_ns = uw_clock_ns();
     /* EBUSY, EAGAIN: the kernel wants completions taken before it accepts more. */
     if (result < 0 && result != -ETIME && result != -EINTR && result != -EBUSY && result != -EAGAIN)
