@@ -8,8 +8,8 @@
 #include "reactor.h"
 #include "scheduler.h"
 
-static ID id_env, id_reactor;
-static VALUE mRaising, key_hijack;
+static ID id_cause, id_env, id_reactor;
+static VALUE mRaising, key_cause, key_hijack;
 
 bool rb_uw_ends_thread(VALUE error)
 {
@@ -150,11 +150,31 @@ int rb_uw_service(struct rb_uw_reactor *reactor, struct uw_request *request)
 
 /* Thread#raise */
 
+static VALUE exception_of(int argc, const VALUE *argv)
+{
+    return argc > 0 ? rb_make_exception(argc, argv) : rb_exc_new_cstr(rb_eRuntimeError, "unhandled exception");
+}
+
+/* Ruby keeps it like this, and has no function that sets it but those that raise. */
+static void set_cause(VALUE error, VALUE cause)
+{
+    if (cause != error && !OBJ_FROZEN(error))
+        rb_ivar_set(error, id_cause, cause);
+}
+
+/* Its cause is the one given, as for Kernel#raise, or else what the caller is about to rescue. */
 static VALUE make_exception(int argc, const VALUE *argv)
 {
-    if (argc > 0 && rb_keyword_given_p()) /* its cause */
-        argc--;
-    return argc > 0 ? rb_make_exception(argc, argv) : rb_exc_new_cstr(rb_eRuntimeError, "unhandled exception");
+    VALUE options = argc > 0 && rb_keyword_given_p() ? argv[argc - 1] : Qnil, error;
+    VALUE given = NIL_P(options) ? Qundef : rb_hash_lookup2(options, key_cause, Qundef);
+    VALUE cause = given == Qundef ? rb_gv_get("$!") : given;
+
+    if (!NIL_P(cause) && !RTEST(rb_obj_is_kind_of(cause, rb_eException)))
+        rb_raise(rb_eTypeError, "exception object expected");
+    error = exception_of(given == Qundef ? argc : argc - 1, argv);
+    if (given != Qundef || !NIL_P(cause))
+        set_cause(error, cause);
+    return error;
 }
 
 /* A middleware may have handed on a copy. */
@@ -211,11 +231,15 @@ static bool strikes_anyway(const struct rb_uw_reactor *reactor, VALUE error)
 /* Strikes before the scheduler has another fiber go on. */
 static VALUE raise_here(struct rb_uw_reactor *reactor, struct rb_uw_exchange *whose, VALUE error)
 {
+    VALUE cause = rb_attr_get(error, id_cause), result;
+
     if (whose)
         whose->struck = true;
     if (reactor->fiber_scheduler)
         reactor->fiber_scheduler->struck = true;
-    return rb_call_super(1, &error);
+    result = rb_call_super(1, &error);
+    set_cause(error, cause); /* Thread#raise takes no other than $! before Ruby 4.0 */
+    return result;
 }
 
 /*
@@ -264,8 +288,10 @@ void rb_uw_unguard_thread(void)
 
 void rb_uw_init_service(void)
 {
+    id_cause = rb_intern("cause"); /* not seen from Ruby either */
     id_env = rb_intern("env");
     id_reactor = rb_intern("upwell_reactor"); /* not seen from Ruby */
+    key_cause = ID2SYM(id_cause);
     rb_gc_register_mark_object(key_hijack = rb_interned_str_cstr("rack.hijack"));
 
     /* Document-module: Upwell::Reactor::Raising

@@ -27,6 +27,15 @@ class RaisedTest < Minitest::Test
     end
   end
 
+  # By name, or by whoever raises it while rescuing another.
+  def test_an_exception_has_the_cause_that_it_was_given
+    serve do |server|
+      %w[computes waits].product(["", "_rescued"]).map(&:join).each do |how|
+        assert_equal [how, "late, #<KeyError: why>"], [how, RawClient.get(server.port, "/hears_why?#{how}").body]
+      end
+    end
+  end
+
   def test_an_exception_for_nobody_is_logged
     serve do |server, log|
       assert_equal "strikes_later ", RawClient.get(server.port, "/strikes_later?").body

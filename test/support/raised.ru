@@ -6,6 +6,16 @@ require "timeout"
 class Raised
   class Struck < Exception; end # rubocop:disable Lint/InheritException
 
+  # Tells whose it is.
+  class Late < StandardError
+    attr_reader :env
+
+    def initialize(env)
+      super("late")
+      @env = env
+    end
+  end
+
   def initialize
     @threads = {}
     @random = Random.new(1)
@@ -14,6 +24,7 @@ class Raised
 
   def call(env)
     @threads[Thread.current] = true
+    Thread.current[:env] = env
     name = env["PATH_INFO"].delete_prefix("/")
     body = send(name, env["QUERY_STRING"])
     [200, { "content-type" => "text/plain" }, body || ["#{name} #{env["QUERY_STRING"]}"]]
@@ -52,6 +63,26 @@ class Raised
     thread = Thread.current
     Thread.new { thread.raise(KeyError, "for whom it runs") }
     computes(1)
+  end
+
+  # Tells the cause, whether it computes or waits when it is struck.
+  def hears_why(query)
+    thread = Thread.current
+    env = thread[:env]
+    Thread.new { sleep(0.05) && raise_because(KeyError.new("why"), thread, env, rescued: query.end_with?("rescued")) }
+    query.start_with?("computes") ? computes(5) : sleep(5)
+  rescue Late => e
+    ["#{e.message}, #{e.cause.inspect}"]
+  end
+
+  def raise_because(cause, thread, env, rescued:)
+    return thread.raise(Late, env, cause: cause) unless rescued
+
+    begin
+      raise cause
+    rescue KeyError
+      thread.raise(Late, env)
+    end
   end
 
   # As one that waits for a connection of a pool, and then lets in what was raised meanwhile.
