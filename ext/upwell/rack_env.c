@@ -115,7 +115,8 @@ static VALUE server_software(void)
     return rb_str_freeze(rb_sprintf("Upwell/%" PRIsVALUE, rb_const_get(rb_mUpwell, rb_intern("VERSION"))));
 }
 
-/* What every request has stands here already: so a duplicate need not grow for it. */
+/* What every request has stands here already: so a duplicate need not grow for it. Host and client are those of the
+ * last request, as most ask for the same host, and come from the same proxy. */
 VALUE rb_uw_env_template(bool rack_2)
 {
     VALUE template = rb_hash_new();
@@ -128,6 +129,7 @@ VALUE rb_uw_env_template(bool rack_2)
     rb_hash_aset(template, key.server_port, key.port_80);
     rb_hash_aset(template, key.server_protocol, key.http_1_1);
     rb_hash_aset(template, key.server_software, server_software());
+    rb_hash_aset(template, key.http_host, key.empty);
     rb_hash_aset(template, key.remote_addr, key.empty);
     rb_hash_aset(template, key.remote_port, key.empty);
     rb_hash_aset(template, key.request_uri, key.empty);
@@ -297,36 +299,43 @@ static void remember_host(struct rb_uw_reactor *reactor, const char *host, size_
 {
     const char *colon = port_colon(host, length);
     size_t name_length = colon ? (size_t)(colon - host) : length, port_length = colon ? length - name_length - 1 : 0;
+    VALUE template = reactor->template;
 
     RB_OBJ_WRITE(reactor->self, &reactor->host, rb_str_freeze(rb_str_new(host, (long)length)));
-    RB_OBJ_WRITE(reactor->self, &reactor->server_name, rb_str_freeze(rb_str_new(host, (long)name_length)));
-    RB_OBJ_WRITE(reactor->self, &reactor->server_port,
+    rb_hash_aset(template, key.http_host, reactor->host);
+    rb_hash_aset(template, key.server_name, rb_str_freeze(rb_str_new(host, (long)name_length)));
+    rb_hash_aset(template, key.server_port,
                  port_length ? rb_str_freeze(rb_str_new(colon + 1, (long)port_length)) : key.port_80);
 }
 
+static void remember_address(struct rb_uw_reactor *reactor, const char *address)
+{
+    RB_OBJ_WRITE(reactor->self, &reactor->remote_addr, rb_str_freeze(rb_str_new_cstr(address)));
+    rb_hash_aset(reactor->template, key.remote_addr, reactor->remote_addr);
+}
+
+/* The template with this request's host and client. */
+static VALUE template_for(struct rb_uw_reactor *reactor, const struct uw_request *request)
+{
+    const char *host = uw_request_text(request, request->head.host), *address = uw_request_remote(request);
+    size_t length = request->head.host.length;
+
+    if (length > 0 && !is_text(reactor->host, host, length))
+        remember_host(reactor, host, length);
+    if (!is_text(reactor->remote_addr, address, strlen(address)))
+        remember_address(reactor, address);
+    return reactor->template;
+}
+
+/* Of a request that names no host. */
 static void add_local(VALUE env, const struct uw_request *request)
 {
     int port;
     const char *address = uw_request_local(request, &port);
 
+    rb_hash_delete(env, key.http_host);
     rb_hash_aset(env, key.server_name, strchr(address, ':') ? rb_sprintf("[%s]", address) : rb_str_new_cstr(address));
     rb_hash_aset(env, key.server_port, port ? rb_sprintf("%d", port) : key.port_80);
-}
-
-static void add_host(VALUE env, struct rb_uw_reactor *reactor, const struct uw_request *request)
-{
-    const char *host = uw_request_text(request, request->head.host);
-    size_t length = request->head.host.length;
-
-    if (length == 0) {
-        add_local(env, request);
-        return;
-    }
-    if (!is_text(reactor->host, host, length))
-        remember_host(reactor, host, length);
-    rb_hash_aset(env, key.http_host, reactor->host);
-    rb_hash_aset(env, key.server_name, reactor->server_name);
-    rb_hash_aset(env, key.server_port, reactor->server_port);
 }
 
 static void add_target(VALUE env, const struct uw_request *request)
@@ -346,18 +355,10 @@ static void add_target(VALUE env, const struct uw_request *request)
     rb_hash_aset(env, key.request_uri, text(request, head->target));
 }
 
-static VALUE address_text(struct rb_uw_reactor *reactor, const char *address)
-{
-    size_t length = strlen(address);
-
-    if (!is_text(reactor->remote_addr, address, length))
-        RB_OBJ_WRITE(reactor->self, &reactor->remote_addr, rb_str_freeze(rb_str_new(address, (long)length)));
-    return reactor->remote_addr;
-}
-
 #define PORT_DIGITS_MAX 5
 #define PORTS_MAX 4096 /* texts that are remembered, by the port's last bits */
 
+/* Empty for a client on a UNIX socket. */
 static VALUE port_text(struct rb_uw_reactor *reactor, int port)
 {
     char digits[PORT_DIGITS_MAX], *end = digits + sizeof digits, *start = end;
@@ -371,13 +372,6 @@ static VALUE port_text(struct rb_uw_reactor *reactor, int port)
     known = rb_str_freeze(rb_str_new(start, end - start));
     rb_ary_store(reactor->remote_ports, slot, known);
     return known;
-}
-
-/* A client on a UNIX socket has no port. */
-static void add_remote(VALUE env, struct rb_uw_reactor *reactor, const struct uw_request *request)
-{
-    rb_hash_aset(env, key.remote_addr, address_text(reactor, uw_request_remote(request)));
-    rb_hash_aset(env, key.remote_port, port_text(reactor, uw_request_remote_port(request)));
 }
 
 static void add_body(VALUE env, struct rb_uw_exchange *exchange)
@@ -396,12 +390,13 @@ static void add_body(VALUE env, struct rb_uw_exchange *exchange)
 VALUE rb_uw_env(struct rb_uw_exchange *exchange)
 {
     struct uw_request *request = exchange->request;
-    VALUE env = rb_hash_dup(exchange->reactor->template);
+    VALUE env = rb_hash_dup(template_for(exchange->reactor, request));
 
     add_target(env, request);
-    add_host(env, exchange->reactor, request);
+    if (request->head.host.length == 0)
+        add_local(env, request);
     add_headers(env, request);
-    add_remote(env, exchange->reactor, request);
+    rb_hash_aset(env, key.remote_port, port_text(exchange->reactor, uw_request_remote_port(request)));
     if (request->head.version_minor == 0)
         rb_hash_aset(env, key.server_protocol, key.http_1_0);
     add_body(env, exchange);

@@ -49,12 +49,11 @@ struct rb_uw_reactor {
     unsigned forks;                               /* of this process when the reactor was made, or began to run */
 
     VALUE self, app, backend, sockets;
-    VALUE root;     /* the fiber that runs the loop, where the loop has the thread of the application */
-    VALUE kept;     /* inline: Hash: by request, the fiber that waits to write on */
-    VALUE template; /* what every env has in common */
-    VALUE host, server_name, server_port; /* of the last request: most ask for the same host */
-    VALUE remote_addr;                    /* of the last request: most come from the same proxy */
-    VALUE remote_ports;                   /* an array of texts: clients send more than one request */
+    VALUE root;              /* the fiber that runs the loop, where the loop has the thread of the application */
+    VALUE kept;              /* inline: Hash: by request, the fiber that waits to write on */
+    VALUE template;          /* what every env has in common */
+    VALUE host, remote_addr; /* that stand in the template */
+    VALUE remote_ports;      /* an array of texts: clients send more than one request */
 
     struct rb_uw_control control;
     int64_t flushed_ns; /* when responses were last handed to the kernel */

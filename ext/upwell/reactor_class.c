@@ -28,8 +28,6 @@ static void reactor_mark(void *data)
     rb_gc_mark_movable(reactor->starting);
     rb_gc_mark_movable(reactor->template);
     rb_gc_mark_movable(reactor->host);
-    rb_gc_mark_movable(reactor->server_name);
-    rb_gc_mark_movable(reactor->server_port);
     rb_gc_mark_movable(reactor->remote_addr);
     rb_gc_mark_movable(reactor->remote_ports);
     rb_gc_mark(reactor->self); /* itself: it must not move, since exchanges and the core point into it */
@@ -51,8 +49,6 @@ static void reactor_compact(void *data)
     reactor->starting = rb_gc_location(reactor->starting);
     reactor->template = rb_gc_location(reactor->template);
     reactor->host = rb_gc_location(reactor->host);
-    reactor->server_name = rb_gc_location(reactor->server_name);
-    reactor->server_port = rb_gc_location(reactor->server_port);
     reactor->remote_addr = rb_gc_location(reactor->remote_addr);
     reactor->remote_ports = rb_gc_location(reactor->remote_ports);
 }
@@ -120,7 +116,7 @@ static VALUE reactor_allocate(VALUE class)
     reactor->forks = atomic_load(&rb_uw_forks);
     reactor->self = self;
     reactor->app = reactor->backend = reactor->root = reactor->template = Qnil;
-    reactor->server_name = reactor->server_port = reactor->remote_addr = reactor->remote_ports = Qnil;
+    reactor->host = reactor->remote_addr = reactor->remote_ports = Qnil;
     reactor->scheduler = reactor->raised = reactor->idle = reactor->starter = reactor->starting = Qnil;
     reactor->ready.last = &reactor->ready.first;
     reactor->batch.last = &reactor->batch.first;
