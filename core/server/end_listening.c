@@ -1,7 +1,7 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <linux/filter.h>
@@ -48,18 +48,27 @@ static bool leaves_some(int fd)
     return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd < limit.rlim_cur - limit.rlim_cur / 4;
 }
 
-/* Beyond connections_max, too, as nobody else will take them. */
+static int limit_waiting(int fd, const struct timeval *limit)
+{
+    return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, limit, sizeof *limit);
+}
+
+/* Beyond connections_max, too, as nobody else will take them. Who finds nobody must not wait, though any loop that
+ * accepts from the same socket may take O_NONBLOCK off it at any time. */
 static void accept_waiting(struct uw_listener *listener)
 {
+    static const struct timeval least = {.tv_usec = 1}, none = {0};
     size_t connections_max = listener->server->settings.connections_max;
-    int fd = listener->accept.fd, flags = fcntl(fd, F_GETFL), client = 0;
+    int fd = listener->accept.fd, client = 0;
 
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK))
+    if (limit_waiting(fd, &least))
         return;
     for (size_t i = 0; client >= 0 && (i < connections_max || leaves_some(client)); i++) {
         client = accept_next(fd);
-        if (client >= 0)
+        if (client >= 0) {
+            (void)limit_waiting(client, &none); /* it may have inherited that; fails when the client has gone */
             uw_server_bring(listener, client);
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,6 +12,8 @@
 
 #define TURNS_MAX 200
 #define TURN_NS (UW_NS_PER_SECOND / 100)
+#define PATIENCE_SECONDS 60
+#define ROUNDS 100
 #define MOMENTS 6 /* turns of a server that drains after which a client comes */
 
 static const struct uw_server_settings settings = {
@@ -115,6 +120,36 @@ TEST(who_is_connected_when_listening_ends_is_taken_in_and_others_are_refused)
     for (int i = 0; uw_backends[i]; i++)
         if (!uw_backend_probe(uw_backends[i]))
             listening_ends(uw_backends[i]->name, true);
+}
+
+static atomic_bool ended;
+
+/* As loops of other processes do. */
+static void *have_it_block(void *listener)
+{
+    while (!atomic_load(&ended))
+        if (fcntl(*(int *)listener, F_SETFL, 0) < 0)
+            abort();
+    return NULL;
+}
+
+TEST(nobody_waits_for_a_client_when_listening_ends)
+{
+    alarm(PATIENCE_SECONDS);
+    for (int i = 0; i < ROUNDS; i++) {
+        int listener = listen_on_loopback();
+        pthread_t other;
+
+        open_server(&one, "poll", listener);
+        atomic_store(&ended, false);
+        CHECK_EQUAL(0, pthread_create(&other, NULL, have_it_block, &listener));
+        uw_server_end_listening(&one);
+        atomic_store(&ended, true);
+        CHECK_EQUAL(0, pthread_join(other, NULL));
+        uw_server_close(&one);
+        close(listener);
+    }
+    alarm(0);
 }
 
 /* More than there is room for: they wait until there is, or the server is closed. */
