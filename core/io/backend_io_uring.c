@@ -188,7 +188,10 @@ static void prepare_accept(struct io_uring_sqe *entry, const struct uw_operation
 
     if (flags >= 0 && flags & O_NONBLOCK)
         (void)fcntl(operation->fd, F_SETFL, flags & ~O_NONBLOCK);
-    io_uring_prep_multishot_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (operation->stepwise)
+        io_uring_prep_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    else
+        io_uring_prep_multishot_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
 static void prepare_accept_waiting(struct io_uring_sqe *entry, const struct uw_operation *operation)
@@ -471,8 +474,8 @@ static void deliver_single(struct uw_loop *loop, struct uw_operation *operation,
         finish(loop, operation, sends && result > 0 ? (int32_t)operation->done : result);
 }
 
-/* The result first: whoever cancels in the callback has nothing received after it. */
-static void receive_on(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+/* The result first: whoever cancels in the callback is given nothing more after it. */
+static void step_on(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     ring_of(loop)->delivered = operation;
     operation->complete(loop, operation, result);
@@ -485,8 +488,8 @@ static void receive_on(struct uw_loop *loop, struct uw_operation *operation, int
 
 static void go_on(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
-    if (operation->verb == UW_RECEIVE && result > 0) {
-        receive_on(loop, operation, result);
+    if (operation->verb != UW_WATCH && brings(operation, result)) {
+        step_on(loop, operation, result);
         return;
     }
     ring_submit(loop, operation);

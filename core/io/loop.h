@@ -70,9 +70,9 @@ struct uw_operation {
     bool cancelled;
     bool ended;    /* the loop's: its result is known, and told in the next turn */
     bool more;     /* of a send: more follows at once, so an incomplete packet may wait for it */
-    bool stepwise; /* of UW_RECEIVE: no more is received before a result has been dealt with, so that one who cancels
-                    * within the callback gets nothing more; may be changed at any time. The readiness backends always
-                    * do so */
+    bool stepwise; /* of UW_RECEIVE and UW_ACCEPT: no more is received, and nobody accepted, before a result has been
+                    * dealt with, so that one who cancels within the callback gets nothing more; counts from the next
+                    * submission or result on. The readiness backends always do so */
     bool socket;   /* of UW_READ and UW_WRITE: `fd` is known to be one, which is waited for at less cost */
     bool pollable; /* of UW_READ and UW_WRITE: a try without waiting has answered EAGAIN; so the kernel can wait for
                     * `fd` itself, and there is no use in trying again */

@@ -18,6 +18,13 @@ static bool full(const struct uw_server *server)
     return server->connections.taken >= server->settings.connections_max;
 }
 
+/* Whoever has to wait for room shall wait in the backlog, where another process finds him: so the kernel must not
+ * accept many at once when there is room for a few. */
+static bool nearly_full(const struct uw_server *server)
+{
+    return server->settings.connections_max < server->connections.taken + UW_BACKLOG_MAX;
+}
+
 static void stop_accepting(struct uw_server *server)
 {
     for (int i = 0; i < server->listener_count; i++)
@@ -114,9 +121,11 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
     struct uw_server *server = server_of(loop);
 
     if (result >= 0) {
-        uw_server_take_in(listener, result); /* the kernel may have accepted more than there is room for */
-        if (full(server))
+        uw_server_take_in(listener, result); /* another listener may have taken the last room */
+        if (full(server) || (nearly_full(server) && !operation->stepwise && !atomic_load(&server->draining)))
             stop_accepting(server);
+        else if (!nearly_full(server))
+            operation->stepwise = false;
     }
     if (atomic_load(&server->draining)) {
         if (!operation->pending)
@@ -128,6 +137,12 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
     }
 }
 
+static void accept_from(struct uw_listener *listener)
+{
+    listener->accept.stepwise = nearly_full(listener->server);
+    uw_submit(&listener->server->loop, &listener->accept);
+}
+
 void uw_server_resume_accepting(struct uw_server *server)
 {
     UW_ASSERT_OWNER(&server->loop);
@@ -137,7 +152,7 @@ void uw_server_resume_accepting(struct uw_server *server)
         return;
     for (int i = 0; i < server->listener_count; i++)
         if (!server->listeners[i].accept.pending)
-            uw_submit(&server->loop, &server->listeners[i].accept);
+            accept_from(&server->listeners[i]);
 }
 
 static void note_address(struct uw_listener *listener, int fd)
@@ -162,7 +177,7 @@ int uw_server_listen(struct uw_server *server, int fd)
     listener->accept = (struct uw_operation){.verb = UW_ACCEPT, .fd = fd, .complete = accepted};
     listener->accept_left = (struct uw_operation){.verb = UW_ACCEPT_WAITING, .fd = fd, .complete = accepted_left};
     note_address(listener, fd);
-    uw_submit(&server->loop, &listener->accept);
+    accept_from(listener);
     return 0;
 }
 

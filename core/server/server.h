@@ -26,8 +26,9 @@
 #define UW_LINGER_NS \
     (2 * UW_NS_PER_SECOND) /* for a client to read the last response before the connection is cut (RFC 9112, 9.6) */
 #define UW_DETACH_NS \
-    (20 * UW_NS_PER_MS) /* for a client to take the answers before a hijack, which most often is at once: whoever \
-                           wants the connection may keep a thread waiting, or in mode inline every client */
+    (20 * UW_NS_PER_MS)     /* for a client to take the answers before a hijack, which most often is at once: whoever \
+                               wants the connection may keep a thread waiting, or in mode inline every client */
+#define UW_BACKLOG_MAX 4096 /* clients that the kernel may hand over at once */
 #define UW_ACCEPT_RETRY_NS (UW_NS_PER_SECOND / 10) /* after descriptors or memory ran out */
 #define UW_DRAIN_IDLE_NS \
     (UW_NS_PER_SECOND / 2)    /* for a request that is under way on a kept connection when draining begins */

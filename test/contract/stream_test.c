@@ -51,6 +51,34 @@ CONTRACT(accepts_all_until_cancelled)
     accept_clients(true);
 }
 
+static void keep_one(struct uw_loop *on, struct uw_operation *operation, int32_t result)
+{
+    keep(on, operation, result);
+    uw_cancel(on, operation);
+}
+
+CONTRACT(who_accepts_stepwise_and_cancels_is_given_nobody_more)
+{
+    struct sockaddr_in address = {0};
+    int fd = listen_at(&address, 3), clients[3];
+    struct uw_operation accept = {.verb = UW_ACCEPT, .fd = fd, .complete = keep_one, .stepwise = true};
+
+    for (int i = 0; i < 3; i++)
+        clients[i] = connect_to(&address);
+    for (int i = 0; i < 3; i++) {
+        uw_submit(&loop, &accept);
+        while (accept.pending)
+            CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
+        CHECK_EQUAL(-ECANCELED, last_result);
+        CHECK_EQUAL(i + 1, results);
+    }
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(0, uw_close(&loop, accepted[i]));
+        close(clients[i]);
+    }
+    CHECK_EQUAL(0, uw_close(&loop, fd));
+}
+
 /* Has the kernel accept a client, of which the loop is not told any more. */
 static void accept_too_late(struct uw_loop *on)
 {

@@ -152,6 +152,37 @@ TEST(nobody_waits_for_a_client_when_listening_ends)
     alarm(0);
 }
 
+/* In the backlog, where a successor finds them. */
+static void who_comes_beyond_connections_max_waits(const char *backend)
+{
+    int listener = listen_on_loopback(), clients[MOMENTS];
+
+    CHECK_EQUAL(0, uw_server_open(&one, &settings, backend, (struct uw_handler){0}));
+    one.settings.connections_max = 2;
+    CHECK_EQUAL(0, uw_server_listen(&one, listener));
+    for (int i = 0; i < MOMENTS; i++)
+        clients[i] = connect_to_it();
+    for (int i = 0; i < MOMENTS || (i < TURNS_MAX && uw_server_connections(&one) < 2); i++)
+        CHECK_EQUAL(0, uw_server_turn(&one, i < MOMENTS ? 0 : TURN_NS));
+    CHECK_EQUAL(2, uw_server_connections(&one));
+    uw_server_close(&one);
+    open_server(&successor, backend, listener);
+    for (int i = 0; i < TURNS_MAX && successor.counts.accepted < MOMENTS - 2; i++)
+        CHECK_EQUAL(0, uw_server_turn(&successor, TURN_NS));
+    CHECK_EQUAL(MOMENTS - 2, successor.counts.accepted);
+    for (int i = 0; i < MOMENTS; i++)
+        close(clients[i]);
+    uw_server_close(&successor);
+    close(listener);
+}
+
+TEST(who_comes_beyond_connections_max_waits_in_the_backlog)
+{
+    for (int i = 0; uw_backends[i]; i++)
+        if (!uw_backend_probe(uw_backends[i]))
+            who_comes_beyond_connections_max_waits(uw_backends[i]->name);
+}
+
 /* More than there is room for: they wait until there is, or the server is closed. */
 static void more_come_than_there_is_room_for(const char *backend, bool drains)
 {

@@ -11,11 +11,10 @@
 #define WORKERS 3
 #define ROUND_MS 1200
 
-static const struct uw_server_settings settings = {
+static struct uw_server_settings settings = {
     .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
     .body_bytes_max = CONTENT_BYTES_MAX,
     .body_memory_bytes_max = 4096,
-    .connections_max = CLIENTS - 2, /* so accepting pauses */
     .head_timeout_ns = PATIENCE_SECONDS * UW_NS_PER_SECOND,
     .body_timeout_ns = PATIENCE_SECONDS * UW_NS_PER_SECOND,
     .keep_alive_timeout_ns = PATIENCE_SECONDS * UW_NS_PER_SECOND,
@@ -118,6 +117,7 @@ static void play_round(struct dice *dice)
     uint64_t numbers[1 + WORKERS + CLIENTS];
 
     drains = one_in(dice, 2);
+    settings.connections_max = one_in(dice, 2) ? CLIENTS - 2 : 2 * UW_BACKLOG_MAX; /* accepting pauses, or never does */
     atomic_store(&now.ending, false);
     atomic_store(&now.cut, false);
     atomic_store(&now.stop, false);
