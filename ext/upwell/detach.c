@@ -75,14 +75,12 @@ static VALUE make_io_uninterrupted(VALUE making)
 
 static void close_unowned(const struct making *making)
 {
-    VALUE error = rb_errinfo();
     int ignored;
 
     if (making->detached->fd >= 0)
         close(making->detached->fd);
     if (!NIL_P(making->io))
         rb_protect(rb_io_close, making->io, &ignored);
-    rb_set_errinfo(error);
 }
 
 /* What is raised meanwhile finds the connection in nobody's hands. */
@@ -102,8 +100,10 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
         rb_protect(make_io_uninterrupted, (VALUE)&making, &state);
     free(detachment.detached.bytes);
     if (state) {
+        VALUE error = rb_errinfo();
+
         close_unowned(&making);
-        rb_jump_tag(state);
+        rb_uw_unwind(state, error);
     }
     return making.io;
 }

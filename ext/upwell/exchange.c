@@ -25,29 +25,24 @@ VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange)
     return exchange->lock;
 }
 
-static void raise_again(VALUE error)
-{
-    if (RTEST(rb_obj_is_kind_of(error, rb_eException)))
-        rb_exc_raise(error);
-    rb_thread_kill(rb_thread_current()); /* Thread#kill is no exception */
-}
-
 /* They refer to the stack of whoever serves the request. */
 VALUE rb_uw_await_users(VALUE lock)
 {
     VALUE error = Qnil;
-    int state;
+    int state, raised = 0;
 
     if (NIL_P(lock))
         return Qnil;
     do {
         rb_protect(rb_mutex_lock, lock, &state);
-        if (state)
+        if (state) {
+            raised = state;
             error = rb_errinfo();
+        }
     } while (state);
     rb_mutex_unlock(lock);
-    if (!NIL_P(error))
-        raise_again(error);
+    if (raised)
+        rb_uw_unwind(raised, error);
     return Qnil;
 }
 

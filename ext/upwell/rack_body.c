@@ -262,8 +262,7 @@ static void give_connection(VALUE callable, VALUE io)
         VALUE error = rb_errinfo();
 
         rb_protect(close_io, io, &ignored);
-        rb_set_errinfo(error);
-        rb_jump_tag(state);
+        rb_uw_unwind(state, error);
     }
     RB_GC_GUARD(hijack.io);
 }

@@ -68,7 +68,6 @@ struct rb_uw_reactor {
     /* fibers: */
     VALUE scheduler, idle;                   /* Array of Fiber */
     struct rb_uw_scheduler *fiber_scheduler; /* what `scheduler` holds */
-    VALUE raised;                            /* what shall end #run, or nil */
     VALUE starter, starting;                 /* the fiber that starts those of the pool; which one, or nil */
     bool unstarted;                          /* `starting` has not begun yet */
     struct uw_timer no_stack;                /* until it expires, no more fibers are started */

@@ -23,7 +23,6 @@ static void reactor_mark(void *data)
     rb_gc_mark_movable(reactor->kept);
     rb_gc_mark_movable(reactor->scheduler);
     rb_gc_mark_movable(reactor->idle);
-    rb_gc_mark_movable(reactor->raised);
     rb_gc_mark_movable(reactor->starter);
     rb_gc_mark_movable(reactor->starting);
     rb_gc_mark_movable(reactor->template);
@@ -44,7 +43,6 @@ static void reactor_compact(void *data)
     reactor->kept = rb_gc_location(reactor->kept);
     reactor->scheduler = rb_gc_location(reactor->scheduler);
     reactor->idle = rb_gc_location(reactor->idle);
-    reactor->raised = rb_gc_location(reactor->raised);
     reactor->starter = rb_gc_location(reactor->starter);
     reactor->starting = rb_gc_location(reactor->starting);
     reactor->template = rb_gc_location(reactor->template);
@@ -117,7 +115,7 @@ static VALUE reactor_allocate(VALUE class)
     reactor->self = self;
     reactor->app = reactor->backend = reactor->root = reactor->template = Qnil;
     reactor->host = reactor->remote_addr = reactor->remote_ports = Qnil;
-    reactor->scheduler = reactor->raised = reactor->idle = reactor->starter = reactor->starting = Qnil;
+    reactor->scheduler = reactor->idle = reactor->starter = reactor->starting = Qnil;
     reactor->ready.last = &reactor->ready.first;
     reactor->batch.last = &reactor->batch.first;
     uw_list_init(&reactor->serving);

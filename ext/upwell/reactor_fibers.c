@@ -152,6 +152,14 @@ static bool cleaned(const struct pooled *pooled)
     return !state;
 }
 
+/* With what is to end the fiber, as Fiber#kill does, or the thread or the process: the latter Ruby passes on to the
+ * root. */
+static void end_pooled(struct rb_uw_reactor *reactor, int state)
+{
+    reactor->fibers--;
+    rb_jump_tag(state);
+}
+
 /* Serves one request after another, of those that the last turns brought. Returns whether the fiber can be used again.
  */
 static bool serve_batch(struct rb_uw_reactor *reactor, const struct pooled *pooled)
@@ -165,11 +173,8 @@ static bool serve_batch(struct rb_uw_reactor *reactor, const struct pooled *pool
         reactor->busy++;
         state = rb_uw_service(reactor, request);
         reactor->busy--;
-        if (state) { /* the root raises it */
-            RB_OBJ_WRITE(reactor->self, &reactor->raised, rb_errinfo());
-            rb_set_errinfo(Qnil);
-            return false;
-        }
+        if (state)
+            end_pooled(reactor, state);
         rb_uw_reactor_flush_if_late(reactor);
         if (!cleaned(pooled))
             return false;
@@ -197,10 +202,8 @@ static bool rest(struct rb_uw_reactor *reactor, VALUE fiber)
     rb_uw_scheduler_note_raiser(reactor->fiber_scheduler, fiber);
     rb_ary_delete(reactor->idle, fiber);
     error = rb_errinfo();
-    if (rb_uw_ends_thread(error)) {
-        reactor->fibers--;
-        rb_jump_tag(state);
-    }
+    if (rb_uw_ends_thread(error))
+        end_pooled(reactor, state);
     rb_set_errinfo(Qnil);
     return false;
 }
@@ -303,14 +306,12 @@ static bool can_serve(const struct rb_uw_reactor *reactor)
 static void serve_batches(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
 {
     rb_uw_reactor_begin_batch(reactor);
-    while (can_serve(reactor) && NIL_P(reactor->raised)) {
+    while (can_serve(reactor)) {
         if (RARRAY_LEN(reactor->idle) > 0)
             rb_uw_scheduler_start(scheduler, rb_ary_pop(reactor->idle));
         else
             start_fiber(reactor, scheduler);
     }
-    if (!NIL_P(reactor->raised))
-        rb_exc_raise(reactor->raised);
 }
 
 static void turn(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)

@@ -156,10 +156,8 @@ void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
     }
     if (left)
         forget(wait);
-    if (state) {
-        rb_set_errinfo(error);
-        rb_jump_tag(state);
-    }
+    if (state)
+        rb_uw_unwind(state, error);
 }
 
 static VALUE forget_after_all(VALUE argument)

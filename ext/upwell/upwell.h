@@ -62,6 +62,9 @@ const char *rb_uw_loop_backend(VALUE wanted);
  * before this returns. */
 int rb_uw_turn(struct uw_loop *loop, int64_t wait_ns);
 
+/* interrupts.c: goes on with what rb_protect has held back, `error` being rb_errinfo() then. */
+NORETURN(void rb_uw_unwind(int state, VALUE error));
+
 /* server_settings.c */
 VALUE rb_uw_setting(VALUE settings, const char *name);
 
