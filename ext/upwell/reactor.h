@@ -182,6 +182,10 @@ int rb_uw_protect(VALUE (*function)(VALUE), VALUE argument);
 void rb_uw_guard_thread(VALUE reactor);
 void rb_uw_unguard_thread(void);
 
+/* computing.c: from here on `worker` tells whether the calling thread has the interpreter's lock, or wants it; NULL: no
+ * more. */
+void rb_uw_watch_worker(struct uw_worker *worker);
+
 /* reactor_threads.c: serves requests on the calling thread until the reactor has ended. */
 void rb_uw_reactor_work(struct rb_uw_reactor *reactor);
 

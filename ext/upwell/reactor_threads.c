@@ -131,7 +131,7 @@ static VALUE wait_interruptible(VALUE argument)
 }
 
 /* Requests are taken with the interpreter's lock held: under load one thread serves one after another, and the lock
- * changes hands only when the application itself waits for something. */
+ * changes hands only when the application itself waits for something; for how long, computing.c tells the queue. */
 static VALUE work_on(VALUE argument)
 {
     struct work *work = (struct work *)argument;
@@ -161,6 +161,7 @@ static VALUE retire(VALUE argument)
     struct work *work = (struct work *)argument;
 
     rb_uw_unguard_thread();
+    rb_uw_watch_worker(NULL);
     uw_queue_retire(&work->reactor->queue, &work->worker);
     return Qnil;
 }
@@ -168,8 +169,13 @@ static VALUE retire(VALUE argument)
 void rb_uw_reactor_work(struct rb_uw_reactor *reactor)
 {
     struct work work = {.reactor = reactor};
+    int error;
 
     rb_uw_guard_thread(reactor->self);
+    error = uw_queue_join(&reactor->queue, &work.worker);
+    if (error)
+        rb_syserr_fail(-error, "beginning to serve requests");
+    rb_uw_watch_worker(&work.worker);
     rb_ensure(work_on, (VALUE)&work, retire, (VALUE)&work);
 }
 
