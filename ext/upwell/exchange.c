@@ -318,6 +318,7 @@ static VALUE end_telling(VALUE argument)
     if (rb_uw_reactor_is_copy(exchange->reactor))
         return Qnil;
     exchange->reactor->ending--;
+    rb_uw_env_end(exchange);
     uw_list_remove(&exchange->link);
     return Qnil;
 }

@@ -11,7 +11,7 @@ struct input {
     uint64_t position;
 };
 
-static VALUE cInput, empty_input;
+static VALUE cInput;
 
 static size_t input_memsize(const void *data)
 {
@@ -36,9 +36,15 @@ VALUE rb_uw_input_new(struct uw_request *request)
 
 VALUE rb_uw_input_empty(void)
 {
-    return empty_input;
+    return TypedData_Wrap_Struct(cInput, &input_type, NULL);
 }
 
+bool rb_uw_input_is_unmarked(VALUE self)
+{
+    return CLASS_OF(self) == cInput && !OBJ_FROZEN(self) && rb_ivar_count(self) == 0;
+}
+
+/* NULL of an empty one. */
 static struct input *get(VALUE self)
 {
     struct input *input;
@@ -49,14 +55,14 @@ static struct input *get(VALUE self)
 
 void rb_uw_input_end(VALUE self)
 {
-    if (self != empty_input)
+    if (get(self))
         get(self)->request = NULL;
 }
 
-/* The body, or NULL of the shared empty input. */
+/* The body, or NULL of an empty input. */
 static const struct uw_body *body_of(VALUE self)
 {
-    if (self == empty_input)
+    if (!get(self))
         return NULL;
     if (!get(self)->request)
         rb_raise(rb_eIOError, "rack.input is closed, or was used after the end of its request");
@@ -257,7 +263,4 @@ void rb_uw_init_input(void)
     rb_define_method(cInput, "size", input_size, 0);
     rb_define_method(cInput, "close", input_close, 0);
     rb_define_method(cInput, "external_encoding", input_encoding, 0);
-    /* Requests without content share one input: it has no state. */
-    rb_gc_register_address(&empty_input);
-    empty_input = rb_uw_input_new(NULL);
 }

@@ -117,7 +117,7 @@ static VALUE server_software(void)
 
 /* What every request has stands here already: so a duplicate need not grow for it. Host and client are those of the
  * last request, as most ask for the same host, and come from the same proxy. */
-VALUE rb_uw_env_template(bool rack_2)
+VALUE rb_uw_env_template(bool rack_2, VALUE input)
 {
     VALUE template = rb_hash_new();
 
@@ -137,7 +137,7 @@ VALUE rb_uw_env_template(bool rack_2)
     rb_hash_aset(template, key.early_hints, Qnil);
     rb_hash_aset(template, key.response_finished, Qnil);
     rb_hash_aset(template, key.url_scheme, key.http);
-    rb_hash_aset(template, key.input, rb_uw_input_empty());
+    rb_hash_aset(template, key.input, input);
     rb_hash_aset(template, key.errors, rb_stderr);
     rb_hash_aset(template, key.hijack_p, Qtrue);
     if (rack_2) {
@@ -374,16 +374,33 @@ static VALUE port_text(struct rb_uw_reactor *reactor, int port)
     return known;
 }
 
+/* Most requests have no content: the input in the template is theirs, one after another, as long as none leaves
+ * anything on it. To set another in each env would cost more than to make it. */
+static bool lend_input(struct rb_uw_exchange *exchange)
+{
+    struct rb_uw_reactor *reactor = exchange->reactor;
+
+    if (reactor->input_lent || !rb_uw_input_is_unmarked(reactor->input))
+        return false;
+    exchange->input = reactor->input;
+    return reactor->input_lent = true;
+}
+
+void rb_uw_env_end(const struct rb_uw_exchange *exchange)
+{
+    if (exchange->input == exchange->reactor->input)
+        exchange->reactor->input_lent = false;
+}
+
 static void add_body(VALUE env, struct rb_uw_exchange *exchange)
 {
     const struct uw_request *request = exchange->request;
 
-    exchange->input = rb_uw_input_empty();
     if (request->head.chunked)
         rb_hash_aset(env, key.content_length, rb_sprintf("%llu", (unsigned long long)request->body.length));
-    if (!request->body.length)
+    if (!request->body.length && lend_input(exchange))
         return;
-    exchange->input = rb_uw_input_new(exchange->request);
+    exchange->input = request->body.length ? rb_uw_input_new(exchange->request) : rb_uw_input_empty();
     rb_hash_aset(env, key.input, exchange->input);
 }
 

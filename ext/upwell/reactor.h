@@ -52,6 +52,8 @@ struct rb_uw_reactor {
     VALUE root;              /* the fiber that runs the loop, where the loop has the thread of the application */
     VALUE kept;              /* inline: Hash: by request, the fiber that waits to write on */
     VALUE template;          /* what every env has in common */
+    VALUE input;             /* an empty one, that stands in the template, too */
+    bool input_lent;         /* a request has it */
     VALUE host, remote_addr; /* that stand in the template */
     VALUE remote_ports;      /* an array of texts: clients send more than one request */
 

@@ -26,6 +26,7 @@ static void reactor_mark(void *data)
     rb_gc_mark_movable(reactor->starter);
     rb_gc_mark_movable(reactor->starting);
     rb_gc_mark_movable(reactor->template);
+    rb_gc_mark_movable(reactor->input);
     rb_gc_mark_movable(reactor->host);
     rb_gc_mark_movable(reactor->remote_addr);
     rb_gc_mark_movable(reactor->remote_ports);
@@ -46,6 +47,7 @@ static void reactor_compact(void *data)
     reactor->starter = rb_gc_location(reactor->starter);
     reactor->starting = rb_gc_location(reactor->starting);
     reactor->template = rb_gc_location(reactor->template);
+    reactor->input = rb_gc_location(reactor->input);
     reactor->host = rb_gc_location(reactor->host);
     reactor->remote_addr = rb_gc_location(reactor->remote_addr);
     reactor->remote_ports = rb_gc_location(reactor->remote_ports);
@@ -113,7 +115,7 @@ static VALUE reactor_allocate(VALUE class)
     init_locks(reactor);
     reactor->forks = atomic_load(&rb_uw_forks);
     reactor->self = self;
-    reactor->app = reactor->backend = reactor->root = reactor->template = Qnil;
+    reactor->app = reactor->backend = reactor->root = reactor->template = reactor->input = Qnil;
     reactor->host = reactor->remote_addr = reactor->remote_ports = Qnil;
     reactor->scheduler = reactor->idle = reactor->starter = reactor->starting = Qnil;
     reactor->ready.last = &reactor->ready.first;
@@ -185,7 +187,8 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
     read_public(reactor, rb_uw_setting(settings, "public"));
     RB_OBJ_WRITE(self, &reactor->app, app);
     RB_OBJ_WRITE(self, &reactor->backend, rb_str_freeze(rb_uw_choose_backend(rb_uw_setting(settings, "backend"))));
-    RB_OBJ_WRITE(self, &reactor->template, rb_uw_env_template(reactor->newline_values));
+    RB_OBJ_WRITE(self, &reactor->input, rb_uw_input_empty());
+    RB_OBJ_WRITE(self, &reactor->template, rb_uw_env_template(reactor->newline_values, reactor->input));
     return self;
 }
 

@@ -108,8 +108,11 @@ static inline struct rb_uw_exchange *rb_uw_exchange_of(struct uw_request *reques
 
 /* rack_env.c */
 void rb_uw_init_env(void);
-VALUE rb_uw_env_template(bool rack_2);
+VALUE rb_uw_env_template(bool rack_2, VALUE input);
 VALUE rb_uw_env(struct rb_uw_exchange *exchange);
+
+/* The application has done with the request. */
+void rb_uw_env_end(const struct rb_uw_exchange *exchange);
 
 /* rack_response.c */
 void rb_uw_init_response(void);
@@ -164,6 +167,9 @@ void rb_uw_init_descriptor(void);
 void rb_uw_init_input(void);
 VALUE rb_uw_input_new(struct uw_request *request);
 VALUE rb_uw_input_empty(void);
+
+/* Whether the application has left nothing on it: no variables, no methods. */
+bool rb_uw_input_is_unmarked(VALUE input);
 void rb_uw_input_end(VALUE input);
 
 /* callables_class.c: rack.hijack, rack.early_hints */

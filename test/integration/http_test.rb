@@ -72,6 +72,10 @@ module HTTPTests
     assert_equal ["first\n", "abc", ["def\n", "last"]], JSON.parse(response.body)
   end
 
+  def test_each_request_has_an_input_of_its_own
+    assert_equal ["[]"] * 4, Array.new(2) { Array.new(2) { Thread.new { get("/marks-input").body } }.map(&:value) }.flatten
+  end
+
   def test_a_head_and_body_byte_by_byte
     RawClient.open(port) do |client|
       "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc".each_char { |byte| client.write(byte) }
