@@ -106,12 +106,22 @@ static void read_timeout(struct uw_connection *connection)
     } /* else it waits for nothing but the kernel, to end the receiving */
 }
 
+/* Nobody has been slow whom the loop could not send to, because its thread was away. Once for each send: a loop that is
+ * always late has time-outs, too. */
+static bool excuse(struct uw_connection *connection)
+{
+    if (connection->excused || connection->server->loop.now_ns - connection->write_deadline_ns < UW_AWAY_NS)
+        return false;
+    connection->excused = true;
+    return true;
+}
+
 void uw_connection_timeout(struct uw_connection *connection)
 {
     int64_t now_ns = connection->server->loop.now_ns;
 
     UW_ASSERT_OWNER(&connection->server->loop);
-    if (connection->write_deadline_ns <= now_ns && uw_connection_takes_on(connection)) {
+    if (connection->write_deadline_ns <= now_ns && (uw_connection_takes_on(connection) || excuse(connection))) {
         uw_connection_await_write(connection, now_ns + connection->server->settings.write_timeout_ns);
     } else if (connection->write_deadline_ns <= now_ns) {
         connection->server->counts.timeouts++;
@@ -139,15 +149,15 @@ static void be_reset(struct uw_connection *connection)
 {
     static const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
 
-    (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    if (!connection->endangered)
+        (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    connection->endangered = true;
 }
 
 void uw_connection_endanger(struct uw_connection *connection)
 {
     UW_ASSERT_OWNER(&connection->server->loop);
-    if (!connection->endangered)
-        be_reset(connection);
-    connection->endangered = true;
+    be_reset(connection);
 }
 
 static void out_of_danger(struct uw_connection *connection)
@@ -235,6 +245,15 @@ void uw_connection_close(struct uw_connection *connection)
     uw_connection_reap(connection);
 }
 
+/* A child process that the application has forked may have the descriptor, too: closing alone would not end anything. */
+static void end_for_all(const struct uw_connection *connection)
+{
+    static const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+
+    if (!connection->endangered || connect(connection->fd, &nobody, sizeof nobody)) /* which resets it */
+        (void)shutdown(connection->fd, SHUT_RDWR);
+}
+
 /* Not at once: a caller further up may still be using the connection. */
 void uw_connection_reap(struct uw_connection *connection)
 {
@@ -251,6 +270,7 @@ void uw_connection_bury(struct uw_connection *connection)
     UW_ASSERT_OWNER(&server->loop);
     uw_connection_drop_outgoing(connection);
     if (connection->fd >= 0) {
+        end_for_all(connection);
         (void)uw_close(&server->loop, connection->fd); /* there is nothing to do about a failure */
         connection->fd = -1;
     }

@@ -28,6 +28,7 @@ struct uw_connection {
     bool input_ended;  /* the client has sent its last byte */
     bool paused;       /* receiving was stopped since too much is pending */
     bool endangered;   /* see uw_connection_endanger */
+    bool excused;      /* the deadline of this send passed while the loop's thread was away */
     uint32_t requests; /* begun on this connection */
 
     struct uw_operation receive, send;

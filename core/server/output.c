@@ -251,6 +251,7 @@ static void start_send(struct uw_connection *connection, struct uw_chunk *chunk)
     connection->send.complete = sent;
     connection->send.fd = connection->fd;
     connection->taken = 0;
+    connection->excused = false;
     uw_connection_await_write(connection, server->loop.now_ns + server->settings.write_timeout_ns);
     uw_submit(&server->loop, &connection->send);
 }

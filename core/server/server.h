@@ -23,6 +23,7 @@
 #define UW_SEND_FILE_BYTES_MAX (1024 * 1024 * 1024) /* of a file, by one operation; see uw_connection_takes_on */
 #define UW_BODY_BYTES_PER_SECOND_MIN \
     1024 /* body_timeout is extended by the time that the bytes received take at this rate */
+#define UW_AWAY_NS (UW_NS_PER_SECOND / 10) /* whoever looks so late at a deadline has been away */
 #define UW_LINGER_NS \
     (2 * UW_NS_PER_SECOND) /* for a client to read the last response before the connection is cut (RFC 9112, 9.6) */
 #define UW_DETACH_NS \

@@ -1,0 +1,118 @@
+/* A client that takes what there is for it is not slow when the loop's thread was away. */
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "io/backend.h"
+#include "server/server.h"
+
+#define TURNS_MAX 2000
+#define TURNS_LITTLE 30
+#define TURN_NS (UW_NS_PER_SECOND / 1000)
+#define WRITE_TIMEOUT_NS (UW_NS_PER_SECOND / 2)
+#define LONG_NS (60 * UW_NS_PER_SECOND)
+#define ANSWER_BYTES (16 * 1024 * 1024) /* more than the kernel keeps */
+
+static const struct uw_server_settings settings = {
+    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
+    .connections_max = 10,
+    .head_timeout_ns = LONG_NS,
+    .body_timeout_ns = LONG_NS,
+    .keep_alive_timeout_ns = LONG_NS,
+    .write_timeout_ns = WRITE_TIMEOUT_NS,
+};
+static const char request_text[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+static char answer[ANSWER_BYTES];
+
+static struct uw_server server;
+
+static void notify(void *context, struct uw_request *request, enum uw_event event)
+{
+    struct uw_chunk *chunk;
+
+    (void)context;
+    if (event != UW_EVENT_REQUEST)
+        return;
+    chunk = uw_chunk_copy(answer, sizeof answer);
+    CHECK(chunk != NULL);
+    chunk->flags = UW_CHUNK_FINISH;
+    uw_request_send(request, chunk);
+}
+
+static int connect_slowly(int listener)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), buffer = 4096;
+
+    CHECK_EQUAL(0, setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer));
+    CHECK_EQUAL(0, getsockname(listener, (struct sockaddr *)&address, &size));
+    CHECK_EQUAL(0, connect(fd, (struct sockaddr *)&address, sizeof address));
+    return fd;
+}
+
+static int listen_on_loopback(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK_EQUAL(0, bind(fd, (struct sockaddr *)&address, sizeof address));
+    CHECK_EQUAL(0, listen(fd, 10));
+    return fd;
+}
+
+static void be_away(void)
+{
+    static const struct timespec long_enough = {.tv_nsec = WRITE_TIMEOUT_NS + 2 * UW_AWAY_NS};
+
+    (void)nanosleep(&long_enough, NULL);
+}
+
+/* Takes a part of what is there, so that there is room in the kernel, but not for all that is left to send. */
+static void take_some(int client)
+{
+    static char bytes[1024];
+
+    for (int i = 0; i < 8; i++)
+        (void)recv(client, bytes, sizeof bytes, MSG_DONTWAIT);
+}
+
+static void turn_a_little(void)
+{
+    for (int i = 0; i < TURNS_LITTLE; i++)
+        CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
+}
+
+static void go_away_while_an_answer_is_sent(const char *backend)
+{
+    int listener = listen_on_loopback(), client;
+
+    CHECK_EQUAL(0, uw_server_open(&server, &settings, backend, (struct uw_handler){.notify = notify}));
+    CHECK_EQUAL(0, uw_server_listen(&server, listener));
+    client = connect_slowly(listener);
+    CHECK_EQUAL(sizeof request_text - 1, send(client, request_text, sizeof request_text - 1, 0));
+    for (int i = 0; i < TURNS_MAX && server.counts.requests == 0; i++)
+        CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
+    turn_a_little(); /* until the kernel takes no more */
+    be_away();
+    take_some(client);
+    turn_a_little();
+    CHECK_EQUAL(0, server.counts.timeouts); /* who comes back looks, and lets it go on */
+    be_away();
+    for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
+        CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
+    CHECK_EQUAL(1, server.counts.timeouts); /* but not for ever, whether it is late again or not */
+    uw_server_close(&server);
+    close(client);
+    close(listener);
+}
+
+TEST(a_deadline_that_passed_while_the_loop_was_away_is_given_anew_once)
+{
+    for (int i = 0; uw_backends[i]; i++)
+        if (!uw_backend_probe(uw_backends[i]))
+            go_away_while_an_answer_is_sent(uw_backends[i]->name);
+}
+
+TEST_MAIN
