@@ -179,9 +179,6 @@ void uw_connection_linger(struct uw_connection *connection)
     }
     connection->state = UW_CONNECTION_LINGERING;
     uw_pending_drop(&connection->pending);
-    if (!connection->receive.pending)
-        uw_submit(&connection->server->loop, &connection->receive);
-    connection->paused = false;
     uw_connection_await_read(connection, connection->server->loop.now_ns + UW_LINGER_NS);
 }
 

@@ -448,9 +448,9 @@ void uw_connection_continue(struct uw_connection *connection)
         return;
     if (connection->pending.length && may_process(connection))
         consume_pending(connection);
+    resume_receiving(connection); /* after the last answer, too: one who is not read from may not read either */
     if (connection->state >= UW_CONNECTION_FLUSHING)
         return;
-    resume_receiving(connection);
     /* What came before the end of input has been answered, or will never be complete. */
     if (connection->input_ended && may_process(connection) && !connection->outgoing)
         uw_connection_close(connection);

@@ -96,6 +96,7 @@ static void go_on(struct uw_connection *connection, unsigned flags)
     } else if (flags & UW_CHUNK_CLOSE) {
         connection->state = UW_CONNECTION_FLUSHING;
         uw_pending_drop(&connection->pending);
+        uw_connection_continue(connection);
     } else {
         connection->state = UW_CONNECTION_IDLE;
         if (!connection->outgoing)

@@ -13,6 +13,7 @@
 #define REQUESTS 20000
 #define ANSWERS_PER_TURN 10 /* less than comes in a turn */
 #define TURN_NS (UW_NS_PER_SECOND / 100)
+#define PATIENCE_NS (20 * UW_NS_PER_SECOND)
 
 static const struct uw_server_settings settings = {
     .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
@@ -145,7 +146,73 @@ static void flood(int client)
     CHECK(most >= UW_PENDING_BYTES_MAX && most < UW_PENDING_BYTES_MAX + UW_RECEIVE_BYTES_MAX);
 }
 
-static void serve(const char *backend)
+static struct uw_connection *first_connection(void)
+{
+    return uw_owner(server.all.next, struct uw_connection, link);
+}
+
+static void finish(struct uw_chunk *chunk)
+{
+    struct uw_request *request = waiting;
+
+    waiting = NULL;
+    chunk->flags = UW_CHUNK_FINISH | UW_CHUNK_CLOSE;
+    uw_request_send(request, chunk);
+    uw_server_flush(&server);
+}
+
+/* The client reads nothing before it has sent everything, and then the whole answer, and an end in order. */
+static void check_is_heard_out(int client, size_t answer_bytes)
+{
+    int64_t deadline_ns = uw_clock_ns() + PATIENCE_NS;
+    size_t got = 0;
+    ssize_t count = -1;
+
+    while (sent < sizeof text && uw_clock_ns() < deadline_ns) {
+        sent += send_more(client, sent);
+        CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
+    }
+    CHECK_EQUAL(sizeof text, sent);
+    CHECK_EQUAL(0, shutdown(client, SHUT_WR));
+    while (count != 0 && uw_clock_ns() < deadline_ns) {
+        char bytes[65536];
+
+        CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
+        count = recv(client, bytes, sizeof bytes, MSG_DONTWAIT);
+        CHECK(count >= 0 || errno == EAGAIN);
+        got += count > 0 ? (size_t)count : 0;
+    }
+    CHECK(count == 0 && got == answer_bytes);
+}
+
+static void send_too_much(int client)
+{
+    while (pending() < UW_PENDING_BYTES_MAX && sent < sizeof text)
+        turn(client);
+    CHECK(first_connection()->paused);
+}
+
+/* io_uring has been asked not to receive more, and has not answered yet. */
+static void end_while_pausing(int client)
+{
+    send_too_much(client);
+    CHECK_EQUAL(strncmp(server.loop.backend->name, "io_uring", 8) == 0, first_connection()->receive.pending);
+    finish(uw_chunk_copy("", 0));
+    CHECK_EQUAL(UW_CONNECTION_LINGERING, first_connection()->state);
+    check_is_heard_out(client, 0);
+}
+
+/* With more than the client takes before it has sent everything. */
+static void end_while_paused(int client)
+{
+    send_too_much(client);
+    while (first_connection()->receive.pending)
+        CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
+    finish(uw_chunk_copy(text, sizeof text));
+    check_is_heard_out(client, sizeof text);
+}
+
+static void serve(const char *backend, void (*play)(int client))
 {
     int listener = listen_on_loopback(), client;
 
@@ -154,18 +221,29 @@ static void serve(const char *backend)
     CHECK_EQUAL(0, uw_server_open(&server, &settings, backend, (struct uw_handler){.notify = notify}));
     CHECK_EQUAL(0, uw_server_listen(&server, listener));
     client = connect_to_server(listener);
-    flood(client);
+    play(client);
     close(client);
     uw_server_close(&server);
     close(listener);
 }
 
-TEST(what_a_client_sends_ahead_is_kept_within_bounds_and_answered_in_turn)
+static void serve_on_each_backend(void (*play)(int client))
 {
     write_requests();
     for (int i = 0; uw_backends[i]; i++)
         if (!uw_backend_probe(uw_backends[i]))
-            serve(uw_backends[i]->name);
+            serve(uw_backends[i]->name, play);
+}
+
+TEST(what_a_client_sends_ahead_is_kept_within_bounds_and_answered_in_turn)
+{
+    serve_on_each_backend(flood);
+}
+
+TEST(a_client_that_was_not_received_from_any_more_is_heard_out_at_the_end)
+{
+    serve_on_each_backend(end_while_pausing);
+    serve_on_each_backend(end_while_paused);
 }
 
 TEST_MAIN
