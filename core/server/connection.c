@@ -242,7 +242,8 @@ void uw_connection_close(struct uw_connection *connection)
     uw_connection_reap(connection);
 }
 
-/* A child process that the application has forked may have the descriptor, too: closing alone would not end anything. */
+/* A child process that the application has forked may have the descriptor, too: closing alone would not end anything.
+ */
 static void end_for_all(const struct uw_connection *connection)
 {
     static const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
