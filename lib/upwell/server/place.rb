@@ -4,17 +4,23 @@ module Upwell
   class Server
     # Where an application is, in words for the operator.
     module Place
-      # @param env [Hash]
-      # @return [String] the request and its client
+      # @param env [Hash] in which the application may have put anything
+      # @return [String] the request and its client, in ASCII
       def self.request(env)
-        "#{env["REQUEST_METHOD"]} #{env["PATH_INFO"]} of #{env["REMOTE_ADDR"]}"
+        method, path, address = env.values_at("REQUEST_METHOD", "PATH_INFO", "REMOTE_ADDR").map { |text| printable(text) }
+        "#{method} #{path} of #{address}"
       end
 
       # @param thread [Thread]
       # @return [String] its backtrace, a line each
       def self.of(thread)
-        (thread.backtrace || []).map { |line| "    #{line}" }.join("\n")
+        (thread.backtrace || []).map { |line| "    #{line.dup.force_encoding(Encoding::UTF_8)}" }.join("\n")
       end
+
+      def self.printable(text)
+        text.is_a?(String) ? text.b.gsub(/[^ -~]/n) { |byte| format("\\x%02X", byte.ord) }.encode(Encoding::US_ASCII) : "?"
+      end
+      private_class_method :printable
     end
   end
 end

@@ -55,8 +55,11 @@ module Upwell
         Process.kill(name, Process.pid)
       end
 
+      # Whatever goes wrong, the next signal is obeyed.
       def obey(name)
         @handlers.fetch(name).call(name)
+      rescue StandardError => e
+        Log.tell("SIG#{name}: #{e.full_message(highlight: false)}")
       end
     end
   end

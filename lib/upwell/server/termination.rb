@@ -29,6 +29,11 @@ module Upwell
         give_up(name) if @draining
         @draining = true
         tell(name) unless @quiet
+      ensure
+        end_serving
+      end
+
+      def end_serving
         Title.set("server, draining")
         Listeners.remove(@listeners)
         @server.drain(@seconds, refuses: true)

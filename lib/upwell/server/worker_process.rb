@@ -66,10 +66,15 @@ module Upwell
       def drain(refuses:)
         return exit!(0) unless @server
 
-        tell_what_is_in_flight unless @draining
+        begin_draining unless @draining
+      ensure
+        @server&.drain(refuses: refuses)
+      end
+
+      def begin_draining
         @draining = true
         Title.set("worker #{@slot.index}, draining")
-        @server.drain(refuses: refuses)
+        tell_what_is_in_flight
       end
 
       def tell_what_is_in_flight
