@@ -139,6 +139,7 @@ module Upwell
     def load_app(path)
       require "rack"
       app = ::Rack::Builder.parse_file(path)
+      Server::Warmup.run
       app.is_a?(Array) ? app.first : app # Rack 2 returns the options too
     rescue StandardError, ScriptError => e
       ErrorLog.report(e, nil)

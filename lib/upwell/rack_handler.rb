@@ -21,6 +21,7 @@ module Upwell
     # @yieldparam server [Server] before it runs
     def run(app, **options)
       configuration = Configuration.new(settings(options))
+      Server::Warmup.run
       server = Server.new(app, configuration)
       yield server if block_given?
       serve(server, configuration.drain_timeout)

@@ -8,10 +8,10 @@ class BootTest < Minitest::Test
   ROTATIONS = 5
 
   # An application that tells when it is loaded, and is ready once the folder has a file "go".
-  def booting(*arguments)
+  def booting(*arguments, first: "")
     Dir.mktmpdir do |folder|
       app = File.join(folder, "config.ru")
-      File.write(app, "warn 'booting'; sleep 0.02 until File.exist?('#{folder}/go'); run ->(_) { [200, {}, ['ready']] }\n")
+      File.write(app, "#{first}\nwarn 'booting'; sleep 0.02 until File.exist?('#{folder}/go'); run ->(_) { [200, {}, ['ready']] }\n")
       log = File.join(folder, "logs", "log")
       Dir.mkdir(File.dirname(log))
       pid = Process.spawn(*ServerProcess.command("-b", "unix:#{folder}/socket", "-l", log, *arguments, app))
@@ -56,6 +56,30 @@ class BootTest < Minitest::Test
         assert_stops(pid, arguments.join(" "))
       end
     end
+  end
+
+  TELL_WARMUP = "require 'upwell'; def Process.warmup = Upwell::Log.tell('warm')"
+
+  def assert_warms(times, *arguments)
+    booting(*arguments, first: TELL_WARMUP) do |pid, folder, log|
+      finish_boot(folder, log)
+      assert_stops(pid)
+      assert_equal times, File.read(log).scan(/warm$/).size, arguments.join(" ")
+    end
+  end
+
+  # With preload before anybody is forked, or every worker would move what it shares with the others.
+  def test_ruby_is_told_when_the_application_is_loaded
+    assert_warms(1, "-w", "0")
+    assert_warms(1, "-w", "2", "--preload")
+    assert_warms(2, "-w", "2")
+  end
+
+  def test_ruby_is_not_told_where_it_must_not_move_objects
+    ENV["RUBY_DISABLE_WARMUP"] = "1"
+    assert_warms(0, "-w", "0")
+  ensure
+    ENV.delete("RUBY_DISABLE_WARMUP")
   end
 
   def test_a_log_whose_folder_has_gone_is_kept
