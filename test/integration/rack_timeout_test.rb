@@ -17,14 +17,15 @@ class RackTimeoutTest < Minitest::Test
   private
 
   def assert_who_is_late(mode, backend)
+    late = mode == "inline" ? LATE.first(2) : LATE # where one waits for another
     ServerProcess.open("--mode", mode, "--backend", backend, app: "../apps/rack_timeout/config.ru",
                                                              environment: GemBundle.environment("rack_timeout")) do |server|
-      assert_answers(server, (LATE + (["quick"] * (AT_ONCE - LATE.size))).shuffle)
+      assert_answers(server, (late + (["quick"] * (AT_ONCE - late.size))).shuffle)
       %w[computes enumerates].each { |name| assert_answers(server, [name]) } # the first, and on Ruby 3.1 both, would make others late in fibers
       assert_answers(server, ["quick"] * AT_ONCE)
       assert_answers(server, ["meets"] * 3) unless mode == "inline"
       assert_predicate server.stop, :success?
-      assert_equal LATE.size + 2, server.lines.join.scan("Rack::Timeout::RequestTimeoutError").size, server.lines.join
+      assert_equal late.size + 2, server.lines.join.scan("Rack::Timeout::RequestTimeoutError").size, server.lines.join
     end
   end
 

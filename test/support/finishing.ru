@@ -74,6 +74,15 @@ class Finishing
     [200, {}, ["at once"]]
   end
 
+  # Goes on when there is the file that the query names.
+  def held_callback(env)
+    env["rack.response_finished"] << lambda { |*|
+      sleep 0.01 until File.exist?(env["QUERY_STRING"])
+      TOLD << "held"
+    }
+    [200, {}, ["at once"]]
+  end
+
   # Keeps its connection until the client leaves.
   def session(_env)
     [200, { "rack.hijack" => lambda { |io|

@@ -5,7 +5,7 @@ require "timeout"
 
 # A client that sends exactly the bytes it is told to, and reads responses by their framing.
 class RawClient
-  READ_MAX = 10 # seconds
+  READ_MAX = 30 # seconds: whoever waits that long waits for something that was lost
   READ_BYTES = 65_536
 
   Response = Struct.new(:status, :headers, :body)

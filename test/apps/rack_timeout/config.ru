@@ -51,5 +51,5 @@ class Late
   end
 end
 
-use Rack::Timeout, service_timeout: 0.5
+use Rack::Timeout, service_timeout: 1.5
 run Late.new
