@@ -3,6 +3,7 @@
 require "io/wait"
 require "ipaddr"
 require "socket"
+require_relative "scheduler/forked_end"
 require_relative "scheduler/offloading"
 require_relative "scheduler/worker_pool"
 
@@ -22,6 +23,7 @@ module Upwell
       choose(backend&.to_s)
       extend(Offloading) if offload && RUBY_VERSION >= "3.4"
       @workers = WorkerPool.new
+      ForkedEnd.prepare
       @mappings_max = mappings_max
       IO.prepend(Closing) if self.class.const_defined?(:Closing)
     end

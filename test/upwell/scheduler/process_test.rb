@@ -106,6 +106,22 @@ class SchedulerProcessTest < Minitest::Test
     end
   end
 
+  # What its parent's fibers hold, and wait for, keeps it from nothing that belongs to its end.
+  def test_the_child_of_a_fork_ends_while_fibers_of_its_parent_wait_for_a_mutex
+    on_every_backend do
+      mutex = Mutex.new
+      reader, writer = IO.pipe
+      Fiber.schedule { mutex.synchronize { sleep(0.2) } }
+      Fiber.schedule { mutex.synchronize { nil } }
+      Fiber.schedule do
+        Process.wait(fork { writer.dup.tap { |out| out.sync = false }.write("at its end") })
+        assert_predicate $CHILD_STATUS, :success?
+        writer.close
+        assert_equal "at its end", reader.read
+      end
+    end
+  end
+
   def test_names_of_hosts
     on_every_backend do |scheduler|
       Fiber.schedule do
