@@ -17,7 +17,7 @@ module Upwell
     # @param stream [#write]
     # @return [Boolean] whether it was written: a full disk or a closed pipe must not end the server
     def self.tell(text, stream = $stderr)
-      put(record("#{@lost} records are lost: nobody has read the log"), stream) && @lost = 0 if @lost.positive? && room?(stream, 0)
+      tell_lost(stream) if @lost.positive? && room?(stream, 0)
       written = put(record(text), stream)
       @lost += 1 unless written
       written
@@ -34,6 +34,13 @@ module Upwell
     rescue SystemCallError, IOError
       nil
     end
+
+    # Of a fiber that waits here others must not tell the same.
+    def self.tell_lost(stream)
+      lost, @lost = @lost, 0
+      @lost += lost unless put(record("#{lost} records are lost: nobody has read the log"), stream)
+    end
+    private_class_method :tell_lost
 
     def self.record(text)
       "#{Time.now.utc.strftime(TIME)} upwell[#{Process.pid}]: #{printable(text)}\n"
