@@ -177,10 +177,10 @@ static VALUE make_exception(int argc, const VALUE *argv)
     return error;
 }
 
-/* A middleware may have handed on a copy. */
-static bool same_request(VALUE env, VALUE other)
+/* A middleware may have handed on a copy, and taken out of env what it likes. */
+static bool is_of(VALUE env, const struct rb_uw_exchange *exchange)
 {
-    return env == other || rb_hash_lookup(env, key_hijack) == rb_hash_lookup(other, key_hijack);
+    return exchange->env == env || (!NIL_P(exchange->hijack) && rb_hash_lookup(env, key_hijack) == exchange->hijack);
 }
 
 /* The request of which `error` tells the env, as those of rack-timeout do: NULL when that is over. Returns whether it
@@ -195,7 +195,7 @@ static bool tells_request(const struct rb_uw_reactor *reactor, VALUE error, stru
     for (const struct uw_list *link = reactor->serving.next; link != &reactor->serving; link = link->next) {
         struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
 
-        if (exchange->interruptible && same_request(exchange->env, env))
+        if (exchange->interruptible && is_of(env, exchange))
             *whose = exchange;
     }
     return true;
