@@ -97,6 +97,13 @@ static VALUE send_and_complete(VALUE argument)
     return rb_ensure(send_body_or_fail, argument, complete, argument);
 }
 
+/* The reactor marks its fiber. */
+static void add_to_serving(struct rb_uw_exchange *exchange)
+{
+    uw_list_append(&exchange->reactor->serving, &exchange->link);
+    RB_OBJ_WRITTEN(exchange->reactor->self, Qundef, exchange->fiber);
+}
+
 /* The rest of a streaming response, on a fiber of its own: while the client does not keep up, the loop goes on. The
  * exchange moves to this fiber's stack, where the collector sees what it refers to. */
 static VALUE stream(RB_BLOCK_CALL_FUNC_ARGLIST(unused, argument))
@@ -106,9 +113,9 @@ static VALUE stream(RB_BLOCK_CALL_FUNC_ARGLIST(unused, argument))
     (void)unused, (void)argc, (void)argv, (void)blockarg;
     before->moved = true;
     uw_list_remove(&before->link);
-    uw_list_append(&exchange.reactor->serving, &exchange.link);
-    exchange.request->user = &exchange;
     exchange.fiber = rb_fiber_current();
+    add_to_serving(&exchange);
+    exchange.request->user = &exchange;
     carry_out(send_and_complete, &exchange);
     return Qnil;
 }
@@ -416,7 +423,7 @@ void rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
     };
 
     request->user = &exchange;
-    uw_list_append(&reactor->serving, &exchange.link);
+    add_to_serving(&exchange);
     carry_out(answer_and_complete, &exchange);
 }
 

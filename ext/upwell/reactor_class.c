@@ -12,6 +12,16 @@
 static ID id_fileno;
 static VALUE cReactor;
 
+/* Nobody else may refer to a fiber that waits for nothing of ours, and its stack holds an exchange. A copy serves none:
+ * other threads' stacks are gone there. */
+static void mark_serving(const struct rb_uw_reactor *reactor)
+{
+    if (rb_uw_reactor_is_copy(reactor))
+        return;
+    for (const struct uw_list *link = reactor->serving.next; link != &reactor->serving; link = link->next)
+        rb_gc_mark(uw_owner(link, struct rb_uw_exchange, link)->fiber);
+}
+
 static void reactor_mark(void *data)
 {
     struct rb_uw_reactor *reactor = data;
@@ -30,6 +40,7 @@ static void reactor_mark(void *data)
     rb_gc_mark_movable(reactor->host);
     rb_gc_mark_movable(reactor->remote_addr);
     rb_gc_mark_movable(reactor->remote_ports);
+    mark_serving(reactor);
     rb_gc_mark(reactor->self); /* itself: it must not move, since exchanges and the core point into it */
 }
 

@@ -127,14 +127,14 @@ static VALUE transfer(VALUE fiber)
     return rb_fiber_transfer(fiber, 0, NULL);
 }
 
-/* One that found no stack for another that it resumed is taken for resuming ever since, by Ruby, which never lets it go
- * on: transferring to itself fails. */
+/* One that is within Fiber#resume yet, or found no stack for the fiber that it resumed, is taken for resuming by Ruby,
+ * which would have the other go on in its place: to transfer to itself, so that Ruby checks, fails. */
 static VALUE clean(VALUE argument)
 {
     const struct pooled *pooled = (struct pooled *)argument;
     VALUE fiber = pooled->fiber;
 
-    transfer(fiber);
+    rb_fiber_transfer_kw(fiber, 0, NULL, RB_NO_KEYWORDS);
     restore_storage(fiber, pooled->inherited);
     rb_ivar_foreach(fiber, forget_ivar, (st_data_t)fiber);
     forget_locals(rb_thread_current());

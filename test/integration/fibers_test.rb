@@ -89,6 +89,28 @@ class FibersTest < Minitest::Test
     serve { |server| assert_equal "first second third", RawClient.get(server.port, "/schedules").body }
   end
 
+  # Its fiber is within Fiber#resume for ever.
+  def test_a_fiber_that_goes_on_too_early_serves_no_other_request
+    serve do |server|
+      victim = ask(server, "/hears")
+      RawClient.get(server.port, "/raises_within")
+      assert_equal "heard", victim.response.body
+      assert_equal ["in time"] * 4, get_all(server, ["/expires_soon"] * 4).first
+      victim.close
+    end
+  end
+
+  def test_a_request_whose_fiber_nobody_refers_to_stays_in_memory
+    serve("--drain-timeout", "1") do |server|
+      clients = Array.new(3) { ask(server, "/loses_itself") }
+      3.times { assert_equal "100", RawClient.get(server.port, "/collects").body }
+      assert_equal "looked", RawClient.get(server.port, "/looks_through").body
+      assert_equal 1, server.stop.exitstatus # tells what is still being served
+      clients.each(&:close)
+      assert_equal 3, server.lines.join.scan("GET /loses_itself").size, server.lines.join
+    end
+  end
+
   def test_an_error_after_a_wait_is_answered_and_logged
     serve do |server|
       assert_equal 500, RawClient.get(server.port, "/fails").status

@@ -137,6 +137,43 @@ class Waiting
     @rests
   end
 
+  def hears(_env)
+    @hearing = Fiber.current
+    sleep(10)
+  rescue RuntimeError => e
+    e.message
+  end
+
+  # In another request, from within a fiber of its own.
+  def raises_within(_env)
+    sleep(0.01) until @hearing
+    Fiber.new { @hearing.raise("heard") }.resume.inspect
+  end
+
+  def expires_soon(_env)
+    Timeout.timeout(0.2) { sleep(1) && "too late" }
+  rescue Timeout::Error
+    "in time"
+  end
+
+  # Nobody refers to this fiber any more, but for the server.
+  def loses_itself(_env)
+    Fiber.new { sleep }.transfer
+  end
+
+  # And the stacks of those that are gone are used again.
+  def collects(_env)
+    4.times { GC.start }
+    Array.new(100) { Fiber.new { Fiber.yield([1] * 100) }.tap(&:resume) }.size
+  end
+
+  # Who is meant is looked for among all requests.
+  def looks_through(_env)
+    thread = Thread.current
+    Thread.new { thread.raise("on purpose") }.join
+    "looked"
+  end
+
   def fails(_env)
     sleep 0.01
     raise "on purpose"
