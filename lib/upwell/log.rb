@@ -37,7 +37,8 @@ module Upwell
 
     # Of a fiber that waits here others must not tell the same.
     def self.tell_lost(stream)
-      lost, @lost = @lost, 0
+      lost = @lost
+      @lost = 0
       @lost += lost unless put(record("#{lost} records are lost: nobody has read the log"), stream)
     end
     private_class_method :tell_lost
