@@ -13,6 +13,8 @@
 #define REQUESTS 20000
 #define ANSWERS_PER_TURN 10 /* less than comes in a turn */
 #define TURN_NS (UW_NS_PER_SECOND / 100)
+#define BUFFER_BYTES 65536
+#define AFTERWARDS_BYTES (20 * BUFFER_BYTES) /* more than the kernel keeps then */
 #define PATIENCE_NS (20 * UW_NS_PER_SECOND)
 
 static const struct uw_server_settings settings = {
@@ -93,9 +95,11 @@ static size_t pending(void)
     return uw_list_empty(&server.all) ? 0 : uw_owner(server.all.next, struct uw_connection, link)->pending.length;
 }
 
-static size_t send_more(int client, size_t sent)
+static size_t sent, to_send;
+
+static size_t send_more(int client)
 {
-    ssize_t count = send(client, text + sent, sizeof text - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t count = send(client, text + sent, to_send - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
 
     CHECK(count >= 0 || errno == EAGAIN);
     return count > 0 ? (size_t)count : 0;
@@ -109,11 +113,9 @@ static void drop_answers(int client)
         continue;
 }
 
-static size_t sent;
-
 static void turn(int client)
 {
-    sent += send_more(client, sent);
+    sent += send_more(client);
     drop_answers(client);
     CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
 }
@@ -168,11 +170,12 @@ static void check_is_heard_out(int client, size_t answer_bytes)
     size_t got = 0;
     ssize_t count = -1;
 
-    while (sent < sizeof text && uw_clock_ns() < deadline_ns) {
-        sent += send_more(client, sent);
+    to_send = sent + AFTERWARDS_BYTES;
+    while (sent < to_send && uw_clock_ns() < deadline_ns) {
+        sent += send_more(client);
         CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
     }
-    CHECK_EQUAL(sizeof text, sent);
+    CHECK_EQUAL(to_send, sent);
     CHECK_EQUAL(0, shutdown(client, SHUT_WR));
     while (count != 0 && uw_clock_ns() < deadline_ns) {
         char bytes[65536];
@@ -185,8 +188,19 @@ static void check_is_heard_out(int client, size_t answer_bytes)
     CHECK(count == 0 && got == answer_bytes);
 }
 
+static void shorten_buffers(int client)
+{
+    int bytes = BUFFER_BYTES;
+
+    while (uw_list_empty(&server.all))
+        CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
+    CHECK_EQUAL(0, setsockopt(client, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes));
+    CHECK_EQUAL(0, setsockopt(first_connection()->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes));
+}
+
 static void send_too_much(int client)
 {
+    shorten_buffers(client);
     while (pending() < UW_PENDING_BYTES_MAX && sent < sizeof text)
         turn(client);
     CHECK(first_connection()->paused);
@@ -218,6 +232,7 @@ static void serve(const char *backend, void (*play)(int client))
 
     answered = 0;
     sent = 0;
+    to_send = sizeof text;
     CHECK_EQUAL(0, uw_server_open(&server, &settings, backend, (struct uw_handler){.notify = notify}));
     CHECK_EQUAL(0, uw_server_listen(&server, listener));
     client = connect_to_server(listener);
