@@ -1,11 +1,10 @@
 /* A client that sends far ahead of its answers. */
 #include <errno.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "io/backend.h"
+#include "loopback.h"
 #include "server/connection.h"
 #include "server/server.h"
 
@@ -67,27 +66,6 @@ static void answer(void)
     waiting = NULL;
     chunk->flags = UW_CHUNK_FINISH;
     uw_request_send(request, chunk);
-}
-
-static int connect_to_server(int listener)
-{
-    struct sockaddr_in address;
-    socklen_t size = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    CHECK_EQUAL(0, getsockname(listener, (struct sockaddr *)&address, &size));
-    CHECK_EQUAL(0, connect(fd, (struct sockaddr *)&address, size));
-    return fd;
-}
-
-static int listen_on_loopback(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    CHECK_EQUAL(0, bind(fd, (struct sockaddr *)&address, sizeof address));
-    CHECK_EQUAL(0, listen(fd, 10));
-    return fd;
 }
 
 static size_t pending(void)
@@ -235,7 +213,7 @@ static void serve(const char *backend, void (*play)(int client))
     to_send = sizeof text;
     CHECK_EQUAL(0, uw_server_open(&server, &settings, backend, (struct uw_handler){.notify = notify}));
     CHECK_EQUAL(0, uw_server_listen(&server, listener));
-    client = connect_to_server(listener);
+    client = connect_to(listener);
     play(client);
     close(client);
     uw_server_close(&server);

@@ -1,10 +1,9 @@
 /* A client that has sent its last byte gets its answer, and then the connection ends: there is nothing to wait for. */
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "io/backend.h"
+#include "loopback.h"
 #include "server/server.h"
 
 #define TURNS_MAX 100
@@ -40,27 +39,6 @@ static void hand_over(const char *text, size_t length, unsigned flags)
     CHECK(chunk != NULL);
     chunk->flags = flags;
     uw_request_send(asked, chunk);
-}
-
-static int connect_to(int listener)
-{
-    struct sockaddr_in address;
-    socklen_t size = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    CHECK_EQUAL(0, getsockname(listener, (struct sockaddr *)&address, &size));
-    CHECK_EQUAL(0, connect(fd, (struct sockaddr *)&address, sizeof address));
-    return fd;
-}
-
-static int listen_on_loopback(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    CHECK_EQUAL(0, bind(fd, (struct sockaddr *)&address, sizeof address));
-    CHECK_EQUAL(0, listen(fd, 10));
-    return fd;
 }
 
 static void turn_until_asked(void)

@@ -1,10 +1,9 @@
 /* A client that takes what there is for it is not slow when the loop's thread was away. */
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "io/backend.h"
+#include "loopback.h"
 #include "server/server.h"
 
 #define TURNS_MAX 2000
@@ -42,23 +41,10 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
 
 static int connect_slowly(int listener)
 {
-    struct sockaddr_in address;
-    socklen_t size = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), buffer = 4096;
 
     CHECK_EQUAL(0, setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer));
-    CHECK_EQUAL(0, getsockname(listener, (struct sockaddr *)&address, &size));
-    CHECK_EQUAL(0, connect(fd, (struct sockaddr *)&address, sizeof address));
-    return fd;
-}
-
-static int listen_on_loopback(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    CHECK_EQUAL(0, bind(fd, (struct sockaddr *)&address, sizeof address));
-    CHECK_EQUAL(0, listen(fd, 10));
+    connect_socket(fd, listener);
     return fd;
 }
 
