@@ -24,7 +24,7 @@ static struct arrival take_first(struct uw_server *server)
 void uw_server_admit(struct uw_server *server)
 {
     UW_ASSERT_OWNER(&server->loop);
-    while (!uw_list_empty(&server->waiting) && uw_server_connections(server) < server->settings.connections_max) {
+    while (!uw_list_empty(&server->waiting) && !uw_server_is_full(server)) {
         struct arrival arrival = take_first(server);
 
         uw_connection_open(server, arrival.listener, arrival.fd);
@@ -75,7 +75,7 @@ void uw_server_take_in(struct uw_listener *listener, int fd)
     struct arrival *arrival;
 
     UW_ASSERT_OWNER(&server->loop);
-    if (uw_server_connections(server) < server->settings.connections_max) {
+    if (!uw_server_is_full(server)) {
         uw_connection_open(server, listener, fd);
         return;
     }

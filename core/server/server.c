@@ -13,11 +13,6 @@ static struct uw_server *server_of(struct uw_loop *loop)
     return uw_owner(loop, struct uw_server, loop);
 }
 
-static bool full(const struct uw_server *server)
-{
-    return server->connections.taken >= server->settings.connections_max;
-}
-
 /* Whoever has to wait for room shall wait in the backlog, where another process finds him: so the kernel must not
  * accept many at once when there is room for a few. */
 static bool nearly_full(const struct uw_server *server)
@@ -99,7 +94,7 @@ static void accept_failed(struct uw_server *server)
  * comes. */
 static void accept_left(struct uw_server *server, struct uw_listener *listener)
 {
-    if (listener->taken < UW_DRAIN_LEFT_MAX && !full(server))
+    if (listener->taken < UW_DRAIN_LEFT_MAX && !uw_server_is_full(server))
         uw_submit(&server->loop, &listener->accept_left);
 }
 
@@ -122,7 +117,8 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
 
     if (result >= 0) {
         uw_server_take_in(listener, result); /* another listener may have taken the last room */
-        if (full(server) || (nearly_full(server) && !operation->stepwise && !atomic_load(&server->draining)))
+        if (uw_server_is_full(server) ||
+            (nearly_full(server) && !operation->stepwise && !atomic_load(&server->draining)))
             stop_accepting(server);
         else if (!nearly_full(server))
             operation->stepwise = false;
@@ -148,7 +144,7 @@ void uw_server_resume_accepting(struct uw_server *server)
     UW_ASSERT_OWNER(&server->loop);
     if (!server->ended)
         uw_server_admit(server);
-    if (atomic_load(&server->draining) || full(server))
+    if (atomic_load(&server->draining) || uw_server_is_full(server))
         return;
     for (int i = 0; i < server->listener_count; i++)
         if (!server->listeners[i].accept.pending)

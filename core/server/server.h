@@ -109,6 +109,11 @@ static inline size_t uw_server_connections(const struct uw_server *server)
     return server->connections.taken;
 }
 
+static inline bool uw_server_is_full(const struct uw_server *server)
+{
+    return uw_server_connections(server) >= server->settings.connections_max;
+}
+
 /* Has every connection whose answer is not complete end by a reset, whoever closes its descriptor: for a server that is
  * left to the end of the process. */
 void uw_server_break(struct uw_server *server);
