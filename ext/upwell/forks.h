@@ -4,9 +4,16 @@
 #define RB_UPWELL_FORKS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 /* How often this process is the child of a fork: what was made when it was another number is its parent's. */
 extern atomic_uint rb_uw_forks;
+
+/* Whether what was made when it was `forks` is a copy of the parent's. */
+static inline bool rb_uw_forked_since(unsigned forks)
+{
+    return forks != atomic_load_explicit(&rb_uw_forks, memory_order_relaxed);
+}
 
 void rb_uw_init_forks(void);
 

@@ -66,7 +66,7 @@ static void reactor_compact(void *data)
 
 bool rb_uw_reactor_is_copy(const struct rb_uw_reactor *reactor)
 {
-    return reactor->forks != atomic_load_explicit(&rb_uw_forks, memory_order_relaxed);
+    return rb_uw_forked_since(reactor->forks);
 }
 
 /* The C library waits until nobody waits for what is to be destroyed: in the copy for ever. */

@@ -53,7 +53,7 @@ static void scheduler_compact(void *data)
 
 bool rb_uw_scheduler_is_copy(const struct rb_uw_scheduler *scheduler)
 {
-    return scheduler->forks != atomic_load_explicit(&rb_uw_forks, memory_order_relaxed);
+    return rb_uw_forked_since(scheduler->forks);
 }
 
 static void take_loop(struct rb_uw_scheduler *scheduler, struct uw_loop *loop)

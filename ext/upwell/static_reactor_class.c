@@ -197,7 +197,7 @@ static void open_server(struct static_reactor *reactor)
 /* Whether this process is the child that a trap handler has forked: all this is its parent's. */
 static bool is_copy(const struct static_reactor *reactor)
 {
-    return reactor->forks != atomic_load_explicit(&rb_uw_forks, memory_order_relaxed);
+    return rb_uw_forked_since(reactor->forks);
 }
 
 static bool goes_on(struct static_reactor *reactor)

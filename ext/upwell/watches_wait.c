@@ -149,7 +149,7 @@ static void open_loop(VALUE self, struct rb_uw_watches *watches)
     VALUE thread = rb_thread_current();
     int error;
 
-    if (watches->open && watches->thread == thread && watches->forks == atomic_load(&rb_uw_forks))
+    if (watches->open && watches->thread == thread && !rb_uw_forked_since(watches->forks))
         return;
     rb_uw_watches_close(watches);
     error = uw_loop_open(&watches->loop, watches->backend, expired);
@@ -382,7 +382,7 @@ void rb_uw_watches_add_stats(struct rb_uw_stats *stats)
     for (struct uw_list *link = opened.next; link != &opened; link = link->next) {
         const struct rb_uw_watches *watches = uw_owner(link, struct rb_uw_watches, opened);
 
-        if (watches->forks == atomic_load(&rb_uw_forks)) /* else it is the parent's */
+        if (!rb_uw_forked_since(watches->forks)) /* else it is the parent's */
             add_stats(watches, stats);
     }
 }
