@@ -59,7 +59,7 @@ module Upwell
       def obey(name)
         @handlers.fetch(name).call(name)
       rescue StandardError => e
-        Log.tell("SIG#{name}: #{e.full_message(highlight: false)}")
+        ErrorLog.report(e, nil)
       end
     end
   end
