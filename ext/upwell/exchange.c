@@ -77,6 +77,15 @@ static void read_response(struct rb_uw_exchange *exchange, VALUE response)
         exchange->hijacker = rb_hash_lookup(exchange->headers, key_hijack);
 }
 
+/* After a full hijack only the body's end is of interest (Rack SPEC): whoever made it may give back something there. */
+static void ignore_response(struct rb_uw_exchange *exchange, VALUE response)
+{
+    VALUE array = rb_check_array_type(response);
+
+    if (!NIL_P(array) && RARRAY_LEN(array) == 3)
+        exchange->closer = RARRAY_AREF(array, 2);
+}
+
 static VALUE send_body(VALUE argument)
 {
     rb_uw_body_send((struct rb_uw_exchange *)argument);
@@ -143,8 +152,10 @@ static VALUE answer(VALUE argument)
     rb_uw_service_begin(exchange);
     response = rb_funcallv(exchange->reactor->app, id_call, 1, &exchange->env);
     end_application(exchange);
-    if (exchange->hijacked)
+    if (exchange->hijacked) {
+        ignore_response(exchange, response);
         return Qnil;
+    }
     read_response(exchange, response);
     rb_uw_body_prepare(exchange);
     rb_uw_response_head(exchange);

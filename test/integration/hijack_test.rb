@@ -82,6 +82,16 @@ class HijackTest < Minitest::Test
     end
   end
 
+  # By which frameworks give back what belongs to the request, a database connection for one.
+  def test_the_body_that_is_ignored_after_a_full_hijack_is_closed
+    serve do |server|
+      RawClient.open(server.port) do |client|
+        ask(client, "/closes")
+        assert_equal "closed", client.read_all
+      end
+    end
+  end
+
   def test_an_env_that_cannot_keep_the_socket_keeps_the_connection
     serve do |server|
       RawClient.open(server.port) do |client|

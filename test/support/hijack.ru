@@ -31,6 +31,17 @@ class Hijacker
     end
   end
 
+  Kept = Struct.new(:io) do
+    def each
+      raise "the body of a hijacked request is not asked for"
+    end
+
+    def close
+      io.write("closed")
+      io.close
+    end
+  end
+
   def call(env)
     send(env["PATH_INFO"].delete_prefix("/"), env)
   end
@@ -53,6 +64,12 @@ class Hijacker
   rescue IOError => e
     warn e.message
     raise
+  end
+
+  # With a body that is to be closed, which nobody sends.
+  def closes(env)
+    io = env["rack.hijack"].call
+    [200, {}, Kept.new(io)]
   end
 
   def iterates(env)
