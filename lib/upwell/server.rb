@@ -6,6 +6,7 @@ require_relative "server/fiber_isolation"
 require_relative "server/file_size"
 require_relative "server/listeners"
 require_relative "server/log_file"
+require_relative "server/lost_executions"
 require_relative "server/pid_file"
 require_relative "server/backtraces"
 require_relative "server/title"
@@ -38,7 +39,9 @@ module Upwell
     # @raise [BackendError] when the backend asked for does not work here
     def initialize(app, configuration, listeners: nil)
       @configuration = configuration
-      @reactor = Reactor.new(app, reactor_settings)
+      settings = reactor_settings
+      app = LostExecutions.end_those_of(app) if settings.fetch(:mode) == :fibers
+      @reactor = Reactor.new(app, settings)
       @owner = listeners.nil?
       @listeners = listeners || Listeners.new(configuration).open
       @urls = @listeners.map(&:url)

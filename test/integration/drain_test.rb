@@ -134,6 +134,7 @@ class DrainTest < Minitest::Test
         site.release
         assert_served([held.value], site)
         assert_path_exists site.path if site.path
+        assert_predicate successor.stop, :success? # or its workers would remove the socket while the folder is removed
       end
     end
   end
