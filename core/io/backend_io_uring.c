@@ -13,6 +13,7 @@
 
 #include "base/processors.h"
 #include "io/backend.h"
+#include "io/hang_up.h"
 #include "io/send.h"
 
 #define SUBMISSIONS 1024              /* queued before they must be handed over */
@@ -574,7 +575,7 @@ static unsigned drop_completions(struct ring *ring)
     while (io_uring_peek_cqe(&ring->uring, &cqe) == 0) {
         ended += operation_of(cqe) && !(cqe->flags & IORING_CQE_F_MORE);
         if (cqe->user_data & ACCEPT_MARK && cqe->res >= 0)
-            close(cqe->res);
+            uw_hang_up(cqe->res);
         io_uring_cqe_seen(&ring->uring, cqe);
     }
     return ended;

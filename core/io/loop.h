@@ -68,7 +68,7 @@ struct uw_operation {
     uint8_t verb;
     bool pending; /* the loop's: submitted and not yet finally completed */
     bool cancelled;
-    bool ended;    /* the loop's: its result is known, and told in the next turn */
+    bool ended;    /* the loop's: its `result` is known, and told in the next turn */
     bool more;     /* of a send: more follows at once, so an incomplete packet may wait for it */
     bool stepwise; /* of UW_RECEIVE and UW_ACCEPT: no more is received, and nobody accepted, before a result has been
                     * dealt with, so that one who cancels within the callback gets nothing more; counts from the next

@@ -1,6 +1,6 @@
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "io/hang_up.h"
 #include "server/connection.h"
 
 /* A client that the kernel had connected, on its way to the loop, and then until there is room for it. */
@@ -34,7 +34,7 @@ void uw_server_admit(struct uw_server *server)
 void uw_server_turn_away(struct uw_server *server)
 {
     while (!uw_list_empty(&server->waiting))
-        close(take_first(server).fd);
+        uw_hang_up(take_first(server).fd);
 }
 
 static void arrive(struct uw_loop *loop, struct uw_message *message)
@@ -57,7 +57,7 @@ static struct arrival *arrival_new(struct uw_listener *listener, int fd)
     if (arrival)
         *arrival = (struct arrival){.message = {.receive = arrive}, .listener = listener, .fd = fd};
     else
-        close(fd);
+        uw_hang_up(fd);
     return arrival;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "io/backend.h"
+#include "io/hang_up.h"
 
 #define LOOPBACK "127.0.0.1" /* what a client on a UNIX socket is taken for */
 
@@ -40,7 +41,7 @@ void uw_connection_open(struct uw_server *server, struct uw_listener *listener, 
     UW_ASSERT_OWNER(&server->loop);
     server->counts.accepted++;
     if (!connection) {
-        close(fd);
+        uw_hang_up(fd);
         return;
     }
     *connection = (struct uw_connection){
@@ -58,7 +59,7 @@ void uw_connection_open(struct uw_server *server, struct uw_listener *listener, 
         begin(connection);
     } else { /* gone already */
         uw_slab_give(&server->connections, connection);
-        close(fd);
+        uw_hang_up(fd);
     }
 }
 
@@ -204,7 +205,8 @@ static void answer_detached(struct uw_connection *connection, int fd)
     detached->done(detached);
 }
 
-void uw_connection_break(struct uw_connection *connection)
+/* The client shall not take half an answer for the whole. */
+static void break_answer(struct uw_connection *connection)
 {
     if (connection->state != UW_CONNECTION_CLOSED && (uw_connection_handled(connection) || connection->outgoing))
         be_reset(connection);
@@ -224,7 +226,7 @@ void uw_connection_close(struct uw_connection *connection)
     UW_ASSERT_OWNER(&server->loop);
     if (connection->state == UW_CONNECTION_CLOSED)
         return;
-    uw_connection_break(connection);
+    break_answer(connection);
     connection->state = UW_CONNECTION_CLOSED;
     uw_timer_stop(&server->loop, &connection->timer);
     uw_list_remove(&connection->work);
@@ -242,12 +244,13 @@ void uw_connection_close(struct uw_connection *connection)
     uw_connection_reap(connection);
 }
 
-/* A child process that the application has forked may have the descriptor, too: closing alone would not end anything.
- */
-static void end_for_all(const struct uw_connection *connection)
+void uw_connection_end(struct uw_connection *connection)
 {
     static const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
 
+    if (connection->fd < 0)
+        return;
+    break_answer(connection);
     if (!connection->endangered || connect(connection->fd, &nobody, sizeof nobody)) /* which resets it */
         (void)shutdown(connection->fd, SHUT_RDWR);
 }
@@ -268,7 +271,7 @@ void uw_connection_bury(struct uw_connection *connection)
     UW_ASSERT_OWNER(&server->loop);
     uw_connection_drop_outgoing(connection);
     if (connection->fd >= 0) {
-        end_for_all(connection);
+        uw_connection_end(connection);
         (void)uw_close(&server->loop, connection->fd); /* there is nothing to do about a failure */
         connection->fd = -1;
     }

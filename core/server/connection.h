@@ -64,8 +64,9 @@ void uw_connection_close(struct uw_connection *connection);
 /* Closes by a reset: the answer that was handed over last is not complete. */
 void uw_connection_cut(struct uw_connection *connection);
 
-/* Has a connection whose answer is not complete end by a reset, whoever closes its descriptor. */
-void uw_connection_break(struct uw_connection *connection);
+/* Ends it for the client, by a reset where an answer is not complete. To close the descriptor would not, where a child
+ * process that the application has forked has it, too. */
+void uw_connection_end(struct uw_connection *connection);
 
 /* Half of the answer that begins now would pass for the whole if the process were killed: until the connection ends in
  * an orderly way, or is handed over, whatever else closes its descriptor resets it. */

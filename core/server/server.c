@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "io/hang_up.h"
 #include "server/connection.h"
 
 #define UNIX_ADDRESS "localhost"
@@ -250,10 +251,10 @@ bool uw_server_drained(const struct uw_server *server)
     return true;
 }
 
-void uw_server_break(struct uw_server *server)
+void uw_server_end_connections(struct uw_server *server)
 {
     for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
-        uw_connection_break(uw_owner(node, struct uw_connection, link));
+        uw_connection_end(uw_owner(node, struct uw_connection, link));
 }
 
 void uw_server_stop(struct uw_server *server)
@@ -274,11 +275,23 @@ static void receive_last(struct uw_server *server)
     uw_loop_receive(&server->loop);
 }
 
+/* The loop has accepted a client, and tells nobody any more. */
+static void drop_accepted(struct uw_server *server)
+{
+    for (int i = 0; i < server->listener_count; i++) {
+        const struct uw_operation *accept = &server->listeners[i].accept_left;
+
+        if (accept->pending && accept->ended && accept->result >= 0)
+            uw_hang_up(accept->result);
+    }
+}
+
 void uw_server_close(struct uw_server *server)
 {
     server->ended = true;
-    uw_server_break(server);
+    uw_server_end_connections(server);
     uw_loop_close(&server->loop); /* first: nothing is pending in the kernel after it */
+    drop_accepted(server);
     own_slabs(server);
     receive_last(server);
     uw_server_turn_away(server);

@@ -114,9 +114,9 @@ static inline bool uw_server_is_full(const struct uw_server *server)
     return uw_server_connections(server) >= server->settings.connections_max;
 }
 
-/* Has every connection whose answer is not complete end by a reset, whoever closes its descriptor: for a server that is
- * left to the end of the process. */
-void uw_server_break(struct uw_server *server);
+/* Ends every connection for its client, by a reset where an answer is not complete, and leaves all else to the end of
+ * the process: for a server that takes no more turns, and cannot be closed. */
+void uw_server_end_connections(struct uw_server *server);
 
 /* There will be no more turns: every client is gone for the handler, and whoever waits for one is told. On the loop's
  * thread, where others wait and post still; what they post from now on arrives in uw_server_close. */

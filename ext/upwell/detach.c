@@ -1,6 +1,5 @@
 /* Takes a connection out of the server, for an application that hijacks it. */
-#include <unistd.h>
-
+#include "io/hang_up.h"
 #include "reactor.h"
 #include "scheduler.h"
 
@@ -73,14 +72,20 @@ static VALUE make_io_uninterrupted(VALUE making)
     return rb_block_call(rb_cThread, id_handle_interrupt, 1, &mask, make_io, making);
 }
 
+static VALUE shut_down_and_close(VALUE io)
+{
+    (void)shutdown(rb_io_descriptor(io), SHUT_RDWR); /* fails when the client has gone */
+    return rb_io_close(io);
+}
+
 static void close_unowned(const struct making *making)
 {
     int ignored;
 
     if (making->detached->fd >= 0)
-        close(making->detached->fd);
+        uw_hang_up(making->detached->fd);
     if (!NIL_P(making->io))
-        rb_protect(rb_io_close, making->io, &ignored);
+        rb_protect(shut_down_and_close, making->io, &ignored);
 }
 
 /* What is raised meanwhile finds the connection in nobody's hands. */

@@ -376,7 +376,7 @@ static VALUE close_server(VALUE self)
         uw_server_close(&reactor->server);
         rb_uw_reactor_close_files(reactor);
     } else {
-        uw_server_break(&reactor->server);
+        uw_server_end_connections(&reactor->server);
     }
     return Qnil;
 }

@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
-# Forks a child that stays until the server has ended; and breaks an answer off.
+# Forks a child that stays for as long as somebody has the pipe STAY open to write; and breaks an answer off, or takes all time over one.
 
-ended, OURS = IO.pipe
-stay = lambda do
-  fork do
-    OURS.close
-    ended.read
-  end
-end
+stay = -> { fork { File.read(ENV.fetch("STAY")) } }
 broken = Enumerator.new do |body|
   body << "half an "
   stay.call
   raise "on purpose"
 end
 
-run ->(env) { [200, {}, env["PATH_INFO"] == "/broken" ? broken : [stay.call.to_s]] }
+run(lambda do |env|
+  return [200, {}, broken] if env["PATH_INFO"] == "/broken"
+
+  stay.call
+  sleep if env["PATH_INFO"] == "/long"
+  [200, {}, ["answer"]]
+end)

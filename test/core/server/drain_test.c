@@ -220,6 +220,39 @@ TEST(who_is_connected_when_listening_ends_waits_for_room)
             more_come_than_there_is_room_for(uw_backends[i]->name, drains);
 }
 
+static void check_told(int client)
+{
+    static const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+    char byte;
+
+    CHECK_EQUAL(0, setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience));
+    CHECK(recv(client, &byte, 1, 0) == 0 || errno == ECONNRESET);
+}
+
+/* Wherever it is then, in the backlog too, once nobody listens. */
+static void is_closed_after_a_client_came(int turns, const char *backend)
+{
+    int listener = listen_on_loopback(), client;
+
+    open_server(&one, backend, listener);
+    uw_server_drain(&one);
+    for (int i = 0; i < turns; i++)
+        CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
+    client = connect_to_it();
+    CHECK_EQUAL(0, uw_server_turn(&one, 0));
+    uw_server_close(&one);
+    close(listener);
+    check_told(client);
+    close(client);
+}
+
+TEST(a_server_that_is_closed_while_it_drains_has_told_every_client)
+{
+    for (int i = 0; uw_backends[i]; i++)
+        for (int turns = 0; turns < MOMENTS && !uw_backend_probe(uw_backends[i]); turns++)
+            is_closed_after_a_client_came(turns, uw_backends[i]->name);
+}
+
 TEST(a_server_that_is_closed_leaves_nobody_behind)
 {
     for (int i = 0; uw_backends[i]; i++)
