@@ -1,4 +1,6 @@
 /* Takes a connection out of the server, for an application that hijacks it. */
+#include <ruby/io.h>
+
 #include "io/hang_up.h"
 #include "reactor.h"
 #include "scheduler.h"

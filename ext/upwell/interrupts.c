@@ -1,6 +1,5 @@
 /* What other threads have raised into this one. */
 #include "scheduler.h"
-#include "upwell.h"
 
 static ID id_handle_interrupt, id_is_pending;
 static VALUE at_once;
@@ -17,13 +16,6 @@ void rb_uw_take_interrupts(void)
     rb_thread_check_ints();
     if (RTEST(rb_funcallv(rb_cThread, id_is_pending, 0, NULL)))
         rb_block_call(rb_cThread, id_handle_interrupt, 1, &at_once, check, Qnil);
-}
-
-void rb_uw_unwind(int state, VALUE error)
-{
-    if (RTEST(rb_obj_is_kind_of(error, rb_eException)))
-        rb_set_errinfo(error);
-    rb_jump_tag(state); /* Thread#kill, Fiber#kill, throw: rb_errinfo() is no exception, and the same still */
 }
 
 void rb_uw_init_interrupts(void)

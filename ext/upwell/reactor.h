@@ -173,9 +173,6 @@ void rb_uw_service_end(struct rb_uw_exchange *exchange);
 /* Before others have the thread: raises what was raised for the request. */
 void rb_uw_service_strike(const struct rb_uw_exchange *exchange);
 
-/* Whether what was raised is meant to end the thread or the process, and is no fault of the application. */
-bool rb_uw_ends_thread(VALUE error);
-
 /* Calls `function`. Returns the state of what is to end the thread or the process, or 0: what else it raises is logged.
  */
 int rb_uw_protect(VALUE (*function)(VALUE), VALUE argument);

@@ -15,6 +15,7 @@
 
 #include "base/list.h"
 #include "io/loop.h"
+#include "unwinding.h"
 
 /* Ruby 4.0 tells a scheduler of closed descriptors and of fibers to interrupt. */
 #define RB_UW_RUBY(major, minor) (RUBY_API_VERSION_CODE >= (major)*10000 + (minor)*100)

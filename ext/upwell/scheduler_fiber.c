@@ -23,11 +23,10 @@ static void end_in_error(VALUE self, int state)
     VALUE error = rb_errinfo();
     int ignored;
 
-    if (!RTEST(rb_obj_is_kind_of(error, rb_eException)) || RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)) ||
-        RTEST(rb_obj_is_kind_of(error, rb_eSignal)))
+    if (rb_uw_ends_thread(error))
         rb_jump_tag(state);
     rb_set_errinfo(Qnil);
-    if (RTEST(rb_obj_is_kind_of(error, rb_uw_eStop)))
+    if (rb_uw_is_error(error, rb_uw_eStop))
         return;
     if (NIL_P(rb_uw_scheduler_get(self)->error))
         rb_uw_scheduler_get(self)->error = error;

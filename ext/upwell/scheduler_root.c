@@ -128,7 +128,7 @@ bool rb_uw_root_raise(struct rb_uw_scheduler *scheduler, VALUE fiber, int argc, 
     rb_protect(raise_in_fiber, (VALUE)&raising, state);
     scheduler->root_waits = false;
     scheduler->running = Qnil;
-    if (!*state || !RTEST(rb_obj_is_kind_of(rb_errinfo(), rb_uw_eFiberError)))
+    if (!*state || !rb_uw_is_error(rb_errinfo(), rb_uw_eFiberError))
         return true;
     rb_set_errinfo(Qnil);
     *state = 0;
@@ -173,7 +173,7 @@ static void run_left(struct rb_uw_scheduler *scheduler)
 
         rb_protect(transfer_to_left, scheduler->self, &state);
         scheduler->root_waits = false;
-        if (state && !RTEST(rb_obj_is_kind_of(rb_errinfo(), rb_uw_eFiberError)))
+        if (state && !rb_uw_is_error(rb_errinfo(), rb_uw_eFiberError))
             rb_jump_tag(state);
         rb_set_errinfo(Qnil);
     }

@@ -54,8 +54,7 @@ static void stop_protected(VALUE (*function)(VALUE), VALUE argument)
     int state;
 
     rb_protect(function, argument, &state);
-    if (state && !RTEST(rb_obj_is_kind_of(rb_errinfo(), rb_uw_eStop)) &&
-        !RTEST(rb_obj_is_kind_of(rb_errinfo(), rb_uw_eFiberError)))
+    if (state && !rb_uw_is_error(rb_errinfo(), rb_uw_eStop) && !rb_uw_is_error(rb_errinfo(), rb_uw_eFiberError))
         rb_jump_tag(state);
     if (state)
         rb_set_errinfo(Qnil);

@@ -11,14 +11,6 @@
 static ID id_cause, id_env, id_reactor;
 static VALUE mRaising, key_cause, key_hijack;
 
-bool rb_uw_ends_thread(VALUE error)
-{
-    /* Thread#kill, or a throw that is caught further out, whose object is none of Ruby's. */
-    if (RB_SPECIAL_CONST_P(error) || RB_BUILTIN_TYPE(error) == RUBY_T_IMEMO)
-        return true;
-    return RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
-}
-
 static bool is_timeout(VALUE error)
 {
     return strncmp(rb_obj_classname(error), "Timeout::", strlen("Timeout::")) == 0;

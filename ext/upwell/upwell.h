@@ -8,6 +8,7 @@
 #include <ruby/thread.h>
 
 #include "server/server.h"
+#include "unwinding.h"
 
 struct rb_uw_reactor; /* reactor.h */
 
@@ -61,9 +62,6 @@ const char *rb_uw_loop_backend(VALUE wanted);
  * Returns what uw_loop_turn does. Raises nothing, but an interrupt of the thread runs its trap handlers or exception
  * before this returns. */
 int rb_uw_turn(struct uw_loop *loop, int64_t wait_ns);
-
-/* interrupts.c: goes on with what rb_protect has held back, `error` being rb_errinfo() then. */
-NORETURN(void rb_uw_unwind(int state, VALUE error));
 
 /* server_settings.c */
 VALUE rb_uw_setting(VALUE settings, const char *name);

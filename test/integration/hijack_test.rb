@@ -116,6 +116,16 @@ class HijackTest < Minitest::Test
     end
   end
 
+  def test_a_throw_through_a_hijack_reaches_its_catch
+    serve do |server|
+      RawClient.open(server.port) do |client|
+        ask(client, "/throws")
+        assert_empty client.read_all
+      end
+      assert_equal "small", RawClient.get(server.port, "/small").body
+    end
+  end
+
   def test_it_is_too_late_once_the_application_has_answered
     serve do |server|
       assert_equal "rack.hijack was called after the application had answered", RawClient.get(server.port, "/late").body
