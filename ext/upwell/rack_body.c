@@ -27,6 +27,16 @@ static bool takes_connection(const struct rb_uw_exchange *exchange)
            !rb_respond_to(exchange->body, id_each) && rb_respond_to(exchange->body, id_call);
 }
 
+/* The Rack SPEC has `to_ary` give an Array; that of Rails 7 gives an Enumerator where the body streams, which `each`
+ * sends. */
+static void try_array(struct rb_uw_exchange *exchange)
+{
+    VALUE array = rb_funcallv(exchange->body, id_to_ary, 0, NULL);
+
+    if (RB_TYPE_P(array, T_ARRAY))
+        exchange->body = array;
+}
+
 void rb_uw_body_prepare(struct rb_uw_exchange *exchange)
 {
     VALUE body = exchange->body;
@@ -34,7 +44,7 @@ void rb_uw_body_prepare(struct rb_uw_exchange *exchange)
     /* Closing remains due for the body itself. */
     exchange->closer = body;
     if (!RB_TYPE_P(body, T_ARRAY) && rb_respond_to(body, id_to_ary))
-        exchange->body = rb_convert_type(body, T_ARRAY, "Array", "to_ary");
+        try_array(exchange);
     else if (NIL_P(exchange->hijacker) && takes_connection(exchange))
         exchange->hijacker = body;
 }

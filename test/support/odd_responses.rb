@@ -222,6 +222,10 @@ module OddResponses
       odd("a body that becomes an Array", "200 abc, next", head: /^content-length: 3\r$/i) { text({}, with(Object.new, to_ary: -> { ["abc"] })) }
       odd("a body that becomes nothing", FAILS) { text({}, with(Object.new, to_ary: -> {})) }
       odd("a body that becomes a String", FAILS) { text({}, with(Object.new, to_ary: -> { "abc" })) }
+      odd("a body that becomes an Enumerator, as that of Rails", "200 abc, next") do
+        body = with(Object.new, each: ->(&block) { %w[a bc].each(&block) })
+        text({}, with(body, to_ary: -> { body.to_enum(:each) }))
+      end
       odd("a body that fails to become an Array", FAILS, closes: 1) do |env|
         response = pieces(env) { |out| out.call("abc") }
         with(response[2], to_ary: -> { raise "on purpose" })

@@ -66,8 +66,10 @@ class ChecksController < ApplicationController
     render plain: [Current.marker, file.original_filename, Digest::SHA256.hexdigest(file.read)].join(" ")
   end
 
+  # With the headers by which Rack::ETag does not read all of it first.
   def stream
     marker = Current.marker
+    headers.update("last-modified" => Time.now.httpdate, "cache-control" => "no-cache")
     self.response_body = Enumerator.new do |lines|
       5.times do |i|
         pause
