@@ -1,10 +1,24 @@
 /* The end of a server: at once, or when what is in flight is done. */
 #include "control.h"
 
+#include "forks.h"
+
+void rb_uw_control_open(struct rb_uw_control *control)
+{
+    control->forks = atomic_load(&rb_uw_forks);
+    control->open = true;
+}
+
+/* Of this process: a child that has been forked shares loop and listening sockets with its parent, which goes on. */
+static bool has_loop(const struct rb_uw_control *control)
+{
+    return control->open && !rb_uw_forked_since(control->forks);
+}
+
 static void give(struct rb_uw_control *control, struct uw_server *server, enum rb_uw_command command)
 {
     atomic_store(&control->command, command);
-    if (control->open)
+    if (has_loop(control))
         uw_loop_wake(&server->loop);
 }
 
@@ -12,7 +26,7 @@ void rb_uw_control_drain(struct rb_uw_control *control, struct uw_server *server
 {
     if (refuses) {
         atomic_store(&control->refuses, true);
-        if (control->open) /* now, and not when the application lets go of the loop's thread */
+        if (has_loop(control)) /* now, and not when the application lets go of the loop's thread */
             uw_server_end_listening(server);
     }
     atomic_store(&control->drain_deadline_ns, uw_clock_ns() + (int64_t)(seconds * (double)UW_NS_PER_SECOND));

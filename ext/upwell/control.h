@@ -11,11 +11,15 @@ enum rb_uw_command {
 };
 
 struct rb_uw_control {
-    bool open; /* there is a loop to be woken; changed while the interpreter's lock is held */
+    bool open;      /* there is a loop to be woken; changed while the interpreter's lock is held */
+    unsigned forks; /* this process had been forked so often when it was opened */
     _Atomic(int) command;
     atomic_bool refuses; /* whoever connects once it drains */
     _Atomic(int64_t) drain_deadline_ns;
 };
+
+/* There is a loop from now on. */
+void rb_uw_control_open(struct rb_uw_control *control);
 
 /* What the methods `drain` and `stop` do. They need the interpreter's lock. */
 void rb_uw_control_drain(struct rb_uw_control *control, struct uw_server *server, double seconds, bool refuses);

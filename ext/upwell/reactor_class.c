@@ -305,7 +305,7 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
     if (error)
         return error;
     uw_refusal_log_init(&reactor->refusals, &reactor->server.loop, STDERR_FILENO);
-    reactor->control.open = true;
+    rb_uw_control_open(&reactor->control);
     reactor->thread = pthread_self();
     for (long i = 0; i < count && !error; i++)
         error = uw_server_listen(&reactor->server, fds[i]);

@@ -187,7 +187,7 @@ static void open_server(struct static_reactor *reactor)
 
     if (error)
         rb_syserr_fail(-error, "starting the event loop");
-    reactor->control.open = true;
+    rb_uw_control_open(&reactor->control);
     for (long i = 0; i < RARRAY_LEN(reactor->sockets) && !error; i++)
         error = uw_server_listen(&reactor->server, descriptor(RARRAY_AREF(reactor->sockets, i)));
     if (error)

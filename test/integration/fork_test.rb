@@ -5,7 +5,7 @@ require_relative "../test_helper"
 # An application that forks within a request: the child has none of the server's threads, and none of its connections. It ends when it has
 # done what the application wanted of it, and the client gets its answer from the parent, once.
 class ForkTest < Minitest::Test
-  STATUSES = { block: 0, exit: 3, abort: 1, raise: 1, exec: 1, thread: 4, timeout: 5, answer: 1, hijack: 1, hints: 1 }.freeze
+  STATUSES = { block: 0, exit: 3, abort: 1, raise: 1, exec: 1, thread: 4, timeout: 5, answer: 1, hijack: 1, hints: 1, drain: 1, stop: 1 }.freeze
   ANSWER_MAX = 15 # seconds
 
   # @yieldparam server [ServerProcess]

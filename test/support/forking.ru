@@ -68,6 +68,8 @@ class Forking
     when "timeout" then time_out
     when "hijack" then env["rack.hijack"].call
     when "hints" then env["rack.early_hints"].call("link" => "<child>")
+    when "drain" then ObjectSpace.each_object(Upwell::Server) { |server| server.drain(1, refuses: true) }
+    when "stop" then ObjectSpace.each_object(Upwell::Server, &:stop)
     end
     [200, {}, ["from the child"]]
   end

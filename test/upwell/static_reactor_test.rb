@@ -54,9 +54,9 @@ class StaticReactorTest < Minitest::Test
 
   def serve_and_fork(socket, backend, writer)
     tell_end = ->(pid) { Process.wait(pid) && writer.syswrite("#{Process.last_status.exitstatus}\n") }
-    trap("WINCH") { fork.then { |pid| pid ? tell_end.call(pid) : exit(6) } }
-    trap("URG") { fork.then { |pid| tell_end.call(pid) if pid } }
     reactor = Upwell::StaticReactor.new(@root, settings(backend: backend, access_log: File.open(File::NULL, "w")))
+    trap("WINCH") { fork.then { |pid| pid ? tell_end.call(pid) : exit(6) } }
+    trap("URG") { fork.then { |pid| pid ? tell_end.call(pid) : [reactor.drain(5, true), reactor.stop] } }
     trap("TERM") { reactor.drain(5) }
     reactor.listen(socket)
     exit!(reactor.run)
@@ -74,6 +74,7 @@ class StaticReactorTest < Minitest::Test
   end
 
   def test_what_it_was_told_survives_the_collector
+    settings # loads what it needs: under stress that takes minutes
     GC.stress = true
     reactor = Upwell::StaticReactor.new(@root.dup, settings({ cache_control: +"max-age=1", spa: +"a.txt" }))
     GC.stress = false
@@ -100,7 +101,7 @@ class StaticReactorTest < Minitest::Test
     end
   end
 
-  # Which ends by exit, or has its handler return.
+  # Which ends by exit, or tells the reactor to end, and has its handler return.
   def test_what_a_trap_handler_forks_leaves_it_to_its_parent
     BACKENDS.each do |backend|
       with_forking_server(backend) do |port, server, statuses|
