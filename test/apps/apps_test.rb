@@ -6,6 +6,7 @@ require_relative "support/async_checks"
 require_relative "support/middleware_checks"
 require_relative "support/rails_checks"
 require_relative "support/results"
+require_relative "support/transaction_checks"
 
 # Real applications under load, in every mode that is for them. APPS=rails8,sinatra chooses among them, MODES=fibers among those; with
 # APPS_TABLE=1 the results are written into docs/guide/applications.md.
@@ -34,7 +35,7 @@ class AppsTest < Minitest::Test
   serves App.new("rails7", code: "rails", prepare: SCHEMA), "rails", checks: RailsChecks
   serves App.new("rails8", code: "rails", prepare: SCHEMA), "rails", checks: RailsChecks, ruby: "3.2"
   serves App.new("sinatra"), "sinatra"
-  serves App.new("roda"), "roda"
+  serves App.new("roda"), "roda", "sequel", checks: TransactionChecks
   serves App.new("hanami"), "hanami-router"
   serves App.new("grape"), "grape"
   serves App.new("rack2"), "rack"

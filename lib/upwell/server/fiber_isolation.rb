@@ -23,11 +23,17 @@ module Upwell
       end
 
       def self.refuse_old_rails
-        return unless defined?(::ActiveRecord::VERSION) && ::ActiveRecord::VERSION::MAJOR < RAILS_MIN
-
-        raise ConfigurationError, "Active Record #{::ActiveRecord::VERSION::STRING} shares database connections between the requests of a " \
-                                  "thread; mode fibers needs #{RAILS_MIN}.0 or later: choose mode threads:N"
+        refuse_old("Active Record", ::ActiveRecord::VERSION, "database connections") if defined?(::ActiveRecord::VERSION)
+        refuse_old("Rails", ::Rails::VERSION, "executions") if defined?(::Rails::VERSION)
       end
+
+      def self.refuse_old(name, version, shared)
+        return if version::MAJOR >= RAILS_MIN
+
+        raise ConfigurationError, "#{name} #{version::STRING} shares #{shared} between the requests of a thread; mode fibers needs " \
+                                  "#{RAILS_MIN}.0 or later: choose mode threads:N"
+      end
+      private_class_method :refuse_old
       private_class_method :refuse_old_rails
 
       def self.refuse_choice

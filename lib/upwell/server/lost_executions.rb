@@ -9,7 +9,7 @@ module Upwell
       # @param app [#call]
       # @return [#call] the application, wrapped if Rails is there
       def self.end_those_of(app)
-        defined?(::ActiveSupport::ExecutionWrapper) ? new(app) : app
+        defined?(::ActiveSupport::IsolatedExecutionState) && defined?(::ActiveSupport::ExecutionWrapper) ? new(app) : app
       end
 
       def initialize(app)

@@ -1,24 +1,13 @@
 # frozen_string_literal: true
 
 require "json"
-require_relative "checks"
 require_relative "node"
+require_relative "transaction_checks"
 
 # What a Rails application can lose or mix up.
-class RailsChecks < Checks
+class RailsChecks < TransactionChecks
   ROOMS = 5
   MESSAGES = 20 # of each client in a room
-
-  # What is rolled back is not there later, and the rest is, whoever works on the same table meanwhile.
-  def check_transactions
-    crowd(clients: 4) do |client, marker|
-      undo = marker.end_with?("1", "3", "5", "7", "9")
-      found = client.checked(client.post("/transaction?m=#{mode}-#{marker}", undo ? { "undo" => "1" } : {}))
-      test.assert_equal undo ? "0" : "2", found
-    end
-    whole = Crowd::Client.open(server.port) { |client| client.get("/halves") }
-    test.assert_equal "", whole
-  end
 
   # The forms of a scaffold, with session, token against forgery, redirection and message.
   def check_scaffold
