@@ -1,11 +1,14 @@
 /* Mode threads: the loop has a thread of its own that never touches Ruby; Ruby's threads take complete requests from a
  * queue. */
 #include <errno.h>
+#include <ruby/io.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "reactor.h"
+
+#define COPY_SECONDS_MAX 1 /* for which a copy waits for what only its parent will be told */
 
 static void notify(void *context, struct uw_request *request, enum uw_event event)
 {
@@ -87,13 +90,16 @@ static int start_thread(struct rb_uw_reactor *reactor, struct start *start)
 }
 
 /* Waits as Ruby itself waits for a descriptor: only so does Ruby 3.1 see signals while every other thread is out of its
- * sight. */
+ * sight. That wait outlives a trap handler, so the child that one has forked finds out by the time that it is one. */
 static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    while (!atomic_load(&reactor->ended) && !rb_uw_reactor_is_copy(reactor))
-        rb_thread_wait_fd(reactor->ended_fd);
+    while (!atomic_load(&reactor->ended) && !rb_uw_reactor_is_copy(reactor)) {
+        struct timeval patience = {.tv_sec = COPY_SECONDS_MAX};
+
+        (void)rb_wait_for_single_fd(reactor->ended_fd, RB_WAITFD_IN, &patience);
+    }
     return Qnil;
 }
 
