@@ -26,10 +26,9 @@ struct uw_queue {
     unsigned length;
     struct uw_list workers; /* all of them */
     atomic_int computing;   /* how many of those that have a request compute */
-    struct uw_list
-        idle;     /* of these, who waits: the last to come is the first to be called, since its caches are warm */
-    bool calling; /* one of them was called and has not come yet: no need to call more */
-    bool looking; /* one that waits looks whether it is needed after all */
+    struct uw_list idle;    /* who waits: the last to come is the first to be called, since its caches are warm */
+    bool calling;           /* one of them was called and has not come yet: no need to call more */
+    bool looking;           /* one that waits looks whether it is needed after all */
     bool closed;
 };
 

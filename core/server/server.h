@@ -21,20 +21,22 @@
 #define UW_PENDING_BYTES_MAX 65536
 #define UW_SEND_BYTES_MAX (256 * 1024)              /* a client must take so many within write_timeout */
 #define UW_SEND_FILE_BYTES_MAX (1024 * 1024 * 1024) /* of a file, by one operation; see uw_connection_takes_on */
-#define UW_BODY_BYTES_PER_SECOND_MIN \
-    1024 /* body_timeout is extended by the time that the bytes received take at this rate */
-#define UW_AWAY_NS (UW_NS_PER_SECOND / 10) /* whoever looks so late at a deadline has been away */
-#define UW_LINGER_NS \
-    (2 * UW_NS_PER_SECOND) /* for a client to read the last response before the connection is cut (RFC 9112, 9.6) */
-#define UW_DETACH_NS \
-    (20 * UW_NS_PER_MS)     /* for a client to take the answers before a hijack, which most often is at once: whoever \
-                               wants the connection may keep a thread waiting, or in mode inline every client */
-#define UW_BACKLOG_MAX 4096 /* clients that the kernel may hand over at once */
+
+/* A content's bytes extend body_timeout by the time that they take at this rate. */
+#define UW_BODY_BYTES_PER_SECOND_MIN 1024
+
+#define UW_AWAY_NS (UW_NS_PER_SECOND / 10)  /* whoever looks so late at a deadline has been away */
+#define UW_LINGER_NS (2 * UW_NS_PER_SECOND) /* to read the last response before the cut: RFC 9112, 9.6 */
+
+/* For a client to take the answers before a hijack, which most often is at once: whoever wants the connection may keep
+ * a thread waiting, or in mode inline every client. */
+#define UW_DETACH_NS (20 * UW_NS_PER_MS)
+
+#define UW_BACKLOG_MAX 4096                        /* clients that the kernel may hand over at once */
 #define UW_ACCEPT_RETRY_NS (UW_NS_PER_SECOND / 10) /* after descriptors or memory ran out */
-#define UW_DRAIN_IDLE_NS \
-    (UW_NS_PER_SECOND / 2)    /* for a request that is under way on a kept connection when draining begins */
-#define UW_DRAIN_TURNS_MAX 64 /* of accepting from the backlog when draining */
-#define UW_DRAIN_LEFT_MAX 64  /* clients taken once accepting has ended; more of them wake another process */
+#define UW_DRAIN_IDLE_NS (UW_NS_PER_SECOND / 2) /* for a request on its way on a kept connection as draining begins */
+#define UW_DRAIN_TURNS_MAX 64                   /* of accepting from the backlog when draining */
+#define UW_DRAIN_LEFT_MAX 64 /* clients taken once accepting has ended; more of them wake another process */
 
 struct uw_server_settings {
     struct uw_http_limits http;
@@ -129,8 +131,8 @@ void uw_server_close(struct uw_server *server);
 /* For connection.c: a connection has ended, so there is room for another. */
 void uw_server_resume_accepting(struct uw_server *server);
 
-/* Clients that were accepted, in arrivals.c. On the loop's thread: opens a connection, or has the client wait for room.
- */
+/* Clients that were accepted, in arrivals.c. On the loop's thread: opens a connection, or has the client wait for
+ * room. */
 void uw_server_take_in(struct uw_listener *listener, int fd);
 
 /* Any thread: has the loop do so. */
