@@ -1,13 +1,12 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "io/backend.h"
+#include "loopback.h"
 #include "server/server.h"
 
 #define TURNS_MAX 200
@@ -26,27 +25,6 @@ static const struct uw_server_settings settings = {
 };
 
 static struct uw_server one, successor;
-static struct sockaddr_in address;
-
-static int listen_on_loopback(void)
-{
-    socklen_t size = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    CHECK_EQUAL(0, bind(fd, (struct sockaddr *)&address, size));
-    CHECK_EQUAL(0, listen(fd, 10));
-    CHECK_EQUAL(0, getsockname(fd, (struct sockaddr *)&address, &size));
-    return fd;
-}
-
-static int connect_to_it(void)
-{
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    CHECK_EQUAL(0, connect(fd, (struct sockaddr *)&address, sizeof address));
-    return fd;
-}
 
 static void open_server(struct uw_server *server, const char *backend, int listener)
 {
@@ -64,8 +42,8 @@ static void a_client_comes_after(int turns, const char *backend)
     open_server(&successor, backend, listener);
     uw_server_drain(&one);
     for (int i = 0; i < turns; i++)
-        CHECK_EQUAL(0, uw_server_turn(&one, 0));
-    client = connect_to_it();
+        CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
+    client = connect_to(listener);
     for (int i = 0; i < TURNS_MAX && !uw_server_drained(&one); i++)
         CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
     CHECK(uw_server_drained(&one));
@@ -85,11 +63,11 @@ TEST(no_client_is_lost_between_a_server_that_drains_and_its_successor)
             a_client_comes_after(turns, uw_backends[i]->name);
 }
 
-static void check_refused(void)
+static void check_refused(const struct sockaddr_in *address)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    CHECK_EQUAL(-1, connect(fd, (struct sockaddr *)&address, sizeof address));
+    CHECK_EQUAL(-1, connect(fd, (const struct sockaddr *)address, sizeof *address));
     CHECK_EQUAL(ECONNREFUSED, errno);
     close(fd);
 }
@@ -98,12 +76,13 @@ static void check_refused(void)
 static void listening_ends(const char *backend, bool drains)
 {
     int listener = listen_on_loopback(), clients[MOMENTS];
+    struct sockaddr_in address = address_of(listener);
 
     open_server(&one, backend, listener);
     for (int i = 0; i < MOMENTS; i++)
-        clients[i] = connect_to_it();
+        clients[i] = connect_to(listener);
     uw_server_end_listening(&one);
-    check_refused();
+    check_refused(&address);
     if (drains)
         uw_server_drain(&one);
     for (int i = 0; i < TURNS_MAX && drains && !uw_server_drained(&one); i++)
@@ -163,7 +142,7 @@ static void who_comes_beyond_connections_max_waits(const char *backend)
     one.settings.connections_max = 2;
     CHECK_EQUAL(0, uw_server_listen(&one, listener));
     for (int i = 0; i < MOMENTS; i++)
-        clients[i] = connect_to_it();
+        clients[i] = connect_to(listener);
     for (int i = 0; i < MOMENTS || (i < TURNS_MAX && uw_server_connections(&one) < 2); i++)
         CHECK_EQUAL(0, uw_server_turn(&one, i < MOMENTS ? 0 : TURN_NS));
     CHECK_EQUAL(2, uw_server_connections(&one));
@@ -194,7 +173,7 @@ static void more_come_than_there_is_room_for(const char *backend, bool drains)
     open_server(&one, backend, listener);
     one.settings.connections_max = 2;
     for (int i = 0; i < MOMENTS; i++)
-        clients[i] = connect_to_it();
+        clients[i] = connect_to(listener);
     uw_server_end_listening(&one);
     uw_server_drain(&one);
     CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
@@ -238,7 +217,7 @@ static void is_closed_after_a_client_came(int turns, const char *backend)
     uw_server_drain(&one);
     for (int i = 0; i < turns; i++)
         CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
-    client = connect_to_it();
+    client = connect_to(listener);
     CHECK_EQUAL(0, uw_server_turn(&one, 0));
     uw_server_close(&one);
     close(listener);

@@ -20,13 +20,20 @@ static inline int listen_on_loopback(void)
     return fd;
 }
 
-static inline void connect_socket(int fd, int listener)
+static inline struct sockaddr_in address_of(int listener)
 {
     struct sockaddr_in address;
     socklen_t size = sizeof address;
 
     CHECK_EQUAL(0, getsockname(listener, (struct sockaddr *)&address, &size));
-    CHECK_EQUAL(0, connect(fd, (struct sockaddr *)&address, size));
+    return address;
+}
+
+static inline void connect_socket(int fd, int listener)
+{
+    struct sockaddr_in address = address_of(listener);
+
+    CHECK_EQUAL(0, connect(fd, (struct sockaddr *)&address, sizeof address));
 }
 
 static inline int connect_to(int listener)
