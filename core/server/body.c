@@ -125,6 +125,8 @@ int uw_body_append(struct uw_body *body, const char *bytes, size_t length, uint6
     if (!error)
         error = body->fd >= 0 ? write_all(body->fd, bytes, length)
                               : append_in_memory(body, bytes, length, expected, memory_bytes_max);
+    if (error && body->fd >= 0) /* what was written of these bytes is none of the content */
+        (void)lseek(body->fd, (off_t)body->length, SEEK_SET);
     if (!error)
         body->length = sum;
     return error;

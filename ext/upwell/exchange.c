@@ -86,54 +86,11 @@ static void ignore_response(struct rb_uw_exchange *exchange, VALUE response)
         exchange->closer = RARRAY_AREF(array, 2);
 }
 
-static VALUE send_body(VALUE argument)
-{
-    rb_uw_body_send((struct rb_uw_exchange *)argument);
-    return Qnil;
-}
-
-static VALUE fail(VALUE argument, VALUE error);
-static VALUE complete(VALUE argument);
-static void carry_out(VALUE (*part)(VALUE), struct rb_uw_exchange *exchange);
-
-static VALUE send_body_or_fail(VALUE argument)
-{
-    return rb_rescue2(send_body, argument, fail, argument, rb_eException, (VALUE)0);
-}
-
-static VALUE send_and_complete(VALUE argument)
-{
-    return rb_ensure(send_body_or_fail, argument, complete, argument);
-}
-
 /* The reactor marks its fiber. */
 static void add_to_serving(struct rb_uw_exchange *exchange)
 {
     uw_list_append(&exchange->reactor->serving, &exchange->link);
     RB_OBJ_WRITTEN(exchange->reactor->self, Qundef, exchange->fiber);
-}
-
-/* The rest of a streaming response, on a fiber of its own: while the client does not keep up, the loop goes on. The
- * exchange moves to this fiber's stack, where the collector sees what it refers to. */
-static VALUE stream(RB_BLOCK_CALL_FUNC_ARGLIST(unused, argument))
-{
-    struct rb_uw_exchange *before = (struct rb_uw_exchange *)argument, exchange = *before;
-
-    (void)unused, (void)argc, (void)argv, (void)blockarg;
-    before->moved = true;
-    uw_list_remove(&before->link);
-    exchange.fiber = rb_fiber_current();
-    add_to_serving(&exchange);
-    exchange.request->user = &exchange;
-    carry_out(send_and_complete, &exchange);
-    return Qnil;
-}
-
-static void send_on_fiber(struct rb_uw_exchange *exchange)
-{
-    VALUE fiber = rb_fiber_new(stream, (VALUE)exchange);
-
-    rb_fiber_transfer(fiber, 0, NULL);
 }
 
 /* A thread of the application may be about to hijack. */
@@ -159,10 +116,7 @@ static VALUE answer(VALUE argument)
     read_response(exchange, response);
     rb_uw_body_prepare(exchange);
     rb_uw_response_head(exchange);
-    if (exchange->reactor->mode->streams_apart && rb_uw_body_streams(exchange) && NIL_P(exchange->hijacker))
-        send_on_fiber(exchange);
-    else
-        rb_uw_body_send(exchange);
+    rb_uw_body_send(exchange);
     return Qnil;
 }
 
@@ -256,8 +210,7 @@ static VALUE fail(VALUE argument, VALUE error)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
-    if (exchange->moved ||
-        rb_uw_reactor_is_copy(exchange->reactor)) /* what has come out of its fiber is dealt with there */
+    if (rb_uw_reactor_is_copy(exchange->reactor))
         rb_exc_raise(error);
     exchange->error = error;
     rb_uw_service_end(exchange); /* the client is owed an answer: no other exception shall end this */
@@ -336,6 +289,7 @@ static VALUE end_telling(VALUE argument)
     if (rb_uw_reactor_is_copy(exchange->reactor))
         return Qnil;
     exchange->reactor->ending--;
+    uw_body_free(&exchange->held);
     rb_uw_env_end(exchange);
     uw_list_remove(&exchange->link);
     return Qnil;
@@ -375,8 +329,6 @@ static VALUE end_exchange(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
-    if (exchange->moved)
-        return Qnil;
     rb_uw_end_callables(exchange);
     return rb_ensure(rb_uw_await_users, exchange->lock, end_response, argument);
 }
@@ -418,6 +370,7 @@ void rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
         .reactor = reactor,
         .request = request,
         .env = Qnil,
+        .held = {.fd = -1},
         .input = Qnil,
         .hijack = Qnil,
         .early_hints = Qnil,

@@ -49,11 +49,6 @@ void rb_uw_body_prepare(struct rb_uw_exchange *exchange)
         exchange->hijacker = body;
 }
 
-bool rb_uw_body_streams(const struct rb_uw_exchange *exchange)
-{
-    return !RB_TYPE_P(exchange->body, T_ARRAY) && exchange->framing != RB_UW_NO_BODY;
-}
-
 void rb_uw_body_close(struct rb_uw_exchange *exchange)
 {
     VALUE closer = exchange->closer;
@@ -114,8 +109,11 @@ static unsigned framing_flag(const struct rb_uw_exchange *exchange)
 
 void rb_uw_flush(struct rb_uw_exchange *exchange)
 {
-    struct uw_chunk *chunk = exchange->chunk;
+    struct uw_chunk *chunk;
 
+    if (exchange->behind && !rb_uw_catch_up(exchange))
+        return;
+    chunk = exchange->chunk;
     exchange->chunk = NULL;
     if (chunk) {
         chunk->flags = framing_flag(exchange);
@@ -134,6 +132,8 @@ void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
     if (!chunk)
         rb_memerror();
     exchange->chunk = NULL;
+    if (!(flags & UW_CHUNK_ABORT))
+        rb_uw_hand_over_held(exchange);
     rb_uw_end_callables(exchange); /* they know the request, which is another's soon */
     chunk->flags = UW_CHUNK_FINISH | (exchange->keep_alive ? 0 : UW_CHUNK_CLOSE) | framing_flag(exchange) | flags;
     rb_uw_hand_over(exchange, chunk);

@@ -29,7 +29,6 @@ struct rb_uw_mode {
     void (*await_drain)(struct rb_uw_exchange *exchange);
     /* Waits until the connection is the application's. */
     void (*detach)(struct rb_uw_detachment *detachment);
-    bool streams_apart; /* a body that may have to wait for its client gets a fiber of its own */
 };
 
 extern const struct rb_uw_mode rb_uw_mode_inline, rb_uw_mode_fibers, rb_uw_mode_threads;
@@ -50,7 +49,6 @@ struct rb_uw_reactor {
 
     VALUE self, app, backend, sockets;
     VALUE root;              /* the fiber that runs the loop, where the loop has the thread of the application */
-    VALUE kept;              /* inline: Hash: by request, the fiber that waits to write on */
     VALUE template;          /* what every env has in common */
     VALUE input;             /* an empty one, that stands in the template, too */
     bool input_lent;         /* a request has it */
@@ -134,16 +132,22 @@ void rb_uw_reactor_flush(struct rb_uw_reactor *reactor);
  * computed. */
 void rb_uw_reactor_send(struct uw_request *request, struct uw_chunk *chunk);
 
-/* The fiber that waits for a request's next event. */
-void rb_uw_keep(struct rb_uw_reactor *reactor, struct uw_request *request, VALUE object);
-VALUE rb_uw_take_kept(struct rb_uw_reactor *reactor, struct uw_request *request);
-
 /* Hands a chunk over, on whichever thread; takes the request away from the exchange when it is flagged UW_CHUNK_FINISH.
  */
 void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk);
 
-/* Waits, without stopping anybody else, until little is outgoing. Raises Errno::EPIPE when the client is gone. */
+/* Waits, without stopping anybody else, until little is outgoing; in mode inline only briefly. Raises Errno::EPIPE when
+ * the client is gone. */
 void rb_uw_await_drain(struct rb_uw_exchange *exchange);
+
+/* holding.c: waits for the client so briefly that it stops nobody, and sets `behind` if it has not caught up by then.
+ */
+void rb_uw_hold_back(struct rb_uw_exchange *exchange);
+
+/* Whether a client that was behind has caught up, with what was held handed over; otherwise the chunk is held, too, or
+ * filled further. Raises what rb_uw_await_drain does, and SystemCallError where the file cannot be written. */
+bool rb_uw_catch_up(struct rb_uw_exchange *exchange);
+void rb_uw_hand_over_held(struct rb_uw_exchange *exchange);
 
 /* Takes the connection of `detachment` out of the server, and waits until that is done. */
 void rb_uw_detach_connection(struct rb_uw_detachment *detachment);

@@ -30,7 +30,6 @@ static void reactor_mark(void *data)
     rb_gc_mark_movable(reactor->backend);
     rb_gc_mark_movable(reactor->sockets);
     rb_gc_mark_movable(reactor->root);
-    rb_gc_mark_movable(reactor->kept);
     rb_gc_mark_movable(reactor->scheduler);
     rb_gc_mark_movable(reactor->idle);
     rb_gc_mark_movable(reactor->starter);
@@ -52,7 +51,6 @@ static void reactor_compact(void *data)
     reactor->backend = rb_gc_location(reactor->backend);
     reactor->sockets = rb_gc_location(reactor->sockets);
     reactor->root = rb_gc_location(reactor->root);
-    reactor->kept = rb_gc_location(reactor->kept);
     reactor->scheduler = rb_gc_location(reactor->scheduler);
     reactor->idle = rb_gc_location(reactor->idle);
     reactor->starter = rb_gc_location(reactor->starter);
@@ -134,26 +132,10 @@ static VALUE reactor_allocate(VALUE class)
     uw_list_init(&reactor->serving);
     RB_OBJ_WRITE(self, &reactor->sockets, rb_ary_new());
     RB_OBJ_WRITE(self, &reactor->idle, rb_ary_new());
-    RB_OBJ_WRITE(self, &reactor->kept, rb_hash_new());
     RB_OBJ_WRITE(self, &reactor->host, rb_str_new(NULL, 0));
     RB_OBJ_WRITE(self, &reactor->remote_addr, rb_str_new(NULL, 0));
     RB_OBJ_WRITE(self, &reactor->remote_ports, rb_ary_new());
     return self;
-}
-
-static VALUE key_of(struct uw_request *request)
-{
-    return ULL2NUM((uintptr_t)request);
-}
-
-void rb_uw_keep(struct rb_uw_reactor *reactor, struct uw_request *request, VALUE object)
-{
-    rb_hash_aset(reactor->kept, key_of(request), object);
-}
-
-VALUE rb_uw_take_kept(struct rb_uw_reactor *reactor, struct uw_request *request)
-{
-    return rb_hash_delete(reactor->kept, key_of(request));
 }
 
 /* Settings */

@@ -2,24 +2,19 @@
  * all requests of a turn. */
 #include "reactor.h"
 
-static void resume_kept(struct rb_uw_reactor *reactor, struct uw_request *request)
+/* Of a client that has caught up nobody waits to hear. */
+static void notify(void *context, struct uw_request *request, enum uw_event event)
 {
-    VALUE fiber = rb_uw_take_kept(reactor, request);
-
-    if (!NIL_P(fiber))
-        rb_fiber_transfer(fiber, 0, NULL);
+    if (event != UW_EVENT_DRAINED)
+        rb_uw_reactor_enqueue(context, request, event);
 }
 
-static void serve_events(struct rb_uw_reactor *reactor, struct uw_request *request)
+static void serve(struct rb_uw_reactor *reactor, struct uw_request *request)
 {
-    unsigned events = request->events;
-    int state = 0;
+    int state;
 
     request->events = 0;
-    if (events & UW_EVENT_REQUEST)
-        state = rb_uw_service(reactor, request);
-    else
-        resume_kept(reactor, request);
+    state = rb_uw_service(reactor, request);
     if (state)
         rb_jump_tag(state);
 }
@@ -30,30 +25,9 @@ static void serve_batch(struct rb_uw_reactor *reactor)
 
     rb_uw_reactor_begin_batch(reactor);
     while ((request = rb_uw_reactor_take(reactor))) {
-        serve_events(reactor, request);
+        serve(reactor, request);
         rb_uw_reactor_flush_if_late(reactor);
     }
-}
-
-/* Those that wait to write on find the client gone, and unwind. */
-static int end_kept(VALUE key, VALUE fiber, VALUE argument)
-{
-    struct uw_request *request = (struct uw_request *)(uintptr_t)NUM2ULL(key);
-
-    (void)argument;
-    if (RTEST(rb_obj_is_fiber(fiber))) {
-        atomic_store(&request->lost, true);
-        rb_fiber_transfer(fiber, 0, NULL);
-    }
-    return ST_CONTINUE;
-}
-
-static void end_fibers(struct rb_uw_reactor *reactor)
-{
-    VALUE kept = rb_hash_dup(reactor->kept);
-
-    rb_hash_clear(reactor->kept);
-    rb_hash_foreach(kept, end_kept, Qnil);
 }
 
 static VALUE serve_turn(VALUE self)
@@ -83,14 +57,6 @@ static VALUE run(VALUE self)
     return Qnil;
 }
 
-static void await_drain(struct rb_uw_exchange *exchange)
-{
-    rb_uw_service_strike(exchange);
-    exchange->interruptible = false; /* from here on others have the thread */
-    rb_uw_keep(exchange->reactor, exchange->request, rb_fiber_current());
-    rb_fiber_transfer(exchange->reactor->root, 0, NULL);
-}
-
 /* On the loop's own thread: turns of the loop, whose other events wait until this request is done with. */
 static void *turn_until_detached(void *argument)
 {
@@ -108,14 +74,19 @@ static void detach(struct rb_uw_detachment *detachment)
     rb_nogvl(turn_until_detached, detachment, NULL, NULL, 0);
 }
 
+/* What the application ran has ended. */
+static void close_nothing(struct rb_uw_reactor *reactor)
+{
+    (void)reactor;
+}
+
 const struct rb_uw_mode rb_uw_mode_inline = {
     .name = "inline",
-    .notify = rb_uw_reactor_enqueue,
+    .notify = notify,
     .open = rb_uw_reactor_open,
     .run = run,
-    .close = end_fibers,
+    .close = close_nothing,
     .send = rb_uw_reactor_send,
-    .await_drain = await_drain,
+    .await_drain = rb_uw_hold_back,
     .detach = detach,
-    .streams_apart = true,
 };

@@ -212,12 +212,11 @@ static struct rb_uw_exchange *running(const struct rb_uw_reactor *reactor, VALUE
     return NULL;
 }
 
-/* A time-out is for whatever the thread does: the end of a request, which nothing else may interrupt, or the server;
- * but in mode inline rather for a body that waits for its client. It may be of any class: what tells it is that Ruby's
- * Timeout raises it, on the thread that runs here. */
-static bool strikes_anyway(const struct rb_uw_reactor *reactor, VALUE error)
+/* A time-out is for whatever the thread does: the end of a request, which nothing else may interrupt, or the server. It
+ * may be of any class: what tells it is that Ruby's Timeout raises it, on the thread that runs here. */
+static bool strikes_anyway(VALUE error)
 {
-    return RHASH_SIZE(reactor->kept) == 0 && (is_timeout(error) || within_timeout());
+    return is_timeout(error) || within_timeout();
 }
 
 /* Strikes before the scheduler has another fiber go on. */
@@ -256,7 +255,7 @@ static VALUE raising_raise(int argc, VALUE *argv, VALUE thread)
     told = tells_request(reactor, error, &whose); /* from here on, nothing lets the thread go on */
     if (!told)
         whose = running(reactor, thread);
-    if (whose ? runs(whose, thread) : !told && strikes_anyway(reactor, error))
+    if (whose ? runs(whose, thread) : !told && strikes_anyway(error))
         return raise_here(reactor, whose, error);
     if (whose && reactor->fiber_scheduler)
         rb_uw_scheduler_interrupt(reactor->fiber_scheduler, whose->fiber, error);

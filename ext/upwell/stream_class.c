@@ -8,7 +8,6 @@ struct stream {
     VALUE input;
     VALUE thread; /* inline: the only one that may write, since it is the loop's */
     VALUE lock;   /* others: the exchange's, of whoever writes, which may take long */
-    bool writing; /* inline: somebody does, who may wait for the client while others have the thread */
     bool closed;
 };
 
@@ -106,22 +105,11 @@ static VALUE write_piece(VALUE argument)
     return Qnil;
 }
 
-/* Nobody can wait for a turn on the thread of the loop. */
-static void begin_inline(struct stream *stream)
+static void refuse_other_threads(const struct stream *stream)
 {
     if (stream->thread != rb_thread_current())
         rb_raise(rb_eIOError, "in mode inline only the thread that serves a request writes its response; use mode "
                               "fibers or threads:N to write from others");
-    if (stream->writing)
-        rb_raise(rb_eIOError, "in mode inline no other request writes to a response that waits for its client; use "
-                              "mode fibers or threads:N, where it has its turn");
-    stream->writing = true;
-}
-
-static VALUE end_inline(VALUE self)
-{
-    get(self)->writing = false;
-    return Qnil;
 }
 
 static void write_alone(VALUE self, VALUE piece)
@@ -132,8 +120,8 @@ static void write_alone(VALUE self, VALUE piece)
         rb_mutex_synchronize(get(self)->lock, write_piece, (VALUE)&writing);
         return;
     }
-    begin_inline(get(self));
-    rb_ensure(write_piece, (VALUE)&writing, end_inline, self);
+    refuse_other_threads(get(self));
+    write_piece((VALUE)&writing);
 }
 
 void rb_uw_stream_write(VALUE self, VALUE piece)
@@ -147,8 +135,8 @@ void rb_uw_stream_write(VALUE self, VALUE piece)
  *
  * @param pieces [Array<String>]
  * @return [Integer] bytes written
- * @raise [IOError] when closed; in mode +inline+ when called by another thread than the one that serves, or by another
- * request while this one's waits
+ * @raise [IOError] when closed; in mode +inline+ when called by another thread than the one that serves, or when the
+ * client is too far behind
  * @raise [Errno::EPIPE] when the client is gone
  */
 static VALUE stream_write(int argc, VALUE *argv, VALUE self)

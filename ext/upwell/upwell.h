@@ -26,10 +26,12 @@ struct rb_uw_exchange {
     VALUE hijacker;           /* of a partial hijack, or nil */
     VALUE error;              /* what the application raised, or nil */
     VALUE lock;               /* Mutex of whoever writes or hijacks, on whichever thread; nil until somebody does */
-    bool moved;               /* to that fiber */
     bool interruptible;       /* by what other threads raise for it */
     bool struck;              /* they did, while it ran */
     struct rb_uw_wait *drain; /* fibers: of the fiber while it waits for the client */
+    struct uw_body held;      /* inline: what the response is ahead of its client */
+    int64_t waited_ns;        /* inline: for the client */
+    bool behind;              /* inline: the client is; what comes now is held */
     uint64_t body_length, body_written;
     enum rb_uw_framing {
         RB_UW_NO_BODY,
@@ -135,9 +137,6 @@ void rb_uw_body_prepare(struct rb_uw_exchange *exchange);
 
 /* The length of the file that the body names with `to_path`; -1 when there is no such file. */
 int64_t rb_uw_body_file_bytes(struct rb_uw_exchange *exchange);
-
-/* Whether the body has to be produced piece by piece, which may have to wait for the client. */
-bool rb_uw_body_streams(const struct rb_uw_exchange *exchange);
 
 /* Sends the whole body after the head, and finishes. */
 void rb_uw_body_send(struct rb_uw_exchange *exchange);

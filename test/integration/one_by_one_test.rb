@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+# Mode inline serves one request after another, and whatever belongs to one lasts until its body is closed; no client keeps it waiting.
+class OneByOneTest < Minitest::Test
+  PIECE = "alice".ljust(100_000, ".")
+  PIECES = PIECE * 400
+  ROWS = "alice".ljust(10, ".") * 100_000
+
+  def serve(environment = {})
+    BACKENDS.each do |backend|
+      ServerProcess.open("--mode", "inline", "--backend", backend, app: "one_by_one.ru", environment: environment) { |server| yield server }
+    end
+  end
+
+  def ask_slowly(server, path)
+    Socket.new(:INET, :STREAM).tap do |client|
+      client.setsockopt(:SOCKET, :RCVBUF, 4096)
+      client.connect(Addrinfo.tcp("127.0.0.1", server.port))
+      client.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    end
+  end
+
+  # @return [String] the content of a response in chunks
+  def content(client)
+    text = client.read
+    rest = text[(text.index("\r\n\r\n") + 4)..]
+    pieces = +""
+    until (size = rest[/\A\h+/].to_i(16)).zero?
+      start = rest.index("\r\n") + 2
+      pieces << rest.byteslice(start, size)
+      rest = rest.byteslice((start + size + 2)..)
+    end
+    pieces
+  end
+
+  def test_a_body_finds_what_its_request_has_left_and_nobody_else_does
+    serve do |server|
+      3.times do
+        assert_equal '["alice", "alice"]', RawClient.get(server.port, "/who?alice").body
+        assert_equal "# frozen_s", RawClient.get(server.port, "/file?alice").body
+        assert_equal "nobody", RawClient.get(server.port, "/").body
+      end
+    end
+  end
+
+  def test_clients_that_do_not_read_keep_nobody_waiting_and_get_every_byte
+    serve do |server|
+      clients = { "/pieces?alice" => PIECES, "/rows?alice" => ROWS }.to_h { |path, whole| [ask_slowly(server, path), whole] }
+      Timeout.timeout(10) { 5.times { assert_equal "nobody", RawClient.get(server.port, "/").body } }
+      clients.each { |client, whole| assert_equal whole.hash, content(client).hash }
+    ensure
+      clients&.each_key(&:close)
+    end
+  end
+
+  def test_one_that_goes_away_meanwhile_leaves_nothing_behind
+    serve do |server|
+      RawClient.get(server.port, "/")
+      before = server.descriptors
+      5.times { ask_slowly(server, "/pieces?alice").close }
+      Timeout.timeout(10) { sleep 0.02 until server.descriptors <= before }
+      assert_equal "nobody", RawClient.get(server.port, "/").body
+    end
+  end
+
+  def test_a_full_disk_cuts_the_response_and_no_other
+    serve("TMPDIR" => "/nowhere") do |server|
+      client = ask_slowly(server, "/pieces?alice")
+      server.await(/holding what the response is ahead of its client/)
+      assert_equal "nobody", RawClient.get(server.port, "/").body
+      assert_raises(Errno::ECONNRESET, EOFError) { client.read.end_with?("0\r\n\r\n") ? nil : raise(EOFError) }
+    ensure
+      client&.close
+    end
+  end
+end

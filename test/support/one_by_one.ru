@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+require "rack"
+
+# What belongs to a request is kept by thread, or by fiber, until its body is closed, as request_store does.
+class Store
+  def initialize(app)
+    @app = app
+  end
+
+  def call(env)
+    status, headers, body = @app.call(env)
+    [status, headers, Rack::BodyProxy.new(body) { Thread.current[:store] = Thread.current.thread_variable_set(:store, nil) }]
+  end
+end
+
+# Bodies that do not let others in before they are closed, however slow their clients are.
+class OneByOne
+  PIECES = 400
+  ROWS = 100_000
+  Who = Struct.new(:env) do
+    def each
+      yield [Thread.current[:store], Thread.current.thread_variable_get(:store)].inspect
+    end
+  end
+
+  # Pieces, large or small, in which the request's own mark stands.
+  Export = Struct.new(:size, :count) do
+    def each
+      count.times { yield Thread.current[:store].ljust(size, ".") }
+    end
+  end
+
+  def call(env)
+    if env["QUERY_STRING"].empty?
+      Thread.current[:store] ||= "nobody"
+    else
+      Thread.current.thread_variable_set(:store, Thread.current[:store] = env["QUERY_STRING"])
+    end
+    [200, {}, body(env)]
+  end
+
+  private
+
+  def body(env)
+    case env["PATH_INFO"]
+    when "/who" then Who.new(env)
+    when "/file" then Rack::Files::BaseIterator.new(__FILE__, [0..9], {})
+    when "/pieces" then Export.new(100_000, PIECES)
+    when "/rows" then Export.new(10, ROWS)
+    else [Thread.current[:store]]
+    end
+  end
+end
+
+use Rack::Lock
+use Store
+run OneByOne.new
