@@ -31,7 +31,7 @@ class ClusterTest < Minitest::Test
   # Ctrl-C and a stop by systemd reach a command that is not ready yet, too.
   def spawn_booting(app, *arguments)
     app.hang_at_boot
-    pid = Process.spawn(*ServerProcess.command("-b", "127.0.0.1", "-p", "0", *arguments, app.path))
+    pid = ProcessGroup.spawn(*ServerProcess.command("-b", "127.0.0.1", "-p", "0", *arguments, app.path))
     within do
       app.await_booting
       yield pid
@@ -173,7 +173,7 @@ class ClusterTest < Minitest::Test
       config = app.file("upwell.rb")
       File.write(config, "workers 2\nafter_fork { |index| warn \"after fork \#{index}\" }\nbefore_fork { warn 'before fork' }\n")
       socket = app.file("socket")
-      pid = Process.spawn(*ServerProcess.command("-b", "unix:#{socket}", "-C", config, "-l", log, app.path))
+      pid = ProcessGroup.spawn(*ServerProcess.command("-b", "unix:#{socket}", "-C", config, "-l", log, app.path))
       await_text(log, /serves on/)
       assert_equal ["after fork 0", "after fork 1", "before fork"], File.readlines(log, chomp: true).grep(/fork/).sort
       File.rename(log, "#{log}.1")

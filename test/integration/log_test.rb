@@ -25,7 +25,7 @@ class LogTest < Minitest::Test
       Dir.mkdir(folder)
       access_log = command.empty? ? [] : ["--access-log", "#{folder}/access"]
       arguments = [*command, "-b", "unix:#{socket}", "-w", workers.to_s, "-l", "#{folder}/log", *access_log, served]
-      pid = Process.spawn(*ServerProcess.command(*arguments))
+      pid = ProcessGroup.spawn(*ServerProcess.command(*arguments))
       await_text("#{folder}/log", /serves on/)
       yield folder, [pid, *File.read("/proc/#{pid}/task/#{pid}/children").split.map(&:to_i)], socket
     ensure
@@ -76,7 +76,7 @@ class LogTest < Minitest::Test
       File.write(app, 'run ->(env) { env["PATH_INFO"] == "/" ? [200, {}, []] : raise("on purpose") }')
       File.mkfifo(path)
       File.open(path, "r+") do |log|
-        pid = Process.spawn(*ServerProcess.command("-b", "unix:#{socket}", "-l", path, *arguments, app))
+        pid = ProcessGroup.spawn(*ServerProcess.command("-b", "unix:#{socket}", "-l", path, *arguments, app))
         within { nil until log.gets.include?("serves on") }
         [4096, 1].each { |bytes| nil until log.write_nonblock("x" * bytes, exception: false) == :wait_writable }
         yield pid, socket, log

@@ -78,7 +78,7 @@ class ProcessTest < Minitest::Test
   def test_sighup_opens_the_log_again
     Dir.mktmpdir do |dir|
       log = File.join(dir, "log")
-      pid = Process.spawn(*ServerProcess.command("-b", "127.0.0.1", "-p", "0", "-l", log, HELLO))
+      pid = ProcessGroup.spawn(*ServerProcess.command("-b", "127.0.0.1", "-p", "0", "-l", log, HELLO))
       Timeout.timeout(20) { sleep 0.02 until File.exist?(log) && File.read(log).include?("serves on") }
       File.rename(log, "#{log}.1")
       Process.kill("HUP", pid)
@@ -94,7 +94,7 @@ class ProcessTest < Minitest::Test
     [[], ["-w", "1"]].each do |arguments|
       Dir.mktmpdir do |dir|
         path = File.join(dir, "socket")
-        pid = Process.spawn(*ServerProcess.command("-b", "unix:#{path}", *arguments, HELLO), out: "/dev/full", err: "/dev/full")
+        pid = ProcessGroup.spawn(*ServerProcess.command("-b", "unix:#{path}", *arguments, HELLO), out: "/dev/full", err: "/dev/full")
         assert_match(/\AHTTP\/1.1 200 OK/, ask_through(path))
         Process.kill("TERM", pid)
         assert_predicate Process.wait2(pid).last, :success?
@@ -118,7 +118,7 @@ class ProcessTest < Minitest::Test
     Dir.mktmpdir do |dir|
       path = File.join(dir, "socket")
       UNIXServer.new(path).close # what a killed server leaves behind
-      pid = Process.spawn(*ServerProcess.command("-b", "unix:#{path}", HELLO), out: File::NULL)
+      pid = ProcessGroup.spawn(*ServerProcess.command("-b", "unix:#{path}", HELLO), out: File::NULL)
       Timeout.timeout(20) do
         client = begin
           UNIXSocket.new(path)

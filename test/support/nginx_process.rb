@@ -3,6 +3,7 @@
 require "socket"
 require "timeout"
 require "tmpdir"
+require_relative "process_group"
 
 # A real nginx, in the foreground, that asks a server on loopback as it does by default (HTTP/1.0), and keeps its answers.
 class NginxProcess
@@ -31,7 +32,7 @@ class NginxProcess
     @port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
     path = File.join(@dir, "nginx.conf")
     File.write(path, configuration(upstream))
-    @pid = Process.spawn(PROGRAM, "-e", log, "-p", @dir, "-c", path)
+    @pid = ProcessGroup.spawn(PROGRAM, "-e", log, "-p", @dir, "-c", path)
     await_start
   end
 

@@ -3,6 +3,7 @@
 require "open3"
 require "rbconfig"
 require "tmpdir"
+require_relative "process_group"
 
 # The real command as a child process, on a free loopback port.
 class ServerProcess
@@ -17,12 +18,12 @@ class ServerProcess
   # @return [Array<String>] what the process printed so far
   attr_reader :lines
 
-  # Starts a server, yields it, and ends it.
+  # Starts a server, yields it, and ends it, and whatever it has forked.
   def self.open(*arguments, **options)
     server = new(*arguments, **options)
     yield server
   ensure
-    server&.kill
+    server&.end_all
   end
 
   def self.command(*arguments)
@@ -36,9 +37,13 @@ class ServerProcess
     @lines = []
     @output, writer = IO.pipe
     path = File.exist?(app) ? app : File.join(APPS, app)
-    @pid = Process.spawn(environment, *self.class.command(*command, "-b", "127.0.0.1", "-p", "0", *arguments, path), out: writer, err: writer)
+    all = self.class.command(*command, "-b", "127.0.0.1", "-p", "0", *arguments, path)
+    @pid = ProcessGroup.spawn(environment, *all, out: writer, err: writer)
     writer.close
     @port = await(/serves on (?:http:\S+:(\d+)|unix)/)[1].to_i
+  rescue StandardError
+    end_all
+    raise
   end
 
   # Waits until a line matches.
@@ -84,11 +89,18 @@ class ServerProcess
     end
   end
 
+  # Not its workers.
   def kill
     return if @status
 
     Process.kill("KILL", pid)
     _, @status = Process.wait2(pid)
+  end
+
+  # And whatever it has forked.
+  def end_all
+    ProcessGroup.kill(pid)
+    kill
   end
 
   # @return [Array<Integer>] the supervisor's workers

@@ -2,7 +2,8 @@
 
 # Forks a child that stays for as long as somebody has the pipe STAY open to write; and breaks an answer off, or takes all time over one.
 
-stay = -> { fork { File.read(ENV.fetch("STAY")) } }
+pipe = File.new(ENV.fetch("STAY"))
+stay = -> { fork { pipe.read } }
 broken = Enumerator.new do |body|
   body << "half an "
   stay.call

@@ -10,12 +10,12 @@ class AppProcess < ServerProcess
   def initialize(environment, command, folder) # rubocop:disable Lint/MissingSuper
     @lines = []
     @output, writer = IO.pipe
-    @pid = Process.spawn(environment, "bundle", "exec", *command, chdir: folder, out: writer, err: writer)
+    @pid = ProcessGroup.spawn(environment, "bundle", "exec", *command, chdir: folder, out: writer, err: writer)
     writer.close
     @port = await(/serves on http:\S+?:(\d+)/)[1].to_i
     @reader = Thread.new { read }
   rescue StandardError
-    kill
+    end_all
     raise
   end
 

@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+# What the tests start ends with them, with whatever it has forked: whether they pass, fail or are ended themselves.
+class ProcessGroupTest < Minitest::Test
+  PATIENCE = 20 # seconds
+  HELPER = File.expand_path("../test_helper.rb", __dir__)
+  TEST = <<~RUBY
+    class StartingTest < Minitest::Test
+      def test_it
+        server = ServerProcess.new("-w", "1", app: "staying.ru")
+        RawClient.get(server.port, "/")
+        warn server.pid
+        sleep
+      end
+    end
+  RUBY
+
+  # @yieldparam environment [Hash] of a server whose application forks a child that stays
+  def with_pipe
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "stay")
+      File.mkfifo(path)
+      File.open(path, File::RDWR) { yield({ "STAY" => path }) }
+    end
+  end
+
+  def members(group)
+    Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).select { |pid| group_of(pid) == group }
+  end
+
+  def group_of(pid)
+    Process.getpgid(pid)
+  rescue Errno::ESRCH
+    nil
+  end
+
+  def await_end(group)
+    Timeout.timeout(PATIENCE) { sleep 0.02 until members(group).empty? }
+  end
+
+  def test_a_server_whose_test_fails
+    with_pipe do |environment|
+      group = nil
+      assert_raises(RuntimeError) do
+        ServerProcess.open("-w", "1", app: "staying.ru", environment: environment) do |server|
+          RawClient.get(server.port, "/")
+          group = server.pid
+          assert_equal 3, members(group).size # supervisor, worker, and the child of a request
+          raise "on purpose"
+        end
+      end
+      await_end(group)
+    end
+  end
+
+  def test_a_server_whose_test_is_ended
+    with_pipe do |environment|
+      reader, writer = IO.pipe
+      tests = ProcessGroup.spawn(environment, RbConfig.ruby, "-r#{HELPER}", "-e", TEST, out: File::NULL, err: writer)
+      group = Timeout.timeout(ServerProcess::START_MAX) { reader.gets }.to_i
+      assert_equal 3, members(group).size
+      Process.kill("TERM", tests)
+      Process.wait(tests)
+      await_end(group)
+    end
+  end
+end
