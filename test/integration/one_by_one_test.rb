@@ -47,7 +47,7 @@ class OneByOneTest < Minitest::Test
 
   def test_clients_that_do_not_read_keep_nobody_waiting_and_get_every_byte
     serve do |server|
-      clients = { "/pieces?alice" => PIECES, "/rows?alice" => ROWS }.to_h { |path, whole| [ask_slowly(server, path), whole] }
+      clients = { "/pieces?alice" => PIECES, "/rows?alice" => ROWS }.transform_keys { |path| ask_slowly(server, path) }
       Timeout.timeout(10) { 5.times { assert_equal "nobody", RawClient.get(server.port, "/").body } }
       clients.each { |client, whole| assert_equal whole.hash, content(client).hash }
     ensure

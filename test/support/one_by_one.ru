@@ -25,9 +25,9 @@ class OneByOne
   end
 
   # Pieces, large or small, in which the request's own mark stands.
-  Export = Struct.new(:size, :count) do
+  Export = Struct.new(:bytes, :times) do
     def each
-      count.times { yield Thread.current[:store].ljust(size, ".") }
+      times.times { yield Thread.current[:store].ljust(bytes, ".") }
     end
   end
 

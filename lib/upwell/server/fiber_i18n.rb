@@ -2,13 +2,20 @@
 
 module Upwell
   class Server
-    # Before Ruby 3.2, which has storage of fibers, I18n keeps its locale in a variable of the thread: of all requests in mode fibers. Prepended
-    # to I18n, this keeps it by fiber.
+    # I18n 1.14.8, and later ones before Ruby 3.2, which has storage of fibers, keep the locale in a variable of the thread: of all requests in
+    # mode fibers. Prepended to I18n, this keeps it by fiber.
     module FiberI18n
       # If I18n is there and needs it.
       def self.establish
-        ::I18n.singleton_class.prepend(self) if defined?(::I18n::Config) && !::Fiber.respond_to?(:[])
+        ::I18n.singleton_class.prepend(self) if defined?(::I18n::Config) && shared?
       end
+
+      # Whether two fibers of a thread have the same configuration.
+      def self.shared?
+        own = ::I18n.config
+        ::Fiber.new { ::I18n.config.equal?(own) }.resume
+      end
+      private_class_method :shared?
 
       # @return [I18n::Config] the fiber's
       def config

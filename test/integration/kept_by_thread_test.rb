@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+
+# Libraries that keep by thread what belongs to a request, in mode fibers, where many requests share one.
+class KeptByThreadTest < Minitest::Test
+  def test_each_request_has_its_own_locale
+    ServerProcess.open("--mode", "fibers", app: "shared_locale.ru") do |server|
+      clients = %w[de fr].map { |locale| Thread.new { RawClient.get(server.port, "/?#{locale}").body } }
+      assert_equal %w[de fr], clients.map(&:value)
+    end
+  end
+
+  def test_versions_that_cannot_do_otherwise_are_refused
+    { "ActiveRecord,7.0.8.7" => /Active Record 7\.0\.8\.7 shares database connections .* mode fibers needs 7\.1 or later: choose mode threads:N/,
+      "Rails,6.1.7.10" => /Rails 6\.1\.7\.10 shares executions .* mode fibers needs 7\.0 or later/ }.each do |old, pattern|
+      command = ServerProcess.command("-p", "0", File.join(ServerProcess::APPS, "old_rails.ru"))
+      text, status = Open3.capture2e({ "OLD" => old }, *command)
+      refute_predicate status, :success?
+      assert_match(pattern, text)
+      assert_equal 1, text.lines.size, text
+    end
+  end
+
+  def test_the_first_that_can_is_not_refused
+    ServerProcess.open("--mode", "threads:2", app: "old_rails.ru", environment: { "OLD" => "Rails,6.1.7.10" }) do |server|
+      assert_equal 200, RawClient.get(server.port, "/").status
+    end
+    ServerProcess.open("--mode", "fibers", app: "old_rails.ru", environment: { "OLD" => "Rails,7.0.8" }) do |server|
+      assert_equal 200, RawClient.get(server.port, "/").status
+    end
+  end
+end
