@@ -29,6 +29,16 @@ class ForkTest < Minitest::Test
     end
   end
 
+  def test_what_the_application_does_at_the_end_of_a_child_can_wait
+    BACKENDS.product(MODES) do |backend, mode|
+      Dir.mktmpdir do |folder|
+        ServerProcess.open("--backend", backend, "--mode", mode, app: "at_exit.ru") do |server|
+          assert_equal "9 after 0.2 s", RawClient.get(server.port, "/?#{folder}/told").body
+        end
+      end
+    end
+  end
+
   # While a thread of the application waits for a client that does not read.
   def with_slow_client(server)
     RawClient.open(server.port) do |client|

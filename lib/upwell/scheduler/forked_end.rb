@@ -4,18 +4,28 @@ module Upwell
   class Scheduler
     # At its end Ruby unlocks the mutexes of the main thread, and wakes who waits for them. In a child process that was forked while fibers wait
     # for one, these fibers are the parent's: Ruby 3.1 to 3.4 know no thread to wake, and abort, unless a scheduler is asked to. This one does
-    # nothing.
+    # nothing, and so comes after all that the application has its children do at their end.
     class ForkedEnd
-      # Has the children of this process end so.
-      #
-      # @return [void]
-      def self.prepare
-        parent = Process.pid
-        return if @prepared == parent
+      class << self
+        # Has the children of this process end so.
+        #
+        # @return [void]
+        def prepare
+          @parent = Process.pid
+          register unless @registered
+        end
 
-        @prepared = parent
-        at_exit { Fiber.set_scheduler(new) unless Process.pid == parent || Fiber.scheduler }
+        # Handlers run in the reverse order: this one is there before those of the application.
+        def register
+          @registered = true
+          at_exit do
+            @registered = false
+            Fiber.set_scheduler(new) unless [nil, Process.pid].include?(@parent) || Fiber.scheduler
+          end
+        end
       end
+
+      register
 
       %i[block unblock kernel_sleep io_wait fiber_interrupt yield close].each { |hook| define_method(hook) { |*| nil } }
     end
