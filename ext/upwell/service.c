@@ -147,6 +147,19 @@ static VALUE exception_of(int argc, const VALUE *argv)
     return argc > 0 ? rb_make_exception(argc, argv) : rb_exc_new_cstr(rb_eRuntimeError, "unhandled exception");
 }
 
+/* Of `argv`, whose last is a Hash: the keywords beside the cause are the exception's own. */
+static VALUE exception_of_others(int argc, const VALUE *argv)
+{
+    VALUE arguments = rb_ary_new_from_values(argc - 1, argv), others = rb_hash_dup(argv[argc - 1]), error;
+
+    rb_hash_delete(others, key_cause);
+    if (!RHASH_EMPTY_P(others))
+        rb_ary_push(arguments, others);
+    error = exception_of(RARRAY_LENINT(arguments), RARRAY_CONST_PTR(arguments));
+    RB_GC_GUARD(arguments);
+    return error;
+}
+
 /* Ruby keeps it like this, and has no function that sets it but those that raise. */
 static void set_cause(VALUE error, VALUE cause)
 {
@@ -163,7 +176,7 @@ static VALUE make_exception(int argc, const VALUE *argv)
 
     if (!NIL_P(cause) && !RTEST(rb_obj_is_kind_of(cause, rb_eException)))
         rb_raise(rb_eTypeError, "exception object expected");
-    error = exception_of(given == Qundef ? argc : argc - 1, argv);
+    error = given == Qundef ? exception_of(argc, argv) : exception_of_others(argc, argv);
     if (given != Qundef || !NIL_P(cause))
         set_cause(error, cause);
     return error;

@@ -36,6 +36,10 @@ class RaisedTest < Minitest::Test
     end
   end
 
+  def test_an_exception_has_the_keywords_that_came_beside_its_cause
+    serve { |server| assert_equal "[[:key, 1]], #<KeyError: why>", RawClient.get(server.port, "/hears_keywords?").body }
+  end
+
   # Though a middleware has taken what tells copies of env apart.
   def test_an_exception_strikes_the_request_it_names
     [%w[fibers late], %w[fibers other], %w[threads:2 late], %w[threads:2 other]].each do |mode, first|

@@ -16,6 +16,16 @@ class Raised
     end
   end
 
+  # Takes what it is given beside its cause.
+  class Described < StandardError
+    attr_reader :description
+
+    def initialize(description = nil)
+      super("described")
+      @description = description
+    end
+  end
+
   def initialize
     @threads = {}
     @random = Random.new(1)
@@ -83,6 +93,15 @@ class Raised
     rescue KeyError
       thread.raise(Late, env)
     end
+  end
+
+  # As by Kernel#raise: the keywords but the cause are the exception's.
+  def hears_keywords(_query)
+    thread = Thread.current
+    Thread.new { thread.raise(Described, key: 1, cause: KeyError.new("why")) }
+    computes(5)
+  rescue Described => e
+    ["#{e.description.to_a}, #{e.cause.inspect}"]
   end
 
   # As one that waits for a connection of a pool, and then lets in what was raised meanwhile.
