@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -8,6 +9,8 @@
 #endif
 
 #include "server/connection.h"
+
+#define HANDSHAKE_MS 20
 
 /* Linux forgets those who wait to be accepted when a TCP socket ends to listen, and whoever comes between the last of
  * them and that end would be connected, and lost. The first packet of a client (SYN without ACK) is dropped instead:
@@ -40,6 +43,24 @@ static int accept_next(int fd)
     return client;
 }
 
+/* Whether the last packet of a TCP handshake arrives that was under way when clients were held off. */
+static bool another_comes(const struct uw_listener *listener)
+{
+    struct pollfd polled = {.fd = listener->accept.fd, .events = POLLIN};
+
+    return listener->port > 0 && poll(&polled, 1, HANDSHAKE_MS) > 0;
+}
+
+/* The next client, or -1. */
+static int accept_last(const struct uw_listener *listener)
+{
+    int client = accept_next(listener->accept.fd);
+
+    if (client < 0 && errno == EAGAIN && another_comes(listener))
+        client = accept_next(listener->accept.fd);
+    return client;
+}
+
 /* Descriptors are given from the lowest on: whether those above `fd` are enough for what the application opens. */
 static bool leaves_some(int fd)
 {
@@ -64,7 +85,7 @@ static void accept_waiting(struct uw_listener *listener)
     if (limit_waiting(fd, &least))
         return;
     for (size_t i = 0; client >= 0 && (i < connections_max || leaves_some(client)); i++) {
-        client = accept_next(fd);
+        client = accept_last(listener);
         if (client >= 0) {
             (void)limit_waiting(client, &none); /* it may have inherited that; fails when the client has gone */
             uw_server_bring(listener, client);
