@@ -57,15 +57,16 @@ static VALUE run(VALUE self)
     return Qnil;
 }
 
-/* On the loop's own thread: turns of the loop, whose other events wait until this request is done with. */
+/* On the loop's own thread: turns of the loop, whose other events wait until this request is done with. The loop refers
+ * to this stack until then, within UW_DETACH_NS, also where turns fail: what fails for longer, `run` finds out. */
 static void *turn_until_detached(void *argument)
 {
     struct rb_uw_detachment *detachment = argument;
     struct uw_server *server = &detachment->reactor->server;
 
     uw_request_detach(detachment->request, &detachment->detached);
-    while (!detachment->done && uw_server_turn(server, UW_FOREVER) == 0)
-        ;
+    while (!detachment->done)
+        (void)uw_server_turn(server, UW_FOREVER);
     return NULL;
 }
 

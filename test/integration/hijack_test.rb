@@ -46,6 +46,15 @@ class HijackTest < Minitest::Test
     end
   end
 
+  # As mode inline does on the stack of who hijacks, to which the loop refers until it is done.
+  def test_turns_of_the_loop_that_fail_end_no_hijack_halfway
+    serve(%w[inline]) do |server|
+      3.times { assert_equal "hijacked", RawClient.get(server.port, "/without_descriptors").body }
+      assert_equal "small", RawClient.get(server.port, "/small").body
+      assert_predicate server.stop, :success?
+    end
+  end
+
   # RFC 9110, section 15.2.2: what comes next is of another protocol, both ways.
   def test_a_callable_body_of_a_101_speaks_with_the_client
     serve do |server|

@@ -67,6 +67,15 @@ class Hijacker
     raise
   end
 
+  # While poll(2) refuses to wait for more descriptors than a process may have.
+  def without_descriptors(env)
+    limits = Process.getrlimit(:NOFILE)
+    Process.setrlimit(:NOFILE, 1, limits.last)
+    full(env)
+  ensure
+    Process.setrlimit(:NOFILE, *limits)
+  end
+
   # With a body that is to be closed, which nobody sends.
   def closes(env)
     io = env["rack.hijack"].call
