@@ -124,6 +124,10 @@ struct uw_request *rb_uw_reactor_take(struct rb_uw_reactor *reactor);
 /* Wakes threads that wait for something to change. */
 void rb_uw_reactor_tell_changed(struct rb_uw_reactor *reactor);
 
+/* fibers and threads, on the loop's thread: nobody begins to wait for the loop after this, and whoever waits is told.
+ */
+void rb_uw_reactor_end(struct rb_uw_reactor *reactor);
+
 /* What the application computes for long must not hold back the answers before it. */
 void rb_uw_reactor_flush_if_late(struct rb_uw_reactor *reactor);
 void rb_uw_reactor_flush(struct rb_uw_reactor *reactor);

@@ -278,6 +278,16 @@ void rb_uw_reactor_tell_changed(struct rb_uw_reactor *reactor)
     pthread_mutex_unlock(&reactor->lock);
 }
 
+void rb_uw_reactor_end(struct rb_uw_reactor *reactor)
+{
+    pthread_mutex_lock(&reactor->lock);
+    atomic_store(&reactor->ended, true);
+    pthread_mutex_unlock(&reactor->lock);
+    if (reactor->control.open)
+        uw_server_stop(&reactor->server);
+    rb_uw_reactor_tell_changed(reactor);
+}
+
 /* Opening, turning, closing: on the thread of the loop, without the interpreter's lock. */
 
 int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count)

@@ -365,10 +365,8 @@ static void end_fibers(struct rb_uw_reactor *reactor)
 {
     if (NIL_P(reactor->scheduler))
         return;
-    atomic_store(&reactor->ended, true);
-    uw_server_stop(&reactor->server); /* threads of the application may wait for clients */
+    rb_uw_reactor_end(reactor); /* threads of the application may wait for clients */
     uw_timer_stop(&reactor->server.loop, &reactor->no_stack);
-    rb_uw_reactor_tell_changed(reactor);
     rb_uw_scheduler_stop(scheduler_of(reactor));
     rb_fiber_scheduler_set(Qnil);
 }

@@ -37,17 +37,6 @@ static void tell_started(struct rb_uw_reactor *reactor, int status)
     pthread_mutex_unlock(&reactor->lock);
 }
 
-/* Nobody begins to wait for the loop after this, and whoever waits is told. */
-static void end_loop(struct rb_uw_reactor *reactor)
-{
-    pthread_mutex_lock(&reactor->lock);
-    atomic_store(&reactor->ended, true);
-    pthread_mutex_unlock(&reactor->lock);
-    if (reactor->control.open)
-        uw_server_stop(&reactor->server);
-    rb_uw_reactor_tell_changed(reactor);
-}
-
 static void *loop_thread(void *argument)
 {
     struct start start = *(struct start *)argument;
@@ -59,7 +48,7 @@ static void *loop_thread(void *argument)
         rb_uw_reactor_turns(reactor);
         status = reactor->status;
     }
-    end_loop(reactor);
+    rb_uw_reactor_end(reactor);
     uw_queue_close(&reactor->queue);
     (void)eventfd_write(reactor->ended_fd, 1); /* the counter cannot overflow by one */
     return NULL;
