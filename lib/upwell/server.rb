@@ -21,6 +21,9 @@ require_relative "server/watchdog"
 require_relative "server/threads_watchdog"
 require_relative "server/cluster"
 
+# Applications count on a server to have it. Loaded when it is named, for Bundler may want another version than Ruby's own.
+autoload :StringIO, "stringio"
+
 module Upwell
   # Serves a Rack application in this process, on one loop.
   #

@@ -7,6 +7,13 @@ class BootTest < Minitest::Test
   PATIENCE = 30 # seconds
   ROTATIONS = 5
 
+  # Without Bundler, which loads much.
+  class Bare < ServerProcess
+    def self.command(*arguments)
+      [RbConfig.ruby, *$LOAD_PATH.flat_map { |folder| ["-I", folder.to_s] }, EXE, *arguments]
+    end
+  end
+
   # An application that tells when it is loaded, and is ready once the folder has a file "go".
   def booting(*arguments, first: "")
     Dir.mktmpdir do |folder|
@@ -90,6 +97,20 @@ class BootTest < Minitest::Test
         Process.kill("HUP", pid)
         await_text("#{folder}/gone/log", /cannot be opened again: there is no such file/)
         assert_stops(pid)
+      end
+    end
+  end
+
+  # Not before the application names it: its Bundler may want another version than Ruby's own.
+  def test_applications_that_do_not_load_stringio_find_it
+    Dir.mktmpdir do |folder|
+      app = File.join(folder, "config.ru")
+      File.write(app, "warn $LOADED_FEATURES.grep(/stringio/).inspect; run ->(_) { [200, {}, StringIO.new('found')] }\n")
+      MODES.each do |mode|
+        Bare.open("--mode", mode, app: app, environment: { "RUBYOPT" => nil }) do |server|
+          assert_includes server.lines, "[]\n"
+          assert_equal "found", RawClient.get(server.port, "/").body
+        end
       end
     end
   end
