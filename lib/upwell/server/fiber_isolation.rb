@@ -5,7 +5,7 @@ module Upwell
     # In mode fibers many requests share a thread. Active Support keeps what belongs to one of them, the current attributes and the database
     # connection with its transaction, by thread unless it is told to keep it by fiber. Asked once the application was loaded, whoever loaded it.
     module FiberIsolation
-      MIN = { "Active Record" => "7.1", "Rails" => "7.0" }.transform_values { |version| Gem::Version.new(version) }.freeze # the first that can
+      MIN = { "Active Record" => "7.1", "Rails" => "7.0" }.freeze # the first that can
 
       # Has Active Support keep it by fiber, if it is there.
       #
@@ -28,7 +28,7 @@ module Upwell
       end
 
       def self.refuse_old(name, version, shared)
-        return if Gem::Version.new(version::STRING) >= MIN.fetch(name)
+        return if Gem::Version.new(version::STRING) >= Gem::Version.new(MIN.fetch(name))
 
         raise ConfigurationError, "#{name} #{version::STRING} shares #{shared} between the requests of a thread; mode fibers needs " \
                                   "#{MIN.fetch(name)} or later: choose mode threads:N"
