@@ -1,4 +1,5 @@
-/* The content of a request: in memory up to a limit, then in a temporary file without a name. */
+/* The content of a request, or what a response is ahead of its client: in memory up to a limit, then in a temporary
+ * file without a name. */
 #ifndef UW_SERVER_BODY_H
 #define UW_SERVER_BODY_H
 

@@ -10,7 +10,12 @@
 
 #include "server/connection.h"
 
-#define HANDSHAKE_MS 20
+#define HANDSHAKE_NS (20 * UW_NS_PER_MS) /* for all that are under way */
+
+static bool is_tcp(const struct uw_listener *listener)
+{
+    return listener->port > 0;
+}
 
 /* Linux forgets those who wait to be accepted when a TCP socket ends to listen, and whoever comes between the last of
  * them and that end would be connected, and lost. The first packet of a client (SYN without ACK) is dropped instead:
@@ -44,19 +49,20 @@ static int accept_next(int fd)
 }
 
 /* Whether the last packet of a TCP handshake arrives that was under way when clients were held off. */
-static bool another_comes(const struct uw_listener *listener)
+static bool another_comes(const struct uw_listener *listener, int64_t until_ns)
 {
     struct pollfd polled = {.fd = listener->accept.fd, .events = POLLIN};
+    int64_t left_ns = until_ns - uw_clock_ns();
 
-    return listener->port > 0 && poll(&polled, 1, HANDSHAKE_MS) > 0;
+    return is_tcp(listener) && left_ns > 0 && poll(&polled, 1, (int)(left_ns / UW_NS_PER_MS) + 1) > 0;
 }
 
 /* The next client, or -1. */
-static int accept_last(const struct uw_listener *listener)
+static int accept_last(const struct uw_listener *listener, int64_t until_ns)
 {
     int client = accept_next(listener->accept.fd);
 
-    if (client < 0 && errno == EAGAIN && another_comes(listener))
+    if (client < 0 && errno == EAGAIN && another_comes(listener, until_ns))
         client = accept_next(listener->accept.fd);
     return client;
 }
@@ -76,7 +82,7 @@ static int limit_waiting(int fd, const struct timeval *limit)
 
 /* Beyond connections_max, too, as nobody else will take them. Who finds nobody must not wait, though any loop that
  * accepts from the same socket may take O_NONBLOCK off it at any time. */
-static void accept_waiting(struct uw_listener *listener)
+static void accept_waiting(struct uw_listener *listener, int64_t until_ns)
 {
     static const struct timeval least = {.tv_usec = 1}, none = {0};
     size_t connections_max = listener->server->settings.connections_max;
@@ -85,7 +91,7 @@ static void accept_waiting(struct uw_listener *listener)
     if (limit_waiting(fd, &least))
         return;
     for (size_t i = 0; client >= 0 && (i < connections_max || leaves_some(client)); i++) {
-        client = accept_last(listener);
+        client = accept_last(listener, until_ns);
         if (client >= 0) {
             (void)limit_waiting(client, &none); /* it may have inherited that; fails when the client has gone */
             uw_server_bring(listener, client);
@@ -94,18 +100,25 @@ static void accept_waiting(struct uw_listener *listener)
 }
 
 /* A UNIX socket keeps those who wait when it ends to listen: others that have it may accept them, too. */
+static void turn_back_newcomers(const struct uw_listener *listener)
+{
+    if (is_tcp(listener))
+        hold_off(listener->accept.fd);
+    else
+        (void)shutdown(listener->accept.fd, SHUT_RD);
+}
+
 void uw_server_end_listening(struct uw_server *server)
 {
+    int64_t until_ns = uw_clock_ns() + HANDSHAKE_NS;
+
+    for (int i = 0; i < server->listener_count; i++)
+        turn_back_newcomers(&server->listeners[i]);
     for (int i = 0; i < server->listener_count; i++) {
         struct uw_listener *listener = &server->listeners[i];
-        bool tcp = listener->port > 0;
 
-        if (tcp)
-            hold_off(listener->accept.fd);
-        else
-            (void)shutdown(listener->accept.fd, SHUT_RD);
-        accept_waiting(listener);
-        if (tcp)
+        accept_waiting(listener, until_ns);
+        if (is_tcp(listener))
             (void)shutdown(listener->accept.fd, SHUT_RD); /* fails when another process did so before */
     }
 }

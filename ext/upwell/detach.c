@@ -80,14 +80,17 @@ static VALUE shut_down_and_close(VALUE io)
     return rb_io_close(io);
 }
 
-static void close_unowned(const struct making *making)
+/* Of a copy it is the parent's connection. */
+static void close_unowned(const struct making *making, bool copy)
 {
     int ignored;
 
-    if (making->detached->fd >= 0)
+    if (making->detached->fd >= 0 && copy)
+        close(making->detached->fd);
+    else if (making->detached->fd >= 0)
         uw_hang_up(making->detached->fd);
     if (!NIL_P(making->io))
-        rb_protect(shut_down_and_close, making->io, &ignored);
+        rb_protect(copy ? rb_io_close : shut_down_and_close, making->io, &ignored);
 }
 
 /* What is raised meanwhile finds the connection in nobody's hands. */
@@ -109,7 +112,7 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
     if (state) {
         VALUE error = rb_errinfo();
 
-        close_unowned(&making);
+        close_unowned(&making, rb_uw_reactor_is_copy(exchange->reactor));
         rb_uw_unwind(state, error);
     }
     return making.io;

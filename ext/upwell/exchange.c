@@ -166,7 +166,8 @@ static unsigned breaking_flag(const struct rb_uw_exchange *exchange)
 
 static void send_error(struct rb_uw_exchange *exchange)
 {
-    drop_chunk(exchange);
+    if (!rb_uw_is_ahead(exchange)) /* of a response that is, the chunk has whole pieces */
+        drop_chunk(exchange);
     if (exchange->head_sent || exchange->hijacked || client_left(exchange)) {
         rb_uw_finish(exchange, breaking_flag(exchange));
         return;

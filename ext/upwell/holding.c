@@ -1,6 +1,7 @@
 /* What a response in mode inline is ahead of its client: held in memory, and then in a file, until the client has
  * caught up or the response is complete. The loop's thread waits for no client: others want it. */
 #include "reactor.h"
+#include "server/connection.h"
 
 #define PATIENCE_NS (20 * UW_NS_PER_MS) /* for one response altogether */
 #define COLLECTED_BYTES (64 * 1024)     /* before the client is looked after again, and a file written to */
@@ -18,12 +19,14 @@ static void *turn_until_drained(void *argument)
         now_ns = uw_clock_ns();
     } while (now_ns < end_ns && atomic_load(&exchange->request->await_drain));
     exchange->waited_ns += now_ns - began_ns;
+    uw_loop_flush(&exchange->reactor->server.loop); /* what the turns have begun does not wait for the application */
     return NULL;
 }
 
+/* What others raise, and trap handlers, come when the application goes on; if they wait already, no turn is taken. */
 void rb_uw_hold_back(struct rb_uw_exchange *exchange)
 {
-    rb_nogvl(turn_until_drained, exchange, NULL, NULL, 0);
+    rb_nogvl(turn_until_drained, exchange, NULL, NULL, RB_NOGVL_INTR_FAIL);
     exchange->behind = atomic_exchange(&exchange->request->await_drain, false);
 }
 
@@ -31,9 +34,10 @@ void rb_uw_hold_back(struct rb_uw_exchange *exchange)
 static void hold(struct rb_uw_exchange *exchange)
 {
     struct uw_chunk *chunk = exchange->chunk;
+    size_t outgoing = atomic_load(&exchange->request->connection->outgoing_bytes);
     int error;
 
-    if (exchange->held.length + chunk->length > HELD_BYTES_MAX)
+    if (exchange->held.length + outgoing + chunk->length > HELD_BYTES_MAX)
         rb_raise(rb_eIOError,
                  "the response is %lld bytes ahead of its client, and mode inline holds no more: use mode "
                  "fibers or threads:N, where it waits for the client",
@@ -70,6 +74,11 @@ void rb_uw_hand_over_held(struct rb_uw_exchange *exchange)
         rb_memerror();
     uw_body_free(&exchange->held);
     rb_uw_hand_over(exchange, chunk);
+}
+
+bool rb_uw_is_ahead(const struct rb_uw_exchange *exchange)
+{
+    return exchange->behind || exchange->held.length;
 }
 
 bool rb_uw_catch_up(struct rb_uw_exchange *exchange)

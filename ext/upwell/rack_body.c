@@ -111,7 +111,7 @@ void rb_uw_flush(struct rb_uw_exchange *exchange)
 {
     struct uw_chunk *chunk;
 
-    if (exchange->behind && !rb_uw_catch_up(exchange))
+    if (rb_uw_is_ahead(exchange) && !rb_uw_catch_up(exchange))
         return;
     chunk = exchange->chunk;
     exchange->chunk = NULL;
@@ -125,15 +125,14 @@ void rb_uw_flush(struct rb_uw_exchange *exchange)
 
 void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
 {
-    struct uw_chunk *chunk = exchange->chunk;
+    struct uw_chunk *chunk;
 
-    if (!chunk)
-        chunk = uw_chunk_new(0);
+    if (!(flags & UW_CHUNK_ABORT))
+        rb_uw_hand_over_held(exchange);
+    chunk = exchange->chunk ? exchange->chunk : uw_chunk_new(0);
     if (!chunk)
         rb_memerror();
     exchange->chunk = NULL;
-    if (!(flags & UW_CHUNK_ABORT))
-        rb_uw_hand_over_held(exchange);
     rb_uw_end_callables(exchange); /* they know the request, which is another's soon */
     chunk->flags = UW_CHUNK_FINISH | (exchange->keep_alive ? 0 : UW_CHUNK_CLOSE) | framing_flag(exchange) | flags;
     rb_uw_hand_over(exchange, chunk);

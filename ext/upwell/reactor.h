@@ -148,6 +148,9 @@ void rb_uw_await_drain(struct rb_uw_exchange *exchange);
  */
 void rb_uw_hold_back(struct rb_uw_exchange *exchange);
 
+/* Whether the client is behind, or something is held: then what comes next is held, too, until it has caught up. */
+bool rb_uw_is_ahead(const struct rb_uw_exchange *exchange);
+
 /* Whether a client that was behind has caught up, with what was held handed over; otherwise the chunk is held, too, or
  * filled further. Raises what rb_uw_await_drain does, and SystemCallError where the file cannot be written. */
 bool rb_uw_catch_up(struct rb_uw_exchange *exchange);
@@ -177,9 +180,6 @@ int rb_uw_service(struct rb_uw_reactor *reactor, struct uw_request *request);
  * what is to end the thread or the process. */
 void rb_uw_service_begin(struct rb_uw_exchange *exchange);
 void rb_uw_service_end(struct rb_uw_exchange *exchange);
-
-/* Before others have the thread: raises what was raised for the request. */
-void rb_uw_service_strike(const struct rb_uw_exchange *exchange);
 
 /* Calls `function`. Returns the state of what is to end the thread or the process, or 0: what else it raises is logged.
  */

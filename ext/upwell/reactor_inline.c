@@ -1,6 +1,7 @@
 /* Mode inline: the application runs on the thread of the loop, which has the interpreter's lock while it does, once for
  * all requests of a turn. */
 #include "reactor.h"
+#include "server/connection.h"
 
 /* Of a client that has caught up nobody waits to hear. */
 static void notify(void *context, struct uw_request *request, enum uw_event event)
@@ -58,21 +59,38 @@ static VALUE run(VALUE self)
 }
 
 /* On the loop's own thread: turns of the loop, whose other events wait until this request is done with. The loop refers
- * to this stack until then, within UW_DETACH_NS, also where turns fail: what fails for longer, `run` finds out. */
+ * to this stack until then, within UW_DETACH_NS; where its turns fail for longer, the connection ends. */
 static void *turn_until_detached(void *argument)
 {
     struct rb_uw_detachment *detachment = argument;
-    struct uw_server *server = &detachment->reactor->server;
+    struct rb_uw_reactor *reactor = detachment->reactor;
+    int64_t end_ns = uw_clock_ns() + 2 * UW_DETACH_NS;
 
+    if (rb_uw_reactor_is_copy(reactor)) /* by a trap handler that ran just now */
+        return NULL;
     uw_request_detach(detachment->request, &detachment->detached);
     while (!detachment->done)
-        (void)uw_server_turn(server, UW_FOREVER);
+        if (uw_server_turn(&reactor->server, UW_FOREVER) && !detachment->done && uw_clock_ns() > end_ns)
+            uw_connection_close(detachment->request->connection);
     return NULL;
 }
 
 static void detach(struct rb_uw_detachment *detachment)
 {
     rb_nogvl(turn_until_detached, detachment, NULL, NULL, 0);
+}
+
+/* A turn has it sent to the end, and finds out whether the client has gone. */
+static void send_on(struct uw_request *request, struct uw_chunk *chunk)
+{
+    struct rb_uw_reactor *reactor = request->server->handler.context;
+    int64_t flushed_ns = reactor->flushed_ns;
+
+    rb_uw_reactor_send(request, chunk);
+    if (reactor->flushed_ns == flushed_ns) /* more comes soon */
+        return;
+    (void)uw_server_turn(&reactor->server, 0);
+    uw_loop_flush(&reactor->server.loop);
 }
 
 /* What the application ran has ended. */
@@ -87,7 +105,7 @@ const struct rb_uw_mode rb_uw_mode_inline = {
     .open = rb_uw_reactor_open,
     .run = run,
     .close = close_nothing,
-    .send = rb_uw_reactor_send,
+    .send = send_on,
     .await_drain = rb_uw_hold_back,
     .detach = detach,
 };

@@ -66,17 +66,15 @@ static VALUE serve(VALUE argument)
     return Qnil;
 }
 
-void rb_uw_service_strike(const struct rb_uw_exchange *exchange)
+/* Raises what was raised for the request. */
+static VALUE strike(VALUE argument)
 {
+    const struct rb_uw_exchange *exchange = (const struct rb_uw_exchange *)argument;
+
     if (exchange->struck)
         rb_uw_take_interrupts();
     else
         rb_thread_check_ints();
-}
-
-static VALUE strike(VALUE exchange)
-{
-    rb_uw_service_strike((const struct rb_uw_exchange *)exchange);
     return Qnil;
 }
 

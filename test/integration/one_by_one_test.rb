@@ -55,6 +55,31 @@ class OneByOneTest < Minitest::Test
     end
   end
 
+  def test_each_piece_is_sent_before_the_next_is_made
+    serve do |server|
+      Dir.mktmpdir do |folder|
+        RawClient.open(server.port) do |client|
+          client.write("GET /paced?#{folder}/go HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+          Timeout.timeout(5) { nil until client.socket.gets.include?("two") }
+          File.write("#{folder}/go", "")
+          assert_includes client.read_all, "three"
+        end
+      end
+    end
+  end
+
+  def test_what_comes_after_a_time_out_comes_last
+    serve do |server|
+      client = ask_slowly(server, "/expires")
+      assert_equal "nobody", RawClient.get(server.port, "/").body
+      rows = content(client)
+      assert_equal "end", rows.slice!(-3..)
+      assert_equal Array.new(rows.bytesize / 10) { |i| i + 1 }, rows.split.map(&:to_i)
+    ensure
+      client&.close
+    end
+  end
+
   def test_one_that_goes_away_meanwhile_leaves_nothing_behind
     serve do |server|
       RawClient.get(server.port, "/")

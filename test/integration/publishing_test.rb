@@ -34,11 +34,4 @@ class PublishingTest < Minitest::Test
       assert_equal [BYTES + 10, 1], [subscribed.bytesize, subscribed.scan(/^published$/).size]
     end
   end
-
-  def test_in_mode_inline_it_is_told_that_it_cannot
-    serve(%w[inline]) do |subscribed, answer|
-      assert_match(/in mode inline .* waits for its client/, answer)
-      assert_equal [BYTES, []], [subscribed.bytesize, subscribed.delete("x\n").chars]
-    end
-  end
 end

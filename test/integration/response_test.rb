@@ -131,7 +131,7 @@ module ResponseTests
     RawClient.open(port) do |client|
       client.write("GET /expires-writing HTTP/1.1\r\nHost: a\r\n\r\n")
       client.socket.readpartial(1)
-      sleep 0.5 # nothing to await: in mode inline nobody is told
+      sleep 0.5 # until the time is up, which nobody is told
       assert_equal 200, get("/hello").status
     end
   end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "rack"
+require "timeout"
 
 # What belongs to a request is kept by thread, or by fiber, until its body is closed, as request_store does.
 class Store
@@ -31,6 +32,30 @@ class OneByOne
     end
   end
 
+  # Ends its rows when the time is up, and goes on.
+  Expiring = Class.new do
+    def each
+      i = 0
+      begin
+        Timeout.timeout(0.3) { loop { yield format("%-10d", i += 1) } }
+      rescue Timeout::Error
+        yield "end"
+      end
+    end
+  end
+
+  # The last piece waits for a file.
+  Paced = Struct.new(:path) do
+    def each
+      %w[one two].each do |piece|
+        yield piece
+        sleep 0.01
+      end
+      sleep 0.01 until File.exist?(path)
+      yield "three"
+    end
+  end
+
   def call(env)
     if env["QUERY_STRING"].empty?
       Thread.current[:store] ||= "nobody"
@@ -47,6 +72,8 @@ class OneByOne
     when "/who" then Who.new(env)
     when "/file" then Rack::Files::BaseIterator.new(__FILE__, [0..9], {})
     when "/pieces" then Export.new(100_000, PIECES)
+    when "/expires" then Expiring.new
+    when "/paced" then Paced.new(env["QUERY_STRING"])
     when "/rows" then Export.new(10, ROWS)
     else [Thread.current[:store]]
     end

@@ -14,6 +14,8 @@ module ProcessGroup
 
     # Ends whoever is left of a group. The first of them is still to be waited for.
     def kill(pid)
+      return unless pid
+
       @started.delete(pid)
       Process.kill("KILL", -pid)
     rescue Errno::ESRCH

@@ -29,7 +29,6 @@ class Publishing
     [200, {}, [write]]
   end
 
-  # On a fiber of its own in mode inline, too.
   def publish_from_stream
     [200, {}, ->(stream) { stream.write(write) && stream.close }]
   end

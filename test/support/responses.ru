@@ -91,7 +91,7 @@ RESPONSES = {
       Thread.pass until writer.stop?
     }))
   },
-  # In mode inline others are served before the time is up.
+  # In mode inline nobody waits.
   "/expires-writing" => lambda { |_|
     text({}, Pieces.new(->(block) { Timeout.timeout(0.2) { 20.times { block.call("y" * 1_000_000) } } }))
   },

@@ -11,17 +11,24 @@ module Upwell
         #
         # @return [void]
         def prepare
+          @forked ||= forked?
           @parent = Process.pid
           register unless @registered
         end
 
-        # Handlers run in the reverse order: this one is there before those of the application.
+        # Handlers run in the reverse order: this one is there before those of an application that is loaded after the library.
         def register
           @registered = true
           at_exit do
             @registered = false
-            Fiber.set_scheduler(new) unless [nil, Process.pid].include?(@parent) || Fiber.scheduler
+            Fiber.set_scheduler(new) if (@forked || forked?) && !Fiber.scheduler
           end
+        end
+
+        private
+
+        def forked?
+          @parent && @parent != Process.pid
         end
       end
 

@@ -22,6 +22,11 @@ module Upwell
         Thread.current[:i18n_config] ||= ::I18n::Config.new
       end
 
+      # @return [I18n::Config] the fiber's, which may be changed
+      def writable_config
+        config.frozen? ? (self.config = config.dup) : config
+      end
+
       # @param value [I18n::Config]
       def config=(value)
         Thread.current[:i18n_config] = value
