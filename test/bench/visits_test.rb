@@ -13,6 +13,7 @@ class VisitsTest < Minitest::Test
   Bench::Visits::KINDS.each do |kind|
     define_method("test_#{kind}") do
       ServerProcess.open(app: APP) do |server|
+        RawClient.get(server.port, "/") # from now on it has what it serves with
         most = server.descriptors + LATE
         crowd = visit(server, kind)
 
