@@ -1,9 +1,12 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require_relative "../support/staying"
 
 # A child process that the application has forked has every client's connection open, too: what the server ends is to end all the same.
 class ForkStayingTest < Minitest::Test
+  include Staying
+
   LINE = "GET / HTTP/1.1\r\n"
 
   # The children end after the server.
@@ -13,14 +16,6 @@ class ForkStayingTest < Minitest::Test
         all = ["--backend", backend, "--mode", mode, "--keep-alive-timeout", "0.5", *arguments]
         ServerProcess.open(*all, app: "staying.ru", environment: environment) { |server| yield server }
       end
-    end
-  end
-
-  def with_pipe
-    Dir.mktmpdir do |folder|
-      path = File.join(folder, "stay")
-      File.mkfifo(path)
-      File.open(path, File::RDWR) { yield({ "STAY" => path }) }
     end
   end
 

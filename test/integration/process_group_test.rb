@@ -1,9 +1,12 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require_relative "../support/staying"
 
 # What the tests start ends with them, with whatever it has forked: whether they pass, fail or are ended themselves.
 class ProcessGroupTest < Minitest::Test
+  include Staying
+
   PATIENCE = 20 # seconds
   HELPER = File.expand_path("../test_helper.rb", __dir__)
   TEST = <<~RUBY
@@ -16,15 +19,6 @@ class ProcessGroupTest < Minitest::Test
       end
     end
   RUBY
-
-  # @yieldparam environment [Hash] of a server whose application forks a child that stays
-  def with_pipe
-    Dir.mktmpdir do |folder|
-      path = File.join(folder, "stay")
-      File.mkfifo(path)
-      File.open(path, File::RDWR) { yield({ "STAY" => path }) }
-    end
-  end
 
   def members(group)
     Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).select { |pid| group_of(pid) == group }
