@@ -26,9 +26,7 @@ class HijackTest < Minitest::Test
   end
 
   def ask_much(server, count)
-    Socket.new(:INET, :STREAM).tap do |client|
-      client.setsockopt(:SOCKET, :RCVBUF, 4096)
-      client.connect(Addrinfo.tcp("127.0.0.1", server.port))
+    RawClient.new(server.port, ahead: 4096).tap do |client|
       count.times { ask(client, "/large") }
       ask(client, "/full")
     end

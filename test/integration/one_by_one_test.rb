@@ -16,24 +16,7 @@ class OneByOneTest < Minitest::Test
   end
 
   def ask_slowly(server, path)
-    Socket.new(:INET, :STREAM).tap do |client|
-      client.setsockopt(:SOCKET, :RCVBUF, 4096)
-      client.connect(Addrinfo.tcp("127.0.0.1", server.port))
-      client.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-    end
-  end
-
-  # @return [String] the content of a response in chunks
-  def content(client)
-    text = client.read
-    rest = text[(text.index("\r\n\r\n") + 4)..]
-    pieces = +""
-    until (size = rest[/\A\h+/].to_i(16)).zero?
-      start = rest.index("\r\n") + 2
-      pieces << rest.byteslice(start, size)
-      rest = rest.byteslice((start + size + 2)..)
-    end
-    pieces
+    RawClient.new(server.port, ahead: 4096).tap { |client| client.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") }
   end
 
   def test_a_body_finds_what_its_request_has_left_and_nobody_else_does
@@ -50,9 +33,32 @@ class OneByOneTest < Minitest::Test
     serve do |server|
       clients = { "/pieces?alice" => PIECES, "/rows?alice" => ROWS }.transform_keys { |path| ask_slowly(server, path) }
       Timeout.timeout(10) { 5.times { assert_equal "nobody", RawClient.get(server.port, "/").body } }
-      clients.each { |client, whole| assert_equal whole.hash, content(client).hash }
+      clients.each { |client, whole| assert_equal whole.hash, client.response.body.hash }
     ensure
       clients&.each_key(&:close)
+    end
+  end
+
+  def test_a_child_that_is_forked_meanwhile_and_goes_on_writes_nothing
+    serve do |server|
+      client = ask_slowly(server, "/forks?alice")
+      assert_equal "nobody", RawClient.get(server.port, "/").body
+      assert_equal PIECES.hash, client.response.body.hash
+    ensure
+      client&.close
+    end
+  end
+
+  def test_a_graceful_stop_sends_what_is_held
+    serve do |server|
+      client = ask_slowly(server, "/pieces?alice")
+      assert_equal "nobody", RawClient.get(server.port, "/").body
+      server.signal("TERM")
+      server.await(/SIGTERM/)
+      assert_equal PIECES.hash, client.response.body.hash
+      assert_predicate server.await_end, :success?
+    ensure
+      client&.close
     end
   end
 
@@ -73,7 +79,7 @@ class OneByOneTest < Minitest::Test
     serve do |server|
       client = ask_slowly(server, "/expires")
       assert_equal "nobody", RawClient.get(server.port, "/").body
-      rows = content(client)
+      rows = client.response.body
       assert_equal "end", rows.slice!(-3..)
       assert_equal Array.new(rows.bytesize / 10) { |i| i + 1 }, rows.split.map(&:to_i)
     ensure
@@ -96,7 +102,7 @@ class OneByOneTest < Minitest::Test
       client = ask_slowly(server, "/pieces?alice")
       server.await(/holding what the response is ahead of its client/)
       assert_equal "nobody", RawClient.get(server.port, "/").body
-      assert_raises(Errno::ECONNRESET, EOFError) { client.read.end_with?("0\r\n\r\n") ? nil : raise(EOFError) }
+      assert_raises(Errno::ECONNRESET, EOFError) { client.response }
     ensure
       client&.close
     end

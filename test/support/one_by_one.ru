@@ -32,6 +32,16 @@ class OneByOne
     end
   end
 
+  # In the midst of what it is ahead of a slow client it forks a child that goes on by itself.
+  Forking = Class.new do
+    def each(&block)
+      half = Export.new(100_000, PIECES / 2)
+      half.each(&block)
+      Process.wait(fork { half.each(&block) })
+      half.each(&block)
+    end
+  end
+
   # Ends its rows when the time is up, and goes on.
   Expiring = Class.new do
     def each
@@ -74,6 +84,7 @@ class OneByOne
     when "/pieces" then Export.new(100_000, PIECES)
     when "/expires" then Expiring.new
     when "/paced" then Paced.new(env["QUERY_STRING"])
+    when "/forks" then Forking.new
     when "/rows" then Export.new(10, ROWS)
     else [Thread.current[:store]]
     end

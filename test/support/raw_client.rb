@@ -31,8 +31,9 @@ class RawClient
 
   attr_reader :socket
 
-  def initialize(port)
-    @socket = TCPSocket.new("127.0.0.1", port)
+  # @param ahead [Integer, nil] about how many bytes the kernel takes that have not been read
+  def initialize(port, ahead: nil)
+    @socket = ahead ? connect_with(port, ahead) : TCPSocket.new("127.0.0.1", port)
     @socket.setsockopt(:TCP, :NODELAY, true)
   end
 
@@ -70,6 +71,14 @@ class RawClient
   end
 
   private
+
+  # It is TCP's window, which is told when connecting.
+  def connect_with(port, ahead)
+    Socket.new(:INET, :STREAM).tap do |socket|
+      socket.setsockopt(:SOCKET, :RCVBUF, ahead)
+      socket.connect(Addrinfo.tcp("127.0.0.1", port))
+    end
+  end
 
   def within_time(&block)
     Timeout.timeout(READ_MAX, &block)
