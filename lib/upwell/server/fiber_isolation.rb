@@ -22,6 +22,15 @@ module Upwell
         true
       end
 
+      # @param library [String] with its version
+      # @param shared [String] what it keeps by thread
+      # @param first [String] the version that can do otherwise
+      # @raise [ConfigurationError]
+      def self.refuse(library, shared, first)
+        raise ConfigurationError, "#{library} shares #{shared} between the requests of a thread; mode fibers needs #{first} or later: choose " \
+                                  "mode threads:N"
+      end
+
       def self.refuse_old_rails
         refuse_old("Active Record", ::ActiveRecord::VERSION, "database connections") if defined?(::ActiveRecord::VERSION)
         refuse_old("Rails", ::Rails::VERSION, "executions") if defined?(::Rails::VERSION)
@@ -30,8 +39,7 @@ module Upwell
       def self.refuse_old(name, version, shared)
         return if Gem::Version.new(version::STRING) >= Gem::Version.new(MIN.fetch(name))
 
-        raise ConfigurationError, "#{name} #{version::STRING} shares #{shared} between the requests of a thread; mode fibers needs " \
-                                  "#{MIN.fetch(name)} or later: choose mode threads:N"
+        refuse("#{name} #{version::STRING}", shared, MIN.fetch(name))
       end
       private_class_method :refuse_old
       private_class_method :refuse_old_rails

@@ -13,8 +13,7 @@ module Upwell
       def self.establish
         ::Sequel.extension(:fiber_concurrency) if defined?(::Sequel::DATABASES)
       rescue LoadError
-        raise ConfigurationError, "Sequel #{::Sequel::VERSION} shares database connections between the requests of a thread; " \
-                                  "mode fibers needs #{FIRST} or later: choose mode threads:N"
+        FiberIsolation.refuse("Sequel #{::Sequel::VERSION}", "database connections", FIRST)
       end
     end
   end
