@@ -36,7 +36,6 @@ static struct uw_request *new_request(struct uw_connection *connection)
     request->next = NULL;
     request->server = connection->server;
     request->connection = connection;
-    request->events = 0;
     request->user = NULL;
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;

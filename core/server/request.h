@@ -41,7 +41,6 @@ struct uw_request {
     struct uw_request *next; /* the handler's, for a queue */
     struct uw_server *server;
     struct uw_connection *connection; /* NULL once finished */
-    unsigned events;                  /* the handler's, for events that wait to be served */
     void *user;                       /* the handler's */
 
     struct uw_http_head head;

@@ -115,7 +115,7 @@ void *rb_uw_reactor_turns(void *reactor);
 void rb_uw_reactor_wake(void *reactor);
 
 /* Events of inline and fibers: appends `request` to those that are ready. */
-void rb_uw_reactor_enqueue(void *reactor, struct uw_request *request, enum uw_event event);
+void rb_uw_reactor_enqueue(void *reactor, struct uw_request *request);
 
 /* What is ready now has its turn; what it makes ready, after the loop's. */
 void rb_uw_reactor_begin_batch(struct rb_uw_reactor *reactor);

@@ -204,20 +204,13 @@ static VALUE reactor_listen(VALUE self, VALUE socket)
 
 /* Requests that wait for the application */
 
-static void append(struct rb_uw_requests *requests, struct uw_request *request)
+void rb_uw_reactor_enqueue(void *context, struct uw_request *request)
 {
+    struct rb_uw_requests *ready = &((struct rb_uw_reactor *)context)->ready;
+
     request->next = NULL;
-    *requests->last = request;
-    requests->last = &request->next;
-}
-
-void rb_uw_reactor_enqueue(void *context, struct uw_request *request, enum uw_event event)
-{
-    struct rb_uw_reactor *reactor = context;
-
-    if (!request->events)
-        append(&reactor->ready, request);
-    request->events |= event;
+    *ready->last = request;
+    ready->last = &request->next;
 }
 
 void rb_uw_reactor_begin_batch(struct rb_uw_reactor *reactor)

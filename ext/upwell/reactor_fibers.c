@@ -60,7 +60,7 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
     struct rb_uw_exchange *exchange = request->user;
 
     if (event != UW_EVENT_DRAINED)
-        rb_uw_reactor_enqueue(context, request, event);
+        rb_uw_reactor_enqueue(context, request);
     else if (exchange->drain)
         rb_uw_wait_end(exchange->drain);
     else /* a thread of the application waits */
@@ -169,7 +169,6 @@ static bool serve_batch(struct rb_uw_reactor *reactor, const struct pooled *pool
     while ((request = rb_uw_reactor_take(reactor))) {
         int state;
 
-        request->events = 0;
         reactor->busy++;
         state = rb_uw_service(reactor, request);
         reactor->busy--;

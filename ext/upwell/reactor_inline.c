@@ -7,15 +7,13 @@
 static void notify(void *context, struct uw_request *request, enum uw_event event)
 {
     if (event != UW_EVENT_DRAINED)
-        rb_uw_reactor_enqueue(context, request, event);
+        rb_uw_reactor_enqueue(context, request);
 }
 
 static void serve(struct rb_uw_reactor *reactor, struct uw_request *request)
 {
-    int state;
+    int state = rb_uw_service(reactor, request);
 
-    request->events = 0;
-    state = rb_uw_service(reactor, request);
     if (state)
         rb_jump_tag(state);
 }

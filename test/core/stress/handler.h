@@ -11,8 +11,6 @@
 
 enum step { STEP_HINT, STEP_HEAD, STEP_PIECE, STEP_END, STEP_HIJACK, STEP_LAST };
 
-#define PARKED 1U /* of a request's events: until it is drained */
-
 struct job {
     struct job *next;    /* in a queue */
     struct uw_list link; /* in all_jobs */
@@ -240,7 +238,7 @@ static bool give_piece(struct job *job, bool on_loop)
     atomic_fetch_add(&counts.drained, 1);
     if (!on_loop)
         return await_drained(job);
-    job->request->events = PARKED;
+    job->request->user = job;
     return false;
 }
 
@@ -375,15 +373,18 @@ static void check_content(const struct job *job)
     REQUIRE(body->length == 0 || memcmp(wanted, content, body->length) == 0);
 }
 
-/* A worker goes on by itself, perhaps before this: then its job may be gone already, the request is not. */
+/* Only a job of the loop waits for this, named by its request meanwhile: a worker goes on by itself, and its job may be
+ * gone by now. */
 static void resume(struct uw_request *request)
 {
-    if (request->events != PARKED) {
+    struct job *job = request->user;
+
+    if (!job) {
         tell_drained();
         return;
     }
-    request->events = 0;
-    pass_on(request->user);
+    request->user = NULL;
+    pass_on(job);
 }
 
 static void notify(void *context, struct uw_request *request, enum uw_event event)
@@ -397,7 +398,6 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
     }
     job = calloc(1, sizeof *job);
     REQUIRE(job && event == UW_EVENT_REQUEST);
-    request->user = job;
     job->request = request;
     job->plan = plan_of(strtoull(uw_request_text(request, request->head.path) + 1, NULL, 16));
     check_content(job);
