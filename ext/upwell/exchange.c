@@ -191,7 +191,7 @@ static VALUE close_body(VALUE argument)
 static VALUE close_or_report(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
-    VALUE error = NIL_P(exchange->closer) ? Qnil : error_of(close_body, argument);
+    VALUE error = error_of(close_body, argument);
 
     if (NIL_P(error))
         return Qnil;
@@ -280,6 +280,8 @@ static VALUE tell_finished(VALUE argument)
 
 static VALUE tell_application(VALUE argument)
 {
+    if (NIL_P(((struct rb_uw_exchange *)argument)->closer))
+        return tell_finished(argument);
     return rb_ensure(close_or_report, argument, tell_finished, argument);
 }
 
@@ -306,17 +308,19 @@ static VALUE give_back(VALUE argument)
     return rb_ensure(tell_application, argument, end_telling, argument);
 }
 
+/* After Thread#kill, or a throw that is caught further out. */
 static VALUE send_something(VALUE argument)
 {
-    const struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
-
-    if (!exchange->done && !exchange->hijacked)
-        error_of(send_error_of, argument); /* Thread#kill, or a throw that is caught further out */
+    error_of(send_error_of, argument);
     return Qnil;
 }
 
 static VALUE end_response(VALUE argument)
 {
+    const struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    if (exchange->done || exchange->hijacked)
+        return give_back(argument);
     return rb_ensure(send_something, argument, give_back, argument);
 }
 
@@ -331,6 +335,8 @@ static VALUE end_exchange(VALUE argument)
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
     rb_uw_end_callables(exchange);
+    if (NIL_P(exchange->lock))
+        return end_response(argument);
     return rb_ensure(rb_uw_await_users, exchange->lock, end_response, argument);
 }
 
@@ -352,20 +358,7 @@ static VALUE answer_and_complete(VALUE argument)
     return rb_ensure(answer_or_fail, argument, complete, argument);
 }
 
-/* The child of a fork within a request goes no further, and ends as it would behind the block of that fork: all that is
- * further out is its parent's. */
-static void carry_out(VALUE (*part)(VALUE), struct rb_uw_exchange *exchange)
-{
-    int state;
-
-    rb_protect(part, (VALUE)exchange, &state);
-    if (rb_uw_reactor_is_copy(exchange->reactor))
-        ruby_stop(state);
-    if (state)
-        rb_jump_tag(state);
-}
-
-void rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
+int rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
 {
     struct rb_uw_exchange exchange = {
         .reactor = reactor,
@@ -386,10 +379,16 @@ void rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
         .fiber = rb_fiber_current(),
         .began_ns = reactor->mode == &rb_uw_mode_threads ? uw_clock_ns() : reactor->busy_since_ns,
     };
+    int state;
 
     request->user = &exchange;
     add_to_serving(&exchange);
-    carry_out(answer_and_complete, &exchange);
+    rb_protect(answer_and_complete, (VALUE)&exchange, &state);
+    /* The child of a fork within a request goes no further, and ends as it would behind the block of that fork: all
+     * that is further out is its parent's. */
+    if (rb_uw_reactor_is_copy(reactor))
+        ruby_stop(state);
+    return state;
 }
 
 static bool has_loop(const struct rb_uw_reactor *reactor, const struct rb_uw_exchange *exchange)

@@ -51,20 +51,27 @@ static void log_stray_protected(VALUE error)
         rb_set_errinfo(Qnil);
 }
 
-/* One request */
-
-struct service {
-    struct rb_uw_reactor *reactor;
-    struct uw_request *request;
-};
-
-static VALUE serve(VALUE argument)
+/* Of a `state` of rb_protect: what was raised is logged, or the state returned of what is to end the thread. */
+static int end_or_log(int state)
 {
-    const struct service *service = (const struct service *)argument;
+    VALUE error;
 
-    rb_uw_serve(service->reactor, service->request);
-    return Qnil;
+    if (!state || ends_server(error = rb_errinfo()))
+        return state;
+    rb_set_errinfo(Qnil);
+    log_stray_protected(error);
+    return 0;
 }
+
+int rb_uw_protect(VALUE (*function)(VALUE), VALUE argument)
+{
+    int state;
+
+    rb_protect(function, argument, &state);
+    return end_or_log(state);
+}
+
+/* One request */
 
 /* Raises what was raised for the request. */
 static VALUE strike(VALUE argument)
@@ -78,42 +85,27 @@ static VALUE strike(VALUE argument)
     return Qnil;
 }
 
-/* Calls `function`. Returns whether it raised something: that is logged, or the state set of what is to end the thread.
- */
-static bool raises(VALUE (*function)(VALUE), VALUE argument, int *ending)
+static bool may_strike(const struct rb_uw_exchange *exchange)
 {
-    int state;
-    VALUE error;
+    return exchange->struck || rb_thread_interrupted(exchange->thread);
+}
 
-    *ending = 0;
-    rb_protect(function, argument, &state);
-    if (!state)
-        return false;
-    if (ends_server(error = rb_errinfo())) {
-        *ending = state;
-        return true;
-    }
-    rb_set_errinfo(Qnil);
-    log_stray_protected(error);
-    return true;
+static bool strikes(const struct rb_uw_exchange *exchange)
+{
+    int state, ending;
+
+    rb_protect(strike, (VALUE)exchange, &state);
+    ending = end_or_log(state);
+    if (ending)
+        rb_jump_tag(ending);
+    return state;
 }
 
 /* What comes too late for a request is nobody else's. */
 static void drop_interrupts(const struct rb_uw_exchange *exchange)
 {
-    int ending;
-
-    while (raises(strike, (VALUE)exchange, &ending))
-        if (ending)
-            rb_jump_tag(ending);
-}
-
-int rb_uw_protect(VALUE (*function)(VALUE), VALUE argument)
-{
-    int ending;
-
-    raises(function, argument, &ending);
-    return ending;
+    while (may_strike(exchange) && strikes(exchange))
+        ;
 }
 
 void rb_uw_service_begin(struct rb_uw_exchange *exchange)
@@ -133,9 +125,7 @@ void rb_uw_service_end(struct rb_uw_exchange *exchange)
 
 int rb_uw_service(struct rb_uw_reactor *reactor, struct uw_request *request)
 {
-    struct service service = {reactor, request};
-
-    return rb_uw_protect(serve, (VALUE)&service);
+    return end_or_log(rb_uw_serve(reactor, request));
 }
 
 /* Thread#raise */

@@ -84,8 +84,9 @@ void rb_uw_init_service(void);
 /* exchange.c */
 void rb_uw_init_exchange(void);
 
-/* Answers a request from beginning to end. Raises only what must end the thread, such as SystemExit. */
-void rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request);
+/* Answers a request from beginning to end. Returns the state, as rb_protect does, of what was raised beyond that: what
+ * must end the thread, such as SystemExit, or what struck while nothing could be answered with it. */
+int rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request);
 
 /* Whoever may wait while it uses the exchange holds this: a Mutex. The exchange does not end before. */
 VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange);
