@@ -3,6 +3,7 @@
 require_relative "server/database_pools"
 require_relative "server/fiber_i18n"
 require_relative "server/fiber_isolation"
+require_relative "server/fiber_sentry"
 require_relative "server/fiber_sequel"
 require_relative "server/file_size"
 require_relative "server/listeners"
@@ -103,6 +104,7 @@ module Upwell
       return settings unless settings.fetch(:mode) == :fibers
 
       FiberI18n.establish
+      FiberSentry.establish
       FiberSequel.establish
       isolated = FiberIsolation.establish
       limit = DatabasePools.size unless @configuration.fibers

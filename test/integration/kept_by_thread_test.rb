@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require_relative "../support/gem_bundle"
 
 # Libraries that keep by thread what belongs to a request, in mode fibers, where many requests share one.
 class KeptByThreadTest < Minitest::Test
@@ -9,6 +10,11 @@ class KeptByThreadTest < Minitest::Test
       clients = %w[de fr].map { |locale| Thread.new { RawClient.get(server.port, "/?#{locale}").body } }
       assert_equal %w[de fr], clients.map(&:value)
     end
+  end
+
+  def test_each_report_tells_of_its_own_request
+    assert_reports_are_apart({})
+    assert_reports_are_apart({ "LEVEL" => "fiber" })
   end
 
   def test_versions_that_cannot_do_otherwise_are_refused
@@ -29,5 +35,22 @@ class KeptByThreadTest < Minitest::Test
     ServerProcess.open("--mode", "fibers", app: "old_rails.ru", environment: { "OLD" => "Rails,7.0.8" }) do |server|
       assert_equal 200, RawClient.get(server.port, "/").status
     end
+  end
+
+  private
+
+  def assert_reports_are_apart(settings)
+    ServerProcess.open("--mode", "fibers", app: "../apps/sentry/config.ru",
+                                           environment: { **GemBundle.environment("sentry"), **settings }) do |server|
+      names = %w[a b c]
+      2.times do # the second time by fibers that have served
+        clients = names.map { |name| Thread.new { RawClient.get(server.port, "/?#{name}").body } }
+        assert_equal names.map { |name| report(name) }, clients.map(&:value)
+      end
+    end
+  end
+
+  def report(name)
+    [{}, { id: name }, { loaded: "yes", name: name }, [name]].inspect
   end
 end
