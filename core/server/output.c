@@ -179,6 +179,20 @@ bool uw_request_keeps_alive(const struct uw_request *request)
     return request->head.keep_alive && !atomic_load_explicit(&request->server->draining, memory_order_relaxed);
 }
 
+size_t uw_request_outgoing(const struct uw_request *request)
+{
+    const struct uw_connection *connection = request->connection;
+    size_t outgoing = atomic_load(&connection->outgoing_bytes);
+
+    UW_ASSERT_OWNER(&request->server->loop);
+    return connection->send.pending ? outgoing - connection->send.done : outgoing;
+}
+
+void uw_request_disconnect(struct uw_request *request)
+{
+    uw_connection_close(request->connection);
+}
+
 bool uw_request_await_drain(struct uw_request *request)
 {
     atomic_store(&request->await_drain, true);

@@ -98,6 +98,13 @@ const char *uw_request_remote(const struct uw_request *request);
 int uw_request_remote_port(const struct uw_request *request);
 const char *uw_request_local(const struct uw_request *request, int *port);
 
+/* How much of what was handed over has not been sent yet. On the loop's thread, before the request is finished. */
+size_t uw_request_outgoing(const struct uw_request *request);
+
+/* Closes the connection at once: the client is gone for the request, which remains to be finished. On the loop's
+ * thread. */
+void uw_request_disconnect(struct uw_request *request);
+
 /* Takes the connection away from the server once what was handed over has been sent, for which a client that does not
  * take its earlier answers gets no longer than UW_DETACH_NS: `detached->done` is called on the loop's thread, in a
  * later turn. The request remains to be finished, with an empty chunk. Any thread. */

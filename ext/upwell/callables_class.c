@@ -101,10 +101,12 @@ static VALUE early_hints_call(VALUE self, VALUE headers)
     chunk = rb_uw_response_early_hints(exchange->reactor->newline_values, headers);
     /* Which may have run Ruby, and so other threads: nothing below does. The exchange may be over. */
     request = rb_check_typeddata(self, &callable_type);
-    if (!request || !takes_hints(rb_uw_exchange_of(request)))
+    if (!request || !takes_hints(exchange = rb_uw_exchange_of(request))) {
         uw_chunk_free(chunk);
-    else
-        rb_uw_hand_over(rb_uw_exchange_of(request), chunk);
+    } else {
+        rb_uw_hand_over(exchange, chunk);
+        rb_uw_push(exchange);
+    }
     return Qnil;
 }
 

@@ -107,19 +107,31 @@ static unsigned framing_flag(const struct rb_uw_exchange *exchange)
     return to_close && !exchange->head_sent ? UW_CHUNK_TO_CLOSE : 0;
 }
 
-void rb_uw_flush(struct rb_uw_exchange *exchange)
+static void hand_over_chunk(struct rb_uw_exchange *exchange)
 {
-    struct uw_chunk *chunk;
+    struct uw_chunk *chunk = exchange->chunk;
 
-    if (rb_uw_is_ahead(exchange) && !rb_uw_catch_up(exchange))
-        return;
-    chunk = exchange->chunk;
     exchange->chunk = NULL;
     if (chunk) {
         chunk->flags = framing_flag(exchange);
         rb_uw_hand_over(exchange, chunk);
     }
     exchange->head_sent = true;
+}
+
+/* In mode inline the loop may have no other turn before the response has ended. */
+static bool is_urgent(const struct rb_uw_exchange *exchange)
+{
+    return exchange->reactor->mode == &rb_uw_mode_inline;
+}
+
+void rb_uw_flush(struct rb_uw_exchange *exchange, bool at_once)
+{
+    if (rb_uw_is_ahead(exchange) && !rb_uw_catch_up(exchange, at_once))
+        return;
+    hand_over_chunk(exchange);
+    if (at_once || is_urgent(exchange))
+        rb_uw_push(exchange);
     rb_uw_await_drain(exchange);
 }
 
@@ -140,6 +152,7 @@ void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
 
 static void finish_whole(struct rb_uw_exchange *exchange)
 {
+    rb_uw_refuse_broken(exchange);
     if (exchange->framing == RB_UW_SIZED && exchange->body_written < exchange->body_length)
         rb_raise(rb_eArgError, "the response says content-length %llu, but its body has only %llu bytes",
                  (unsigned long long)exchange->body_length, (unsigned long long)exchange->body_written);

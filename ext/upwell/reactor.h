@@ -128,17 +128,22 @@ void rb_uw_reactor_tell_changed(struct rb_uw_reactor *reactor);
  */
 void rb_uw_reactor_end(struct rb_uw_reactor *reactor);
 
-/* What the application computes for long must not hold back the answers before it. */
+/* What the application computes for long must not hold back the answers before it. The latter takes a turn of the loop
+ * in the midst of the application; what it brings has its turn later. */
 void rb_uw_reactor_flush_if_late(struct rb_uw_reactor *reactor);
 void rb_uw_reactor_flush(struct rb_uw_reactor *reactor);
 
-/* Sends a chunk, on the loop's thread; a piece of a longer response is seen by the client before the rest has been
- * computed. */
+/* Sends a chunk, on the loop's thread, where requests may wait and others have theirs sent together: a piece of a
+ * longer response leaves with this turn, or when it has waited for long. */
 void rb_uw_reactor_send(struct uw_request *request, struct uw_chunk *chunk);
 
 /* Hands a chunk over, on whichever thread; takes the request away from the exchange when it is flagged UW_CHUNK_FINISH.
  */
 void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk);
+
+/* Has the kernel have what was handed over, as far as it takes that at once; from other threads than the loop's it is
+ * on its way anyhow. */
+void rb_uw_push(struct rb_uw_exchange *exchange);
 
 /* Waits, without stopping anybody else, until little is outgoing; in mode inline only briefly. Raises Errno::EPIPE when
  * the client is gone. */
@@ -152,9 +157,13 @@ void rb_uw_hold_back(struct rb_uw_exchange *exchange);
 bool rb_uw_is_ahead(const struct rb_uw_exchange *exchange);
 
 /* Whether a client that was behind has caught up, with what was held handed over; otherwise the chunk is held, too, or
- * filled further. Raises what rb_uw_await_drain does, and SystemCallError where the file cannot be written. */
-bool rb_uw_catch_up(struct rb_uw_exchange *exchange);
+ * filled further. It is looked after now and then, and when `asked`. Raises what rb_uw_await_drain does; and once for
+ * all IOError or SystemCallError where no more can be held, with which the response is broken. */
+bool rb_uw_catch_up(struct rb_uw_exchange *exchange, bool asked);
 void rb_uw_hand_over_held(struct rb_uw_exchange *exchange);
+
+/* Raises IOError when the response is broken: pieces are missing from it. */
+void rb_uw_refuse_broken(const struct rb_uw_exchange *exchange);
 
 /* Takes the connection of `detachment` out of the server, and waits until that is done. */
 void rb_uw_detach_connection(struct rb_uw_detachment *detachment);
@@ -172,8 +181,7 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange);
 /* reactor_fibers.c */
 void rb_uw_init_reactor_fibers(void);
 
-/* service.c: serves what has come for `request`. Returns the state of what is to end the thread or the process, or 0.
- */
+/* service.c: serves `request`. Returns the state of what is to end the thread or the process, or 0. */
 int rb_uw_service(struct rb_uw_reactor *reactor, struct uw_request *request);
 
 /* From here to there, what other threads raise for the request interrupts it. The latter may be called again; it raises

@@ -245,13 +245,30 @@ void rb_uw_reactor_flush_if_late(struct rb_uw_reactor *reactor)
     reactor->flushed_ns = now_ns;
 }
 
+/* What is sent by a connection after something else has to wait for the end of that, which a turn finds out: it also
+ * finds out who has gone. */
+static void turn_and_flush(struct rb_uw_reactor *reactor)
+{
+    (void)uw_server_turn(&reactor->server, 0);
+    uw_loop_flush(&reactor->server.loop);
+    reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
+}
+
 /* Where the loop has a thread of its own, that does so in its own time. */
+static bool turns_here(const struct rb_uw_reactor *reactor)
+{
+    return pthread_equal(pthread_self(), reactor->thread) && !rb_uw_reactor_is_copy(reactor);
+}
+
 void rb_uw_reactor_flush(struct rb_uw_reactor *reactor)
 {
-    if (!pthread_equal(pthread_self(), reactor->thread))
-        return;
-    uw_server_flush(&reactor->server);
-    reactor->flushed_ns = reactor->server.loop.now_ns;
+    if (turns_here(reactor))
+        turn_and_flush(reactor);
+}
+
+static bool is_late(const struct rb_uw_reactor *reactor)
+{
+    return uw_clock_ns() - reactor->flushed_ns >= FLUSH_NS;
 }
 
 void rb_uw_reactor_send(struct uw_request *request, struct uw_chunk *chunk)
@@ -260,8 +277,8 @@ void rb_uw_reactor_send(struct uw_request *request, struct uw_chunk *chunk)
     bool last = chunk->flags & UW_CHUNK_FINISH;
 
     uw_request_send(request, chunk);
-    if (!last)
-        rb_uw_reactor_flush_if_late(reactor);
+    if (!last && is_late(reactor))
+        turn_and_flush(reactor);
 }
 
 void rb_uw_reactor_tell_changed(struct rb_uw_reactor *reactor)
@@ -454,6 +471,21 @@ void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk)
         exchange->request = NULL;
     }
     mode_here(reactor)->send(request, chunk);
+}
+
+/* Each turn finds out what has been sent, and sends what comes after that. */
+void rb_uw_push(struct rb_uw_exchange *exchange)
+{
+    size_t left, outgoing;
+
+    if (!turns_here(exchange->reactor))
+        return;
+    outgoing = uw_request_outgoing(exchange->request);
+    do {
+        left = outgoing;
+        turn_and_flush(exchange->reactor);
+        outgoing = uw_request_outgoing(exchange->request);
+    } while (outgoing && outgoing < left);
 }
 
 static void raise_if_lost(const struct rb_uw_exchange *exchange)

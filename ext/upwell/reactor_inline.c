@@ -1,7 +1,6 @@
 /* Mode inline: the application runs on the thread of the loop, which has the interpreter's lock while it does, once for
  * all requests of a turn. */
 #include "reactor.h"
-#include "server/connection.h"
 
 /* Of a client that has caught up nobody waits to hear. */
 static void notify(void *context, struct uw_request *request, enum uw_event event)
@@ -69,26 +68,13 @@ static void *turn_until_detached(void *argument)
     uw_request_detach(detachment->request, &detachment->detached);
     while (!detachment->done)
         if (uw_server_turn(&reactor->server, UW_FOREVER) && !detachment->done && uw_clock_ns() > end_ns)
-            uw_connection_close(detachment->request->connection);
+            uw_request_disconnect(detachment->request);
     return NULL;
 }
 
 static void detach(struct rb_uw_detachment *detachment)
 {
     rb_nogvl(turn_until_detached, detachment, NULL, NULL, 0);
-}
-
-/* A turn has it sent to the end, and finds out whether the client has gone. */
-static void send_on(struct uw_request *request, struct uw_chunk *chunk)
-{
-    struct rb_uw_reactor *reactor = request->server->handler.context;
-    int64_t flushed_ns = reactor->flushed_ns;
-
-    rb_uw_reactor_send(request, chunk);
-    if (reactor->flushed_ns == flushed_ns) /* more comes soon */
-        return;
-    (void)uw_server_turn(&reactor->server, 0);
-    uw_loop_flush(&reactor->server.loop);
 }
 
 /* What the application ran has ended. */
@@ -103,7 +89,7 @@ const struct rb_uw_mode rb_uw_mode_inline = {
     .open = rb_uw_reactor_open,
     .run = run,
     .close = close_nothing,
-    .send = send_on,
+    .send = uw_request_send,
     .await_drain = rb_uw_hold_back,
     .detach = detach,
 };

@@ -87,11 +87,12 @@ static struct rb_uw_exchange *open_exchange(VALUE self)
 
     if (stream->closed)
         rb_raise(rb_eIOError, "the response stream is closed");
+    rb_uw_refuse_broken(stream->exchange);
     return stream->exchange;
 }
 
 struct writing {
-    VALUE self, piece; /* nil: only what has not been sent yet */
+    VALUE self, piece; /* nil: what has not been sent yet is, at once */
 };
 
 static VALUE write_piece(VALUE argument)
@@ -101,7 +102,7 @@ static VALUE write_piece(VALUE argument)
 
     if (!NIL_P(writing->piece))
         rb_uw_write(exchange, writing->piece);
-    rb_uw_flush(exchange);
+    rb_uw_flush(exchange, NIL_P(writing->piece));
     return Qnil;
 }
 
@@ -122,6 +123,7 @@ static void write_alone(VALUE self, VALUE piece)
     }
     refuse_other_threads(get(self));
     write_piece((VALUE)&writing);
+    rb_thread_check_ints(); /* while some are pending, nobody looks after the client, and `each` may never check */
 }
 
 void rb_uw_stream_write(VALUE self, VALUE piece)
@@ -131,12 +133,16 @@ void rb_uw_stream_write(VALUE self, VALUE piece)
 }
 
 /*
- * Writes and sends. Waits while the client does not keep up. Any thread and request may write, but in mode +inline+.
+ * Writes and sends: in mode +inline+ before this returns, in +fibers+ when the request waits next or after a
+ * millisecond, or see #flush. Waits while the client does not keep up; in mode +inline+ for 20 ms, and what comes then
+ * is held until it does. Any thread and request may write, but in mode +inline+.
  *
  * @param pieces [Array<String>]
  * @return [Integer] bytes written
- * @raise [IOError] when closed; in mode +inline+ when called by another thread than the one that serves, or when the
- * client is too far behind
+ * @raise [IOError] when closed; in mode +inline+ when called by another thread than the one that serves, when the
+ * client is too far behind, or after such a failure: the response is cut
+ * @raise [SystemCallError] in mode +inline+ when what the response is ahead of its client cannot be held, as on a full
+ * disk: the response is cut
  * @raise [Errno::EPIPE] when the client is gone
  */
 static VALUE stream_write(int argc, VALUE *argv, VALUE self)
@@ -164,10 +170,11 @@ static VALUE stream_append(VALUE self, VALUE piece)
 }
 
 /*
- * Sends the head of the response, if nothing has been sent yet.
+ * Sends what has been written, and the head of the response, before it returns, whatever the request does next; as far
+ * as the client takes it. From other threads than the server's own it is on its way by then. Waits as #write does.
  *
  * @return [self]
- * @raise [IOError] when closed
+ * @raise [IOError, SystemCallError] as #write does
  */
 static VALUE stream_flush(VALUE self)
 {

@@ -32,6 +32,7 @@ struct rb_uw_exchange {
     struct uw_body held;      /* inline: what the response is ahead of its client */
     int64_t waited_ns;        /* inline: for the client */
     bool behind;              /* inline: the client is; what comes now is held */
+    bool broken;              /* inline: it could not be */
     uint64_t body_length, body_written;
     enum rb_uw_framing {
         RB_UW_NO_BODY,
@@ -145,8 +146,8 @@ void rb_uw_body_send(struct rb_uw_exchange *exchange);
 /* Appends one framed piece of the body to exchange->chunk. */
 void rb_uw_write(struct rb_uw_exchange *exchange, VALUE piece);
 
-/* Sends what has been appended; waits while the client does not keep up. */
-void rb_uw_flush(struct rb_uw_exchange *exchange);
+/* Sends what has been appended, before this returns when `at_once`; waits while the client does not keep up. */
+void rb_uw_flush(struct rb_uw_exchange *exchange, bool at_once);
 
 /* Ends the response: whole, or broken with UW_CHUNK_ABORT among the flags. */
 void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags);

@@ -66,12 +66,46 @@ class OneByOneTest < Minitest::Test
     serve do |server|
       Dir.mktmpdir do |folder|
         RawClient.open(server.port) do |client|
-          client.write("GET /paced?#{folder}/go HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-          Timeout.timeout(5) { nil until client.socket.gets.include?("two") }
-          File.write("#{folder}/go", "")
-          assert_includes client.read_all, "three"
+          client.write("GET /paced?#{folder} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+          %w[one three].each do |piece|
+            Timeout.timeout(5) { nil until client.socket.gets.include?(piece) }
+            File.write("#{folder}/#{piece}", "")
+          end
+          assert_includes client.read_all, "four"
         end
       end
+    end
+  end
+
+  # Who was behind, and reads on, gets a little that comes then, too.
+  def test_a_client_that_has_caught_up_gets_each_piece
+    serve do |server|
+      %w[/ticks /flushes].each do |path|
+        after_a_burst(server, path) do |client, folder|
+          Timeout.timeout(10) { nil until client.socket.gets.include?("tick") }
+          File.write("#{folder}/go", "")
+          assert_match(/\A(?:[04]\r\n|\r\n|tick)*\z/, client.read_all)
+        end
+      end
+    end
+  end
+
+  def test_a_client_that_leaves_a_trickle_is_noticed
+    serve do |server|
+      %w[/ticks /flushes].each do |path|
+        after_a_burst(server, path) { |client, _| client.close }
+        server.await(/the client of a trickle has left/)
+      end
+    end
+  end
+
+  def after_a_burst(server, path)
+    Dir.mktmpdir do |folder|
+      client = ask_slowly(server, "#{path}?#{folder}")
+      Timeout.timeout(10) { sleep 0.01 until File.exist?("#{folder}/burst") }
+      yield client, folder
+    ensure
+      client.close
     end
   end
 

@@ -19,6 +19,7 @@ end
 class OneByOne
   PIECES = 400
   ROWS = 100_000
+  BURST = ["." * 100_000] * 40
   Who = Struct.new(:env) do
     def each
       yield [Thread.current[:store], Thread.current.thread_variable_get(:store)].inspect
@@ -54,15 +55,50 @@ class OneByOne
     end
   end
 
-  # The last piece waits for a file.
-  Paced = Struct.new(:path) do
+  # Waits for files that its client makes when it has the pieces before.
+  Paced = Struct.new(:folder) do
     def each
-      %w[one two].each do |piece|
-        yield piece
+      yield "one"
+      sleep 0.01 until File.exist?("#{folder}/one")
+      yield "two"
+      yield "three"
+      sleep 0.01 until File.exist?("#{folder}/three")
+      yield "four"
+    end
+  end
+
+  # More than its client takes, and then, until that has made a file, a little now and then.
+  Trickling = Class.new do
+    def initialize(folder)
+      @folder = folder
+    end
+
+    def call(stream)
+      BURST.each { |piece| stream.write(piece) }
+      File.write("#{@folder}/burst", "")
+      trickle(stream)
+    rescue Errno::EPIPE
+      warn "the client of a trickle has left"
+      raise
+    end
+  end
+
+  Ticking = Class.new(Trickling) do
+    def trickle(stream)
+      until File.exist?("#{@folder}/go")
+        stream.write("tick")
         sleep 0.01
       end
-      sleep 0.01 until File.exist?(path)
-      yield "three"
+    end
+  end
+
+  Flushing = Class.new(Trickling) do
+    def trickle(stream)
+      stream.write("tick")
+      until File.exist?("#{@folder}/go")
+        sleep 0.01
+        stream.flush
+      end
     end
   end
 
@@ -84,6 +120,8 @@ class OneByOne
     when "/pieces" then Export.new(100_000, PIECES)
     when "/expires" then Expiring.new
     when "/paced" then Paced.new(env["QUERY_STRING"])
+    when "/ticks" then Ticking.new(env["QUERY_STRING"])
+    when "/flushes" then Flushing.new(env["QUERY_STRING"])
     when "/forks" then Forking.new
     when "/rows" then Export.new(10, ROWS)
     else [Thread.current[:store]]
