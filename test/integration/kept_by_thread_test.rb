@@ -20,11 +20,21 @@ class KeptByThreadTest < Minitest::Test
   def test_versions_that_cannot_do_otherwise_are_refused
     { "ActiveRecord,7.0.8.7" => /Active Record 7\.0\.8\.7 shares database connections .* mode fibers needs 7\.1 or later: choose mode threads:N/,
       "Rails,6.1.7.10" => /Rails 6\.1\.7\.10 shares executions .* mode fibers needs 7\.0 or later/ }.each do |old, pattern|
-      command = ServerProcess.command("-p", "0", File.join(ServerProcess::APPS, "old_rails.ru"))
-      text, status = Open3.capture2e({ "OLD" => old }, *command)
-      refute_predicate status, :success?
-      assert_match(pattern, text)
-      assert_equal 1, text.lines.size, text
+      assert_refused(pattern, "old_rails.ru", { "OLD" => old })
+    end
+    assert_refused(/Sequel 5\.31\.0 shares database connections .* mode fibers needs 5\.32 or later/, *sequel({ "OLD" => "5.31.0" }))
+  end
+
+  def test_one_connection_of_sequel_for_all_is_refused
+    assert_refused(/single_threaded shares one database connection .* choose mode inline/, *sequel({ "SINGLE_THREADED" => "1" }))
+  end
+
+  def test_as_many_requests_at_once_as_sequel_has_connections
+    app, environment = sequel({ "OLD" => "5.32.0" })
+    ServerProcess.open("--mode", "fibers", app: app, environment: environment) do |server|
+      assert_match(/at most 2 requests at once, as many as the database pool has connections/, server.lines.join)
+      clients = Array.new(6) { Thread.new { RawClient.get(server.port, "/").status } }
+      assert_equal [200], clients.map(&:value).uniq
     end
   end
 
@@ -38,6 +48,24 @@ class KeptByThreadTest < Minitest::Test
   end
 
   private
+
+  # What serves, where it should not, is ended.
+  def assert_refused(pattern, app, environment)
+    reader, writer = IO.pipe
+    path = File.join(ServerProcess::APPS, app)
+    pid = ProcessGroup.spawn(environment, *ServerProcess.command("-b", "127.0.0.1", "-p", "0", path), out: writer, err: writer)
+    writer.close
+    text = Timeout.timeout(ServerProcess::START_MAX) { reader.read }
+    refute_predicate ProcessGroup.wait(pid), :success?
+    assert_match(pattern, text)
+    assert_equal 1, text.lines.size, text
+  ensure
+    ProcessGroup.kill(pid)
+  end
+
+  def sequel(settings)
+    ["../apps/sequel/config.ru", { **GemBundle.environment("sequel"), **settings }]
+  end
 
   def assert_reports_are_apart(settings)
     ServerProcess.open("--mode", "fibers", app: "../apps/sentry/config.ru",

@@ -2,17 +2,27 @@
 
 module Upwell
   class Server
-    # Active Record's connection pools, where the application has some.
+    # The connection pools of Active Record and of Sequel, where the application has some.
     module DatabasePools
       # @return [Integer, nil] how many requests may have a connection of each pool at once; nil: no pool sets a limit
       def self.size
-        handler.connection_pool_list(:all).filter_map(&:size).min if active_record?
+        [*active_record_sizes, *sequel_sizes].min
       end
 
       # Gives back the connections that were taken while the application was loaded.
       def self.release
         handler.clear_active_connections!(:all) if active_record?
       end
+
+      def self.active_record_sizes
+        handler.connection_pool_list(:all).filter_map(&:size) if active_record?
+      end
+      private_class_method :active_record_sizes
+
+      def self.sequel_sizes
+        ::Sequel::DATABASES.map { |database| database.pool.max_size } if defined?(::Sequel::DATABASES)
+      end
+      private_class_method :sequel_sizes
 
       def self.active_record?
         defined?(::ActiveRecord::Base)
