@@ -35,7 +35,7 @@ class ClusterTest < Minitest::Test
     within do
       app.await_booting
       yield pid
-      Process.wait2(pid).last
+      ProcessGroup.wait(pid)
     end
   end
 
@@ -181,7 +181,7 @@ class ClusterTest < Minitest::Test
       await_request_in(log, socket)
     ensure
       Process.kill("TERM", pid)
-      assert_predicate Process.wait2(pid).last, :success?
+      assert_predicate ProcessGroup.wait(pid), :success?
       refute_path_exists socket
     end
   end

@@ -30,7 +30,7 @@ class LogTest < Minitest::Test
       yield folder, [pid, *File.read("/proc/#{pid}/task/#{pid}/children").split.map(&:to_i)], socket
     ensure
       Process.kill("TERM", pid)
-      assert_predicate Process.wait2(pid).last, :success?
+      assert_predicate ProcessGroup.wait(pid), :success?
     end
   end
 
@@ -81,10 +81,10 @@ class LogTest < Minitest::Test
         [4096, 1].each { |bytes| nil until log.write_nonblock("x" * bytes, exception: false) == :wait_writable }
         yield pid, socket, log
         Process.kill("TERM", pid)
-        assert_predicate within { Process.wait2(pid).last }, :success?
+        assert_predicate within { ProcessGroup.wait(pid) }, :success?
         pid = nil
       ensure
-        pid && Process.kill("KILL", pid) && Process.wait(pid)
+        pid && Process.kill("KILL", pid) && ProcessGroup.wait(pid)
       end
     end
   end

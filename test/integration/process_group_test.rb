@@ -56,8 +56,16 @@ class ProcessGroupTest < Minitest::Test
       group = Timeout.timeout(ServerProcess::START_MAX) { reader.gets }.to_i
       assert_equal 3, members(group).size
       Process.kill("TERM", tests)
-      Process.wait(tests)
+      ProcessGroup.wait(tests)
       await_end(group)
     end
+  end
+
+  # Whoever has its number next must not be killed.
+  def test_a_group_that_was_waited_for_is_forgotten
+    pid = ProcessGroup.spawn(RbConfig.ruby, "-e", "spawn('sleep', '60')")
+    assert_predicate ProcessGroup.wait(pid), :success?
+    await_end(pid)
+    refute_includes ProcessGroup.instance_variable_get(:@started), pid
   end
 end

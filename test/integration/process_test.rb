@@ -85,7 +85,7 @@ class ProcessTest < Minitest::Test
       Timeout.timeout(20) { sleep 0.02 until File.exist?(log) }
     ensure
       Process.kill("TERM", pid)
-      Process.wait(pid)
+      ProcessGroup.wait(pid)
     end
   end
 
@@ -97,7 +97,7 @@ class ProcessTest < Minitest::Test
         pid = ProcessGroup.spawn(*ServerProcess.command("-b", "unix:#{path}", *arguments, HELLO), out: "/dev/full", err: "/dev/full")
         assert_match(/\AHTTP\/1.1 200 OK/, ask_through(path))
         Process.kill("TERM", pid)
-        assert_predicate Process.wait2(pid).last, :success?
+        assert_predicate ProcessGroup.wait(pid), :success?
       end
     end
   end
@@ -131,7 +131,7 @@ class ProcessTest < Minitest::Test
         client.close
       end
       Process.kill("TERM", pid)
-      Process.wait(pid)
+      ProcessGroup.wait(pid)
       refute_path_exists path
     end
   end

@@ -30,8 +30,7 @@ class ExampleProcess
   # @return [Process::Status]
   def stop
     Process.kill("TERM", @pid)
-    _, @status = Process.wait2(@pid)
-    @status
+    @status = ProcessGroup.wait(@pid)
   end
 
   def kill
@@ -39,7 +38,7 @@ class ExampleProcess
     return if @status
 
     Process.kill("KILL", @pid)
-    _, @status = Process.wait2(@pid)
+    @status = ProcessGroup.wait(@pid)
   end
 
   private

@@ -38,7 +38,7 @@ class NginxProcess
 
   def close
     Process.kill("TERM", @pid)
-    Process.wait(@pid)
+    ProcessGroup.wait(@pid)
     FileUtils.rm_rf(@dir)
   end
 

@@ -12,11 +12,17 @@ module ProcessGroup
       Process.spawn(*command, **options, pgroup: true).tap { |pid| @started << pid }
     end
 
+    # Waits for the first of a group, and ends whoever it has left behind: from then on the number may be another group's.
+    #
+    # @return [Process::Status]
+    def wait(pid)
+      Process.wait2(pid).last.tap { kill(pid) }
+    end
+
     # Ends whoever is left of a group. The first of them is still to be waited for.
     def kill(pid)
-      return unless pid
+      return unless @started.delete(pid)
 
-      @started.delete(pid)
       Process.kill("KILL", -pid)
     rescue Errno::ESRCH
       nil # nobody is
