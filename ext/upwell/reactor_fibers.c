@@ -12,7 +12,7 @@ static ID id_aset, id_keys, id_new, id_no_stack;
 #if RB_UW_RUBY(3, 2)
 static ID id_storage;
 #endif
-static VALUE cFiber, mKeeping;
+static VALUE cFiber;
 
 /*
  * Fiber.set_scheduler, which closes the scheduler that there is: not that of a server, under its requests.
@@ -33,6 +33,8 @@ static VALUE set_scheduler(VALUE self, VALUE scheduler)
 
 void rb_uw_init_reactor_fibers(void)
 {
+    VALUE keeping;
+
     id_aset = rb_intern("[]=");
     id_keys = rb_intern("keys");
     id_new = rb_intern("new");
@@ -43,9 +45,12 @@ void rb_uw_init_reactor_fibers(void)
     cFiber = rb_path2class("Fiber");
 
     /* Document-module: Upwell::Reactor::Keeping
-     * Is prepended to the methods of Fiber itself by a server in mode fibers. */
-    mKeeping = rb_define_module_under(rb_path2class("Upwell::Reactor"), "Keeping");
-    rb_define_method(mKeeping, "set_scheduler", set_scheduler, 1);
+     * Is prepended to the methods of Fiber itself now: an application may freeze it. */
+    keeping = rb_define_module_under(rb_path2class("Upwell::Reactor"), "Keeping");
+    rb_ext_ractor_safe(true); /* where others have schedulers of their own */
+    rb_define_method(keeping, "set_scheduler", set_scheduler, 1);
+    rb_ext_ractor_safe(false);
+    rb_prepend_module(rb_singleton_class(cFiber), keeping);
 }
 
 static struct rb_uw_scheduler *scheduler_of(struct rb_uw_reactor *reactor)
@@ -343,7 +348,6 @@ static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    rb_prepend_module(rb_singleton_class(cFiber), mKeeping);
     RB_OBJ_WRITE(self, &reactor->scheduler, rb_uw_scheduler_new(&reactor->server.loop));
     rb_fiber_scheduler_set(reactor->scheduler);
     reactor->fiber_scheduler = scheduler_of(reactor);

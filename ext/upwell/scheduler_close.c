@@ -65,10 +65,14 @@ static VALUE close_for_waiting(VALUE self)
 void rb_uw_init_scheduler_close(VALUE cScheduler)
 {
     /* Document-module: Upwell::Scheduler::Closing
-     * Is prepended to IO before Ruby 4.0, which tells a scheduler itself of an IO that is closed. */
+     * Is prepended to IO before Ruby 4.0, which tells a scheduler itself of an IO that is closed; now, as an
+     * application may freeze IO. */
     VALUE closing = rb_define_module_under(cScheduler, "Closing");
 
+    rb_ext_ractor_safe(true); /* where there is no scheduler of ours */
     rb_define_method(closing, "close", close_for_waiting, 0);
+    rb_ext_ractor_safe(false);
+    rb_prepend_module(rb_cIO, closing);
 }
 
 #endif

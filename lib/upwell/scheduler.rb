@@ -25,7 +25,6 @@ module Upwell
       @workers = WorkerPool.new
       ForkedEnd.prepare
       @mappings_max = mappings_max
-      IO.prepend(Closing) if self.class.const_defined?(:Closing)
     end
 
     # For everything that looks a host's name up: done on a thread, as the system's resolver blocks.
