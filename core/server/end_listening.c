@@ -48,22 +48,27 @@ static int accept_next(int fd)
     return client;
 }
 
-/* Whether the last packet of a TCP handshake arrives that was under way when clients were held off. */
+/* Whether the last packet of a TCP handshake may have arrived that was under way when clients were held off. */
 static bool another_comes(const struct uw_listener *listener, int64_t until_ns)
 {
     struct pollfd polled = {.fd = listener->accept.fd, .events = POLLIN};
     int64_t left_ns = until_ns - uw_clock_ns();
+    int came;
 
-    return is_tcp(listener) && left_ns > 0 && poll(&polled, 1, (int)(left_ns / UW_NS_PER_MS) + 1) > 0;
+    if (!is_tcp(listener) || left_ns <= 0)
+        return false;
+    came = poll(&polled, 1, (int)(left_ns / UW_NS_PER_MS) + 1);
+    return came > 0 || (came < 0 && errno == EINTR);
 }
 
-/* The next client, or -1. */
+/* The next client, or -1. Other processes may have accepted the one that came. */
 static int accept_last(const struct uw_listener *listener, int64_t until_ns)
 {
-    int client = accept_next(listener->accept.fd);
+    int client;
 
-    if (client < 0 && errno == EAGAIN && another_comes(listener, until_ns))
+    do
         client = accept_next(listener->accept.fd);
+    while (client < 0 && errno == EAGAIN && another_comes(listener, until_ns));
     return client;
 }
 

@@ -1,6 +1,8 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -13,6 +15,8 @@
 #define TURN_NS (UW_NS_PER_SECOND / 100)
 #define PATIENCE_SECONDS 60
 #define ROUNDS 50
+#define SIGNALS 4
+#define SIGNAL_PAUSE_US 1000
 #define MOMENTS 6 /* turns of a server that drains after which a client comes */
 
 static const struct uw_server_settings settings = {
@@ -99,6 +103,64 @@ TEST(who_is_connected_when_listening_ends_is_taken_in_and_others_are_refused)
     for (int i = 0; uw_backends[i]; i++)
         if (!uw_backend_probe(uw_backends[i]))
             listening_ends(uw_backends[i]->name, true);
+}
+
+static void nothing(int number)
+{
+    (void)number;
+}
+
+struct late_client {
+    pthread_t server;
+    int fd;
+};
+
+/* Sends signals to whoever waits for it first. */
+static void *complete_handshake(void *argument)
+{
+    const struct late_client *client = argument;
+
+    for (int i = 0; i < SIGNALS; i++) {
+        (void)usleep(SIGNAL_PAUSE_US);
+        CHECK_EQUAL(0, pthread_kill(client->server, SIGUSR1));
+    }
+    (void)send(client->fd, "G", 1, MSG_NOSIGNAL); /* fails when it comes too late */
+    return NULL;
+}
+
+/* Whose handshake is completed by its first byte. */
+static bool is_served_who_comes_after_signals(void)
+{
+    int listener = listen_on_loopback(), seconds = 1;
+    struct late_client client = {.server = pthread_self()};
+    pthread_t thread;
+    bool served;
+
+    CHECK_EQUAL(0, setsockopt(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds));
+    open_server(&one, "poll", listener);
+    client.fd = connect_to(listener);
+    CHECK_EQUAL(0, pthread_create(&thread, NULL, complete_handshake, &client));
+    uw_server_end_listening(&one);
+    CHECK_EQUAL(0, pthread_join(thread, NULL));
+    CHECK_EQUAL(0, uw_server_turn(&one, 0));
+    served = one.counts.accepted == 1;
+    close(client.fd);
+    uw_server_close(&one);
+    close(listener);
+    return served;
+}
+
+/* In one round of many: where the machine is busy, the client comes too late. */
+TEST(a_signal_does_not_end_the_wait_for_handshakes_when_listening_ends)
+{
+    struct sigaction before, action = {.sa_handler = nothing};
+    int served = 0;
+
+    CHECK_EQUAL(0, sigaction(SIGUSR1, &action, &before));
+    for (int i = 0; i < ROUNDS && !served; i++)
+        served += is_served_who_comes_after_signals();
+    CHECK_EQUAL(1, served);
+    CHECK_EQUAL(0, sigaction(SIGUSR1, &before, NULL));
 }
 
 static atomic_bool ended;
