@@ -123,7 +123,6 @@ static void write_alone(VALUE self, VALUE piece)
     }
     refuse_other_threads(get(self));
     write_piece((VALUE)&writing);
-    rb_thread_check_ints(); /* while some are pending, nobody looks after the client, and `each` may never check */
 }
 
 void rb_uw_stream_write(VALUE self, VALUE piece)

@@ -141,4 +141,26 @@ class OneByOneTest < Minitest::Test
       client&.close
     end
   end
+
+  # Nor does it pass for whole, whatever is written to it afterwards.
+  def test_a_response_of_which_a_piece_was_not_held_takes_no_more
+    serve("TMPDIR" => "/nowhere") do |server|
+      client = ask_slowly(server, "/stubborn?alice")
+      assert_match(/\A\["No such file[^"]+", "the response is cut[^"]+"\]\Z/, server.await(/not taken: (.*)/)[1])
+      assert_raises(Errno::ECONNRESET, EOFError) { client.response }
+      assert_equal "nobody", RawClient.get(server.port, "/").body
+    ensure
+      client&.close
+    end
+  end
+
+  def test_what_another_thread_raises_comes_between_pieces_that_are_made_without_ruby
+    serve do |server|
+      client = ask_slowly(server, "/cycles?alice")
+      assert_equal "the time is up", server.await(/the time is up|holds no more/)[0]
+      assert_equal "nobody", RawClient.get(server.port, "/").body
+    ensure
+      client&.close
+    end
+  end
 end

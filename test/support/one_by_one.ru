@@ -55,6 +55,27 @@ class OneByOne
     end
   end
 
+  # Tries again whenever a piece is not taken.
+  Stubborn = Class.new do
+    def each
+      errors = Array.new(PIECES) do
+        yield Thread.current[:store].ljust(100_000, ".")
+      rescue SystemCallError, IOError => e
+        e.message
+      end
+      warn "not taken: #{errors.grep(String).chunk_while(&:==).map(&:first).inspect}"
+    end
+  end
+
+  # For ever, and within C.
+  Cycling = Class.new do
+    def each(&block)
+      thread = Thread.current
+      Thread.new { thread.raise("the time is up") }
+      [Thread.current[:store].ljust(100_000, ".")].cycle(&block)
+    end
+  end
+
   # Waits for files that its client makes when it has the pieces before.
   Paced = Struct.new(:folder) do
     def each
@@ -120,6 +141,8 @@ class OneByOne
     when "/pieces" then Export.new(100_000, PIECES)
     when "/expires" then Expiring.new
     when "/paced" then Paced.new(env["QUERY_STRING"])
+    when "/stubborn" then Stubborn.new
+    when "/cycles" then Cycling.new
     when "/ticks" then Ticking.new(env["QUERY_STRING"])
     when "/flushes" then Flushing.new(env["QUERY_STRING"])
     when "/forks" then Forking.new
