@@ -40,21 +40,15 @@ static VALUE ruby_socket(int fd)
     return rb_funcall(rb_path2class(class), id_for_fd, 1, INT2NUM(fd));
 }
 
-static VALUE detach_connection(VALUE argument)
-{
-    rb_uw_detach_connection((struct rb_uw_detachment *)argument);
-    return Qnil;
-}
-
 struct making {
-    struct uw_detached *detached;
+    struct rb_uw_detachment *detachment;
     VALUE io; /* once there is one: then the descriptor is its own */
 };
 
 static VALUE make_io(RB_BLOCK_CALL_FUNC_ARGLIST(unused, argument))
 {
     struct making *making = (struct making *)argument;
-    struct uw_detached *detached = making->detached;
+    struct uw_detached *detached = &making->detachment->detached;
     VALUE sent_ahead = rb_str_new(detached->bytes, (long)detached->length);
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
@@ -74,23 +68,45 @@ static VALUE make_io_uninterrupted(VALUE making)
     return rb_block_call(rb_cThread, id_handle_interrupt, 1, &mask, make_io, making);
 }
 
+/* Not interruptible as long as the loop refers to this stack, which ends soon, within UW_DETACH_NS. A trap handler may
+ * have forked meanwhile. */
+static VALUE take_out(VALUE argument)
+{
+    struct making *making = (struct making *)argument;
+
+    rb_uw_detach_connection(making->detachment);
+    if (making->detachment->detached.fd >= 0)
+        make_io_uninterrupted(argument);
+    rb_uw_refuse_copy(making->detachment->reactor);
+    return making->io;
+}
+
+/* To close it would not end it for the client where a child process has it, too. */
 static VALUE shut_down_and_close(VALUE io)
 {
     (void)shutdown(rb_io_descriptor(io), SHUT_RDWR); /* fails when the client has gone */
     return rb_io_close(io);
 }
 
-/* Of a copy it is the parent's connection. */
-static void close_unowned(const struct making *making, bool copy)
+void rb_uw_detached_close(const struct rb_uw_reactor *reactor, VALUE io)
 {
     int ignored;
 
-    if (making->detached->fd >= 0 && copy)
-        close(making->detached->fd);
-    else if (making->detached->fd >= 0)
-        uw_hang_up(making->detached->fd);
+    rb_protect(rb_uw_reactor_is_copy(reactor) ? rb_io_close : shut_down_and_close, io, &ignored);
+}
+
+/* Of a copy it is the parent's connection. */
+static void close_unowned(const struct making *making)
+{
+    const struct rb_uw_reactor *reactor = making->detachment->reactor;
+    int fd = making->detachment->detached.fd;
+
+    if (fd >= 0 && rb_uw_reactor_is_copy(reactor))
+        close(fd);
+    else if (fd >= 0)
+        uw_hang_up(fd);
     if (!NIL_P(making->io))
-        rb_protect(copy ? rb_io_close : shut_down_and_close, making->io, &ignored);
+        rb_uw_detached_close(reactor, making->io);
 }
 
 /* What is raised meanwhile finds the connection in nobody's hands. */
@@ -101,18 +117,15 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
         .reactor = exchange->reactor,
         .request = exchange->request,
     };
-    struct making making = {&detachment.detached, Qnil};
+    struct making making = {&detachment, Qnil};
     int state;
 
-    /* Not interruptible: it ends soon, within UW_DETACH_NS of the loop's, which refers to this stack until then. */
-    rb_protect(detach_connection, (VALUE)&detachment, &state);
-    if (!state && detachment.detached.fd >= 0)
-        rb_protect(make_io_uninterrupted, (VALUE)&making, &state);
+    rb_protect(take_out, (VALUE)&making, &state);
     free(detachment.detached.bytes);
     if (state) {
         VALUE error = rb_errinfo();
 
-        close_unowned(&making, rb_uw_reactor_is_copy(exchange->reactor));
+        close_unowned(&making);
         rb_uw_unwind(state, error);
     }
     return making.io;

@@ -268,22 +268,17 @@ static VALUE call_hijacker(VALUE argument)
     return rb_funcall(hijack->callable, id_call, 1, hijack->io);
 }
 
-static VALUE close_io(VALUE io)
-{
-    return rb_io_close(io);
-}
-
 /* Of an application that failed with the connection in its hands the client must not wait for more. */
-static void give_connection(VALUE callable, VALUE io)
+static void give_connection(const struct rb_uw_exchange *exchange, VALUE io)
 {
-    struct hijack hijack = {callable, io};
-    int state = 0, ignored;
+    struct hijack hijack = {exchange->hijacker, io};
+    int state = 0;
 
     rb_protect(call_hijacker, (VALUE)&hijack, &state);
     if (state) {
         VALUE error = rb_errinfo();
 
-        rb_protect(close_io, io, &ignored);
+        rb_uw_detached_close(exchange->reactor, io);
         rb_uw_unwind(state, error);
     }
     RB_GC_GUARD(hijack.io);
@@ -304,7 +299,7 @@ static void send_hijack(struct rb_uw_exchange *exchange)
     if (NIL_P(io))
         return;
     exchange->hijacked = true;
-    give_connection(exchange->hijacker, io);
+    give_connection(exchange, io);
 }
 
 void rb_uw_body_send(struct rb_uw_exchange *exchange)

@@ -103,6 +103,9 @@ struct rb_uw_reactor *rb_uw_reactor(VALUE self);
  * forked, whoever seems to wait for a lock or to serve a request is not there, and the connections are the parent's. */
 bool rb_uw_reactor_is_copy(const struct rb_uw_reactor *reactor);
 
+/* Raises Upwell::Error there. */
+void rb_uw_refuse_copy(const struct rb_uw_reactor *reactor);
+
 /* Opens the server on this thread. Returns 0 or -errno. */
 int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count);
 
@@ -177,6 +180,9 @@ struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor);
 
 /* detach.c: takes the connection out of the server: a Ruby socket, or nil when the client is gone. */
 VALUE rb_uw_detach(struct rb_uw_exchange *exchange);
+
+/* Ends the connection of such a socket, which nobody uses any more; in a copy it remains the parent's. */
+void rb_uw_detached_close(const struct rb_uw_reactor *reactor, VALUE io);
 
 /* reactor_fibers.c */
 void rb_uw_init_reactor_fibers(void);

@@ -451,7 +451,7 @@ static const struct rb_uw_mode *mode_here(const struct rb_uw_reactor *reactor)
 }
 
 /* What was to be sent is the parent's to send. */
-static void refuse_copy(const struct rb_uw_reactor *reactor)
+void rb_uw_refuse_copy(const struct rb_uw_reactor *reactor)
 {
     if (rb_uw_reactor_is_copy(reactor))
         rb_raise(rb_eUpwellError, "this process was forked within a request: only its parent can answer the client");
@@ -464,7 +464,7 @@ void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk)
 
     if (rb_uw_reactor_is_copy(reactor))
         uw_chunk_free(chunk);
-    refuse_copy(reactor);
+    rb_uw_refuse_copy(reactor);
     if (chunk->flags & UW_CHUNK_FINISH) {
         exchange->lost = atomic_load(&request->lost);
         exchange->done = true;
@@ -496,7 +496,7 @@ static void raise_if_lost(const struct rb_uw_exchange *exchange)
 
 void rb_uw_await_drain(struct rb_uw_exchange *exchange)
 {
-    refuse_copy(exchange->reactor);
+    rb_uw_refuse_copy(exchange->reactor);
     raise_if_lost(exchange);
     if (!uw_request_await_drain(exchange->request))
         return;
@@ -506,7 +506,7 @@ void rb_uw_await_drain(struct rb_uw_exchange *exchange)
 
 void rb_uw_detach_connection(struct rb_uw_detachment *detachment)
 {
-    refuse_copy(detachment->reactor);
+    rb_uw_refuse_copy(detachment->reactor);
     mode_here(detachment->reactor)->detach(detachment);
 }
 

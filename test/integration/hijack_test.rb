@@ -89,6 +89,25 @@ class HijackTest < Minitest::Test
     end
   end
 
+  def test_a_hijacker_that_raises_ends_the_connection_that_a_child_process_has_too
+    serve do |server|
+      RawClient.open(server.port) do |client|
+        ask(client, "/raises_beside_a_child")
+        assert_match(/\r\n\r\n\z/, client.read_all)
+      end
+    end
+  end
+
+  # Where the trap handler runs on the thread that hijacks.
+  def test_a_child_that_is_forked_meanwhile_does_not_get_the_connection
+    serve(%w[fibers inline]) do |server|
+      RawClient.open(server.port) do |client|
+        ask(client, "/trapped")
+        assert_equal 1, client.read_all.scan("hijacked").size
+      end
+    end
+  end
+
   # By which frameworks give back what belongs to the request, a database connection for one.
   def test_the_body_that_is_ignored_after_a_full_hijack_is_closed
     serve do |server|

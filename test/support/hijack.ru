@@ -17,6 +17,7 @@ module Striking
   def for_fd(*)
     thread = Thread.current
     throw(:out) if thread[:fails] == "throw"
+    Process.kill("USR1", Process.pid) if thread[:fails] == "trap"
     super.tap { Thread.new { thread.raise("on purpose") }.join if thread[:fails] == "for_fd" }
   end
 end
@@ -127,6 +128,23 @@ class Hijacker
       io.write("begun")
       raise "on purpose"
     } }, []]
+  end
+
+  # While a child process has the connection, too.
+  def raises_beside_a_child(_env)
+    [200, { "rack.hijack" => lambda { |_io|
+      fork { sleep }
+      raise "on purpose"
+    } }, []]
+  end
+
+  # While a trap handler forks, whose child goes on, too.
+  def trapped(env)
+    trap("USR1") { fork }
+    Thread.current[:fails] = "trap"
+    full(env)
+  ensure
+    Thread.current[:fails] = nil
   end
 
   def hijack_and_fail(env)
