@@ -7,10 +7,17 @@ module Upwell
     # until then: so it is done at the end of the request.
     class LostExecutions
       # @param app [#call]
-      # @return [#call] the application, wrapped if Rails is there
+      # @return [#call] the application, wrapped if it was loaded with what makes executions
       def self.end_those_of(app)
-        defined?(::ActiveSupport::IsolatedExecutionState) && defined?(::ActiveSupport::ExecutionWrapper) ? new(app) : app
+        loaded? ? new(app) : app
       end
+
+      # Active Support has names for what it has not loaded.
+      def self.loaded?
+        defined?(::ActiveSupport::ExecutionWrapper) && !::ActiveSupport.autoload?(:ExecutionWrapper) &&
+          defined?(::ActiveSupport::IsolatedExecutionState)
+      end
+      private_class_method :loaded?
 
       def initialize(app)
         @app = app
@@ -26,9 +33,16 @@ module Upwell
 
       private
 
-      def end_lost(*)
+      def end_lost(env, *)
         state = Fiber.current.active_support_execution_state or return
-        state.values.grep(::ActiveSupport::ExecutionWrapper).reverse_each(&:complete!)
+        state.values.grep(::ActiveSupport::ExecutionWrapper).reverse_each { |execution| complete(execution, env) }
+      end
+
+      # What one raises is no concern of the others.
+      def complete(execution, env)
+        execution.complete!
+      rescue StandardError => e
+        ErrorLog.report(e, env)
       end
     end
   end
