@@ -18,6 +18,13 @@ module Upwell
       (stream && !stream.equal?($stderr) && Log.tell(record, stream)) || Log.tell(record)
     end
 
+    # @param error [Exception] of what obeys a signal
+    # @param name [String]
+    # @return [void]
+    def self.signal(error, name)
+      Log.tell("Error while SIG#{name} was obeyed: ".b << text(error).b)
+    end
+
     # @param error [Exception] of no request: raised by another thread into one that serves, or by a fiber that outlived its request
     # @return [void]
     def self.stray(error)

@@ -28,7 +28,9 @@ class FrozenCoreTest < Minitest::Test
 
   private
 
-  def serve(*arguments, &block)
-    ServerProcess.open(*arguments, app: "../apps/refrigerator/config.ru", environment: GemBundle.environment("refrigerator"), &block)
+  def serve(*arguments)
+    ServerProcess.open(*arguments, app: "../apps/refrigerator/config.ru", environment: GemBundle.environment("refrigerator")) do |server|
+      yield server
+    end
   end
 end

@@ -7,8 +7,10 @@ require_relative "../support/gem_bundle"
 class KeptByThreadTest < Minitest::Test
   def test_each_request_has_its_own_locale
     ServerProcess.open("--mode", "fibers", app: "shared_locale.ru") do |server|
-      clients = %w[de fr].map { |locale| Thread.new { RawClient.get(server.port, "/?#{locale}").body } }
-      assert_equal %w[de fr], clients.map(&:value)
+      { "/set" => %w[de fr], "/frozen" => %w[de fr], "/with" => %w[denil frnil] }.each do |path, answers|
+        clients = %w[de fr].map { |locale| Thread.new { RawClient.get(server.port, "#{path}?#{locale}").body } }
+        assert_equal answers, clients.map(&:value), path
+      end
     end
   end
 

@@ -75,6 +75,19 @@ class ProcessTest < Minitest::Test
     end
   end
 
+  # Here the application has broken it.
+  def test_a_signal_that_cannot_be_obeyed_is_named
+    Dir.mktmpdir do |folder|
+      app = File.join(folder, "config.ru")
+      File.write(app, "def (Upwell::Server::Backtraces).tell = raise('a mistake')\nrun ->(_) { [200, {}, []] }\n")
+      ServerProcess.open(app: app) do |server|
+        server.signal("TTIN")
+        server.await(/Error while SIGTTIN was obeyed: .*a mistake/)
+        assert_predicate server.stop, :success?
+      end
+    end
+  end
+
   def test_sighup_opens_the_log_again
     Dir.mktmpdir do |dir|
       log = File.join(dir, "log")

@@ -59,7 +59,7 @@ module Upwell
       def obey(name)
         @handlers.fetch(name).call(name)
       rescue StandardError => e
-        ErrorLog.report(e, nil)
+        ErrorLog.signal(e, name)
       end
     end
   end

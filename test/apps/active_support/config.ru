@@ -2,7 +2,7 @@
 
 require "active_support"
 
-ENDED = []
+ENDED = Queue.new
 
 # Begins two executions, and ends none.
 def lose
@@ -19,7 +19,7 @@ end
 PAGES = {
   "/callables" => ->(env) { env["rack.response_finished"].size.to_s },
   "/lose" => ->(_) { lose && "lost" },
-  "/ended" => ->(_) { ENDED.join(" ") }
+  "/ended" => ->(_) { Array.new(ENDED.size) { ENDED.pop }.join(" ") }
 }.freeze
 
 require "active_support/executor" if ENV["EXECUTOR"]
