@@ -24,8 +24,6 @@ class RailsChecks < TransactionChecks
   end
 
   def check_events
-    return if mode == "inline" # the thread of ActionController::Live would be waited for by the only one that could let it go on
-
     crowd { |client, marker| test.assert_equal Array.new(3) { |i| "data: #{marker} #{i}\n\n" }.join, client.get("/events?m=#{marker}") }
   end
 
