@@ -3,6 +3,7 @@
 require_relative "server/database_pools"
 require_relative "server/fiber_i18n"
 require_relative "server/fiber_isolation"
+require_relative "server/fiber_mongoid"
 require_relative "server/fiber_sentry"
 require_relative "server/fiber_sequel"
 require_relative "server/file_size"
@@ -107,6 +108,7 @@ module Upwell
       FiberSentry.establish
       FiberSequel.establish
       isolated = FiberIsolation.establish
+      FiberMongoid.check
       limit = DatabasePools.size unless @configuration.fibers
       Log.tell(fibers_note(isolated, limit)) if isolated || limit
       limit ? settings.merge(fibers_max: limit) : settings

@@ -27,6 +27,16 @@ class KeptByThreadTest < Minitest::Test
     assert_refused(/Sequel 5\.31\.0 shares database connections .* mode fibers needs 5\.32 or later/, *sequel({ "OLD" => "5.31.0" }))
   end
 
+  def test_transactions_of_mongoid
+    app = "../apps/mongoid/config.ru"
+    assert_refused(/Mongoid 9\.0\.10 shares sessions .* needs 9\.1 on Ruby 3\.2 or later/, app, GemBundle.environment("mongoid"))
+    return assert_refused(/Mongoid 9\.1.* shares sessions/, app, GemBundle.environment("mongoid_new")) if RUBY_VERSION < "3.2"
+
+    ServerProcess.open("--mode", "fibers", app: app, environment: GemBundle.environment("mongoid_new")) do |server|
+      assert_equal 200, RawClient.get(server.port, "/").status
+    end
+  end
+
   def test_one_connection_of_sequel_for_all_is_refused
     assert_refused(/single_threaded shares one database connection .* choose mode inline/, *sequel({ "SINGLE_THREADED" => "1" }))
   end
