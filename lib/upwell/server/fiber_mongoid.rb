@@ -2,8 +2,8 @@
 
 module Upwell
   class Server
-    # Mongoid 9.0.4 to 9.0.10, and later ones before Ruby 3.2, which has storage of fibers, keep sessions with their transactions in a variable of
-    # the thread: of all requests in mode fibers.
+    # Mongoid 9.0.4 to 9.0.10, and later ones before Ruby 3.2, which has storage of fibers, keep sessions with their transactions in a variable
+    # of the thread: of all requests in mode fibers.
     module FiberMongoid
       FIRST = "9.1 on Ruby 3.2" # that can do otherwise
       PROBE = :upwell
