@@ -1,5 +1,6 @@
 #include "server/connection.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -96,15 +97,63 @@ void uw_connection_await_next(struct uw_connection *connection)
     uw_connection_await_read(connection, server->loop.now_ns + silence_ns);
 }
 
+static void answer_detached(struct uw_connection *connection, int fd)
+{
+    struct uw_detached *detached = connection->detached;
+
+    connection->detached = NULL;
+    detached->fd = fd;
+    if (fd >= 0 && connection->pending.length)
+        detached->bytes = uw_pending_give(&connection->pending, &detached->length);
+    detached->done(detached);
+}
+
+/* The connection stays the server's. Receiving goes on as after a pause. */
+static void give_up_detaching(struct uw_connection *connection)
+{
+    connection->state = UW_CONNECTION_ANSWERING;
+    connection->paused = true;
+    answer_detached(connection, -1);
+    uw_connection_continue(connection);
+}
+
+static void await_taking(struct uw_connection *connection)
+{
+    struct uw_detached *detached = connection->detached;
+    int64_t stalled_ns = connection->server->loop.now_ns + UW_DETACH_STALL_NS;
+
+    detached->outgoing = uw_request_outgoing(connection->request);
+    uw_connection_await_read(connection, stalled_ns < detached->end_ns ? stalled_ns : detached->end_ns);
+}
+
+static void detach_timeout(struct uw_connection *connection)
+{
+    const struct uw_detached *detached = connection->detached;
+    bool takes = uw_request_outgoing(connection->request) < detached->outgoing;
+
+    if (!connection->outgoing && !detached->head)
+        return; /* it waits for nothing but the kernel, to end the receiving */
+    if (takes && connection->server->loop.now_ns < detached->end_ns) {
+        await_taking(connection);
+        uw_connection_try_detach(connection);
+    } else if (detached->head_begun) {
+        uw_connection_close(connection);
+    } else {
+        give_up_detaching(connection);
+    }
+}
+
 /* A client that was slow within a request learns so; one that is merely silent is let go. */
 static void read_timeout(struct uw_connection *connection)
 {
     if (connection->state == UW_CONNECTION_HEAD || connection->state == UW_CONNECTION_BODY) {
         connection->server->counts.timeouts++;
         uw_connection_refuse(connection, 408);
-    } else if (connection->state != UW_CONNECTION_DETACHING || connection->outgoing) {
+    } else if (connection->state == UW_CONNECTION_DETACHING) {
+        detach_timeout(connection);
+    } else {
         uw_connection_close(connection);
-    } /* else it waits for nothing but the kernel, to end the receiving */
+    }
 }
 
 /* Nobody has been slow whom the loop could not send to, because its thread was away. Once for each send: a loop that is
@@ -192,17 +241,6 @@ static void lose_request(struct uw_connection *connection)
     atomic_store(&request->lost, true);
     if (atomic_exchange(&request->await_drain, false))
         server->handler.notify(server->handler.context, request, UW_EVENT_DRAINED);
-}
-
-static void answer_detached(struct uw_connection *connection, int fd)
-{
-    struct uw_detached *detached = connection->detached;
-
-    connection->detached = NULL;
-    detached->fd = fd;
-    if (fd >= 0 && connection->pending.length)
-        detached->bytes = uw_pending_give(&connection->pending, &detached->length);
-    detached->done(detached);
 }
 
 /* The client shall not take half an answer for the whole. */
@@ -308,7 +346,8 @@ static void begin_detach(struct uw_loop *loop, struct uw_message *message)
     }
     connection->state = UW_CONNECTION_DETACHING;
     connection->detached = detached;
-    uw_connection_await_read(connection, loop->now_ns + UW_DETACH_NS);
+    detached->end_ns = loop->now_ns + UW_DETACH_NS;
+    await_taking(connection);
     uw_cancel(loop, &connection->receive);
     uw_connection_flush(connection);
     uw_connection_try_detach(connection);
@@ -317,22 +356,37 @@ static void begin_detach(struct uw_loop *loop, struct uw_message *message)
 /* By a message, from the loop's thread too: what was posted before arrives first. */
 void uw_request_detach(struct uw_request *request, struct uw_detached *detached)
 {
-    *detached =
-        (struct uw_detached){.message.receive = begin_detach, .request = request, .done = detached->done, .fd = -1};
+    *detached = (struct uw_detached){
+        .message.receive = begin_detach, .request = request, .done = detached->done, .head = detached->head, .fd = -1};
     atomic_fetch_add(&request->posted, 1);
     uw_loop_post(&request->server->loop, &detached->message);
 }
 
+/* The kernel holds the answers before: one who does not take these would leave the head half sent. */
+static bool has_room(const struct uw_connection *connection)
+{
+    struct pollfd item = {.fd = connection->fd, .events = POLLOUT};
+
+    return poll(&item, 1, 0) != 0; /* of a failure sending tells */
+}
+
+static void send_head(struct uw_connection *connection)
+{
+    struct uw_detached *detached = connection->detached;
+
+    uw_connection_enqueue(connection, detached->head);
+    detached->head = NULL;
+    detached->head_begun = true;
+    await_taking(connection);
+    uw_connection_flush(connection);
+}
+
 /* From here on the connection is an empty shell that waits for the handler to finish the request. */
-void uw_connection_try_detach(struct uw_connection *connection)
+static void hand_out(struct uw_connection *connection)
 {
     struct uw_server *server = connection->server;
     int fd = connection->fd;
 
-    UW_ASSERT_OWNER(&server->loop);
-    if (connection->state != UW_CONNECTION_DETACHING || connection->receive.pending || connection->send.pending ||
-        connection->outgoing)
-        return;
     if (server->loop.backend->forget)
         server->loop.backend->forget(&server->loop, fd);
     out_of_danger(connection);
@@ -340,6 +394,18 @@ void uw_connection_try_detach(struct uw_connection *connection)
     connection->state = UW_CONNECTION_CLOSED;
     uw_timer_stop(&server->loop, &connection->timer);
     answer_detached(connection, fd);
+}
+
+void uw_connection_try_detach(struct uw_connection *connection)
+{
+    UW_ASSERT_OWNER(&connection->server->loop);
+    if (connection->state != UW_CONNECTION_DETACHING || connection->receive.pending || connection->send.pending ||
+        connection->outgoing)
+        return;
+    if (!connection->detached->head)
+        hand_out(connection);
+    else if (has_room(connection))
+        send_head(connection);
 }
 
 const char *uw_request_remote(const struct uw_request *request)

@@ -45,11 +45,10 @@ static VALUE hijack(VALUE self)
     if (exchange->answered)
         rb_raise(rb_eIOError, "rack.hijack was called after the application had answered");
     rb_hash_aset(exchange->env, key_hijack_io, Qnil); /* raises while env is frozen or iterated: better before */
-    io = rb_uw_detach(exchange);
+    io = rb_uw_detach(exchange, NULL);
     if (NIL_P(io)) {
         rb_hash_delete(exchange->env, key_hijack_io);
-        rb_raise(rb_eIOError, "the connection cannot be hijacked: the client is gone, or has not read the answers to "
-                              "its requests before");
+        rb_uw_refuse_hijack();
     }
     exchange->hijacked = true;
     rb_hash_aset(exchange->env, key_hijack_io, io);

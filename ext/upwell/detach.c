@@ -109,19 +109,30 @@ static void close_unowned(const struct making *making)
         rb_uw_detached_close(reactor, making->io);
 }
 
+void rb_uw_refuse_hijack(void)
+{
+    rb_raise(rb_eIOError, "the connection cannot be hijacked: the client is gone, or has not read the answers to its "
+                          "requests before");
+}
+
 /* What is raised meanwhile finds the connection in nobody's hands. */
-VALUE rb_uw_detach(struct rb_uw_exchange *exchange)
+VALUE rb_uw_detach(struct rb_uw_exchange *exchange, struct uw_chunk *head)
 {
     struct rb_uw_detachment detachment = {
-        .detached = {.done = detached, .fd = -1},
+        .detached = {.done = detached, .head = head, .fd = -1},
         .reactor = exchange->reactor,
         .request = exchange->request,
     };
     struct making making = {&detachment, Qnil};
     int state;
 
+    exchange->head_sent = head != NULL; /* nobody else may put anything before it */
     rb_protect(take_out, (VALUE)&making, &state);
     free(detachment.detached.bytes);
+    if (detachment.detached.head) {
+        uw_chunk_free(detachment.detached.head);
+        exchange->head_sent = false;
+    }
     if (state) {
         VALUE error = rb_errinfo();
 

@@ -292,12 +292,9 @@ static void send_hijack(struct rb_uw_exchange *exchange)
 
     exchange->keep_alive = false;
     exchange->chunk = NULL;
-    if (head)
-        rb_uw_hand_over(exchange, head);
-    exchange->head_sent = true;
-    io = rb_uw_detach(exchange);
+    io = rb_uw_detach(exchange, head);
     if (NIL_P(io))
-        return;
+        rb_uw_refuse_hijack();
     exchange->hijacked = true;
     give_connection(exchange, io);
 }

@@ -178,8 +178,10 @@ void rb_uw_reactor_close_files(struct rb_uw_reactor *reactor);
 /* Who answers requests: the public folder where it can, otherwise the mode. */
 struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor);
 
-/* detach.c: takes the connection out of the server: a Ruby socket, or nil when the client is gone. */
-VALUE rb_uw_detach(struct rb_uw_exchange *exchange);
+/* detach.c: takes the connection out of the server, with the head of the response sent if there is one: a Ruby socket,
+ * or nil when the connection is not to be had, for which there is an IOError. */
+VALUE rb_uw_detach(struct rb_uw_exchange *exchange, struct uw_chunk *head);
+NORETURN(void rb_uw_refuse_hijack(void));
 
 /* Ends the connection of such a socket, which nobody uses any more; in a copy it remains the parent's. */
 void rb_uw_detached_close(const struct rb_uw_reactor *reactor, VALUE io);

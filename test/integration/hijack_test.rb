@@ -25,10 +25,24 @@ class HijackTest < Minitest::Test
     end
   end
 
-  def ask_much(server, count)
+  def ask_much(server, count, last = "/full")
     RawClient.new(server.port, ahead: 4096).tap do |client|
       count.times { ask(client, "/large") }
-      ask(client, "/full")
+      ask(client, last)
+    end
+  end
+
+  # Whatever becomes of the hijack. Of so many, the kernel holds all answers of some, and has no more room for some.
+  def test_answers_before_a_hijack_reach_a_client_that_is_slow
+    serve(%w[fibers threads:5 inline]) do |server|
+      slow = Array.new(20) { |number| ask_much(server, 2 * (number + 1), "/in_order") }
+      server.await(/the connection cannot be hijacked/)
+      slow.each_with_index do |client, number|
+        (2 * (number + 1)).times { assert_equal 100_000, client.response&.body&.bytesize }
+        assert_includes ["ends in order", "500 Internal Server Error\n"], client.response&.body
+      end
+    ensure
+      slow&.each(&:close)
     end
   end
 
