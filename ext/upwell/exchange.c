@@ -262,7 +262,8 @@ static void call_back_protected(VALUE callable, struct rb_uw_exchange *exchange)
 }
 
 /* Runs what env["rack.response_finished"] holds, the last first, when the response is on its way: on the thread and the
- * fiber of the request, and before another request is served there. So frameworks can give back what belongs to it. */
+ * fiber of the request, and before another request is served there. So frameworks can give back what belongs to it. In
+ * a child that was forked meanwhile nothing does. */
 static VALUE tell_finished(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
@@ -273,7 +274,7 @@ static VALUE tell_finished(VALUE argument)
     rb_uw_reactor_flush(exchange->reactor);
     if (exchange->lost && NIL_P(exchange->error))
         exchange->error = rb_exc_new_cstr(rb_eIOError, "the client left before the response was complete");
-    for (long i = RARRAY_LEN(callables) - 1; i >= 0; i--)
+    for (long i = RARRAY_LEN(callables) - 1; i >= 0 && !rb_uw_reactor_is_copy(exchange->reactor); i--)
         call_back_protected(rb_ary_entry(callables, i), exchange);
     return Qnil;
 }

@@ -80,14 +80,24 @@ static int start_thread(struct rb_uw_reactor *reactor, struct start *start)
 
 /* Waits as Ruby itself waits for a descriptor: only so does Ruby 3.1 see signals while every other thread is out of its
  * sight. That wait outlives a trap handler, so the child that one has forked finds out by the time that it is one. */
+static VALUE await_end(VALUE self)
+{
+    struct timeval patience = {.tv_sec = COPY_SECONDS_MAX};
+
+    (void)rb_wait_for_single_fd(rb_uw_reactor(self)->ended_fd, RB_WAITFD_IN, &patience);
+    return Qnil;
+}
+
+/* What a trap handler raises is no request's. */
 static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
     while (!atomic_load(&reactor->ended) && !rb_uw_reactor_is_copy(reactor)) {
-        struct timeval patience = {.tv_sec = COPY_SECONDS_MAX};
+        int state = rb_uw_protect(await_end, self);
 
-        (void)rb_wait_for_single_fd(reactor->ended_fd, RB_WAITFD_IN, &patience);
+        if (state)
+            rb_jump_tag(state);
     }
     return Qnil;
 }

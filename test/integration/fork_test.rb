@@ -39,6 +39,21 @@ class ForkTest < Minitest::Test
     end
   end
 
+  def test_the_child_of_a_body_that_is_closed_answers_nobody
+    BACKENDS.product(MODES) do |backend, mode|
+      serve(backend, mode) do |server, _folder|
+        RawClient.open(server.port) do |client|
+          %w[closing here closing here].each do |what|
+            client.write("GET /#{what} HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert_equal what, client.response&.body, "#{backend}, #{mode}"
+          end
+        end
+        assert_predicate server.stop, :success?
+        refute_match(/finished in the child/, server.lines.join)
+      end
+    end
+  end
+
   # While a thread of the application waits for a client that does not read.
   def with_slow_client(server, mode)
     return yield if mode == "inline" # which no client keeps waiting

@@ -50,6 +50,17 @@ class RaisedTest < Minitest::Test
     end
   end
 
+  def test_what_a_trap_handler_raises_between_requests_is_logged
+    serve do |server, log|
+      2.times do |done|
+        assert_equal "sleeps ", RawClient.get(server.port, "/sleeps?").body
+        server.signal("WINCH")
+        await_log(log, /(?:Ignored, .*by a trap handler.*){#{done + 1}}/m)
+      end
+      assert_predicate server.stop, :success?
+    end
+  end
+
   def test_an_exception_for_nobody_is_logged
     serve do |server, log|
       assert_equal "strikes_later ", RawClient.get(server.port, "/strikes_later?").body

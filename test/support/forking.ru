@@ -21,6 +21,17 @@ class Forking
     end
   end
 
+  # Forks as it is closed: the child goes on from there.
+  class Closing
+    def each
+      yield "closing"
+    end
+
+    def close
+      pid = fork and Process.wait(pid)
+    end
+  end
+
   # Forks outside of a request.
   #
   # @param where [String]
@@ -42,6 +53,7 @@ class Forking
     return [200, {}, ["here"]] if what == "here"
     return [200, {}, [Forking.elsewhere]] if what == "elsewhere"
     return schedule if what == "schedule"
+    return close(env) if what == "closing"
 
     pid = what == "block" ? fork { "nothing" } : fork
     return act(what, env) unless pid
@@ -56,6 +68,12 @@ class Forking
   def schedule
     Fiber.schedule { sleep(0.01) && Forking.fork_elsewhere("fiber") { exit(6) } } if Fiber.scheduler
     [200, {}, ["here"]]
+  end
+
+  def close(env)
+    server = Process.pid
+    env["rack.response_finished"] << ->(*) { warn "finished in the child" unless Process.pid == server }
+    [200, { "content-length" => "7" }, Closing.new]
   end
 
   def act(what, env)

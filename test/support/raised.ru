@@ -188,4 +188,5 @@ class Raised
 end
 
 $stderr.reopen(ENV.fetch("LOG"), "w") # there is more than fits into a pipe
+trap("WINCH") { raise KeyError, "by a trap handler" }
 run Raised.new

@@ -7,8 +7,8 @@ module Upwell
       # @param env [Hash] in which the application may have put anything
       # @return [String] the request and its client, in ASCII
       def self.request(env)
-        method, path, address = env.values_at("REQUEST_METHOD", "PATH_INFO", "REMOTE_ADDR").map { |text| printable(text) }
-        "#{method} #{path} of #{address}"
+        texts = env.values_at("REQUEST_METHOD", "SCRIPT_NAME", "PATH_INFO", "REMOTE_ADDR").map { |text| printable(text) }
+        format("%s %s%s of %s", *texts)
       end
 
       # @param thread [Thread]

@@ -1,0 +1,19 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require "upwell/server/place"
+
+# The words for the operator.
+class PlaceTest < Minitest::Test
+  ENVIRONMENT = { "REQUEST_METHOD" => "GET", "SCRIPT_NAME" => "", "PATH_INFO" => "/a", "REMOTE_ADDR" => "127.0.0.1" }.freeze
+
+  def test_a_request_is_where_the_client_asked_for_it
+    assert_equal "GET /a of 127.0.0.1", Upwell::Server::Place.request(ENVIRONMENT)
+    assert_equal "GET /admin/a of 127.0.0.1", Upwell::Server::Place.request(ENVIRONMENT.merge("SCRIPT_NAME" => "/admin"))
+  end
+
+  def test_a_request_of_which_an_application_has_made_something_else
+    assert_equal "GET ?\\xFF\\x0A of ?",
+                 Upwell::Server::Place.request(ENVIRONMENT.merge("SCRIPT_NAME" => nil, "PATH_INFO" => "\xFF\n", "REMOTE_ADDR" => 1))
+  end
+end
