@@ -119,29 +119,45 @@ static void give_up_detaching(struct uw_connection *connection)
 
 static void await_taking(struct uw_connection *connection)
 {
-    struct uw_detached *detached = connection->detached;
-    int64_t stalled_ns = connection->server->loop.now_ns + UW_DETACH_STALL_NS;
-
-    detached->outgoing = uw_request_outgoing(connection->request);
-    uw_connection_await_read(connection, stalled_ns < detached->end_ns ? stalled_ns : detached->end_ns);
+    connection->detached->outgoing = uw_request_outgoing(connection->request);
+    uw_connection_await_read(connection, connection->server->loop.now_ns + UW_DETACH_STALL_NS);
 }
 
-static void detach_timeout(struct uw_connection *connection)
+static void await_room(struct uw_connection *connection)
 {
-    const struct uw_detached *detached = connection->detached;
+    uw_connection_await_read(connection, connection->server->loop.now_ns + UW_DETACH_ROOM_NS);
+}
+
+static void look_at_taking(struct uw_connection *connection)
+{
+    struct uw_detached *detached = connection->detached;
     bool takes = uw_request_outgoing(connection->request) < detached->outgoing;
 
-    if (!connection->outgoing && !detached->head)
-        return; /* it waits for nothing but the kernel, to end the receiving */
-    if (takes && connection->server->loop.now_ns < detached->end_ns) {
+    if (takes && --detached->looks_left > 0)
         await_taking(connection);
-        uw_connection_try_detach(connection);
-    } else if (detached->head_begun) {
+    else if (detached->head_begun)
         uw_connection_close(connection);
+    else
+        give_up_detaching(connection);
+}
+
+static void look_for_room(struct uw_connection *connection)
+{
+    if (--connection->detached->looks_left > 0) {
+        await_room(connection);
+        uw_connection_try_detach(connection);
     } else {
         give_up_detaching(connection);
     }
 }
+
+static void detach_timeout(struct uw_connection *connection)
+{
+    if (connection->outgoing)
+        look_at_taking(connection);
+    else if (connection->detached->head)
+        look_for_room(connection);
+} /* else it waits for nothing but the kernel, to end the receiving */
 
 /* A client that was slow within a request learns so; one that is merely silent is let go. */
 static void read_timeout(struct uw_connection *connection)
@@ -346,7 +362,7 @@ static void begin_detach(struct uw_loop *loop, struct uw_message *message)
     }
     connection->state = UW_CONNECTION_DETACHING;
     connection->detached = detached;
-    detached->end_ns = loop->now_ns + UW_DETACH_NS;
+    detached->looks_left = UW_DETACH_LOOKS;
     await_taking(connection);
     uw_cancel(loop, &connection->receive);
     uw_connection_flush(connection);
@@ -377,6 +393,7 @@ static void send_head(struct uw_connection *connection)
     uw_connection_enqueue(connection, detached->head);
     detached->head = NULL;
     detached->head_begun = true;
+    detached->looks_left = UW_DETACH_LOOKS;
     await_taking(connection);
     uw_connection_flush(connection);
 }
@@ -393,6 +410,7 @@ static void hand_out(struct uw_connection *connection)
     connection->fd = -1;
     connection->state = UW_CONNECTION_CLOSED;
     uw_timer_stop(&server->loop, &connection->timer);
+    uw_list_remove(&connection->work);
     answer_detached(connection, fd);
 }
 
@@ -406,6 +424,8 @@ void uw_connection_try_detach(struct uw_connection *connection)
         hand_out(connection);
     else if (has_room(connection))
         send_head(connection);
+    else
+        await_room(connection);
 }
 
 const char *uw_request_remote(const struct uw_request *request)

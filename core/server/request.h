@@ -66,7 +66,7 @@ struct uw_detached {
     struct uw_chunk *head; /* what is to go out before, or NULL; when done, the caller's again unless it has begun to */
     bool head_begun;
     size_t outgoing; /* when the loop last looked */
-    int64_t end_ns;  /* when the loop gives up */
+    int looks_left;  /* until it gives up */
     int fd;          /* the caller's from now on; -1 when the connection was not to be had */
     char *bytes;     /* received beyond the request, to be freed by the caller; NULL when there are none */
     size_t length;   /* of `bytes` */
@@ -111,8 +111,8 @@ void uw_request_disconnect(struct uw_request *request);
 
 /* Takes the connection away from the server once what was handed over, and `detached->head` behind it, has been sent:
  * `detached->done` is called on the loop's thread, in a later turn. The request remains to be finished, with an empty
- * chunk. Of a client that takes none of its earlier answers for UW_DETACH_STALL_NS, or not all within UW_DETACH_NS, the
- * connection stays the server's, and the request remains to be answered. Any thread. */
+ * chunk. Of a client that takes none of its earlier answers for UW_DETACH_STALL_NS, or not all while the loop looks
+ * UW_DETACH_LOOKS times, the connection stays the server's, and the request remains to be answered. Any thread. */
 void uw_request_detach(struct uw_request *request, struct uw_detached *detached);
 
 #endif

@@ -5,13 +5,14 @@
 #include "reactor.h"
 #include "scheduler.h"
 
-static ID id_for_fd, id_handle_interrupt, id_ungetbyte;
+static ID id_for_fd, id_handle_interrupt, id_is_closed, id_ungetbyte;
 
 void rb_uw_init_detach(void)
 {
     rb_require("socket");
     id_for_fd = rb_intern("for_fd");
     id_handle_interrupt = rb_intern("handle_interrupt");
+    id_is_closed = rb_intern("closed?");
     id_ungetbyte = rb_intern("ungetbyte");
 }
 
@@ -68,7 +69,7 @@ static VALUE make_io_uninterrupted(VALUE making)
     return rb_block_call(rb_cThread, id_handle_interrupt, 1, &mask, make_io, making);
 }
 
-/* Not interruptible as long as the loop refers to this stack, which ends soon, within UW_DETACH_NS. A trap handler may
+/* Not interruptible as long as the loop refers to this stack, which ends soon: see UW_DETACH_LOOKS. A trap handler may
  * have forked meanwhile. */
 static VALUE take_out(VALUE argument)
 {
@@ -81,9 +82,12 @@ static VALUE take_out(VALUE argument)
     return making->io;
 }
 
-/* To close it would not end it for the client where a child process has it, too. */
+/* To close it would not end it for the client where a child process has it, too. What it raised would stand for what
+ * unwinds the stack meanwhile. */
 static VALUE shut_down_and_close(VALUE io)
 {
+    if (RTEST(rb_funcall(io, id_is_closed, 0)))
+        return Qnil;
     (void)shutdown(rb_io_descriptor(io), SHUT_RDWR); /* fails when the client has gone */
     return rb_io_close(io);
 }

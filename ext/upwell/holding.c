@@ -35,13 +35,17 @@ static int64_t paused_ns(const struct rb_uw_exchange *exchange)
     return uw_clock_ns() - exchange->reactor->flushed_ns;
 }
 
+void rb_uw_note_pause(struct rb_uw_exchange *exchange)
+{
+    if (paused_ns(exchange) > PATIENCE_NS)
+        exchange->waited_ns = 0;
+}
+
 /* What others raise, and trap handlers, come when the application goes on; if they wait already, no turn is taken. */
 void rb_uw_hold_back(struct rb_uw_exchange *exchange)
 {
     struct rb_uw_reactor *reactor = exchange->reactor;
 
-    if (paused_ns(exchange) > PATIENCE_NS)
-        exchange->waited_ns = 0;
     if (rb_nogvl(turn_until_drained, exchange, NULL, NULL, RB_NOGVL_INTR_FAIL))
         reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
     exchange->behind = atomic_exchange(&exchange->request->await_drain, false);

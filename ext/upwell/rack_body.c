@@ -127,6 +127,8 @@ static bool is_urgent(const struct rb_uw_exchange *exchange)
 
 void rb_uw_flush(struct rb_uw_exchange *exchange, bool at_once)
 {
+    if (is_urgent(exchange))
+        rb_uw_note_pause(exchange);
     if (rb_uw_is_ahead(exchange) && !rb_uw_catch_up(exchange, at_once))
         return;
     hand_over_chunk(exchange);

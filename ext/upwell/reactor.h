@@ -156,6 +156,9 @@ void rb_uw_await_drain(struct rb_uw_exchange *exchange);
  */
 void rb_uw_hold_back(struct rb_uw_exchange *exchange);
 
+/* Before a piece is sent: whoever paused for long has patience anew. */
+void rb_uw_note_pause(struct rb_uw_exchange *exchange);
+
 /* Whether the client is behind, or something is held: then what comes next is held, too, until it has caught up. */
 bool rb_uw_is_ahead(const struct rb_uw_exchange *exchange);
 

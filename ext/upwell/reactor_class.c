@@ -9,6 +9,8 @@
 
 #define FLUSH_NS UW_NS_PER_MS /* a response waits for others of its turn no longer than this */
 
+#define PUSH_NS (20 * UW_NS_PER_MS) /* for a client that takes whatever is sent: others want the loop, too */
+
 static ID id_fileno;
 static VALUE cReactor;
 
@@ -476,16 +478,18 @@ void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk)
 /* Each turn finds out what has been sent, and sends what comes after that. */
 void rb_uw_push(struct rb_uw_exchange *exchange)
 {
+    int64_t end_ns;
     size_t left, outgoing;
 
     if (!turns_here(exchange->reactor))
         return;
+    end_ns = uw_clock_ns() + PUSH_NS;
     outgoing = uw_request_outgoing(exchange->request);
     do {
         left = outgoing;
         turn_and_flush(exchange->reactor);
         outgoing = uw_request_outgoing(exchange->request);
-    } while (outgoing && outgoing < left);
+    } while (outgoing && outgoing < left && exchange->reactor->flushed_ns < end_ns);
 }
 
 static void raise_if_lost(const struct rb_uw_exchange *exchange)

@@ -55,13 +55,15 @@ static VALUE run(VALUE self)
     return Qnil;
 }
 
+#define FAILING_NS UW_NS_PER_SECOND /* turns of the loop, before the connection is given up for them */
+
 /* On the loop's own thread: turns of the loop, whose other events wait until this request is done with. The loop refers
- * to this stack until then, within UW_DETACH_NS; where its turns fail for longer, the connection ends. */
+ * to this stack until then; where its turns fail, the connection ends for that. */
 static void *turn_until_detached(void *argument)
 {
     struct rb_uw_detachment *detachment = argument;
     struct rb_uw_reactor *reactor = detachment->reactor;
-    int64_t end_ns = uw_clock_ns() + 2 * UW_DETACH_NS;
+    int64_t end_ns = uw_clock_ns() + FAILING_NS;
 
     if (rb_uw_reactor_is_copy(reactor)) /* by a trap handler that ran just now */
         return NULL;

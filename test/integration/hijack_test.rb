@@ -103,6 +103,15 @@ class HijackTest < Minitest::Test
     end
   end
 
+  def test_a_worker_that_is_killed_as_it_hijacks_is_replaced
+    serve(%w[threads:1]) do |server|
+      3.times { assert_equal "", RawClient.get(server.port, "/killed").body }
+      assert_equal "small", RawClient.get(server.port, "/small").body
+      assert_predicate server.stop, :success?
+      refute_match(/IOError/, server.lines.join)
+    end
+  end
+
   def test_a_hijacker_that_raises_ends_the_connection_that_a_child_process_has_too
     serve do |server|
       RawClient.open(server.port) do |client|

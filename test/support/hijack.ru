@@ -130,6 +130,14 @@ class Hijacker
     } }, []]
   end
 
+  # Though the connection is closed already.
+  def killed(_env)
+    [200, { "rack.hijack" => lambda { |io|
+      io.close
+      Thread.current.kill
+    } }, []]
+  end
+
   # While a child process has the connection, too.
   def raises_beside_a_child(_env)
     [200, { "rack.hijack" => lambda { |_io|
