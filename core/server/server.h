@@ -29,12 +29,10 @@
 #define UW_LINGER_NS (2 * UW_NS_PER_SECOND) /* to read the last response before the cut: RFC 9112, 9.6 */
 
 /* For a client to take the answers before a hijack, which most often is at once: whoever wants the connection may keep
- * a thread waiting, or in mode inline every client. Looks are counted, and not the time: the loop's thread may be away.
- */
-#define UW_DETACH_STALL_NS (20 * UW_NS_PER_MS) /* a client that takes some takes some of what is outgoing within this \
-                                                */
-#define UW_DETACH_ROOM_NS (5 * UW_NS_PER_MS)   /* between two looks whether the kernel has room for a head */
+ * a thread waiting, or in mode inline every client. Looks are counted, not the time: the loop's thread may be away. */
 #define UW_DETACH_LOOKS 10
+#define UW_DETACH_STALL_NS (20 * UW_NS_PER_MS) /* between two looks whether the client takes what is outgoing */
+#define UW_DETACH_ROOM_NS (5 * UW_NS_PER_MS)   /* between two looks whether the kernel has room for a head */
 
 #define UW_BACKLOG_MAX 4096                        /* clients that the kernel may hand over at once */
 #define UW_ACCEPT_RETRY_NS (UW_NS_PER_SECOND / 10) /* after descriptors or memory ran out */
