@@ -42,7 +42,7 @@ class Program
   def try_barrier
     barrier = Async::Barrier.new
     done = []
-    Sync { 5.times { |i| barrier.async { sleep(0.002 * (5 - i)) && (done << i) } } && barrier.wait }
+    Sync { 5.times { |i| barrier.async { sleep(0.02 * (5 - i)) && (done << i) } } && barrier.wait }
     check([4, 3, 2, 1, 0], done)
     Sync { barrier.async { sleep } && barrier.stop }
   end
