@@ -221,9 +221,7 @@ static void who_comes_beyond_connections_max_waits(const char *backend)
 
 TEST(who_comes_beyond_connections_max_waits_in_the_backlog)
 {
-    for (int i = 0; uw_backends[i]; i++)
-        if (!uw_backend_probe(uw_backends[i]))
-            who_comes_beyond_connections_max_waits(uw_backends[i]->name);
+    on_each_backend(who_comes_beyond_connections_max_waits);
 }
 
 /* More than there is room for: they wait until there is, or the server is closed. */

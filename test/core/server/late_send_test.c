@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "io/backend.h"
 #include "loopback.h"
 #include "server/server.h"
 
@@ -96,9 +95,7 @@ static void go_away_while_an_answer_is_sent(const char *backend)
 
 TEST(a_deadline_that_passed_while_the_loop_was_away_is_given_anew_once)
 {
-    for (int i = 0; uw_backends[i]; i++)
-        if (!uw_backend_probe(uw_backends[i]))
-            go_away_while_an_answer_is_sent(uw_backends[i]->name);
+    on_each_backend(go_away_while_an_answer_is_sent);
 }
 
 TEST_MAIN

@@ -1,4 +1,4 @@
-/* Sockets between a server and its clients. */
+/* Sockets between a server and its clients, and the backends that it may have. */
 #ifndef UW_TEST_LOOPBACK_H
 #define UW_TEST_LOOPBACK_H
 
@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "check.h"
+#include "io/backend.h"
 
 #define BACKLOG 10
 
@@ -42,6 +43,13 @@ static inline int connect_to(int listener)
 
     connect_socket(fd, listener);
     return fd;
+}
+
+static inline void on_each_backend(void (*test)(const char *backend))
+{
+    for (int i = 0; uw_backends[i]; i++)
+        if (!uw_backend_probe(uw_backends[i]))
+            test(uw_backends[i]->name);
 }
 
 #endif

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "io/backend.h"
 #include "loopback.h"
 #include "server/server.h"
 
@@ -96,9 +95,7 @@ static void client_takes_half(const char *backend)
 
 TEST(what_is_sent_of_a_file_is_no_longer_outgoing)
 {
-    for (int i = 0; uw_backends[i]; i++)
-        if (!uw_backend_probe(uw_backends[i]))
-            client_takes_half(uw_backends[i]->name);
+    on_each_backend(client_takes_half);
 }
 
 TEST_MAIN

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "io/backend.h"
+#include "loopback.h"
 
 #define MANY 1000
 #define TURNS_MAX 100
@@ -68,9 +68,7 @@ static void a_second_of_many(const char *backend)
 TEST(there_are_so_many_lines_a_second_and_then_one_that_counts_the_rest)
 {
     CHECK_EQUAL(990, MANY - UW_REFUSAL_LINES_PER_SECOND);
-    for (int i = 0; uw_backends[i]; i++)
-        if (!uw_backend_probe(uw_backends[i]))
-            a_second_of_many(uw_backends[i]->name);
+    on_each_backend(a_second_of_many);
 }
 
 /* A full pipe that nobody reads, in the end with room again. */
@@ -105,9 +103,7 @@ static void nobody_reads(const char *backend)
 
 TEST(where_nobody_reads_nothing_waits)
 {
-    for (int i = 0; uw_backends[i]; i++)
-        if (!uw_backend_probe(uw_backends[i]))
-            nobody_reads(uw_backends[i]->name);
+    on_each_backend(nobody_reads);
 }
 
 TEST_MAIN
