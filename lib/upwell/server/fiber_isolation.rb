@@ -5,7 +5,7 @@ module Upwell
     # In mode fibers many requests share a thread. Active Support keeps what belongs to one of them, the current attributes and the database
     # connection with its transaction, by thread unless it is told to keep it by fiber. Asked once the application was loaded, whoever loaded it.
     module FiberIsolation
-      MIN = { "Active Record" => "7.1", "Rails" => "7.0" }.freeze # the first that can
+      MIN = { "Active Record" => "7.1", "Rails" => "7.0", "Sequel" => "5.32" }.freeze # the first that can
 
       # Has Active Support keep it by fiber, if it is there.
       #
@@ -31,17 +31,19 @@ module Upwell
                                   "mode threads:N"
       end
 
+      # @param library [String]
+      # @param version [String]
+      # @param shared [String] what it keeps by thread
+      # @raise [ConfigurationError] when the version is older than that of MIN
+      def self.refuse_old(library, version, shared)
+        first = MIN.fetch(library)
+        refuse("#{library} #{version}", shared, first) if Gem::Version.new(version) < Gem::Version.new(first)
+      end
+
       def self.refuse_old_rails
-        refuse_old("Active Record", ::ActiveRecord::VERSION, "database connections") if defined?(::ActiveRecord::VERSION)
-        refuse_old("Rails", ::Rails::VERSION, "executions") if defined?(::Rails::VERSION)
+        refuse_old("Active Record", ::ActiveRecord::VERSION::STRING, "database connections") if defined?(::ActiveRecord::VERSION)
+        refuse_old("Rails", ::Rails::VERSION::STRING, "executions") if defined?(::Rails::VERSION)
       end
-
-      def self.refuse_old(name, version, shared)
-        return if Gem::Version.new(version::STRING) >= Gem::Version.new(MIN.fetch(name))
-
-        refuse("#{name} #{version::STRING}", shared, MIN.fetch(name))
-      end
-      private_class_method :refuse_old
       private_class_method :refuse_old_rails
 
       def self.refuse_choice

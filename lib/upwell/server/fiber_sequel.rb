@@ -5,7 +5,6 @@ module Upwell
     # Sequel keeps a connection with its transaction by thread, unless it is told to keep it by fiber. In mode fibers all requests would share
     # one.
     module FiberSequel
-      FIRST = "5.32" # that can
       ONE_FOR_ALL = %i[single sharded_single].freeze # pools of one connection, which nobody waits for
 
       # Has Sequel keep connections by fiber, if it is there.
@@ -14,17 +13,10 @@ module Upwell
       def self.establish
         return unless defined?(::Sequel::DATABASES)
 
-        refuse_old
+        FiberIsolation.refuse_old("Sequel", ::Sequel::VERSION, "database connections")
         refuse_one_for_all
         ::Sequel.extension(:fiber_concurrency)
       end
-
-      def self.refuse_old
-        return if Gem::Version.new(::Sequel::VERSION) >= Gem::Version.new(FIRST)
-
-        FiberIsolation.refuse("Sequel #{::Sequel::VERSION}", "database connections", FIRST)
-      end
-      private_class_method :refuse_old
 
       def self.refuse_one_for_all
         return if ::Sequel::DATABASES.none? { |database| ONE_FOR_ALL.include?(database.pool.pool_type) }
