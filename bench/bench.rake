@@ -21,6 +21,12 @@ namespace :bench do
   desc "What a request costs beside the commit BEFORE: WORKLOADS, CONNECTIONS, ROUNDS, SECONDS, OPTIONS of the server"
   task(:commits) { sh MODERN_RUBY, "ruby", "bench/commits.rb" }
 
+  desc "The scheduler and the loop beside the commit BEFORE: WORKLOADS, SERVERS, ROUNDS, SECONDS"
+  task(:io_commits) { sh MODERN_RUBY, "ruby", "bench/io/commits.rb" }
+
+  desc "The static file server beside the commit BEFORE: WORKLOADS, SIZES, SERVERS, CONNECTIONS, ROUNDS, SECONDS"
+  task(:static_commits) { sh MODERN_RUBY, "ruby", "bench/static/commits.rb" }
+
   desc "GET /up of Rails on Upwell, Puma and Falcon: SERVERS, CONNECTIONS, ROUNDS, SECONDS"
   task(:rails) { sh MODERN_RUBY, "ruby", "bench/rails.rb" }
 

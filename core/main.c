@@ -210,6 +210,7 @@ static void *run(void *argument)
     error = serve(&thread->server);
     if (error)
         fail("cannot go on serving", settings.root, error);
+    uw_static_stop(&thread->files);
     uw_server_close(&thread->server);
     uw_static_close(&thread->files);
     close(thread->listener);

@@ -31,6 +31,12 @@ module Bench
       @checkout = checkout
     end
 
+    # @param checkout [String] another tree of Upwell
+    # @return [Installation] the same from there, in a folder of its own
+    def of(checkout)
+      Installation.new(@gem_name, companions: @companions, build: @build, folder: "#{@folder}-before", checkout: checkout)
+    end
+
     # @return [String]
     def name
       @gem_name || "Ruby"

@@ -53,6 +53,7 @@ module Bench
     Workload.new(name: "threads", title: "Hello world, five threads", app_name: "hello", group: :threads, answer: "Hello, world!"),
     Workload.new(name: "sleep", title: "Each request sleeps 10 ms", app_name: "sleep", group: :waiting, answer: "slept", connections: [256]),
     Workload.new(name: "env", title: "env.to_s", app_name: "env", answer: /"REQUEST_METHOD" ?=> ?"GET"/),
+    Workload.new(name: "stat", title: "Nine calls of File.file?", app_name: "stat", answer: "5"),
     Workload.new(name: "roda", title: "Roda hello", app_name: "roda", answer: "Hello, world!"),
     Workload.new(name: "post", title: "POST of 10 KB, read by the application", app_name: "post", script: "post", answer: "10240"),
     Workload.new(name: "json", title: "1 KB of JSON, ten headers", app_name: "json", answer: /\A\[\{"id":0,.{900,1100}\}\]\z/, headers_min: 10)

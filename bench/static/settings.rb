@@ -10,8 +10,8 @@ module Bench
     class Settings < Bench::Settings
       SECONDS = 2 # of each measurement, unless told otherwise: there are many
 
-      def initialize(environment = ENV)
-        super(environment, workloads: WORKLOADS, candidates: CANDIDATES, seconds: SECONDS)
+      def initialize(environment = ENV, candidates: CANDIDATES)
+        super(environment, workloads: WORKLOADS, candidates: candidates, seconds: SECONDS)
       end
 
       # @return [Array<Workload>]

@@ -7,6 +7,8 @@
 #include "http/cursor.h"
 #include "http/date.h"
 
+#define WEAK "W/"
+
 /* The truth of one condition. */
 enum truth {
     ABSENT, /* or to be ignored */
@@ -14,17 +16,26 @@ enum truth {
     TRUE,
 };
 
-void uw_http_validators_make(struct uw_http_validators *validators, uint64_t inode, int64_t size,
-                             struct timespec modified, enum uw_http_coding coding)
+/* RFC 9110, section 8.8.2.1: not in the future. */
+static time_t bounded(time_t modified)
 {
-    uint64_t ns = (uint64_t)modified.tv_sec * 1000000000u + (uint64_t)modified.tv_nsec;
-    const char *name = uw_http_coding_name(coding);
     time_t now = time(NULL);
 
+    if (modified < UW_HTTP_DATE_MIN)
+        return UW_HTTP_DATE_MIN;
+    return modified < now ? modified : now;
+}
+
+void uw_http_validators_make(struct uw_http_validators *validators, bool weak, uint64_t hash, uint64_t size,
+                             time_t modified, enum uw_http_coding coding)
+{
+    const char *name = uw_http_coding_name(coding);
+
+    validators->weak = weak;
     validators->etag_length =
-        (uint32_t)snprintf(validators->etag, sizeof validators->etag, "\"%" PRIx64 "-%" PRIx64 "-%" PRIx64 "%s%s\"",
-                           inode, (uint64_t)size, ns, *name ? "-" : "", name);
-    validators->modified = modified.tv_sec < now ? modified.tv_sec : now; /* RFC 9110, section 8.8.2.1 */
+        (uint32_t)snprintf(validators->etag, sizeof validators->etag, "%s\"%" PRIx64 "-%016" PRIx64 "%s%s\"",
+                           weak ? WEAK : "", size, hash, *name ? "-" : "", name);
+    validators->modified = bounded(modified);
 }
 
 static struct uw_http_cursor value_of(const struct uw_http_header *header, const char *bytes)
@@ -47,10 +58,12 @@ static bool read_opaque_tag(struct uw_http_cursor *cursor, struct uw_http_cursor
     return true;
 }
 
+/* By the weak comparison (section 8.8.3.2): `tag` is an opaque-tag. */
 static bool is_etag(struct uw_http_cursor tag, const struct uw_http_validators *validators)
 {
-    return (size_t)(tag.end - tag.at) == validators->etag_length &&
-           memcmp(tag.at, validators->etag, validators->etag_length) == 0;
+    size_t skipped = validators->weak ? sizeof WEAK - 1 : 0, length = validators->etag_length - skipped;
+
+    return (size_t)(tag.end - tag.at) == length && memcmp(tag.at, validators->etag + skipped, length) == 0;
 }
 
 /* Whether a list of entity tags, or "*", has ours in it. A malformed list has what precedes the error. */
@@ -61,7 +74,7 @@ static bool list_has_etag(struct uw_http_cursor list, const struct uw_http_valid
     if (uw_http_skip_text(&list, "*"))
         return list.at == list.end;
     while (uw_http_next_element(&list)) {
-        bool weak = uw_http_skip_text(&list, "W/");
+        bool weak = uw_http_skip_text(&list, WEAK) || validators->weak;
 
         if (!read_opaque_tag(&list, &tag) || !uw_http_end_element(&list))
             return false;
@@ -140,5 +153,5 @@ bool uw_http_if_range(const struct uw_http_head *head, const char *bytes, const 
         return count == 0;
     if (read_date(header, bytes, &date))
         return date == validators->modified;
-    return is_etag(value_of(header, bytes), validators);
+    return !validators->weak && is_etag(value_of(header, bytes), validators);
 }

@@ -8,11 +8,20 @@ static const char days[7][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"}
 static const char long_day_ends[7][7] = {"day", "day", "sday", "nesday", "rsday", "day", "urday"};
 static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
+/* That of a file may be any. */
+static time_t with_four_digits(time_t time)
+{
+    if (time < UW_HTTP_DATE_MIN)
+        return UW_HTTP_DATE_MIN;
+    return time > UW_HTTP_DATE_MAX ? UW_HTTP_DATE_MAX : time;
+}
+
 void uw_http_date(time_t time, char date[UW_HTTP_DATE_BYTES + 1])
 {
     struct tm parts = {0};
     char text[64]; /* room for any int, which the compiler cannot know to be small */
 
+    time = with_four_digits(time);
     (void)gmtime_r(&time, &parts);
     snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[parts.tm_wday], parts.tm_mday,
              months[parts.tm_mon], parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);

@@ -4,11 +4,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <time.h>
 
 #define UW_HTTP_DATE_BYTES 29
+#define UW_HTTP_DATE_MIN INT64_C(-62167219200) /* Sat, 01 Jan 0000 00:00:00 GMT */
+#define UW_HTTP_DATE_MAX INT64_C(253402300799) /* Fri, 31 Dec 9999 23:59:59 GMT */
 
-/* Writes the date with a final NUL. */
+/* Writes the date with a final NUL; what is before or after all dates of HTTP, as the first or the last of them. */
 void uw_http_date(time_t time, char date[UW_HTTP_DATE_BYTES + 1]);
 
 /* Reads a date in any of the three forms. Returns false, and leaves `*time` alone, when the text is none. */

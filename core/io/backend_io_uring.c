@@ -3,7 +3,6 @@
 #ifdef UW_HAVE_IO_URING
 
 #include <errno.h>
-#include <fcntl.h>
 #include <liburing.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -27,12 +26,15 @@
 #define POLLING_IDLE_MS 20                  /* without a submission, after which the polling thread sleeps */
 #define POLLING_WAIT_NS (50 * UW_NS_PER_US) /* for the polling thread, in a turn that began late, and how often */
 #define POLLING_WAITS_MAX 4000
+#define CANCEL_AGAIN_NS (5 * UW_NS_PER_MS) /* after the kernel could not yet */
+#define TRY_AGAIN_NS UW_NS_PER_MS          /* what a stream that is ready did not take */
 #define CLOSE_WAIT_NS (100 * UW_NS_PER_MS) /* for an operation that cannot be cancelled */
 #define CLOSE_TURNS_MAX 1000
+#define CLOSE_TRIES_MAX 2 /* at cancelling what is left; see ring_cancel */
 
-/* Mark the user data, as operations have addresses that 4 divides: of the poll that goes before a stream's read or
- * write; and of what brings descriptors, as who closes the ring may no longer look into the operation. */
-#define POLL_MARK 1
+/* Mark the user data, as operations have addresses that 4 divides: of a cancellation; and of what brings descriptors,
+ * as who closes the ring may no longer look into the operation. */
+#define CANCEL_MARK 1
 #define ACCEPT_MARK 2
 
 _Static_assert(RECEIVE_BUFFER_BYTES <= UW_RECEIVE_BYTES_MAX, "a buffer holds one result");
@@ -43,10 +45,12 @@ struct ring {
     char *memory;             /* of the buffers */
     unsigned received, sends; /* since the last wait: buffers filled; sends queued, which most often complete at once */
     unsigned told;            /* in this wait: completions */
-    bool starved;             /* in this wait: there was a receive without a free buffer */
-    struct uw_operation *uncancelled; /* to be cancelled once there is a submission entry */
-    struct uw_operation *delivered;   /* in its callback, and not in the kernel meanwhile */
-    pid_t process;                    /* that opened it: a child process shares what is mapped */
+    bool unfinished;          /* in this wait: a receive had no free buffer, or a stream is ready and not yet read */
+    struct uw_operation *uncancelled; /* to be cancelled again when the timer is due */
+    struct uw_timer cancel_again;
+    size_t half_ended;              /* operations that have ended, whose cancellation has not */
+    struct uw_operation *delivered; /* in its callback, and not in the kernel meanwhile */
+    pid_t process;                  /* that opened it: a child process shares what is mapped */
 };
 
 static struct ring *ring_of(struct uw_loop *loop)
@@ -138,6 +142,8 @@ static int init_ring(struct ring *ring, unsigned flags)
     return 0;
 }
 
+static void cancel_again(struct uw_loop *loop, struct uw_timer *timer);
+
 static int open_with(struct uw_loop *loop, unsigned flags)
 {
     struct ring *ring = calloc(1, sizeof *ring);
@@ -146,6 +152,7 @@ static int open_with(struct uw_loop *loop, unsigned flags)
     if (!ring)
         return -ENOMEM;
     ring->process = getpid();
+    ring->cancel_again.expire = cancel_again;
     error = init_ring(ring, flags);
     if (error)
         free(ring);
@@ -166,9 +173,9 @@ static int polled_ring_open(struct uw_loop *loop)
 }
 
 /* What is in a full queue goes to the kernel; a polling thread takes it in its own time. */
-static bool make_room(struct ring *ring, unsigned count)
+static bool make_room(struct ring *ring)
 {
-    while (io_uring_sq_space_left(&ring->uring) < count)
+    while (!io_uring_sq_space_left(&ring->uring))
         if (io_uring_submit(&ring->uring) < 0 || io_uring_sqring_wait(&ring->uring) < 0)
             return false;
     return true;
@@ -179,16 +186,13 @@ static struct io_uring_sqe *next_entry(struct ring *ring)
 {
     struct io_uring_sqe *entry = io_uring_get_sqe(&ring->uring);
 
-    return entry || !make_room(ring, 1) ? entry : io_uring_get_sqe(&ring->uring);
+    return entry || !make_room(ring) ? entry : io_uring_get_sqe(&ring->uring);
 }
 
-/* On a non-blocking listener the kernel would answer EAGAIN instead of waiting. */
+/* O_NONBLOCK is left as it is, for others may accept from the same socket: since Linux 5.19 the kernel waits all the
+ * same. */
 static void prepare_accept(struct io_uring_sqe *entry, const struct uw_operation *operation)
 {
-    int flags = fcntl(operation->fd, F_GETFL);
-
-    if (flags >= 0 && flags & O_NONBLOCK)
-        (void)fcntl(operation->fd, F_SETFL, flags & ~O_NONBLOCK);
     if (operation->stepwise)
         io_uring_prep_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     else
@@ -286,21 +290,16 @@ static bool polls_first(const struct uw_operation *operation)
     return is_stream(operation) && !operation->pollable;
 }
 
-/* Queues the poll to which the next entry is linked: when it fails, the other is not told of. Both have to go to the
- * kernel in one call. */
-static bool link_poll(struct ring *ring, struct uw_operation *operation)
+static short awaited_event(const struct uw_operation *operation)
 {
-    struct io_uring_sqe *entry;
+    return operation->verb == UW_READ ? POLLIN : POLLOUT;
+}
 
-    if (!make_room(ring, 2))
-        return false;
-    entry = io_uring_get_sqe(&ring->uring);
-    if (!entry)
-        return false;
-    io_uring_prep_poll_add(entry, operation->fd, operation->verb == UW_READ ? POLLIN : POLLOUT);
-    io_uring_sqe_set_data64(entry, (uintptr_t)operation | POLL_MARK);
-    entry->flags |= IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS;
-    return true;
+static bool ready_now(const struct uw_operation *operation)
+{
+    struct pollfd item = {.fd = operation->fd, .events = awaited_event(operation)};
+
+    return poll(&item, 1, 0) != 0;
 }
 
 static uintptr_t data_of(const struct uw_operation *operation)
@@ -310,19 +309,24 @@ static uintptr_t data_of(const struct uw_operation *operation)
     return (uintptr_t)operation | (accepts ? ACCEPT_MARK : 0);
 }
 
+/* The poll is an operation of its own, not linked to the other: for what is linked the kernel looks for the file when
+ * the poll is over, and by then the number may be another file's. */
 static void enqueue(struct uw_loop *loop, struct uw_operation *operation)
 {
-    struct io_uring_sqe *entry = NULL;
+    struct io_uring_sqe *entry = next_entry(ring_of(loop));
 
-    if (!polls_first(operation) || link_poll(ring_of(loop), operation))
-        entry = next_entry(ring_of(loop));
     if (!entry) {
         uw_complete_later(loop, operation, -EBUSY);
         return;
     }
-    prepare(entry, operation);
+    operation->polling = polls_first(operation) && !ready_now(operation);
+    if (operation->polling) {
+        io_uring_prep_poll_add(entry, operation->fd, (unsigned)awaited_event(operation));
+    } else {
+        prepare(entry, operation);
+        ring_of(loop)->sends += operation->verb == UW_SEND || operation->verb == UW_SEND_VECTOR;
+    }
     io_uring_sqe_set_data64(entry, data_of(operation));
-    ring_of(loop)->sends += operation->verb == UW_SEND || operation->verb == UW_SEND_VECTOR;
 }
 
 static void ring_submit(struct uw_loop *loop, struct uw_operation *operation)
@@ -335,40 +339,44 @@ static void ring_submit(struct uw_loop *loop, struct uw_operation *operation)
         uw_complete_later(loop, operation, (int32_t)result);
 }
 
-/* The operation itself tells how it ended; the cancellation's own result is of no interest. */
-static bool cancel_data(struct ring *ring, uintptr_t data)
+/* An operation is its owner's again only when its cancellation is over too, which names it. */
+static bool try_to_cancel(struct ring *ring, struct uw_operation *operation)
 {
     struct io_uring_sqe *entry = next_entry(ring);
 
     if (!entry)
         return false;
-    io_uring_prep_cancel64(entry, data, 0);
-    io_uring_sqe_set_data(entry, NULL);
-    entry->flags |= IOSQE_CQE_SKIP_SUCCESS;
+    io_uring_prep_cancel64(entry, data_of(operation), 0);
+    io_uring_sqe_set_data64(entry, (uintptr_t)operation | CANCEL_MARK);
+    operation->cancelling = true;
     return true;
 }
 
-static bool try_to_cancel(struct ring *ring, const struct uw_operation *operation)
-{
-    return (!polls_first(operation) || cancel_data(ring, (uintptr_t)operation | POLL_MARK)) &&
-           cancel_data(ring, data_of(operation));
-}
-
-/* While the kernel takes no more submissions, cancellations wait. */
-static void ring_cancel(struct uw_loop *loop, struct uw_operation *operation)
+static void cancel_later(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct ring *ring = ring_of(loop);
 
-    if (operation->ended || operation == ring->delivered || try_to_cancel(ring, operation))
-        return;
+    if (!ring->uncancelled)
+        uw_timer_start(loop, &ring->cancel_again, uw_clock_ns() + CANCEL_AGAIN_NS);
     operation->next = ring->uncancelled;
     ring->uncancelled = operation;
 }
 
-static void cancel_again(struct uw_loop *loop)
+/* The kernel may take no more submissions now; or not find the operation on its way from one of its queues to another
+ * (ENOENT); or find it with a worker that does not notice (EALREADY). So it is cancelled again until it ends. */
+static void ring_cancel(struct uw_loop *loop, struct uw_operation *operation)
+{
+    struct ring *ring = ring_of(loop);
+
+    if (!operation->ended && operation != ring->delivered && !try_to_cancel(ring, operation))
+        cancel_later(loop, operation);
+}
+
+static void cancel_again(struct uw_loop *loop, struct uw_timer *timer)
 {
     struct uw_operation *operation = ring_of(loop)->uncancelled;
 
+    (void)timer;
     ring_of(loop)->uncancelled = NULL;
     while (operation) {
         struct uw_operation *next = operation->next;
@@ -379,22 +387,53 @@ static void cancel_again(struct uw_loop *loop)
     }
 }
 
-/* It ended before it could be cancelled. */
-static void forget_cancellation(struct ring *ring, struct uw_operation *operation)
+/* It ended before it was cancelled again. */
+static void forget_cancellation(struct uw_loop *loop, struct uw_operation *operation)
 {
-    struct uw_operation **link = &ring->uncancelled;
+    struct uw_operation **link = &ring_of(loop)->uncancelled;
 
     while (*link && *link != operation)
         link = &(*link)->next;
     if (*link)
         *link = operation->next;
+    if (!ring_of(loop)->uncancelled)
+        uw_timer_stop(loop, &ring_of(loop)->cancel_again);
+}
+
+/* What a worker of the kernel was interrupted in has been cancelled, and so has what was to be tried again. */
+static int32_t cancelled_result(const struct uw_operation *operation, int32_t result)
+{
+    return result == -EINTR || (is_stream(operation) && result == -EAGAIN) ? -ECANCELED : result;
+}
+
+static void finish_cancelled(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    forget_cancellation(loop, operation);
+    operation->result = cancelled_result(operation, result);
+    operation->ended = true;
+    if (operation->cancelling)
+        ring_of(loop)->half_ended++;
+    else
+        uw_finish(loop, operation, operation->result);
 }
 
 static void finish(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     if (operation->cancelled)
-        forget_cancellation(ring_of(loop), operation);
-    uw_finish(loop, operation, result);
+        finish_cancelled(loop, operation, result);
+    else
+        uw_finish(loop, operation, result);
+}
+
+static void deliver_cancellation(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    operation->cancelling = false;
+    if (operation->ended) {
+        ring_of(loop)->half_ended--;
+        uw_finish(loop, operation, operation->result);
+    } else if (result < 0) {
+        cancel_later(loop, operation);
+    }
 }
 
 static void ring_flush(struct uw_loop *loop)
@@ -404,16 +443,6 @@ static void ring_flush(struct uw_loop *loop)
     /* A failure shows again, and is told, in the turn that follows. */
     if (io_uring_sq_ready(&ring->uring))
         (void)io_uring_submit(&ring->uring);
-}
-
-/* The kernel looks for the file of an operation that is linked to a poll only when the poll is over: so whatever is
- * over is followed up now. The second look is for what the first has set going. */
-static void ring_settle(struct uw_loop *loop)
-{
-    struct ring *ring = ring_of(loop);
-
-    (void)io_uring_submit_and_get_events(&ring->uring); /* a failure is told in the turn that follows */
-    (void)io_uring_get_events(&ring->uring);
 }
 
 /* Whether a multishot result brings something: bytes, a descriptor, or events. */
@@ -456,9 +485,36 @@ static bool left_to_send(struct uw_operation *operation, int32_t result)
 }
 
 /* Another took what the stream was ready for, or the kernel cannot wait for it after all. */
-static bool polls_again(const struct uw_operation *operation, int32_t result)
+static bool tries_again(const struct uw_operation *operation, int32_t result)
 {
     return is_stream(operation) && result == -EAGAIN && !operation->cancelled;
+}
+
+/* The pause is in the place of the poll. */
+static void try_later(struct uw_loop *loop, struct uw_operation *operation)
+{
+    static struct __kernel_timespec pause = {.tv_nsec = TRY_AGAIN_NS};
+    struct io_uring_sqe *entry = next_entry(ring_of(loop));
+
+    if (!entry) {
+        uw_complete_later(loop, operation, -EBUSY);
+        return;
+    }
+    operation->polling = true;
+    io_uring_prep_timeout(entry, &pause, 0, 0);
+    io_uring_sqe_set_data64(entry, data_of(operation));
+}
+
+/* An eventfd may be ready, and yet not for a number as large as this one: then a poll would make the loop spin. */
+static void try_again(struct uw_loop *loop, struct uw_operation *operation)
+{
+    bool was_ready = polls_first(operation);
+
+    operation->pollable = false;
+    if (was_ready && ready_now(operation))
+        try_later(loop, operation);
+    else
+        ring_submit(loop, operation);
 }
 
 /* A send tells of all its bytes, or of none. */
@@ -498,6 +554,19 @@ static void go_on(struct uw_loop *loop, struct uw_operation *operation, int32_t 
         operation->complete(loop, operation, result);
 }
 
+/* Of the poll that goes before a stream's read or write, or the pause. */
+static void deliver_poll(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    if (result == -ETIME)
+        result = 0;
+    if (result < 0 || operation->cancelled) {
+        finish(loop, operation, result < 0 ? result : -ECANCELED);
+    } else {
+        ring_of(loop)->unfinished = true;
+        ring_submit(loop, operation);
+    }
+}
+
 static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_t result, bool more)
 {
     bool early = !more && ended_early(operation, result);
@@ -509,18 +578,16 @@ static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_
             operation->complete(loop, operation, result);
         if (early)
             finish(loop, operation, -ECANCELED);
-    } else if (polls_again(operation, result)) {
-        operation->pollable = false;
-        ring_submit(loop, operation);
+    } else if (tries_again(operation, result)) {
+        try_again(loop, operation);
     } else {
         deliver_single(loop, operation, result);
     }
 }
 
-/* A linked poll that failed is all there is to be told of the operation. */
 static struct uw_operation *operation_of(const struct io_uring_cqe *cqe)
 {
-    return (struct uw_operation *)((uintptr_t)cqe->user_data & ~(uintptr_t)(POLL_MARK | ACCEPT_MARK));
+    return (struct uw_operation *)((uintptr_t)cqe->user_data & ~(uintptr_t)(CANCEL_MARK | ACCEPT_MARK));
 }
 
 /* Delivers one completion; returns 1 when it used a provided buffer, which has then been put back at `place`. */
@@ -530,11 +597,16 @@ static int take(struct uw_loop *loop, const struct io_uring_cqe *cqe, int place)
     struct ring *ring = ring_of(loop);
     int buffer = cqe->flags & IORING_CQE_F_BUFFER ? (int)(cqe->flags >> IORING_CQE_BUFFER_SHIFT) : -1;
 
-    ring->starved |= cqe->res == -ENOBUFS;
+    ring->unfinished |= cqe->res == -ENOBUFS;
     if (operation) {
         if (buffer >= 0)
             operation->data = buffer_at(ring, buffer);
-        deliver(loop, operation, cqe->res, cqe->flags & IORING_CQE_F_MORE);
+        if (cqe->user_data & CANCEL_MARK)
+            deliver_cancellation(loop, operation, cqe->res);
+        else if (operation->polling)
+            deliver_poll(loop, operation, cqe->res);
+        else
+            deliver(loop, operation, cqe->res, cqe->flags & IORING_CQE_F_MORE);
     }
     if (buffer < 0)
         return 0;
@@ -573,10 +645,30 @@ static unsigned drop_completions(struct ring *ring)
     unsigned ended = 0;
 
     while (io_uring_peek_cqe(&ring->uring, &cqe) == 0) {
-        ended += operation_of(cqe) && !(cqe->flags & IORING_CQE_F_MORE);
+        ended += operation_of(cqe) && !(cqe->flags & IORING_CQE_F_MORE) && !(cqe->user_data & CANCEL_MARK);
         if (cqe->user_data & ACCEPT_MARK && cqe->res >= 0)
             uw_hang_up(cqe->res);
         io_uring_cqe_seen(&ring->uring, cqe);
+    }
+    return ended;
+}
+
+/* Returns how many of `left` operations have ended before nothing came for a while. */
+static size_t cancel_all(struct ring *ring, size_t left)
+{
+    struct __kernel_timespec patience = {.tv_nsec = CLOSE_WAIT_NS};
+    struct io_uring_sqe *entry = next_entry(ring);
+    struct io_uring_cqe *cqe;
+    size_t ended = 0;
+
+    if (!entry)
+        return 0;
+    io_uring_prep_cancel(entry, NULL, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
+    io_uring_sqe_set_data(entry, NULL);
+    for (int turn = 0; ended < left && turn < CLOSE_TURNS_MAX; turn++) {
+        if (io_uring_submit_and_wait_timeout(&ring->uring, &cqe, 1, &patience, NULL) == -ETIME)
+            break;
+        ended += drop_completions(ring);
     }
     return ended;
 }
@@ -585,21 +677,14 @@ static unsigned drop_completions(struct ring *ring)
  * a buffer be written to. So every operation is ended first. */
 static void end_all(struct uw_loop *loop, struct ring *ring)
 {
-    struct __kernel_timespec patience = {.tv_nsec = CLOSE_WAIT_NS};
-    struct io_uring_sqe *entry = next_entry(ring);
-    struct io_uring_cqe *cqe;
-    size_t left = loop->pending;
+    size_t left = loop->pending - ring->half_ended;
 
-    if (!entry)
-        return;
     for (const struct uw_operation *operation = loop->completed; operation; operation = operation->next)
         left--; /* the kernel does not know it any more */
-    io_uring_prep_cancel(entry, NULL, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
-    io_uring_sqe_set_data(entry, NULL);
-    for (int turn = 0; left > 0 && turn < CLOSE_TURNS_MAX; turn++) {
-        if (io_uring_submit_and_wait_timeout(&ring->uring, &cqe, 1, &patience, NULL) == -ETIME)
-            return;
-        left -= drop_completions(ring);
+    for (int tries = 0; left > 0 && tries < CLOSE_TRIES_MAX; tries++) {
+        size_t ended = cancel_all(ring, left);
+
+        left -= ended < left ? ended : left;
     }
 }
 
@@ -618,6 +703,7 @@ static void ring_close(struct uw_loop *loop)
             end_all(loop, ring);
         (void)drop_completions(ring);
     }
+    uw_timers_stop(&loop->timers, &ring->cancel_again);
     io_uring_queue_exit(&ring->uring);
     unmap_buffers(ring);
     free(ring);
@@ -643,12 +729,18 @@ static int submit_and_wait_some(struct ring *ring, unsigned least, int64_t wait_
     return io_uring_submit_and_wait_timeout(&ring->uring, &first, least, &timeout, NULL);
 }
 
+/* A signal does not end it. */
+static bool goes_on(int result)
+{
+    return result >= 0 || result == -ETIME || result == -EINTR;
+}
+
 /* The polling thread takes what is submitted in its own time. */
 static int await_polling_thread(struct ring *ring)
 {
     int result = io_uring_submit(&ring->uring);
 
-    for (int i = 0; i < POLLING_WAITS_MAX && io_uring_sq_ready(&ring->uring) && (result >= 0 || result == -ETIME); i++)
+    for (int i = 0; i < POLLING_WAITS_MAX && io_uring_sq_ready(&ring->uring) && goes_on(result); i++)
         result = submit_and_wait_some(ring, COMPLETIONS, POLLING_WAIT_NS);
     return result;
 }
@@ -669,17 +761,23 @@ static int let_it_look(struct ring *ring)
 {
     int result = 0;
 
-    for (int looks = 0; looks < 2 && (result >= 0 || result == -ETIME); looks++) {
+    for (int looks = 0; looks < 2 && goes_on(result); looks++) {
         submit_nothing(ring);
         result = await_polling_thread(ring);
     }
     return result;
 }
 
-/* In a turn that began late. To wait for a full queue lifts the kernel's bound on what one call completes. */
+/* In a turn that began late, or to settle. To wait for a full queue lifts the kernel's bound on what one call
+ * completes. */
 static int submit_and_catch_up(struct ring *ring)
 {
     return polled(ring) ? let_it_look(ring) : submit_and_wait_some(ring, COMPLETIONS, 0);
+}
+
+static void ring_settle(struct uw_loop *loop)
+{
+    (void)submit_and_catch_up(ring_of(loop)); /* a failure is told in the turn that follows */
 }
 
 static int submit_and_wait(struct uw_loop *loop, int64_t wait_ns)
@@ -702,11 +800,8 @@ static int submit_and_wait(struct uw_loop *loop, int64_t wait_ns)
 static int ring_wait(struct uw_loop *loop, int64_t wait_ns)
 {
     struct ring *ring = ring_of(loop);
-    int result;
+    int result = submit_and_wait(loop, wait_ns);
 
-    if (ring->uncancelled)
-        cancel_again(loop);
-    result = submit_and_wait(loop, ring->uncancelled ? 0 : wait_ns);
     if (result == -ETIME && polled(ring)) /* it may have been away itself, as when the process was stopped */
         (void)let_it_look(ring);
     loop->now_ns = uw_clock_ns();
@@ -714,11 +809,11 @@ static int ring_wait(struct uw_loop *loop, int64_t wait_ns)
     if (result < 0 && result != -ETIME && result != -EINTR && result != -EBUSY && result != -EAGAIN)
         return result;
     ring->told = 0;
-    ring->starved = false;
+    ring->unfinished = false;
     take_all(loop);
     if (result == -ETIME && !ring->told)
         return UW_TOLD_NOTHING;
-    return ring->starved || (result < 0 && result != -ETIME) ? UW_TOLD_SOME : UW_TOLD_ALL;
+    return ring->unfinished || (result < 0 && result != -ETIME) ? UW_TOLD_SOME : UW_TOLD_ALL;
 }
 
 const struct uw_backend uw_backend_io_uring = {

@@ -76,7 +76,7 @@ void uw_submit(struct uw_loop *loop, struct uw_operation *operation)
 {
     UW_ASSERT_OWNER(loop);
     operation->pending = true;
-    operation->cancelled = operation->ended = false;
+    operation->cancelled = operation->cancelling = operation->ended = false;
     operation->done = 0;
     operation->next = NULL;
     loop->submitted++;

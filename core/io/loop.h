@@ -68,15 +68,17 @@ struct uw_operation {
     uint8_t verb;
     bool pending; /* the loop's: submitted and not yet finally completed */
     bool cancelled;
-    bool ended;    /* the loop's: its `result` is known, and told in the next turn */
-    bool more;     /* of a send: more follows at once, so an incomplete packet may wait for it */
-    bool stepwise; /* of UW_RECEIVE and UW_ACCEPT: no more is received, and nobody accepted, before a result has been
-                    * dealt with, so that one who cancels within the callback gets nothing more; counts from the next
-                    * submission or result on. The readiness backends always do so */
-    bool socket;   /* of UW_READ and UW_WRITE: `fd` is known to be one, which is waited for at less cost */
-    bool pollable; /* of UW_READ and UW_WRITE: a try without waiting has answered EAGAIN; so the kernel can wait for
-                    * `fd` itself, and there is no use in trying again */
-    int32_t file;  /* of UW_SEND_FILE */
+    bool ended;      /* the loop's: its `result` is known, and told in the next turn */
+    bool more;       /* of a send: more follows at once, so an incomplete packet may wait for it */
+    bool stepwise;   /* of UW_RECEIVE and UW_ACCEPT: no more is received, and nobody accepted, before a result has been
+                      * dealt with, so that one who cancels within the callback gets nothing more; counts from the next
+                      * submission or result on. The readiness backends always do so */
+    bool socket;     /* of UW_READ and UW_WRITE: `fd` is known to be one, which is waited for at less cost */
+    bool pollable;   /* of UW_READ and UW_WRITE: a try without waiting has answered EAGAIN; so the kernel can wait for
+                      * `fd` itself, and there is no use in trying again */
+    bool polling;    /* the loop's: the kernel waits until `fd` is ready */
+    bool cancelling; /* the loop's: the kernel has not yet told how it was cancelled */
+    int32_t file;    /* of UW_SEND_FILE */
 };
 
 /* A message to a loop from another thread; lives in its owner until `receive` is called on the loop's thread. */

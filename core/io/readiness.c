@@ -423,16 +423,17 @@ static void end(struct uw_loop *loop, struct uw_operation **list, struct uw_oper
     uw_finish(loop, operation, result);
 }
 
-static bool still_waits(struct uw_loop *loop, struct uw_operation *operation, int fd)
+/* A callback may have ended it, or closed the descriptor, whose number may be another file's by now. */
+static bool still_waits(const struct uw_operation *operation)
 {
-    return waits(state_of(loop)->descriptors[fd].readers, operation);
+    return operation && operation->pending && !operation->cancelled && !operation->ended;
 }
 
 static void accept_ready(struct uw_loop *loop, struct uw_operation *operation)
 {
     int fd = operation->fd;
 
-    for (int i = 0; i < UW_ACCEPTS_PER_TURN && still_waits(loop, operation, fd); i++) {
+    for (int i = 0; i < UW_ACCEPTS_PER_TURN && still_waits(operation); i++) {
         int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (accepted >= 0) {
@@ -500,20 +501,19 @@ static void serve(struct uw_loop *loop, struct uw_operation *operation, unsigned
 }
 
 /* Every poll sees the event. Of the others the first that waits has its turn: what is left keeps the descriptor ready
- * for the next. */
+ * for the next. Behind one that waits no more, the event has to come again. */
 static void ready_list(struct uw_loop *loop, struct uw_operation *operation, unsigned events)
 {
     bool served = false;
 
-    while (operation) {
+    while (still_waits(operation)) {
         struct uw_operation *next = operation->next;
 
         if (polls(operation) || !served) {
             served = served || !polls(operation);
             serve(loop, operation, events);
         }
-        /* A callback may have ended the next one, or all: then what comes after it waits for the next event. */
-        operation = next && next->pending && !next->cancelled ? next : NULL;
+        operation = next;
     }
 }
 
@@ -521,17 +521,17 @@ void uw_ready(struct uw_loop *loop, int fd, unsigned events)
 {
     struct uw_readiness *state = state_of(loop);
     struct uw_descriptor *descriptor = &state->descriptors[fd];
+    struct uw_operation *readers = descriptor->readers, *writers = descriptor->writers;
     unsigned failed = events & (POLLERR | POLLHUP | POLLNVAL), wanted;
 
     UW_ASSERT_OWNER(loop);
     if (descriptor->interest & UW_ONCE) /* and this was it */
         (void)set_interest(loop, descriptor, fd, UW_ONCE);
-    if (descriptor->readers && (events & POLLIN || failed || events & wanted_events(descriptor)))
-        ready_list(loop, descriptor->readers, events);
+    if (events & POLLIN || failed || events & wanted_events(descriptor))
+        ready_list(loop, readers, events);
+    if (events & POLLOUT || failed)
+        ready_list(loop, writers, events);
     descriptor = &state->descriptors[fd]; /* a callback may have grown the table */
-    if (descriptor->writers && (events & POLLOUT || failed))
-        ready_list(loop, descriptor->writers, events);
-    descriptor = &state->descriptors[fd];
     /* An event nobody waits for would come again and again. */
     wanted = wanted_events(descriptor);
     if (wanted != descriptor->interest && (wanted | descriptor->interest) != UW_ONCE)

@@ -1,10 +1,10 @@
 #include "io/send.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
-#include <time.h>
+
+#include "base/sigpipe.h"
 
 int uw_send_flags(const struct uw_operation *operation)
 {
@@ -28,50 +28,21 @@ bool uw_send_vector_advance(struct uw_operation *operation, size_t count)
     return message->msg_iovlen;
 }
 
-static sigset_t sigpipe(void)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
-    return set;
-}
-
-/* sendfile(2) cannot be told not to raise SIGPIPE, and what that signal does is for the application to say, at any
- * time. So it is blocked in this thread: within a turn until its end, for all files of the turn; and else, since the
- * application may be about to create a process or a thread, no longer than for one call. */
+/* sendfile(2) cannot be told not to raise SIGPIPE. So it is blocked in this thread: within a turn until its end, for
+ * all files of the turn; and else, since the application may be about to create a process or a thread, no longer than
+ * for one call. */
 static void block_sigpipe(struct uw_loop *loop)
 {
-    sigset_t set = sigpipe(), before;
-
-    if (loop->sigpipe_blocked)
-        return;
-    pthread_sigmask(SIG_BLOCK, &set, &before);
-    loop->sigpipe_blocked = !sigismember(&before, SIGPIPE); /* or its owner wants it so */
-}
-
-/* What is pending for the thread alone is taken before what is for the whole process. */
-static void take_sigpipe(void)
-{
-    static const struct timespec at_once;
-    sigset_t set = sigpipe();
-
-    (void)sigtimedwait(&set, NULL, &at_once); /* fails when there was none after all */
-}
-
-static void unblock_sigpipe(void)
-{
-    sigset_t set = sigpipe();
-
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    if (!loop->sigpipe_blocked)
+        loop->sigpipe_blocked = uw_sigpipe_block();
 }
 
 void uw_send_end_turn(struct uw_loop *loop)
 {
     if (loop->sigpipe_raised)
-        take_sigpipe();
+        uw_sigpipe_take();
     if (loop->sigpipe_blocked)
-        unblock_sigpipe();
+        uw_sigpipe_unblock();
     loop->sigpipe_raised = loop->sigpipe_blocked = false;
 }
 

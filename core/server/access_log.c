@@ -2,13 +2,12 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "server/request.h"
 
 _Static_assert((UW_ACCESS_LOG_BYTES & (UW_ACCESS_LOG_BYTES - 1)) == 0, "a power of two");
@@ -113,19 +112,21 @@ static bool await_room(struct uw_access_log *log)
     return !log->stuck;
 }
 
-static bool write_all(struct uw_access_log *log, const char *bytes, size_t length)
+/* Returns how much of it the file took. */
+static size_t write_all(struct uw_access_log *log, const char *bytes, size_t length)
 {
-    while (length > 0) {
-        ssize_t done = log->regular || await_room(log) ? write(log->fd, bytes, length) : -1;
+    size_t written = 0;
+
+    while (written < length) {
+        ssize_t done = log->regular || await_room(log) ? write(log->fd, bytes + written, length - written) : -1;
 
         if (done < 0 && !log->stuck && (errno == EINTR || errno == EAGAIN))
             continue;
         if (done < 0)
-            return false;
-        bytes += done;
-        length -= (size_t)done;
+            break;
+        written += (size_t)done;
     }
-    return true;
+    return written;
 }
 
 static uint64_t count_lines(const char *bytes, size_t length)
@@ -137,13 +138,41 @@ static uint64_t count_lines(const char *bytes, size_t length)
     return lines;
 }
 
+static void note_torn(struct uw_access_log *log, char last)
+{
+    log->torn = last != '\n' && fstat(log->fd, &log->torn_file) == 0;
+}
+
+/* Not in a file that took the place of the one with the torn line, nor in one that was emptied meanwhile. */
+static bool still_torn(const struct uw_access_log *log)
+{
+    struct stat file;
+
+    return log->torn && fstat(log->fd, &file) == 0 && file.st_dev == log->torn_file.st_dev &&
+           file.st_ino == log->torn_file.st_ino && (!S_ISREG(file.st_mode) || file.st_size > 0);
+}
+
+/* A line that the file took in part is lost; the next one must not be taken for the rest of it. */
+static void write_batch(struct uw_access_log *log, size_t length)
+{
+    size_t written = 0;
+
+    log->torn = still_torn(log) && write_all(log, "\n", 1) == 0;
+    if (!log->torn)
+        written = write_all(log, log->batch, length);
+    if (written > 0)
+        note_torn(log, log->batch[written - 1]);
+    if (written < length)
+        atomic_fetch_add_explicit(&log->lost, count_lines(log->batch + written, length - written),
+                                  memory_order_relaxed);
+}
+
 static void write_batches(struct uw_access_log *log)
 {
     size_t bytes_max = log->regular ? UW_ACCESS_LOG_BATCH_BYTES : UW_ACCESS_LINE_BYTES_MAX, length;
 
     while ((length = take_batch(log, bytes_max)) > 0) {
-        if (!write_all(log, log->batch, length))
-            atomic_fetch_add_explicit(&log->lost, count_lines(log->batch, length), memory_order_relaxed);
+        write_batch(log, length);
         atomic_fetch_add_explicit(&log->written, length, memory_order_release);
     }
 }
@@ -161,19 +190,6 @@ static void *run(void *argument)
     }
     write_batches(log);
     return NULL;
-}
-
-/* Signals are for the program's own threads; without SIGPIPE a pipe that has lost its reader is an error. */
-static int start_thread(struct uw_access_log *log)
-{
-    sigset_t all, before;
-    int error;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&log->thread, NULL, run, log);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return -error;
 }
 
 static void release(struct uw_access_log *log)
@@ -201,7 +217,7 @@ int uw_access_log_open(struct uw_access_log *log, int fd, enum uw_access_format 
     if (log->wake_fd < 0)
         error = -errno;
     else
-        error = log->ring && log->batch ? start_thread(log) : -ENOMEM;
+        error = log->ring && log->batch ? uw_thread_start(&log->thread, run, log) : -ENOMEM;
     if (error)
         release(log);
     return error;

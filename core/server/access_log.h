@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "server/access_line.h"
 
@@ -22,7 +23,9 @@ struct uw_access_log {
     int fd;
     int wake_fd;  /* an eventfd: the ring is half full, or the log is to be closed */
     bool regular; /* the file takes any amount at once, and appends a batch in one piece */
-    bool stuck;   /* nobody reads, and the log is to be closed */
+    bool torn;    /* the last line in `torn_file` is not whole */
+    struct stat torn_file;
+    bool stuck; /* nobody reads, and the log is to be closed */
     pthread_t thread;
     atomic_bool closing;
     _Atomic(uint64_t) lost;    /* lines */

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include <linux/filter.h>
 #endif
 
+#include "base/descriptors.h"
 #include "server/connection.h"
 
 #define HANDSHAKE_NS (20 * UW_NS_PER_MS) /* for all that are under way */
@@ -72,36 +72,35 @@ static int accept_last(const struct uw_listener *listener, int64_t until_ns)
     return client;
 }
 
-/* Descriptors are given from the lowest on: whether those above `fd` are enough for what the application opens. */
-static bool leaves_some(int fd)
-{
-    struct rlimit limit;
-
-    return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd < limit.rlim_cur - limit.rlim_cur / 4;
-}
-
 static int limit_waiting(int fd, const struct timeval *limit)
 {
     return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, limit, sizeof *limit);
 }
 
-/* Beyond connections_max, too, as nobody else will take them. Who finds nobody must not wait, though any loop that
- * accepts from the same socket may take O_NONBLOCK off it at any time. */
-static void accept_waiting(struct uw_listener *listener, int64_t until_ns)
+/* Of accepting: what those who are served give back may mend it. */
+static bool lacks_room(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+/* Beyond connections_max, too, as nobody else will take them. Who finds nobody must not wait, even if no
+ * backend has needed O_NONBLOCK. Returns whether somebody may be left for whom the system has no room. */
+static bool accept_waiting(struct uw_listener *listener, int64_t until_ns)
 {
     static const struct timeval least = {.tv_usec = 1}, none = {0};
     size_t connections_max = listener->server->settings.connections_max;
     int fd = listener->accept.fd, client = 0;
 
     if (limit_waiting(fd, &least))
-        return;
-    for (size_t i = 0; client >= 0 && (i < connections_max || leaves_some(client)); i++) {
+        return false;
+    for (size_t i = 0; client >= 0 && (i < connections_max || !uw_descriptors_are_short(client)); i++) {
         client = accept_last(listener, until_ns);
         if (client >= 0) {
             (void)limit_waiting(client, &none); /* it may have inherited that; fails when the client has gone */
             uw_server_bring(listener, client);
         }
     }
+    return client < 0 && lacks_room(errno);
 }
 
 /* A UNIX socket keeps those who wait when it ends to listen: others that have it may accept them, too. */
@@ -116,14 +115,17 @@ static void turn_back_newcomers(const struct uw_listener *listener)
 void uw_server_end_listening(struct uw_server *server)
 {
     int64_t until_ns = uw_clock_ns() + HANDSHAKE_NS;
+    bool left = false;
 
     for (int i = 0; i < server->listener_count; i++)
         turn_back_newcomers(&server->listeners[i]);
     for (int i = 0; i < server->listener_count; i++) {
         struct uw_listener *listener = &server->listeners[i];
 
-        accept_waiting(listener, until_ns);
-        if (is_tcp(listener))
+        if (accept_waiting(listener, until_ns))
+            left = true;
+        else if (is_tcp(listener))
             (void)shutdown(listener->accept.fd, SHUT_RD); /* fails when another process did so before */
     }
+    atomic_store(&server->some_left, left);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/descriptors.h"
 #include "http/date.h"
 #include "http/status.h"
 #include "server/connection.h"
@@ -251,12 +252,15 @@ static int append_body(struct uw_connection *connection, const char *data, size_
 {
     const struct uw_server_settings *settings = &connection->server->settings;
     struct uw_request *request = connection->request;
+    int error;
 
     if (request->body.length + length > settings->body_bytes_max)
         return 413;
-    return uw_body_append(&request->body, data, length, request->head.content_length, settings->body_memory_bytes_max)
-               ? 503
-               : 0;
+    do
+        error =
+            uw_body_append(&request->body, data, length, request->head.content_length, settings->body_memory_bytes_max);
+    while (uw_descriptors_ran_out(error) && uw_server_give_up(connection->server));
+    return error ? 503 : 0;
 }
 
 static size_t read_sized_body(struct uw_connection *connection, const char *bytes, size_t length)

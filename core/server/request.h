@@ -35,6 +35,10 @@ struct uw_handler {
 
     /* Told, on the loop's thread, of what the server refuses by itself; or NULL. */
     void (*refused)(void *context, const struct uw_access *refusal);
+
+    /* Descriptors run short, as the loop's thread finds: closes those that are kept only in case they are asked for.
+     * Returns how many. Or NULL. */
+    size_t (*give_up)(void *context);
 };
 
 struct uw_request {

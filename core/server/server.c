@@ -1,9 +1,11 @@
 #include "server/server.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/descriptors.h"
 #include "io/hang_up.h"
 #include "server/connection.h"
 
@@ -18,13 +20,20 @@ static struct uw_server *server_of(struct uw_loop *loop)
  * accept many at once when there is room for a few. */
 static bool nearly_full(const struct uw_server *server)
 {
-    return server->settings.connections_max < server->connections.taken + UW_BACKLOG_MAX;
+    return server->room < server->connections.taken + UW_BACKLOG_MAX;
 }
 
 static void stop_accepting(struct uw_server *server)
 {
     for (int i = 0; i < server->listener_count; i++)
         uw_cancel(&server->loop, &server->listeners[i].accept);
+}
+
+/* Those who are served are going to leave some, and nobody else is. */
+static void await_room(struct uw_server *server)
+{
+    if (atomic_load(&server->some_left) && server->connections.taken > 0)
+        uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns + UW_ACCEPT_RETRY_NS);
 }
 
 /* Clients that the kernel has connected already are served too: accepting ends with the first turn that accepts nobody,
@@ -36,10 +45,50 @@ static void drain_backlog(struct uw_server *server)
     server->accepted_before = server->counts.accepted;
     if (server->drain_turns > 0 && (quiet || server->drain_turns == UW_DRAIN_TURNS_MAX)) {
         stop_accepting(server);
+        await_room(server);
         return;
     }
     server->drain_turns++;
     uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns); /* in the next turn */
+}
+
+static void retry_to_drain_backlog(struct uw_server *server)
+{
+    if (atomic_load(&server->some_left)) {
+        uw_server_end_listening(server);
+        server->drain_turns = 0; /* whom it has accepted arrives in the next turn */
+    }
+    drain_backlog(server);
+}
+
+size_t uw_server_give_up(struct uw_server *server)
+{
+    UW_ASSERT_OWNER(&server->loop);
+    return server->handler.give_up ? server->handler.give_up(server->handler.context) : 0;
+}
+
+/* Whoever is served needs descriptors, too, for files and for what the application opens. When `fd`, a client's, is one
+ * of the last the server is full, unless enough are given up: until somebody leaves, or a while later, when others of
+ * this process have given some back. */
+static void measure_room(struct uw_server *server, int fd)
+{
+    size_t missing = uw_descriptors_missing(fd), now = uw_server_connections(server);
+
+    server->room = server->settings.connections_max;
+    if (missing == 0 || uw_server_give_up(server) >= missing)
+        return;
+    server->room = now > 0 ? now : 1;
+    if (!atomic_load(&server->draining))
+        uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns + UW_ACCEPT_RETRY_NS);
+}
+
+static void retry_to_accept(struct uw_server *server)
+{
+    int next =
+        server->room < server->settings.connections_max ? uw_descriptors_next(server->listeners[0].accept.fd) : 0;
+
+    measure_room(server, next < 0 ? INT_MAX : next);
+    uw_server_resume_accepting(server);
 }
 
 static void expire(struct uw_loop *loop, struct uw_timer *timer)
@@ -47,9 +96,9 @@ static void expire(struct uw_loop *loop, struct uw_timer *timer)
     struct uw_server *server = server_of(loop);
 
     if (timer == &server->accept_retry && atomic_load(&server->draining))
-        drain_backlog(server);
+        retry_to_drain_backlog(server);
     else if (timer == &server->accept_retry)
-        uw_server_resume_accepting(server);
+        retry_to_accept(server);
     else
         uw_connection_timeout(uw_owner(timer, struct uw_connection, timer));
 }
@@ -68,6 +117,7 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
 
     memset(server, 0, sizeof *server);
     server->settings = *settings;
+    server->room = settings->connections_max;
     server->handler = handler;
     error = uw_loop_open(&server->loop, backend, expire);
     if (error)
@@ -83,11 +133,14 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
     return 0;
 }
 
-/* Out of descriptors or memory: those connected are served on; accepting resumes when one of them ends, or after a
- * while. */
-static void accept_failed(struct uw_server *server)
+/* Out of descriptors or memory: those connected are served on; accepting resumes at once when there are descriptors to
+ * spare, otherwise when one of those connected ends, or after a while. */
+static void accept_failed(struct uw_server *server, int error)
 {
-    uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns + UW_ACCEPT_RETRY_NS);
+    if (uw_descriptors_ran_out(error) && uw_server_give_up(server))
+        uw_server_resume_accepting(server);
+    else
+        uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns + UW_ACCEPT_RETRY_NS);
 }
 
 /* Of the processes that accept from one socket through io_uring, the kernel wakes one for each client (see
@@ -104,10 +157,12 @@ static void accepted_left(struct uw_loop *loop, struct uw_operation *operation, 
 {
     struct uw_listener *listener = uw_owner(operation, struct uw_listener, accept_left);
 
-    if (result < 0)
+    if (result >= 0) {
+        listener->taken++;
+        uw_connection_open(server_of(loop), listener, result);
+    } else if (!uw_descriptors_ran_out(result) || !uw_server_give_up(server_of(loop))) {
         return;
-    listener->taken++;
-    uw_connection_open(server_of(loop), listener, result);
+    }
     accept_left(server_of(loop), listener);
 }
 
@@ -118,6 +173,7 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
 
     if (result >= 0) {
         uw_server_take_in(listener, result); /* another listener may have taken the last room */
+        measure_room(server, result);
         if (uw_server_is_full(server) ||
             (nearly_full(server) && !operation->stepwise && !atomic_load(&server->draining)))
             stop_accepting(server);
@@ -130,7 +186,7 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
     } else if (result == -ECANCELED) {
         uw_server_resume_accepting(server); /* room may have come since */
     } else if (result < 0) {
-        accept_failed(server);
+        accept_failed(server, result);
     }
 }
 

@@ -73,11 +73,13 @@ struct uw_server {
     struct uw_list all;     /* connections */
     struct uw_list dirty;   /* those with something to send */
     struct uw_list dead;    /* those to be buried at the end of the turn */
-    struct uw_list waiting; /* clients beyond connections_max */
+    struct uw_list waiting; /* clients beyond `room` */
+    size_t room;            /* connections_max; or fewer, while descriptors are */
     struct uw_listener listeners[UW_LISTENERS_MAX];
     int listener_count;
     struct uw_timer accept_retry;
     atomic_bool draining;
+    atomic_bool some_left;    /* clients for whom there was no room when listening ended */
     bool ended;               /* there are no more turns */
     int drain_turns;          /* in which the backlog was looked at */
     uint64_t accepted_before; /* the last of them */
@@ -115,7 +117,7 @@ static inline size_t uw_server_connections(const struct uw_server *server)
 
 static inline bool uw_server_is_full(const struct uw_server *server)
 {
-    return uw_server_connections(server) >= server->settings.connections_max;
+    return uw_server_connections(server) >= server->room;
 }
 
 /* Ends every connection for its client, by a reset where an answer is not complete, and leaves all else to the end of
@@ -129,6 +131,10 @@ void uw_server_stop(struct uw_server *server);
 /* Closes every connection at once. Requests still held by the handler become invalid. On the thread that runs the
  * server, or on any once that has ended. */
 void uw_server_close(struct uw_server *server);
+
+/* Descriptors run short: the handler closes those that it can do without. Returns how many. On the loop's
+ * thread. */
+size_t uw_server_give_up(struct uw_server *server);
 
 /* For connection.c: a connection has ended, so there is room for another. */
 void uw_server_resume_accepting(struct uw_server *server);

@@ -20,6 +20,8 @@ void uw_answer_finish(struct uw_static *files, struct uw_response *response)
 int uw_answer_find(struct uw_static *files, const struct uw_request *request, const char *path,
                    struct uw_resource **resource)
 {
+    if (!files->errands.loop)
+        files->errands.loop = &request->server->loop;
     return uw_file_cache_find(&files->cache, path, strlen(path), request->server->loop.now_ns, resource);
 }
 
@@ -34,7 +36,7 @@ static struct uw_representation *error_page(struct uw_static *files, const struc
     return resource->representations[UW_CODING_IDENTITY];
 }
 
-static void put_error_page(struct uw_response *response, struct uw_representation *page)
+static void put_page(struct uw_response *response, struct uw_representation *page)
 {
     uw_response_put(response, page->text + page->type_start, page->head_end - page->type_start);
     if (!uw_answer_is_head(response->request))
@@ -64,9 +66,18 @@ void uw_answer_failure(struct uw_static *files, struct uw_request *request, int 
     if (name)
         uw_response_put_field(&response, name, value);
     if (page)
-        put_error_page(&response, page);
+        put_page(&response, page);
     else
         put_error_text(&response);
+    uw_answer_finish(files, &response);
+}
+
+void uw_answer_page(struct uw_static *files, struct uw_request *request, struct uw_representation *page)
+{
+    struct uw_response response;
+
+    uw_response_begin(&response, request, 200);
+    put_page(&response, page);
     uw_answer_finish(files, &response);
 }
 

@@ -23,6 +23,9 @@ void uw_answer_file(struct uw_static *files, struct uw_request *request, const s
 void uw_answer_failure(struct uw_static *files, struct uw_request *request, int status, const char *name,
                        const char *value);
 
+/* With content that is no file's. */
+void uw_answer_page(struct uw_static *files, struct uw_request *request, struct uw_representation *page);
+
 /* Tells of the response, and hands it over. */
 void uw_answer_finish(struct uw_static *files, struct uw_response *response);
 

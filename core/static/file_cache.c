@@ -1,23 +1,36 @@
 #include "static/file_cache.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/descriptors.h"
 #include "http/path.h"
 
 #define CODED_PATH_BYTES_MAX (UW_HTTP_PATH_BYTES_MAX + 8) /* with its suffix and the NUL */
 
-int uw_file_cache_open(struct uw_file_cache *cache, int root, const struct uw_file_cache_settings *settings)
+static atomic_uint caches; /* of the process */
+
+int uw_file_cache_open(struct uw_file_cache *cache, int root, const struct uw_file_cache_settings *settings,
+                       struct uw_errands *errands)
 {
     size_t buckets = 16;
+    int error;
 
     while (buckets < settings->entries_max)
         buckets *= 2;
     *cache = (struct uw_file_cache){.root = root, .settings = *settings, .bucket_mask = buckets - 1};
     uw_list_init(&cache->recent);
+    uw_list_init(&cache->open);
     cache->buckets = calloc(buckets, sizeof *cache->buckets);
-    return cache->buckets ? 0 : -ENOMEM;
+    error = cache->buckets ? uw_content_hashes_open(&cache->hashes, errands) : -ENOMEM;
+    if (error) {
+        free(cache->buckets);
+        return error;
+    }
+    atomic_fetch_add_explicit(&caches, 1, memory_order_relaxed);
+    return 0;
 }
 
 /* FNV-1a: short keys, and who chooses file names is no attacker: only those that exist are kept. */
@@ -55,6 +68,7 @@ static void account(struct uw_file_cache *cache, const struct uw_resource *resou
         if (!resource->representations[coding])
             continue;
         cache->entries += (size_t)sign;
+        cache->descriptors += resource->representations[coding]->fd >= 0 ? (size_t)sign : 0;
         cache->bytes += (size_t)sign * resource->representations[coding]->bytes;
     }
 }
@@ -67,8 +81,20 @@ static void remove_resource(struct uw_file_cache *cache, struct uw_resource *res
         link = &(*link)->next;
     *link = resource->next;
     uw_list_remove(&resource->recent);
+    uw_list_remove(&resource->open);
     account(cache, resource, -1);
     free_resource(resource);
+}
+
+/* The descriptor of one that has any, or -1. */
+static int descriptor_of(const struct uw_resource *resource)
+{
+    int fd = -1;
+
+    for (int coding = 0; coding < UW_CODING_COUNT && fd < 0; coding++)
+        if (resource->representations[coding])
+            fd = resource->representations[coding]->fd;
+    return fd;
 }
 
 static void add_resource(struct uw_file_cache *cache, struct uw_resource *resource)
@@ -78,6 +104,8 @@ static void add_resource(struct uw_file_cache *cache, struct uw_resource *resour
     resource->next = *bucket;
     *bucket = resource;
     uw_list_append(&cache->recent, &resource->recent);
+    if (descriptor_of(resource) >= 0)
+        uw_list_append(&cache->open, &resource->open);
     account(cache, resource, 1);
 }
 
@@ -94,11 +122,30 @@ static void evict(struct uw_file_cache *cache)
         remove_resource(cache, least_recent(cache));
 }
 
+/* How many this cache may keep, where `fd` is the descriptor that was given last. */
+static size_t descriptors_max(int fd)
+{
+    unsigned all = UW_FILE_CACHE_DESCRIPTORS_SHARE * atomic_load_explicit(&caches, memory_order_relaxed);
+
+    return uw_descriptors_are_short(fd) ? 0 : (size_t)(uw_descriptors_max() / all);
+}
+
+/* Likewise, after `resource` was added with a descriptor. */
+static void evict_descriptors(struct uw_file_cache *cache, const struct uw_resource *resource)
+{
+    size_t most = descriptors_max(descriptor_of(resource));
+
+    while (cache->descriptors > most && cache->open.next != &resource->open)
+        remove_resource(cache, uw_owner(cache->open.next, struct uw_resource, open));
+}
+
 void uw_file_cache_close(struct uw_file_cache *cache)
 {
     while (!uw_list_empty(&cache->recent))
         remove_resource(cache, least_recent(cache));
+    uw_content_hashes_close(&cache->hashes);
     free(cache->buckets);
+    atomic_fetch_sub_explicit(&caches, 1, memory_order_relaxed);
 }
 
 static bool may_have(const struct uw_file_cache *cache, int coding)
@@ -115,10 +162,29 @@ static const char *coded_path(const struct uw_resource *resource, int coding, ch
     return path;
 }
 
-/* Whether there still is what was there in that coding: the same file, or none. */
+/* What was made of a file before it got its content is not a coding of it. */
+static bool is_older(const struct uw_file_identity *coded, const struct uw_file_identity *plain)
+{
+    if (coded->modified.tv_sec != plain->modified.tv_sec)
+        return coded->modified.tv_sec < plain->modified.tv_sec;
+    return coded->modified.tv_nsec < plain->modified.tv_nsec;
+}
+
+/* A weak entity tag lasts until the content is known. */
+static bool may_be_strong(struct uw_file_cache *cache, const struct uw_representation *representation)
+{
+    uint64_t hash;
+
+    return representation->validators.weak &&
+           uw_content_hashes_find(&cache->hashes, representation->fd, &representation->identity, &hash);
+}
+
+/* Whether there still is what was there in that coding: the same file, or none. Also where that cannot be told for want
+ * of descriptors. */
 static bool is_current(struct uw_file_cache *cache, const struct uw_resource *resource, int coding)
 {
     const struct uw_representation *known = resource->representations[coding];
+    const struct uw_file_identity *plain = &resource->representations[UW_CODING_IDENTITY]->identity;
     struct uw_file_identity now;
     char path[CODED_PATH_BYTES_MAX];
     int error;
@@ -126,13 +192,39 @@ static bool is_current(struct uw_file_cache *cache, const struct uw_resource *re
     if (!may_have(cache, coding))
         return true;
     error = uw_file_probe(cache->root, coded_path(resource, coding, path), &now);
-    if (!known)
-        return error;
-    return !error && !known->young && uw_file_identical(&known->identity, &now);
+    if (!known || uw_descriptors_ran_out(error))
+        return error || is_older(&now, plain);
+    return !error && !known->young && uw_file_identical(&known->identity, &now) && !is_older(&now, plain) &&
+           !may_be_strong(cache, known);
+}
+
+/* What is sent from a descriptor is what the file has now: a strong tag must not be sent with it once somebody has
+ * written. */
+static bool is_untouched(const struct uw_representation *known)
+{
+    struct uw_file_identity now;
+
+    if (!known || known->fd < 0 || known->validators.weak)
+        return true;
+    return !uw_file_identify(&now, known->fd) && uw_file_identical(&known->identity, &now);
+}
+
+/* Once a turn of the loop: between the look and the kernel's sending somebody may write in any case. */
+static bool are_untouched(struct uw_resource *resource, int64_t now_ns)
+{
+    if (resource->touched_ns == now_ns)
+        return true;
+    for (int coding = 0; coding < UW_CODING_COUNT; coding++)
+        if (!is_untouched(resource->representations[coding]))
+            return false;
+    resource->touched_ns = now_ns;
+    return true;
 }
 
 static bool check(struct uw_file_cache *cache, struct uw_resource *resource, int64_t now_ns)
 {
+    if (!are_untouched(resource, now_ns))
+        return false;
     if (now_ns - resource->checked_ns < UW_FILE_CACHE_CHECK_NS)
         return true;
     for (int coding = 0; coding < UW_CODING_COUNT; coding++)
@@ -156,10 +248,22 @@ static int load_coding(struct uw_file_cache *cache, struct uw_resource *resource
     if (resource->representations[coding])
         return 0;
     error = uw_representation_load(&resource->representations[coding], cache->root, coded_path(resource, coding, path),
-                                   &fields, cache->settings.file_bytes_max);
+                                   &fields, cache->settings.file_bytes_max, &cache->hashes);
     if (!error)
         resource->codings |= UW_CODING_BIT(coding);
     return error;
+}
+
+static void load_coded(struct uw_file_cache *cache, struct uw_resource *resource, int coding,
+                       const struct uw_file_identity *plain)
+{
+    struct uw_representation **coded = &resource->representations[coding];
+
+    if (load_coding(cache, resource, coding, true) || !is_older(&(*coded)->identity, plain))
+        return;
+    uw_representation_release(*coded);
+    *coded = NULL;
+    resource->codings &= ~UW_CODING_BIT(coding);
 }
 
 /* A coding that cannot be loaded is one that is not there: the file itself decides. Where an application answers for
@@ -173,7 +277,7 @@ static int load_codings(struct uw_file_cache *cache, struct uw_resource *resourc
         return error;
     for (int coding = 0; coding < UW_CODING_IDENTITY; coding++)
         if (may_have(cache, coding))
-            (void)load_coding(cache, resource, coding, true);
+            load_coded(cache, resource, coding, &identity);
     return load_coding(cache, resource, UW_CODING_IDENTITY, resource->codings != 0);
 }
 
@@ -183,33 +287,41 @@ static struct uw_resource *new_resource(const char *path, size_t length, uint32_
 
     if (!resource)
         return NULL;
-    *resource = (struct uw_resource){.hash = key, .path_length = (uint32_t)length, .checked_ns = now_ns};
+    *resource =
+        (struct uw_resource){.hash = key, .path_length = (uint32_t)length, .checked_ns = now_ns, .touched_ns = now_ns};
     memcpy(resource->path, path, length);
     resource->path[length] = '\0';
     uw_list_init(&resource->recent);
+    uw_list_init(&resource->open);
     return resource;
 }
 
-static bool has_descriptor(const struct uw_resource *resource)
+/* Whether closing it closes a descriptor: whoever is being sent the file holds a reference, too. */
+static bool is_idle(const struct uw_resource *resource)
 {
-    for (int coding = 0; coding < UW_CODING_COUNT; coding++)
-        if (resource->representations[coding] && resource->representations[coding]->fd >= 0)
-            return true;
-    return false;
+    bool idle = false;
+
+    for (int coding = 0; coding < UW_CODING_COUNT; coding++) {
+        const struct uw_representation *representation = resource->representations[coding];
+
+        idle = idle || (representation && representation->fd >= 0 && representation->references == 1);
+    }
+    return idle;
 }
 
-/* Descriptors have run out: one that is only kept in case it is asked for goes. Returns false when there is none. */
-static bool give_up_descriptor(struct uw_file_cache *cache)
+size_t uw_file_cache_give_up(struct uw_file_cache *cache)
 {
-    for (struct uw_list *node = cache->recent.next; node != &cache->recent; node = node->next) {
-        struct uw_resource *resource = uw_owner(node, struct uw_resource, recent);
+    struct uw_list *node = cache->open.next, *next;
+    size_t before = cache->descriptors;
 
-        if (has_descriptor(resource)) {
+    for (; node != &cache->open; node = next) {
+        struct uw_resource *resource = uw_owner(node, struct uw_resource, open);
+
+        next = node->next;
+        if (is_idle(resource))
             remove_resource(cache, resource);
-            return true;
-        }
     }
-    return false;
+    return before - cache->descriptors;
 }
 
 static int load(struct uw_file_cache *cache, const char *path, size_t length, uint32_t key, int64_t now_ns,
@@ -218,7 +330,7 @@ static int load(struct uw_file_cache *cache, const char *path, size_t length, ui
     struct uw_resource *resource = new_resource(path, length, key, now_ns);
     int error = resource ? load_codings(cache, resource) : -ENOMEM;
 
-    while ((error == -EMFILE || error == -ENFILE) && give_up_descriptor(cache))
+    while (uw_descriptors_ran_out(error) && uw_file_cache_give_up(cache))
         error = load_codings(cache, resource);
     if (error) {
         if (resource)
@@ -227,8 +339,18 @@ static int load(struct uw_file_cache *cache, const char *path, size_t length, ui
     }
     add_resource(cache, resource);
     evict(cache);
+    if (!uw_list_empty(&resource->open))
+        evict_descriptors(cache, resource);
     *found = resource;
     return 0;
+}
+
+static void note_use(struct uw_list *list, struct uw_list *node)
+{
+    if (list->previous == node)
+        return;
+    uw_list_remove(node);
+    uw_list_append(list, node);
 }
 
 int uw_file_cache_find(struct uw_file_cache *cache, const char *path, size_t length, int64_t now_ns,
@@ -243,10 +365,9 @@ int uw_file_cache_find(struct uw_file_cache *cache, const char *path, size_t len
     }
     if (!resource)
         return load(cache, path, length, key, now_ns, found);
-    if (cache->recent.previous != &resource->recent) {
-        uw_list_remove(&resource->recent);
-        uw_list_append(&cache->recent, &resource->recent);
-    }
+    note_use(&cache->recent, &resource->recent);
+    if (!uw_list_empty(&resource->open))
+        note_use(&cache->open, &resource->open);
     *found = resource;
     return 0;
 }

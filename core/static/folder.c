@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "http/listing.h"
 #include "http/path.h"
 #include "static/open_beneath.h"
@@ -31,32 +32,45 @@ static int reserve(struct uw_http_listing *listing, size_t *capacity)
     return 0;
 }
 
-/* What a name of the folder stands for, also by a symbolic link that stays beneath the root; false when it is not to be
- * shown. */
-static bool inspect(int root, const char *folder, const char *name, struct uw_http_listing_entry *entry)
+/* A symbolic link that stays beneath the root is what it leads to. Returns 0 or -errno. */
+static int follow(int root, const char *folder, const char *name, struct stat *status)
 {
     char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", name);
-    int fd = (size_t)length < sizeof path ? uw_open_beneath(root, path, O_PATH) : -ENAMETOOLONG;
-    struct stat status;
-    bool known = fd >= 0 && fstat(fd, &status) == 0;
+    int length = snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", name), fd, error;
 
-    if (fd >= 0)
-        close(fd);
-    if (!known || !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
-        return false;
-    *entry = (struct uw_http_listing_entry){
-        .size = status.st_size, .modified = status.st_mtim.tv_sec, .folder = S_ISDIR(status.st_mode)};
-    return true;
+    if ((size_t)length >= sizeof path)
+        return -ENAMETOOLONG;
+    fd = uw_open_beneath(root, path, O_PATH);
+    if (fd < 0)
+        return fd;
+    error = fstat(fd, status) ? -errno : 0;
+    close(fd);
+    return error;
 }
 
-static int add(struct uw_http_listing *listing, size_t *capacity, int root, const char *name)
+/* What a name of the folder stands for. Returns whether it is to be shown, or -errno when that cannot be told for want
+ * of descriptors. */
+static int inspect(int root, const char *folder, int fd, const char *name, struct uw_http_listing_entry *entry)
+{
+    struct stat status;
+    int error = fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) ? -errno : 0;
+
+    if (!error && S_ISLNK(status.st_mode))
+        error = follow(root, folder, name, &status);
+    if (error)
+        return uw_descriptors_ran_out(error) ? error : 0;
+    *entry = (struct uw_http_listing_entry){
+        .size = status.st_size, .modified = status.st_mtim.tv_sec, .folder = S_ISDIR(status.st_mode)};
+    return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+}
+
+static int add(struct uw_http_listing *listing, size_t *capacity, int root, int fd, const char *name)
 {
     struct uw_http_listing_entry entry;
-    int error;
+    int shown = uw_http_path_leads_to(name) ? inspect(root, listing->path, fd, name, &entry) : 0, error;
 
-    if (!uw_http_path_leads_to(name) || !inspect(root, listing->path, name, &entry))
-        return 0;
+    if (shown <= 0)
+        return shown;
     error = reserve(listing, capacity);
     entry.name = error ? NULL : strdup(name);
     if (!entry.name)
@@ -74,19 +88,21 @@ static int read_entries(struct uw_http_listing *listing, int root, DIR *stream)
     while (!error && !listing->cut && (errno = 0, item = readdir(stream))) {
         listing->cut = listing->count == UW_HTTP_LISTING_ENTRIES_MAX;
         if (!listing->cut)
-            error = add(listing, &capacity, root, item->d_name);
+            error = add(listing, &capacity, root, dirfd(stream), item->d_name);
     }
     return error ? error : -errno;
 }
 
-static int write_page(struct uw_folder_page *page, struct uw_http_listing *listing)
+static int write_page(struct uw_representation **page, struct uw_http_listing *listing)
 {
+    size_t length;
+
     uw_http_listing_sort(listing);
-    page->length = uw_http_listing_write(listing, NULL, 0);
-    page->text = malloc(page->length);
-    if (!page->text)
+    length = uw_http_listing_write(listing, NULL, 0);
+    *page = uw_representation_make("text/html; charset=utf-8", length);
+    if (!*page)
         return -ENOMEM;
-    (void)uw_http_listing_write(listing, page->text, page->length);
+    (void)uw_http_listing_write(listing, (*page)->text + (*page)->head_end, length);
     return 0;
 }
 
@@ -97,7 +113,7 @@ static void free_entries(struct uw_http_listing *listing)
     free(listing->entries);
 }
 
-int uw_folder_page_make(struct uw_folder_page *page, int root, const char *path)
+int uw_folder_page_make(struct uw_representation **page, int root, const char *path)
 {
     struct uw_http_listing listing = {.path = path};
     int fd = uw_open_beneath(root, path, O_RDONLY | O_DIRECTORY), error;
@@ -117,11 +133,6 @@ int uw_folder_page_make(struct uw_folder_page *page, int root, const char *path)
         error = write_page(page, &listing);
     free_entries(&listing);
     return error;
-}
-
-void uw_folder_page_free(struct uw_folder_page *page)
-{
-    free(page->text);
 }
 
 /* Everything but unreserved characters (RFC 3986, section 2.3) and the slash. */

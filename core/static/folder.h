@@ -4,15 +4,9 @@
 
 #include "static/response.h"
 
-struct uw_folder_page {
-    char *text;
-    size_t length;
-};
-
 /* Lists the folder `path` beneath `root` as HTML: regular files and folders whose names do not begin with a dot.
- * Returns 0 or -errno; with 0 the page is to be freed. */
-int uw_folder_page_make(struct uw_folder_page *page, int root, const char *path);
-void uw_folder_page_free(struct uw_folder_page *page);
+ * Returns 0, with one reference to the page, or -errno. On any thread. */
+int uw_folder_page_make(struct uw_representation **page, int root, const char *path);
 
 /* Writes the field Location: the path of the folder with a slash at its end, then the query. */
 void uw_folder_put_location(struct uw_response *response, const char *path, const char *query, size_t query_length);

@@ -9,49 +9,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/xxh64.h"
 #include "http/date.h"
 #include "http/range.h"
 #include "static/open_beneath.h"
 
 #define HEAD_BYTES_MAX (UW_HTTP_ETAG_BYTES_MAX + UW_CACHE_CONTROL_BYTES_MAX + UW_HTTP_MEDIA_TYPE_BYTES_MAX + 256)
-#define READ_TRIES 3      /* of a file that changes while it is read */
-#define CLOCK_STEP_MS 100 /* the coarsest clock a file system stamps files with, generously */
-
-void uw_file_identify(struct uw_file_identity *identity, const struct stat *status)
-{
-    *identity = (struct uw_file_identity){
-        .device = status->st_dev,
-        .inode = status->st_ino,
-        .size = status->st_size,
-        .modified = status->st_mtim,
-        .changed = status->st_ctim,
-    };
-}
-
-static bool same_time(const struct timespec *one, const struct timespec *other)
-{
-    return one->tv_sec == other->tv_sec && one->tv_nsec == other->tv_nsec;
-}
-
-bool uw_file_identical(const struct uw_file_identity *one, const struct uw_file_identity *other)
-{
-    return one->inode == other->inode && one->device == other->device && one->size == other->size &&
-           same_time(&one->modified, &other->modified) && same_time(&one->changed, &other->changed);
-}
-
-static int identify(int fd, struct uw_file_identity *identity)
-{
-    struct stat status;
-
-    if (fstat(fd, &status))
-        return -errno;
-    if (S_ISDIR(status.st_mode))
-        return -EISDIR;
-    if (!S_ISREG(status.st_mode))
-        return -EACCES;
-    uw_file_identify(identity, &status);
-    return 0;
-}
+#define READ_TRIES 3 /* of a file that changes while it is read */
 
 int uw_file_probe(int root, const char *path, struct uw_file_identity *identity)
 {
@@ -59,7 +23,7 @@ int uw_file_probe(int root, const char *path, struct uw_file_identity *identity)
 
     if (fd < 0)
         return fd;
-    error = identify(fd, identity);
+    error = uw_file_identify(identity, fd);
     close(fd);
     return error;
 }
@@ -74,7 +38,7 @@ static int open_regular(int root, const char *path, struct uw_file_identity *ide
     fd = uw_open_beneath(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return fd;
-    error = identify(fd, identity);
+    error = uw_file_identify(identity, fd);
     if (error) {
         close(fd);
         return error;
@@ -85,6 +49,19 @@ static int open_regular(int root, const char *path, struct uw_file_identity *ide
 static uint32_t put(char *text, uint32_t at, const char *name, const char *value)
 {
     return at + (uint32_t)snprintf(text + at, HEAD_BYTES_MAX - at, "%s: %s\r\n", name, value);
+}
+
+/* What the head of every content ends with. */
+static void end_head(struct uw_representation *representation, uint32_t at)
+{
+    char *text = representation->text;
+
+    representation->type_start = at;
+    at = put(text, at, "Content-Type", representation->type);
+    representation->type_end = at;
+    at += (uint32_t)snprintf(text + at, HEAD_BYTES_MAX - at, "Content-Length: %" PRId64 "\r\n\r\n",
+                             uw_representation_size(representation));
+    representation->head_end = at;
 }
 
 static void write_head(struct uw_representation *representation, const struct uw_representation_fields *fields)
@@ -102,40 +79,30 @@ static void write_head(struct uw_representation *representation, const struct uw
     at = put(text, at, "Accept-Ranges", "bytes");
     if (fields->coding != UW_CODING_IDENTITY)
         at = put(text, at, "Content-Encoding", uw_http_coding_name(fields->coding));
-    representation->type_start = at;
-    at = put(text, at, "Content-Type", fields->type);
-    representation->type_end = at;
-    at += (uint32_t)snprintf(text + at, HEAD_BYTES_MAX - at, "Content-Length: %" PRId64 "\r\n\r\n",
-                             uw_representation_size(representation));
-    representation->head_end = at;
+    end_head(representation, at);
 }
 
-/* A file may be written to again within one step of the file system's clock; only time shows that it was not. */
-static bool is_young(const struct uw_file_identity *identity)
-{
-    struct timespec now = {0};
-    int64_t age_ns;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    age_ns =
-        (int64_t)(now.tv_sec - identity->changed.tv_sec) * UW_NS_PER_SECOND + now.tv_nsec - identity->changed.tv_nsec;
-    return age_ns < CLOCK_STEP_MS * UW_NS_PER_MS;
-}
-
-static struct uw_representation *make(const struct uw_file_identity *identity,
-                                      const struct uw_representation_fields *fields, size_t content_bytes)
+static struct uw_representation *allocate(const struct uw_file_identity *identity, const char *type,
+                                          size_t content_bytes)
 {
     size_t bytes = sizeof(struct uw_representation) + HEAD_BYTES_MAX + content_bytes;
     struct uw_representation *representation = malloc(bytes);
 
+    if (representation)
+        *representation =
+            (struct uw_representation){.references = 1, .fd = -1, .identity = *identity, .bytes = bytes, .type = type};
+    return representation;
+}
+
+struct uw_representation *uw_representation_make(const char *type, size_t length)
+{
+    const struct uw_file_identity identity = {.size = (int64_t)length};
+    struct uw_representation *representation = allocate(&identity, type, length);
+
     if (!representation)
         return NULL;
-    *representation = (struct uw_representation){
-        .references = 1, .fd = -1, .identity = *identity, .bytes = bytes, .type = fields->type};
-    representation->young = is_young(identity);
-    uw_http_validators_make(&representation->validators, identity->inode, identity->size, identity->modified,
-                            fields->coding);
-    write_head(representation, fields);
+    end_head(representation, 0);
+    representation->content = representation->text + representation->head_end;
     return representation;
 }
 
@@ -154,40 +121,79 @@ static int read_all(int fd, char *content, size_t length)
 }
 
 /* Returns -EAGAIN when the file changed meanwhile. */
-static int read_content(struct uw_representation *representation, int fd)
+static int read_content(const struct uw_file_identity *identity, int fd, char *content)
 {
     struct uw_file_identity after = {0};
-    int error = read_all(fd, representation->text + representation->head_end, (size_t)representation->identity.size);
+    int error = read_all(fd, content, (size_t)identity->size);
 
     if (!error)
-        error = identify(fd, &after);
-    if (!error && !uw_file_identical(&representation->identity, &after))
-        error = -EAGAIN;
-    if (!error)
-        representation->content = representation->text + representation->head_end;
-    return error;
+        error = uw_file_identify(&after, fd);
+    return !error && !uw_file_identical(identity, &after) ? -EAGAIN : error;
+}
+
+/* The head comes before the content, but what it says of the content is known only then. */
+static int load_into_memory(struct uw_representation *representation, int fd,
+                            const struct uw_representation_fields *fields)
+{
+    char *content = representation->text + HEAD_BYTES_MAX;
+    size_t size = (size_t)representation->identity.size;
+    int error = read_content(&representation->identity, fd, content);
+
+    if (error)
+        return error;
+    uw_http_validators_make(&representation->validators, false, uw_xxh64(content, size), size,
+                            representation->identity.modified.tv_sec, fields->coding);
+    write_head(representation, fields);
+    representation->content = memmove(representation->text + representation->head_end, content, size);
+    return 0;
+}
+
+/* Weak: of a file that was written to just now nobody can tell whether it is the same later. */
+static uint64_t weak_hash(const struct uw_representation *representation)
+{
+    uint64_t hash = uw_file_identity_hash(&representation->identity);
+
+    return representation->young ? hash ^ (uint64_t)uw_clock_ns() : hash;
+}
+
+static void load_as_file(struct uw_representation *representation, int fd,
+                         const struct uw_representation_fields *fields, struct uw_content_hashes *hashes)
+{
+    const struct uw_file_identity *identity = &representation->identity;
+    uint64_t hash;
+    bool known = uw_content_hashes_find(hashes, fd, identity, &hash);
+
+    uw_http_validators_make(&representation->validators, !known, known ? hash : weak_hash(representation),
+                            (size_t)identity->size, identity->modified.tv_sec, fields->coding);
+    write_head(representation, fields);
+    representation->fd = fd;
 }
 
 static int load(struct uw_representation **loaded, int fd, const struct uw_file_identity *identity,
-                const struct uw_representation_fields *fields, int64_t content_bytes_max)
+                const struct uw_representation_fields *fields, int64_t content_bytes_max,
+                struct uw_content_hashes *hashes)
 {
     bool in_memory = identity->size <= content_bytes_max;
-    struct uw_representation *representation = make(identity, fields, in_memory ? (size_t)identity->size : 0);
+    struct uw_representation *representation = allocate(identity, fields->type, in_memory ? (size_t)identity->size : 0);
     int error = 0;
 
     if (!representation)
         return -ENOMEM;
-    if (!in_memory)
-        representation->fd = fd;
-    else if ((error = read_content(representation, fd)))
+    representation->young = uw_file_is_young(identity);
+    if (in_memory)
+        error = load_into_memory(representation, fd, fields);
+    else
+        load_as_file(representation, fd, fields, hashes);
+    if (error)
         free(representation);
-    if (!error)
+    else
         *loaded = representation;
     return error;
 }
 
 int uw_representation_load(struct uw_representation **loaded, int root, const char *path,
-                           const struct uw_representation_fields *fields, int64_t content_bytes_max)
+                           const struct uw_representation_fields *fields, int64_t content_bytes_max,
+                           struct uw_content_hashes *hashes)
 {
     int error = -EAGAIN;
 
@@ -197,7 +203,7 @@ int uw_representation_load(struct uw_representation **loaded, int root, const ch
 
         if (fd < 0)
             return fd;
-        error = load(loaded, fd, &identity, fields, i + 1 < READ_TRIES ? content_bytes_max : -1);
+        error = load(loaded, fd, &identity, fields, i + 1 < READ_TRIES ? content_bytes_max : -1, hashes);
         if (error || (*loaded)->fd < 0)
             close(fd);
     }

@@ -3,19 +3,11 @@
 #ifndef UW_STATIC_REPRESENTATION_H
 #define UW_STATIC_REPRESENTATION_H
 
-#include <sys/stat.h>
-
 #include "http/conditional.h"
+#include "static/content_hashes.h"
+#include "static/file_identity.h"
 
 #define UW_CACHE_CONTROL_BYTES_MAX 256
-
-/* Tells a file from another one of that name, and from itself before it was written to. */
-struct uw_file_identity {
-    dev_t device;
-    ino_t inode;
-    int64_t size;
-    struct timespec modified, changed;
-};
 
 /* What goes into the head besides what the file itself tells. */
 struct uw_representation_fields {
@@ -47,17 +39,20 @@ static inline int64_t uw_representation_size(const struct uw_representation *rep
     return representation->identity.size;
 }
 
-void uw_file_identify(struct uw_file_identity *identity, const struct stat *status);
-bool uw_file_identical(const struct uw_file_identity *one, const struct uw_file_identity *other);
-
 /* What is at `path` beneath the folder `root`, without opening it. Returns 0; -EISDIR for a folder; -EACCES for what is
  * neither folder nor regular file; or another -errno. */
 int uw_file_probe(int root, const char *path, struct uw_file_identity *identity);
 
-/* Opens the regular file `path` and reads content of at most `content_bytes_max`; more stays in the file. Returns a
- * representation with one reference in `*loaded`, or -errno as uw_file_probe. */
+/* Opens the regular file `path` and reads content of at most `content_bytes_max`; more stays in the file, whose entity
+ * tag is weak as long as `hashes` do not know its content. Returns a representation with one reference in `*loaded`, or
+ * -errno as uw_file_probe. */
 int uw_representation_load(struct uw_representation **loaded, int root, const char *path,
-                           const struct uw_representation_fields *fields, int64_t content_bytes_max);
+                           const struct uw_representation_fields *fields, int64_t content_bytes_max,
+                           struct uw_content_hashes *hashes);
+
+/* Content that is no file's: `length` bytes, which the caller writes behind the head, at `text + head_end`. Returns it
+ * with one reference, or NULL when memory is exhausted. */
+struct uw_representation *uw_representation_make(const char *type, size_t length);
 
 static inline struct uw_representation *uw_representation_hold(struct uw_representation *representation)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "http/path.h"
 #include "http/token.h"
 #include "server/server.h"
@@ -22,28 +23,6 @@ static bool is_field_value(const char *text)
         if (!uw_http_byte_is(text[i], UW_BYTE_VALUE))
             return false;
     return length <= UW_CACHE_CONTROL_BYTES_MAX;
-}
-
-int uw_static_open(struct uw_static *files, const struct uw_static_settings *settings)
-{
-    int error;
-
-    if (settings->cache.cache_control && !is_field_value(settings->cache.cache_control))
-        return -EINVAL;
-    *files = (struct uw_static){.settings = *settings};
-    files->root = open(settings->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (files->root < 0)
-        return -errno;
-    error = uw_file_cache_open(&files->cache, files->root, &settings->cache);
-    if (error)
-        close(files->root);
-    return error;
-}
-
-void uw_static_close(struct uw_static *files)
-{
-    uw_file_cache_close(&files->cache);
-    close(files->root);
 }
 
 static void answer_options(struct uw_static *files, struct uw_request *request)
@@ -65,27 +44,6 @@ static void redirect_to_folder(struct uw_static *files, struct uw_request *reque
     uw_folder_put_location(&response, path->name, uw_request_text(request, request->head.query),
                            request->head.query.length);
     uw_response_end_head(&response, 0);
-    uw_answer_finish(files, &response);
-}
-
-static void answer_listing(struct uw_static *files, struct uw_request *request, const struct uw_http_path *path)
-{
-    struct uw_response response;
-    struct uw_folder_page page;
-    int error = uw_folder_page_make(&page, files->root, path->name);
-
-    if (error) {
-        uw_answer_failure(files, request, error == -ENOENT || error == -ENOTDIR ? 404 : 500, NULL, NULL);
-        return;
-    }
-    uw_response_begin(&response, request, 200);
-    uw_response_put_field(&response, "Content-Type", "text/html; charset=utf-8");
-    uw_response_end_head(&response, (int64_t)page.length);
-    if (!uw_answer_is_head(request)) {
-        uw_response_put(&response, page.text, page.length);
-        response.content_bytes = (int64_t)page.length;
-    }
-    uw_folder_page_free(&page);
     uw_answer_finish(files, &response);
 }
 
@@ -135,16 +93,39 @@ static int status_of(int error)
     }
 }
 
+static void listed(void *context, struct uw_request *request, struct uw_representation *page, int error)
+{
+    struct uw_static *files = context;
+
+    if (page)
+        uw_answer_page(files, request, page);
+    else
+        uw_answer_failure(files, request, status_of(error), NULL, NULL);
+}
+
+static int answer_listing(struct uw_static *files, struct uw_request *request, const struct uw_http_path *path)
+{
+    int error;
+
+    do
+        error = uw_listings_ask(&files->listings, request, path->name);
+    while (uw_descriptors_ran_out(error) && uw_static_give_up(files));
+    return error;
+}
+
 static void answer_missing(struct uw_static *files, struct uw_request *request, const struct uw_http_path *path,
                            int error)
 {
-    int status = status_of(error);
     struct uw_resource *resource;
+    int status;
 
-    if (status == 404 && path->folder && files->settings.list)
-        answer_listing(files, request, path);
-    else if (status == 404 && files->settings.fallback && is_route(path) &&
-             uw_answer_find(files, request, files->settings.fallback, &resource) == 0)
+    if (status_of(error) == 404 && path->folder && files->settings.list)
+        error = answer_listing(files, request, path);
+    if (!error)
+        return;
+    status = status_of(error);
+    if (status == 404 && files->settings.fallback && is_route(path) &&
+        uw_answer_find(files, request, files->settings.fallback, &resource) == 0)
         uw_answer_file(files, request, resource);
     else
         uw_answer_failure(files, request, status, NULL, NULL);
@@ -172,6 +153,44 @@ static void answer_get(struct uw_static *files, struct uw_request *request)
         redirect_to_folder(files, request, &path);
     else
         answer_missing(files, request, &path, error);
+}
+
+int uw_static_open(struct uw_static *files, const struct uw_static_settings *settings)
+{
+    int error;
+
+    if (settings->cache.cache_control && !is_field_value(settings->cache.cache_control))
+        return -EINVAL;
+    *files = (struct uw_static){.settings = *settings};
+    files->root = open(settings->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (files->root < 0)
+        return -errno;
+    error = uw_errands_open(&files->errands);
+    if (error) {
+        close(files->root);
+        return error;
+    }
+    error = uw_file_cache_open(&files->cache, files->root, &settings->cache, &files->errands);
+    if (error) {
+        uw_errands_close(&files->errands);
+        close(files->root);
+        return error;
+    }
+    uw_listings_open(&files->listings, files->root, &files->errands, listed, files);
+    return 0;
+}
+
+void uw_static_stop(struct uw_static *files)
+{
+    uw_errands_stop(&files->errands);
+}
+
+void uw_static_close(struct uw_static *files)
+{
+    uw_errands_close(&files->errands);
+    uw_listings_close(&files->listings);
+    uw_file_cache_close(&files->cache);
+    close(files->root);
 }
 
 static bool is_get(const struct uw_request *request)
@@ -202,34 +221,53 @@ static void refused(void *context, const struct uw_access *refusal)
         settings->refused(settings->answered_context, refusal);
 }
 
-struct uw_handler uw_static_handler(struct uw_static *files)
+size_t uw_static_give_up(struct uw_static *files)
 {
-    return (struct uw_handler){.context = files, .notify = notify, .refused = refused};
+    return uw_file_cache_give_up(&files->cache);
 }
 
-/* The file that the path names, or NULL. */
-static struct uw_resource *find(struct uw_static *files, const struct uw_request *request)
+static size_t give_up(void *context)
+{
+    return uw_static_give_up(context);
+}
+
+struct uw_handler uw_static_handler(struct uw_static *files)
+{
+    return (struct uw_handler){.context = files, .notify = notify, .refused = refused, .give_up = give_up};
+}
+
+/* Whether a file that could not be found may be there all the same. */
+static bool is_passing(int error)
+{
+    return error != -EISDIR && status_of(error) >= 500;
+}
+
+/* Finds the file that the path names. Returns 0 or -errno. */
+static int find(struct uw_static *files, const struct uw_request *request, struct uw_resource **resource)
 {
     const char *text = uw_request_text(request, request->head.path);
     int64_t now_ns = request->server->loop.now_ns;
-    struct uw_resource *resource;
     struct uw_http_path path;
+    int error;
 
     if (uw_absent_paths_have(&files->absent, text, request->head.path.length, now_ns))
-        return NULL;
-    if (!resolve(request, &path) && !locate(files, request, &path, &resource))
-        return resource;
-    uw_absent_paths_add(&files->absent, text, request->head.path.length, now_ns);
-    return NULL;
+        return -ENOENT;
+    error = resolve(request, &path) ? -ENOENT : locate(files, request, &path, resource);
+    if (error && !is_passing(error))
+        uw_absent_paths_add(&files->absent, text, request->head.path.length, now_ns);
+    return error;
 }
 
 bool uw_static_try(struct uw_static *files, struct uw_request *request)
 {
     struct uw_resource *resource;
+    int error;
 
     UW_ASSERT_OWNER(&request->server->loop);
-    resource = is_get(request) ? find(files, request) : NULL;
-    if (resource)
+    error = is_get(request) ? find(files, request, &resource) : -ENOENT;
+    if (!error)
         uw_answer_file(files, request, resource);
-    return resource;
+    else if (is_passing(error))
+        uw_answer_failure(files, request, status_of(error), NULL, NULL);
+    return !error || is_passing(error);
 }

@@ -5,7 +5,9 @@
 
 #include "server/request.h"
 #include "static/absent_paths.h"
+#include "static/errands.h"
 #include "static/file_cache.h"
+#include "static/listings.h"
 
 struct uw_response;
 
@@ -27,7 +29,9 @@ struct uw_static_settings {
 struct uw_static {
     int root;
     struct uw_static_settings settings;
+    struct uw_errands errands;
     struct uw_file_cache cache;
+    struct uw_listings listings;
     struct uw_absent_paths absent; /* of uw_static_try */
 };
 
@@ -35,11 +39,18 @@ struct uw_static {
  * than UW_CACHE_CONTROL_BYTES_MAX; or the -errno of opening the root. */
 int uw_static_open(struct uw_static *files, const struct uw_static_settings *settings);
 
+/* Before the server is closed, on whichever thread closes it: nothing is posted to its loop from then on, and who waits
+ * for a listing that has not been made gets none. */
+void uw_static_stop(struct uw_static *files);
+
 /* After the server is closed: its chunks still lend from the cache. */
 void uw_static_close(struct uw_static *files);
 
 /* For uw_server_open: answers every request. Files 404.html and 50x.html in the root are the pages of such errors. */
 struct uw_handler uw_static_handler(struct uw_static *files);
+
+/* Closes the files that are kept open in case they are asked for. Returns how many. */
+size_t uw_static_give_up(struct uw_static *files);
 
 /* Answers a GET or HEAD for a file that is there. Otherwise returns false and leaves the request to somebody else; for
  * UW_ABSENT_PATH_NS it may do so without looking again. */

@@ -36,6 +36,8 @@ NORETURN(static void raise_backend(const char *name, int error));
 
 static void raise_backend(const char *name, int error)
 {
+    if (error == -EMFILE || error == -ENFILE) /* says nothing about the backend */
+        rb_syserr_fail(-error, "opening an event loop");
     if (error == -ENOENT)
         rb_raise(rb_eUpwellBackendError,
                  "backend %s is unknown or was not compiled in; those that work here: %" PRIsVALUE, name,

@@ -1,7 +1,11 @@
-/* One file in the place of another, under the number that the other has: standard output and error first of all. */
+/* Standard output and error: one file in the place of another, under the number that the other has; and writing to what
+ * nobody may read any more. */
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/sigpipe.h"
 #include "upwell.h"
 
 /* It was opened so that nobody waits for a pipe's reader; who writes may. */
@@ -24,6 +28,59 @@ static VALUE replace(VALUE self, VALUE number, VALUE by)
     return Qnil;
 }
 
+struct writing {
+    int fd;
+    const char *bytes;
+    size_t left;
+    int error;
+};
+
+/* Without waiting, but for terminals: another process may have taken the room that there was. */
+static ssize_t write_at_once(const struct writing *writing)
+{
+    const struct iovec text = {.iov_base = (void *)(uintptr_t)writing->bytes, .iov_len = writing->left};
+    ssize_t count = pwritev2(writing->fd, &text, 1, -1, RWF_NOWAIT);
+
+    return count < 0 && errno == EOPNOTSUPP ? write(writing->fd, writing->bytes, writing->left) : count;
+}
+
+/* What is written in part is written on. */
+static void *write_on(void *argument)
+{
+    struct writing *writing = argument;
+    bool unblock = uw_sigpipe_block();
+    ssize_t count = write_at_once(writing);
+
+    writing->error = count < 0 ? errno : 0;
+    if (writing->error == EPIPE)
+        uw_sigpipe_take();
+    if (unblock)
+        uw_sigpipe_unblock();
+    if (count > 0) {
+        writing->bytes += count;
+        writing->left -= (size_t)count;
+    }
+    return NULL;
+}
+
+/* Writes a piece of text, and raises Errno::EPIPE when nobody reads, but never SIGPIPE; Errno::EAGAIN when there is no
+ * room, and Errno::EINTR when a signal has come while a terminal had none. Only for a number that stays what it is
+ * while other threads run: Ruby itself never closes the three standard ones. */
+static VALUE write_without_signal(VALUE self, VALUE number, VALUE piece)
+{
+    VALUE text = rb_str_new_frozen(StringValue(piece));
+    struct writing writing = {NUM2INT(number), RSTRING_PTR(text), (size_t)RSTRING_LEN(text), 0};
+
+    (void)self;
+    while (writing.left > 0) {
+        rb_thread_call_without_gvl(write_on, &writing, RUBY_UBF_IO, NULL);
+        if (writing.error)
+            rb_syserr_fail(writing.error, "descriptor");
+    }
+    RB_GC_GUARD(text);
+    return Qnil;
+}
+
 void rb_uw_init_descriptor(void)
 {
     /* Document-module: Upwell::Descriptor
@@ -33,4 +90,6 @@ void rb_uw_init_descriptor(void)
 
     /* @!visibility private */
     rb_define_singleton_method(descriptor, "replace", replace, 2);
+    /* @!visibility private */
+    rb_define_singleton_method(descriptor, "write", write_without_signal, 2);
 }

@@ -9,10 +9,15 @@
 /* How often this process is the child of a fork: what was made when it was another number is its parent's. */
 extern atomic_uint rb_uw_forks;
 
+static inline unsigned rb_uw_forks_now(void)
+{
+    return atomic_load_explicit(&rb_uw_forks, memory_order_relaxed);
+}
+
 /* Whether what was made when it was `forks` is a copy of the parent's. */
 static inline bool rb_uw_forked_since(unsigned forks)
 {
-    return forks != atomic_load_explicit(&rb_uw_forks, memory_order_relaxed);
+    return forks != rb_uw_forks_now();
 }
 
 void rb_uw_init_forks(void);

@@ -107,7 +107,7 @@ static VALUE loop_initialize(int argc, VALUE *argv, VALUE self)
     if (!NIL_P(options))
         rb_get_kwargs(options, &id_backend, 0, 1, &backend);
     TypedData_Get_Struct(self, struct loop, &loop_type, loop);
-    rb_uw_watches_init(self, &loop->watches, rb_hash_new(), backend == Qundef ? Qnil : backend);
+    rb_uw_watches_init(self, &loop->watches, false, backend == Qundef ? Qnil : backend);
     return self;
 }
 
@@ -178,7 +178,8 @@ static void turn_if_due(VALUE self, struct loop *loop)
 /*
  * The key of the next event; waits while there is none.
  *
- * @return [Object, nil] nil when the wait was ended without an event: by {#signal}, {#stop} or a signal
+ * @return [Object, nil] nil when the wait was ended without an event: by {#signal}, {#stop} or a signal, or when
+ * another thread watched or unwatched meanwhile
  * @raise [Upwell::Error] when another thread waits
  * @raise [SystemCallError] when waiting fails
  */
@@ -187,10 +188,13 @@ static VALUE loop_next_event(VALUE self)
     struct loop *loop = get(self);
     VALUE key = Qundef;
 
-    turn_if_due(self, loop);
-    while (loop->count > 0 && key == Qundef)
+    do {
+        turn_if_due(self, loop);
+        if (loop->count == 0)
+            return Qnil;
         key = shift(loop);
-    return key == Qundef ? Qnil : key;
+    } while (key == Qundef);
+    return key;
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "reactor.h"
 
 #define SIZE_LINE_BYTES 20 /* of a chunk: 16 hexadecimal digits, CRLF, and room */
@@ -228,13 +229,23 @@ int64_t rb_uw_body_file_bytes(struct rb_uw_exchange *exchange)
     return status.st_size;
 }
 
+static int open_path(struct rb_uw_exchange *exchange, VALUE path)
+{
+    int fd;
+
+    do
+        fd = rb_cloexec_open(StringValueCStr(path), O_RDONLY | O_NONBLOCK, 0);
+    while (fd < 0 && uw_descriptors_ran_out(-errno) && rb_uw_reactor_give_up(exchange->reactor));
+    return fd;
+}
+
 /* The file of the body, or -1 when it is to be sent by `each` after all: not a file, or not what Content-Length says.
  */
 static int open_file(struct rb_uw_exchange *exchange)
 {
     VALUE path = path_of(exchange->body);
     struct stat status;
-    int fd = NIL_P(path) ? -1 : rb_cloexec_open(StringValueCStr(path), O_RDONLY | O_NONBLOCK, 0);
+    int fd = NIL_P(path) ? -1 : open_path(exchange, path);
 
     if (fd < 0)
         return -1;

@@ -136,6 +136,10 @@ void rb_uw_reactor_end(struct rb_uw_reactor *reactor);
 void rb_uw_reactor_flush_if_late(struct rb_uw_reactor *reactor);
 void rb_uw_reactor_flush(struct rb_uw_reactor *reactor);
 
+/* Descriptors have run out: on the loop's thread, closes files of the public folder that are only kept. Returns whether
+ * there were any. */
+bool rb_uw_reactor_give_up(struct rb_uw_reactor *reactor);
+
 /* Sends a chunk, on the loop's thread, where requests may wait and others have theirs sent together: a piece of a
  * longer response leaves with this turn, or when it has waited for long. */
 void rb_uw_reactor_send(struct uw_request *request, struct uw_chunk *chunk);
@@ -174,8 +178,10 @@ void rb_uw_refuse_broken(const struct rb_uw_exchange *exchange);
 /* Takes the connection of `detachment` out of the server, and waits until that is done. */
 void rb_uw_detach_connection(struct rb_uw_detachment *detachment);
 
-/* reactor_files.c: opens the public folder, if there is one. Raises SystemCallError. */
+/* reactor_files.c: opens the public folder, if there is one. Raises SystemCallError. It is stopped before the server is
+ * closed. */
 void rb_uw_reactor_open_files(struct rb_uw_reactor *reactor);
+void rb_uw_reactor_stop_files(struct rb_uw_reactor *reactor);
 void rb_uw_reactor_close_files(struct rb_uw_reactor *reactor);
 
 /* Who answers requests: the public folder where it can, otherwise the mode. */

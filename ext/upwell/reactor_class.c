@@ -262,6 +262,11 @@ static bool turns_here(const struct rb_uw_reactor *reactor)
     return pthread_equal(pthread_self(), reactor->thread) && !rb_uw_reactor_is_copy(reactor);
 }
 
+bool rb_uw_reactor_give_up(struct rb_uw_reactor *reactor)
+{
+    return turns_here(reactor) && uw_server_give_up(&reactor->server);
+}
+
 void rb_uw_reactor_flush(struct rb_uw_reactor *reactor)
 {
     if (turns_here(reactor))
@@ -376,6 +381,7 @@ static VALUE close_server(VALUE self)
     reactor->mode->close(reactor);
     reactor->finished = uw_server_connections(&reactor->server) == 0;
     reactor->control.open = false;
+    rb_uw_reactor_stop_files(reactor);
     if (atomic_load(&reactor->busy) == 0 && !reactor->queue.first) {
         uw_server_close(&reactor->server);
         rb_uw_reactor_close_files(reactor);

@@ -417,7 +417,7 @@ static void detach(struct rb_uw_detachment *detachment)
     detachment->wait = &wait;
     rb_uw_wait_init(&wait, scheduler_of(detachment->reactor));
     uw_request_detach(detachment->request, &detachment->detached);
-    while (!detachment->done) { /* which may be so at once */
+    while (!detachment->done && !rb_uw_reactor_is_copy(detachment->reactor)) { /* which may be so at once */
         rb_protect(wait_for_detach, (VALUE)&wait, &raised);
         state = raised ? raised : state;
     }

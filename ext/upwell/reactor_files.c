@@ -12,6 +12,12 @@ void rb_uw_reactor_open_files(struct rb_uw_reactor *reactor)
     reactor->has_files = settings->root;
 }
 
+void rb_uw_reactor_stop_files(struct rb_uw_reactor *reactor)
+{
+    if (reactor->has_files)
+        uw_static_stop(&reactor->files);
+}
+
 void rb_uw_reactor_close_files(struct rb_uw_reactor *reactor)
 {
     if (reactor->has_files)
@@ -32,11 +38,19 @@ static void refused(void *context, const struct uw_access *refusal)
     uw_refusal_log_add(&((struct rb_uw_reactor *)context)->refusals, refusal);
 }
 
+static size_t give_up(void *context)
+{
+    struct rb_uw_reactor *reactor = context;
+
+    return reactor->has_files ? uw_static_give_up(&reactor->files) : 0;
+}
+
 struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor)
 {
     return (struct uw_handler){
         .context = reactor,
         .notify = reactor->has_files ? notify : reactor->mode->notify,
         .refused = refused,
+        .give_up = give_up,
     };
 }

@@ -31,6 +31,7 @@ struct rb_uw_scheduler {
     struct uw_loop *loop; /* its own or a server's; NULL until the first use */
     struct uw_loop own;
     VALUE self, backend;
+    VALUE thread;        /* whose loop it is, or nil */
     VALUE root;          /* the fiber that turns the loop, as far as one does */
     bool root_waits;     /* it has let another go on, and can be transferred to */
     bool root_wanted;    /* it has something to raise, or to fail with */
@@ -50,8 +51,10 @@ struct rb_uw_scheduler {
     struct uw_list batch;     /* those that have their turn */
     struct uw_list starters;  /* those that have started another, and go on when it waits or ends; the last first */
     struct uw_list unblocked; /* by other threads too; touched with the interpreter's lock only */
+    struct uw_list cut_off;   /* likewise: operations whose IO another thread has closed */
+    struct uw_list holds;     /* on what is kept for them: see scheduler_close.c */
     struct uw_list timeouts;  /* of timeout_after, those that are due */
-    struct uw_list descriptors[RB_UW_DESCRIPTOR_BUCKETS]; /* the records that wait for an IO, by its number */
+    struct uw_list descriptors[RB_UW_DESCRIPTOR_BUCKETS]; /* the operations on IOs, by their number */
     struct rb_uw_reads reads[RB_UW_DESCRIPTOR_BUCKETS];   /* likewise */
     st_table *blocked; /* records by their fiber, from the first `unblock` after they began: most sleepers see none */
     VALUE early;       /* Array: fibers that were unblocked just before they blocked */
@@ -65,6 +68,16 @@ struct rb_uw_scheduler {
     size_t selected;        /* IOs of those that wait in IO.select */
 };
 
+/* An operation on an IO, whose fiber is told when that is closed. It is in the scheduler's lists as long as the kernel
+ * may have it. */
+struct rb_uw_io_operation {
+    bool io_closed;
+    struct rb_uw_hold *hold; /* after its IO was closed, or NULL */
+    struct uw_operation operation;
+    struct uw_list descriptor, cut_off;
+    VALUE io; /* or nil */
+};
+
 /* First what a turn touches of one that ends: among many fibers each line of it has to come from memory. */
 struct rb_uw_wait {
     struct uw_timer timer;
@@ -76,15 +89,20 @@ struct rb_uw_wait {
     bool over;      /* what was waited for has come, or the time is up */
     bool returned;  /* the fiber has gone on without an exception */
     bool timed_out;
-    bool io_closed;
     bool blocked; /* is in `blocked` */
-    struct uw_operation operation;
-    struct uw_list link, unblocked, descriptor;
-    VALUE io; /* what the operation is on, or nil */
+    struct rb_uw_io_operation on_io;
+    struct uw_list link, unblocked;
 };
 
 /* scheduler_class.c */
 void rb_uw_init_scheduler(void);
+
+/* Those that have a loop, by `opened`; perhaps copies. All belong to the first ractor. None for which fibers wait is
+ * collected, but for copies: its fibers might be so before it, and with them the records that are looked for here. */
+extern struct uw_list rb_uw_schedulers;
+
+/* Ends those whose threads have ended without doing so: the threads of Ruby 3.1 that are killed. */
+void rb_uw_schedulers_end_lost(void);
 
 /* The scheduler of a server: on the loop that the server turns, on the current thread. */
 VALUE rb_uw_scheduler_new(struct uw_loop *loop);
@@ -133,6 +151,9 @@ bool rb_uw_scheduler_brought(const struct rb_uw_scheduler *scheduler);
 /* Whether fibers wait at all. */
 bool rb_uw_scheduler_pending(const struct rb_uw_scheduler *scheduler);
 
+/* Before the loop does anything: cancels what others have closed. */
+void rb_uw_scheduler_cancel_cut_off(struct rb_uw_scheduler *scheduler);
+
 /* Before a turn for which the interpreter's lock is let go of. Returns whether the turn must not wait. */
 bool rb_uw_scheduler_begin_turn(struct rb_uw_scheduler *scheduler);
 void rb_uw_scheduler_end_turn(struct rb_uw_scheduler *scheduler);
@@ -155,6 +176,9 @@ VALUE rb_uw_scheduler_run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, self));
 void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
 /* scheduler_block.c */
+
+/* Has the loop look for what other threads ask of it. */
+void rb_uw_scheduler_wake(struct rb_uw_scheduler *scheduler);
 
 /* Raises `exception` in `fiber` as soon as it waits. For any thread. */
 void rb_uw_scheduler_interrupt(struct rb_uw_scheduler *scheduler, VALUE fiber, VALUE exception);
@@ -183,6 +207,9 @@ void rb_uw_scheduler_note(struct rb_uw_scheduler *scheduler, VALUE fiber);
  * it waits or ends, does to the root. Notes that the raiser goes on later. */
 void rb_uw_scheduler_note_raiser(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
+/* Whether the loop knows nothing of it any more: it has ended, or this is the child of a fork, whose parent waits. */
+bool rb_uw_wait_is_void(const struct rb_uw_wait *wait);
+
 /* Suspends the fiber until wait->over or the time is up. */
 void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns);
 
@@ -192,8 +219,8 @@ bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns);
 /* The record of a fiber that waits to be unblocked; or NULL. */
 struct rb_uw_wait *rb_uw_wait_of_blocked(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
-/* Submits wait->operation, on `io`, and suspends the fiber until it has ended. Returns its result; after a time-out,
- * which wait->timed_out tells, a negative one. Raises IOError when `io` is closed meanwhile. */
+/* Submits wait->on_io.operation, on `io`, and suspends the fiber until it has ended. Returns its result; after a
+ * time-out, which wait->timed_out tells, a negative one. Raises IOError when `io` is closed meanwhile. */
 int32_t rb_uw_wait_operation(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns);
 
 /* Starts `fiber`, and goes on when that one waits or ends; with nil, goes on when all others have had their turn. */
@@ -205,8 +232,26 @@ void rb_uw_wait_end(struct rb_uw_wait *wait);
 /* Cancels an operation whose completion ends `wait`, and suspends the fiber until that is so. */
 void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation);
 
-/* Has `wait` end when `io` is closed: see scheduler_close.c. Nothing must be raised before it is waited for. */
-void rb_uw_wait_watch(struct rb_uw_wait *wait, VALUE io, int fd);
+void rb_uw_io_operation_init(struct rb_uw_io_operation *on_io, uw_complete *complete);
+
+/* Submits the operation, which is cancelled when `io` is closed: see scheduler_close.c. */
+void rb_uw_io_operation_begin(struct rb_uw_io_operation *on_io, struct rb_uw_scheduler *scheduler, VALUE io);
+
+/* It has ended in the kernel, or was never begun, and the loop is not void. */
+void rb_uw_io_operation_end(struct rb_uw_io_operation *on_io);
+
+/* Raises IOError if its IO was closed. */
+void rb_uw_io_operation_check(const struct rb_uw_io_operation *on_io);
+
+/* scheduler_close.c: raises IOError if its IO is about to be closed. */
+void rb_uw_check_open(const struct uw_operation *operation);
+
+/* scheduler_close.c: what was kept for an operation is not needed any more. */
+void rb_uw_hold_release(struct rb_uw_hold *hold);
+
+/* Likewise for all operations of a loop that is closed. In a collection, no other object must be looked at. */
+void rb_uw_scheduler_release_holds(struct rb_uw_scheduler *scheduler, bool in_collection);
+void rb_uw_scheduler_mark_holds(const struct rb_uw_scheduler *scheduler);
 
 /* The rest of the hooks, one file a group. Each defines its methods. */
 void rb_uw_init_scheduler_fiber(VALUE cScheduler);

@@ -49,9 +49,9 @@ static VALUE scheduler_block(int argc, VALUE *argv, VALUE self)
     return rb_ensure(block, (VALUE)&blocking, pass_on, (VALUE)&blocking);
 }
 
-static void wake(struct rb_uw_scheduler *scheduler)
+void rb_uw_scheduler_wake(struct rb_uw_scheduler *scheduler)
 {
-    if (scheduler->turning)
+    if (scheduler->turning && !rb_uw_scheduler_is_copy(scheduler))
         uw_loop_wake(scheduler->loop);
 }
 
@@ -76,7 +76,7 @@ static VALUE scheduler_unblock(VALUE self, VALUE blocker, VALUE fiber)
     wait->over = true;
     uw_list_remove(&wait->unblocked);
     uw_list_append(&scheduler->unblocked, &wait->unblocked);
-    wake(scheduler);
+    rb_uw_scheduler_wake(scheduler);
     return Qnil;
 }
 
@@ -84,7 +84,7 @@ void rb_uw_scheduler_interrupt(struct rb_uw_scheduler *scheduler, VALUE fiber, V
 {
     rb_ary_push(scheduler->interrupts, fiber);
     rb_ary_push(scheduler->interrupts, exception);
-    wake(scheduler);
+    rb_uw_scheduler_wake(scheduler);
 }
 
 static void spare(VALUE interrupts, VALUE fiber)

@@ -1,6 +1,7 @@
 /* Upwell::Scheduler: the object and its loop. */
 #include "scheduler.h"
 
+#include <ruby/debug.h>
 #include <ruby/fiber/scheduler.h>
 
 #include "forks.h"
@@ -10,7 +11,8 @@
 
 VALUE rb_uw_eStop, rb_uw_eFiberError;
 static VALUE cScheduler;
-static struct uw_list opened = {&opened, &opened}; /* the schedulers that have a loop */
+static ID id_alive;
+struct uw_list rb_uw_schedulers = {&rb_uw_schedulers, &rb_uw_schedulers};
 
 static void mark_fibers(const struct uw_list *waits)
 {
@@ -25,6 +27,7 @@ static void scheduler_mark(void *data)
     rb_gc_mark(scheduler->self); /* itself: records point into it */
     rb_gc_mark(scheduler->root); /* compared with addresses on the stacks of fibers */
     rb_gc_mark_movable(scheduler->backend);
+    rb_gc_mark_movable(scheduler->thread);
     rb_gc_mark_movable(scheduler->early);
     rb_gc_mark(scheduler->running); /* likewise */
     rb_gc_mark_movable(scheduler->left);
@@ -35,6 +38,7 @@ static void scheduler_mark(void *data)
     rb_gc_mark_movable(scheduler->block);
     mark_fibers(&scheduler->waits);
     mark_fibers(&scheduler->sleeping);
+    rb_uw_scheduler_mark_holds(scheduler);
 }
 
 static void scheduler_compact(void *data)
@@ -42,6 +46,7 @@ static void scheduler_compact(void *data)
     struct rb_uw_scheduler *scheduler = data;
 
     scheduler->backend = rb_gc_location(scheduler->backend);
+    scheduler->thread = rb_gc_location(scheduler->thread);
     scheduler->early = rb_gc_location(scheduler->early);
     scheduler->left = rb_gc_location(scheduler->left);
     scheduler->interrupts = rb_gc_location(scheduler->interrupts);
@@ -59,15 +64,19 @@ bool rb_uw_scheduler_is_copy(const struct rb_uw_scheduler *scheduler)
 static void take_loop(struct rb_uw_scheduler *scheduler, struct uw_loop *loop)
 {
     scheduler->loop = loop;
+    scheduler->thread = rb_thread_current();
     scheduler->forks = atomic_load(&rb_uw_forks);
-    uw_list_append(&opened, &scheduler->opened);
+    uw_list_append(&rb_uw_schedulers, &scheduler->opened);
 }
 
-static void close_loop(struct rb_uw_scheduler *scheduler)
+/* What is pending on a server's loop needs what is kept until that is closed, which ends the server. */
+static void close_loop(struct rb_uw_scheduler *scheduler, bool in_collection)
 {
     uw_list_remove(&scheduler->opened);
     if (scheduler->loop == &scheduler->own)
         uw_loop_close(scheduler->loop);
+    if (scheduler->loop == &scheduler->own || rb_uw_scheduler_is_copy(scheduler))
+        rb_uw_scheduler_release_holds(scheduler, in_collection);
     scheduler->loop = NULL;
 }
 
@@ -75,7 +84,7 @@ static void scheduler_free(void *data)
 {
     struct rb_uw_scheduler *scheduler = data;
 
-    close_loop(scheduler);
+    close_loop(scheduler, true);
     st_free_table(scheduler->blocked);
     xfree(scheduler);
 }
@@ -118,10 +127,22 @@ static void begin_generation(struct rb_uw_scheduler *scheduler)
     uw_list_init(&scheduler->batch);
     uw_list_init(&scheduler->starters);
     uw_list_init(&scheduler->unblocked);
+    uw_list_init(&scheduler->cut_off);
     uw_list_init(&scheduler->timeouts);
     for (size_t i = 0; i < RB_UW_DESCRIPTOR_BUCKETS; i++)
         uw_list_init(&scheduler->descriptors[i]);
     st_clear(scheduler->blocked);
+}
+
+/* In a child process: those who are to go on without a wait of their own are its parent's. */
+static void forget_fibers(struct rb_uw_scheduler *scheduler)
+{
+    rb_ary_clear(scheduler->early);
+    rb_ary_clear(scheduler->left);
+    rb_ary_clear(scheduler->interrupts);
+    rb_ary_clear(scheduler->deferred);
+    scheduler->error = Qnil;
+    scheduler->fibers = 0;
 }
 
 static VALUE scheduler_allocate(VALUE class)
@@ -133,7 +154,9 @@ static VALUE scheduler_allocate(VALUE class)
     scheduler->blocked = blocked;
     scheduler->self = self;
     uw_list_init(&scheduler->opened);
-    scheduler->backend = scheduler->early = scheduler->left = scheduler->interrupts = scheduler->error = Qnil;
+    uw_list_init(&scheduler->holds);
+    scheduler->thread = scheduler->backend = scheduler->early = scheduler->left = scheduler->interrupts =
+        scheduler->error = Qnil;
     scheduler->deferred = scheduler->body = scheduler->block = Qnil;
     begin_generation(scheduler);
     scheduler->early = rb_ary_new();
@@ -179,10 +202,11 @@ static void open_loop(struct rb_uw_scheduler *scheduler)
     if (scheduler->closed)
         rb_raise(rb_eUpwellError, "this scheduler is closed: set a new one with Fiber.set_scheduler");
     if (scheduler->loop) {
-        close_loop(scheduler);
+        close_loop(scheduler, false);
         begin_generation(scheduler);
-        scheduler->fibers = 0;
+        forget_fibers(scheduler);
     }
+    rb_uw_schedulers_end_lost();
     error = uw_loop_open(&scheduler->own, StringValueCStr(scheduler->backend), NULL);
     if (error)
         rb_syserr_fail(-error, "opening the event loop of a scheduler");
@@ -215,9 +239,32 @@ VALUE rb_uw_scheduler_end_loop(VALUE self)
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
 
     scheduler->closed = true;
-    close_loop(scheduler);
+    if (rb_uw_scheduler_is_copy(scheduler))
+        forget_fibers(scheduler);
+    close_loop(scheduler, false);
     begin_generation(scheduler);
+    rb_funcall(self, rb_intern("end_workers"), 0);
     return Qnil;
+}
+
+/* Thread#alive? lets no other thread run: the list stays as it is. */
+static struct rb_uw_scheduler *first_lost(void)
+{
+    for (struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next) {
+        struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
+
+        if (!rb_uw_scheduler_is_copy(scheduler) && !RTEST(rb_funcall(scheduler->thread, id_alive, 0)))
+            return scheduler;
+    }
+    return NULL;
+}
+
+void rb_uw_schedulers_end_lost(void)
+{
+    struct rb_uw_scheduler *lost;
+
+    while ((lost = first_lost()))
+        rb_uw_scheduler_end_loop(lost->self);
 }
 
 /*
@@ -257,13 +304,13 @@ static void add_stats(const struct rb_uw_scheduler *scheduler, struct rb_uw_stat
     stats->operations += uw_loop_operations(scheduler->loop);
     stats->timers += scheduler->loop->timers.count;
     for (const struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
-        if (!uw_list_empty(&uw_owner(link, struct rb_uw_wait, link)->descriptor))
+        if (!uw_list_empty(&uw_owner(link, struct rb_uw_wait, link)->on_io.descriptor))
             stats->descriptors++;
 }
 
 void rb_uw_schedulers_add_stats(struct rb_uw_stats *stats)
 {
-    for (struct uw_list *link = opened.next; link != &opened; link = link->next) {
+    for (struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next) {
         const struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
 
         if (!rb_uw_scheduler_is_copy(scheduler))
@@ -271,8 +318,79 @@ void rb_uw_schedulers_add_stats(struct rb_uw_stats *stats)
     }
 }
 
+/* Those of threads that have ended have descriptors, whose peers wait for the end: each collection has them looked for,
+ * where Ruby leaves any behind. */
+#if !RB_UW_RUBY(3, 2)
+
+static VALUE end_lost(void *unused)
+{
+    (void)unused;
+    rb_uw_schedulers_end_lost();
+    return Qnil;
+}
+
+static VALUE have_lost_ended(VALUE unused)
+{
+    if (first_lost())
+        rb_thread_create(end_lost, NULL);
+    return unused;
+}
+
+/* On whichever thread: what others raise into that one must not be taken here, as it would be in any method written in
+ * Ruby. */
+static void have_lost_ended_protected(void *unused)
+{
+    VALUE error = rb_errinfo();
+    int ignored;
+
+    (void)unused;
+    rb_protect(have_lost_ended, Qnil, &ignored);
+    rb_set_errinfo(error);
+}
+
+static void look_for_lost(void)
+{
+    (void)rb_postponed_job_register_one(0, have_lost_ended_protected, NULL);
+}
+
+#else
+
+static void look_for_lost(void)
+{
+}
+
+#endif
+
+/* Whether there are records on stacks of fibers. */
+static bool is_in_use(const struct rb_uw_scheduler *scheduler)
+{
+    return scheduler->waiting > 0 || scheduler->loop->timers.count > 0 || !uw_list_empty(&scheduler->holds);
+}
+
+static void mark_schedulers(void *schedulers)
+{
+    const struct uw_list *list = schedulers;
+
+    for (const struct uw_list *link = list->next; link != list; link = link->next) {
+        const struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
+
+        if (!rb_uw_scheduler_is_copy(scheduler) && is_in_use(scheduler))
+            rb_gc_mark(scheduler->self);
+    }
+    if (!uw_list_empty(list))
+        look_for_lost();
+}
+
+static const rb_data_type_t schedulers_type = {
+    .wrap_struct_name = "Upwell::Schedulers",
+    .function = {.dmark = mark_schedulers},
+};
+
 void rb_uw_init_scheduler(void)
 {
+    id_alive = rb_intern("alive?");
+    rb_gc_register_mark_object(TypedData_Wrap_Struct(0, &schedulers_type, &rb_uw_schedulers));
+
     rb_uw_eFiberError = rb_path2class("FiberError");
 
     /* Document-class: Upwell::Scheduler

@@ -1,6 +1,7 @@
 /* The fibers of a scheduler: how one starts, and how it ends. */
 #include "scheduler_root.h"
 
+#include "forks.h"
 #include "upwell.h"
 
 static VALUE cFiber;
@@ -37,7 +38,7 @@ static void end_in_error(VALUE self, int state)
 VALUE rb_uw_scheduler_run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, self))
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
-    unsigned generation = scheduler->generation;
+    unsigned generation = scheduler->generation, forks = rb_uw_forks_now();
     VALUE block = scheduler->block;
     int state;
 
@@ -45,6 +46,8 @@ VALUE rb_uw_scheduler_run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, self))
     scheduler->block = Qnil;
     scheduler->fibers++;
     rb_protect(call_block, block, &state);
+    if (rb_uw_forked_since(forks))
+        rb_uw_end_child(state);
     if (generation == scheduler->generation) {
         scheduler->fibers--;
         rb_uw_scheduler_note(scheduler, rb_fiber_current());

@@ -73,9 +73,9 @@ static VALUE scheduler_io_wait(VALUE self, VALUE io, VALUE events, VALUE timeout
     fd = rb_io_descriptor(io);
     timeout_ns = rb_uw_nanoseconds(NIL_P(timeout) ? io_timeout(io) : timeout);
     rb_uw_wait_init(&wait, scheduler);
-    wait.operation.verb = UW_POLL;
-    wait.operation.fd = fd;
-    wait.operation.length = (uint32_t)wanted;
+    wait.on_io.operation.verb = UW_POLL;
+    wait.on_io.operation.fd = fd;
+    wait.on_io.operation.length = (uint32_t)wanted;
     result = rb_uw_wait_operation(&wait, io, timeout_ns);
     if (result < 0 && wait.timed_out) {
         if (NIL_P(timeout))
@@ -231,13 +231,13 @@ static ssize_t wait_for(struct transfer *transfer, size_t length)
     int32_t result;
 
     rb_uw_wait_init(&wait, transfer->scheduler);
-    wait.operation.verb = (uint8_t)transfer->verb;
-    wait.operation.fd = transfer->fd;
-    wait.operation.data = transfer->base + transfer->done;
-    wait.operation.length = (uint32_t)length;
-    wait.operation.offset = transfer->from;
-    wait.operation.socket = transfer->socket;
-    wait.operation.pollable = transfer->pollable;
+    wait.on_io.operation.verb = (uint8_t)transfer->verb;
+    wait.on_io.operation.fd = transfer->fd;
+    wait.on_io.operation.data = transfer->base + transfer->done;
+    wait.on_io.operation.length = (uint32_t)length;
+    wait.on_io.operation.offset = transfer->from;
+    wait.on_io.operation.socket = transfer->socket;
+    wait.on_io.operation.pollable = transfer->pollable;
     result = rb_uw_wait_operation(&wait, transfer->io, timeout_ns);
     if (result < 0 && wait.timed_out)
         raise_io_timeout(transfer->io);

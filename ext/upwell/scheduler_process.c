@@ -1,6 +1,7 @@
 /* The hook for processes: a descriptor of the process becomes readable when it ends. */
 #include "scheduler.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <ruby/io.h>
 #include <sys/syscall.h>
@@ -14,6 +15,7 @@ static ID id_wait, id_wait_on_thread;
 struct child {
     struct rb_uw_scheduler *scheduler;
     int fd;
+    VALUE io; /* has it closed though the fiber may never go on: on Ruby 3.1, that of a thread that is killed */
 };
 
 static VALUE wait_for_end(VALUE argument)
@@ -22,22 +24,16 @@ static VALUE wait_for_end(VALUE argument)
     struct rb_uw_wait wait;
 
     rb_uw_wait_init(&wait, child->scheduler);
-    wait.operation.verb = UW_POLL;
-    wait.operation.fd = child->fd;
-    wait.operation.length = POLLIN;
-    rb_uw_wait_operation(&wait, Qnil, UW_FOREVER);
+    wait.on_io.operation.verb = UW_POLL;
+    wait.on_io.operation.fd = child->fd;
+    wait.on_io.operation.length = POLLIN;
+    rb_uw_wait_operation(&wait, child->io, UW_FOREVER);
     return Qnil;
 }
 
 static VALUE close_child(VALUE argument)
 {
-    const struct child *child = (const struct child *)argument;
-
-    if (child->scheduler->loop)
-        uw_close(child->scheduler->loop, child->fd);
-    else
-        close(child->fd);
-    return Qnil;
+    return rb_io_close(((const struct child *)argument)->io);
 }
 
 /* The status of a child that has ended, or that tells of an error; nil of one that runs. */
@@ -66,7 +62,7 @@ static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
     child.fd = (int)syscall(SYS_pidfd_open, NUM2PIDT(pid), 0);
     if (child.fd < 0) /* an old kernel, a sandbox, or no descriptor left */
         return rb_funcall(self, id_wait_on_thread, 2, pid, flags);
-    rb_update_max_fd(child.fd);
+    child.io = rb_io_fdopen(child.fd, O_RDONLY, NULL);
     rb_ensure(wait_for_end, (VALUE)&child, close_child, (VALUE)&child);
     return look(pid);
 }

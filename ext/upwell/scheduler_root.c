@@ -1,6 +1,7 @@
 /* The fiber that turns a scheduler's loop, and those that go on after a turn. */
 #include "scheduler_root.h"
 
+#include "forks.h"
 #include "upwell.h"
 
 #define TURNS_MAX 32 /* that fibers take in a row before the root has its turn */
@@ -9,8 +10,17 @@ struct root {
     struct rb_uw_scheduler *scheduler;
     rb_uw_root_work *work;
     VALUE argument, before;
-    unsigned generation;
+    unsigned generation, forks;
 };
+
+void rb_uw_end_child(int state)
+{
+    if (state && rb_uw_is_error(rb_errinfo(), rb_uw_eStop)) { /* as it ends a fiber, without a report */
+        rb_set_errinfo(Qnil);
+        state = 0;
+    }
+    ruby_stop(state);
+}
 
 static VALUE work_as_root(VALUE argument)
 {
@@ -20,30 +30,58 @@ static VALUE work_as_root(VALUE argument)
     return Qnil;
 }
 
-static VALUE end_as_root(VALUE argument)
+/* In a child it is the root itself that goes on where a trap handler has forked; else a fiber has ended that did not go
+ * by rb_uw_scheduler_run_fiber. */
+static bool child_of_fiber(const struct root *root)
 {
-    struct root *root = (struct root *)argument;
+    return rb_uw_forked_since(root->forks) &&
+           (root->scheduler->root_waits || root->generation != root->scheduler->generation);
+}
 
-    root->scheduler->root_waits = root->scheduler->relays = false;
+/* An exception may have come in the midst of a turn, or when another fiber came back. */
+static void end_as_root(struct root *root)
+{
+    root->scheduler->root_waits = root->scheduler->relays = root->scheduler->turning = false;
+    root->scheduler->running = Qnil;
     root->scheduler->root = root->generation == root->scheduler->generation ? root->before : Qnil;
-    return Qnil;
 }
 
 void rb_uw_as_root(struct rb_uw_scheduler *scheduler, rb_uw_root_work *work, VALUE argument)
 {
-    struct root root = {scheduler, work, argument, scheduler->root, scheduler->generation};
+    struct root root = {scheduler, work, argument, scheduler->root, scheduler->generation, rb_uw_forks_now()};
+    int state;
 
     scheduler->root = rb_fiber_current();
-    rb_ensure(work_as_root, (VALUE)&root, end_as_root, (VALUE)&root);
+    rb_protect(work_as_root, (VALUE)&root, &state);
+    if (child_of_fiber(&root))
+        rb_uw_end_child(state);
+    end_as_root(&root);
+    if (state)
+        rb_jump_tag(state);
     RB_GC_GUARD(root.before);
     RB_GC_GUARD(argument);
 }
 
+int rb_uw_root_protect(VALUE (*function)(VALUE), VALUE argument)
+{
+    unsigned forks = rb_uw_forks_now();
+    int state;
+
+    rb_protect(function, argument, &state);
+    if (rb_uw_forked_since(forks))
+        rb_uw_end_child(state);
+    return state;
+}
+
 static void transfer_to(struct rb_uw_scheduler *scheduler, VALUE fiber)
 {
+    unsigned forks = rb_uw_forks_now();
+
     scheduler->root_waits = true;
     scheduler->running = fiber;
     rb_fiber_transfer(fiber, 0, NULL);
+    if (rb_uw_forked_since(forks))
+        rb_uw_end_child(0);
     scheduler->running = Qnil;
     scheduler->root_waits = false;
 }
@@ -121,15 +159,21 @@ bool rb_uw_root_raise(struct rb_uw_scheduler *scheduler, VALUE fiber, int argc, 
 {
     struct raising raising = {fiber, argc, argv};
 
+    bool gone_on;
+
     *state = 0;
     if (unblocked(scheduler, fiber))
         return false;
     scheduler->root_waits = true;
-    rb_protect(raise_in_fiber, (VALUE)&raising, state);
-    scheduler->root_waits = false;
     scheduler->running = Qnil;
-    if (!*state || !rb_uw_is_error(rb_errinfo(), rb_uw_eFiberError))
+    *state = rb_uw_root_protect(raise_in_fiber, (VALUE)&raising);
+    scheduler->root_waits = false;
+    gone_on = !NIL_P(scheduler->running) || fiber == rb_fiber_current();
+    scheduler->running = Qnil;
+    if (!*state)
         return true;
+    if (!rb_uw_is_error(rb_errinfo(), rb_uw_eFiberError))
+        return gone_on;
     rb_set_errinfo(Qnil);
     *state = 0;
     return false;
@@ -169,9 +213,8 @@ static VALUE transfer_to_left(VALUE self)
 static void run_left(struct rb_uw_scheduler *scheduler)
 {
     while (RARRAY_LEN(scheduler->left) > 0) {
-        int state;
+        int state = rb_uw_root_protect(transfer_to_left, scheduler->self);
 
-        rb_protect(transfer_to_left, scheduler->self, &state);
         scheduler->root_waits = false;
         if (state && !rb_uw_is_error(rb_errinfo(), rb_uw_eFiberError))
             rb_jump_tag(state);
@@ -190,6 +233,8 @@ static void make_batch(struct rb_uw_scheduler *scheduler)
 void rb_uw_root_run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
 {
     (void)unused;
+    if (rb_uw_scheduler_is_copy(scheduler))
+        return; /* in the child of a trap handler: the fibers are its parent's */
     scheduler->root_wanted = false;
     scheduler->turns_left = TURNS_MAX;
     rb_uw_scheduler_raise_timeouts(scheduler);
@@ -210,8 +255,19 @@ void rb_uw_scheduler_run_ready(struct rb_uw_scheduler *scheduler)
     rb_uw_as_root(scheduler, rb_uw_root_run_ready, Qnil);
 }
 
+void rb_uw_scheduler_cancel_cut_off(struct rb_uw_scheduler *scheduler)
+{
+    while (!uw_list_empty(&scheduler->cut_off)) {
+        struct uw_list *link = scheduler->cut_off.next;
+
+        uw_list_remove(link);
+        uw_cancel(scheduler->loop, &uw_owner(link, struct rb_uw_io_operation, cut_off)->operation);
+    }
+}
+
 bool rb_uw_scheduler_begin_turn(struct rb_uw_scheduler *scheduler)
 {
+    rb_uw_scheduler_cancel_cut_off(scheduler);
     if (RARRAY_LEN(scheduler->early) > 0)
         rb_ary_clear(scheduler->early); /* whoever was about to block has done so */
     scheduler->turning = true;
@@ -233,7 +289,7 @@ void rb_uw_root_turn(struct rb_uw_scheduler *scheduler, int64_t wait_ns)
     rb_uw_scheduler_end_turn(scheduler);
     if (wait_ns == 0)
         rb_thread_check_ints();
-    if (status)
+    if (status && !rb_uw_scheduler_is_copy(scheduler))
         rb_syserr_fail(-status, "waiting for events");
 }
 
@@ -306,6 +362,8 @@ void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler)
 {
     if (scheduler->struck)
         rb_uw_scheduler_strike(scheduler);
+    if (rb_uw_scheduler_is_copy(scheduler)) /* as a trap handler has forked */
+        rb_raise(rb_eUpwellError, "this process was forked while this fiber was waiting: its parent waits on");
     if (scheduler->root_waits)
         transfer_to_next(scheduler);
     else

@@ -1,6 +1,7 @@
 /* Running a scheduler until its fibers have ended, and closing it. */
 #include "scheduler_root.h"
 
+#include <ruby/fiber/scheduler.h>
 #include <string.h>
 
 #include "upwell.h"
@@ -9,9 +10,9 @@
 
 static void run_all(struct rb_uw_scheduler *scheduler, VALUE unused)
 {
-    while (rb_uw_scheduler_pending(scheduler)) {
+    while (!rb_uw_scheduler_is_copy(scheduler) && rb_uw_scheduler_pending(scheduler)) {
         rb_uw_root_run_ready(scheduler, unused);
-        if (rb_uw_scheduler_pending(scheduler))
+        if (!rb_uw_scheduler_is_copy(scheduler) && rb_uw_scheduler_pending(scheduler))
             rb_uw_root_turn(scheduler, UW_FOREVER);
     }
 }
@@ -41,7 +42,8 @@ static VALUE scheduler_run(VALUE self)
     if (scheduler->root_waits)
         rb_raise(rb_eUpwellError, "this scheduler runs already: this is one of its fibers");
     rb_uw_as_root(scheduler, run_all, Qnil);
-    raise_error(scheduler);
+    if (!rb_uw_scheduler_is_copy(scheduler))
+        raise_error(scheduler);
     RB_GC_GUARD(self);
     return Qnil;
 }
@@ -51,9 +53,8 @@ static VALUE scheduler_run(VALUE self)
 /* Where a fiber is another's, such as a task of the gem async, it may let the exception out. */
 static void stop_protected(VALUE (*function)(VALUE), VALUE argument)
 {
-    int state;
+    int state = rb_uw_root_protect(function, argument);
 
-    rb_protect(function, argument, &state);
     if (state && !rb_uw_is_error(rb_errinfo(), rb_uw_eStop) && !rb_uw_is_error(rb_errinfo(), rb_uw_eFiberError))
         rb_jump_tag(state);
     if (state)
@@ -107,7 +108,8 @@ static void stop_all(struct rb_uw_scheduler *scheduler, VALUE unused)
 
     (void)unused;
     raise_stop(scheduler, waiting_fibers(scheduler));
-    while (rb_uw_scheduler_pending(scheduler) && (now_ns = uw_clock_ns()) < deadline_ns) {
+    while (!rb_uw_scheduler_is_copy(scheduler) && rb_uw_scheduler_pending(scheduler) &&
+           (now_ns = uw_clock_ns()) < deadline_ns) {
         rb_uw_root_turn(scheduler, deadline_ns - now_ns);
         stop_protected(run_ready, (VALUE)scheduler);
     }
@@ -145,6 +147,18 @@ void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler)
     end_fibers_and_loop(scheduler->self);
 }
 
+static VALUE run_and_end(VALUE self)
+{
+    return rb_ensure(run_if_thread_goes_on, self, end_fibers_and_loop, self);
+}
+
+/* Ruby 3.1 would keep a scheduler whose closing has failed, and ask it in all that runs at the end of the process. */
+static void leave_thread(VALUE self)
+{
+    if (rb_fiber_scheduler_get() == self)
+        rb_fiber_scheduler_set(Qnil);
+}
+
 /*
  * Runs until no fiber waits any more, and gives the loop back. When that is interrupted, by Ctrl-C for example, or the
  * thread ends in an exception or is killed, the fibers are ended: their `ensure` clauses have a second.
@@ -157,14 +171,20 @@ void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler)
 static VALUE scheduler_close(VALUE self)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
+    int state;
 
     if (rb_uw_scheduler_serves(scheduler))
         rb_raise(rb_eUpwellError, "this scheduler is the server's, which closes it when it ends");
     if (scheduler->closed)
         return Qnil;
-    if (!scheduler->loop)
+    if (!scheduler->loop || rb_uw_scheduler_is_copy(scheduler))
         return rb_uw_scheduler_end_loop(self);
-    return rb_ensure(run_if_thread_goes_on, self, end_fibers_and_loop, self);
+    rb_protect(run_and_end, self, &state);
+    if (state) {
+        leave_thread(self);
+        rb_jump_tag(state);
+    }
+    return Qnil;
 }
 
 void rb_uw_init_scheduler_run(VALUE cScheduler)

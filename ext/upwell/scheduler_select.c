@@ -16,7 +16,7 @@ static const short list_events[LISTS] = {POLLIN, POLLOUT, POLLPRI};
 static const short list_results[LISTS] = {POLLIN | POLLHUP | POLLERR, POLLOUT | POLLHUP | POLLERR, POLLPRI};
 
 struct item {
-    struct uw_operation operation;
+    struct rb_uw_io_operation on_io;
     struct rb_uw_wait *wait;
 };
 
@@ -44,12 +44,23 @@ static bool reads_ahead(VALUE io)
     return rb_io_read_pending(open_file);
 }
 
+static void completed(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    (void)loop;
+    (void)result;
+    rb_uw_wait_end(uw_owner(operation, struct item, on_io.operation)->wait);
+}
+
 static void fill(struct select *select, int list, long place, VALUE object)
 {
+    struct item *item = &select->items[place];
     VALUE io = rb_io_get_io(object);
 
     if (list == 1)
         io = rb_io_get_write_io(io);
+    rb_uw_io_operation_init(&item->on_io, completed);
+    item->on_io.io = io;
+    item->wait = &select->wait;
     select->polled[place] = (struct pollfd){.fd = rb_io_descriptor(io), .events = list_events[list]};
     if (list == 0 && reads_ahead(io)) {
         select->polled[place].events = 0;
@@ -102,11 +113,14 @@ static VALUE results(const struct select *select)
     return found;
 }
 
-static void completed(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+static void prepare(const struct select *select, long place)
 {
-    (void)loop;
-    (void)result;
-    rb_uw_wait_end(uw_owner(operation, struct item, operation)->wait);
+    struct uw_operation *operation = &select->items[place].on_io.operation;
+
+    operation->verb = UW_POLL;
+    operation->fd = select->polled[place].fd;
+    operation->length = (uint32_t)select->polled[place].events;
+    rb_uw_check_open(operation);
 }
 
 static VALUE wait_for_first(VALUE argument)
@@ -115,43 +129,74 @@ static VALUE wait_for_first(VALUE argument)
 
     select->scheduler->selected += (size_t)select->count;
     for (long i = 0; i < select->count; i++)
-        uw_submit(select->scheduler->loop, &select->items[i].operation);
+        rb_uw_io_operation_begin(&select->items[i].on_io, select->scheduler, select->items[i].on_io.io);
     rb_uw_wait(&select->wait, select->timeout_ns);
     return Qnil;
 }
 
-/* The others are of no interest any more; but their place in memory is the kernel's until they have ended. */
-static VALUE cancel_rest(VALUE argument)
+static VALUE await_end(VALUE argument)
 {
-    struct select *select = (struct select *)argument;
+    struct item *item = (struct item *)argument;
 
-    if (select->wait.generation != select->scheduler->generation)
-        return Qnil; /* after a fork, or the end of the loop: all of that is gone */
-    select->scheduler->selected -= (size_t)select->count;
-    for (long i = 0; i < select->count; i++)
-        uw_cancel(select->scheduler->loop, &select->items[i].operation);
-    for (long i = 0; i < select->count; i++)
-        rb_uw_wait_cancel(&select->wait, &select->items[i].operation);
+    rb_uw_wait_cancel(item->wait, &item->on_io.operation);
     return Qnil;
 }
 
-static void prepare(struct select *select)
+static int await_all(struct select *select, VALUE *error)
 {
-    rb_uw_wait_init(&select->wait, select->scheduler);
+    int state = 0;
+
+    for (long i = 0; i < select->count; i++) {
+        int raised;
+
+        rb_protect(await_end, (VALUE)&select->items[i], &raised);
+        if (raised) {
+            state = raised;
+            *error = rb_errinfo();
+        }
+    }
+    return state;
+}
+
+/* The others are of no interest any more; but their place in memory is the kernel's until all have ended, whatever is
+ * raised meanwhile. */
+static VALUE cancel_rest(VALUE argument)
+{
+    struct select *select = (struct select *)argument;
+    VALUE error = Qnil;
+    int state;
+
+    if (rb_uw_wait_is_void(&select->wait))
+        return Qnil;
+    select->scheduler->selected -= (size_t)select->count;
     for (long i = 0; i < select->count; i++)
-        select->items[i] = (struct item){.operation = {.verb = UW_POLL,
-                                                       .fd = select->polled[i].fd,
-                                                       .length = (uint32_t)select->polled[i].events,
-                                                       .complete = completed},
-                                         .wait = &select->wait};
+        uw_cancel(select->scheduler->loop, &select->items[i].on_io.operation);
+    state = await_all(select, &error);
+    for (long i = 0; i < select->count && !rb_uw_wait_is_void(&select->wait); i++)
+        rb_uw_io_operation_end(&select->items[i].on_io);
+    if (state)
+        rb_uw_unwind(state, error);
+    return Qnil;
+}
+
+/* The number of one that was closed may be another's now. */
+static void check_all(const struct select *select)
+{
+    for (long i = 0; i < select->count; i++) {
+        rb_uw_io_operation_check(&select->items[i].on_io);
+        select->polled[i].fd = rb_io_descriptor(select->items[i].on_io.io);
+    }
 }
 
 static VALUE run_select(struct select *select)
 {
     fill_all(select);
     if (!poll_all(select) && select->timeout_ns > 0) {
-        prepare(select);
+        for (long i = 0; i < select->count; i++)
+            prepare(select, i);
+        rb_uw_wait_init(&select->wait, select->scheduler);
         rb_ensure(wait_for_first, (VALUE)select, cancel_rest, (VALUE)select);
+        check_all(select);
         (void)poll_all(select);
     }
     for (long i = 0; i < select->count; i++)
@@ -168,6 +213,7 @@ static VALUE run_select(struct select *select)
  * @param exceptables [Array<IO>, nil]
  * @param timeout [Numeric, nil] seconds
  * @return [Array(Array<IO>, Array<IO>, Array<IO>), nil] those that are ready; nil when the time was up
+ * @raise [IOError] when one of them is closed meanwhile
  */
 static VALUE scheduler_io_select(int argc, VALUE *argv, VALUE self)
 {

@@ -31,6 +31,7 @@ struct timeout {
     int argc; /* of the exception */
     const VALUE *argv;
     unsigned generation;
+    bool tried; /* something was raised before the fiber went on: what makes the exception may do so each time */
 };
 
 static void expired(struct uw_loop *loop, struct uw_timer *timer)
@@ -83,6 +84,26 @@ static VALUE scheduler_timeout_after(int argc, VALUE *argv, VALUE self)
     return rb_ensure(yield, (VALUE)&timeout, stop, (VALUE)&timeout);
 }
 
+/* Raises into the fiber of the first of `due`, which stays there until that has been done: `stop` takes it out as its
+ * fiber leaves. Returns the state of what is to end the thread, or 0. */
+static int raise_first(struct rb_uw_scheduler *scheduler, struct uw_list *due)
+{
+    struct timeout *timeout = uw_owner(due->next, struct timeout, link);
+    unsigned generation = scheduler->generation;
+    int state;
+    bool raised = rb_uw_root_raise(scheduler, timeout->fiber, timeout->argc, timeout->argv, &state);
+
+    if (generation != scheduler->generation)
+        uw_list_init(due); /* void */
+    if (due->next != &timeout->link)
+        return state;
+    uw_list_remove(&timeout->link);
+    if (!raised && !timeout->tried)
+        uw_list_append(&scheduler->timeouts, &timeout->link);
+    timeout->tried = state != 0;
+    return state;
+}
+
 void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
 {
     struct uw_list due;
@@ -90,12 +111,8 @@ void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
     uw_list_init(&due);
     uw_list_move(&due, &scheduler->timeouts);
     while (!uw_list_empty(&due)) {
-        struct timeout *timeout = uw_owner(due.next, struct timeout, link);
-        int state;
+        int state = raise_first(scheduler, &due);
 
-        uw_list_remove(&timeout->link);
-        if (!rb_uw_root_raise(scheduler, timeout->fiber, timeout->argc, timeout->argv, &state))
-            uw_list_append(&scheduler->timeouts, &timeout->link);
         if (!state)
             continue;
         uw_list_move(&scheduler->timeouts, &due);

@@ -5,8 +5,6 @@
 
 #include "upwell.h"
 
-#define CANCEL_AGAIN_NS UW_NS_PER_MS /* after the ring had no room for a cancellation */
-
 int64_t rb_uw_nanoseconds(VALUE seconds)
 {
     struct timespec time;
@@ -45,7 +43,7 @@ void rb_uw_wait_end(struct rb_uw_wait *wait)
  */
 static void completed(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
-    struct rb_uw_wait *wait = uw_owner(operation, struct rb_uw_wait, operation);
+    struct rb_uw_wait *wait = uw_owner(operation, struct rb_uw_wait, on_io.operation);
     struct uw_list *ready = &wait->scheduler->ready;
 
     (void)loop;
@@ -58,13 +56,10 @@ static void expired(struct uw_loop *loop, struct uw_timer *timer)
     struct rb_uw_wait *wait = uw_owner(timer, struct rb_uw_wait, timer);
 
     wait->timed_out = true;
-    if (!wait->operation.pending) {
+    if (wait->on_io.operation.pending)
+        uw_cancel(loop, &wait->on_io.operation);
+    else
         rb_uw_wait_end(wait);
-        return;
-    }
-    uw_cancel(loop, &wait->operation);
-    if (!wait->operation.cancelled)
-        uw_timer_start(loop, timer, loop->now_ns + CANCEL_AGAIN_NS);
 }
 
 void rb_uw_scheduler_note_raiser(struct rb_uw_scheduler *scheduler, VALUE fiber)
@@ -88,15 +83,13 @@ void rb_uw_scheduler_note(struct rb_uw_scheduler *scheduler, VALUE fiber)
 void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler)
 {
     *wait = (struct rb_uw_wait){.scheduler = scheduler,
-                                .operation.complete = completed,
                                 .timer.expire = expired,
                                 .fiber = rb_fiber_current(),
-                                .io = Qnil,
                                 .generation = scheduler->generation};
     uw_list_init(&wait->link);
     uw_list_init(&wait->ready);
     uw_list_init(&wait->unblocked);
-    uw_list_init(&wait->descriptor);
+    rb_uw_io_operation_init(&wait->on_io, completed);
     rb_uw_scheduler_note(scheduler, wait->fiber);
 }
 
@@ -112,19 +105,24 @@ static void begin(struct rb_uw_wait *wait, struct uw_list *list)
     wait->scheduler->waiting++;
 }
 
+bool rb_uw_wait_is_void(const struct rb_uw_wait *wait)
+{
+    return wait->generation != wait->scheduler->generation || rb_uw_scheduler_is_copy(wait->scheduler);
+}
+
 static void forget(struct rb_uw_wait *wait)
 {
     struct rb_uw_scheduler *scheduler = wait->scheduler;
     st_data_t fiber = wait->fiber;
 
-    if (wait->generation != scheduler->generation)
-        return; /* after a fork, or the end of the loop: all of that is gone */
+    if (rb_uw_wait_is_void(wait))
+        return;
+    rb_uw_io_operation_end(&wait->on_io);
     uw_timer_stop(scheduler->loop, &wait->timer);
     if (wait->blocked)
         st_delete(scheduler->blocked, &fiber, NULL);
     uw_list_remove(&wait->ready);
     uw_list_remove(&wait->unblocked);
-    uw_list_remove(&wait->descriptor);
     uw_list_remove(&wait->link);
     scheduler->waiting--;
 }
@@ -138,12 +136,12 @@ void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
     VALUE error = Qnil;
     int state = 0;
 
-    if (wait->generation != scheduler->generation)
+    if (rb_uw_wait_is_void(wait))
         return;
     if (left) /* what it waited for is over, but the scheduler must not be */
         begin(wait, &scheduler->waits);
 
-    while (operation->pending && wait->generation == scheduler->generation) {
+    while (operation->pending && !rb_uw_wait_is_void(wait)) {
         int raised = 0;
 
         uw_cancel(scheduler->loop, operation);
@@ -170,7 +168,7 @@ static VALUE cancel_operation(VALUE argument)
 {
     struct rb_uw_wait *wait = (struct rb_uw_wait *)argument;
 
-    rb_uw_wait_cancel(wait, &wait->operation);
+    rb_uw_wait_cancel(wait, &wait->on_io.operation);
     return Qnil;
 }
 
@@ -180,7 +178,7 @@ static VALUE leave(VALUE argument)
 
     if (!wait->returned)
         rb_uw_scheduler_note_raiser(wait->scheduler, wait->fiber);
-    if (wait->operation.pending)
+    if (wait->on_io.operation.pending)
         return rb_ensure(cancel_operation, argument, forget_after_all, argument);
     forget(wait);
     return Qnil;
@@ -283,19 +281,42 @@ struct rb_uw_wait *rb_uw_wait_of_blocked(struct rb_uw_scheduler *scheduler, VALU
     return st_lookup(scheduler->blocked, fiber, &record) ? (struct rb_uw_wait *)record : NULL;
 }
 
-void rb_uw_wait_watch(struct rb_uw_wait *wait, VALUE io, int fd)
+void rb_uw_io_operation_init(struct rb_uw_io_operation *on_io, uw_complete *complete)
 {
-    wait->io = io;
-    uw_list_append(&wait->scheduler->descriptors[(unsigned)fd % RB_UW_DESCRIPTOR_BUCKETS], &wait->descriptor);
+    *on_io = (struct rb_uw_io_operation){.operation.complete = complete, .io = Qnil};
+    uw_list_init(&on_io->descriptor);
+    uw_list_init(&on_io->cut_off);
+}
+
+void rb_uw_io_operation_begin(struct rb_uw_io_operation *on_io, struct rb_uw_scheduler *scheduler, VALUE io)
+{
+    on_io->io = io;
+    uw_list_append(&scheduler->descriptors[(unsigned)on_io->operation.fd % RB_UW_DESCRIPTOR_BUCKETS],
+                   &on_io->descriptor);
+    uw_submit(scheduler->loop, &on_io->operation);
+}
+
+void rb_uw_io_operation_end(struct rb_uw_io_operation *on_io)
+{
+    if (on_io->hold)
+        rb_uw_hold_release(on_io->hold);
+    on_io->hold = NULL;
+    uw_list_remove(&on_io->descriptor);
+    uw_list_remove(&on_io->cut_off);
+}
+
+void rb_uw_io_operation_check(const struct rb_uw_io_operation *on_io)
+{
+    if (on_io->io_closed)
+        rb_raise(rb_eIOError, "stream closed in another thread");
 }
 
 int32_t rb_uw_wait_operation(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns)
 {
-    rb_uw_wait_watch(wait, io, wait->operation.fd);
-    uw_submit(wait->scheduler->loop, &wait->operation);
+    rb_uw_check_open(&wait->on_io.operation);
+    rb_uw_io_operation_begin(&wait->on_io, wait->scheduler, io);
     rb_uw_wait(wait, timeout_ns);
-    if (wait->io_closed)
-        rb_raise(rb_eIOError, "stream closed in another thread");
+    rb_uw_io_operation_check(&wait->on_io);
     RB_GC_GUARD(io);
     return wait->result;
 }

@@ -80,8 +80,7 @@ static VALUE selector_initialize(int argc, VALUE *argv, VALUE self)
     if (!NIL_P(options))
         rb_get_kwargs(options, &id_backend, 0, 1, &backend);
     TypedData_Get_Struct(self, struct selector, &selector_type, selector);
-    rb_uw_watches_init(self, &selector->watches, rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0),
-                       backend == Qundef ? Qnil : backend);
+    rb_uw_watches_init(self, &selector->watches, true, backend == Qundef ? Qnil : backend);
     return self;
 }
 

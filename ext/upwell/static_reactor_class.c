@@ -250,6 +250,7 @@ static VALUE close_all(VALUE self)
     if (reactor->control.open) {
         reactor->control.open = false;
         reactor->finished = uw_server_connections(&reactor->server) == 0;
+        uw_static_stop(&reactor->files);
         uw_server_close(&reactor->server);
     }
     if (reactor->has_files)

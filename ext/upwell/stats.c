@@ -10,7 +10,7 @@ void rb_uw_stats_put(VALUE hash, const char *name, uint64_t number)
 /*
  * What the schedulers, loops and selectors of this process hold now, in all threads. Everything but `loops` is 0 when
  * all is done and the schedulers are closed; what grows without bound is a leak. Cheap: it looks at each fiber and
- * watch once.
+ * watch once. Without the extension it walks the whole heap.
  *
  * - `:schedulers`: Upwell::Scheduler that has been used and is not closed
  * - `:loops`: Upwell::Loop and Upwell::Selector that have waited and are not closed

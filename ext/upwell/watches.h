@@ -14,7 +14,9 @@ struct rb_uw_watch {
     struct uw_timer timer;
     struct uw_list link; /* in watches->all */
     struct rb_uw_watch *next_changed, *next_fired;
+    struct rb_uw_watch *next_alike; /* whose key has the same hash */
     VALUE key;
+    VALUE hash;          /* of the key: a Fixnum, when keys are not told apart by identity */
     VALUE io;            /* nil: a timer, or a descriptor without an IO */
     int64_t interval_ns; /* of a recurring timer */
     int32_t result;      /* of the poll */
@@ -24,7 +26,6 @@ struct rb_uw_watch {
     bool ended;          /* unwatched */
     bool changed;        /* in watches->changed */
     bool taken;          /* its event was taken and not delivered yet */
-    bool lost;           /* its key was altered: the table may refer to it for ever */
     bool fired;          /* the loop's: in watches->fired or cancelled, or taken */
 };
 
@@ -41,7 +42,9 @@ struct rb_uw_watches {
     bool woken;          /* the wait is to end */
     int64_t lock_let_ns; /* when the thread that waits last let others have that lock */
 
-    VALUE table; /* Hash: by key, the address of its watch as a Fixnum */
+    VALUE table;      /* Hash: by the hash of keys, or by the key, the address of the first watch as a Fixnum */
+    bool by_identity; /* keys are told apart so, and not by `eql?` */
+    uint64_t altered; /* how often the table was */
     struct uw_slab slab;
     struct uw_list all;
     size_t unchecked; /* watches to be looked at: their IO may have been closed since the last event */
@@ -53,8 +56,8 @@ struct rb_uw_watches {
 /* Once, before any other. */
 void rb_uw_init_watches(void);
 
-/* `table` is an empty Hash, `backend` a String or nil. Raises Upwell::BackendError. */
-void rb_uw_watches_init(VALUE self, struct rb_uw_watches *watches, VALUE table, VALUE backend);
+/* `backend` is a String or nil. Raises Upwell::BackendError. */
+void rb_uw_watches_init(VALUE self, struct rb_uw_watches *watches, bool by_identity, VALUE backend);
 
 /* For the functions of that name in the type of `self`, which may be there before rb_uw_watches_init was called. */
 void rb_uw_watches_mark(struct rb_uw_watches *watches);

@@ -289,6 +289,26 @@ static bool release_cancelled(struct rb_uw_watches *watches)
     return any;
 }
 
+/* Those with an event that were unwatched before it came. Returns whether there were any. */
+static bool drop_ended(struct rb_uw_watches *watches)
+{
+    struct rb_uw_watch *watch, *next = watches->fired;
+    bool any = false;
+
+    watches->fired = NULL;
+    watches->fired_last = &watches->fired;
+    while ((watch = next)) {
+        next = watch->next_fired;
+        watch->fired = false;
+        any = any || watch->ended;
+        if (watch->ended)
+            rb_uw_watch_release(watches, watch);
+        else
+            fire(watches, watch);
+    }
+    return any;
+}
+
 bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
 {
     int64_t wait_ns, end_ns;
@@ -304,7 +324,9 @@ bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadl
         wait_ns = next_wait(watches, deadline_ns);
         end_ns = turn_end(watches, wait_ns);
         status = turn(watches, wakes, wait_ns);
-        undisturbed = release_cancelled(watches) || watches->loop.now_ns >= end_ns; /* else by a signal */
+        undisturbed = watches->loop.now_ns >= end_ns; /* else by a signal */
+        undisturbed |= release_cancelled(watches);
+        undisturbed |= drop_ended(watches);
     } while (!status && !over(watches, wakes) && undisturbed && time_left(deadline_ns) > 0);
     woken = watches->woken;
     watches->woken = false;
@@ -356,8 +378,10 @@ bool rb_uw_watch_deliver(struct rb_uw_watches *watches, struct rb_uw_watch *watc
         go_on(watches, watch);
         return true;
     }
-    if (!watch->ended)
+    if (!watch->ended) {
         rb_uw_watch_end(watches, watch);
+        rb_uw_watch_change(watches, watch); /* the kernel may still be asked for more events */
+    }
     rb_uw_watch_release(watches, watch);
     return counts;
 }

@@ -35,24 +35,34 @@ module Upwell
     #   130 when interrupted while the application was loaded
     def run(arguments)
       rest = parser.parse(arguments)
-      return @action.call if @action
+      return @action.call.tap { $stdout.flush } if @action
 
       serve(rest)
     rescue OptionParser::ParseError => e
       complain("#{e.message}; see #{@program} --help", USAGE_STATUS)
     rescue ConfigurationError, Error => e
       complain(e.message, 1)
-    rescue Errno::EMFILE, Errno::ENFILE, Errno::EAGAIN, Errno::ENOMEM => e
+    rescue *Reason::LACKS => e
       complain("cannot serve: #{Reason.of(e)}; allow more, or start fewer workers", 1)
     rescue Interrupt
       INTERRUPTED_STATUS
+    rescue StandardError => e # not for Bundler, which takes one of a closed pipe for a success
+      ErrorLog.report(e, nil)
+      1
     end
 
     private
 
+    # The status tells where standard error cannot.
     def complain(message, status)
-      warn "#{@program}: #{message}"
+      tell("#{@program}: #{message}")
       status
+    end
+
+    def tell(text)
+      warn text
+    rescue SystemCallError, IOError
+      nil
     end
 
     def parser

@@ -25,6 +25,12 @@ module Upwell
       Log.tell("Error while SIG#{name} was obeyed: ".b << text(error).b)
     end
 
+    # @param error [Exception] of one that goes on
+    # @return [void]
+    def self.supervisor(error)
+      Log.tell("Error in the supervisor, which goes on: ".b << text(error).b)
+    end
+
     # @param error [Exception] of no request: raised by another thread into one that serves, or by a fiber that outlived its request
     # @return [void]
     def self.stray(error)

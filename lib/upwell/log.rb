@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "io/wait"
+require_relative "server/clock"
 
 module Upwell
   # What the server itself tells the operator: each record begins with the time and the process, "2026-11-22T03:20:00Z upwell[1234]: ...".
@@ -8,6 +9,7 @@ module Upwell
     TIME = "%Y-%m-%dT%H:%M:%SZ"
     PATIENCE = 0.5 # seconds for a reader that does not read; from then on records are lost at once, until it reads again
     PIECE_BYTES = 4096 # PIPE_BUF: what is writable takes as much without waiting
+    STANDARD = [1, 2].freeze # the numbers of standard output and error
     @lost = 0
 
     # Writes one record, in one piece. May be called in a trap handler. Nobody waits for long: signals are to be obeyed, and requests answered,
@@ -57,17 +59,39 @@ module Upwell
     # @return [Boolean] false when the reader does not read
     def self.put(text, stream)
       pieces = waits?(stream) ? text.b.scan(/.{1,#{PIECE_BYTES}}/mno) : [text]
-      patience = @lost.zero? ? PATIENCE : 0
-      pieces.all? { |piece| room?(stream, patience) && write(piece, stream) }
+      deadline = Server::Clock.now + (@lost.zero? ? PATIENCE : 0)
+      pieces.all? { |piece| put_piece(piece, stream, deadline) }
     end
     private_class_method :put
 
+    # Another process may take the room that there is.
+    def self.put_piece(piece, stream, deadline)
+      loop do
+        return false unless room?(stream, [deadline - Server::Clock.now, 0].max)
+        return true if write(piece, stream)
+        return false if Server::Clock.now >= deadline
+      end
+    end
+    private_class_method :put_piece
+
     def self.write(piece, stream)
+      return write_standard(piece, stream) if defined?(Descriptor) && waits?(stream) && STANDARD.include?(stream.fileno)
+
       stream.write(piece)
       stream.flush if stream.respond_to?(:flush)
       true
     end
     private_class_method :write
+
+    # Others may read no more, and the application have SIGPIPE end the process.
+    def self.write_standard(piece, stream)
+      stream.flush
+      Descriptor.write(stream.fileno, piece)
+      true
+    rescue Errno::EAGAIN, Errno::EINTR
+      false
+    end
+    private_class_method :write_standard
 
     # @return [Boolean] whether a write may have to wait for others: on a pipe, a socket or a terminal
     def self.waits?(stream)

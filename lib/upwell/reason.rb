@@ -10,8 +10,10 @@ module Upwell
       Errno::EMFILE => "the process may have no more descriptors (ulimit -n)", Errno::ENFILE => "the machine may have no more descriptors",
       Errno::EAGAIN => "there may be no more processes (ulimit -u)", Errno::ENOMEM => "there is not enough memory"
     }.freeze
+    # What the system has none of now, and may have later.
+    LACKS = [Errno::EMFILE, Errno::ENFILE, Errno::EAGAIN, Errno::ENOMEM, ThreadError].freeze
 
-    # @param error [SystemCallError]
+    # @param error [SystemCallError, ThreadError]
     # @return [String]
     def self.of(error)
       TEXTS.fetch(error.class) { error.message.sub(/ @ .*/m, "") } # without the name of Ruby's function

@@ -61,6 +61,11 @@ module Upwell
       nil
     end
 
+    # At its end.
+    def end_workers
+      @workers&.close
+    end
+
     # A thread that nobody waits for any more must not take the status of a later child.
     def wait_on_thread(pid, flags)
       thread = Thread.new { Process::Status.wait(pid, flags) }

@@ -4,6 +4,7 @@ require_relative "server/database_pools"
 require_relative "server/fiber_i18n"
 require_relative "server/fiber_isolation"
 require_relative "server/fiber_mongoid"
+require_relative "server/fiber_names"
 require_relative "server/fiber_sentry"
 require_relative "server/fiber_sequel"
 require_relative "server/file_size"
@@ -105,6 +106,7 @@ module Upwell
       return settings unless settings.fetch(:mode) == :fibers
 
       FiberI18n.establish
+      FiberNames.establish
       FiberSentry.establish
       FiberSequel.establish
       isolated = FiberIsolation.establish

@@ -20,7 +20,8 @@ module Upwell
   end
 
   # What the schedulers, loops and selectors of this process hold now, in all threads. Everything but `loops` is 0 when all is done and the
-  # schedulers are closed; what grows without bound is a leak.
+  # schedulers are closed; what grows without bound is a leak. Not cheap, other than with the extension: but for JRuby, it walks the whole heap,
+  # about 10 ms for each million objects.
   #
   # @return [Hash{Symbol => Integer}] as with the extension; `operations` are the descriptors that `IO.select` is asked about
   def self.stats

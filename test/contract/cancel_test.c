@@ -1,9 +1,10 @@
-/* Cancelling while the kernel takes no submissions: only io_uring has a queue of them. */
+/* Cancelling what the kernel cannot cancel at once. */
 #include <dlfcn.h>
 
 #include "contract.h"
 
 #define POLLS 2000 /* more than a queue holds */
+#define BIG_BYTES (4 * 1024 * 1024)
 
 struct io_uring;
 
@@ -43,6 +44,41 @@ CONTRACT(what_cannot_be_cancelled_now_is_cancelled_later)
     CHECK(!polls[0].pending && !polls[1].pending && polls[2].pending);
     CHECK_EQUAL(busy + 2, results);
     close_pair(fds);
+}
+
+/* Of a socket that is shut down for reading the kernel tells that it is ready, when it cannot be written to; then a
+ * worker thread writes. */
+static void cancel_write(struct uw_operation *write, bool flushes, int turns)
+{
+    static char bytes[BIG_BYTES];
+    int fds[2];
+
+    make_pair(fds);
+    CHECK_EQUAL(0, shutdown(fds[0], SHUT_RD));
+    CHECK(send(fds[0], bytes, sizeof bytes, MSG_DONTWAIT) > 0);
+    write->fd = fds[0];
+    write->data = bytes;
+    write->length = sizeof bytes;
+    write->complete = note;
+    uw_submit(&loop, write);
+    if (flushes)
+        uw_loop_flush(&loop);
+    for (int i = 0; i < turns; i++)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    CHECK_EQUAL(-ECANCELED, cancel(write));
+    close_pair(fds);
+}
+
+CONTRACT(what_the_kernel_does_not_find_is_cancelled_all_the_same)
+{
+    for (int turns = 0; turns < 4; turns++) {
+        for (int flushes = 0; flushes <= 1; flushes++) {
+            cancel_write(&(struct uw_operation){.verb = UW_SEND}, flushes, turns);
+            cancel_write(&(struct uw_operation){.verb = UW_WRITE, .offset = -1, .socket = true}, flushes, turns);
+            cancel_write(&(struct uw_operation){.verb = UW_WRITE, .offset = -1}, flushes, turns);
+        }
+    }
+    CHECK_EQUAL(0, uw_loop_operations(&loop));
 }
 
 CONTRACT_MAIN

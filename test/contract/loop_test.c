@@ -158,6 +158,25 @@ CONTRACT(what_came_before_a_late_turn_is_told_before_deadlines_pass)
     disconnect_clients(CLIENTS);
 }
 
+CONTRACT(so_is_what_a_stream_brings_that_is_polled_first)
+{
+    char byte;
+
+    connect_clients(1);
+    cancel(&clients[0].receive);
+    clients[0].receive = (struct uw_operation){
+        .verb = UW_READ, .fd = clients[0].pair[0], .data = &byte, .length = 1, .offset = -1, .complete = serve};
+    uw_submit(&loop, &clients[0].receive);
+    CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    start_deadlines(1);
+    send_from_clients(1);
+    sleep_beyond_deadlines();
+    while (!served && !timed_out)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
+    CHECK(served == 1 && !timed_out);
+    disconnect_clients(1);
+}
+
 static void be_away(int number)
 {
     CHECK_EQUAL(SIGALRM, number);

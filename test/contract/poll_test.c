@@ -1,11 +1,13 @@
 /* Polling and watching. */
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "contract.h"
 
 #define SHORT_NS (20 * UW_NS_PER_MS)
+#define TURNS_MAX 200 /* in that time, by a loop that does not spin */
 
 CONTRACT(polls_for_reading)
 {
@@ -160,6 +162,88 @@ CONTRACT(cancels_a_poll_whose_number_was_closed)
     CHECK_EQUAL(2, results);
     CHECK(last_result < 0);
     CHECK_EQUAL(0, uw_close(&loop, fds[1]));
+}
+
+static void close_it(struct uw_loop *on, struct uw_operation *operation, int32_t result)
+{
+    results++;
+    CHECK_EQUAL(POLLIN, result & POLLIN);
+    CHECK_EQUAL(0, uw_close(on, operation->fd));
+}
+
+static void count(struct uw_loop *on, struct uw_operation *operation, int32_t result)
+{
+    int *told = operation->data;
+
+    CHECK(on == &loop && !operation->pending);
+    (void)result;
+    (*told)++;
+}
+
+CONTRACT(whoever_closes_in_a_callback_ends_the_others_once)
+{
+    int fds[2], told[3] = {0};
+    struct uw_operation first = {.verb = UW_POLL, .length = POLLIN, .complete = close_it}, others[3];
+
+    make_pair(fds);
+    fill_socket(fds[0]);
+    first.fd = fds[0];
+    uw_submit(&loop, &first);
+    for (int i = 0; i < 3; i++) {
+        others[i] = (struct uw_operation){
+            .verb = UW_POLL, .fd = fds[0], .length = i < 2 ? POLLIN : POLLOUT, .complete = count, .data = &told[i]};
+        uw_submit(&loop, &others[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    CHECK_EQUAL(1, write(fds[1], "x", 1));
+    empty_socket(fds[1]);
+    turn_until(&results, 1);
+    for (int i = 0; i < 3; i++)
+        uw_cancel(&loop, &others[i]);
+    for (int i = 0; i < 3; i++) {
+        turn_until(&told[i], 1);
+        CHECK_EQUAL(1, told[i]);
+    }
+    CHECK_EQUAL(0, uw_loop_operations(&loop));
+    CHECK_EQUAL(0, uw_close(&loop, fds[1]));
+}
+
+static struct uw_operation next_connection;
+
+/* Its number is given to a connection at once, which nobody accepts. */
+static void connect_instead(struct uw_loop *on, struct uw_operation *operation, int32_t result)
+{
+    close_it(on, operation, result);
+    next_connection.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK_EQUAL(operation->fd, next_connection.fd);
+    uw_submit(on, &next_connection);
+}
+
+CONTRACT(an_event_is_not_told_of_what_has_the_number_next)
+{
+    static struct sockaddr_in address;
+    int fds[2], told = 0, full = listen_at(&address, 0), queued = connect_to(&address);
+    struct uw_operation in = {.verb = UW_POLL, .length = POLLIN, .complete = connect_instead};
+    struct uw_operation out = {.verb = UW_POLL, .length = POLLOUT, .complete = count, .data = &told};
+
+    next_connection =
+        (struct uw_operation){.verb = UW_CONNECT, .data = &address, .length = sizeof address, .complete = note};
+    make_pair(fds);
+    fill_socket(fds[0]);
+    in.fd = out.fd = fds[0];
+    uw_submit(&loop, &in);
+    uw_submit(&loop, &out);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    CHECK_EQUAL(0, close(fds[1]));
+    turn_until(&results, 1);
+    uw_cancel(&loop, &out);
+    turn_until(&told, 1);
+    CHECK(next_connection.pending && results == 1);
+    CHECK_EQUAL(-ECANCELED, cancel(&next_connection));
+    CHECK_EQUAL(0, uw_close(&loop, next_connection.fd));
+    CHECK(close(full) == 0 && close(queued) == 0);
 }
 
 CONTRACT(a_plain_file_is_always_ready)
@@ -393,6 +477,32 @@ CONTRACT(nor_does_it_while_descriptors_are_short)
     end_process(child);
     CHECK_EQUAL(0, close(fds[1]));
     close_pair(others);
+}
+
+/* Backends that wait for readiness spin there, as whoever polls and tries does. */
+CONTRACT(what_is_ready_for_less_is_tried_now_and_then)
+{
+    static uint64_t most = UINT64_MAX - 2, more = 5;
+    struct uw_operation add = {.verb = UW_WRITE, .data = &more, .length = sizeof more, .offset = -1, .complete = note};
+    int64_t end_ns = uw_clock_ns() + SHORT_NS;
+    uint64_t taken;
+
+    if (strncmp(backend_name, "io_uring", 8))
+        return;
+    add.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    CHECK_EQUAL((int)sizeof most, (int)write(add.fd, &most, sizeof most));
+    uw_submit(&loop, &add);
+    while (uw_clock_ns() < end_ns)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, end_ns - uw_clock_ns()));
+    CHECK(add.pending && loop.turns < TURNS_MAX);
+    CHECK_EQUAL(-ECANCELED, cancel(&add));
+    uw_submit(&loop, &add);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    CHECK_EQUAL((int)sizeof taken, (int)read(add.fd, &taken, sizeof taken));
+    turn_until(&results, 2);
+    CHECK_EQUAL((int)sizeof more, last_result);
+    CHECK_EQUAL(0, uw_close(&loop, add.fd));
 }
 
 CONTRACT_MAIN

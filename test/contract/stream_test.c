@@ -51,6 +51,62 @@ CONTRACT(accepts_all_until_cancelled)
     accept_clients(true);
 }
 
+static bool usable(const struct uw_backend *backend)
+{
+    bool io_uring = strncmp(backend->name, "io_uring", 8) == 0;
+
+    return !(io_uring && getenv("UW_UNDER_VALGRIND")) && uw_backend_probe(backend) == 0;
+}
+
+/* As other processes may, for which the descriptor and its flags are the same. */
+static void accept_on_every_backend(int fd)
+{
+    for (size_t i = 0; uw_backends[i]; i++) {
+        struct uw_operation accept = {.verb = UW_ACCEPT, .fd = fd, .complete = keep};
+        struct uw_loop other;
+
+        if (!usable(uw_backends[i]))
+            continue;
+        CHECK_EQUAL(0, uw_loop_open(&other, uw_backends[i]->name, expired));
+        uw_submit(&other, &accept);
+        CHECK_EQUAL(0, uw_loop_turn(&other, 0));
+        uw_loop_close(&other);
+    }
+}
+
+static void share_listener(bool nonblocking)
+{
+    struct sockaddr_in address = {0};
+    int fd = listen_at(&address, 3), clients[3];
+    struct uw_operation accept = {.verb = UW_ACCEPT, .fd = fd, .complete = keep};
+    bool waits; /* without O_NONBLOCK epoll and poll would, for ever */
+
+    if (nonblocking)
+        set_nonblocking(fd);
+    results = 0;
+    uw_submit(&loop, &accept);
+    CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    nonblocking = fcntl(fd, F_GETFL) & O_NONBLOCK;
+    accept_on_every_backend(fd);
+    waits = nonblocking && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+    CHECK(!waits);
+    for (int i = 0; i < 3 && !waits; i++) {
+        clients[i] = connect_to(&address);
+        turn_until(&results, i + 1);
+        CHECK(accept.pending);
+        CHECK_EQUAL(0, uw_close(&loop, accepted[i]));
+        CHECK_EQUAL(0, close(clients[i]));
+    }
+    CHECK_EQUAL(-ECANCELED, cancel(&accept));
+    CHECK_EQUAL(0, uw_close(&loop, fd));
+}
+
+CONTRACT(a_listener_is_shared_with_loops_of_other_backends)
+{
+    share_listener(false);
+    share_listener(true);
+}
+
 static void keep_one(struct uw_loop *on, struct uw_operation *operation, int32_t result)
 {
     keep(on, operation, result);

@@ -1,25 +1,18 @@
 # frozen_string_literal: true
 
-require "rbconfig"
 require "socket"
 require "tempfile"
+require_relative "../support/sanitizers"
 
 # The real command with the extension that the sanitizers watch, which is to survive: it goes on answering, opens no more and more descriptors,
 # ends when it is told to, and no sanitizer complains.
 class Target
   ROOT = File.expand_path("../..", __dir__)
-  BUILT = File.join(ROOT, "build", "sanitized")
   START_MAX = 60 # seconds
   ANSWER_MAX = 5
   STOP_MAX = 30
   SETTLE_MAX = 15
   DESCRIPTORS_MORE_MAX = 5
-  COMPLAINTS = /AddressSanitizer|runtime error:|Assertion .* failed|\[BUG\]|SEGV|munmap_chunk|double free/
-  ENVIRONMENT = {
-    "LD_PRELOAD" => `#{RbConfig::CONFIG["CC"]} -print-file-name=libasan.so`.strip, # first of all libraries
-    "ASAN_OPTIONS" => "detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0:handle_segv=0", # the heap that Ruby keeps is no leak
-    "UBSAN_OPTIONS" => "print_stacktrace=1"
-  }.freeze
 
   # What went wrong.
   class Failure < StandardError; end
@@ -28,8 +21,9 @@ class Target
 
   def initialize(mode, backend)
     @log = Tempfile.new("upwell-hostile")
-    @pid = Process.spawn(ENVIRONMENT, RbConfig.ruby, "-I#{BUILT}", "-I#{ROOT}/lib", "#{ROOT}/exe/upwell", "-b", "127.0.0.1", "-p", "0",
-                         "--mode", mode, "--backend", backend, "#{__dir__}/app.ru", out: @log.path, err: %i[child out])
+    command = [RbConfig.ruby, "-I#{Sanitizers::BUILT}", "-I#{ROOT}/lib", "#{ROOT}/exe/upwell"]
+    @pid = Process.spawn(Sanitizers::ENVIRONMENT, *command, "-b", "127.0.0.1", "-p", "0", "--mode", mode, "--backend", backend,
+                         "#{__dir__}/app.ru", out: @log.path, err: %i[child out])
     @port = await_port
     10.times { probe }
     @descriptors = descriptors
@@ -66,7 +60,7 @@ class Target
   # Raises what a sanitizer has said.
   def complain
     text = File.read(@log.path, encoding: "BINARY").scrub
-    at = text =~ COMPLAINTS
+    at = text =~ Sanitizers::COMPLAINTS
     raise Failure, "it said\n#{text[at, 6000]}" if at
   end
 

@@ -118,6 +118,72 @@ class ClusterTest < Minitest::Test
     end
   end
 
+  # The old worker accepts nobody any more, and its client may stay for long.
+  def test_a_successor_that_dies_while_the_old_worker_drains_is_replaced_at_once
+    cluster("-w", "1") do |server, app|
+      old = server.workers.first
+      held = hold(server, app)
+      app.boot('VERSION = "second"')
+      server.signal("USR1")
+      server.await(/worker 0: finishing the request in flight/)
+      Process.kill("KILL", (server.workers - [old]).first)
+      server.await(/worker 0 \(\d+\) died: .*SIGKILL.*another is started in/)
+      successor = get(server)[/\Asecond (\d+)/, 1]
+      app.release
+      assert_equal "first #{old}", held.value
+      server.await(/worker 0 was replaced \(#{old} by #{successor}\)/)
+      assert_equal 0, server.stop.exitstatus
+    end
+  end
+
+  def test_a_successor_that_dies_again_and_again_is_started_until_it_works
+    cluster("-w", "1") do |server, app|
+      old = server.workers.first
+      held = hold(server, app)
+      server.signal("USR1")
+      server.await(/worker 0: finishing the request in flight/)
+      app.boot("raise 'not today'")
+      Process.kill("KILL", (server.workers - [old]).first)
+      2.times { server.await(/worker 0 \(\d+\) died: .*exit 1; another is started in/) }
+      app.release
+      assert_equal "first #{old}", held.value
+      server.await(/worker 0 \(\d+\) died: .*exit 1; another is started in/)
+      app.boot('VERSION = "second"')
+      assert_match(/\Asecond/, get(server))
+      assert_equal 0, server.stop.exitstatus
+    end
+  end
+
+  # As an operator does, or what watches its memory. The main thread's call would be interrupted by the signal.
+  def test_a_worker_that_is_told_to_end_is_replaced_at_once
+    cluster("-w", "1", "--mode", "threads:2") do |server, app|
+      old = server.workers.first
+      held = hold(server, app)
+      app.boot('VERSION = "second"')
+      Process.kill("TERM", old)
+      server.await(/worker 0 \(#{old}\) was told to end; another is started in 0\.2 s/)
+      sleep 0.02 until (successor = get(server)[/\Asecond (\d+)/, 1])
+      app.release
+      assert_equal "first #{old}", held.value
+      server.await(/worker 0 was replaced \(#{old} by #{successor}\)/)
+      Process.kill("TERM", successor.to_i)
+      server.await(/worker 0 \(#{successor}\) was told to end; another is started in 0\.4 s/)
+      sleep 0.02 while get(server).include?(successor)
+      assert_equal 0, server.stop.exitstatus
+    end
+  end
+
+  def test_signals_that_a_preloaded_application_has_taken
+    HeldApp.open do |app|
+      app.boot('VERSION = "first"; %w[HUP USR1 USR2 TTIN CHLD TERM INT].each { |name| trap(name, "DEFAULT") }')
+      ServerProcess.open("-w", "1", "--preload", app: app.path) do |server|
+        %w[HUP USR2 TTIN USR1].each { |name| server.signal(name) }
+        within { server.await(/worker 0 was replaced/) }
+        assert_equal 0, server.stop.exitstatus
+      end
+    end
+  end
+
   def test_a_restart_that_fails_keeps_the_old_workers
     cluster do |server, app|
       before = server.workers

@@ -11,7 +11,7 @@ class ConfigurationCommandTest < Minitest::Test
   def command(directory, *arguments, env: {})
     plain = %w[PORT UPWELL_MODE UPWELL_BACKEND RACK_ENV RAILS_ENV].to_h { |name| [name, nil] }
     output, status = Open3.capture2e(plain.merge(env), *ServerProcess.command(*arguments), chdir: directory)
-    [output, status.exitstatus]
+    [output.force_encoding(Encoding::UTF_8), status.exitstatus] # in any locale
   end
 
   def assert_refused(message, output, status, mistake)

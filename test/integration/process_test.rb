@@ -40,6 +40,20 @@ class ProcessTest < Minitest::Test
     end
   end
 
+  # Bundler takes a closed pipe for a success.
+  def test_a_mistake_that_nobody_can_be_told_of_has_its_status
+    File.open("/dev/full", "w") do |full|
+      reader, closed = IO.pipe
+      reader.close
+      [[], %w[bundle exec]].product([full, closed]) do |prefix, stream|
+        { "/nowhere/config.ru" => 1, "--zip" => 2, "--version" => 1 }.each do |argument, status|
+          pid = ProcessGroup.spawn(*prefix, *ServerProcess.command(argument), out: stream, err: stream)
+          assert_equal status, ProcessGroup.wait(pid).exitstatus, [*prefix, argument].join(" ")
+        end
+      end
+    end
+  end
+
   # `run App` for `run App.new`: Ruby 3.1 cannot tell the message of a NoMethodError that no Ruby code raised.
   def test_an_application_that_cannot_be_called_is_told_in_every_mode
     Dir.mktmpdir do |dir|

@@ -61,6 +61,19 @@ class SigpipeTest < Minitest::Test
     end
   end
 
+  # It gives signs of life, which nobody hears any more.
+  def test_a_worker_whose_supervisor_was_killed_finishes_its_requests
+    each_server("--workers", "1", "--worker-timeout", "1") do |server|
+      get(server, "/trap?SYSTEM_DEFAULT")
+      RawClient.open(server.port) do |client|
+        client.write("GET /slow HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        answer = client.socket.readpartial(1000)
+        server.kill
+        assert_match(/\r\n\r\nbegun, ended\z/, answer + client.socket.read)
+      end
+    end
+  end
+
   def test_files_that_the_application_is_not_asked_for
     each_server("--public", @dir) do |server|
       get(server, "/trap?SYSTEM_DEFAULT")
@@ -72,6 +85,33 @@ class SigpipeTest < Minitest::Test
     BACKENDS.each do |backend|
       ServerProcess.open("--backend", backend, app: @dir, command: ["static"],
                                                environment: { "RUBYOPT" => "-r#{ServerProcess::APPS}/reset_sigpipe" }) { |server| leave_in_every_way(server) }
+    end
+  end
+
+  RESETTING = { app: "sigpipe.ru", environment: { "RUBYOPT" => "-r#{ServerProcess::APPS}/reset_sigpipe", "FILE" => "" } }.freeze
+
+  def test_a_log_that_nobody_reads_any_more
+    MODES.each do |mode|
+      ServerProcess.open("--mode", mode, **RESETTING) do |server|
+        server.close_output
+        2.times { assert_equal 500, RawClient.get(server.port, "/raising").status }
+        server.signal("USR2")
+        assert_equal server.pid, get(server, "/pid").to_i
+        assert_predicate server.stop, :success?
+      end
+    end
+  end
+
+  def test_a_supervisor_whose_log_nobody_reads_any_more
+    ServerProcess.open("-w", "1", **RESETTING) do |server|
+      worker = get(server, "/pid").to_i
+      server.close_output
+      assert_equal 500, RawClient.get(server.port, "/raising").status
+      assert_equal [worker], server.workers
+      Process.kill("KILL", worker)
+      Timeout.timeout(20) { sleep 0.02 until server.workers.any? && server.workers != [worker] }
+      refute_equal worker, get(server, "/pid").to_i
+      assert_predicate server.stop, :success?
     end
   end
 

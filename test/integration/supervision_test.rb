@@ -97,20 +97,54 @@ class SupervisionTest < Minitest::Test
     end
   end
 
-  # No descriptors, for a while: the others go on, and the worker comes back.
-  def test_a_worker_that_cannot_be_started_does_not_end_the_others
+  # No descriptors, for a while: the others go on, and each worker comes back, or is replaced.
+  def test_a_worker_that_cannot_be_started_is_started_later
     serve("-w", "2") do |server|
       victim, other = server.workers
       limit(server, "3:#{Process.getrlimit(:NOFILE).last}")
       Process.kill("KILL", victim)
       server.await(/worker \d cannot be started: the process may have no more descriptors .*; tried again in/)
       server.signal("USR1")
-      server.await(/worker \d is not replaced: the process may have no more descriptors/)
+      2.times { server.await(/worker \d is not replaced yet: the process may have no more descriptors .*; tried again in/) }
       assert_equal [other], server.workers
       limit(server, Process.getrlimit(:NOFILE).join(":"))
+      server.await(/worker \d was replaced \(#{other} by/)
       await { server.workers.size == 2 }
       assert_predicate server.stop, :success?
     end
+  end
+
+  # It finds some for the application, and none for its event loop.
+  GREEDY = <<~RUBY
+    begin
+      held = []
+      held << File.open(File::NULL) while File.exist?(File.join(__dir__, "greedy"))
+    rescue Errno::EMFILE
+      at_exit { held.clear }
+    end
+    run ->(_) { [200, {}, [Process.pid.to_s]] }
+  RUBY
+
+  def test_a_restart_waits_for_the_descriptors_of_an_event_loop
+    BACKENDS.each do |backend|
+      Dir.mktmpdir do |folder|
+        app, greedy = %w[config.ru greedy].map { |name| File.join(folder, name) }
+        File.write(app, GREEDY)
+        ServerProcess.open("-w", "1", "--backend", backend, app: app) { |server| restart_greedily(server, greedy) }
+      end
+    end
+  end
+
+  def restart_greedily(server, greedy)
+    old = server.workers.first
+    limit(server, "64:#{Process.getrlimit(:NOFILE).last}")
+    File.write(greedy, "")
+    server.signal("USR1")
+    Timeout.timeout(PATIENCE) { server.await(/worker 0 is not replaced yet: it lacked what its message above tells; tried again/) }
+    assert_equal old, RawClient.get(server.port, "/").body.to_i
+    File.unlink(greedy)
+    Timeout.timeout(PATIENCE) { server.await(/worker 0 was replaced \(#{old} by/) }
+    assert_predicate server.stop, :success?
   end
 
   def limit(server, descriptors)
@@ -133,23 +167,141 @@ class SupervisionTest < Minitest::Test
     end
   end
 
-  # Here the application has broken it.
-  def test_a_supervisor_that_fails_leaves_requests_to_be_finished
+  # Here the application breaks it while the folder has the file, which names a slot, or what is done for all of them.
+  BREAKING = <<~RUBY
+    module Breakage
+      def self.of?(what) = File.exist?(path = File.join(__dir__, "broken")) && File.read(path) == what
+    end
+    class Upwell::Server::Slot
+      prepend(Module.new { def advance(now) = Breakage.of?(index.to_s) ? raise("a mistake") : super })
+    end
+    class Upwell::Server::Cluster
+      prepend(Module.new { def await_event = Breakage.of?("wait") ? raise("a mistake") : super })
+      def open_logs_again = raise("another mistake")
+    end
+    run ->(_) { warn("begun"); sleep 0.02 until File.exist?(File.join(__dir__, "go")); [200, {}, ["finished"]] }
+  RUBY
+
+  # @yieldparam broken [String] the file
+  def serve_broken(*arguments)
     Dir.mktmpdir do |folder|
-      app = File.join(folder, "config.ru")
-      breaking = "class Upwell::Server::Cluster\n  def obey(_) = raise('a mistake')\nend\n"
-      File.write(app, "#{breaking}run ->(_) { warn('begun'); sleep 0.02 until File.exist?('#{folder}/go'); [200, {}, ['finished']] }\n")
-      ServerProcess.open("-w", "1", "--preload", app: app) do |server|
-        ask(server, "/") do |client|
-          server.await(/begun/)
-          server.signal("USR2")
-          server.await(/a mistake/)
-          refute_predicate server.await_end, :success?
-          File.write(File.join(folder, "go"), "")
-          assert_equal "finished", client.response.body
+      app, broken, go = %w[config.ru broken go].map { |name| File.join(folder, name) }
+      File.write(app, BREAKING)
+      ServerProcess.open("-w", "1", "--preload", *arguments, app: app) do |server|
+        Timeout.timeout(PATIENCE) { yield server, broken, go }
+      end
+    end
+  end
+
+  def test_a_supervisor_that_fails_goes_on
+    serve_broken do |server, broken, go|
+      ask(server, "/") do |client|
+        server.await(/begun/)
+        File.write(broken, "0")
+        2.times { server.signal("USR2") && server.await(/Error in the supervisor, which goes on: .*a mistake/) }
+        File.write(go, "")
+        assert_equal "finished", client.response.body
+      end
+      File.unlink(broken)
+      Process.kill("KILL", server.workers.first)
+      server.await(/another is started/)
+      assert_predicate server.stop, :success?
+    end
+  end
+
+  def test_a_supervisor_that_cannot_wait_obeys_signals
+    serve_broken do |server, broken, _|
+      File.write(broken, "wait")
+      server.signal("USR2")
+      server.await(/Error in the supervisor, which goes on: .*a mistake/)
+      server.signal("USR2")
+      server.await(/SIGUSR2 has no meaning here/)
+      assert_predicate server.stop, :success?
+    end
+  end
+
+  # The pause after a mistake is longer than a sign of life is awaited.
+  def test_a_mistake_about_one_worker_concerns_no_other
+    %w[0 1].permutation do |wrong, other|
+      serve_broken("-w", "2", "--worker-timeout", "2") do |server, broken, _|
+        File.write(broken, wrong)
+        server.await(/Error in the supervisor, which goes on: .*a mistake/)
+        victim = server.workers.find { |pid| title(pid).include?("worker #{other}") }
+        Process.kill("STOP", victim)
+        server.await(/process #{victim} has given no sign of life for 2 s and is killed/)
+        server.await(/worker #{other} \(#{victim}\) died: .*another is started/)
+        File.unlink(broken)
+        assert_predicate server.stop, :success?
+      end
+    end
+  end
+
+  def test_a_mistake_about_a_worker_keeps_no_supervisor_from_its_end
+    serve_broken("-w", "2", "--worker-timeout", "2") do |server, broken, _|
+      File.write(broken, "1")
+      server.signal("USR2")
+      server.await(/Error in the supervisor, which goes on: .*a mistake/)
+      assert_predicate server.stop, :success?
+    end
+  end
+
+  def test_a_mistake_about_a_worker_that_does_not_finish_keeps_no_supervisor_from_its_end
+    serve_broken("--drain-timeout", "0.1", "--mode", "inline") do |server, broken, _|
+      ask(server, "/") do
+        server.await(/begun/)
+        File.write(broken, "0")
+        server.signal("TERM")
+        server.await(/did not finish its requests in time and is killed/)
+        assert_equal 1, server.await_end.exitstatus
+      end
+    end
+  end
+
+  def test_a_signal_that_cannot_be_obeyed_does_not_take_others_along
+    serve_broken do |server, _, _|
+      Process.kill("STOP", server.pid) # so they come at once
+      %w[HUP TERM CONT].each { |name| server.signal(name) }
+      server.await(/Error while SIGHUP was obeyed: .*another mistake/)
+      assert_predicate server.await_end, :success?
+    end
+  end
+
+  # What libraries do around a fork, in both processes: here it fails while the folder has the file, which names one of them.
+  FORKING = <<~RUBY
+    Process.singleton_class.prepend(Module.new do
+      def _fork
+        super.tap { |pid| raise("a mistake around a fork") if File.exist?(path = File.join(__dir__, "broken")) && File.read(path) == (pid.zero? ? "child" : "parent") }
+      end
+    end)
+    run ->(_) { [200, {}, [Process.pid.to_s]] }
+  RUBY
+
+  def test_a_mistake_around_a_fork_neither_ends_a_slot_nor_makes_another_supervisor
+    %w[child parent].each do |where|
+      Dir.mktmpdir do |folder|
+        app, broken = %w[config.ru broken].map { |name| File.join(folder, name) }
+        File.write(app, FORKING)
+        ServerProcess.open("-w", "1", "--preload", app: app) do |server|
+          Timeout.timeout(PATIENCE) { start_again_around(server, broken, where) }
         end
       end
     end
+  end
+
+  def start_again_around(server, broken, where)
+    first = server.workers.first
+    File.write(broken, where)
+    Process.kill("KILL", first)
+    2.times { server.await(/a mistake around a fork/) }
+    File.unlink(broken)
+    worker = RawClient.get(server.port, "/").body.to_i
+    assert_equal server.pid, parent(worker)
+    refute_equal first, worker
+    assert_predicate server.stop, :success?
+  end
+
+  def parent(pid)
+    File.read("/proc/#{pid}/stat")[/\) \S (\d+)/, 1].to_i
   end
 
   # As Ctrl-Z does, and much like a machine that is suspended.

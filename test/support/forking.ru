@@ -64,9 +64,12 @@ class Forking
 
   private
 
-  # In a fiber that the request does not wait for, where there may be one.
+  # In fibers that the request does not wait for, where there may be some. One of the children goes on where its fiber ends.
   def schedule
-    Fiber.schedule { sleep(0.01) && Forking.fork_elsewhere("fiber") { exit(6) } } if Fiber.scheduler
+    if Fiber.scheduler
+      Fiber.schedule { sleep(0.01) && Forking.fork_elsewhere("fiber") { exit(6) } }
+      Fiber.schedule { sleep(0.01) && Forking.fork_elsewhere("ended") { "with its fiber" } }
+    end
     [200, {}, ["here"]]
   end
 

@@ -3,6 +3,7 @@
 require "io/wait"
 require "socket"
 require "tempfile"
+require "timeout"
 
 # Runs blocks of a test under a scheduler, on every backend that works here.
 module Scheduling
@@ -27,6 +28,16 @@ module Scheduling
 
   def on_every_backend(**options)
     BACKENDS.each { |backend| scheduled(backend, **options) { |scheduler| yield scheduler, backend } }
+  end
+
+  # Collects garbage until the block returns true: what is found is given back by a thread.
+  def await_collected
+    Timeout.timeout(PATIENCE) do
+      until yield
+        GC.start
+        sleep 0.01
+      end
+    end
   end
 
   def seconds

@@ -33,12 +33,13 @@ class ServerProcess
   # @param app [String] what is served: of test/support, or a path
   # @param command [Array<String>] which command of upwell
   # @param environment [Hash{String => String}] beside this process's own
-  def initialize(*arguments, app: "app.ru", command: [], environment: {})
+  # @param spawn [Hash{Symbol => Object}] further options of Process.spawn
+  def initialize(*arguments, app: "app.ru", command: [], environment: {}, spawn: {})
     @lines = []
     @output, writer = IO.pipe
     path = File.exist?(app) ? app : File.join(APPS, app)
     all = self.class.command(*command, "-b", "127.0.0.1", "-p", "0", *arguments, path)
-    @pid = ProcessGroup.spawn(environment, *all, out: writer, err: writer)
+    @pid = ProcessGroup.spawn(environment, *all, out: writer, err: writer, **spawn)
     writer.close
     @port = await(/serves on (?:http:\S+:(\d+)|unix)/)[1].to_i
   rescue StandardError
@@ -71,6 +72,11 @@ class ServerProcess
     Process.kill(name, pid)
   end
 
+  # From now on nobody reads what is printed.
+  def close_output
+    @output.close
+  end
+
   # @return [Process::Status]
   def stop(name = "TERM")
     signal(name)
@@ -85,7 +91,7 @@ class ServerProcess
       return @status if @status
       raise "the server did not end:\n#{@lines.join}" if now > deadline
 
-      IO.select([@output], nil, nil, 0.02) && drain_output
+      @output.closed? ? sleep(0.02) : IO.select([@output], nil, nil, 0.02) && drain_output
     end
   end
 

@@ -13,9 +13,18 @@ BLOCKED = "SigBlk:"
 SPAWNED = -> { IO.popen(["grep", BLOCKED, "/proc/self/status"], &:read) }
 THREAD = -> { Thread.new { File.foreach("/proc/thread-self/status").grep(/#{BLOCKED}/).join }.value }
 
+SLOW = Enumerator.new do |pieces|
+  pieces << "begun, "
+  sleep 1
+  pieces << "ended"
+end
+
 ANSWERS = {
+  "/slow" => ->(_) { [200, { "content-length" => "12" }, SLOW] },
   "/trap" => ->(env) { [200, {}, [trap("PIPE", env["QUERY_STRING"]).inspect]] },
   "/file" => ->(_) { [200, { "content-length" => File.size(FILE).to_s }, FileBody.new(FILE)] },
+  "/raising" => ->(_) { raise "on purpose" },
+  "/pid" => ->(_) { [200, {}, [Process.pid.to_s]] },
   "/blocked" => ->(_) { [200, {}, [SPAWNED.call, THREAD.call]] }
 }.freeze
 

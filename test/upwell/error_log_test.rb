@@ -5,7 +5,10 @@ require "stringio"
 
 # The log of exceptions: whatever the exception and the stream do, the operator gets a line.
 class ErrorLogTest < Minitest::Test
-  STAMP = /\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ upwell\[#{Process.pid}\]: /
+  # Of this process, which may be another than the one that loaded the tests.
+  def stamp
+    /\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ upwell\[#{Process.pid}\]: /
+  end
 
   # An exception that raises when it is asked what happened.
   class Mute < StandardError
@@ -33,7 +36,7 @@ class ErrorLogTest < Minitest::Test
 
   def test_a_record_has_time_process_request_and_backtrace
     told, standard = report(raised(RuntimeError.new("on purpose")), "PATH_INFO" => "/a")
-    assert_match(/#{STAMP}Error during GET \/a: .*on purpose \(RuntimeError\)/, told)
+    assert_match(/#{stamp}Error during GET \/a: .*on purpose \(RuntimeError\)/, told)
     assert_includes told, __FILE__
     assert_empty standard
   end
@@ -41,14 +44,14 @@ class ErrorLogTest < Minitest::Test
   def test_an_exception_that_cannot_tell_its_message
     [RuntimeError, NotImplementedError, SystemStackError].each do |failure|
       told, = report(raised(Mute.new(failure)), "PATH_INFO" => "/a")
-      assert_match(/#{STAMP}Error during GET \/a: .*ErrorLogTest::Mute.*#{__FILE__}/m, told)
+      assert_match(/#{stamp}Error during GET \/a: .*ErrorLogTest::Mute.*#{__FILE__}/m, told)
     end
   end
 
   def test_a_closed_log_of_the_request
     closed = StringIO.new.tap(&:close)
     _, standard = report(raised(RuntimeError.new("on purpose")), errors: closed, "PATH_INFO" => "/a")
-    assert_match(/#{STAMP}Error during GET \/a: .*on purpose/, standard)
+    assert_match(/#{stamp}Error during GET \/a: .*on purpose/, standard)
   end
 
   def test_no_log_at_all

@@ -228,6 +228,25 @@ module LoopTests
     assert_same @loop, @loop.unwatch(:unknown)
   end
 
+  def test_what_was_taken_back_ends_no_wait
+    20.times do
+      watch_what_is_always_ready
+      assert_equal :ready, next_key
+      @loop.unwatch(:ready)
+      @loop.watch_timer(:later, 0.005)
+      assert_equal :later, @loop.next_event
+    end
+  end
+
+  def test_nor_does_one_of_several_events
+    ends = [pipe, pipe]
+    ends.each_with_index { |(reader, _), index| @loop.watch_io(index, reader, false, true) }
+    ends.map(&:last).each { |writer| writer << "x" }
+    @loop.unwatch(1 - next_key)
+    @loop.watch_timer(:later, 0.005)
+    assert_equal :later, @loop.next_event
+  end
+
   def test_timers_come_in_order_and_not_early
     begin_at = now
     { late: 0.03, soon: 0.01, at_once: 0, past: -1 }.each { |key, duration| @loop.watch_timer(key, duration) }
@@ -238,6 +257,18 @@ module LoopTests
     assert_operator now - begin_at, :>=, 0.03
     assert_raises(ArgumentError) { @loop.watch_timer(:nan, Float::NAN) }
     assert_raises(TypeError, ArgumentError) { @loop.watch_timer(:text, "1") }
+  end
+
+  def test_a_timer_as_far_as_numbers_go
+    [1e9, 1e30, 10**40, Float::INFINITY].each do |seconds|
+      @loop.watch_timer(:far, seconds, seconds)
+      thread = when_waiting { @loop.emit(:near) }
+      assert_equal :near, next_key
+      thread.join
+      @loop.unwatch(:far)
+    end
+    @loop.watch_timer(:soon, 0.001, Float::INFINITY)
+    assert_equal :soon, next_key
   end
 
   def test_a_recurring_timer
@@ -314,6 +345,24 @@ module LoopTests
     keys = []
     assert_same @loop, @loop.each { |key| keys << key }
     assert_empty keys
+  end
+
+  # Between two turns, when the loop lets other threads run.
+  def test_another_thread_takes_back_the_only_event_and_stops
+    watch_what_is_always_ready
+    keys = []
+    thread = Thread.new do
+      sleep 0.01 until keys.size > 3
+      @loop.unwatch(:ready)
+      @loop.emit(:last)
+      @loop.stop
+    end
+    @loop.each do |key|
+      keys << key
+      compute(0.012)
+    end
+    assert_equal :last, next_key unless keys.include?(:last) # came after the last turn
+    thread.join
   end
 
   def test_a_trap_handler_stops
@@ -490,6 +539,21 @@ module LoopTests
     assert_quiet
   end
 
+  def test_the_number_of_an_io_closed_after_its_event_came_is_used_again
+    ends = [pipe, pipe]
+    ends.each_with_index { |(reader, _), index| @loop.watch_io(index, reader, false, false) }
+    ends.map(&:last).each { |writer| writer << "x" }
+    first = next_key
+    other = in_place_of(ends[1 - first].first, ends[first].first)
+    @loop.unwatch(first)
+    @loop.watch_io(:other, other, false, false)
+    assert_equal :other, next_key
+    @loop.unwatch(:other)
+    thread = when_waiting { @loop.stop }
+    assert_same(@loop, @loop.each { flunk })
+    thread.join
+  end
+
   def test_the_number_of_a_closed_io_is_used_again
     20.times do |i|
       reader, writer = IO.pipe
@@ -525,6 +589,19 @@ module LoopTests
   end
 
   private
+
+  # Closes an IO, and opens another by its number.
+  def in_place_of(closed, other)
+    number = closed.fileno
+    closed.close
+    @pipes << other.dup until @pipes.last.fileno == number
+    @pipes.last
+  end
+
+  def compute(seconds)
+    end_time = now + seconds
+    nil while now < end_time
+  end
 
   def now
     Process.clock_gettime(Process::CLOCK_MONOTONIC)

@@ -104,6 +104,25 @@ module SelectorTests
     assert_raises(ArgumentError) { @selector.wait(-1) }
   end
 
+  def test_a_time_out_as_far_as_numbers_go
+    @selector.register(@writer, WRITABLE)
+    [1e9, 1e30, 10**40, Float::INFINITY].each { |seconds| assert_equal [[@writer, WRITABLE]], @selector.wait(seconds) }
+  end
+
+  def test_what_the_block_deregisters_or_closes_is_not_yielded
+    [->(io) { @selector.deregister(io) }, :close.to_proc, ->(io) { @selector.register(io, READABLE) }].each do |stop|
+      ends = [UNIXSocket.pair, UNIXSocket.pair].flatten
+      ends.each { |io| @selector.register(io, WRITABLE) }
+      yielded = []
+      @selector.wait { |io, _| (yielded << io) && ends.each { |other| stop.call(other) unless other.equal?(io) } }
+      assert_equal 1, yielded.size
+      ends.each do |io|
+        @selector.deregister(io)
+        io.close
+      end
+    end
+  end
+
   def test_wrong_interests
     [0, IO::PRIORITY, 8, -1].each { |interest| assert_raises(ArgumentError) { @selector.register(@reader, interest) } }
   end

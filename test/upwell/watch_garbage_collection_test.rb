@@ -10,6 +10,13 @@ class WatchGarbageCollectionTest < Minitest::Test
     end
   end
 
+  def test_loops_and_selectors_that_begin_while_every_allocation_collects
+    each_backend(1) do |backend|
+      made = under_stress { [Upwell::Loop, Upwell::Selector].map { |type| type.new(backend: backend) } }
+      assert_equal [backend] * 2, made.map(&:backend)
+    end
+  end
+
   def test_a_loop_whose_objects_move
     each_backend do |backend|
       compacting { use_loop(Upwell::Loop.new(backend: backend), 100) }

@@ -59,10 +59,11 @@ class WithoutExtensionTest < Minitest::Test
     assert_match(/^  select +works$/, output)
   end
 
-  # The tests of the scheduler and of what is counted, in a process where both are those in Ruby.
-  def test_the_scheduler_and_what_is_counted
+  # The tests of loop, selector and scheduler and of what is counted, in a process where all are those in Ruby.
+  def test_loop_selector_scheduler_and_what_is_counted
+    files = Dir[File.join(__dir__, "{scheduler/*,loop,selector,stats}_test.rb")]
     output, status = Open3.capture2e({ "UPWELL_PURE" => "1", "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", LIB,
-                                     "-e", "ARGV.each { |file| require file }", *Dir[File.join(__dir__, "{scheduler/*,stats}_test.rb")])
+                                     "-e", "ARGV.each { |file| require file }", *files)
     assert_predicate status, :success?, output
     assert_match(/^[1-9]\d+ runs, [1-9]\d+ assertions, 0 failures, 0 errors, \d+ skips$/, output)
   end
@@ -80,6 +81,26 @@ class WithoutExtensionTest < Minitest::Test
     RUBY
     assert_predicate status, :success?, output
     assert_equal "[:io_wait]\n\"xxxxx\"\n", output
+  end
+
+  # What another thread raises comes at any moment.
+  def test_what_is_raised_before_a_fiber_goes_on_ends_no_process
+    output, status = Open3.capture2e({ "UPWELL_PURE" => "1", "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", LIB, "-e", <<~RUBY)
+      require "upwell"
+      Fiber.set_scheduler(Upwell::Scheduler.new)
+      Fiber.schedule { sleep 0.01 }
+      raising = TracePoint.new(:c_return) do |call|
+        Thread.current.raise(EOFError) if call.method_id == :pid && call.path.end_with?("child_end.rb") && raising.disable
+      end
+      begin
+        raising.enable
+        Fiber.scheduler.run
+      rescue EOFError => e
+        $stdout.syswrite(e.message)
+      end
+      exit!(true)
+    RUBY
+    assert_equal ["EOFError", true], [output, status.success?]
   end
 
   private

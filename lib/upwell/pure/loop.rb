@@ -66,12 +66,13 @@ module Upwell
 
       # @return [Object, nil]
       def next_event
-        turn_if_due
-        until @events.empty?
+        loop do
+          turn_if_due
+          return if @events.empty?
+
           event = shift
           return event.key if event
         end
-        nil
       end
 
       # @yieldparam key [Object]
@@ -164,7 +165,8 @@ module Upwell
           [*ios(idle), timeout(idle)]
         end
         now = Pure.now
-        idle.each { |watch| fire(watch) if watch.ready?(readable, writable, now) }
+        timed, others = idle.select { |watch| watch.ready?(readable, writable, now) }.partition(&:deadline)
+        (others + timed.sort_by(&:deadline)).each { |watch| fire(watch) }
       end
 
       def idle_watches

@@ -15,8 +15,10 @@ module Upwell
       class Stop < Exception; end # rubocop:disable Lint/InheritException
 
       STOP_SECONDS = 1 # for the `ensure` clauses of fibers that are ended by the scheduler's end
+      CLOSE_SECONDS = 0.001 # between looks whether an IO can be closed
+      CLOSERS = %w[close close_read close_write].freeze # which wait until it can
       NO_STATS = { fibers: 0, waiting: 0, operations: 0, timers: 0, turns: 0 }.freeze
-      private_constant :STOP_SECONDS, :NO_STATS
+      private_constant :STOP_SECONDS, :CLOSE_SECONDS, :CLOSERS, :NO_STATS
 
       # @return [String] "select"
       attr_reader :backend
@@ -60,7 +62,7 @@ module Upwell
 
       # @return [true]
       def kernel_sleep(duration = nil)
-        block(:sleep, duration)
+        block(:sleep, duration || closing_time)
         true
       end
 
@@ -96,6 +98,9 @@ module Upwell
           end_fibers
         end
         nil
+      rescue Exception # rubocop:disable Lint/RescueException -- whatever it is
+        leave_thread
+        raise
       end
 
       # @return [Boolean]
@@ -130,6 +135,11 @@ module Upwell
       def switch_to(fiber)
         fibers.events.end_wait(fiber)
         fibers.start(fiber)
+      end
+
+      # IO#close sleeps until the threads that use the IO have left it, which wake a thread and not its fibers: it is to look again.
+      def closing_time
+        CLOSE_SECONDS if CLOSERS.include?(caller_locations(2, 1).first&.base_label)
       end
 
       # Anew in a child process, which has the current fiber only.
@@ -170,7 +180,7 @@ module Upwell
 
       def new_fiber(fibers, storage, &block)
         options = RUBY_VERSION < "3.2" ? {} : { storage: storage }
-        Fiber.new(blocking: false, **options) { run_fiber(fibers, &block) }
+        Fiber.new(blocking: false, **options) { ChildEnd.guard { run_fiber(fibers, &block) } }
       end
 
       # An error ends its fiber and no other: it is reported now, and raised when all fibers have ended. What ends the process, or the
@@ -178,21 +188,30 @@ module Upwell
       def run_fiber(fibers)
         fibers.count += 1
         yield
-      rescue Stop
-        nil
       rescue SystemExit, SignalException
         raise
       rescue Exception => e # rubocop:disable Lint/RescueException
-        @error ||= e
-        report(e)
+        raise if fibers.copy?
+
+        note_error(e) unless e.is_a?(Stop)
       ensure
         fibers.root.note(Fiber.current)
         fibers.count -= 1
       end
 
+      def note_error(error)
+        @error ||= error
+        report(error)
+      end
+
       # A thread that is killed, or ends in an exception, does not wait for its fibers.
       def thread_goes_on?
         $!.nil? && Thread.current.status != "aborting" # rubocop:disable Style/SpecialGlobalVars
+      end
+
+      # Ruby 3.1 would keep a scheduler whose closing has failed, and ask it in all that runs at the end of the process.
+      def leave_thread
+        Fiber.set_scheduler(nil) if Fiber.scheduler.equal?(self)
       end
 
       def end_fibers
@@ -201,6 +220,7 @@ module Upwell
         @closed = true
         @fibers&.close
         @fibers = nil
+        end_workers
       end
     end
   end

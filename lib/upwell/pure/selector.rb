@@ -65,7 +65,7 @@ module Upwell
         pairs = ready_pairs(timeout)
         return pairs unless block
 
-        pairs.each(&block)
+        pairs.each { |io, events| tell(io, events, &block) }
         self
       end
 
@@ -109,6 +109,12 @@ module Upwell
         @lock.synchronize do
           registered.keys.filter_map { |io| pair(io, readable, writable) if @interests.key?(io) && !io.to_io.closed? }
         end
+      end
+
+      # What the block has deregistered or closed meanwhile is not told.
+      def tell(io, events)
+        wanted = @lock.synchronize { io.to_io.closed? ? 0 : events & @interests.fetch(io, 0) }
+        yield io, wanted if wanted.positive?
       end
 
       def interested(registered, event)

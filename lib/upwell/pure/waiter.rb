@@ -5,7 +5,8 @@ module Upwell
     # `IO.select` that another thread or a trap handler can end, and that passes over closed IOs.
     class Waiter
       BYTES_AT_ONCE = 4096 # taken from the pipe; should there be more, the next wait ends at once
-      private_constant :BYTES_AT_ONCE
+      LONGEST_WAIT = 86_400 # seconds; IO.select takes no infinite number
+      private_constant :BYTES_AT_ONCE, :LONGEST_WAIT
 
       def initialize
         @woken = @waited = false
@@ -18,12 +19,19 @@ module Upwell
         @waited && @pid == Process.pid && !@reader.closed?
       end
 
+      # @return [Boolean] whether this process is the child of a fork, and all this its parent's
+      def copy?
+        @pid != Process.pid
+      end
+
       # Ends the wait in progress, or else the next one.
       #
       # @return [void]
       def wake
         @woken = true
         @writer.write_nonblock(".", exception: false) if @pid == Process.pid # else the pipe is the parent's
+      rescue IOError
+        nil # closed meanwhile by the thread that waited
       end
 
       # Ends the wait in progress.
@@ -68,21 +76,30 @@ module Upwell
       end
 
       def select(readers, writers, timeout, urgent = [])
-        ready = IO.select([@reader, *readers], writers, urgent, @woken ? 0 : timeout) || [[], [], []]
-        @reader.readpartial(BYTES_AT_ONCE) if ready.first.delete(@reader)
+        ready = IO.select([@reader, *readers], writers, urgent, seconds(timeout)) || [[], [], []]
+        @reader.readpartial(BYTES_AT_ONCE) if ready.first.delete(@reader) && @pid == Process.pid # no trap handler has forked
         @woken = false # last: a wake whose byte was just taken would leave it true
         ready
-      rescue IOError, Errno::EBADF # one was closed, perhaps by another thread meanwhile
-        unusable = [readers, writers, urgent].map { |ios| unusable(ios) }
-        unusable.all?(&:empty?) ? raise : unusable
+      rescue IOError, Errno::EBADF => e # one was closed, perhaps by another thread meanwhile
+        unusable = unusable(readers, writers, urgent)
+        unusable.any?(&:any?) || closed_by_half?(e) ? unusable : raise
       end
 
-      def unusable(ios)
-        ios.reject { |io| usable?(io) }
+      def seconds(timeout)
+        @woken ? 0 : timeout && [timeout, LONGEST_WAIT].min
       end
 
-      def usable?(io)
-        IO.select([io], nil, nil, 0) # rubocop:disable Lint/IncompatibleIoSelectWithFiberScheduler
+      # Whoever closes one half of what has two may be done with that; any other error is none of ours.
+      def closed_by_half?(error)
+        error.is_a?(Errno::EBADF) && usable?([@reader])
+      end
+
+      def unusable(readers, writers, urgent)
+        [readers.reject { |io| usable?([io]) }, writers.reject { |io| usable?(nil, [io]) }, urgent.reject { |io| usable?(nil, nil, [io]) }]
+      end
+
+      def usable?(readers = nil, writers = nil, urgent = nil)
+        IO.select(readers, writers, urgent, 0)
         true
       rescue IOError, Errno::EBADF
         false

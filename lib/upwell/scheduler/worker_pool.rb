@@ -71,6 +71,13 @@ module Upwell
         wait_for(job) if job && !job.done?
       end
 
+      # Its threads end when they have done what there is.
+      #
+      # @return [void]
+      def close
+        @jobs.close
+      end
+
       private
 
       def start(work)

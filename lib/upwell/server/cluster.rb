@@ -17,6 +17,7 @@ module Upwell
       HARMLESS_SIGNALS = %w[HUP USR1 USR2 TTIN].freeze
       SIGNALS = %w[TERM INT CHLD].freeze
       SIGNALS_BYTES_MAX = 4096 # read at once
+      PAUSE = 1 # seconds after a turn that failed
 
       # @param configuration [Configuration]
       # @param log_file [LogFile]
@@ -42,7 +43,7 @@ module Upwell
         trap("TTOU", "IGNORE") # would stop the process
         trap_signals(HARMLESS_SIGNALS) # loading the application may take its time
         prepare
-        trap_signals(SIGNALS)
+        trap_signals(HARMLESS_SIGNALS + SIGNALS) # again: it may have taken some, as workers take theirs back
         supervise
       ensure
         Listeners.remove(@slots.flat_map(&:listeners)) if Process.pid == process # what the application forks may end by here, too
@@ -55,6 +56,7 @@ module Upwell
         @woke = Clock.now # when the current turn began: what is late is so by then, wherever the process is stopped
         turn until @status || @slots.all?(&:ready?)
         Log.announce(banner) unless @status || @configuration.quiet
+        @serving = true
         turn until @status
         kill_workers
         @status
@@ -112,14 +114,40 @@ module Upwell
 
       # Waits for a signal, for what a worker tells, or for the time to do something; and does it.
       def turn
-        await_event
-        take_signals
-        @restart.clear unless @slots.map { |slot| slot.advance(@woke) }.all?
-        @restart.shift.replace until @restart.empty? || @slots.any?(&:replacing?)
-        end_drained if @terminating && !@status && workers.empty?
+        @failed = false
+        at_any_rate { await_event }
+        at_any_rate { take_signals }
+        workers.each { |worker| at_any_rate { worker.check(@woke) } }
+        advance
+        at_any_rate { end_drained } if @terminating && !@status
+        pause if @failed && !@status
       end
 
+      def advance
+        @restart.clear unless @slots.map { |slot| at_any_rate { slot.advance(@woke) } }.all?
+        at_any_rate { @restart.shift.replace until @restart.empty? || @slots.any?(&:replacing?) }
+      end
+
+      # Once the workers serve, nothing but a signal ends their supervisor, and what one of them does wrong concerns no other.
+      def at_any_rate
+        yield
+      rescue StandardError, NoMemoryError => e
+        raise unless @serving
+
+        ErrorLog.supervisor(e)
+        @failed = true
+      end
+
+      # That is no lateness.
+      def pause
+        sleep(PAUSE)
+        @woke = Clock.now
+      end
+
+      # Whatever a slot makes of the end of its worker.
       def end_drained
+        return unless workers.all?(&:ended?)
+
         @status = @slots.all?(&:finished?) ? 0 : 1
       end
 
@@ -154,6 +182,8 @@ module Upwell
         when "USR2" then Log.tell("SIGUSR2 has no meaning here; SIGUSR1 replaces the workers one by one")
         when "TTIN" then workers.each { |worker| worker.signal("TTIN") if worker.ready? }
         end
+      rescue StandardError => e # those that came with it are obeyed, too
+        ErrorLog.signal(e, name)
       end
 
       def terminate(name)
@@ -164,7 +194,7 @@ module Upwell
         Log.tell("SIG#{name}: the workers end, #{Termination.sentence(nil, @configuration.drain_timeout)}; a second signal kills them")
         @restart.clear
         Listeners.remove(@slots.flat_map(&:listeners))
-        @slots.each(&:drain)
+        @slots.each { |slot| at_any_rate { slot.drain } }
       end
 
       def give_up(name)

@@ -8,6 +8,7 @@ module Upwell
       PER_TIMEOUT = 4 # signs, so that one that is late does no harm
       INTERVAL_MAX = 5 # seconds
       SIGN = "."
+      LEAVING = "!" # it takes in nobody any more
 
       # @param timeout [Numeric] seconds of silence after which a worker is given up
       # @return [Float] seconds from sign to sign
@@ -17,16 +18,26 @@ module Upwell
 
       # Gives signs until nobody listens.
       #
-      # @param stream [IO] a pipe; when it is full the supervisor does not run, and needs no sign
+      # @param stream [UNIXSocket]
       # @param seconds [Float] from sign to sign
       # @return [Thread]
       def self.give(stream, seconds)
         Thread.new do
           Thread.current.name = "upwell alive"
-          loop { sleep(seconds) && stream.write_nonblock(SIGN, exception: false) }
-        rescue SystemCallError, IOError
-          nil
+          sleep(seconds) while tell(stream, SIGN)
         end
+      end
+
+      # Waits for nobody: where there is no room the supervisor does not run, and needs no sign.
+      #
+      # @param stream [UNIXSocket]
+      # @param text [String]
+      # @return [Boolean] whether somebody listens; if not, what SIGPIPE does is for the application to say
+      def self.tell(stream, text)
+        stream.sendmsg_nonblock(text, Socket::MSG_NOSIGNAL, exception: false)
+        true
+      rescue SystemCallError, IOError
+        false
       end
     end
   end

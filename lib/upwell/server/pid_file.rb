@@ -27,12 +27,20 @@ module Upwell
       def remove
         return unless @path && @owner == Process.pid
 
-        File.unlink(@path) if File.read(@path).to_i == Process.pid
+        File.unlink(@path) if ours?
       rescue Errno::ENOENT
         nil
+      rescue SystemCallError => e
+        Log.tell("pid file #{@path} cannot be removed: #{Reason.of(e)}")
       end
 
       private
+
+      # By what is open already: there may be no more descriptors.
+      def ours?
+        @file.rewind
+        @file.read.to_i == Process.pid && File.identical?(@file, @path)
+      end
 
       # A process that a dead server has left behind may have the lock, too.
       def refuse_live

@@ -35,9 +35,9 @@ module Upwell
       # @param now [Float]
       # @return [Boolean] false when a successor could not start
       # @raise [ConfigurationError] when the first worker could not start
+      # @raise [StandardError] when the first worker cannot be forked
       def advance(now)
-        start if @start_at && now >= @start_at
-        workers.each { |worker| worker.check(now) }
+        start_what_is_due(now)
         @began ||= ready?
         succeeded = advance_successor
         bury_worker while @worker&.ended?
@@ -45,17 +45,18 @@ module Upwell
         succeeded
       end
 
-      # Starts a successor. The worker drains once that is ready.
+      # Has a successor started, as soon as the system has one to give. The worker drains once that is ready.
       def replace
-        @successor ||= @fork.call(self) if @worker
-      rescue SystemCallError => e
-        Log.tell("worker #{index} is not replaced: #{Reason.of(e)}; the old one goes on")
+        return unless @worker
+
+        @failures = -1
+        @successor_at = Clock.now
       end
 
       # Has all processes finish their requests and end; no other is started.
       def drain
         @draining = true
-        @start_at = nil
+        @start_at = @successor_at = nil
         workers.each { |worker| worker.drain(@drain_timeout) }
         refuse_clients
       end
@@ -72,28 +73,50 @@ module Upwell
 
       # @return [Boolean]
       def replacing?
-        !@successor.nil?
+        !(@successor || @successor_at).nil?
       end
 
       # @return [Boolean] whether all requests were finished when draining
       def finished?
-        @finished
+        @finished && workers.all? { |worker| worker.status.nil? || worker.status.success? }
       end
 
       # @return [Array<Float>] when {#advance} has something to do, even if nothing happens
       def deadlines
-        [@start_at, *workers.map(&:deadline)].compact
+        [@start_at, @successor_at, *workers.map(&:deadline)].compact
       end
 
       private
 
+      def start_what_is_due(now)
+        start if @start_at && now >= @start_at
+        replace_abandoned if @worker&.draining? && !@draining && !replacing?
+        start_successor if @successor_at && now >= @successor_at
+      end
+
+      # Somebody else has told its worker to end.
+      def replace_abandoned
+        @successor_at = put_off_next(@worker, "was told to end")
+      end
+
       def start
         @start_at = nil
         @worker = @fork.call(self)
-      rescue SystemCallError => e
+      rescue StandardError => e
         raise unless @began
 
-        Log.tell("worker #{index} cannot be started: #{Reason.of(e)}; tried again in #{put_off.round(1)} s")
+        @start_at = put_off { |wait| Log.tell("worker #{index} cannot be started: #{Reason.of(e)}; tried again in #{wait} s") }
+      end
+
+      def start_successor
+        @successor_at = nil
+        @successor = @fork.call(self)
+      rescue StandardError => e
+        put_off_successor(Reason.of(e))
+      end
+
+      def put_off_successor(reason)
+        @successor_at = put_off { |wait| Log.tell("worker #{index} is not replaced yet: #{reason}; tried again in #{wait} s") }
       end
 
       def advance_successor
@@ -105,10 +128,10 @@ module Upwell
 
       def bury_successor
         dead = @successor
-        return true if dead.ready? && !@draining # it took over already; it is buried as the worker
-
         @successor = nil
         return note_end(dead) if @draining
+        return put_off_successor("it lacked what its message above tells") if dead.lacked?
+        return @successor_at = put_off_next(dead, death(dead)) if @worker.draining? # nobody takes in clients
 
         Log.tell "the new worker #{index} could not start; the old one goes on, and the restart ends here"
         false
@@ -117,11 +140,18 @@ module Upwell
       def bury_worker
         dead = @worker
         @worker = @successor
-        @successor = nil
+        due = @successor_at
+        @successor = @successor_at = nil
         return note_end(dead) if @draining
-        return Log.tell("worker #{index} was replaced (#{dead.pid} by #{@worker.pid})") if dead.draining?
+        return take_note_of_replacement(dead, due) if dead.draining?
 
-        @worker ? tell_death(dead) : start_again(dead)
+        @worker ? Log.tell("worker #{index} (#{dead.pid}) #{death(dead)}") : start_again(dead)
+      end
+
+      def take_note_of_replacement(dead, due)
+        return Log.tell("worker #{index} was replaced (#{dead.pid} by #{@worker.pid})") if @worker
+
+        @start_at = due || Clock.now
       end
 
       # A worker does so itself, and takes in who is connected.
@@ -136,20 +166,26 @@ module Upwell
       def start_again(dead)
         raise ConfigurationError, "worker #{index} could not start; its message is above" unless @began
 
-        @failures = -1 if dead.age > STEADY
-        tell_death(dead, "; another is started in #{put_off.round(1)} s")
+        @start_at = put_off_next(dead, death(dead))
       end
 
-      # @return [Float] seconds until a worker is started
+      # @return [Float] when it is tried again
+      def put_off_next(worker, event)
+        @failures = -1 if worker.age > STEADY
+        put_off { |wait| Log.tell("worker #{index} (#{worker.pid}) #{event}; another is started in #{wait} s") }
+      end
+
+      # @yieldparam wait [Float] seconds
+      # @return [Float] when it is tried again
       def put_off
         @failures += 1
         wait = [BACK_OFF_MIN * (2**@failures), BACK_OFF_MAX].min
-        @start_at = Clock.now + wait
-        wait
+        yield wait.round(1)
+        Clock.now + wait
       end
 
-      def tell_death(dead, remedy = "")
-        Log.tell "worker #{index} (#{dead.pid}) died: #{dead.status}#{remedy}"
+      def death(dead)
+        "died: #{dead.status}"
       end
     end
   end

@@ -1,15 +1,19 @@
 # frozen_string_literal: true
 
+require "socket"
 require_relative "clock"
+require_relative "fork"
 
 module Upwell
   class Server
-    # A worker process, as the supervisor sees it: it boots, is ready, drains, and has ended. Two pipes join them. On one the worker tells that
-    # it is ready, and then again and again that it lives ({Heartbeat}). The other is open as long as the worker shall serve: at its end the
-    # worker drains, whether the supervisor closed it or died.
+    # A worker process, as the supervisor sees it: it boots, is ready, drains, and has ended. Two pairs of sockets join them: unlike pipes, these
+    # raise no SIGPIPE. On one the worker tells that it is ready, and then again and again that it lives ({Heartbeat}). The other is open while
+    # the worker shall serve: at its end the worker drains, whether the supervisor closed it or died.
     class Worker
       VOICE_BYTES = 4096 # read at once
+      START = "s" # the supervisor knows of the worker
       RETIRE = "r" # others serve from its sockets
+      LATER_STATUS = 75 # of a worker that lacked what the system may give another (EX_TEMPFAIL)
       DRAIN_MARGIN = 2 # seconds beyond the worker's own deadline
 
       # The status of a worker that somebody else has waited for: a preloaded application may have threads in the supervisor.
@@ -17,6 +21,11 @@ module Upwell
         # @return [Boolean]
         def success?
           false
+        end
+
+        # @return [nil]
+        def exitstatus
+          nil
         end
 
         # @return [String] for the operator
@@ -36,23 +45,23 @@ module Upwell
 
       # @param inherited [Array<IO>] what the new process shall not keep
       # @param configuration [Configuration] has the seconds to become ready, and those without a sign of life from then on
-      # @yieldparam voice [IO] told the backend once the worker accepts, and from then on that it lives
-      # @yieldparam alive [IO] has a byte when the worker shall drain, and its end when nobody shall serve from its sockets any more
+      # @yieldparam voice [UNIXSocket] told the backend once the worker accepts, and from then on that it lives
+      # @yieldparam alive [UNIXSocket] has a byte when the worker shall drain, and its end when nobody shall serve from its sockets any more
       # @yieldreturn [Integer] the exit status
       # @return [Worker]
       # @raise [SystemCallError] when the system has none to give
       def self.fork(inherited, configuration)
-        pipes = []
-        2.times { pipes.concat(IO.pipe) }
+        pipes = UNIXSocket.pair
+        pipes.concat(UNIXSocket.pair)
         ear, voice, alive_reader, alive = pipes
-        pid = Process.fork do
+        pid = Fork.call do
           [ear, alive, *inherited].each(&:close)
-          exit(yield(voice, alive_reader))
+          alive_reader.getc ? yield(voice, alive_reader) : 1
         end
         [voice, alive_reader].each(&:close)
         new(pid, ear, alive, configuration)
-      rescue SystemCallError # no descriptors or no processes are left
-        pipes.each(&:close)
+      rescue StandardError # no descriptors or no processes are left, or libraries fail around a fork
+        pipes&.each(&:close)
         raise
       end
 
@@ -62,15 +71,19 @@ module Upwell
         @ear = ear
         @alive = alive
         @silence_max = configuration.worker_timeout
+        @drain_timeout = configuration.drain_timeout
         @born = Clock.now
         @deadline = @born + configuration.boot_timeout
         @draining = false
+        tell(START)
       end
 
       # Hears whether it is ready and lives, and kills it when it is late.
       #
       # @param now [Float]
       def check(now)
+        return if status
+
         hear unless @ear.closed?
         give_up if deadline && now >= deadline
       end
@@ -95,10 +108,7 @@ module Upwell
       def retire(seconds)
         return if draining?
 
-        @alive.write_nonblock(RETIRE)
-        await_end(seconds)
-      rescue Errno::EPIPE
-        nil # it has ended
+        await_end(seconds) if tell(RETIRE)
       end
 
       # Has it finish its requests, refuse who comes, and end.
@@ -109,7 +119,7 @@ module Upwell
         await_end(seconds)
       end
 
-      # @return [Boolean]
+      # @return [Boolean] whether it takes in nobody any more: as it was told to here, or by a signal of its own
       def draining?
         @draining
       end
@@ -130,6 +140,11 @@ module Upwell
         signal("KILL")
         @status = wait
         pipes.each(&:close)
+      end
+
+      # @return [Boolean] whether it ended for want of what another may find
+      def lacked?
+        status&.exitstatus == LATER_STATUS
       end
 
       # @param name [String]
@@ -156,6 +171,14 @@ module Upwell
 
       private
 
+      # @return [Boolean] false when it has ended; what SIGPIPE does is for the application to say
+      def tell(byte)
+        @alive.send(byte, Socket::MSG_NOSIGNAL | Socket::MSG_DONTWAIT)
+        true
+      rescue Errno::EPIPE, Errno::ECONNRESET
+        false
+      end
+
       def wait(flags = 0)
         Process.wait2(pid, flags)&.last
       rescue Errno::ECHILD
@@ -173,7 +196,10 @@ module Upwell
         return @ear.close unless text # its end will tell
 
         @backend ||= text.lines.first.chomp
-        @deadline = Clock.now + @silence_max unless draining?
+        return if draining?
+
+        @deadline = Clock.now + @silence_max
+        await_end(@drain_timeout) if text.include?(Heartbeat::LEAVING)
       end
 
       def serves?

@@ -13,17 +13,13 @@ module Upwell
         @load_app = load_app
       end
 
-      # @param voice [IO] told the backend once the worker accepts, and from then on that it lives
+      # @param voice [UNIXSocket] told the backend once the worker accepts, and from then on that it lives
       # @param alive [IO] see {Worker.fork}
       # @return [Integer] the exit status
       def run(voice, alive)
-        Title.set("worker #{@slot.index}")
-        trap_signals
-        @log_file.open_again # a SIGHUP may have come since the fork
-        watch(alive)
-        @configuration.after_fork_hooks.each { |hook| hook.call(@slot.index) }
-        @server = @server_class.new(@load_app.call, @configuration, listeners: @slot.listeners)
-        voice.puts @server.backend
+        boot(alive)
+        Heartbeat.tell(voice, "#{@server.backend}\n")
+        @voice = voice
         Heartbeat.give(voice, Heartbeat.interval(@configuration.worker_timeout))
         @server.run ? 0 : 1
       rescue ConfigurationError, BackendError => e
@@ -32,6 +28,18 @@ module Upwell
       end
 
       private
+
+      def boot(alive)
+        Title.set("worker #{@slot.index}")
+        trap_signals
+        @log_file.open_again # a SIGHUP may have come since the fork
+        watch(alive)
+        @configuration.after_fork_hooks.each { |hook| hook.call(@slot.index) }
+        @server = @server_class.new(@load_app.call, @configuration, listeners: @slot.listeners)
+      rescue *Reason::LACKS => e
+        ErrorLog.report(e, nil)
+        exit(Worker::LATER_STATUS)
+      end
 
       def trap_signals
         trap("CHLD", "DEFAULT")
@@ -73,6 +81,7 @@ module Upwell
 
       def begin_draining
         @draining = true
+        Heartbeat.tell(@voice, Heartbeat::LEAVING) if @voice
         Title.set("worker #{@slot.index}, draining")
         tell_what_is_in_flight
       end

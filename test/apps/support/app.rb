@@ -21,8 +21,10 @@ class App
   # @param name [String] of the folder with its Gemfile
   # @param code [String] of the folder with its code
   # @param prepare [Array<String>, nil] a command for each new copy
-  def initialize(name, code: name, prepare: nil)
+  # @param root [String] where these folders are
+  def initialize(name, code: name, prepare: nil, root: FOLDER)
     @name = name
+    @root = root
     @code = code
     @prepare = prepare
   end
@@ -31,7 +33,7 @@ class App
   def open
     Dir.mktmpdir("upwell-app") do |folder|
       @folder = folder
-      FileUtils.cp_r(File.join(FOLDER, @code, "."), folder)
+      FileUtils.cp_r(File.join(@root, @code, "."), folder)
       run("bundle", "install", "--quiet") unless installed?
       run("bundle", "exec", *@prepare) if @prepare
       yield self
@@ -64,7 +66,7 @@ class App
   private
 
   def gemfile
-    File.join(FOLDER, @name, "Gemfile")
+    File.join(@root, @name, "Gemfile")
   end
 
   def installed?

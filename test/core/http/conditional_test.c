@@ -12,7 +12,7 @@
 #define ETAG "\"a-b-c\""
 
 static const struct uw_http_limits limits = {8192, 4096, UW_HTTP_HEADERS_MAX};
-static const struct uw_http_validators validators = {ETAG, sizeof ETAG - 1, MODIFIED};
+static struct uw_http_validators validators = {.etag = ETAG, .etag_length = sizeof ETAG - 1, .modified = MODIFIED};
 static struct uw_http_head head;
 static const char *bytes;
 
@@ -137,38 +137,52 @@ TEST(ranges)
     CHECK(!if_range(ETAG "\r\nIf-Range: " ETAG));
 }
 
-static const char *etag(uint64_t inode, int64_t size, int64_t seconds, long ns, enum uw_http_coding coding)
+static const char *etag(bool weak, uint64_t hash, uint64_t size, enum uw_http_coding coding)
 {
     static struct uw_http_validators made[2];
     static int next;
 
     next = !next;
-    uw_http_validators_make(&made[next], inode, size, (struct timespec){seconds, ns}, coding);
+    uw_http_validators_make(&made[next], weak, hash, size, 3, coding);
     CHECK_EQUAL(strlen(made[next].etag), made[next].etag_length);
-    CHECK_EQUAL(seconds, made[next].modified);
+    CHECK_EQUAL(weak, made[next].weak);
+    CHECK_EQUAL(3, made[next].modified);
     return made[next].etag;
 }
 
-TEST(the_tag_tells_files_versions_and_codings_apart)
+TEST(the_tag_tells_contents_and_codings_apart)
 {
-    const char *plain = etag(1, 2, 3, 4, UW_CODING_IDENTITY);
-
-    CHECK(strcmp(plain, "\"1-2-b2d05e04\"") == 0);
-    CHECK(strcmp(plain, etag(1, 2, 3, 4, UW_CODING_IDENTITY)) == 0);
-    plain = etag(1, 2, 3, 4, UW_CODING_IDENTITY);
-    CHECK(strcmp(plain, etag(2, 2, 3, 4, UW_CODING_IDENTITY)) != 0);
-    plain = etag(1, 2, 3, 4, UW_CODING_IDENTITY);
-    CHECK(strcmp(plain, etag(1, 3, 3, 4, UW_CODING_IDENTITY)) != 0);
-    plain = etag(1, 2, 3, 4, UW_CODING_IDENTITY);
-    CHECK(strcmp(plain, etag(1, 2, 3, 5, UW_CODING_IDENTITY)) != 0);
+    CHECK(strcmp(etag(false, 0xab, 0x2f, UW_CODING_IDENTITY), "\"2f-00000000000000ab\"") == 0);
+    CHECK(strcmp(etag(true, 0xab, 0x2f, UW_CODING_IDENTITY), "W/\"2f-00000000000000ab\"") == 0);
+    CHECK(strcmp(etag(false, 1, 2, UW_CODING_IDENTITY), etag(false, 2, 2, UW_CODING_IDENTITY)) != 0);
+    CHECK(strcmp(etag(false, 1, 2, UW_CODING_IDENTITY), etag(false, 1, 3, UW_CODING_IDENTITY)) != 0);
     for (enum uw_http_coding a = 0; a < UW_CODING_COUNT; a++)
         for (enum uw_http_coding b = 0; b < UW_CODING_COUNT; b++)
-            CHECK_EQUAL(a == b, strcmp(etag(1, 2, 3, 4, a), etag(1, 2, 3, 4, b)) == 0);
+            CHECK_EQUAL(a == b, strcmp(etag(false, 1, 2, a), etag(false, 1, 2, b)) == 0);
 }
 
 TEST(the_longest_tag_fits)
 {
-    CHECK_EQUAL(2 + 3 * 16 + 2 + 5, strlen(etag(UINT64_MAX, -1, -5000000000, 0, UW_CODING_ZSTD)));
+    CHECK_EQUAL(2 + 2 + 16 + 1 + 16 + 5, strlen(etag(true, UINT64_MAX, UINT64_MAX, UW_CODING_ZSTD)));
+}
+
+TEST(a_weak_tag_is_enough_for_not_modified_alone)
+{
+    const struct uw_http_validators strong = validators;
+
+    validators.weak = true;
+    validators.etag_length = (uint32_t)snprintf(validators.etag, sizeof validators.etag, "W/%s", ETAG);
+    CHECK_EQUAL(304, precondition("If-None-Match: W/" ETAG "\r\n"));
+    CHECK_EQUAL(304, precondition("If-None-Match: " ETAG "\r\n"));
+    CHECK_EQUAL(304, precondition("If-None-Match: \"x\", W/" ETAG "\r\n"));
+    CHECK_EQUAL(0, precondition("If-None-Match: \"x\"\r\n"));
+    CHECK_EQUAL(412, precondition("If-Match: W/" ETAG "\r\n"));
+    CHECK_EQUAL(412, precondition("If-Match: " ETAG "\r\n"));
+    CHECK_EQUAL(0, precondition("If-Match: *\r\n"));
+    CHECK(!if_range(ETAG));
+    CHECK(!if_range("W/" ETAG));
+    validators = strong;
+    CHECK(if_range(ETAG));
 }
 
 TEST(a_file_from_the_future_was_modified_now)
@@ -176,8 +190,10 @@ TEST(a_file_from_the_future_was_modified_now)
     struct uw_http_validators made;
     time_t now = time(NULL);
 
-    uw_http_validators_make(&made, 1, 2, (struct timespec){now + 1000, 0}, UW_CODING_IDENTITY);
+    uw_http_validators_make(&made, false, 1, 2, now + 1000, UW_CODING_IDENTITY);
     CHECK(made.modified >= now && made.modified < now + 1000);
+    uw_http_validators_make(&made, false, 1, 2, INT64_MIN, UW_CODING_IDENTITY);
+    CHECK_EQUAL(UW_HTTP_DATE_MIN, made.modified);
 }
 
 TEST_MAIN

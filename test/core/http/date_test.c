@@ -57,6 +57,26 @@ TEST(a_year_of_two_digits_is_at_most_fifty_years_ahead)
     }
 }
 
+TEST(a_year_that_has_not_four_digits_is_the_nearest_that_has)
+{
+    static const struct {
+        time_t time;
+        const char *text;
+    } dates[] = {
+        {-62167219200, "Sat, 01 Jan 0000 00:00:00 GMT"},  {-62167219201, "Sat, 01 Jan 0000 00:00:00 GMT"},
+        {-99999999999, "Sat, 01 Jan 0000 00:00:00 GMT"},  {INT64_MIN, "Sat, 01 Jan 0000 00:00:00 GMT"},
+        {253402300799, "Fri, 31 Dec 9999 23:59:59 GMT"},  {253402300800, "Fri, 31 Dec 9999 23:59:59 GMT"},
+        {9999999999999, "Fri, 31 Dec 9999 23:59:59 GMT"}, {INT64_MAX, "Fri, 31 Dec 9999 23:59:59 GMT"},
+    };
+
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+        char text[UW_HTTP_DATE_BYTES + 1];
+
+        uw_http_date(dates[i].time, text);
+        CHECK(strcmp(text, dates[i].text) == 0);
+    }
+}
+
 TEST(edges)
 {
     CHECK_EQUAL(0, parse("Thu, 01 Jan 1970 00:00:00 GMT"));

@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -130,6 +133,104 @@ TEST(a_pipe_without_a_reader_is_no_signal)
     uw_access_log_add(&log, make_request(), 200, 5);
     CHECK_EQUAL(1, uw_access_log_close(&log));
     close(ends[1]);
+}
+
+/* Adds lines until the file takes no more, which ends within one. Returns the former limit. */
+static struct rlimit tear(struct uw_access_log *log)
+{
+    struct rlimit limit, low;
+
+    CHECK_EQUAL(0, getrlimit(RLIMIT_FSIZE, &limit));
+    low = (struct rlimit){.rlim_cur = sizeof LINE_REST, .rlim_max = limit.rlim_max};
+    CHECK_EQUAL(0, setrlimit(RLIMIT_FSIZE, &low));
+    signal(SIGXFSZ, SIG_IGN);
+    uw_access_log_add(log, make_request(), 200, 5);
+    while (!atomic_load(&log->lost))
+        sched_yield();
+    return limit;
+}
+
+/* As after a rotation: the rest of the line is missing in another file. */
+static void check_next_file(int next, struct uw_access_log *log, const struct rlimit *limit)
+{
+    FILE *file;
+
+    CHECK_EQUAL(0, setrlimit(RLIMIT_FSIZE, limit));
+    uw_access_log_add(log, make_request(), 200, 5);
+    CHECK_EQUAL(1, uw_access_log_close(log));
+    file = fdopen(next, "r");
+    rewind(file);
+    CHECK_EQUAL(1, read_lines(file));
+    fclose(file);
+}
+
+TEST(a_new_file_does_not_begin_with_the_end_of_another_ones_line)
+{
+    int fd = temporary_file(), next = temporary_file();
+    struct uw_access_log log;
+    struct rlimit limit;
+
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    limit = tear(&log);
+    CHECK(dup2(next, fd) == fd);
+    check_next_file(next, &log, &limit);
+    close(fd);
+}
+
+TEST(nor_does_a_file_that_was_emptied)
+{
+    int fd = temporary_file();
+    struct uw_access_log log;
+    struct rlimit limit;
+
+    CHECK_EQUAL(0, fcntl(fd, F_SETFL, O_APPEND));
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    limit = tear(&log);
+    CHECK_EQUAL(0, ftruncate(fd, 0));
+    check_next_file(fd, &log, &limit);
+}
+
+/* On a full disk a batch is written in part. */
+TEST(only_lines_that_are_not_whole_in_the_file_are_lost_and_none_is_glued_to_another)
+{
+    enum { LINES = 100, WRITTEN = 40 };
+    struct rlimit limit, low;
+    char line[UW_ACCESS_LINE_BYTES_MAX + 1];
+    struct uw_access_log log;
+    int fd = temporary_file(), whole = 0;
+    FILE *file = fdopen(fd, "r+");
+    size_t length;
+
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    uw_access_log_add(&log, make_request(), 200, 5);
+    CHECK_EQUAL(0, uw_access_log_close(&log));
+    rewind(file);
+    CHECK(fgets(line, sizeof line, file) != NULL);
+    length = strlen(line);
+    CHECK_EQUAL(0, ftruncate(fd, 0));
+    CHECK_EQUAL(0, lseek(fd, 0, SEEK_SET));
+
+    CHECK_EQUAL(0, getrlimit(RLIMIT_FSIZE, &limit));
+    low = (struct rlimit){.rlim_cur = WRITTEN * length + length / 2, .rlim_max = limit.rlim_max};
+    CHECK_EQUAL(0, setrlimit(RLIMIT_FSIZE, &low));
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    for (int i = 0; i < LINES; i++)
+        uw_access_log_add(&log, make_request(), 200, 5);
+    while (!atomic_load(&log.lost))
+        sched_yield();
+    CHECK_EQUAL(0, setrlimit(RLIMIT_FSIZE, &limit)); /* there is room again */
+    uw_access_log_add(&log, make_request(), 200, 5);
+    CHECK_EQUAL(LINES - WRITTEN, uw_access_log_close(&log));
+    rewind(file);
+    while (fgets(line, sizeof line, file)) {
+        const char *rest = strstr(line, LINE_REST);
+
+        CHECK(strncmp(line, "192.0.2.1 - - [", 15) == 0 && strlen(line) <= length);
+        whole += rest && rest + strlen(LINE_REST) == line + strlen(line);
+    }
+    CHECK_EQUAL(WRITTEN + 1, whole);
+    fclose(file);
 }
 
 TEST(a_closed_descriptor_is_refused)

@@ -201,7 +201,7 @@ static void who_comes_beyond_connections_max_waits(const char *backend)
     int listener = listen_on_loopback(), clients[MOMENTS];
 
     CHECK_EQUAL(0, uw_server_open(&one, &settings, backend, (struct uw_handler){0}));
-    one.settings.connections_max = 2;
+    one.settings.connections_max = one.room = 2;
     CHECK_EQUAL(0, uw_server_listen(&one, listener));
     for (int i = 0; i < MOMENTS; i++)
         clients[i] = connect_to(listener);
@@ -231,7 +231,7 @@ static void more_come_than_there_is_room_for(const char *backend, bool drains)
     char byte;
 
     open_server(&one, backend, listener);
-    one.settings.connections_max = 2;
+    one.settings.connections_max = one.room = 2;
     for (int i = 0; i < MOMENTS; i++)
         clients[i] = connect_to(listener);
     uw_server_end_listening(&one);

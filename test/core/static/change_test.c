@@ -215,7 +215,7 @@ static void answer_otherwise(void *context, struct uw_request *request, enum uw_
         return;
     chunk = uw_chunk_copy(other, sizeof other - 1);
     CHECK(chunk != NULL);
-    chunk->flags = UW_CHUNK_FINISH | UW_CHUNK_CLOSE;
+    chunk->flags = UW_CHUNK_FINISH | (uw_request_keeps_alive(request) ? 0 : UW_CHUNK_CLOSE);
     uw_request_send(request, chunk);
 }
 
@@ -234,6 +234,142 @@ SERVED_WITH(configure_other, what_is_no_file_is_left_to_others)
     CHECK(get("/sub/") == 200 && body_is("other"));
     CHECK(get("/missing") == 200 && body_is("other"));
     CHECK(get("/../secret") == 200 && body_is("other"));
+}
+
+/* On a connection that is kept: whether the answer to `GET target` ends with `text`. */
+static bool answers(int fd, const char *target, const char *text)
+{
+    char request[128];
+    size_t got = 0, length = strlen(text);
+    ssize_t received = 1;
+
+    snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", target);
+    client_send(fd, request);
+    do {
+        received = recv(fd, response.bytes + got, RESPONSE_BYTES_MAX - got, 0);
+        got += received > 0 ? (size_t)received : 0;
+        response.bytes[got] = '\0';
+    } while (received > 0 && !(strstr(response.bytes, "\r\n\r\n") && got > length &&
+                               (memcmp(response.bytes + got - 5, "other", 5) == 0 ||
+                                memcmp(response.bytes + got - 7, "content", 7) == 0)));
+    return got > length && memcmp(response.bytes + got - length, text, length) == 0;
+}
+
+SERVED(an_upload_is_stored_in_place_of_a_file_that_is_only_kept)
+{
+    static const char head[] = "POST /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2000\r\n\r\n";
+    int fd = client_connect(), taken[128], count;
+
+    write_pattern("large", FILE_BYTES_MAX + 1);
+    CHECK_EQUAL(200, get("/large"));
+    count = take_descriptors(taken, 128);
+    client_send(fd, head);
+    for (int i = 0; i < 2000; i += 10)
+        client_send(fd, "0123456789");
+    response.length = client_read(fd, response.bytes, RESPONSE_BYTES_MAX);
+    take_apart();
+    CHECK_EQUAL(405, response.status); /* taken in, rather than refused with 503 */
+    give_descriptors_back(taken, count);
+    close(fd);
+}
+
+SERVED_WITH(configure_other, a_file_that_cannot_be_opened_is_not_taken_for_absent)
+{
+    int fd = client_connect(), taken[128], count;
+
+    CHECK(answers(fd, "/missing", "other"));
+    count = take_descriptors(taken, 128);
+    client_send(fd, "GET /file HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    response.length = client_read(fd, response.bytes, RESPONSE_BYTES_MAX);
+    give_descriptors_back(taken, count);
+    take_apart();
+    CHECK_EQUAL(503, response.status);
+    close(fd);
+    fd = client_connect();
+    CHECK(answers(fd, "/file", "content"));
+    close(fd);
+}
+
+SERVED(who_comes_when_descriptors_have_run_out_is_accepted_in_place_of_a_file)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), taken[128], count;
+    int64_t begin_ns;
+
+    if (getenv("UW_UNDER_VALGRIND")) {
+        check_skip_reason = "valgrind closes a client for whom it has no descriptor";
+        close(fd);
+        return;
+    }
+    write_pattern("large", FILE_BYTES_MAX + 1);
+    CHECK_EQUAL(200, get("/large"));
+    count = take_descriptors(taken, 128);
+    begin_ns = uw_clock_ns();
+    CHECK_EQUAL(0, connect(fd, (struct sockaddr *)&server_address, sizeof server_address));
+    client_send(fd, "GET /missing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    response.length = client_read(fd, response.bytes, RESPONSE_BYTES_MAX);
+    CHECK(uw_clock_ns() - begin_ns < PATIENCE_S * UW_NS_PER_SECOND / 2);
+    take_apart();
+    CHECK(response.status == 404 || response.status == 503);
+    give_descriptors_back(taken, count);
+    close(fd);
+}
+
+/* Asks until the entity tag is a strong one, which is the case soon. Returns a copy. */
+static const char *strong_tag(const char *target, char etag[64])
+{
+    int64_t end_ns = uw_clock_ns() + PATIENCE_S * UW_NS_PER_SECOND;
+
+    do {
+        CHECK_EQUAL(200, ask("HEAD", target, ""));
+        snprintf(etag, 64, "%.63s", header("ETag"));
+    } while (etag[0] != '"' && uw_clock_ns() < end_ns && usleep(10000) == 0);
+    CHECK(etag[0] == '"');
+    return etag;
+}
+
+static void write_large_of(const char *name, char byte)
+{
+    const struct timespec times[] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    int fd = openat(folder, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+    CHECK(fd >= 0 && ftruncate(fd, LARGE_BYTES) == 0 && pwrite(fd, &byte, 1, LARGE_BYTES / 2) == 1);
+    CHECK_EQUAL(0, futimens(fd, times));
+    close(fd);
+}
+
+SERVED(a_large_file_gets_a_strong_tag_and_another_one_with_one_byte_changed)
+{
+    char first[64], second[64], headers[256];
+
+    write_large_of("large", 'a');
+    write_large_of("same", 'a');
+    write_text("small", "served meanwhile");
+    strong_tag("/large", first);
+    CHECK(strcmp(first, strong_tag("/same", second)) == 0);
+    snprintf(headers, sizeof headers, "Range: bytes=0-9\r\nIf-Range: %s\r\n", first);
+    CHECK_EQUAL(206, ask("GET", "/large", headers));
+    snprintf(headers, sizeof headers, "If-None-Match: %s\r\n", first);
+    CHECK_EQUAL(304, ask("GET", "/large", headers));
+    write_large_of("large", 'b');
+    CHECK_EQUAL(0, usleep(1100000)); /* files are looked at again after a second */
+    CHECK_EQUAL(200, ask("HEAD", "/large", headers));
+    CHECK(strcmp(first, strong_tag("/large", second)) != 0);
+}
+
+/* The server ends while a file is being read. */
+SERVED(a_server_that_ends_waits_for_no_whole_file)
+{
+    char name[16];
+
+    for (int i = 0; i < UW_CONTENT_HASHES_ASKED_MAX + 2; i++) {
+        snprintf(name, sizeof name, "/large%d", i);
+        write_large_of(name + 1, (char)i);
+    }
+    CHECK_EQUAL(0, usleep(200000)); /* no longer young */
+    for (int i = 0; i < UW_CONTENT_HASHES_ASKED_MAX + 2; i++) {
+        snprintf(name, sizeof name, "/large%d", i);
+        CHECK_EQUAL(200, ask("HEAD", name, ""));
+    }
 }
 
 SERVED_MAIN

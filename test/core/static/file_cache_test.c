@@ -1,6 +1,5 @@
 #include "static/file_cache.h"
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -22,7 +21,7 @@ static void open_cache(size_t bytes_max, bool precompressed)
 
     folder_open();
     now_ns = 0;
-    CHECK_EQUAL(0, uw_file_cache_open(&cache, folder, &settings));
+    CHECK_EQUAL(0, uw_file_cache_open(&cache, folder, &settings, NULL));
 }
 
 static void close_cache(void)
@@ -257,20 +256,45 @@ TEST(other_codings_are_found_beside_the_file)
     close_cache();
 }
 
-/* Takes every descriptor that there is. Returns how many. */
-static int exhaust_descriptors(int taken[], int most)
+static void set_time(const char *name, time_t seconds, long ns)
 {
-    int count = 0;
+    const struct timespec times[] = {{.tv_sec = seconds, .tv_nsec = ns}, {.tv_sec = seconds, .tv_nsec = ns}};
 
-    while (count < most && (taken[count] = dup(folder)) >= 0)
-        count++;
-    return count;
+    CHECK_EQUAL(0, utimensat(folder, name, times, 0));
+}
+
+TEST(a_coding_older_than_its_file_is_not_of_that_file)
+{
+    struct uw_resource *resource = NULL;
+    const struct uw_representation *plain;
+
+    open_cache(100000, true);
+    write_text("page", "plain");
+    write_text("page.gz", "of an earlier page");
+    write_text("page.br", "pressed");
+    set_time("page", 1000, 1);
+    set_time("page.gz", 1000, 0);
+    set_time("page.br", 1000, 1);
+    age();
+    CHECK_EQUAL(0, find("page", &resource));
+    CHECK_EQUAL(UW_CODING_BIT(UW_CODING_IDENTITY) | UW_CODING_BIT(UW_CODING_BR), resource->codings);
+    plain = resource->representations[UW_CODING_IDENTITY];
+    now_ns += UW_FILE_CACHE_CHECK_NS;
+    CHECK(found("page") == plain); /* nothing has changed */
+    set_time("page.gz", 1001, 0);
+    now_ns += UW_FILE_CACHE_CHECK_NS;
+    CHECK_EQUAL(0, find("page", &resource));
+    CHECK_EQUAL(1, resource->representations[UW_CODING_GZIP] != NULL);
+    set_time("page", 1002, 0);
+    now_ns += UW_FILE_CACHE_CHECK_NS;
+    CHECK_EQUAL(0, find("page", &resource));
+    CHECK_EQUAL(UW_CODING_BIT(UW_CODING_IDENTITY), resource->codings);
+    close_cache();
 }
 
 TEST(descriptors_that_are_only_kept_are_given_up)
 {
-    struct rlimit limit, low;
-    int taken[256], count;
+    int taken[128], count;
 
     open_cache(100000, false);
     write_pattern("large", SMALL_BYTES_MAX + 1);
@@ -278,19 +302,188 @@ TEST(descriptors_that_are_only_kept_are_given_up)
     write_text("other", "other");
     CHECK(found("large") != NULL);
     CHECK(found("small") != NULL);
-    CHECK_EQUAL(0, getrlimit(RLIMIT_NOFILE, &limit));
-    low = (struct rlimit){.rlim_cur = 128, .rlim_max = limit.rlim_max};
-    CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &low));
-    count = exhaust_descriptors(taken, 256);
+    count = take_descriptors(taken, 127);
     CHECK(has_text(found("other"), "other"));
     CHECK_EQUAL(2, cache.entries); /* "large" is gone, "small" has no descriptor to give up */
     taken[count++] = dup(folder);
     CHECK_EQUAL(-EMFILE, missing("large"));
-    while (count > 0)
-        close(taken[--count]);
+    give_descriptors_back(taken, count);
     CHECK(found("large") != NULL);
-    CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &limit));
     close_cache();
+}
+
+static void write_repeated(const char *name, char byte, size_t length)
+{
+    char *bytes = malloc(length);
+
+    memset(bytes, byte, length);
+    write_at(folder, name, bytes, length);
+    free(bytes);
+}
+
+/* As builds do that shall be repeatable: each file has the same time. Whether it is written in place or replaced, and
+ * kept in memory or not. */
+TEST(contents_of_the_same_size_and_time_have_different_tags)
+{
+    static const size_t sizes[] = {1, SMALL_BYTES_MAX, SMALL_BYTES_MAX + 1, UW_CONTENT_HASHES_AT_ONCE_BYTES};
+    char first[UW_HTTP_ETAG_BYTES_MAX];
+
+    open_cache(100000, false);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        write_repeated("file", 'a', sizes[i]);
+        set_time("file", 1000, 0);
+        age();
+        strcpy(first, found("file")->validators.etag);
+        CHECK(!found("file")->validators.weak);
+        write_repeated("file", 'b', sizes[i]);
+        set_time("file", 1000, 0);
+        age();
+        now_ns += UW_FILE_CACHE_CHECK_NS;
+        CHECK(!found("file")->validators.weak);
+        CHECK(strcmp(first, found("file")->validators.etag) != 0);
+    }
+    close_cache();
+}
+
+/* On several hosts, or in several folders. */
+TEST(the_same_content_has_the_same_tag_wherever_it_is)
+{
+    static const size_t sizes[] = {0, 1, SMALL_BYTES_MAX, SMALL_BYTES_MAX + 1, UW_CONTENT_HASHES_AT_ONCE_BYTES};
+    char first[UW_HTTP_ETAG_BYTES_MAX];
+
+    open_cache(100000, false);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        write_repeated("one", 'a', sizes[i]);
+        write_repeated("other", 'a', sizes[i]);
+        set_time("one", 1000, 0);
+        age();
+        now_ns += UW_FILE_CACHE_CHECK_NS;
+        strcpy(first, found("one")->validators.etag);
+        CHECK(!found("other")->validators.weak);
+        CHECK(strcmp(first, found("other")->validators.etag) == 0);
+    }
+    close_cache();
+}
+
+/* Two writes within one step of the file system's clock are one to it. */
+TEST(a_file_written_to_just_now_has_a_weak_tag_that_does_not_last)
+{
+    char first[UW_HTTP_ETAG_BYTES_MAX];
+
+    open_cache(100000, false);
+    do { /* once more if somebody kept this process waiting */
+        write_repeated("file", 'a', SMALL_BYTES_MAX + 1);
+        now_ns += UW_FILE_CACHE_CHECK_NS;
+    } while (!found("file")->young);
+    CHECK(found("file")->validators.weak);
+    strcpy(first, found("file")->validators.etag);
+    age();
+    now_ns += UW_FILE_CACHE_CHECK_NS;
+    CHECK(!found("file")->validators.weak);
+    CHECK(!strstr(first, found("file")->validators.etag));
+    close_cache();
+}
+
+/* In place, so that the descriptor which is kept open has it at once. */
+TEST(what_is_written_has_another_tag_before_the_next_look)
+{
+    char first[UW_HTTP_ETAG_BYTES_MAX];
+
+    open_cache(100000, false);
+    write_repeated("file", 'a', SMALL_BYTES_MAX + 1);
+    age();
+    CHECK(!found("file")->validators.weak);
+    strcpy(first, found("file")->validators.etag);
+    write_repeated("file", 'b', SMALL_BYTES_MAX + 1);
+    now_ns++;
+    CHECK(strcmp(first, found("file")->validators.etag) != 0);
+    close_cache();
+}
+
+/* Nobody reads it here. */
+TEST(a_large_file_has_a_weak_tag_until_it_is_read)
+{
+    const struct uw_representation *large;
+
+    open_cache(100000, false);
+    write_repeated("large", 'a', UW_CONTENT_HASHES_AT_ONCE_BYTES + 1);
+    age();
+    large = found("large");
+    CHECK(large->validators.weak && strncmp(large->validators.etag, "W/\"100001-", 10) == 0);
+    now_ns += UW_FILE_CACHE_CHECK_NS;
+    CHECK(found("large") == large);
+    close_cache();
+}
+
+/* The files that a crawler asks for do not all stay in the cache. */
+TEST(what_was_read_once_is_known)
+{
+    uint64_t hash;
+    struct uw_file_identity identity;
+
+    open_cache(100000, false);
+    write_repeated("file", 'a', SMALL_BYTES_MAX + 1);
+    age();
+    identity = found("file")->identity;
+    CHECK(uw_file_cache_give_up(&cache));
+    CHECK(uw_content_hashes_have(&cache.hashes, &identity, &hash));
+    CHECK(!found("file")->validators.weak);
+    identity.changed.tv_nsec ^= 1;
+    CHECK(!uw_content_hashes_have(&cache.hashes, &identity, &hash));
+    close_cache();
+}
+
+TEST(what_is_in_memory_is_sent_without_descriptors)
+{
+    int taken[128], count;
+
+    open_cache(100000, false);
+    write_text("small", "small");
+    age();
+    CHECK(found("small") != NULL);
+    count = take_descriptors(taken, 127);
+    now_ns += UW_FILE_CACHE_CHECK_NS;
+    CHECK(has_text(found("small"), "small"));
+    give_descriptors_back(taken, count);
+    replace_text("small", "other");
+    now_ns += UW_FILE_CACHE_CHECK_NS;
+    CHECK(has_text(found("small"), "other"));
+    close_cache();
+}
+
+/* Of the process's descriptors a share is for files, whatever the number of entries. */
+TEST(caches_keep_no_more_than_their_share_of_the_descriptors)
+{
+    enum { LIMIT = 64, SHARE = LIMIT / UW_FILE_CACHE_DESCRIPTORS_SHARE, FILES = 2 * SHARE };
+    const struct uw_file_cache_settings settings = {.entries_max = 1000, .bytes_max = 1000000, .file_bytes_max = 0};
+    struct uw_file_cache other;
+    int before;
+
+    folder_open();
+    CHECK_EQUAL(0, uw_file_cache_open(&cache, folder, &settings, NULL));
+    before = open_descriptors();
+    limit_descriptors(LIMIT);
+    for (int i = 0; i < FILES; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "file%d", i);
+        write_text(name, name);
+        CHECK(found(name) != NULL);
+        CHECK(cache.descriptors <= SHARE);
+    }
+    CHECK_EQUAL(SHARE, cache.descriptors);
+    CHECK_EQUAL(before + SHARE, open_descriptors());
+    CHECK(found("file20")->fd >= 0); /* the least recent go first */
+    CHECK_EQUAL(0, uw_file_cache_open(&other, folder, &settings, NULL));
+    CHECK(found("file0") != NULL);
+    CHECK_EQUAL(SHARE / 2, cache.descriptors);
+    uw_file_cache_close(&other);
+    CHECK(uw_file_cache_give_up(&cache));
+    CHECK(!uw_file_cache_give_up(&cache));
+    CHECK_EQUAL(before, open_descriptors());
+    give_descriptors_back(NULL, 0);
+    close_cache();
+    CHECK_EQUAL(0, cache.descriptors);
 }
 
 TEST(the_head_tells_what_the_file_is)
@@ -306,7 +499,7 @@ TEST(the_head_tells_what_the_file_is)
     char expected[512];
 
     folder_open();
-    CHECK_EQUAL(0, uw_file_cache_open(&cache, folder, &settings));
+    CHECK_EQUAL(0, uw_file_cache_open(&cache, folder, &settings, NULL));
     write_text("page.html", "<p>");
     CHECK_EQUAL(0, utimensat(folder, "page.html", times, 0));
     page = found("page.html");

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -88,6 +89,33 @@ static inline void folder_close(void)
 {
     close(folder);
     CHECK_EQUAL(0, nftw(folder_path, folder_remove_one, 8, FTW_DEPTH | FTW_PHYS));
+}
+
+static inline void limit_descriptors(rlim_t most)
+{
+    struct rlimit limit;
+
+    CHECK_EQUAL(0, getrlimit(RLIMIT_NOFILE, &limit));
+    limit.rlim_cur = most < limit.rlim_max ? most : limit.rlim_max;
+    CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+/* Takes every descriptor that a limit of `limit` leaves; `taken` has room for as many. Returns how many. */
+static inline int take_descriptors(int taken[], rlim_t limit)
+{
+    int count = 0;
+
+    limit_descriptors(limit);
+    while (count < (int)limit && (taken[count] = dup(folder)) >= 0)
+        count++;
+    return count;
+}
+
+static inline void give_descriptors_back(const int taken[], int count)
+{
+    while (count > 0)
+        close(taken[--count]);
+    limit_descriptors(RLIM_INFINITY);
 }
 
 static inline int open_descriptors(void)

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/fsuid.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -20,6 +21,7 @@
 #define RESPONSE_BYTES_MAX (1024 * 1024)
 #define PATIENCE_S 20
 #define FILE_BYTES_MAX 4096 /* of what the server keeps in memory */
+#define NOBODY 65534
 
 static const struct uw_media_type serve_types[] = {{"css", "text/css"}, {"html", "text/html; charset=utf-8"}};
 
@@ -27,6 +29,7 @@ static const struct uw_media_type serve_types[] = {{"css", "text/css"}, {"html",
 static struct uw_static_settings serve_settings;
 static int64_t serve_write_timeout_ns;
 static struct uw_handler serve_handler; /* other than the static one */
+static uid_t serve_user;                /* on whose behalf the server opens files, if the tests are root's */
 
 static const char *backend_name;
 static struct uw_server server;
@@ -71,7 +74,7 @@ static inline void *open_and_serve(void *argument)
 {
     const struct uw_server_settings settings = {
         .http = {.head_bytes_max = 65536, .target_bytes_max = 8192, .headers_max = UW_HTTP_HEADERS_MAX},
-        .body_bytes_max = 1024,
+        .body_bytes_max = 4096,
         .body_memory_bytes_max = 1024,
         .connections_max = 1000,
         .head_timeout_ns = PATIENCE_S * UW_NS_PER_SECOND,
@@ -81,6 +84,8 @@ static inline void *open_and_serve(void *argument)
     };
     struct uw_handler *handler = argument;
 
+    if (serve_user)
+        (void)setfsuid(serve_user);
     serve_error =
         uw_server_open(&server, &settings, backend_name, handler->notify ? *handler : uw_static_handler(&files));
     if (!serve_error) {
@@ -91,6 +96,7 @@ static inline void *open_and_serve(void *argument)
     if (serve_error)
         return NULL;
     serve(NULL);
+    uw_static_stop(&files);
     uw_server_close(&server);
     return NULL;
 }
@@ -142,6 +148,7 @@ static inline void serve_run(const struct serve_test *test)
                                               .media_types = {serve_types, sizeof serve_types / sizeof *serve_types}}};
     serve_write_timeout_ns = PATIENCE_S * UW_NS_PER_SECOND;
     serve_handler = (struct uw_handler){0};
+    serve_user = 0;
     folder_open();
     if (test->configure)
         test->configure();

@@ -217,6 +217,46 @@ SERVED_WITH(listing, a_folder_without_index_can_be_listed)
     CHECK_EQUAL(404, get("/missing/"));
 }
 
+/* Who may read everything, may read what is forbidden to others. */
+static void list_for_somebody(void)
+{
+    serve_settings.list = true;
+    serve_user = NOBODY;
+}
+
+SERVED_WITH(list_for_somebody, a_folder_that_must_not_be_read_is_forbidden)
+{
+    make_folder("closed");
+    write_text("closed/file", "content");
+    CHECK_EQUAL(0, fchmodat(folder, "closed", 0711, 0));
+    CHECK_EQUAL(200, get("/closed/file"));
+    CHECK_EQUAL(403, get("/closed/"));
+    CHECK_EQUAL(404, get("/missing/"));
+    CHECK_EQUAL(404, get("/closed/file/"));
+}
+
+static void list_and_route(void)
+{
+    serve_settings.list = true;
+    serve_settings.fallback = "app.html";
+}
+
+SERVED_WITH(list_and_route, a_route_with_a_slash_is_the_applications_and_a_folder_is_listed)
+{
+    write_text("app.html", "application");
+    make_folder("folder");
+    write_text("folder/inside", "");
+    make_folder("with.dot");
+    CHECK(get("/route") == 200 && body_is("application"));
+    CHECK(get("/route/") == 200 && body_is("application"));
+    CHECK(get("/folder/route/") == 200 && body_is("application"));
+    CHECK(get("/folder/inside/") == 200 && body_is("application"));
+    CHECK(get("/folder/") == 200 && strstr(response.body, "<a href=\"inside\">"));
+    CHECK(get("/with.dot/") == 200 && strstr(response.body, "Index of /with.dot/"));
+    CHECK_EQUAL(404, get("/file.txt/"));
+    CHECK_EQUAL(404, get("/file.txt"));
+}
+
 static void with_pages(void)
 {
     serve_settings.fallback = "app.html";

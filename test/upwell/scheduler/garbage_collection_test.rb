@@ -29,7 +29,51 @@ class SchedulerGarbageCollectionTest < Minitest::Test
     assert_operator before, :>=, Dir.children("/proc/self/fd").size
   end
 
+  # And no thread either: its own stays.
+  def test_one_that_was_never_closed_is_freed
+    BACKENDS.each do |backend|
+      before = Dir.children("/proc/self/fd").size
+      20.times { Upwell::Scheduler.new(backend: backend).run }
+      await_collected { Dir.children("/proc/self/fd").size - before < 10 } # a conservative collector may find some
+    end
+  end
+
+  # Is closed by nobody on Ruby 3.1, when its thread is killed.
+  class SlowToEnd < Upwell::Scheduler
+    ENDING = Thread::Queue.new
+
+    private
+
+    def end_workers
+      ENDING << true
+      sleep 0.1
+      super
+    end
+  end
+
+  def test_what_is_raised_into_a_thread_that_collects_what_was_lost_is_not_lost
+    skip "Ruby closes that of a thread that is killed" unless RUBY_VERSION < "3.2"
+    skip "nobody ends it" if BACKENDS == ["select"]
+
+    kill_one_that_sleeps
+    collects = Thread.new { loop { GC.start } }
+    Timeout.timeout(PATIENCE) { SlowToEnd::ENDING.pop }
+    assert_same collects, collects.kill.join(PATIENCE)
+  end
+
   private
+
+  def kill_one_that_sleeps
+    sleeps = Thread::Queue.new
+    thread = Thread.new do
+      Fiber.set_scheduler(SlowToEnd.new)
+      Fiber.schedule { sleep }
+      sleeps << true
+      Fiber.scheduler.run
+    end
+    sleeps.pop
+    thread.kill.join
+  end
 
   def run_every_hook(backend, rounds, how)
     output, status = Open3.capture2e({ "UPWELL_BACKEND" => backend, "RUBYOPT" => nil }, RbConfig.ruby, "--disable-gems", "-I#{ROOT}/lib",

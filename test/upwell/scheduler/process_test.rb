@@ -47,6 +47,16 @@ class SchedulerProcessTest < Minitest::Test
     end
   end
 
+  def test_a_thread_that_is_killed_meanwhile_leaves_no_descriptor
+    BACKENDS.each do |backend|
+      pids = Array.new(5) { Process.spawn("sleep 100") }
+      pids.each { |pid| kill_one_that_waits_for(pid, backend) }
+      await_collected { descriptors_of_processes.zero? }
+    ensure
+      pids.each { |pid| Process.kill("KILL", pid) && Process.wait(pid) }
+    end
+  end
+
   def test_a_child_when_no_descriptor_is_left
     limits = Process.getrlimit(:NOFILE)
     on_every_backend do
@@ -135,6 +145,22 @@ class SchedulerProcessTest < Minitest::Test
   end
 
   private
+
+  def kill_one_that_waits_for(pid, backend)
+    waits = Thread::Queue.new
+    thread = Thread.new do
+      Fiber.set_scheduler(Upwell::Scheduler.new(backend: backend))
+      Fiber.schedule { Process.wait(pid) }
+      waits << true
+      Fiber.scheduler.run
+    end
+    waits.pop
+    thread.kill.join
+  end
+
+  def descriptors_of_processes
+    Dir["/proc/self/fd/*"].count { |path| File.symlink?(path) && File.readlink(path).include?("pidfd") }
+  end
 
   def close_and_exit(io)
     io.close

@@ -109,8 +109,7 @@ class SchedulerThreadsTest < Minitest::Test
   def test_joining_threads
     on_every_backend do
       Fiber.schedule { assert_equal 42, Thread.new { sleep(0.005) && 42 }.value }
-      # Ruby 3.1 does not end such a wait.
-      Fiber.schedule { assert_nil Thread.new { sleep(0.05) }.join(0.001) } if RUBY_VERSION >= "3.2"
+      Fiber.schedule { join_for_too_short_a_time } if RUBY_VERSION >= "3.2" # Ruby 3.1 does not end such a wait
       Fiber.schedule do
         thread = Thread.new { (Thread.current.report_on_exception = false) || raise(KeyError) }
         assert_raises(KeyError) { thread.join }
@@ -130,6 +129,28 @@ class SchedulerThreadsTest < Minitest::Test
     end
   end
 
+  def test_the_threads_for_names_end_with_their_scheduler
+    before = Thread.list
+    on_every_backend { Fiber.schedule { Addrinfo.getaddrinfo("localhost", 80) } }
+    (Thread.list - before).each { |thread| assert thread.join(PATIENCE) }
+  end
+
+  # Ruby has the fiber sleep meanwhile, and since 3.2 the threads that leave the IO wake its thread, which is not what it waits for.
+  def test_an_io_that_threads_read_is_closed
+    on_every_backend do
+      Fiber.schedule do
+        %i[close close_read].cycle.first(10).each do |close|
+          reader, writer = IO.pipe
+          readers = Array.new(5) { Thread.new { assert_raises(IOError) { reader.read } } }
+          sleep(0.001) until readers.all?(&:stop?)
+          reader.public_send(close)
+          readers.each(&:join)
+          writer.close
+        end
+      end
+    end
+  end
+
   # The scheduler's turn without the interpreter's lock is one that a trap handler may end.
   def test_a_trap_handler_unblocks
     IO.popen([RbConfig.ruby, "-I#{$LOAD_PATH.first}", "-rupwell", "-e", <<~RUBY]) do |out|
@@ -143,5 +164,13 @@ class SchedulerThreadsTest < Minitest::Test
       Process.kill(:USR1, out.pid)
       assert_equal "trapped\n", out.read
     end
+  end
+
+  def join_for_too_short_a_time
+    gate = Thread::Queue.new
+    thread = Thread.new { gate.pop }
+    assert_nil thread.join(0.001)
+    gate << true
+    assert_same thread, thread.join
   end
 end

@@ -6,6 +6,8 @@ require_relative "../../support/scheduling"
 class SchedulerTimeTest < Minitest::Test
   include Scheduling
 
+  ALLOWED = 0.2 # seconds
+
   def test_sleeps_pass_side_by_side_in_their_order
     BACKENDS.each do |backend|
       order = []
@@ -44,6 +46,41 @@ class SchedulerTimeTest < Minitest::Test
     end
   end
 
+  def test_a_timeout_is_not_lost_when_something_is_raised_into_the_thread_just_before
+    on_every_backend do |scheduler|
+      ended = false
+      error = exception_whose_making { |count| Thread.current.raise(EOFError) if count == 1 }
+      Fiber.schedule do
+        assert_raises(error) { Timeout.timeout(0.01, error) { sleep(5) } }
+        ended = true
+      end
+      assert_raises(EOFError) { scheduler.run }
+      scheduler.run
+      assert ended
+    end
+  end
+
+  def test_a_timeout_whose_exception_cannot_be_made_is_not_tried_for_ever
+    on_every_backend do |scheduler|
+      error = exception_whose_making { raise EOFError }
+      Fiber.schedule { Timeout.timeout(0.01, error) { sleep(0.2) } }
+      2.times { assert_raises(EOFError) { scheduler.run } }
+      scheduler.run
+    end
+  end
+
+  def test_who_is_unblocked_early_goes_on_after_an_exception_in_a_turn
+    on_every_backend do |scheduler|
+      sleeper = Fiber.schedule { sleep }
+      main = Thread.current
+      raiser = Thread.new { (sleep 0.01 until main.stop?) || main.raise(EOFError) }
+      assert_raises(EOFError) { scheduler.run }
+      raiser.join
+      Fiber.schedule { scheduler.unblock(nil, Fiber.current) || assert(scheduler.block(nil, 1)) }
+      scheduler.unblock(nil, sleeper)
+    end
+  end
+
   def test_a_timeout_ends_what_waits
     on_every_backend do
       reader, writer = IO.pipe
@@ -55,6 +92,29 @@ class SchedulerTimeTest < Minitest::Test
       end
       Fiber.schedule { assert_raises(IndexError) { Timeout.timeout(0.01, IndexError) { sleep } } }
       Fiber.schedule { sleep(0.03) || writer.close }
+    end
+  end
+
+  # Each waits for a pipe of its own, in one fiber; another writes to all, and computes until all deadlines have passed.
+  def test_what_was_ready_in_time_is_not_late
+    waits = { wait_readable: ->(reader) { reader.wait_readable(ALLOWED) }, wait: ->(reader) { reader.wait(ALLOWED) } }
+    waits[:select] = ->(reader) { IO.select([reader], nil, nil, ALLOWED) } if RUBY_VERSION >= "3.2" # else it blocks
+    waits[:io_timeout] = ->(reader) { (reader.timeout = ALLOWED) && reader.readpartial(1) } if IO.method_defined?(:timeout=)
+    on_every_backend do
+      writers = []
+      found = {}
+      waits.each do |name, wait|
+        reader, writer = IO.pipe
+        writers << writer
+        Fiber.schedule { found[name] = wait.call(reader) }
+      end
+      Fiber.schedule do
+        passed = Process.clock_gettime(Process::CLOCK_MONOTONIC) + (1.5 * ALLOWED)
+        writers.each { |writer| writer.write("x") }
+        nil until Process.clock_gettime(Process::CLOCK_MONOTONIC) > passed
+      end
+      Fiber.scheduler.run
+      assert_equal waits.keys.sort, found.compact.keys.sort
     end
   end
 
@@ -86,6 +146,18 @@ class SchedulerTimeTest < Minitest::Test
             sleep
           end
         end
+      end
+    end
+  end
+
+  private
+
+  def exception_whose_making(&during)
+    count = 0
+    Class.new(StandardError) do
+      define_singleton_method(:exception) do |*arguments|
+        during.call(count += 1)
+        super(*arguments)
       end
     end
   end

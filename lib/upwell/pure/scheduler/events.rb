@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../waiter"
+require_relative "closing"
 require_relative "timers"
 require_relative "wait"
 
@@ -9,9 +10,6 @@ module Upwell
     class Scheduler
       # What ends waits: IOs that are ready, deadlines, and {#unblock}, by which other threads do it.
       class Events
-        LONGEST_WAIT = 86_400 # seconds; IO.select takes no infinite number
-        private_constant :LONGEST_WAIT
-
         # @return [Integer] how often it was waited
         attr_reader :turns
 
@@ -25,7 +23,9 @@ module Upwell
           @blocked = {}.compare_by_identity # the others, by their fibers
           @unblocked = Thread::Queue.new # waits; or fibers, whose wait was still to come
           @interrupts = Thread::Queue.new
+          @closed = Thread::Queue.new # IOs, and which of those that wait for one are concerned
           @turns = 0
+          Closing.tell(self)
         end
 
         # @return [Integer] descriptors that are waited for, each as often as a fiber does
@@ -36,7 +36,7 @@ module Upwell
         # @param wait [Wait]
         # @return [void]
         def add(wait)
-          wait.ios ? @polls[wait] = true : @blocked[wait.fiber] = wait
+          wait.ios ? add_poll(wait) : @blocked[wait.fiber] = wait
           @timers.add(wait) if wait.deadline
         end
 
@@ -69,6 +69,7 @@ module Upwell
         # @param fiber [Fiber]
         # @return [Boolean]
         def unblocked?(fiber)
+          end_unblocked
           wait = @blocked[fiber]
           !wait.nil? && wait.over? && !wait.timed_out?
         end
@@ -81,14 +82,28 @@ module Upwell
           @waiter.interrupt
         end
 
+        # Ends the waits for an IO that is closed now. Safe likewise.
+        #
+        # @param io [IO]
+        # @param kinds [Array<Integer>] of Closing::ALL
+        # @return [void]
+        def cut_off(io, kinds)
+          return unless @polls.any? && !@waiter.copy?
+
+          @closed << [io, kinds]
+          @waiter.interrupt
+        end
+
         # @return [Boolean] whether {#interrupt} was asked for
         def interrupts?
           !@interrupts.empty?
         end
 
-        # @return [Array(Fiber, Exception), nil] the next of them
-        def next_interrupt
-          @interrupts.pop unless @interrupts.empty?
+        # @yieldparam fiber [Fiber]
+        # @yieldparam exception [Exception]
+        # @return [void]
+        def each_interrupt(&block)
+          take_each(@interrupts, &block)
         end
 
         # Waits until something has come, and ends the waits for it.
@@ -98,6 +113,7 @@ module Upwell
         def turn(limit)
           ready = Pure.blocking { @waiter.wait { whom_and_how_long(limit) } }
           @turns += 1
+          end_cut_off
           offer(ready) unless ready.all?(&:empty?)
           end_unblocked
           @timers.expire(Pure.now)
@@ -110,16 +126,30 @@ module Upwell
 
         private
 
+        # In this order: whoever shuts one down from here on tells of it.
+        def add_poll(wait)
+          @polls[wait] = true
+          wait.cut_off if wait.ios[1].any? { |io| shut?(io) }
+        end
+
+        # Of a socket that is shut down, and full, a poll does not tell.
+        def shut?(io)
+          Pure.blocking { io.wait_writable(0) } if io.is_a?(BasicSocket)
+          false
+        rescue IOError # not opened for writing
+          true
+        end
+
         def whom_and_how_long(limit)
           readers, writers, urgent = @polls.keys.map(&:ios).transpose.map { |lists| lists.flatten(1) }
           [readers || [], writers || [], timeout(limit), urgent || []]
         end
 
         def timeout(limit)
-          return 0 unless @unblocked.empty? && @interrupts.empty?
+          return 0 unless @unblocked.empty? && @interrupts.empty? && @closed.empty?
 
           deadline = @timers.next_deadline
-          [deadline && [deadline - Pure.now, 0].max, limit, LONGEST_WAIT].compact.min
+          [deadline && [deadline - Pure.now, 0].max, limit].compact.min
         end
 
         def offer(ready)
@@ -127,12 +157,27 @@ module Upwell
           @polls.each_key { |wait| wait.offer(sets) }
         end
 
+        def end_cut_off
+          take_each(@closed) { |io, kinds| @polls.each_key { |wait| wait.cut_off if wait.for?(io, kinds) } }
+        end
+
         def end_unblocked
-          until @unblocked.empty?
-            unblocked = @unblocked.pop
+          take_each(@unblocked) do |unblocked|
             wait = unblocked.is_a?(Fiber) ? @blocked[unblocked] : unblocked
             wait&.finish
           end
+        end
+
+        def take_each(queue, &block)
+          take_one(queue, &block) until queue.empty?
+        end
+
+        def take_one(queue)
+          taken = queue.pop
+          yield taken
+        rescue Exception # rubocop:disable Lint/RescueException -- another thread's, for example
+          queue << taken if taken
+          raise
         end
       end
     end

@@ -8,14 +8,20 @@ module Upwell
     class Scheduler
       # The fibers that wait, and those that go on after a turn of the events.
       class Fibers
-        # Raised into a fiber whose time is up.
-        Limit = Struct.new(:fiber, :exception, :deadline, :due) do
+        # What is to be raised into a fiber: when a time is up, or as another thread asks for it.
+        Raising = Struct.new(:fiber, :exception, :deadline, :due, :expired, :tried) do
           # @return [void]
           def expire
-            due << self
+            due << self unless expired
+            self.expired = true
+          end
+
+          # @return [Boolean] once: what makes the exception may raise another each time
+          def try_again?
+            !tried && (self.tried = true)
           end
         end
-        private_constant :Limit
+        private_constant :Raising
 
         # @return [Events]
         attr_reader :events
@@ -32,9 +38,15 @@ module Upwell
           @waits = {}.compare_by_identity
           @ready = [] # waits that have ended
           @batch = [] # those that have their turn
-          @due = [] # limits whose time is up
+          @due = [] # what is to be raised now, or as soon as it can be
           @count = 0
           @closed = false
+          @process = Process.pid
+        end
+
+        # @return [Boolean] whether this process is the child of a fork, and all this its parent's
+        def copy?
+          @process != Process.pid
         end
 
         # @return [Hash{Symbol => Integer}]
@@ -80,7 +92,7 @@ module Upwell
         # @param exception [Array] as for raise
         # @return [Object] what the block returns
         def limit(seconds, exception)
-          limit = Limit.new(Fiber.current, exception, Pure.now + seconds, @due)
+          limit = Raising.new(Fiber.current, exception, Pure.now + seconds, @due)
           @events.timers.add(limit)
           yield
         ensure
@@ -95,9 +107,9 @@ module Upwell
         # @return [void]
         def run
           @root.act do
-            while pending?
+            while goes_on?
               run_ready
-              turn if pending?
+              turn if goes_on?
             end
           end
         end
@@ -110,10 +122,10 @@ module Upwell
         def stop(exception, seconds)
           deadline = Pure.now + seconds
           @root.act do
-            @waits.keys.map(&:fiber).each { |fiber| raise_into(fiber, exception) }
-            while pending? && Pure.now < deadline
+            @waits.keys.map(&:fiber).each { |fiber| let_out(exception) { @root.raise_into(fiber, exception) if fiber.alive? } }
+            while goes_on? && Pure.now < deadline
               turn(deadline - Pure.now)
-              run_ready
+              let_out(exception) { run_ready }
             end
           end
         end
@@ -125,6 +137,11 @@ module Upwell
         end
 
         private
+
+        # A trap handler may have forked.
+        def goes_on?
+          !copy? && pending?
+        end
 
         def pending?
           @waits.any? || @root.pending? || @events.interrupts?
@@ -155,6 +172,7 @@ module Upwell
         end
 
         def give_way
+          raise Error, "this process was forked while this fiber was waiting: its parent waits on" if copy?
           return @root.go_on if @root.waits?
 
           @root.act do
@@ -163,42 +181,49 @@ module Upwell
           end
         end
 
+        # Where a fiber is another's, such as a task of the gem async, it may let out what is to end it.
+        def let_out(exception)
+          yield
+        rescue exception, FiberError
+          nil
+        end
+
         # Those that are ready now: what they make ready has its turn after the events'.
         def run_ready
+          return if copy?
+
           raise_due
-          raise_interrupts
           @root.run_starters
-          @batch.concat(@ready.shift(@ready.size))
-          while (wait = @batch.shift)
-            @root.transfer(wait.fiber) unless wait.left?
-          end
+          @batch.concat(@ready)
+          @ready.clear
+          run_first until @batch.empty?
           raise_due # in those that had to go on first
           @root.run_left
         end
 
+        # It is there until it has gone on, whatever is raised before.
+        def run_first
+          wait = @batch.first
+          @root.transfer(wait.fiber) unless wait.left?
+          @batch.shift if @batch.first.equal?(wait)
+        end
+
         def raise_due
-          again = []
-          while (limit = @due.shift)
-            next again << limit if @events.unblocked?(limit.fiber)
-
-            begin
-              @root.raise_into(limit.fiber, *limit.exception)
-            rescue FiberError
-              again << limit # it has resumed another: it is tried again when that has waited
-            end
-          end
-        ensure
-          @due.concat(again)
+          @events.each_interrupt { |fiber, exception| @due << Raising.new(fiber, [exception]) }
+          @due.size.times { raise_first unless @due.empty? }
         end
 
-        def raise_interrupts
-          while (fiber, exception = @events.next_interrupt)
-            raise_into(fiber, exception)
-          end
+        # What cannot be raised yet is tried again when others have gone on.
+        def raise_first
+          raising = @due.shift
+          @due << raising unless !raising.fiber.alive? || raised?(raising)
+        rescue Exception # rubocop:disable Lint/RescueException -- another thread's, for example
+          @due << raising if raising && !@root.gone_on? && raising.try_again?
+          raise
         end
 
-        def raise_into(fiber, exception)
-          @root.raise_into(fiber, exception) if fiber.alive?
+        def raised?(raising)
+          !@events.unblocked?(raising.fiber) && @root.raise_into(raising.fiber, *raising.exception)
         end
       end
     end

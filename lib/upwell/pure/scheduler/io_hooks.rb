@@ -56,13 +56,10 @@ module Upwell
         # @raise [IOError] when another fiber closes the IO
         def io_read(io, buffer, length, offset = 0)
           check_room(buffer, length, offset)
-          unless select_now([io])
-            return -Errno::EAGAIN::Errno if length.zero? && asked_by_read_nonblock?
+          return -Errno::EAGAIN::Errno if length.zero? && !select_now([io]) && asked_by_read_nonblock?
 
-            io_wait(io, IO::READABLE, nil)
-          end
           move(length) do |done|
-            io_wait(io, IO::READABLE, nil) if done.positive?
+            io_wait(io, IO::READABLE, nil) until select_now([io]) # or another fiber was faster
             read_some(io.to_io, buffer, offset + done)
           end
         end
@@ -95,7 +92,7 @@ module Upwell
 
         def wait_for_ios(ios, timeout)
           wait = fibers.wait(ios: ios, timeout: seconds(timeout))
-          raise IOError, "stream closed in another thread" if ios.flatten(1).any? { |io| io.to_io.closed? }
+          raise IOError, "stream closed in another thread" if wait.cut_off? || ios.flatten(1).any? { |io| io.to_io.closed? }
 
           wait.found
         end
@@ -108,6 +105,8 @@ module Upwell
           return IO.select(readables, writables, exceptables, 0) if RUBY_VERSION < "3.2" # which does not ask
 
           Pure.blocking { IO.select(readables, writables, exceptables, 0) }
+        rescue Errno::EBADF # closed as Ruby was looking
+          raise IOError, "stream closed in another thread"
         end
 
         def check_room(buffer, length, offset)

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "child_end"
+
 module Upwell
   module Pure
     class Scheduler
@@ -33,6 +35,7 @@ module Upwell
           yield
         ensure
           @waits = false
+          @running = nil
           @fiber = before
         end
 
@@ -58,18 +61,27 @@ module Upwell
           @starters << wait
           @running = fiber
           fiber.transfer
+        ensure
+          @starters.delete_at(@starters.rindex(wait) || @starters.size)
         end
 
         # @param exception [Array] as for raise
-        # @return [void]
-        # @raise [FiberError] on Ruby 3.1 when the fiber has resumed another, such as an enumerator's
+        # @return [Boolean] whether that could be done: on Ruby 3.1 it cannot when the fiber has resumed another, such as an enumerator's
         def raise_into(fiber, *exception)
-          raise(*exception) if fiber == Fiber.current
-
-          @waits = true
-          fiber.raise(*exception)
+          @running = nil
+          fiber == Fiber.current ? raise_here(fiber, exception) : raise_there(fiber, exception)
+          @running = nil
+          true
+        rescue FiberError
+          @running = nil
+          false
         ensure
           @waits = false
+        end
+
+        # @return [Boolean] whether the fiber that was raised into last has gone on
+        def gone_on?
+          !@running.nil?
         end
 
         # To be told of each fiber that is about to wait or ends. One that was left goes on early when it is raised into in its turn.
@@ -90,34 +102,48 @@ module Upwell
           @running = fiber
         end
 
-        # @return [void]
-        def run_starters
-          while (wait = @starters.pop)
-            transfer_to(wait.fiber) unless wait.left?
-          end
-        end
-
-        # A fiber that has been resumed otherwise meanwhile, or has resumed another, goes on without us.
+        # Each is there until it has gone on.
         #
         # @return [void]
+        def run_starters
+          transfer_to(@starters.last.fiber) until @starters.empty?
+        end
+
+        # @return [void]
         def run_left
-          while (fiber = @left.shift)
-            begin
-              transfer(fiber)
-            rescue FiberError
-              @waits = false
-            end
-          end
+          run_first_left until @left.empty?
         end
 
         private
 
+        # A fiber that has been resumed otherwise meanwhile, or has resumed another, goes on without us.
+        def run_first_left
+          fiber = @left.shift
+          transfer(fiber)
+        rescue FiberError
+          nil
+        rescue Exception # rubocop:disable Lint/RescueException -- another thread's, for example, perhaps before it has gone on
+          @left.unshift(fiber) if fiber
+          raise
+        end
+
         def transfer_to(fiber)
           @running = fiber
           @waits = true
-          fiber.transfer
+          ChildEnd.guard { fiber.transfer }
+        ensure
           @waits = false
           @running = nil
+        end
+
+        def raise_here(fiber, exception)
+          @running = fiber
+          raise(*exception)
+        end
+
+        def raise_there(fiber, exception)
+          @waits = true
+          ChildEnd.guard { fiber.raise(*exception) }
         end
       end
     end

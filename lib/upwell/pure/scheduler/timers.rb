@@ -39,7 +39,16 @@ module Upwell
         # @param now [Float]
         # @return [void]
         def expire(now)
-          @timers.shift.expire while @timers.any? && @timers.first.deadline <= now
+          expire_first while @timers.any? && @timers.first.deadline <= now
+        end
+
+        private
+
+        # It is there until it has expired, whatever is raised before.
+        def expire_first
+          timer = @timers.first
+          timer.expire
+          remove(timer)
         end
       end
     end

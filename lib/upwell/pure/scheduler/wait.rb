@@ -22,7 +22,7 @@ module Upwell
           @ended = ended
           @ios = ios
           @deadline = Pure.now + timeout if timeout
-          @over = @timed_out = @left = false
+          @over = @timed_out = @left = @cut_off = false
         end
 
         # @return [Boolean] what was waited for has come, or the time is up
@@ -50,12 +50,30 @@ module Upwell
           @ios.flatten(1).uniq.size
         end
 
+        # @param io [IO]
+        # @param kinds [Array<Integer>] places in {#ios}
+        # @return [Boolean]
+        def for?(io, kinds)
+          @ios.values_at(*kinds).any? { |ios| ios.any? { |other| other.equal?(io) } }
+        end
+
+        # Ends, as an IO was closed.
+        #
+        # @return [void]
+        def cut_off
+          @cut_off = true
+          finish
+        end
+
+        # @return [Boolean]
+        def cut_off?
+          @cut_off
+        end
+
         # @return [void]
         def finish
-          return if @over
-
-          @over = true
-          @ended << self
+          @ended << self unless @over
+          @over = true # and not before: something may be raised between
         end
 
         # @return [void]

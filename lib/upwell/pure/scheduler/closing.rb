@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require "socket"
+require "weakref"
+
+module Upwell
+  module Pure
+    # Described in scheduler.rb.
+    class Scheduler
+      # Is prepended to IO: fibers that wait for one that is closed get an IOError, whichever thread closes it.
+      module Closing
+        ALL = [0, 1, 2].freeze # of what is waited for: to read, to write, urgent data
+
+        MAIN = (Ractor.current if defined?(Ractor)) # schedulers, and what their fibers wait for, are its
+        private_constant :MAIN
+
+        @all = []
+
+        class << self
+          # @param events [Events] to be told as long as anybody refers to them: not every scheduler is closed
+          # @return [void]
+          def tell(events)
+            @all.delete_if { |other| !other.weakref_alive? }
+            @all << WeakRef.new(events)
+          end
+
+          # @param io [IO]
+          # @param kinds [Array<Integer>] of ALL
+          # @return [void]
+          def closed(io, kinds)
+            return unless MAIN.nil? || Ractor.current.equal?(MAIN)
+
+            @all.dup.each { |events| cut_off(events, io, kinds) }
+          end
+
+          private
+
+          def cut_off(events, io, kinds)
+            events.cut_off(io, kinds)
+          rescue WeakRef::RefError
+            nil # nobody waits in it
+          end
+        end
+
+        # @return [nil]
+        def close
+          super
+        ensure
+          Closing.closed(self, ALL)
+        end
+      end
+
+      # Is prepended to IO and BasicSocket. Who reads from a socket that is shut down finds its end; nobody would tell who writes.
+      module HalfClosing
+        # @return [nil]
+        def close_read
+          super
+          Closing.closed(self, [0, 2]) if closed? || !is_a?(BasicSocket)
+          nil
+        end
+
+        # @return [nil]
+        def close_write
+          super
+          Closing.closed(self, [1])
+          nil
+        end
+      end
+      private_constant :Closing, :HalfClosing
+
+      IO.prepend(Closing, HalfClosing)
+      BasicSocket.prepend(HalfClosing)
+    end
+  end
+end

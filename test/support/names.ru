@@ -1,0 +1,10 @@
+# frozen_string_literal: true
+
+require "net/http"
+
+# Asks this very server, on the port of the query, by a name that takes 0.2 seconds to be found.
+asks = lambda do |env|
+  [200, {}, [Net::HTTP.get(URI("http://asked.slow.test:#{env["QUERY_STRING"]}/asked"))]]
+end
+
+run ->(env) { env["PATH_INFO"] == "/asks" ? asks.call(env) : [200, {}, ["answered"]] }

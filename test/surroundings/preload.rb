@@ -1,0 +1,23 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "rbconfig"
+
+# The library that has calls fail, built once a run.
+module Preload
+  SOURCE = File.join(__dir__, "failing.c")
+  LIBRARY = File.expand_path("../../build/surroundings/failing.so", __dir__)
+
+  # @return [void]
+  def self.build
+    FileUtils.mkdir_p(File.dirname(LIBRARY))
+    compiler = RbConfig::CONFIG["CC"].split.first
+    system(compiler, "-std=c11", "-Wall", "-Wextra", "-O1", "-fPIC", "-shared", "-o", LIBRARY, SOURCE, "-ldl", exception: true)
+  end
+
+  # @param folder [String] where a file for each call that fails is put
+  # @return [Hash{String => String}]
+  def self.environment(folder)
+    { "LD_PRELOAD" => LIBRARY, "UPWELL_FAILING" => folder }
+  end
+end

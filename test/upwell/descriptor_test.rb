@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+require "io/nonblock"
+require_relative "../test_helper"
+
+class DescriptorTest < Minitest::Test
+  def setup
+    skip "is the extension's" unless defined?(Upwell::Descriptor.write)
+    @reader, @writer = IO.pipe
+  end
+
+  def teardown
+    [@reader, @writer].compact.each(&:close)
+  end
+
+  def test_writing
+    Upwell::Descriptor.write(@writer.fileno, "text")
+    assert_equal "text", @reader.readpartial(100)
+  end
+
+  # Another process has taken the room that there was.
+  def test_writing_without_room_does_not_wait
+    nil while @writer.write_nonblock("x" * 4096, exception: false).is_a?(Integer)
+    @writer.nonblock = false
+    Timeout.timeout(20) { assert_raises(Errno::EAGAIN) { Upwell::Descriptor.write(@writer.fileno, "text") } }
+  end
+
+  def test_writing_to_nobody
+    @reader.close
+    assert_raises(Errno::EPIPE) { Upwell::Descriptor.write(@writer.fileno, "text") }
+  end
+end

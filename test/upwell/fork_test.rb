@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require_relative "../surroundings/preload"
+
+# A fork that fails, or succeeds late.
+class ForkTest < Minitest::Test
+  LATE = Upwell::Server::Fork::PATIENCE * 2
+
+  # @param fork [Proc] called with the original, in place of what Ruby calls for a fork
+  def with_fork(fork)
+    original = Process.method(:_fork)
+    Process.define_singleton_method(:_fork) { fork.call(original) }
+    yield
+  ensure
+    Process.singleton_class.remove_method(:_fork)
+    Process.define_singleton_method(:_fork, original)
+  end
+
+  def status_of(&child)
+    Process.wait2(Upwell::Server::Fork.call(&child)).last.exitstatus
+  end
+
+  def compute(seconds)
+    finish = Upwell::Server::Clock.now + seconds
+    nil while Upwell::Server::Clock.now < finish
+  end
+
+  def test_the_status_is_the_childs
+    assert_equal 7, status_of { 7 }
+  end
+
+  REFUSED = <<~RUBY
+    require "upwell"
+    require "upwell/server/fork"
+    Thread.new { sleep(10) && exit!(1) }
+    Process.singleton_class.prepend(Module.new { def _fork = super }) if ARGV.first == "hook"
+    begin
+      p Upwell::Server::Fork.call { 0 }
+    rescue Errno::EAGAIN
+      p :refused
+    end
+  RUBY
+
+  def test_one_that_is_tried_again_and_again_is_refused
+    Preload.build
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "fork"), Errno::EAGAIN::Errno)
+      %w[plain hook].each do |way|
+        command = [RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-e", REFUSED, way]
+        assert_equal ":refused\n", IO.popen(Preload.environment(folder), command, &:read), way
+      end
+    end
+  end
+
+  # Libraries may take their time before and after it, in both processes.
+  def test_one_that_is_late_and_successful_concerns_neither_parent_nor_child
+    %i[sleep compute].repeated_permutation(2) do |in_parent, in_child|
+      with_fork(late(in_parent, in_child)) { assert_equal(7, status_of { sleep(0.01) && 7 }, [in_parent, in_child]) }
+    end
+    sleep(0.01)
+  end
+
+  def late(in_parent, in_child)
+    lambda do |original|
+      method(in_parent).call(LATE)
+      original.call.tap { |pid| method(pid.zero? ? in_child : in_parent).call(LATE) }
+    end
+  end
+
+  def test_no_thread_is_left
+    before = Thread.list.size
+    status_of { 0 }
+    assert_equal before, Thread.list.size
+  end
+end

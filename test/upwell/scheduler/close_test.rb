@@ -1,0 +1,510 @@
+# frozen_string_literal: true
+
+require "fcntl"
+require "io/nonblock"
+require "minitest/mock"
+require "objspace"
+require_relative "../../test_helper"
+require_relative "../../support/scheduling"
+
+# An IO that is closed while fibers wait for it, by whom and how ever.
+class SchedulerCloseTest < Minitest::Test
+  include Scheduling
+
+  MESSAGE = "stream closed in another thread"
+  WAITS = {
+    "getc" => :getc.to_proc,
+    "gets" => :gets.to_proc,
+    "read" => :read.to_proc,
+    "readpartial" => ->(io) { io.readpartial(10) },
+    "wait_readable" => :wait_readable.to_proc
+  }.freeze
+  SELECT_ASKED = "Ruby asks the scheduler for IO.select since 3.2, and tells since 4.0 only those that read or write"
+  ENOUGH = PATIENCE / 2
+  BIG = ("0123456789abcdef" * 65_536).freeze
+
+  def each_pair
+    [IO.pipe, UNIXSocket.pair].each { |reader, writer| yield reader, writer }
+  end
+
+  # On another thread than that of the fibers, as soon as one of them waits for an IO.
+  def on_thread(scheduler)
+    Thread.new do
+      Thread.pass until scheduler.stats[:operations].positive?
+      yield
+    end.value
+  end
+
+  def test_a_thread_closes_what_a_fiber_waits_for
+    on_every_backend do |scheduler, backend|
+      WAITS.each do |name, wait|
+        each_pair do |reader, _writer|
+          Fiber.schedule { assert_equal MESSAGE, closed_message { wait.call(reader) }, "#{backend}, #{name}" }
+          Fiber.schedule { on_thread(scheduler) { reader.close } }
+          scheduler.run
+          assert_predicate reader, :closed?
+        end
+      end
+    end
+  end
+
+  def test_a_thread_closes_what_a_fiber_writes
+    on_every_backend do |scheduler|
+      each_pair do |_reader, writer|
+        Fiber.schedule { assert_equal MESSAGE, closed_message { writer.write(BIG) } }
+        Fiber.schedule { on_thread(scheduler) { writer.close } }
+        scheduler.run
+      end
+    end
+  end
+
+  # The kernel says that such a socket is ready, and has a thread of its own block there.
+  def test_a_fiber_closes_what_another_has_just_begun_to_write
+    on_every_backend do |scheduler, backend|
+      near, _far = UNIXSocket.pair
+      near.close_read
+      Fiber.schedule { assert_equal MESSAGE, closed_message { near.write(BIG) }, backend }
+      scheduler.yield
+      Fiber.schedule { near.close }
+      scheduler.run
+    end
+  end
+
+  # The number of what was closed is free for the next.
+  def test_what_is_opened_next_is_read_by_nobody_else
+    on_every_backend do |scheduler|
+      each_pair do |reader, _writer|
+        Fiber.schedule { assert_equal MESSAGE, closed_message { reader.readpartial(10) } }
+        Fiber.schedule do
+          opened, writer = on_thread(scheduler) { reader.close || IO.pipe }
+          assert_equal "message", Timeout.timeout(ENOUGH) { writer.write("message") && opened.readpartial(10) }
+        end
+        scheduler.run
+      end
+    end
+  end
+
+  # Neither the loop's thread nor the kernel writes where Ruby had a buffer.
+  def test_what_comes_late_is_written_nowhere
+    on_every_backend do |scheduler|
+      20.times do
+        each_pair do |reader, writer|
+          Fiber.schedule { assert_equal MESSAGE, closed_message { reader.getc } }
+          scheduler.yield
+          pieces = Thread.new { close_and_write(reader, writer) }.value
+          scheduler.run
+          assert_equal ["." * 8192], pieces.uniq
+        end
+      end
+    end
+  end
+
+  # So whoever closes must not wait for the loop.
+  def test_the_thread_of_the_fibers_waits_for_the_one_that_closes
+    on_every_backend do |scheduler|
+      each_pair do |reader, _writer|
+        Fiber.schedule { assert_equal MESSAGE, closed_message { reader.gets } }
+        assert Thread.new { reader.close }.join(ENOUGH)
+        scheduler.run
+      end
+    end
+  end
+
+  def test_the_descriptor_is_closed_when_nobody_waits_any_more
+    on_every_backend do |scheduler, backend|
+      reader, writer = IO.pipe
+      number = reader.fileno
+      closed = 0
+      others = Array.new(2) { Thread.new { wait_in_another_thread(backend, reader) && closed += 1 } }
+      2.times { Fiber.schedule { closed_message { reader.gets } && closed += 1 } }
+      Thread.pass until others.all? { |thread| thread[:scheduler]&.stats&.fetch(:operations) == 1 }
+      Thread.new { reader.close }.join
+      scheduler.run
+      others.each { |thread| assert thread.join(ENOUGH) }
+      assert_equal 4, closed
+      assert_raises(Errno::EBADF) { IO.for_fd(number, autoclose: false).stat }
+      assert_raises(Errno::EPIPE) { writer.write("x") }
+    end
+  end
+
+  def test_a_thread_that_is_killed_as_it_closes_leaves_nothing_behind
+    on_every_backend do |scheduler|
+      scheduler.yield # which opens its loop
+      GC.start
+      before = descriptors
+      50.times do
+        reader, writer = IO.pipe
+        Fiber.schedule { assert_raises(IOError) { reader.gets } }
+        thread = Thread.new { reader.close }
+        Thread.pass
+        thread.kill.join
+        reader.close
+        writer.close
+        scheduler.run
+      end
+      assert_operator descriptors - before, :<, 25 # others may go by the collector
+    end
+  end
+
+  # Whoever closes waits for the loop of one, while the fibers of the other begin to wait.
+  def test_fibers_of_two_threads_begin_to_read_what_is_being_closed
+    skip "Ruby frees the buffer that the hook fills" if BACKENDS == ["select"]
+
+    BACKENDS.product(["x" * 10, BIG]).each do |backend, text|
+      50.times do
+        reader, writer = IO.pipe
+        threads = Array.new(2) { Thread.new { wait_in_another_thread(backend, reader) } }
+        Thread.new { writer.write(text) rescue nil } # rubocop:disable Style/RescueModifier
+        sleep(rand * 0.003)
+        reader.close
+        threads.each { |thread| assert thread.join(ENOUGH) }
+        writer.close
+      end
+    end
+  end
+
+  def test_one_of_several_is_closed
+    skip SELECT_ASKED unless RUBY_VERSION.between?("3.2", "4")
+
+    on_every_backend do |scheduler, backend|
+      [true, false].product([0, 1]) do |threaded, which|
+        readers = [IO.pipe, UNIXSocket.pair].map(&:first)
+        Fiber.schedule { assert_equal MESSAGE, closed_message { IO.select(readers) }, backend }
+        scheduler.yield
+        Fiber.schedule { threaded ? Thread.new { readers[which].close }.join : readers[which].close }
+        scheduler.run
+      end
+    end
+  end
+
+  # Something is ready by then that has the number of what was closed.
+  def test_one_of_several_is_another_file_when_they_are_looked_at
+    skip SELECT_ASKED unless RUBY_VERSION.between?("3.2", "4")
+
+    on_every_backend do |scheduler, backend|
+      readers = [IO.pipe, UNIXSocket.pair].map(&:first)
+      ready, writer = IO.pipe
+      writer.write("for another")
+      Fiber.schedule { assert_equal MESSAGE, closed_message { IO.select(readers, nil, nil, 0.05) }, backend }
+      scheduler.yield
+      number = readers.first.fileno
+      readers.first.close
+      heir = IO.for_fd(ready.fcntl(Fcntl::F_DUPFD, number))
+      scheduler.run
+      heir.close
+    end
+  end
+
+  # On Ruby 3.1 its fibers never go on.
+  def test_what_fibers_of_a_killed_thread_waited_for_is_closed
+    BACKENDS.product(%i[closed_first killed_first ended_first]).each do |backend, order|
+      GC.start
+      before = descriptors
+      20.times { close_and_kill(backend, order) }
+      await_collected { descriptors - before < 5 } # a conservative collector may find some
+    end
+  end
+
+  def test_a_child_that_is_forked_meanwhile_closes_it_too
+    BACKENDS.each { |backend| 10.times { assert_equal "closed", what_becomes_in_a_child(backend) } }
+  end
+
+  def test_one_half_of_a_process_is_closed
+    on_every_backend do |scheduler|
+      [true, false].each do |threaded|
+        %i[close_read close_write].each { |half| close_half(scheduler, half, threaded) }
+      end
+    end
+  end
+
+  # As when another thread closes it, and is done with it when what was closed is looked for.
+  def test_the_kernel_does_not_know_what_ruby_knows
+    skip "the extension asks for each by itself" unless BACKENDS.include?("select")
+
+    on_every_backend do |scheduler|
+      reader, writer = IO.pipe
+      Fiber.schedule { assert_equal "line\n", reader.gets }
+      Fiber.schedule { sleep(0.001) && writer.puts("line") }
+      select = IO.method(:select)
+      refusals = [Errno::EBADF]
+      IO.stub(:select, ->(*ios) { refusals.any? ? raise(refusals.shift) : select.call(*ios) }) { scheduler.run }
+    end
+  end
+
+  # It goes on until it finds the end of what it is given, which it does not read before it is closed.
+  def test_a_process_is_closed_that_was_written_to
+    on_every_backend do |scheduler|
+      gate, opener = IO.pipe
+      gate.nonblock = false
+      io = IO.popen("read line <&3; cat >/dev/null", "r+", 3 => gate)
+      Fiber.schedule { assert_includes [MESSAGE, "closed stream"], closed_message { io.write(BIG) } }
+      Fiber.schedule do
+        thread = Thread.new { io.close }
+        sleep(0.001) until io.closed?
+        opener.close
+        thread.join
+      end
+      scheduler.run
+    end
+  end
+
+  def test_the_only_half_is_closed
+    on_every_backend do |scheduler|
+      reader, = IO.pipe
+      _, writer = IO.pipe
+      Fiber.schedule { assert_equal MESSAGE, closed_message { reader.gets } }
+      Fiber.schedule { assert_equal MESSAGE, closed_message { writer.write(BIG) } }
+      Fiber.schedule { reader.close_read || writer.close_write }
+      scheduler.run
+      assert_equal [true, true], [reader, writer].map(&:closed?)
+    end
+  end
+
+  # The other half goes on.
+  def test_a_socket_is_shut_down
+    on_every_backend do |scheduler|
+      near, far = UNIXSocket.pair
+      Fiber.schedule { assert_includes ["", "not opened for reading"], closed_message { near.read } }
+      Fiber.schedule { assert_equal "line\n", far.gets }
+      Fiber.schedule do
+        on_thread(scheduler) { near.close_read }
+        near.puts("line")
+      end
+      scheduler.run
+      Fiber.schedule { assert_equal MESSAGE, closed_message { far.gets } }
+      Fiber.schedule { far.close_write || on_thread(scheduler) { far.close_read } }
+      scheduler.run
+      assert_predicate far, :closed?
+    end
+  end
+
+  # The other half goes on, and the kernel tells nobody.
+  def test_who_writes_to_a_socket_that_is_shut_down
+    on_every_backend do |scheduler|
+      near, far = UNIXSocket.pair
+      Fiber.schedule { assert_equal MESSAGE, closed_message { near.write(BIG) } }
+      Fiber.schedule { assert_equal "line\n", near.gets }
+      Fiber.schedule do
+        on_thread(scheduler) { near.close_write }
+        far.puts("line")
+      end
+      scheduler.run
+      refute_predicate near, :closed?
+    end
+  end
+
+  # A poll does not tell of it, as the socket is full.
+  def test_who_is_about_to_wait_for_a_socket_that_is_shut_down
+    skip "nothing comes between the try and the wait" unless BACKENDS.include?("select")
+
+    on_every_backend { |scheduler| write_to_what_is_shut_down(scheduler) }
+  end
+
+  # As where Ruby does not ask for what it writes, but for the waits.
+  def test_who_is_about_to_wait_for_a_socket_that_is_shut_down_and_that_ruby_writes
+    skip "nothing comes between the try and the wait" unless BACKENDS.include?("select")
+
+    on_every_backend do |scheduler|
+      scheduler.singleton_class.undef_method(:io_write) if scheduler.respond_to?(:io_write)
+      write_to_what_is_shut_down(scheduler)
+    end
+  end
+
+  # For the collector.
+  def test_what_was_written_is_not_held
+    skip "the extension does not know objects" unless BACKENDS.include?("select")
+
+    on_every_backend do |scheduler|
+      _reader, writer = IO.pipe
+      Fiber.schedule { writer.write("message") }
+      scheduler.run
+      assert(held_by(scheduler).none? { |object| object.equal?(writer) })
+    end
+  end
+
+  # The loop has not had its turn yet, and would hand over then what the fiber has asked of it.
+  def test_what_comes_after_the_end_of_what_has_not_begun
+    on_every_backend do |scheduler|
+      each_pair do |reader, writer|
+        heir = reader.dup
+        Fiber.schedule { assert_equal MESSAGE, closed_message { reader.readpartial(10) } }
+        Thread.new do
+          reader.close
+          writer.write("message")
+          writer.close
+        end.join
+        scheduler.run
+        assert_equal "message", heir.read
+      end
+    end
+  end
+
+  # The loop waits, and would read what is there when it is woken.
+  def test_what_comes_after_the_end_is_for_others
+    on_every_backend do |scheduler|
+      20.times do
+        reader, writer = IO.pipe
+        heir = reader.dup
+        Fiber.schedule { assert_equal MESSAGE, closed_message { reader.read } }
+        Thread.new do
+          Thread.pass until scheduler.stats[:operations].positive?
+          sleep(0.001) # for the loop to wait; should it not yet, all the same holds
+          reader.close
+          writer.write("message")
+          writer.close
+        end
+        scheduler.run
+        assert_equal "message", heir.read
+      end
+    end
+  end
+
+  def test_what_cannot_be_closed_by_half_is_waited_for
+    on_every_backend do |scheduler|
+      reader, writer = IO.pipe
+      Fiber.schedule { assert_equal "line\n", reader.gets }
+      Fiber.schedule do
+        assert_raises(IOError) { reader.close_write }
+        assert_raises(IOError) { writer.close_read }
+        writer.puts("line")
+      end
+      scheduler.run
+    end
+  end
+
+  # Modules that IO has among its ancestors are anybody's.
+  def test_another_object_that_is_closed_as_an_io
+    closing = IO.ancestors.first(2).find { |ancestor| ancestor.method_defined?(:close, false) } or return
+    other = Class.new { include closing }.new
+    on_every_backend do
+      Fiber.schedule { sleep(0.001) }
+      assert_raises(NoMethodError) { other.close }
+    end
+  end
+
+  private
+
+  def closed_message
+    Timeout.timeout(ENOUGH) { yield.to_s }
+  rescue IOError => e
+    e.message
+  end
+
+  # As far as it goes through arrays, hashes and objects of this library.
+  def held_by(holder, found = [])
+    ObjectSpace.reachable_objects_from(holder).each do |object|
+      next if found.any? { |other| other.equal?(object) }
+
+      found << object
+      held_by(object, found) if object.instance_of?(Array) || object.instance_of?(Hash) || object.class.name.start_with?("Upwell")
+    end
+    found
+  end
+
+  def write_to_what_is_shut_down(scheduler)
+    near, _far = UNIXSocket.pair
+    shut_down_before_wait(scheduler)
+    Fiber.schedule { assert_raises(IOError, Errno::EPIPE) { Timeout.timeout(ENOUGH) { near.write(BIG) } } }
+    scheduler.run
+  end
+
+  # By another thread, and without giving way.
+  def shut_down_before_wait(scheduler)
+    scheduler.define_singleton_method(:io_wait) do |io, *wanted|
+      thread = Thread.new { io.close_write }
+      Thread.pass while thread.alive?
+      super(io, *wanted)
+    end
+  end
+
+  def close_and_kill(backend, order)
+    reader, writer = IO.pipe
+    thread = Thread.new { wait_in_another_thread(backend, reader) }
+    Thread.pass until thread[:scheduler]&.stats&.fetch(:operations) == 1
+    reader.close if order == :closed_first
+    thread.kill
+    thread.join if order == :ended_first
+    reader.close
+    thread.join
+    writer.close
+  end
+
+  # Fills what was freed.
+  def close_and_write(reader, writer)
+    reader.close
+    pieces = Array.new(200) { "." * 8192 }
+    writer.write_nonblock("x" * 8192)
+    pieces
+  rescue Errno::EPIPE
+    pieces
+  end
+
+  def wait_in_another_thread(backend, reader)
+    Fiber.set_scheduler(scheduler = Thread.current[:scheduler] = Upwell::Scheduler.new(backend: backend))
+    message = nil
+    Fiber.schedule { message = closed_message { reader.gets } }
+    scheduler.run
+    message
+  end
+
+  def close_half(scheduler, half, threaded)
+    io = IO.popen("sleep 10", "r+")
+    Fiber.schedule { assert_equal MESSAGE, closed_message { half == :close_read ? io.gets : io.write(BIG) } }
+    scheduler.yield
+    Fiber.schedule { threaded ? Thread.new { io.public_send(half) }.join : io.public_send(half) }
+    scheduler.run
+  ensure
+    Process.kill(:KILL, io.pid)
+    io.close
+  end
+
+  # A fiber of another thread waits for an IO, which this one closes as a third one forks.
+  #
+  # @return [String] "closed" or "open": what it is there when the child has closed it too
+  def what_becomes_in_a_child(backend)
+    reader, writer = IO.pipe
+    thread = with_reader(backend, reader)
+    forks = Thread::Queue.new
+    said, says = IO.pipe
+    forker = Thread.new do
+      forks.pop
+      fork { exit!(says.write(after_closing(reader)).positive?) }
+    end
+    forks << true
+    reader.close
+    Process.wait(forker.value)
+    thread.join
+    says.close
+    said.read
+  ensure
+    [reader, writer, said, says].compact.each(&:close)
+  end
+
+  def with_reader(backend, reader)
+    waits = Thread::Queue.new
+    thread = Thread.new do
+      Fiber.set_scheduler(Upwell::Scheduler.new(backend: backend))
+      Fiber.schedule { assert_raises(IOError) { reader.read(1) } }
+      waits << true
+      Fiber.scheduler.run
+    end
+    waits.pop
+    Thread.pass until thread.stop?
+    thread
+  end
+
+  def after_closing(reader)
+    return "closed" if reader.closed?
+
+    number = reader.fileno
+    node = reader.stat.ino
+    reader.close
+    File.stat("/proc/self/fd/#{number}").ino == node ? "open" : "closed"
+  rescue Errno::ENOENT
+    "closed"
+  end
+
+  def descriptors
+    Dir.children("/proc/self/fd").size
+  end
+end

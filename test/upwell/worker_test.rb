@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require "upwell/server"
+
+# A worker as its supervisor sees it.
+class WorkerTest < Minitest::Test
+  PATIENCE = 10 # seconds
+
+  # A preloaded application may have reset what SIGPIPE does.
+  def in_supervisor
+    supervisor = fork do
+      trap("PIPE", "SYSTEM_DEFAULT")
+      exit!(Timeout.timeout(PATIENCE) { yield } ? 0 : 1)
+    end
+    status = Process.wait2(supervisor).last
+    assert_predicate status, :success?, status.to_s
+  end
+
+  def start(&block)
+    Upwell::Server::Worker.fork([], Upwell::Configuration.new, &block)
+  end
+
+  def test_one_that_has_just_died_is_retired_without_a_signal
+    in_supervisor do
+      worker = start { 0 }
+      worker.pipes.each(&:read) # its ends are closed
+      worker.retire(1)
+      !worker.draining?
+    end
+  end
+
+  def test_one_whose_supervisor_has_just_died_gives_its_signs_without_a_signal
+    in_supervisor do
+      worker = start do |voice, alive|
+        alive.read
+        Upwell::Server::Heartbeat.give(voice, 0.01).join
+        0
+      end
+      worker.pipes.each(&:close)
+      Process.wait2(worker.pid).last.success?
+    end
+  end
+end
