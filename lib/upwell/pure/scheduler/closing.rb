@@ -15,6 +15,7 @@ module Upwell
         private_constant :MAIN
 
         @all = []
+        @closing = {}.compare_by_identity # for whoever is about to close one: the IO
 
         class << self
           # @param events [Events] to be told as long as anybody refers to them: not every scheduler is closed
@@ -24,27 +25,52 @@ module Upwell
             @all << WeakRef.new(events)
           end
 
+          # Has the block close it when no other thread fills its buffer, which Ruby frees then.
+          #
+          # @param io [IO]
+          # @return [Object] what the block returns
+          def closing(io)
+            return yield unless main?
+
+            closer = Object.new
+            @closing[closer] = io
+            each_events { |events| Thread.pass while events.filling?(io) }
+            yield
+          ensure
+            @closing.delete(closer) if closer
+          end
+
+          # @param io [IO]
+          # @return [Boolean] whether its buffer must not be filled
+          def closing?(io)
+            @closing.value?(io)
+          end
+
           # @param io [IO]
           # @param kinds [Array<Integer>] of ALL
           # @return [void]
           def closed(io, kinds)
-            return unless MAIN.nil? || Ractor.current.equal?(MAIN)
-
-            @all.dup.each { |events| cut_off(events, io, kinds) }
+            each_events { |events| events.cut_off(io, kinds) } if main?
           end
 
           private
 
-          def cut_off(events, io, kinds)
-            events.cut_off(io, kinds)
-          rescue WeakRef::RefError
-            nil # nobody waits in it
+          def main?
+            MAIN.nil? || Ractor.current.equal?(MAIN)
+          end
+
+          def each_events
+            @all.dup.each do |events|
+              yield events
+            rescue WeakRef::RefError
+              nil # nobody waits in it
+            end
           end
         end
 
         # @return [nil]
         def close
-          super
+          Closing.closing(self) { super() }
         ensure
           Closing.closed(self, ALL)
         end
@@ -54,7 +80,7 @@ module Upwell
       module HalfClosing
         # @return [nil]
         def close_read
-          super
+          Closing.closing(self) { super() }
           Closing.closed(self, [0, 2]) if closed? || !is_a?(BasicSocket)
           nil
         end

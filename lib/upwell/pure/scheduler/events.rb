@@ -24,6 +24,7 @@ module Upwell
           @unblocked = Thread::Queue.new # waits; or fibers, whose wait was still to come
           @interrupts = Thread::Queue.new
           @closed = Thread::Queue.new # IOs, and which of those that wait for one are concerned
+          @filling = nil
           @turns = 0
           Closing.tell(self)
         end
@@ -36,6 +37,7 @@ module Upwell
         # @param wait [Wait]
         # @return [void]
         def add(wait)
+          @filling = nil # whoever did has left
           wait.ios ? add_poll(wait) : @blocked[wait.fiber] = wait
           @timers.add(wait) if wait.deadline
         end
@@ -94,6 +96,21 @@ module Upwell
           @waiter.interrupt
         end
 
+        # The current fiber is about to fill a buffer of Ruby's, and does so until it has left the hook for it, or a fiber of its thread waits.
+        #
+        # @param io [IO] that has the buffer
+        # @return [void]
+        def fill(io)
+          @filling = [io, Fiber.current, Thread.current]
+        end
+
+        # @param io [IO]
+        # @return [Boolean] whether a fiber fills its buffer and must have left first: not where this is the fiber's own thread
+        def filling?(io)
+          other, fiber, thread = @filling
+          other.equal?(io) && !@waiter.copy? && thread != Thread.current && thread.alive? && in_hook?(fiber)
+        end
+
         # @return [Boolean] whether {#interrupt} was asked for
         def interrupts?
           !@interrupts.empty?
@@ -125,6 +142,10 @@ module Upwell
         end
 
         private
+
+        def in_hook?(fiber)
+          fiber.backtrace_locations&.any? { |location| location.base_label == "io_read" }
+        end
 
         # In this order: whoever shuts one down from here on tells of it.
         def add_poll(wait)

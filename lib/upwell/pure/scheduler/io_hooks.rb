@@ -1,5 +1,11 @@
 # frozen_string_literal: true
 
+begin
+  require "io/nonblock"
+rescue LoadError
+  nil # as on Windows
+end
+
 module Upwell
   module Pure
     class Scheduler
@@ -7,7 +13,8 @@ module Upwell
       # does not, and for terminals and inherited pipes, which are not non-blocking: reading those would block the thread.
       module IOHooks
         KINDS = [IO::READABLE, IO::WRITABLE, IO::PRIORITY].freeze # in IO.select's order
-        private_constant :KINDS
+        CLOSED = "stream closed in another thread"
+        private_constant :KINDS, :CLOSED
 
         # The hook for IO#wait and whatever finds an IO not ready.
         #
@@ -92,7 +99,7 @@ module Upwell
 
         def wait_for_ios(ios, timeout)
           wait = fibers.wait(ios: ios, timeout: seconds(timeout))
-          raise IOError, "stream closed in another thread" if wait.cut_off? || ios.flatten(1).any? { |io| io.to_io.closed? }
+          raise IOError, CLOSED if wait.cut_off? || ios.flatten(1).any? { |io| io.to_io.closed? }
 
           wait.found
         end
@@ -106,7 +113,7 @@ module Upwell
 
           Pure.blocking { IO.select(readables, writables, exceptables, 0) }
         rescue Errno::EBADF # closed as Ruby was looking
-          raise IOError, "stream closed in another thread"
+          raise IOError, CLOSED
         end
 
         def check_room(buffer, length, offset)
@@ -133,16 +140,37 @@ module Upwell
         end
 
         def read_some(io, buffer, offset)
-          bytes = Pure.blocking { io.sysread(buffer.size - offset) }
-          buffer.set_string(bytes, offset)
-          bytes.bytesize
+          fibers.events.fill(nil) # whoever did has left
+          bytes = Pure.blocking { take(io, buffer.size - offset) }
+          fill(buffer, bytes, offset, io)
         rescue EOFError
           0
-        rescue Errno::EAGAIN # another process was faster
+        rescue Errno::EAGAIN # another thread or process was faster
           io_wait(io, IO::READABLE, nil)
           retry
         rescue SystemCallError => e
           -e.errno
+        end
+
+        # Where it must not be made non-blocking, as others have it too, it may block when those are faster.
+        def take(io, size)
+          io.respond_to?(:nonblock?) && io.nonblock? ? io.read_nonblock(size) : io.sysread(size)
+        end
+
+        # Not when the IO has been closed meanwhile, or is about to be: then the buffer may be freed at any time.
+        def fill(buffer, bytes, offset, io)
+          fibers.events.fill(io)
+          raise IOError, CLOSED if Closing.closing?(io) || !readable?(io)
+
+          buffer.set_string(bytes, offset)
+          bytes.bytesize
+        end
+
+        def readable?(io)
+          io.read(0)
+          true
+        rescue IOError
+          false
         end
 
         def write_some(io, buffer, *place)
