@@ -68,6 +68,10 @@ class ForkTest < Minitest::Test
     end
   end
 
+  def test_a_mistake_of_a_library_is_not_taken_for_a_lack_of_processes
+    with_fork(->(_) { Mutex.new.unlock }) { assert_raises(ThreadError) { status_of { 0 } } }
+  end
+
   def test_no_thread_is_left
     before = Thread.list.size
     status_of { 0 }

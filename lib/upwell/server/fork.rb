@@ -35,15 +35,19 @@ module Upwell
       private_class_method :end_child
 
       def self.interrupted_when_refused
-        forker = Thread.current
-        watch = Thread.new { loop { sleep(PATIENCE) && refused?(forker) && forker.raise(Refused) } }
+        watcher = watch(Thread.current)
         yield
-      rescue ThreadError # they are counted as processes are
-        raise Errno::EAGAIN
       ensure
-        watch&.kill&.join
+        watcher&.kill&.join
       end
       private_class_method :interrupted_when_refused
+
+      def self.watch(forker)
+        Thread.new { loop { sleep(PATIENCE) && refused?(forker) && forker.raise(Refused) } }
+      rescue ThreadError # they are counted as processes are
+        raise Errno::EAGAIN
+      end
+      private_class_method :watch
 
       def self.refused?(forker)
         forker.stop? && FRAMES.include?(forker.backtrace_locations(0, 1)&.first&.base_label)
