@@ -13,6 +13,12 @@ module Upwell
     # What the system has none of now, and may have later.
     LACKS = [Errno::EMFILE, Errno::ENFILE, Errno::EAGAIN, Errno::ENOMEM, ThreadError].freeze
 
+    # @param error [Exception, nil]
+    # @return [Boolean] whether it tells of one of these
+    def self.lack?(error)
+      LACKS.any? { |kind| error.is_a?(kind) }
+    end
+
     # @param error [SystemCallError, ThreadError]
     # @return [String]
     def self.of(error)

@@ -57,10 +57,11 @@ module Upwell
 
     # Serves until {#drain} or {#stop}.
     #
+    # @yield once it has the threads that it takes
     # @return [Boolean] whether everything in flight was finished
-    def run
+    def run(&ready)
       FileSize.survive
-      @configuration.threads.zero? ? run_on_this_thread : run_on_threads
+      @configuration.threads.zero? ? run_on_this_thread(&ready) : run_on_threads(&ready)
     end
 
     # Accepts no more, and ends when every request in flight was answered. May be called in a trap handler.
@@ -125,6 +126,7 @@ module Upwell
     def run_on_this_thread
       watchdog = Watchdog.new(@reactor, Thread.current, @configuration.stuck_timeout)
       watcher = Thread.new { watchdog.run }.tap { |thread| thread.name = "upwell watchdog" }
+      yield if block_given?
       @reactor.run
     ensure
       watcher&.kill
@@ -134,6 +136,7 @@ module Upwell
       threads = Array.new(@configuration.threads) { |index| start_thread(index) { |thread| threads[index] = thread } }
       watchdog = ThreadsWatchdog.new(@reactor, threads.size, @configuration.stuck_timeout)
       watcher = Thread.new { watchdog.run }.tap { |thread| thread.name = "upwell watchdog" }
+      yield if block_given?
       finished = @reactor.run
       @ended = true
       finished ? join(threads) : threads.each(&:kill)

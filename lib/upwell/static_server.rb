@@ -56,9 +56,11 @@ module Upwell
     # Serves until {#drain} or {#stop}. The calling thread only waits: Ruby 3.1 sees no signals while each of several threads is in the kernel
     # out of its sight.
     #
+    # @yield once it has the threads that it takes
     # @return [Boolean] whether everything in flight was finished
     def run
       threads = @reactors.map { |reactor| Thread.new { run_reactor(reactor) } }
+      yield if block_given?
       threads.map(&:value).all?
     ensure
       tell_lost_lines

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require_relative "../surroundings/preload"
 
 # What supervisor and workers show of themselves, and what becomes of a worker that hangs.
 class SupervisionTest < Minitest::Test
@@ -147,6 +148,53 @@ class SupervisionTest < Minitest::Test
     assert_predicate server.stop, :success?
   end
 
+  # For want of a descriptor, where the application lets that out.
+  LACKING = <<~RUBY
+    greedy = File.join(__dir__, "greedy")
+    held = []
+    at_exit { held.clear }
+    held << File.open(File::NULL) while File.exist?(greedy)
+    run ->(_) { [200, {}, [Process.pid.to_s]] }
+  RUBY
+
+  def test_a_restart_waits_for_the_descriptors_of_an_application
+    Dir.mktmpdir do |folder|
+      app, greedy = %w[config.ru greedy].map { |name| File.join(folder, name) }
+      File.write(app, LACKING)
+      ServerProcess.open("-w", "1", app: app) { |server| restart_greedily(server, greedy) }
+    end
+  end
+
+  # It finds threads for booting, and none for serving.
+  FRUGAL = <<~RUBY
+    folder = ENV.fetch("UPWELL_FAILING")
+    File.write(File.join(folder, "pthread_create"), Errno::EAGAIN::Errno) if File.exist?(File.join(folder, "frugal"))
+    run ->(_) { [200, {}, [Process.pid.to_s]] }
+  RUBY
+
+  def test_a_restart_waits_for_the_threads_of_a_server
+    Preload.build
+    %w[fibers threads:2].each do |mode|
+      Dir.mktmpdir do |folder|
+        app, *files = %w[config.ru frugal pthread_create].map { |name| File.join(folder, name) }
+        File.write(app, FRUGAL)
+        options = { app: app, environment: Preload.environment(folder) }
+        ServerProcess.open("-w", "1", "--mode", mode, **options) { |server| restart_frugally(server, files) }
+      end
+    end
+  end
+
+  def restart_frugally(server, files)
+    old = server.workers.first
+    File.write(files.first, "")
+    server.signal("USR1")
+    Timeout.timeout(PATIENCE) { server.await(/worker 0 is not replaced yet: it lacked what its message above tells; tried again/) }
+    assert_equal old, RawClient.get(server.port, "/").body.to_i
+    files.each { |file| File.unlink(file) }
+    Timeout.timeout(PATIENCE) { server.await(/worker 0 was replaced \(#{old} by/) }
+    assert_predicate server.stop, :success?
+  end
+
   def limit(server, descriptors)
     assert system("prlimit", "--pid", server.pid.to_s, "--nofile=#{descriptors}")
   end
@@ -270,7 +318,10 @@ class SupervisionTest < Minitest::Test
   FORKING = <<~RUBY
     Process.singleton_class.prepend(Module.new do
       def _fork
-        super.tap { |pid| raise("a mistake around a fork") if File.exist?(path = File.join(__dir__, "broken")) && File.read(path) == (pid.zero? ? "child" : "parent") }
+        pid = super
+        path = File.join(__dir__, "broken")
+        raise("a mistake around a fork") if File.exist?(path) && File.read(path) == (pid.zero? ? "child" : "parent")
+        pid
       end
     end)
     run ->(_) { [200, {}, [Process.pid.to_s]] }

@@ -30,11 +30,40 @@ class WorkerTest < Minitest::Test
     end
   end
 
+  # Serves, and is told to end before it could say so.
+  class EndingServer
+    def initialize(*, **)
+      @drained = Thread::Queue.new
+    end
+
+    def backend = "poll"
+    def in_flight = 0
+    def drain(**) = @drained << true
+
+    def run
+      Process.kill("TERM", Process.pid)
+      @drained.pop
+      yield.join
+      true
+    end
+  end
+
+  def test_one_that_is_told_to_end_just_before_it_is_ready_says_so
+    configuration = Upwell::Configuration.new
+    slot = Struct.new(:index, :listeners).new(0, [])
+    process = Upwell::Server::WorkerProcess.new(slot, configuration, Upwell::Server::LogFile.new(nil), EndingServer, -> {})
+    worker = Upwell::Server::Worker.fork([], configuration) { |voice, alive| process.run(voice, alive) }
+    Timeout.timeout(PATIENCE) { worker.awaited.wait_readable && worker.check(0) until worker.draining? }
+    assert_equal "poll", worker.backend
+  ensure
+    worker&.kill
+  end
+
   def test_one_whose_supervisor_has_just_died_gives_its_signs_without_a_signal
     in_supervisor do
       worker = start do |voice, alive|
         alive.read
-        Upwell::Server::Heartbeat.give(voice, 0.01).join
+        Upwell::Server::Heartbeat.give(voice, 0.01) { nil }.join
         0
       end
       worker.pipes.each(&:close)

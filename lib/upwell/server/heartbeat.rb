@@ -20,17 +20,19 @@ module Upwell
       #
       # @param stream [UNIXSocket]
       # @param seconds [Float] from sign to sign
+      # @yield before the first
       # @return [Thread]
       def self.give(stream, seconds)
         Thread.new do
           Thread.current.name = "upwell alive"
+          yield
           sleep(seconds) while tell(stream, SIGN)
         end
       end
 
-      # Waits for nobody: where there is no room the supervisor does not run, and needs no sign.
+      # Waits for nobody: where there is no room the other process does not run, and needs no sign.
       #
-      # @param stream [UNIXSocket]
+      # @param stream [UNIXSocket] of supervisor or worker
       # @param text [String]
       # @return [Boolean] whether somebody listens; if not, what SIGPIPE does is for the application to say
       def self.tell(stream, text)

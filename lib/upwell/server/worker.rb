@@ -3,6 +3,7 @@
 require "socket"
 require_relative "clock"
 require_relative "fork"
+require_relative "heartbeat"
 
 module Upwell
   class Server
@@ -75,7 +76,7 @@ module Upwell
         @born = Clock.now
         @deadline = @born + configuration.boot_timeout
         @draining = false
-        tell(START)
+        Heartbeat.tell(@alive, START)
       end
 
       # Hears whether it is ready and lives, and kills it when it is late.
@@ -108,7 +109,7 @@ module Upwell
       def retire(seconds)
         return if draining?
 
-        await_end(seconds) if tell(RETIRE)
+        await_end(seconds) if Heartbeat.tell(@alive, RETIRE)
       end
 
       # Has it finish its requests, refuse who comes, and end.
@@ -170,14 +171,6 @@ module Upwell
       end
 
       private
-
-      # @return [Boolean] false when it has ended; what SIGPIPE does is for the application to say
-      def tell(byte)
-        @alive.send(byte, Socket::MSG_NOSIGNAL | Socket::MSG_DONTWAIT)
-        true
-      rescue Errno::EPIPE, Errno::ECONNRESET
-        false
-      end
 
       def wait(flags = 0)
         Process.wait2(pid, flags)&.last

@@ -18,13 +18,13 @@ module Upwell
       # @return [Integer] the exit status
       def run(voice, alive)
         boot(alive)
-        Heartbeat.tell(voice, "#{@server.backend}\n")
-        @voice = voice
-        Heartbeat.give(voice, Heartbeat.interval(@configuration.worker_timeout))
-        @server.run ? 0 : 1
+        @server.run { Heartbeat.give(voice, Heartbeat.interval(@configuration.worker_timeout)) { say_ready(voice) } } ? 0 : 1
       rescue ConfigurationError, BackendError => e
         Log.tell e.message
-        1
+        Reason.lack?(e.cause) ? Worker::LATER_STATUS : 1
+      rescue *Reason::LACKS => e
+        ErrorLog.report(e, nil)
+        Worker::LATER_STATUS
       end
 
       private
@@ -36,9 +36,13 @@ module Upwell
         watch(alive)
         @configuration.after_fork_hooks.each { |hook| hook.call(@slot.index) }
         @server = @server_class.new(@load_app.call, @configuration, listeners: @slot.listeners)
-      rescue *Reason::LACKS => e
-        ErrorLog.report(e, nil)
-        exit(Worker::LATER_STATUS)
+      end
+
+      # It may have been told to end meanwhile.
+      def say_ready(voice)
+        Heartbeat.tell(voice, "#{@server.backend}\n")
+        @voice = voice
+        Heartbeat.tell(voice, Heartbeat::LEAVING) if @draining
       end
 
       def trap_signals
