@@ -105,12 +105,18 @@ class ClusterTest < Minitest::Test
     end
   end
 
+  # @return [Array(Integer, Thread)] the old worker, which drains, and the answer that it still owes
+  def restart_while_held(server, app)
+    old = server.workers.first
+    held = hold(server, app)
+    server.signal("USR1")
+    server.await(/worker 0: finishing the request in flight/)
+    [old, held]
+  end
+
   def test_a_phased_restart_lets_a_request_in_flight_finish
     cluster("-w", "1") do |server, app|
-      old = server.workers.first
-      held = hold(server, app)
-      server.signal("USR1")
-      Thread.pass until server.workers.size == 2
+      old, held = restart_while_held(server, app)
       app.release
       assert_equal "first #{old}", held.value
       server.await(/worker 0 was replaced \(#{old} by (\d+)\)/)
@@ -121,11 +127,8 @@ class ClusterTest < Minitest::Test
   # The old worker accepts nobody any more, and its client may stay for long.
   def test_a_successor_that_dies_while_the_old_worker_drains_is_replaced_at_once
     cluster("-w", "1") do |server, app|
-      old = server.workers.first
-      held = hold(server, app)
       app.boot('VERSION = "second"')
-      server.signal("USR1")
-      server.await(/worker 0: finishing the request in flight/)
+      old, held = restart_while_held(server, app)
       Process.kill("KILL", (server.workers - [old]).first)
       server.await(/worker 0 \(\d+\) died: .*SIGKILL.*another is started in/)
       successor = get(server)[/\Asecond (\d+)/, 1]
@@ -138,10 +141,7 @@ class ClusterTest < Minitest::Test
 
   def test_a_successor_that_dies_again_and_again_is_started_until_it_works
     cluster("-w", "1") do |server, app|
-      old = server.workers.first
-      held = hold(server, app)
-      server.signal("USR1")
-      server.await(/worker 0: finishing the request in flight/)
+      old, held = restart_while_held(server, app)
       app.boot("raise 'not today'")
       Process.kill("KILL", (server.workers - [old]).first)
       2.times { server.await(/worker 0 \(\d+\) died: .*exit 1; another is started in/) }

@@ -22,10 +22,6 @@ require "timeout"
 module Operations
   # One of them.
   Operation = Struct.new(:library, :what, :blocks, :prepare, :work) do
-    def name
-      "#{library}: #{what}"
-    end
-
     # A gem with its version, or what is Ruby's own.
     def title
       version = Gem.loaded_specs[library]&.version

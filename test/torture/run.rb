@@ -160,10 +160,8 @@ module Torture
     end
 
     def summary
-      format("%.0f s, %d rounds, %s, %s, %d descriptors", now - @start, @rounds, @outcomes.map do |outcome, count|
-        "#{count} #{outcome}"
-      end.join(", "),
-             @memory, descriptors)
+      outcomes = @outcomes.map { |outcome, count| "#{count} #{outcome}" }.join(", ")
+      format("%.0f s, %d rounds, %s, %s, %d descriptors", now - @start, @rounds, outcomes, @memory, descriptors)
     end
 
     # But for the loops', which are kept for later.

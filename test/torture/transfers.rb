@@ -17,11 +17,11 @@ module Torture
     end
 
     # From one end to the other.
-    def transfer(reader, writer, size = some_size)
+    def transfer(reader, writer, size = some_size, finish: :close)
       mark = new_mark
       beside do |dice|
         write_marked(writer, mark, size, dice)
-        writer.close
+        writer.public_send(finish)
       end
       check(read_marked(reader, mark, size) == size, "length")
     end

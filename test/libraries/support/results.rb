@@ -16,13 +16,13 @@ module Results
   def self.write
     before, rest = File.read(PAGE).split(HEADING, 2)
     after = rest.to_s[/^## .*/m]
-    File.write(PAGE, [before.chomp, table.chomp, after].compact.join("\n"))
+    File.write(PAGE, [before, table, after].compact.map { |part| "#{part.strip}\n" }.join("\n"))
   end
 
   def self.table
     rows = @rows.map { |titles, cells| [*titles, *cells.values_at(*BACKENDS.keys)] }
     lines = [["library", "what", *BACKENDS.values], ["---"] * (BACKENDS.size + 2), *rows]
-    "#{HEADING}\n#{lines.map { |cells| "| #{cells.map { |cell| mark(cell) }.join(" | ")} |\n" }.join}\n"
+    "#{HEADING}\n#{lines.map { |cells| "| #{cells.map { |cell| mark(cell) }.join(" | ")} |\n" }.join}"
   end
   private_class_method :table
 

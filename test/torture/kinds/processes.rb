@@ -8,13 +8,7 @@ module Torture
     module Processes
       def popen
         cat = own(IO.popen(["cat"], "r+b"))
-        size = some_size
-        mark = new_mark
-        beside do |dice|
-          write_marked(cat, mark, size, dice)
-          cat.close_write
-        end
-        check(read_marked(cat, mark, size) == size, "length")
+        transfer(cat, cat, finish: :close_write)
       end
 
       def spawn_and_wait

@@ -102,13 +102,7 @@ module Torture
       def converse(server)
         beside { echo(own(server.accept)) }
         client = own(yield)
-        mark = new_mark
-        size = some_size
-        beside do |dice|
-          write_marked(client, mark, size, dice)
-          client.close_write
-        end
-        check(read_marked(client, mark, size) == size, "length")
+        transfer(client, client, finish: :close_write)
       end
 
       def echo(client)
