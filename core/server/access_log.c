@@ -1,6 +1,7 @@
 #include "server/access_log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +102,7 @@ static size_t take_batch(struct uw_access_log *log, size_t bytes_max)
     return length;
 }
 
-/* A pipe that polls as writable takes a whole line without blocking. */
+/* A pipe that polls as writable takes a whole line without blocking, unless another process writes, too. */
 static bool await_room(struct uw_access_log *log)
 {
     struct pollfd poll_fd = {log->fd, POLLOUT, 0};
@@ -112,13 +113,20 @@ static bool await_room(struct uw_access_log *log)
     return !log->stuck;
 }
 
+/* Once the log is given up, its descriptor is somebody else's. */
+static bool may_write(struct uw_access_log *log)
+{
+    log->stuck = log->stuck || atomic_load(&log->left);
+    return !log->stuck && (log->regular || await_room(log));
+}
+
 /* Returns how much of it the file took. */
 static size_t write_all(struct uw_access_log *log, const char *bytes, size_t length)
 {
     size_t written = 0;
 
     while (written < length) {
-        ssize_t done = log->regular || await_room(log) ? write(log->fd, bytes + written, length - written) : -1;
+        ssize_t done = may_write(log) ? write(log->fd, bytes + written, length - written) : -1;
 
         if (done < 0 && !log->stuck && (errno == EINTR || errno == EAGAIN))
             continue;
@@ -167,14 +175,40 @@ static void write_batch(struct uw_access_log *log, size_t length)
                                   memory_order_relaxed);
 }
 
+static bool is_regular(int fd)
+{
+    struct stat file;
+
+    return fstat(fd, &file) == 0 && S_ISREG(file.st_mode);
+}
+
+/* Another file may have taken its place. */
 static void write_batches(struct uw_access_log *log)
 {
-    size_t bytes_max = log->regular ? UW_ACCESS_LOG_BATCH_BYTES : UW_ACCESS_LINE_BYTES_MAX, length;
+    size_t bytes_max, length;
 
+    log->regular = is_regular(log->fd);
+    bytes_max = log->regular ? UW_ACCESS_LOG_BATCH_BYTES : UW_ACCESS_LINE_BYTES_MAX;
     while ((length = take_batch(log, bytes_max)) > 0) {
         write_batch(log, length);
         atomic_fetch_add_explicit(&log->written, length, memory_order_release);
     }
+}
+
+static void end(struct uw_access_log *log)
+{
+    if (log->wake_fd >= 0)
+        close(log->wake_fd);
+    free(log->ring);
+    free(log->batch);
+    free(log);
+}
+
+/* For the thread and for who closes the log: the one who comes last ends it. */
+static void leave(struct uw_access_log *log)
+{
+    if (atomic_exchange(&log->left, true))
+        end(log);
 }
 
 static void *run(void *argument)
@@ -189,45 +223,93 @@ static void *run(void *argument)
         write_batches(log);
     }
     write_batches(log);
+    leave(log);
     return NULL;
 }
 
-static void release(struct uw_access_log *log)
+static struct uw_access_log *new_log(int fd, enum uw_access_format format)
 {
-    if (log->wake_fd >= 0)
-        close(log->wake_fd);
-    free(log->ring);
-    free(log->batch);
-}
+    struct uw_access_log *log = calloc(1, sizeof *log);
 
-int uw_access_log_open(struct uw_access_log *log, int fd, enum uw_access_format format)
-{
-    struct stat status;
-    int error;
-
-    if (fstat(fd, &status))
-        return -errno;
-    memset(log, 0, sizeof *log);
+    if (!log)
+        return NULL;
     log->format = format;
     log->fd = fd;
-    log->regular = S_ISREG(status.st_mode);
     log->ring = malloc(UW_ACCESS_LOG_BYTES);
     log->batch = malloc(UW_ACCESS_LOG_BATCH_BYTES);
     log->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return log;
+}
+
+static int start(struct uw_access_log *log)
+{
+    if (!log->ring || !log->batch)
+        return -ENOMEM;
     if (log->wake_fd < 0)
-        error = -errno;
-    else
-        error = log->ring && log->batch ? uw_thread_start(&log->thread, run, log) : -ENOMEM;
+        return -errno;
+    return uw_thread_start(&log->thread, run, log);
+}
+
+int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format format)
+{
+    int error;
+
+    if (fcntl(fd, F_GETFD) < 0)
+        return -errno;
+    *log = new_log(fd, format);
+    if (!*log)
+        return -ENOMEM;
+    error = start(*log);
     if (error)
-        release(log);
+        end(*log);
     return error;
+}
+
+/* Returns whether it has ended. */
+static bool join_within(pthread_t thread, int milliseconds)
+{
+    struct timespec deadline = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += milliseconds / 1000;
+    return pthread_timedjoin_np(thread, NULL, &deadline) == 0;
+}
+
+/* What polls as writable may have a write wait all the same, and for ever: a terminal with too little room, or a pipe
+ * whose room another has taken. */
+static void end_thread(struct uw_access_log *log)
+{
+    uint64_t written;
+
+    if (is_regular(log->fd)) {
+        pthread_join(log->thread, NULL);
+        return;
+    }
+    do {
+        written = atomic_load(&log->written);
+        if (join_within(log->thread, UW_ACCESS_LOG_STUCK_MS))
+            return;
+    } while (atomic_load(&log->written) != written);
+    pthread_detach(log->thread);
+}
+
+static uint64_t count_left(const struct uw_access_log *log)
+{
+    uint64_t lines = 0;
+
+    for (uint64_t at = atomic_load(&log->written); at < atomic_load(&log->added); at++)
+        lines += log->ring[at % UW_ACCESS_LOG_BYTES] == '\n';
+    return lines;
 }
 
 uint64_t uw_access_log_close(struct uw_access_log *log)
 {
+    uint64_t lost;
+
     atomic_store(&log->closing, true);
     wake(log);
-    pthread_join(log->thread, NULL);
-    release(log);
-    return atomic_load(&log->lost);
+    end_thread(log);
+    lost = atomic_load(&log->lost) + count_left(log);
+    leave(log);
+    return lost;
 }

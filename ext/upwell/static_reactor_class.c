@@ -13,7 +13,7 @@ struct static_reactor {
     struct uw_server_settings settings;
     struct uw_static files;
     struct rb_uw_static_settings files_settings;
-    struct uw_access_log log;
+    struct uw_access_log *log;
     enum uw_access_format log_format;
     uint64_t log_lines_lost;
     struct rb_uw_control control;
@@ -168,7 +168,7 @@ static void open_log(struct static_reactor *reactor)
     reactor->logs = true;
     reactor->files_settings.core.answered = log_answer;
     reactor->files_settings.core.refused = log_refusal;
-    reactor->files_settings.core.answered_context = &reactor->log;
+    reactor->files_settings.core.answered_context = reactor->log;
 }
 
 static void open_files(struct static_reactor *reactor)
@@ -239,6 +239,30 @@ static VALUE open_and_serve(VALUE self)
     return Qnil;
 }
 
+static void *close_log(void *argument)
+{
+    struct static_reactor *reactor = argument;
+
+    reactor->log_lines_lost = uw_access_log_close(reactor->log);
+    reactor->logs = false;
+    return NULL;
+}
+
+/* Signals are to be obeyed while it waits for a reader. */
+static VALUE close_log_without_lock(VALUE self)
+{
+    rb_nogvl(close_log, get(self), NULL, NULL, 0);
+    return Qnil;
+}
+
+/* Something may have been raised before it had begun. */
+static VALUE close_log_at_all(VALUE self)
+{
+    if (get(self)->logs)
+        close_log(get(self));
+    return Qnil;
+}
+
 static VALUE close_all(VALUE self)
 {
     struct static_reactor *reactor = get(self);
@@ -255,9 +279,9 @@ static VALUE close_all(VALUE self)
     }
     if (reactor->has_files)
         uw_static_close(&reactor->files);
+    reactor->has_files = false;
     if (reactor->logs)
-        reactor->log_lines_lost = uw_access_log_close(&reactor->log);
-    reactor->has_files = reactor->logs = false;
+        rb_ensure(close_log_without_lock, self, close_log_at_all, self);
     return Qnil;
 }
 
