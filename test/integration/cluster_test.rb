@@ -268,6 +268,37 @@ class ClusterTest < Minitest::Test
     end
   end
 
+  def test_a_worker_that_makes_a_daemon_of_itself_leaves_nobody_behind
+    HeldApp.open do |app|
+      config = app.file("upwell.rb")
+      File.write(config, "after_fork { Process.daemon(true, true); File.write(#{app.file("daemon_").inspect} + Process.pid.to_s, '') }\n")
+      command = ServerProcess.command("-w", "2", "-b", "127.0.0.1", "-p", "0", "-C", config, app.path)
+      output, status = within { Open3.capture2e(*command) } # until the daemons, too, have closed their output
+      assert_match(/worker \d forked while it started/, output)
+      assert_equal 1, status.exitstatus
+    ensure
+      Dir.glob(app.file("daemon_*")) { |path| end_process(path[/\d+\z/].to_i) }
+    end
+  end
+
+  def test_what_before_fork_has_forked_is_no_second_supervisor
+    HeldApp.open do |app|
+      config = app.file("upwell.rb")
+      File.write(config, "before_fork { Process.wait(fork || next) }\n")
+      ServerProcess.open("-w", "2", "-C", config, app: app.path) do |server|
+        assert(server.lines.any? { |line| line.include?("the supervisor was forked, and its child does not serve") })
+        assert_match(/\Afirst/, get(server))
+        assert_equal 0, server.stop.exitstatus
+      end
+    end
+  end
+
+  def end_process(pid)
+    Process.kill("KILL", pid)
+  rescue Errno::ESRCH
+    nil
+  end
+
   def test_a_worker_holds_neither_the_ports_nor_the_pipes_of_its_siblings
     cluster do |server, _app|
       server.workers.each { |pid| assert_equal 1, listening(pid, server.port).size }

@@ -43,6 +43,7 @@ module Upwell
         trap("TTOU", "IGNORE") # would stop the process
         trap_signals(HARMLESS_SIGNALS) # loading the application may take its time
         prepare
+        refuse_second_supervisor if Process.ppid == process
         trap_signals(HARMLESS_SIGNALS + SIGNALS) # again: it may have taken some, as workers take theirs back
         supervise
       ensure
@@ -82,6 +83,12 @@ module Upwell
           @load_app = -> { app }
         end
         @configuration.before_fork_hooks.each(&:call)
+      end
+
+      # It would take its parent's signals. What Process.daemon leaves has no parent, and goes on.
+      def refuse_second_supervisor
+        raise ConfigurationError, "the supervisor was forked, and its child does not serve: " \
+                                  "before_fork and a preloaded application must not fork without a block"
       end
 
       def workers

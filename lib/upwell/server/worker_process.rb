@@ -34,8 +34,18 @@ module Upwell
         trap_signals
         @log_file.open_again # a SIGHUP may have come since the fork
         watch(alive)
+        @server = @server_class.new(load_app, @configuration, listeners: @slot.listeners)
+      end
+
+      # A child that goes on here, after Process.daemon for example, would serve for ever: nobody supervises it.
+      def load_app
+        process = Process.pid
         @configuration.after_fork_hooks.each { |hook| hook.call(@slot.index) }
-        @server = @server_class.new(@load_app.call, @configuration, listeners: @slot.listeners)
+        app = @load_app.call
+        return app if Process.pid == process
+
+        raise ConfigurationError, "worker #{@slot.index} forked while it started, and its child does not serve: " \
+                                  "after_fork and the application must neither call Process.daemon nor fork without a block"
       end
 
       # It may have been told to end meanwhile.
