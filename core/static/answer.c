@@ -20,8 +20,6 @@ void uw_answer_finish(struct uw_static *files, struct uw_response *response)
 int uw_answer_find(struct uw_static *files, const struct uw_request *request, const char *path,
                    struct uw_resource **resource)
 {
-    if (!files->errands.loop)
-        files->errands.loop = &request->server->loop;
     return uw_file_cache_find(&files->cache, path, strlen(path), request->server->loop.now_ns, resource);
 }
 

@@ -83,23 +83,29 @@ int uw_errands_add(struct uw_errands *errands, struct uw_errand *errand)
     return 0;
 }
 
-/* The child of a fork has a copy of all but the thread. */
+/* The child of a fork has a copy of all but the thread, which may have had the lock. */
+static bool is_copy(const struct uw_errands *errands)
+{
+    return errands->process && errands->process != getpid();
+}
+
 void uw_errands_stop(struct uw_errands *errands)
 {
-    if (errands->process != getpid())
+    if (is_copy(errands))
         return;
     pthread_mutex_lock(&errands->lock);
     errands->stops = true;
     pthread_cond_signal(&errands->changed);
     pthread_mutex_unlock(&errands->lock);
-    (void)pthread_join(errands->thread, NULL);
+    if (errands->process)
+        (void)pthread_join(errands->thread, NULL);
     errands->process = 0;
 }
 
 void uw_errands_close(struct uw_errands *errands)
 {
     uw_errands_stop(errands);
-    if (errands->process) /* the parent's: its thread may have had the lock */
+    if (is_copy(errands))
         return;
     pthread_cond_destroy(&errands->changed);
     pthread_mutex_destroy(&errands->lock);

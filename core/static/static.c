@@ -193,6 +193,13 @@ void uw_static_close(struct uw_static *files)
     close(files->root);
 }
 
+/* The server is not known before its first request. */
+static void note_loop(struct uw_static *files, const struct uw_request *request)
+{
+    if (!files->errands.loop)
+        files->errands.loop = &request->server->loop;
+}
+
 static bool is_get(const struct uw_request *request)
 {
     return request->head.method == UW_METHOD_GET || uw_answer_is_head(request);
@@ -205,6 +212,7 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
     UW_ASSERT_OWNER(&request->server->loop);
     if (event != UW_EVENT_REQUEST)
         return;
+    note_loop(files, request);
     if (is_get(request))
         answer_get(files, request);
     else if (request->head.method == UW_METHOD_OPTIONS)
@@ -264,6 +272,7 @@ bool uw_static_try(struct uw_static *files, struct uw_request *request)
     int error;
 
     UW_ASSERT_OWNER(&request->server->loop);
+    note_loop(files, request);
     error = is_get(request) ? find(files, request, &resource) : -ENOENT;
     if (!error)
         uw_answer_file(files, request, resource);

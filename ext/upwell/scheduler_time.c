@@ -98,7 +98,7 @@ static int raise_first(struct rb_uw_scheduler *scheduler, struct uw_list *due)
     if (due->next != &timeout->link)
         return state;
     uw_list_remove(&timeout->link);
-    if (!raised && !timeout->tried)
+    if (!raised && !(state && timeout->tried))
         uw_list_append(&scheduler->timeouts, &timeout->link);
     timeout->tried = state != 0;
     return state;

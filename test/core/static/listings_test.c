@@ -1,11 +1,15 @@
 /* Listings of large folders: made on a thread, for all who ask. */
 #include "serve.h"
 
+#include <limits.h>
 #include <poll.h>
+
+#include "http/path.h"
 
 #define ENTRIES 3000
 #define CLIENTS 50
 #define TRIES 50
+#define DEEPEST_BYTES (UW_HTTP_PATH_BYTES_MAX - 1) /* of a path, without the slash at its end */
 
 static void configure(void)
 {
@@ -167,8 +171,42 @@ SERVED_WITH(configure, without_a_thread_a_listing_is_made_at_once)
     CHECK(get("/small") == 200); /* the server's thread waits for the next request */
     uw_static_stop(&files);
     CHECK_EQUAL(200, get("/large/"));
+    CHECK_EQUAL(0, files.errands.process);
     CHECK_EQUAL(ENTRIES + 1, count_entries());
     CHECK_EQUAL(404, get("/missing/"));
+}
+
+/* As deep as paths go: for its index there is no room in a path. */
+static char deepest[DEEPEST_BYTES + 1];
+
+static void make_deepest(void)
+{
+    serve_settings.list = true;
+    memset(deepest, 0, sizeof deepest);
+    for (size_t i = 0; i < DEEPEST_BYTES; i++) {
+        deepest[i] = i % (NAME_MAX + 1) == NAME_MAX ? '/' : 'd';
+        if (deepest[i] == '/' || i + 1 == DEEPEST_BYTES)
+            make_folder(deepest);
+    }
+}
+
+static void remove_deepest(void)
+{
+    char *slash;
+
+    while ((slash = strrchr(deepest, '/'))) {
+        CHECK_EQUAL(0, unlinkat(folder, deepest, AT_REMOVEDIR));
+        *slash = '\0';
+    }
+}
+
+SERVED_WITH(make_deepest, the_first_request_may_be_for_the_deepest_folder)
+{
+    char target[sizeof deepest + 2];
+
+    snprintf(target, sizeof target, "/%s/", deepest);
+    CHECK_EQUAL(200, get(target));
+    remove_deepest();
 }
 
 /* With none to spare: a file that is only kept is closed for the folder. */

@@ -60,6 +60,23 @@ class SchedulerTimeTest < Minitest::Test
     end
   end
 
+  # It has to go on first, with the element.
+  def test_a_timeout_that_was_tried_once_is_not_lost_when_its_fiber_is_unblocked
+    on_every_backend do |scheduler|
+      queue = Thread::Queue.new
+      ended = false
+      error = exception_whose_making { |count| Thread.current.raise(EOFError) if count == 1 }
+      Fiber.schedule do
+        assert_raises(error) { Timeout.timeout(0.01, error) { queue.pop && sleep(1) } }
+        ended = true
+      end
+      assert_raises(EOFError) { scheduler.run }
+      queue << :element
+      scheduler.run
+      assert ended
+    end
+  end
+
   def test_a_timeout_whose_exception_cannot_be_made_is_not_tried_for_ever
     on_every_backend do |scheduler|
       error = exception_whose_making { raise EOFError }
