@@ -165,13 +165,25 @@ static int mode_of(VALUE io)
     return RFILE(io)->fptr->mode;
 }
 
-static void take_back(const struct rb_uw_scheduler *scheduler)
+static void close_descriptor(struct rb_uw_kept *kept)
 {
-    for (const struct uw_list *link = scheduler->holds.next; link != &scheduler->holds; link = link->next)
-        take_descriptor(uw_owner(link, struct rb_uw_hold, link)->kept);
+    if (kept->ours)
+        (void)close(kept->opened.fd);
+    kept->ours = false;
 }
 
-/* The loops for which an IO was to be left open are the parent's: in the child whoever closes it closes it. */
+static void take_back(const struct rb_uw_scheduler *scheduler)
+{
+    for (const struct uw_list *link = scheduler->holds.next; link != &scheduler->holds; link = link->next) {
+        struct rb_uw_kept *kept = uw_owner(link, struct rb_uw_hold, link)->kept;
+
+        take_descriptor(kept);
+        close_descriptor(kept);
+    }
+}
+
+/* The loops for which an IO was to be left open are the parent's: in the child whoever closes it closes it, and what is
+ * closed already is so there, too. */
 static void take_all_back(void)
 {
     for (const struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next)
@@ -183,9 +195,7 @@ static void take_all_back(void)
 /* When all operations on it have ended. */
 static void end_kept(struct rb_uw_kept *kept)
 {
-    if (kept->ours)
-        (void)close(kept->opened.fd);
-    kept->ours = false;
+    close_descriptor(kept);
     xfree(kept->buffer);
     kept->buffer = NULL;
     if (!kept->closing)

@@ -207,6 +207,19 @@ class SchedulerCloseTest < Minitest::Test
     BACKENDS.each { |backend| 10.times { assert_equal "closed", what_becomes_in_a_child(backend) } }
   end
 
+  # Which may be kept until the loop is done with it; that of the child never is.
+  def test_a_child_that_is_forked_later_has_nothing_of_it
+    on_every_backend do |scheduler, backend|
+      reader, = IO.pipe
+      number = reader.fileno
+      Fiber.schedule { assert_equal MESSAGE, closed_message { reader.gets } }
+      Thread.new { reader.close }.join
+      child = fork { exit!(!File.exist?("/proc/self/fd/#{number}")) }
+      assert_predicate Process.wait2(child).last, :success?, backend
+      scheduler.run
+    end
+  end
+
   def test_one_half_of_a_process_is_closed
     on_every_backend do |scheduler|
       [true, false].each do |threaded|
