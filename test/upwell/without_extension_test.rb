@@ -103,6 +103,32 @@ class WithoutExtensionTest < Minitest::Test
     assert_equal ["EOFError", true], [output, status.success?]
   end
 
+  # While those are forgotten that nobody refers to any more.
+  def test_schedulers_that_are_made_at_once_are_all_told_of_a_close
+    output, = Open3.capture2e({ "UPWELL_PURE" => "1", "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", LIB, "-e", <<~RUBY)
+      require "upwell"
+      WeakRef.prepend(Module.new { def weakref_alive? = Thread.pass || super })
+      def make = Fiber.set_scheduler(Upwell::Scheduler.new)
+
+      waiting = Thread::Queue.new
+      threads = Array.new(8) do
+        Thread.new do
+          20.times { Thread.new { make && nil }.join && GC.start }
+          reader, _writer = IO.pipe
+          make
+          Fiber.schedule { Fiber.scheduler.io_wait(reader, IO::READABLE, nil) rescue Thread.current[:told] = true }
+          Fiber.schedule { waiting << reader }
+          Fiber.scheduler.run
+          nil
+        end
+      end
+      threads.size.times { waiting.pop.close }
+      $stdout.syswrite(threads.count { |thread| thread.join(2) }.to_s)
+      exit!
+    RUBY
+    assert_equal "8", output
+  end
+
   private
 
   def command(*arguments)

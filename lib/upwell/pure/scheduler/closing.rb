@@ -14,15 +14,15 @@ module Upwell
         MAIN = (Ractor.current if defined?(Ractor)) # schedulers, and what their fibers wait for, are its
         private_constant :MAIN
 
-        @all = []
+        @all = {}.compare_by_identity # as keys, which several threads may add and delete
         @closing = {}.compare_by_identity # for whoever is about to close one: the IO
 
         class << self
           # @param events [Events] to be told as long as anybody refers to them: not every scheduler is closed
           # @return [void]
           def tell(events)
-            @all.delete_if { |other| !other.weakref_alive? }
-            @all << WeakRef.new(events)
+            @all.keys.reject(&:weakref_alive?).each { |other| @all.delete(other) }
+            @all[WeakRef.new(events)] = true
           end
 
           # Has the block close it when no other thread fills its buffer, which Ruby frees then.
@@ -60,7 +60,7 @@ module Upwell
           end
 
           def each_events
-            @all.dup.each do |events|
+            @all.keys.each do |events| # rubocop:disable Style/HashEachMethods -- others are added meanwhile
               yield events
             rescue WeakRef::RefError
               nil # nobody waits in it
