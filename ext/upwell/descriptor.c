@@ -2,6 +2,7 @@
  * nobody may read any more. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -35,13 +36,35 @@ struct writing {
     int error;
 };
 
-/* Without waiting, but for terminals: another process may have taken the room that there was. */
+/* One of our own may be told not to wait, without a word to those who have the other. */
+static int open_anew(int fd)
+{
+    char path[sizeof "/proc/self/fd/" + 3 * sizeof fd];
+
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* Terminals, and older kernels' pipes, cannot be asked not to wait this time. */
+static ssize_t write_anew(const struct writing *writing)
+{
+    int fd = open_anew(writing->fd), error;
+    ssize_t count = write(fd < 0 ? writing->fd : fd, writing->bytes, writing->left);
+
+    error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return count;
+}
+
+/* Another process may have taken the room that there was; and what polls as writable may have room for a part only. */
 static ssize_t write_at_once(const struct writing *writing)
 {
     const struct iovec text = {.iov_base = (void *)(uintptr_t)writing->bytes, .iov_len = writing->left};
     ssize_t count = pwritev2(writing->fd, &text, 1, -1, RWF_NOWAIT);
 
-    return count < 0 && errno == EOPNOTSUPP ? write(writing->fd, writing->bytes, writing->left) : count;
+    return count < 0 && errno == EOPNOTSUPP ? write_anew(writing) : count;
 }
 
 /* What is written in part is written on. */
@@ -63,22 +86,27 @@ static void *write_on(void *argument)
     return NULL;
 }
 
-/* Writes a piece of text, and raises Errno::EPIPE when nobody reads, but never SIGPIPE; Errno::EAGAIN when there is no
- * room, and Errno::EINTR when a signal has come while a terminal had none. Only for a number that stays what it is
- * while other threads run: Ruby itself never closes the three standard ones. */
+static bool no_room(int error)
+{
+    return error == EAGAIN || error == EINTR;
+}
+
+/* Writes of a piece of text what there is room for, and returns how many bytes that are. Raises Errno::EPIPE when
+ * nobody reads, but never SIGPIPE. Only for a number that stays what it is while other threads run: Ruby itself never
+ * closes the three standard ones. */
 static VALUE write_without_signal(VALUE self, VALUE number, VALUE piece)
 {
     VALUE text = rb_str_new_frozen(StringValue(piece));
     struct writing writing = {NUM2INT(number), RSTRING_PTR(text), (size_t)RSTRING_LEN(text), 0};
 
     (void)self;
-    while (writing.left > 0) {
+    while (writing.left > 0 && !no_room(writing.error)) {
         rb_thread_call_without_gvl(write_on, &writing, RUBY_UBF_IO, NULL);
-        if (writing.error)
+        if (writing.error && !no_room(writing.error))
             rb_syserr_fail(writing.error, "descriptor");
     }
     RB_GC_GUARD(text);
-    return Qnil;
+    return SIZET2NUM((size_t)RSTRING_LEN(text) - writing.left);
 }
 
 void rb_uw_init_descriptor(void)

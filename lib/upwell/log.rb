@@ -64,22 +64,25 @@ module Upwell
     end
     private_class_method :put
 
-    # Another process may take the room that there is.
+    # Another process may take the room that there is, and a terminal have room for a part.
     def self.put_piece(piece, stream, deadline)
       loop do
         return false unless room?(stream, [deadline - Server::Clock.now, 0].max)
-        return true if write(piece, stream)
+
+        piece = piece.byteslice(write(piece, stream)..)
+        return true if piece.empty?
         return false if Server::Clock.now >= deadline
       end
     end
     private_class_method :put_piece
 
+    # @return [Integer] the bytes that there was room for
     def self.write(piece, stream)
       return write_standard(piece, stream) if defined?(Descriptor) && waits?(stream) && STANDARD.include?(stream.fileno)
 
       stream.write(piece)
       stream.flush if stream.respond_to?(:flush)
-      true
+      piece.bytesize
     end
     private_class_method :write
 
@@ -87,9 +90,6 @@ module Upwell
     def self.write_standard(piece, stream)
       stream.flush
       Descriptor.write(stream.fileno, piece)
-      true
-    rescue Errno::EAGAIN, Errno::EINTR
-      false
     end
     private_class_method :write_standard
 

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "pty"
 require_relative "../test_helper"
 
 # Where the log goes while its files, folders and readers come and go, for a server without and with workers, of applications and of files.
@@ -107,6 +108,23 @@ class LogTest < Minitest::Test
         within { nil until log.gets.match?(/4 records are lost/) }
         assert_match(/SIGUSR2/, within { log.gets })
         [4096, 1].each { |bytes| nil until log.write_nonblock("x" * bytes, exception: false) == :wait_writable }
+      end
+    end
+  end
+
+  def test_nor_for_a_terminal_that_nobody_reads
+    Dir.mktmpdir do |dir|
+      socket, app = %w[socket config.ru].map { |name| File.join(dir, name) }
+      File.write(app, "run(->(_) { raise 'text' * 1000 })\n")
+      PTY.open do |_reader, terminal|
+        pid = ProcessGroup.spawn(*ServerProcess.command("-b", "unix:#{socket}", app), out: terminal, err: terminal)
+        within { sleep 0.02 until File.exist?(socket) }
+        assert_equal(["500"] * 20, Array.new(20) { status(socket, "/") }) # each is told in 4 kB and more, of which a terminal takes 64
+        Process.kill("TERM", pid)
+        assert_predicate within { ProcessGroup.wait(pid) }, :success?
+        pid = nil
+      ensure
+        pid && Process.kill("KILL", pid) && ProcessGroup.wait(pid)
       end
     end
   end
