@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "io/backend.h"
 #include "io/send.h"
 
@@ -30,6 +31,7 @@ static int open_backend(struct uw_loop *loop, const struct uw_backend *backend)
     return backend->open(loop);
 }
 
+/* None that needs fewer descriptors is taken for want of them: it would be slow for as long as it is there. */
 static int choose_backend(struct uw_loop *loop, const char *name)
 {
     const struct uw_backend *backend;
@@ -39,7 +41,7 @@ static int choose_backend(struct uw_loop *loop, const char *name)
         backend = uw_backend_find(name);
         return backend ? open_backend(loop, backend) : -ENOENT;
     }
-    for (size_t i = 0; uw_backends[i] && error; i++)
+    for (size_t i = 0; uw_backends[i] && error && !uw_descriptors_ran_out(error); i++)
         error = open_backend(loop, uw_backends[i]);
     return error;
 }

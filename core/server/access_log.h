@@ -10,9 +10,7 @@
 
 #include "server/access_line.h"
 
-#define UW_ACCESS_LOG_BYTES \
-    (256 * 1024) /* waiting to be written; lines beyond are lost, and counted. A power of two \
-                  */
+#define UW_ACCESS_LOG_BYTES (256 * 1024) /* in the ring, a power of two; lines beyond are lost, and counted */
 #define UW_ACCESS_LOG_BATCH_BYTES (64 * 1024)
 #define UW_ACCESS_LOG_DELAY_MS 1000 /* a line waits no longer to be written, if the file takes it */
 #define UW_ACCESS_LOG_STUCK_MS 2000 /* without any progress: nobody reads, when the log is closed */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/descriptors.h"
 #include "io/backend.h"
 #include "upwell.h"
 
@@ -36,7 +37,7 @@ NORETURN(static void raise_backend(const char *name, int error));
 
 static void raise_backend(const char *name, int error)
 {
-    if (error == -EMFILE || error == -ENFILE) /* says nothing about the backend */
+    if (uw_descriptors_ran_out(error)) /* says nothing about the backend */
         rb_syserr_fail(-error, "opening an event loop");
     if (error == -ENOENT)
         rb_raise(rb_eUpwellBackendError,
@@ -70,7 +71,7 @@ VALUE rb_uw_choose_backend(VALUE wanted)
             raise_backend(name, error);
         return rb_str_new_cstr(name);
     }
-    for (size_t i = 0; uw_backends[i]; i++) {
+    for (size_t i = 0; uw_backends[i] && !uw_descriptors_ran_out(error); i++) {
         error = probe(uw_backends[i]);
         if (error == 0)
             return rb_str_new_cstr(uw_backends[i]->name);

@@ -550,7 +550,6 @@ static VALUE close_write_for_waiting(VALUE self)
 
     if (any_may_wait(self)) {
         VALUE writer = rb_io_get_write_io(self);
-
         bool whole = closes_half(writer, writer != self, FMODE_READABLE);
 
         if (whole || is_socket(writer))

@@ -158,7 +158,6 @@ static bool unblocked(struct rb_uw_scheduler *scheduler, VALUE fiber)
 bool rb_uw_root_raise(struct rb_uw_scheduler *scheduler, VALUE fiber, int argc, const VALUE *argv, int *state)
 {
     struct raising raising = {fiber, argc, argv};
-
     bool gone_on;
 
     *state = 0;

@@ -12,6 +12,20 @@ class ReactorTest < Minitest::Test
     assert_match(/kqueue.*#{BACKENDS.join(", ")}/, error.message)
   end
 
+  # Poll needs fewer than others. In a process that has chosen none yet.
+  def test_no_other_backend_is_chosen_for_want_of_descriptors
+    script = <<~RUBY
+      GC.start # gives back what only it can
+      held = []
+      Process.setrlimit(:NOFILE, 64, Process.getrlimit(:NOFILE).last)
+      loop { held << $stderr.dup } rescue Errno::EMFILE
+      found = Array.new(8) { (Upwell::Scheduler.new.backend rescue $!.class).tap { held.pop.close } }
+      print found.uniq.join(" ")
+    RUBY
+    command = [{ "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-r", "upwell", "-e", script]
+    assert_equal BACKENDS.first, IO.popen(command, &:read).delete_prefix("Errno::EMFILE ")
+  end
+
   def test_missing_and_wrong_settings
     assert_raises(KeyError) { Upwell::Reactor.new(nil, {}) }
     assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(head_timeout: 0)) }
