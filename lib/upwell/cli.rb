@@ -35,7 +35,7 @@ module Upwell
     #   130 when interrupted while the application was loaded
     def run(arguments)
       rest = parser.parse(arguments)
-      return @action.call.tap { $stdout.flush } if @action
+      return act if @action
 
       serve(rest)
     rescue OptionParser::ParseError => e
@@ -52,6 +52,12 @@ module Upwell
     end
 
     private
+
+    def act
+      @action.call.tap { $stdout.flush }
+    rescue Errno::EPIPE, Errno::ENOSPC => e
+      complain("standard output cannot be written: #{Reason.of(e)}", 1)
+    end
 
     # The status tells where standard error cannot.
     def complain(message, status)

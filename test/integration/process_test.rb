@@ -54,6 +54,20 @@ class ProcessTest < Minitest::Test
     end
   end
 
+  def test_what_cannot_be_printed_is_told_in_one_line
+    reader, closed = IO.pipe
+    reader.close
+    { File.open("/dev/full", "w") => "the disk is full", closed => "Broken pipe" }.each do |stream, reason|
+      %w[--version --help --check].each do |option|
+        told, teller = IO.pipe
+        pid = ProcessGroup.spawn(*ServerProcess.command(option), out: stream, err: teller)
+        teller.close
+        assert_equal "upwell: standard output cannot be written: #{reason}\n", told.read
+        assert_equal 1, ProcessGroup.wait(pid).exitstatus
+      end
+    end
+  end
+
   # `run App` for `run App.new`: Ruby 3.1 cannot tell the message of a NoMethodError that no Ruby code raised.
   def test_an_application_that_cannot_be_called_is_told_in_every_mode
     Dir.mktmpdir do |dir|
