@@ -93,6 +93,12 @@ static int status_of(int error)
     }
 }
 
+static void answer_error(struct uw_static *files, struct uw_request *request, int error)
+{
+    if (!uw_shortage_hold(&files->shortage, request, error))
+        uw_answer_failure(files, request, status_of(error), NULL, NULL);
+}
+
 static void listed(void *context, struct uw_request *request, struct uw_representation *page, int error)
 {
     struct uw_static *files = context;
@@ -100,7 +106,7 @@ static void listed(void *context, struct uw_request *request, struct uw_represen
     if (page)
         uw_answer_page(files, request, page);
     else
-        uw_answer_failure(files, request, status_of(error), NULL, NULL);
+        answer_error(files, request, error);
 }
 
 static int answer_listing(struct uw_static *files, struct uw_request *request, const struct uw_http_path *path)
@@ -117,18 +123,16 @@ static void answer_missing(struct uw_static *files, struct uw_request *request, 
                            int error)
 {
     struct uw_resource *resource;
-    int status;
 
     if (status_of(error) == 404 && path->folder && files->settings.list)
         error = answer_listing(files, request, path);
     if (!error)
         return;
-    status = status_of(error);
-    if (status == 404 && files->settings.fallback && is_route(path) &&
+    if (status_of(error) == 404 && files->settings.fallback && is_route(path) &&
         uw_answer_find(files, request, files->settings.fallback, &resource) == 0)
         uw_answer_file(files, request, resource);
     else
-        uw_answer_failure(files, request, status, NULL, NULL);
+        answer_error(files, request, error);
 }
 
 static int resolve(const struct uw_request *request, struct uw_http_path *path)
@@ -177,6 +181,7 @@ int uw_static_open(struct uw_static *files, const struct uw_static_settings *set
         return error;
     }
     uw_listings_open(&files->listings, files->root, &files->errands, listed, files);
+    uw_shortage_open(&files->shortage, &files->errands);
     return 0;
 }
 
@@ -277,6 +282,6 @@ bool uw_static_try(struct uw_static *files, struct uw_request *request)
     if (!error)
         uw_answer_file(files, request, resource);
     else if (is_passing(error))
-        uw_answer_failure(files, request, status_of(error), NULL, NULL);
+        answer_error(files, request, error);
     return !error || is_passing(error);
 }

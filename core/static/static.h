@@ -8,6 +8,7 @@
 #include "static/errands.h"
 #include "static/file_cache.h"
 #include "static/listings.h"
+#include "static/shortage.h"
 
 struct uw_response;
 
@@ -32,6 +33,7 @@ struct uw_static {
     struct uw_errands errands;
     struct uw_file_cache cache;
     struct uw_listings listings;
+    struct uw_shortage shortage;
     struct uw_absent_paths absent; /* of uw_static_try */
 };
 
@@ -40,7 +42,7 @@ struct uw_static {
 int uw_static_open(struct uw_static *files, const struct uw_static_settings *settings);
 
 /* Before the server is closed, on whichever thread closes it: nothing is posted to its loop from then on, and who waits
- * for a listing that has not been made gets none. */
+ * for a listing that has not been made, or for a descriptor, gets none. */
 void uw_static_stop(struct uw_static *files);
 
 /* After the server is closed: its chunks still lend from the cache. */

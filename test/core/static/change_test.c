@@ -1,6 +1,8 @@
 /* Files that change and clients that leave while responses are under way. */
 #include "serve.h"
 
+#include <poll.h>
+
 #define LARGE_BYTES (64 * 1024 * 1024)
 #define PIECE_BYTES 65536
 
@@ -273,21 +275,54 @@ SERVED(an_upload_is_stored_in_place_of_a_file_that_is_only_kept)
     close(fd);
 }
 
+/* On `fd`, as the file cannot be opened for want of descriptors. */
+static void ask_for_file(int fd)
+{
+    client_send(fd, "GET /file HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+}
+
+static int read_status(int fd)
+{
+    response.length = client_read(fd, response.bytes, RESPONSE_BYTES_MAX);
+    take_apart();
+    close(fd);
+    return response.status;
+}
+
+static bool answered_within(int fd, int64_t ns)
+{
+    return poll(&(struct pollfd){fd, POLLIN, 0}, 1, (int)(ns / 1000000)) > 0;
+}
+
 SERVED_WITH(configure_other, a_file_that_cannot_be_opened_is_not_taken_for_absent)
 {
     int fd = client_connect(), taken[128], count;
 
     CHECK(answers(fd, "/missing", "other"));
     count = take_descriptors(taken, 128);
-    client_send(fd, "GET /file HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    response.length = client_read(fd, response.bytes, RESPONSE_BYTES_MAX);
+    ask_for_file(fd);
+    CHECK_EQUAL(503, read_status(fd));
     give_descriptors_back(taken, count);
-    take_apart();
-    CHECK_EQUAL(503, response.status);
-    close(fd);
     fd = client_connect();
     CHECK(answers(fd, "/file", "content"));
     close(fd);
+}
+
+SERVED_WITH(configure_other, who_asks_for_a_file_waits_for_descriptors)
+{
+    int fds[] = {client_connect(), client_connect(), client_connect()}, taken[128], count;
+
+    CHECK(answers(fds[0], "/missing", "other"));
+    CHECK(answers(fds[1], "/missing", "other"));
+    CHECK(answers(fds[2], "/missing", "other"));
+    count = take_descriptors(taken, 128);
+    for (int i = 0; i < 3; i++)
+        ask_for_file(fds[i]);
+    CHECK(!answered_within(fds[0], 2 * UW_SHORTAGE_PAUSE_NS));
+    close(fds[1]); /* this one leaves */
+    give_descriptors_back(taken, count);
+    CHECK(read_status(fds[0]) == 200 && body_is("content"));
+    CHECK(read_status(fds[2]) == 200 && body_is("content"));
 }
 
 SERVED(who_comes_when_descriptors_have_run_out_is_accepted_in_place_of_a_file)
