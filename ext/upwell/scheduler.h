@@ -196,6 +196,9 @@ void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler);
 /* `seconds` is nil or a number: nanoseconds, or UW_FOREVER. Raises ArgumentError or TypeError. */
 int64_t rb_uw_nanoseconds(VALUE seconds);
 
+/* When a timer is due that begins now. */
+int64_t rb_uw_deadline(int64_t timeout_ns);
+
 /* Makes a record for the current fiber, to be waited for with one of the following. */
 void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler);
 

@@ -80,7 +80,7 @@ static VALUE scheduler_timeout_after(int argc, VALUE *argv, VALUE self)
     timeout.argc = argc - 1;
     timeout.argv = argv + 1;
     if (duration_ns != UW_FOREVER)
-        uw_timer_start(scheduler->loop, &timeout.timer, uw_clock_ns() + duration_ns);
+        uw_timer_start(scheduler->loop, &timeout.timer, rb_uw_deadline(duration_ns));
     return rb_ensure(yield, (VALUE)&timeout, stop, (VALUE)&timeout);
 }
 

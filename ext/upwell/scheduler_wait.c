@@ -17,7 +17,7 @@ int64_t rb_uw_nanoseconds(VALUE seconds)
     return time.tv_sec * UW_NS_PER_SECOND + time.tv_nsec;
 }
 
-static int64_t deadline(int64_t timeout_ns)
+int64_t rb_uw_deadline(int64_t timeout_ns)
 {
     int64_t now_ns = uw_clock_ns();
 
@@ -201,7 +201,7 @@ static void wait_in(struct rb_uw_wait *wait, struct uw_list *list, int64_t timeo
 {
     begin(wait, list);
     if (timeout_ns != UW_FOREVER)
-        uw_timer_start(wait->scheduler->loop, &wait->timer, deadline(timeout_ns));
+        uw_timer_start(wait->scheduler->loop, &wait->timer, rb_uw_deadline(timeout_ns));
     rb_ensure(suspend, (VALUE)wait, leave, (VALUE)wait);
 }
 

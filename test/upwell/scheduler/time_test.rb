@@ -144,6 +144,15 @@ class SchedulerTimeTest < Minitest::Test
     end
   end
 
+  # The last second that is counted in nanoseconds is beyond them when it is added to the clock.
+  def test_a_timeout_that_is_hardly_ever_due
+    on_every_backend do
+      [9_223_372_035, 9_223_372_036, 1 << 62].each do |duration|
+        Fiber.schedule { assert_equal :done, Timeout.timeout(duration) { sleep(0.001) && :done } }
+      end
+    end
+  end
+
   def test_the_inner_of_two_timeouts
     on_every_backend do
       Fiber.schedule do
