@@ -90,12 +90,22 @@ module Torture
       def wait_somehow(dice)
         case dice.rand(4)
         when 0 then sleep(short(dice))
-        when 1 then UNIXSocket.pair { |one, _other| one.wait_readable(short(dice)) }
+        when 1 then with_ios(UNIXSocket.method(:pair)) { |one, _other| one.wait_readable(short(dice)) }
         when 2 then Timeout.timeout(short(dice)) { Thread::Queue.new.pop }
-        else IO.pipe { |reader, _writer| Timeout.timeout(short(dice)) { reader.read } }
+        else with_ios(IO.method(:pipe)) { |reader, _writer| Timeout.timeout(short(dice)) { reader.read } }
         end
       rescue Timeout::Error
         nil
+      end
+
+      # A doom that comes as an IO is being closed makes Ruby lose its descriptor, or close it twice, without a scheduler, too.
+      def with_ios(open)
+        Thread.handle_interrupt(Object => :never) do
+          ios = open.call
+          Thread.handle_interrupt(Object => :immediate) { yield(*ios) }
+        ensure
+          ios&.each(&:close)
+        end
       end
     end
   end
