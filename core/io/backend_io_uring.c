@@ -493,7 +493,7 @@ static bool tries_again(const struct uw_operation *operation, int32_t result)
 /* The pause is in the place of the poll. */
 static void try_later(struct uw_loop *loop, struct uw_operation *operation)
 {
-    static struct __kernel_timespec pause = {.tv_nsec = TRY_AGAIN_NS};
+    static struct __kernel_timespec again = {.tv_nsec = TRY_AGAIN_NS};
     struct io_uring_sqe *entry = next_entry(ring_of(loop));
 
     if (!entry) {
@@ -501,7 +501,7 @@ static void try_later(struct uw_loop *loop, struct uw_operation *operation)
         return;
     }
     operation->polling = true;
-    io_uring_prep_timeout(entry, &pause, 0, 0);
+    io_uring_prep_timeout(entry, &again, 0, 0);
     io_uring_sqe_set_data64(entry, data_of(operation));
 }
 

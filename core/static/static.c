@@ -165,6 +165,8 @@ int uw_static_open(struct uw_static *files, const struct uw_static_settings *set
 
     if (settings->cache.cache_control && !is_field_value(settings->cache.cache_control))
         return -EINVAL;
+    if (settings->fallback && strlen(settings->fallback) > UW_HTTP_PATH_BYTES_MAX)
+        return -ENAMETOOLONG;
     *files = (struct uw_static){.settings = *settings};
     files->root = open(settings->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (files->root < 0)

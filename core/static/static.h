@@ -38,7 +38,8 @@ struct uw_static {
 };
 
 /* The texts in `settings` must outlive `files`. Returns 0; -EINVAL for a Cache-Control that is no field value or longer
- * than UW_CACHE_CONTROL_BYTES_MAX; or the -errno of opening the root. */
+ * than UW_CACHE_CONTROL_BYTES_MAX; -ENAMETOOLONG for a fallback longer than UW_HTTP_PATH_BYTES_MAX; or the -errno of
+ * opening the root. */
 int uw_static_open(struct uw_static *files, const struct uw_static_settings *settings);
 
 /* Before the server is closed, on whichever thread closes it: nothing is posted to its loop from then on, and who waits
