@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "socket"
+require_relative "children"
 require_relative "mark"
 require_relative "transfers"
 Dir[File.join(__dir__, "kinds", "*.rb")].each { |file| require file }
@@ -101,8 +102,10 @@ module Torture
       dice = more_dice
       thread = Thread.new do
         block.call(dice)
+      rescue Kinds::Doomed::Doom, Children::Hung
+        raise
       rescue StandardError => e
-        Alarm.sound("a thread of #{@kind} #{@name}: #{e.full_message(highlight: false)}") unless @over || @robbed || e.is_a?(Kinds::Doomed::Doom)
+        Alarm.sound("a thread of #{@kind} #{@name}: #{e.full_message(highlight: false)}") unless @over || @robbed
         raise
       end
       thread.report_on_exception = false
@@ -138,6 +141,20 @@ module Torture
       @children = []
     end
 
+    def own_child(pid)
+      @children << pid
+      Children.add(pid)
+      pid
+    end
+
+    # @return [Process::Status]
+    def wait_for_child(pid)
+      _, status = Process.wait2(pid)
+      @children.delete(pid)
+      Children.ended(pid)
+      status
+    end
+
     def own_queue(queue)
       @queues << queue
       queue
@@ -150,6 +167,7 @@ module Torture
     end
 
     def end_child(pid)
+      Children.forget(pid)
       Process.kill("KILL", pid)
       Process.wait(pid)
     rescue Errno::ESRCH, Errno::ECHILD

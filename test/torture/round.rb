@@ -91,6 +91,8 @@ module Torture
       count(:done)
     rescue Disturbance
       count(:ended_early)
+    rescue Children::Hung
+      count(:hung_child)
     rescue StandardError => e
       activity.at_home
       activity.robbed? ? count(:robbed) : fail_with(activity, e)

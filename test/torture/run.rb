@@ -131,6 +131,7 @@ module Torture
       @ticks = 0
       until thread.join(TICK)
         @ticks += 1
+        Children.tick(TICK)
         return Alarm.text if Alarm.text
         return "a round does not end" if @ticks * TICK > STUCK
       end

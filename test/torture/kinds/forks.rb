@@ -48,7 +48,7 @@ module Torture
         pid = yield(proc { act_as_child(ending, writer, mark.bytes(size), dice) })
         return unless Process.pid == parent
 
-        @children << pid
+        own_child(pid)
         writer.close
         await_child(pid, ending, reader.read, mark, size)
       end
@@ -75,8 +75,7 @@ module Torture
       end
 
       def await_child(pid, ending, said, mark, size)
-        _, status = Process.wait2(pid)
-        @children.delete(pid)
+        status = wait_for_child(pid)
         farewell = SILENT.include?(ending) ? "" : FAREWELL
         mark.check(said.byteslice(0, size), 0)
         check(said.byteslice(size..) == farewell, "farewell of #{ending}: #{said.byteslice(size..).inspect}")

@@ -23,9 +23,8 @@ module Torture
           LoopRound.new(self, events, dice).run
           child = fork_round(events, dice)
           LoopRound.new(self, events, dice).run
-          status = Process.wait2(child).last
+          status = wait_for_child(child)
           check(status.exitstatus == CHILD_STATUS, "status of a child: #{status}")
-          @children.delete(child)
         end.value
         IDLE << events
       end
@@ -42,8 +41,7 @@ module Torture
           LoopRound.new(self, events, dice).run
           exit!(CHILD_STATUS)
         end
-        @children << pid
-        pid
+        own_child(pid)
       end
 
       def idle_loop
