@@ -64,9 +64,10 @@ module Upwell
 
       private
 
-      # Anew in a child process, which would empty its parent's.
+      # Anew in a child process, which would empty its parent's. Ruby 3.1 closes the descriptors twice, the second time perhaps another's, when
+      # something is raised into the thread as it makes a pipe.
       def open_pipe
-        @reader, @writer = IO.pipe
+        @reader, @writer = Thread.handle_interrupt(Object => :never) { IO.pipe }
         @writer.sync = true
         @pid = Process.pid
       end

@@ -98,7 +98,7 @@ module Torture
         nil
       end
 
-      # A doom that comes as an IO is being closed makes Ruby lose its descriptor, or close it twice, without a scheduler, too.
+      # A doom that comes as an IO is made or closed makes Ruby 3.1 close its descriptor twice, or lose it, without a scheduler, too.
       def with_ios(open)
         Thread.handle_interrupt(Object => :never) do
           ios = open.call
