@@ -1,5 +1,5 @@
 /* Standard output and error: one file in the place of another, under the number that the other has; and writing to what
- * nobody may read any more. */
+ * nobody may read any more. And which of several listening sockets gets a client. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/sigpipe.h"
+#include "server/steer.h"
 #include "upwell.h"
 
 /* It was opened so that nobody waits for a pipe's reader; who writes may. */
@@ -109,6 +110,28 @@ static VALUE write_without_signal(VALUE self, VALUE number, VALUE piece)
     return SIZET2NUM((size_t)RSTRING_LEN(text) - writing.left);
 }
 
+static uint32_t count_of(VALUE list)
+{
+    if (RARRAY_LEN(list) > UW_STEERED_MAX)
+        rb_syserr_fail(E2BIG, "descriptor");
+    return (uint32_t)RARRAY_LEN(list);
+}
+
+/* See uw_steer. */
+static VALUE steer(VALUE self, VALUE number, VALUE list)
+{
+    uint32_t indexes[UW_STEERED_MAX], count = count_of(list);
+    int error;
+
+    (void)self;
+    for (uint32_t i = 0; i < count; i++)
+        indexes[i] = NUM2UINT(rb_ary_entry(list, i));
+    error = uw_steer(NUM2INT(number), indexes, count);
+    if (error)
+        rb_syserr_fail(-error, "descriptor");
+    return Qnil;
+}
+
 void rb_uw_init_descriptor(void)
 {
     /* Document-module: Upwell::Descriptor
@@ -120,4 +143,6 @@ void rb_uw_init_descriptor(void)
     rb_define_singleton_method(descriptor, "replace", replace, 2);
     /* @!visibility private */
     rb_define_singleton_method(descriptor, "write", write_without_signal, 2);
+    /* @!visibility private */
+    rb_define_singleton_method(descriptor, "steer", steer, 2);
 }

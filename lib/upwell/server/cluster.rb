@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "slot"
+require_relative "steering"
 require_relative "worker_process"
 
 module Upwell
@@ -8,7 +9,7 @@ module Upwell
     # A supervisor with worker processes. It owns the listening sockets, one set a worker slot on the same ports (SO_REUSEPORT), and keeps them
     # open: a worker that is replaced leaves its backlog to its successor, so no connection is lost.
     #
-    # A worker that gives no sign of life is killed, and so replaced like any that dies.
+    # A worker that gives no sign of life is killed, and so replaced like any that dies. Meanwhile new clients go to the others ({Steering}).
     #
     # SIGTERM and SIGINT drain all workers and exit 0 (1 when requests had to be given up); a second one kills them and exits 1. SIGHUP opens the
     # log file again, here and in the workers. SIGUSR1 replaces the workers one by one: each goes on until its successor is ready. SIGTTIN
@@ -75,6 +76,7 @@ module Upwell
         @slots = sets.each_slice(@configuration.loops).with_index.map do |own, index|
           Slot.new(index, own.flatten(1), @configuration.drain_timeout) { |slot| fork_worker(slot) }
         end
+        @steering = Steering.new(@slots, @configuration.loops)
       end
 
       def prepare
@@ -126,6 +128,7 @@ module Upwell
         at_any_rate { take_signals }
         workers.each { |worker| at_any_rate { worker.check(@woke) } }
         advance
+        at_any_rate { @steering.update(@woke) } unless @terminating
         at_any_rate { end_drained } if @terminating && !@status
         pause if @failed && !@status
       end

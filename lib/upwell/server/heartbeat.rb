@@ -7,6 +7,7 @@ module Upwell
     module Heartbeat
       PER_TIMEOUT = 4 # signs, so that one that is late does no harm
       INTERVAL_MAX = 5 # seconds
+      MISSED = 2 # signs, after which new clients go to other workers
       SIGN = "."
       LEAVING = "!" # it takes in nobody any more
 

@@ -71,6 +71,12 @@ module Upwell
         @worker&.ready? || false
       end
 
+      # @param now [Float]
+      # @return [Boolean] whether somebody takes in the clients of its sockets
+      def accepts?(now)
+        workers.any? { |worker| worker.accepts?(now) }
+      end
+
       # @return [Boolean]
       def replacing?
         !(@successor || @successor_at).nil?

@@ -103,6 +103,12 @@ module Upwell
         !backend.nil?
       end
 
+      # @param now [Float]
+      # @return [Boolean] whether new clients are for it: one that misses its signs may be stopped, and accept nobody
+      def accepts?(now)
+        serves? && now < deadline - @silence_max + (Heartbeat::MISSED * Heartbeat.interval(@silence_max))
+      end
+
       # Has it finish its requests and end; its sockets are for others.
       #
       # @param seconds [Numeric] the deadline that the worker sets itself
