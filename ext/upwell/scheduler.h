@@ -265,6 +265,7 @@ void rb_uw_init_scheduler_io(VALUE cScheduler);
 void rb_uw_init_scheduler_select(VALUE cScheduler);
 void rb_uw_init_scheduler_process(VALUE cScheduler);
 void rb_uw_init_scheduler_close(VALUE cScheduler);
+void rb_uw_init_scheduler_write(VALUE cScheduler);
 
 /* scheduler_time.c: raises into the fibers whose time is up. */
 void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler);

@@ -414,4 +414,5 @@ void rb_uw_init_scheduler(void)
     rb_uw_init_scheduler_select(cScheduler);
     rb_uw_init_scheduler_process(cScheduler);
     rb_uw_init_scheduler_close(cScheduler);
+    rb_uw_init_scheduler_write(cScheduler);
 }

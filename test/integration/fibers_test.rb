@@ -41,6 +41,13 @@ class FibersTest < Minitest::Test
     end
   end
 
+  def test_lines_of_several_requests_stay_whole
+    serve do |server|
+      get_all(server, ["/tells"] * 5)
+      assert_equal ["toldtoldtold\n"] * 100, Array.new(100) { server.await(//).string }
+    end
+  end
+
   def test_a_request_waits_for_processes_queues_and_sockets_alike
     serve do |server|
       bodies, seconds = get_all(server, %w[/runs /pops /asks /sleeps] * 5)

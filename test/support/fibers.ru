@@ -50,6 +50,12 @@ class Waiting
     queue.pop
   end
 
+  def tells(_env)
+    $stdout.sync = true
+    20.times { $stdout.puts("told" * 3) }
+    "told"
+  end
+
   # Asks this very server, which can only answer when this request waits as it should.
   def asks(env)
     Net::HTTP.get(URI("http://127.0.0.1:#{env["SERVER_PORT"]}/sleeps"))

@@ -2,6 +2,7 @@
 
 require_relative "scheduler/fibers"
 require_relative "scheduler/io_hooks"
+require_relative "scheduler/writing"
 require_relative "stats"
 
 module Upwell

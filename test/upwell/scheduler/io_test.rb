@@ -63,6 +63,32 @@ class SchedulerIOTest < Minitest::Test
     end
   end
 
+  # On a stream that is full at times.
+  def test_lines_of_several_fibers_stay_whole
+    writes = [->(writer, name) { writer.puts(name * 3) }, ->(writer, name) { writer.write(name, name, name, "\n") }]
+    on_every_backend do
+      [IO.pipe, UNIXSocket.pair, tcp_pair].product(writes) do |(reader, writer), write|
+        20.times { |i| Fiber.schedule { 250.times { write.call(writer, "line#{i}.") } } }
+        lines = []
+        Fiber.schedule { 5_000.times { lines << reader.gets } }
+        Fiber.scheduler.run
+        assert_empty(lines.grep_v(/\A(line\d+\.)\1\1\n\z/))
+      end
+    end
+  end
+
+  def test_pieces_of_several_encodings_are_written
+    on_every_backend do
+      reader, writer = IO.pipe
+      pieces = ["\u00e4", "\u00e4".encode("ISO-8859-1"), "a".encode("UTF-16LE"), :b, nil, 1]
+      Fiber.schedule do
+        assert_equal 7, writer.write(*pieces)
+        writer.close
+        assert_equal "\u00e4\xe4a\0b1".b, reader.read.b
+      end
+    end
+  end
+
   def test_several_fibers_accept_from_one_socket
     on_every_backend do
       server = TCPServer.new("127.0.0.1", 0)
