@@ -10,7 +10,7 @@
 #include "upwell.h"
 
 static VALUE cStatus;
-static ID id_wait, id_wait_on_thread;
+static ID id_wait, id_poll_process;
 
 struct child {
     struct rb_uw_scheduler *scheduler;
@@ -45,7 +45,7 @@ static VALUE look(VALUE pid)
 /*
  * For Process.wait, system, backticks.
  *
- * @param pid [Integer] of a child; -1, 0 and groups are waited for on a thread
+ * @param pid [Integer] of a child; -1, 0 and groups are looked for again and again
  * @param flags [Integer] of Process::WUNTRACED and such; likewise
  * @return [Process::Status]
  */
@@ -55,13 +55,13 @@ static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
     VALUE status;
 
     if (NUM2PIDT(pid) <= 0 || NUM2INT(flags) != 0)
-        return rb_funcall(self, id_wait_on_thread, 2, pid, flags);
+        return rb_funcall(self, id_poll_process, 2, pid, flags);
     status = look(pid);
     if (!NIL_P(status)) /* it has ended, or is no child of this process, which has descriptors too */
         return status;
     child.fd = (int)syscall(SYS_pidfd_open, NUM2PIDT(pid), 0);
     if (child.fd < 0) /* an old kernel, a sandbox, or no descriptor left */
-        return rb_funcall(self, id_wait_on_thread, 2, pid, flags);
+        return rb_funcall(self, id_poll_process, 2, pid, flags);
     child.io = rb_io_fdopen(child.fd, O_RDONLY, NULL);
     rb_ensure(wait_for_end, (VALUE)&child, close_child, (VALUE)&child);
     return look(pid);
@@ -71,6 +71,6 @@ void rb_uw_init_scheduler_process(VALUE cScheduler)
 {
     cStatus = rb_path2class("Process::Status");
     id_wait = rb_intern("wait");
-    id_wait_on_thread = rb_intern("wait_on_thread");
+    id_poll_process = rb_intern("poll_process");
     rb_define_method(cScheduler, "process_wait", scheduler_process_wait, 2);
 }

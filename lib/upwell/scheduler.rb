@@ -10,6 +10,10 @@ require_relative "scheduler/worker_pool"
 module Upwell
   # The hooks that are better written in Ruby; the others are in ext/upwell/scheduler_*.c.
   class Scheduler
+    POLL_PAUSE_MIN = 0.001 # seconds between looks for a child that no descriptor tells of, each twice the last
+    POLL_PAUSE_MAX = 0.05
+    private_constant :POLL_PAUSE_MIN, :POLL_PAUSE_MAX
+
     # @return [Array<String>] the backends that work here, the preferred first
     def self.backends
       Upwell.backends.select { |backend| backend[:works] }.map { |backend| backend[:name] }
@@ -66,13 +70,15 @@ module Upwell
       @workers&.close
     end
 
-    # A thread that nobody waits for any more must not take the status of a later child.
-    def wait_on_thread(pid, flags)
-      thread = Thread.new { Process::Status.wait(pid, flags) }
-      thread.report_on_exception = false
-      thread.value
-    ensure
-      thread.kill.join if thread&.alive?
+    # A thread that blocks instead may take a child's status when nobody waits for it any more: Ruby 3.1 runs no `ensure` in the fibers of a
+    # thread that is killed.
+    def poll_process(pid, flags)
+      pause = POLL_PAUSE_MIN
+      until (status = Process::Status.wait(pid, flags | Process::WNOHANG))
+        kernel_sleep(pause)
+        pause = [pause * 2, POLL_PAUSE_MAX].min
+      end
+      status
     end
 
     # Where the kernel's limit is known, the error names it. It was read before: where a fiber has no stack, a thread has none either, and Ruby

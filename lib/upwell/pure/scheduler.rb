@@ -77,7 +77,7 @@ module Upwell
 
       # @return [Process::Status]
       def process_wait(pid, flags)
-        wait_on_thread(pid, flags)
+        poll_process(pid, flags)
       end
 
       # @return [nil]

@@ -57,6 +57,16 @@ class SchedulerProcessTest < Minitest::Test
     end
   end
 
+  def test_a_thread_that_is_killed_meanwhile_takes_no_status
+    BACKENDS.each do |backend|
+      other = Process.spawn("sleep 100")
+      kill_one_that_waits_for(-1, backend)
+      20.times { assert_equal((pid = ended_child), Process.wait(pid)) }
+    ensure
+      Process.kill("KILL", other) && Process.wait(other)
+    end
+  end
+
   def test_a_child_when_no_descriptor_is_left
     limits = Process.getrlimit(:NOFILE)
     on_every_backend do
@@ -156,6 +166,16 @@ class SchedulerProcessTest < Minitest::Test
     end
     waits.pop
     thread.kill.join
+  end
+
+  # Just about now.
+  def ended_child
+    IO.pipe do |reader, writer|
+      pid = Process.spawn("true", out: writer)
+      writer.close
+      reader.read
+      pid
+    end
   end
 
   def descriptors_of_processes
