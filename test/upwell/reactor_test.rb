@@ -39,7 +39,7 @@ class ReactorTest < Minitest::Test
     Dir.rmdir(folder)
     before = Dir.children("/proc/self/fd").size
     assert_match(/#{folder}/, assert_raises(Errno::ENOENT) { reactor.run }.message)
-    assert_equal before, Dir.children("/proc/self/fd").size
+    assert_operator before, :>=, Dir.children("/proc/self/fd").size # an IO of another test may be collected meanwhile
   end
 
   def test_it_runs_once_and_counts

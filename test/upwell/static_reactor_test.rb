@@ -97,7 +97,7 @@ class StaticReactorTest < Minitest::Test
       thread = Thread.new { reactor.run }
       assert_equal 200, RawClient.get(socket.addr[1], "/a.txt").status
       thread.kill.join
-      assert_equal before, Dir.children("/proc/self/fd").size
+      assert_operator before, :>=, Dir.children("/proc/self/fd").size # an IO of another test may be collected meanwhile
     end
   end
 

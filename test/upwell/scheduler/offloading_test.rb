@@ -30,10 +30,10 @@ class SchedulerOffloadingTest < Minitest::Test
     on_every_backend do |scheduler|
       refute_respond_to scheduler, :blocking_operation_wait
       Fiber.schedule do
-        threads = Thread.list.size
+        threads = Thread.list
         assert_equal "text", Zlib.inflate(Zlib.deflate("text"))
         assert_predicate File.stat(__FILE__), :file?
-        assert_equal threads, Thread.list.size
+        assert_empty Thread.list - threads
       end
     end
   end
