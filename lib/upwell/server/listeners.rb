@@ -11,6 +11,7 @@ module Upwell
 
       LOCALHOST = %w[127.0.0.1 ::1].freeze
       UNIX = "unix:"
+      REUSE_PORT = [Socket::SOL_SOCKET, Socket::SO_REUSEPORT, true].freeze
 
       # A socket and how to tell where it listens.
       # A UNIX socket's file has a number, which no other gets as long as the socket is open.
@@ -64,7 +65,7 @@ module Upwell
       end
 
       # @param configuration [Configuration]
-      # @param reuse_port [Boolean] several sockets may listen on one port (SO_REUSEPORT, see man 7 socket)
+      # @param reuse_port [Boolean] each set gets sockets of its own (SO_REUSEPORT, see man 7 socket)
       def initialize(configuration, reuse_port: false)
         @port = configuration.port
         @binds = configuration.bind
@@ -80,10 +81,8 @@ module Upwell
         listeners
       end
 
-      # Needs `reuse_port` for more than one set.
-      #
       # @param count [Integer]
-      # @return [Array<Array<Listener>>] so many sets of sockets on the same addresses; a UNIX socket is shared
+      # @return [Array<Array<Listener>>] so many sets of sockets on the same addresses; without `reuse_port`, and for UNIX, the same sockets
       # @raise [ConfigurationError] when an address cannot be listened on
       def open_sets(count)
         first = open
@@ -92,8 +91,11 @@ module Upwell
 
       private
 
+      # Where the port cannot be shared, the socket is: gVisor counts the option at the first bind alone.
       def again(listener)
-        listener.path ? listener : listen(listener.socket.local_address)
+        listener.path ? listener : listen(listener.socket.local_address, reuse_port: @reuse_port)
+      rescue Errno::EADDRINUSE
+        listener
       end
 
       def open_tcp(bind)
@@ -126,31 +128,26 @@ module Upwell
         raise cannot(host, "#{e.message}; use an address of this machine")
       end
 
+      # The option comes last: with it, a bind joins another server of the same user in silence.
       def open_address(address)
-        refuse_taken(address) if @reuse_port
-        listen(address)
+        listen(address).tap { |listener| listener.socket.setsockopt(*REUSE_PORT) if @reuse_port }
       rescue Errno::EADDRINUSE
         raise cannot(address.ip_address, "the port #{address.ip_port} is taken; stop the other server or choose another with -p")
       rescue Errno::EACCES
         raise cannot(address.ip_address, "the port #{address.ip_port} needs privileges; choose one above 1023 with -p")
       end
 
-      # With SO_REUSEPORT another server of the same user would be joined in silence.
-      def refuse_taken(address)
-        tcp_socket(address, reuse_port: false).tap { |socket| socket.bind(address) }.close
-      end
-
-      def listen(address)
-        socket = tcp_socket(address, reuse_port: @reuse_port)
+      def listen(address, reuse_port: false)
+        socket = tcp_socket(address)
+        socket.setsockopt(*REUSE_PORT) if reuse_port
         socket.bind(address)
         socket.listen(BACKLOG)
         Listener.new(socket, url(socket.local_address))
       end
 
-      def tcp_socket(address, reuse_port:)
+      def tcp_socket(address)
         socket = Socket.new(address.afamily, Socket::SOCK_STREAM, 0)
         socket.setsockopt(Socket::SOL_SOCKET, Socket::SO_REUSEADDR, true)
-        socket.setsockopt(Socket::SOL_SOCKET, Socket::SO_REUSEPORT, true) if reuse_port
         socket.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, true) # accepted sockets inherit it
         socket.setsockopt(Socket::IPPROTO_IPV6, Socket::IPV6_V6ONLY, true) if address.ipv6?
         socket
