@@ -177,6 +177,19 @@ class ProcessTest < Minitest::Test
     end
   end
 
+  def test_a_unix_socket_in_the_folder_that_the_application_leaves
+    [[], ["-w", "1", "--preload"]].each do |arguments|
+      Dir.mktmpdir do |dir|
+        File.write(File.join(dir, "config.ru"), "Dir.chdir('/')\nrun ->(_) { [200, {}, []] }\n")
+        pid = ProcessGroup.spawn(*ServerProcess.command("-b", "unix:socket", *arguments), chdir: dir, out: File::NULL)
+        assert_match(/\AHTTP\/1.1 200 OK/, ask_through("#{dir}/socket"))
+        Process.kill("TERM", pid)
+        assert_predicate ProcessGroup.wait(pid), :success?
+        refute_path_exists "#{dir}/socket"
+      end
+    end
+  end
+
   def requests_in_flight(server, count)
     clients = Array.new(count) { RawClient.new(server.port) }
     clients.each { |client| client.write(TEXT.sub("/", "/sleep-a-while")) }

@@ -14,13 +14,8 @@ module Upwell
       REUSE_PORT = [Socket::SOL_SOCKET, Socket::SO_REUSEPORT, true].freeze
 
       # A socket and how to tell where it listens.
-      # A UNIX socket's file has a number, which no other gets as long as the socket is open.
-      Listener = Struct.new(:socket, :url, :file_number) do
-        # @return [String, nil] of a UNIX socket
-        def path
-          url.delete_prefix(UNIX) if url.start_with?(UNIX)
-        end
-
+      # A UNIX socket has a file: a path, wherever the application goes, and a number, which no other gets as long as the socket is open.
+      Listener = Struct.new(:socket, :url, :path, :file_number) do
         # Takes a UNIX socket out of the file system, unless another server has put its own there.
         def remove
           File.unlink(path) if path && Listeners.file_number(path) == file_number
@@ -166,7 +161,7 @@ module Upwell
         remove_stale(path)
         server = UNIXServer.new(path)
         server.listen(BACKLOG)
-        Listener.new(server, "#{UNIX}#{path}", Listeners.file_number(path))
+        Listener.new(server, "#{UNIX}#{path}", File.absolute_path(path), Listeners.file_number(path))
       rescue SystemCallError, ArgumentError => e # the latter for a path that is too long
         reason = e.is_a?(ArgumentError) ? e.message : Reason.of(e)
         raise ConfigurationError, "cannot listen on unix:#{path}: #{reason}; choose another path with -b"
