@@ -141,7 +141,8 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns);
 /* Whether submitted operations go to the kernel together, in the next turn, rather than each at once. */
 bool uw_loop_queues(const struct uw_loop *loop);
 
-/* Hands submitted operations to the kernel now rather than in the next turn: for a caller about to compute for long. */
+/* Hands what was submitted and cancelled to the kernel now rather than in the next turn: for a caller about to compute
+ * for long, or so that what is cancelled reads no more. */
 void uw_loop_flush(struct uw_loop *loop);
 
 /* To be called before a descriptor is closed whose operations were cancelled and are pending still: without it, they

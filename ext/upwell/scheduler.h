@@ -56,7 +56,8 @@ struct rb_uw_scheduler {
     struct uw_list timeouts;  /* of timeout_after, those that are due */
     struct uw_list descriptors[RB_UW_DESCRIPTOR_BUCKETS]; /* the operations on IOs, by their number */
     struct rb_uw_reads reads[RB_UW_DESCRIPTOR_BUCKETS];   /* likewise */
-    st_table *blocked; /* records by their fiber, from the first `unblock` after they began: most sleepers see none */
+    st_table *blocked; /* records by their fiber, from the first `unblock` after they began: most sleepers see none;
+                        * and those that have a result as time-outs are raised */
     VALUE early;       /* Array: fibers that were unblocked just before they blocked */
     VALUE left;        /* Array: fibers that have raised into another, which did not come back to them */
     VALUE interrupts;  /* Array: fiber, exception, fiber, exception ... */
@@ -234,6 +235,9 @@ void rb_uw_wait_end(struct rb_uw_wait *wait);
 
 /* Cancels an operation whose completion ends `wait`, and suspends the fiber until that is so. */
 void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation);
+
+/* Of those that have what they waited for, and are about to go on: also notes in `blocked` who waited for an operation. */
+void rb_uw_scheduler_note_results(struct rb_uw_scheduler *scheduler);
 
 void rb_uw_io_operation_init(struct rb_uw_io_operation *on_io, uw_complete *complete);
 

@@ -108,6 +108,9 @@ void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
 {
     struct uw_list due;
 
+    if (uw_list_empty(&scheduler->timeouts))
+        return;
+    rb_uw_scheduler_note_results(scheduler);
     uw_list_init(&due);
     uw_list_move(&due, &scheduler->timeouts);
     while (!uw_list_empty(&due)) {

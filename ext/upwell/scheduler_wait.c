@@ -164,10 +164,15 @@ static VALUE forget_after_all(VALUE argument)
     return Qnil;
 }
 
+/* At once: what comes from now on is for others. */
 static VALUE cancel_operation(VALUE argument)
 {
     struct rb_uw_wait *wait = (struct rb_uw_wait *)argument;
 
+    if (!rb_uw_wait_is_void(wait)) {
+        uw_cancel(wait->scheduler->loop, &wait->on_io.operation);
+        uw_loop_flush(wait->scheduler->loop);
+    }
     rb_uw_wait_cancel(wait, &wait->on_io.operation);
     return Qnil;
 }
@@ -259,13 +264,18 @@ bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns)
     return !wait->timed_out;
 }
 
+static void note_blocked(struct rb_uw_wait *wait)
+{
+    st_insert(wait->scheduler->blocked, wait->fiber, (st_data_t)wait);
+    wait->blocked = true;
+}
+
 static void note_sleeping(struct rb_uw_scheduler *scheduler)
 {
     while (!uw_list_empty(&scheduler->sleeping)) {
         struct rb_uw_wait *wait = uw_owner(scheduler->sleeping.next, struct rb_uw_wait, link);
 
-        st_insert(scheduler->blocked, wait->fiber, (st_data_t)wait);
-        wait->blocked = true;
+        note_blocked(wait);
         uw_list_remove(&wait->link);
         uw_list_append(&scheduler->waits, &wait->link);
     }
@@ -279,6 +289,18 @@ struct rb_uw_wait *rb_uw_wait_of_blocked(struct rb_uw_scheduler *scheduler, VALU
         return (struct rb_uw_wait *)record;
     note_sleeping(scheduler);
     return st_lookup(scheduler->blocked, fiber, &record) ? (struct rb_uw_wait *)record : NULL;
+}
+
+void rb_uw_scheduler_note_results(struct rb_uw_scheduler *scheduler)
+{
+    struct uw_list *ready = &scheduler->ready;
+
+    for (struct uw_list *link = ready->next; link != ready; link = link->next) {
+        struct rb_uw_wait *wait = uw_owner(link, struct rb_uw_wait, ready);
+
+        if (wait->over && !wait->timed_out && !wait->blocked)
+            note_blocked(wait);
+    }
 }
 
 void rb_uw_io_operation_init(struct rb_uw_io_operation *on_io, uw_complete *complete)

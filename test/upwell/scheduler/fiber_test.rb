@@ -106,6 +106,20 @@ class SchedulerFiberTest < Minitest::Test
     end
   end
 
+  def test_what_comes_after_an_exception_is_for_the_next_reader
+    on_every_backend do
+      [IO.pipe, UNIXSocket.pair].each do |reader, writer|
+        raised = Fiber.schedule { assert_raises(KeyError) { reader.readpartial(10) } }
+        Fiber.schedule do
+          raised.raise(KeyError)
+          writer << "x"
+          assert_equal reader, reader.wait_readable(1)
+          assert_equal "x", reader.readpartial(10)
+        end
+      end
+    end
+  end
+
   def test_fibers_that_raise_into_each_other
     on_every_backend do |scheduler|
       done = []

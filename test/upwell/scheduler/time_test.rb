@@ -126,12 +126,27 @@ class SchedulerTimeTest < Minitest::Test
         Fiber.schedule { found[name] = wait.call(reader) }
       end
       Fiber.schedule do
-        passed = Process.clock_gettime(Process::CLOCK_MONOTONIC) + (1.5 * ALLOWED)
         writers.each { |writer| writer.write("x") }
-        nil until Process.clock_gettime(Process::CLOCK_MONOTONIC) > passed
+        compute(1.5 * ALLOWED)
       end
       Fiber.scheduler.run
       assert_equal waits.keys.sort, found.compact.keys.sort
+    end
+  end
+
+  # What comes in time, while another fiber computes until the deadline has passed.
+  def test_a_timeout_loses_nothing_that_was_read
+    on_every_backend do
+      [IO.pipe, UNIXSocket.pair].each do |reader, writer|
+        read = +""
+        Fiber.schedule do
+          assert_raises(Timeout::Error) { Timeout.timeout(ALLOWED) { (read << reader.readpartial(1)) && sleep } }
+          read << reader.read_nonblock(1) if read.empty?
+          assert_equal "x", read
+        end
+        Fiber.schedule { writer.write("x") && compute(1.5 * ALLOWED) }
+        Fiber.scheduler.run
+      end
     end
   end
 
@@ -177,6 +192,11 @@ class SchedulerTimeTest < Minitest::Test
   end
 
   private
+
+  def compute(duration)
+    passed = Process.clock_gettime(Process::CLOCK_MONOTONIC) + duration
+    nil until Process.clock_gettime(Process::CLOCK_MONOTONIC) > passed
+  end
 
   def exception_whose_making(&during)
     count = 0
