@@ -13,11 +13,9 @@ module Upwell
       def write
         return unless @path
 
-        @file = File.open(@path, File::RDWR | File::CREAT, 0o644)
-        refuse_live unless @file.flock(File::LOCK_EX | File::LOCK_NB)
-        @file.truncate(0)
-        @file.write("#{Process.pid}\n")
-        @file.flush
+        lock
+        lock until File.identical?(@file, @path) # a server that ended may have removed the file meanwhile
+        write_number
         @owner = Process.pid
       rescue SystemCallError => e
         raise ConfigurationError, "pid file #{@path} cannot be written: #{Reason.of(e)}; choose another with --pid-file"
@@ -36,6 +34,21 @@ module Upwell
 
       private
 
+      def lock
+        @file&.close
+        @file = File.open(@path, File::RDWR | File::CREAT, 0o644)
+        refuse_live unless @file.flock(File::LOCK_EX | File::LOCK_NB)
+      end
+
+      # Over a dead server's number, which stays where this one cannot be written.
+      def write_number
+        @file.rewind
+        @file.truncate(@file.syswrite("#{Process.pid}\n"))
+      rescue SystemCallError
+        File.unlink(@path) if @file.stat.file? && @file.stat.zero?
+        raise
+      end
+
       # By what is open already: there may be no more descriptors.
       def ours?
         @file.rewind
@@ -44,7 +57,7 @@ module Upwell
 
       # A process that a dead server has left behind may have the lock, too.
       def refuse_live
-        pid = File.read(@path).to_i
+        pid = @file.read.to_i
         return unless pid.positive? && pid != Process.pid
 
         raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it first" if alive?(pid)

@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require "tmpdir"
+
+# The file that holds the process number, where it cannot be written and where another server is just about to end.
+class PidFileTest < Minitest::Test
+  PID_OF_A_DEAD_SERVER = "99999999\n"
+
+  def in_folder
+    Dir.mktmpdir { |folder| yield File.join(folder, "pid") }
+  end
+
+  def ours
+    "#{Process.pid}\n"
+  end
+
+  # In a process that may write to no file, as on a full disk.
+  def assert_refused(path)
+    status = Process.wait2(fork { exit!(refused?(path)) }).last
+    assert_predicate status, :success?
+  end
+
+  def refused?(path)
+    trap("XFSZ", "IGNORE")
+    Process.setrlimit(:FSIZE, 0)
+    Upwell::Server::PidFile.new(path).write
+    false
+  rescue Upwell::ConfigurationError => e
+    e.message.include?("pid file #{path} cannot be written: File too large; choose another with --pid-file")
+  end
+
+  def test_one_that_cannot_be_written_leaves_nothing_behind
+    in_folder do |path|
+      assert_refused(path)
+      refute_path_exists path
+    end
+  end
+
+  def test_one_that_cannot_be_written_again_keeps_the_number_it_has
+    in_folder do |path|
+      File.write(path, PID_OF_A_DEAD_SERVER)
+      assert_refused(path)
+      assert_equal PID_OF_A_DEAD_SERVER, File.read(path)
+    end
+  end
+
+  def test_a_longer_number_is_replaced
+    in_folder do |path|
+      File.write(path, PID_OF_A_DEAD_SERVER)
+      Upwell::Server::PidFile.new(path).write
+      assert_equal ours, File.read(path)
+    end
+  end
+
+  def test_one_that_another_server_removes_as_we_open_it_is_made_anew
+    in_folder do |path|
+      file = Upwell::Server::PidFile.new(path)
+      locks = 0
+      other = TracePoint.new(:c_call) { |call| File.unlink(path) if call.method_id == :flock && (locks += 1) == 1 }
+      other.enable { file.write }
+      assert_equal ours, File.read(path)
+      file.remove
+      refute_path_exists path
+    end
+  end
+end
