@@ -84,7 +84,10 @@ class StaticCommandTest < Minitest::Test
   end
 
   def test_a_log_that_cannot_be_written_is_told
-    assert_match(/log file .*nowhere.* cannot be written/, fails("--access-log", "/nowhere/log", @root))
+    { "--access-log" => [], "--log-file" => ["--access-log", log_path] }.each do |option, others|
+      told = /log file \/nowhere\/log cannot be written: .*; choose another with #{option}$/
+      assert_match told, fails(*others, option, "/nowhere/log", @root)
+    end
   end
 
   def test_threads_have_sockets_of_their_own

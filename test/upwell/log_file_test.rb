@@ -23,7 +23,7 @@ class LogFileTest < Minitest::Test
   # @yieldparam log_file [Upwell::Server::LogFile]
   def open_log(path)
     log_file = Upwell::Server::LogFile.new(nil)
-    stream = log_file.add(path)
+    stream = log_file.add(path, "--access-log")
     log_file.open
     yield stream, log_file
   ensure

@@ -34,7 +34,7 @@ module Upwell
         return $stdout if path == StaticConfiguration::STANDARD_OUTPUT
         raise ConfigurationError, "option access_log: #{path} is a folder; name DIR before --access-log" if File.directory?(path)
 
-        log_file.add(path)
+        log_file.add(path, "--access-log")
       end
     end
   end
