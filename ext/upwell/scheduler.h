@@ -236,7 +236,8 @@ void rb_uw_wait_end(struct rb_uw_wait *wait);
 /* Cancels an operation whose completion ends `wait`, and suspends the fiber until that is so. */
 void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation);
 
-/* Of those that have what they waited for, and are about to go on: also notes in `blocked` who waited for an operation. */
+/* Of those that have what they waited for, and are about to go on, notes in `blocked` who waited for an operation, too.
+ */
 void rb_uw_scheduler_note_results(struct rb_uw_scheduler *scheduler);
 
 void rb_uw_io_operation_init(struct rb_uw_io_operation *on_io, uw_complete *complete);

@@ -146,8 +146,8 @@ static VALUE raise_in_fiber(VALUE argument)
     return rb_fiber_raise(raising->fiber, raising->argc, raising->argv);
 }
 
-/* Whether `fiber` has what it waited for and has not gone on yet. A queue's element, or what it has read, would be lost.
- */
+/* Whether `fiber` has what it waited for and has not gone on yet. What it has read, or a queue's element, would be
+ * lost. */
 static bool about_to_go_on(struct rb_uw_scheduler *scheduler, VALUE fiber)
 {
     st_data_t record;
