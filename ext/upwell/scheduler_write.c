@@ -47,16 +47,16 @@ static VALUE joined(VALUE strings)
  */
 static VALUE write_whole(int argc, VALUE *argv, VALUE self)
 {
-    VALUE strings, whole;
+    VALUE strings, whole, count;
 
     (void)self;
     if (argc < 2 || !rb_uw_scheduler_current())
         return rb_call_super(argc, argv);
     strings = strings_of(argc, argv);
     whole = joined(strings);
-    if (NIL_P(whole))
-        return rb_call_super(argc, RARRAY_CONST_PTR(strings));
-    return rb_call_super(1, &whole);
+    count = NIL_P(whole) ? rb_call_super(argc, RARRAY_CONST_PTR(strings)) : rb_call_super(1, &whole);
+    RB_GC_GUARD(strings);
+    return count;
 }
 
 void rb_uw_init_scheduler_write(VALUE cScheduler)
