@@ -5,6 +5,7 @@ require "ipaddr"
 require "socket"
 require_relative "scheduler/forked_end"
 require_relative "scheduler/offloading"
+require_relative "scheduler/popen" unless Upwell::Scheduler.method_defined?(:io_close) # by which Ruby tells of whatever it closes
 require_relative "scheduler/worker_pool"
 
 module Upwell

@@ -259,6 +259,54 @@ class SchedulerCloseTest < Minitest::Test
     end
   end
 
+  # Ruby closes it there by no method.
+  def test_a_process_is_closed_at_the_end_of_its_block
+    on_every_backend do |scheduler, backend|
+      WAITS.each do |name, wait|
+        [true, false].each do |threaded|
+          Fiber.schedule do
+            with_popen(threaded) { |io| Fiber.schedule { assert_equal MESSAGE, closed_message { wait.call(io) }, "#{backend}, #{name}" } }
+          end
+          scheduler.run
+        end
+      end
+    end
+  end
+
+  # The process writes then, where Ruby had a buffer.
+  def test_what_a_process_writes_after_the_end_of_its_block_is_written_nowhere
+    on_every_backend do |scheduler|
+      pieces = []
+      Fiber.schedule do
+        IO.popen("read line; head -c 8000 /dev/zero; echo", "r+") do |io|
+          Fiber.schedule { assert_equal MESSAGE, closed_message { io.gets } }
+          Fiber.schedule do
+            sleep(0.001) until io.closed?
+            pieces.concat(Array.new(200) { "." * 8192 })
+          end
+        end
+      end
+      scheduler.run
+      assert_equal ["." * 8192], pieces.uniq
+    end
+  end
+
+  # So Ruby does with its own.
+  def test_a_thread_that_is_killed_in_the_block_of_a_process_does_not_wait_for_it
+    on_every_backend do |scheduler|
+      opened = Thread::Queue.new
+      thread = Thread.new { IO.popen("sleep 100") { |io| (opened << io) && sleep } }
+      io = opened.pop
+      pid = io.pid
+      Fiber.schedule { assert_equal MESSAGE, closed_message { io.gets } }
+      scheduler.yield
+      assert thread.kill.join(ENOUGH)
+      scheduler.run
+    ensure
+      Process.kill(:KILL, pid) if pid
+    end
+  end
+
   def test_the_only_half_is_closed
     on_every_backend do |scheduler|
       reader, = IO.pipe
@@ -456,6 +504,18 @@ class SchedulerCloseTest < Minitest::Test
     Fiber.schedule { message = closed_message { reader.gets } }
     scheduler.run
     message
+  end
+
+  # Its block ends when the fiber waits that it has begun.
+  def with_popen(threaded, &block)
+    return IO.popen("cat", "r+", &block) unless threaded
+
+    opened = Thread::Queue.new
+    waits = Thread::Queue.new
+    thread = Thread.new { IO.popen("cat", "r+") { |io| (opened << io) && waits.pop } }
+    block.call(opened.pop)
+    waits << true
+    thread.join
   end
 
   def close_half(scheduler, half, threaded)

@@ -32,6 +32,79 @@ class SchedulerProcessTest < Minitest::Test
     end
   end
 
+  POPENS = [
+    ["echo $NAME", "r", { err: %i[child out] }], [{ "NAME" => "value" }, "echo $NAME"], [["echo", "array"]],
+    [[{ "NAME" => "value" }, "sh", "-c", "echo $NAME"]], ["exit 3"], ["echo mode", "rb"], ["echo mode", { mode: "r" }],
+    ["cat", "r+", { external_encoding: "ascii" }], ["no-such-command-here"], [], [1, 2, 3]
+  ].freeze
+  READ_ALL = lambda do |io|
+    io.close_write if io.external_encoding == Encoding::US_ASCII # cat
+    io.read
+  end
+
+  # Where a small module is before IO's own methods.
+  def test_the_forms_of_popen
+    on_every_backend do |scheduler|
+      POPENS.each do |arguments|
+        Fiber.schedule { assert_equal outcome_of_popen(arguments), outcome_of_popen(arguments, &READ_ALL), arguments.inspect }
+        scheduler.run
+      end
+    end
+  end
+
+  def test_options_of_popen
+    on_every_backend do
+      reader, writer = IO.pipe
+      Fiber.schedule do
+        assert_equal "", IO.popen("echo to three >&3", 3 => writer, &:read)
+        assert_equal "to three\n", reader.gets
+        read = ->(io) { [io.external_encoding, io.read] }
+        assert_equal [Encoding::US_ASCII, "value\n"],
+                     IO.popen({ "NAME" => "value" }, "echo $NAME", mode: "r", external_encoding: "ascii", &read)
+        assert_equal "closed", IO.popen("exit 5") { |io| io.close || "closed" }
+        assert_equal 5, $CHILD_STATUS.exitstatus
+      end
+    end
+  end
+
+  WAYS_OUT = {
+    "break" => ->(opened) { IO.popen("exit 6") { |io| break opened << io } },
+    "throw" => ->(opened) { catch(:way) { IO.popen("exit 6") { |io| throw :way, opened << io } } },
+    "raise" => ->(opened) { IO.popen("exit 6") { |io| raise opened.push(io).size.to_s } rescue $ERROR_INFO }, # rubocop:disable Style/RescueModifier
+    "next" => ->(opened) { IO.popen("exit 6") { |io| next opened << io } }
+  }.freeze
+
+  def test_ways_out_of_a_block_of_popen
+    on_every_backend do
+      Fiber.schedule do
+        WAYS_OUT.each do |name, way|
+          value = way.call(opened = [])
+          assert_equal [name == "raise" ? "1" : opened, true, 6],
+                       [name == "raise" ? value.message : value, opened.first.closed?, $CHILD_STATUS.exitstatus]
+        end
+      end
+    end
+  end
+
+  # Of a class of its own, which closes otherwise.
+  def test_popen_of_a_class
+    own = Class.new(IO) { def close = raise("not asked") }
+    on_every_backend { Fiber.schedule { assert_equal [own, "out\n"], own.popen("echo out") { |io| [io.class, io.read] } } }
+  end
+
+  def test_a_block_of_popen_in_a_child
+    on_every_backend do
+      Fiber.schedule do
+        assert_equal "in the child", IO.popen("-") { |io| io ? io.read : $stdout.write("in the child") }
+        assert_predicate $CHILD_STATUS, :success?
+        io = IO.popen("-") or exit!($stdout.syswrite("without a block").positive?)
+        assert_equal "without a block", io.read
+        io.close
+        assert_predicate $CHILD_STATUS, :success?
+      end
+    end
+  end
+
   def test_any_child
     on_every_backend do
       Fiber.schedule do
@@ -53,7 +126,8 @@ class SchedulerProcessTest < Minitest::Test
       pids.each { |pid| kill_one_that_waits_for(pid, backend) }
       await_collected { descriptors_of_processes.zero? }
     ensure
-      pids.each { |pid| Process.kill("KILL", pid) && Process.wait(pid) }
+      pids.each { |pid| Process.kill("KILL", pid) }
+      pids.each { |pid| wait_for_one_perhaps_waited_for(pid) }
     end
   end
 
@@ -156,6 +230,13 @@ class SchedulerProcessTest < Minitest::Test
 
   private
 
+  def outcome_of_popen(arguments, &block)
+    output = block ? IO.popen(*arguments, &block) : IO.popen(*arguments).then { |io| READ_ALL.call(io).tap { io.close } }
+    [output, output.encoding, $CHILD_STATUS.exitstatus]
+  rescue SystemCallError, ArgumentError => e
+    [e.class, e.message]
+  end
+
   def kill_one_that_waits_for(pid, backend)
     waits = Thread::Queue.new
     thread = Thread.new do
@@ -176,6 +257,13 @@ class SchedulerProcessTest < Minitest::Test
       reader.read
       pid
     end
+  end
+
+  # A thread that waits in the place of a killed one's fiber may be first.
+  def wait_for_one_perhaps_waited_for(pid)
+    Process.wait(pid)
+  rescue Errno::ECHILD
+    nil
   end
 
   def descriptors_of_processes
