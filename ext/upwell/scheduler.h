@@ -72,7 +72,7 @@ struct rb_uw_scheduler {
 /* An operation on an IO, whose fiber is told when that is closed. It is in the scheduler's lists as long as the kernel
  * may have it. */
 struct rb_uw_io_operation {
-    bool io_closed;
+    bool io_closed, io_reopened;
     struct rb_uw_hold *hold; /* after its IO was closed, or NULL */
     struct uw_operation operation;
     struct uw_list descriptor, cut_off;
@@ -223,8 +223,9 @@ bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns);
 /* The record of a fiber that waits to be unblocked; or NULL. */
 struct rb_uw_wait *rb_uw_wait_of_blocked(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
-/* Submits wait->on_io.operation, on `io`, and suspends the fiber until it has ended. Returns its result; after a
- * time-out, which wait->timed_out tells, a negative one. Raises IOError when `io` is closed meanwhile. */
+/* Submits wait->on_io.operation, on `io`, and suspends the fiber until it has ended; when `io` is reopened meanwhile,
+ * once more. Returns its result; after a time-out, which wait->timed_out tells, a negative one. Raises IOError when
+ * `io` is closed meanwhile. */
 int32_t rb_uw_wait_operation(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns);
 
 /* Starts `fiber`, and goes on when that one waits or ends; with nil, goes on when all others have had their turn. */

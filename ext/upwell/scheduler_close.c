@@ -1,4 +1,5 @@
-/* An IO that is closed while fibers wait for it: they get an IOError, as threads do. */
+/* An IO that is closed while fibers wait for it: they get an IOError, as threads do. When it is reopened, they wait for
+ * the new file. */
 #include "scheduler.h"
 
 #include <ruby/io.h>
@@ -558,6 +559,71 @@ static VALUE close_write_for_waiting(VALUE self)
     return close_parts(&closing);
 }
 
+static void begin_anew(const struct part *part, struct rb_uw_scheduler *scheduler)
+{
+    struct uw_list *bucket = bucket_of(part, scheduler);
+    bool own = scheduler == rb_uw_scheduler_current();
+
+    for (struct uw_list *link = bucket->next; link != bucket; link = link->next) {
+        struct rb_uw_io_operation *on_io = uw_owner(link, struct rb_uw_io_operation, descriptor);
+
+        if (on_io->io_closed || !concerns(part, &on_io->operation))
+            continue;
+        on_io->io_reopened = true;
+        if (own)
+            uw_cancel(scheduler->loop, &on_io->operation);
+        else if (uw_list_empty(&on_io->cut_off))
+            uw_list_append(&scheduler->cut_off, &on_io->cut_off);
+    }
+    if (own)
+        uw_loop_settle(scheduler->loop);
+    else
+        rb_uw_scheduler_wake(scheduler);
+}
+
+/* Its number has stayed the same. */
+static VALUE begin_all_anew(VALUE io)
+{
+    struct part part = {.opened = {.fd = -1}};
+
+    if (any_may_wait(io))
+        part.opened = opened_of(io);
+    if (part.opened.fd >= 0 && others_may_wait(&part))
+        rb_uw_schedulers_end_lost();
+    for (struct uw_list *link = rb_uw_schedulers.next; part.opened.fd >= 0 && link != &rb_uw_schedulers;
+         link = link->next) {
+        struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
+
+        if (may_wait(&part, scheduler))
+            begin_anew(&part, scheduler);
+    }
+    return Qnil;
+}
+
+struct arguments {
+    int count;
+    const VALUE *values;
+};
+
+static VALUE call_super_with(VALUE argument)
+{
+    const struct arguments *arguments = (const struct arguments *)argument;
+
+    return rb_call_super(arguments->count, arguments->values);
+}
+
+/*
+ * IO#reopen, for the fibers that wait for this IO: they wait for the new file.
+ *
+ * @return [IO]
+ */
+static VALUE reopen_for_waiting(int argc, VALUE *argv, VALUE self)
+{
+    struct arguments arguments = {argc, argv};
+
+    return rb_ensure(call_super_with, (VALUE)&arguments, begin_all_anew, self);
+}
+
 void rb_uw_init_scheduler_close(VALUE cScheduler)
 {
     /* Document-module: Upwell::Scheduler::Closing
@@ -575,6 +641,7 @@ void rb_uw_init_scheduler_close(VALUE cScheduler)
     rb_ractor_local_storage_value_set(first_ractor, Qtrue);
     rb_ext_ractor_safe(true); /* in others, where there is no scheduler of ours */
     rb_define_method(closing, "close", close_for_waiting, 0);
+    rb_define_method(closing, "reopen", reopen_for_waiting, -1);
     rb_define_method(half_closing, "close_read", close_read_for_waiting, 0);
     rb_define_method(half_closing, "close_write", close_write_for_waiting, 0);
     rb_ext_ractor_safe(false);

@@ -239,6 +239,7 @@ static ssize_t wait_for(struct transfer *transfer, size_t length)
     wait.on_io.operation.socket = transfer->socket;
     wait.on_io.operation.pollable = transfer->pollable;
     result = rb_uw_wait_operation(&wait, transfer->io, timeout_ns);
+    transfer->socket = wait.on_io.operation.socket; /* or not any more: it may have been reopened */
     if (result < 0 && wait.timed_out)
         raise_io_timeout(transfer->io);
     return result;

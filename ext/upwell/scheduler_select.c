@@ -188,16 +188,49 @@ static void check_all(const struct select *select)
     }
 }
 
+static void wait_for_any(struct select *select)
+{
+    for (long i = 0; i < select->count; i++)
+        prepare(select, i);
+    rb_uw_wait_init(&select->wait, select->scheduler);
+    rb_ensure(wait_for_first, (VALUE)select, cancel_rest, (VALUE)select);
+    check_all(select);
+}
+
+/* Whether one of them is another file now, which ended the wait: then they are to be waited for anew. */
+static bool take_reopened(struct select *select)
+{
+    bool reopened = false;
+
+    for (long i = 0; i < select->count; i++) {
+        struct rb_uw_io_operation *on_io = &select->items[i].on_io;
+        VALUE io = on_io->io;
+
+        reopened = reopened || on_io->io_reopened;
+        rb_uw_io_operation_init(on_io, completed);
+        on_io->io = io;
+    }
+    return reopened && !select->wait.timed_out;
+}
+
+static int64_t time_left(const struct select *select)
+{
+    int64_t left_ns = select->wait.timer.deadline_ns - uw_clock_ns();
+
+    if (select->timeout_ns == UW_FOREVER)
+        return UW_FOREVER;
+    return left_ns > 0 ? left_ns : 0;
+}
+
 static VALUE run_select(struct select *select)
 {
     fill_all(select);
     if (!poll_all(select) && select->timeout_ns > 0) {
-        for (long i = 0; i < select->count; i++)
-            prepare(select, i);
-        rb_uw_wait_init(&select->wait, select->scheduler);
-        rb_ensure(wait_for_first, (VALUE)select, cancel_rest, (VALUE)select);
-        check_all(select);
-        (void)poll_all(select);
+        wait_for_any(select);
+        while (!poll_all(select) && take_reopened(select)) {
+            select->timeout_ns = time_left(select);
+            wait_for_any(select);
+        }
     }
     for (long i = 0; i < select->count; i++)
         if (select->polled[i].revents)

@@ -1,6 +1,8 @@
 /* The wait record: a fiber's stay between the call that blocks it and what it waits for. */
 #include "scheduler.h"
 
+#include <errno.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "upwell.h"
@@ -333,12 +335,60 @@ void rb_uw_io_operation_check(const struct rb_uw_io_operation *on_io)
         rb_raise(rb_eIOError, "stream closed in another thread");
 }
 
-int32_t rb_uw_wait_operation(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns)
+static void wait_once(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns)
 {
     rb_uw_check_open(&wait->on_io.operation);
     rb_uw_io_operation_begin(&wait->on_io, wait->scheduler, io);
     rb_uw_wait(wait, timeout_ns);
     rb_uw_io_operation_check(&wait->on_io);
+}
+
+/* Whether nothing came of it, as its IO is another file now, and perhaps no socket any more. */
+static bool in_vain(const struct rb_uw_wait *wait)
+{
+    bool failed = wait->result == -ECANCELED || wait->result == -EINTR || wait->result == -ENOTSOCK;
+
+    return failed && wait->on_io.io_reopened && !wait->timed_out;
+}
+
+static bool is_socket(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+static void begin_anew(struct rb_uw_wait *wait)
+{
+    const struct uw_operation former = wait->on_io.operation;
+    struct uw_operation *operation = &wait->on_io.operation;
+
+    rb_uw_wait_init(wait, wait->scheduler);
+    operation->verb = former.verb;
+    operation->fd = former.fd;
+    operation->data = former.data;
+    operation->length = former.length;
+    operation->offset = former.offset;
+    operation->socket = former.verb != UW_POLL && former.offset < 0 && is_socket(former.fd);
+}
+
+static int64_t time_left(const struct rb_uw_wait *wait, int64_t timeout_ns)
+{
+    int64_t left_ns = wait->timer.deadline_ns - uw_clock_ns();
+
+    if (timeout_ns == UW_FOREVER)
+        return UW_FOREVER;
+    return left_ns > 0 ? left_ns : 0;
+}
+
+int32_t rb_uw_wait_operation(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns)
+{
+    wait_once(wait, io, timeout_ns);
+    while (in_vain(wait)) {
+        timeout_ns = time_left(wait, timeout_ns);
+        begin_anew(wait);
+        wait_once(wait, io, timeout_ns);
+    }
     RB_GC_GUARD(io);
     return wait->result;
 }

@@ -23,6 +23,38 @@ class SchedulerCloseTest < Minitest::Test
   ENOUGH = PATIENCE / 2
   BIG = ("0123456789abcdef" * 65_536).freeze
 
+  READS = { **WAITS.slice("gets", "readpartial"), "waits, then reads" => ->(io) { io.wait_readable && io.gets } }.freeze
+
+  # As another IO, of the same kind or not, or as a path.
+  def each_reopening(text = "new\n")
+    ways = [-> { piped(IO.pipe, text) }, -> { piped(UNIXSocket.pair, text) }]
+    ways << -> { File.open(written_file(text)) } << -> { written_file(text) } if text
+    ways.each do |way|
+      each_pair do |reader, former|
+        kept = reader.dup
+        other = way.call
+        next if other.is_a?(String) && reader.is_a?(BasicSocket) # which would stay one by its class
+
+        yield reader, former, -> { reader.reopen(other) }
+        kept.close
+      end
+    end
+  end
+
+  def piped((reader, writer), text)
+    (@writers ||= []) << writer
+    writer.write(text) if text
+    reader
+  end
+
+  # @return [String] its path
+  def written_file(text)
+    @file = Tempfile.new
+    @file.write(text)
+    @file.close
+    @file.path
+  end
+
   def each_pair
     [IO.pipe, UNIXSocket.pair].each { |reader, writer| yield reader, writer }
   end
@@ -414,6 +446,63 @@ class SchedulerCloseTest < Minitest::Test
         end
         scheduler.run
         assert_equal "message", heir.read
+      end
+    end
+  end
+
+  # The former file stays open elsewhere, and has something by then.
+  def test_who_waits_for_what_is_reopened_waits_for_the_new_file
+    on_every_backend do |scheduler, backend|
+      READS.to_a.product([true, false]) do |(name, read), threaded|
+        each_reopening do |reader, former, reopen|
+          Fiber.schedule { assert_equal "new\n", Timeout.timeout(ENOUGH) { read.call(reader) }, "#{backend}, #{name}" }
+          scheduler.yield
+          threaded ? on_thread(scheduler, &reopen) : reopen.call
+          scheduler.yield # for the thread's loop to know of it
+          former.write("former\n")
+          scheduler.run
+        end
+      end
+    end
+  end
+
+  def test_who_waits_for_room_in_what_is_reopened
+    on_every_backend do |scheduler|
+      each_pair do |_reader, writer|
+        reader, other = IO.pipe
+        rest = nil
+        Fiber.schedule { writer.write(BIG) && writer.close }
+        scheduler.yield
+        writer.reopen(other)
+        other.close
+        Fiber.schedule { rest = reader.read }
+        scheduler.run
+        assert_operator rest.size, :>, 0
+        assert BIG.end_with?(rest)
+      end
+    end
+  end
+
+  def test_a_wait_for_what_is_reopened_ends_at_its_limit
+    on_every_backend do |scheduler|
+      each_reopening(nil) do |reader, _former, reopen|
+        Fiber.schedule { assert_nil reader.wait_readable(0.05) }
+        scheduler.yield
+        reopen.call
+        scheduler.run
+      end
+    end
+  end
+
+  def test_one_of_several_is_reopened
+    skip SELECT_ASKED unless RUBY_VERSION >= "3.2"
+
+    on_every_backend do |scheduler|
+      each_reopening do |reader, _former, reopen|
+        Fiber.schedule { assert_equal [[reader], [], []], IO.select([IO.pipe.first, reader], nil, nil, ENOUGH) }
+        scheduler.yield
+        reopen.call
+        scheduler.run
       end
     end
   end

@@ -53,6 +53,11 @@ module Upwell
             each_events { |events| events.cut_off(io, kinds) } if main?
           end
 
+          # @return [void]
+          def reopened
+            each_events(&:look_again) if main?
+          end
+
           private
 
           def main?
@@ -73,6 +78,15 @@ module Upwell
           Closing.closing(self) { super() }
         ensure
           Closing.closed(self, ALL)
+        end
+
+        # Those who wait for it wait for the new file.
+        #
+        # @return [IO]
+        def reopen(*, **)
+          super
+        ensure
+          Closing.reopened
         end
       end
 

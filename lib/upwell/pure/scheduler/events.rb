@@ -96,6 +96,13 @@ module Upwell
           @waiter.interrupt
         end
 
+        # An IO is another file now, for which a wait in progress does not wait. Safe likewise.
+        #
+        # @return [void]
+        def look_again
+          @waiter.interrupt if @polls.any? && !@waiter.copy?
+        end
+
         # The current fiber is about to fill a buffer of Ruby's, and does so until it has left the hook for it, or a fiber of its thread waits.
         #
         # @param io [IO] that has the buffer
