@@ -311,7 +311,7 @@ static void cut_off(struct part *part, struct rb_uw_scheduler *scheduler)
         pending = true;
         if (own)
             uw_cancel(scheduler->loop, &on_io->operation);
-        else
+        else if (uw_list_empty(&on_io->cut_off)) /* nor reopened before */
             uw_list_append(&scheduler->cut_off, &on_io->cut_off);
     }
     if (pending && own) {

@@ -483,6 +483,17 @@ class SchedulerCloseTest < Minitest::Test
     end
   end
 
+  def test_what_is_reopened_is_closed
+    on_every_backend do |scheduler|
+      each_reopening(nil) do |reader, _former, reopen|
+        2.times { Fiber.schedule { assert_equal MESSAGE, closed_message { reader.gets } } }
+        scheduler.yield
+        on_thread(scheduler) { reopen.call && reader.close }
+        scheduler.run
+      end
+    end
+  end
+
   def test_a_wait_for_what_is_reopened_ends_at_its_limit
     on_every_backend do |scheduler|
       each_reopening(nil) do |reader, _former, reopen|
