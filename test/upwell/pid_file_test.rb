@@ -3,7 +3,7 @@
 require_relative "../test_helper"
 require "tmpdir"
 
-# The file that holds the process number, where it cannot be written and where another server is just about to end.
+# The file that holds the process number, where it cannot be written and where another server is just about to start or to end.
 class PidFileTest < Minitest::Test
   PID_OF_A_DEAD_SERVER = "99999999\n"
 
@@ -62,6 +62,36 @@ class PidFileTest < Minitest::Test
       assert_equal ours, File.read(path)
       file.remove
       refute_path_exists path
+    end
+  end
+
+  # Yields while somebody else has the lock.
+  def locked(path, content)
+    File.write(path, content)
+    File.open(path, "r+") do |other|
+      other.flock(File::LOCK_EX)
+      yield other
+    end
+  end
+
+  def test_one_that_another_server_has_just_locked_belongs_to_that_server
+    ["", PID_OF_A_DEAD_SERVER].each do |before|
+      in_folder do |path|
+        locked(path, before) do |other|
+          late = TracePoint.new(:c_return) { |call| other.truncate(other.pwrite("#{Process.ppid}\n", 0)) if call.method_id == :read }
+          error = assert_raises(Upwell::ConfigurationError) { late.enable { Upwell::Server::PidFile.new(path).write } }
+          assert_equal "pid file #{path} belongs to the running process #{Process.ppid}; stop it first", error.message
+        end
+      end
+    end
+  end
+
+  def test_a_lock_that_a_dead_server_has_left_to_its_child_refuses_nobody
+    in_folder do |path|
+      locked(path, PID_OF_A_DEAD_SERVER) do
+        Upwell::Server::PidFile.new(path).write
+        assert_equal ours, File.read(path)
+      end
     end
   end
 end

@@ -4,6 +4,9 @@ module Upwell
   class Server
     # Holds the process number while the server runs, and a lock: the number alone may be another program's by then.
     class PidFile
+      PATIENCE = 0.5 # seconds in which a server that has the lock writes its number
+      PAUSE = 0.01
+
       # @param path [String, nil] nil: no file
       def initialize(path)
         @path = path && File.expand_path(path)
@@ -37,7 +40,17 @@ module Upwell
       def lock
         @file&.close
         @file = File.open(@path, File::RDWR | File::CREAT, 0o644)
-        refuse_live unless @file.flock(File::LOCK_EX | File::LOCK_NB)
+        await_lock(Clock.now + PATIENCE)
+      end
+
+      # Who has it and tells no live number in time was left behind by a dead server: this one goes on without the lock.
+      def await_lock(deadline)
+        until @file.flock(File::LOCK_EX | File::LOCK_NB)
+          refuse_live
+          break if Clock.now > deadline
+
+          sleep PAUSE
+        end
       end
 
       # Over a dead server's number, which stays where this one cannot be written.
@@ -55,8 +68,8 @@ module Upwell
         @file.read.to_i == Process.pid && File.identical?(@file, @path)
       end
 
-      # A process that a dead server has left behind may have the lock, too.
       def refuse_live
+        @file.rewind
         pid = @file.read.to_i
         return unless pid.positive? && pid != Process.pid
 
