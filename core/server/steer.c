@@ -8,6 +8,13 @@
 #include <linux/filter.h>
 
 #define STEPS_MAX (2 * UW_STEERED_MAX + 2)
+#define NONE UINT32_MAX /* no socket has this index, and the kernel chooses as if there were no program */
+
+static unsigned short write_program_for_all(struct sock_filter *step)
+{
+    *step = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, NONE);
+    return 1;
+}
 
 /* A number below `count` at random, and then the index in that place of the list; the last one is what is left. */
 static unsigned short write_program(struct sock_filter *step, const uint32_t *indexes, uint32_t count)
@@ -29,11 +36,9 @@ int uw_steer(int fd, const uint32_t *indexes, uint32_t count)
     struct sock_filter steps[STEPS_MAX];
     struct sock_fprog program = {.filter = steps};
 
-    if (count == 0)
-        return -EINVAL;
     if (count > UW_STEERED_MAX)
         return -E2BIG;
-    program.len = write_program(steps, indexes, count);
+    program.len = count ? write_program(steps, indexes, count) : write_program_for_all(steps);
     return setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) ? -errno : 0;
 }
 

@@ -8,8 +8,9 @@
 
 /* Has the kernel give new connections, at random, to `count` of the sockets that share the port and the address of `fd`
  * by SO_REUSEPORT (`man 7 socket`, SO_ATTACH_REUSEPORT_CBPF). `indexes` count them in the order in which they began to
- * listen; none of them may have been closed since. Returns 0 or -errno: -EINVAL without indexes or where `fd` shares
- * with nobody, -E2BIG for more than UW_STEERED_MAX, -ENOSYS where the system has no such thing. */
+ * listen; none of them may have been closed since. Without indexes all get some again, by the kernel's own hash.
+ * Returns 0 or -errno, and then the last call that succeeded holds: -EINVAL where `fd` shares with nobody, -E2BIG for
+ * more than UW_STEERED_MAX, -ENOSYS where the system has no such thing. */
 int uw_steer(int fd, const uint32_t *indexes, uint32_t count);
 
 #endif

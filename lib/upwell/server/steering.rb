@@ -10,19 +10,18 @@ module Upwell
       def initialize(slots, loops)
         @slots = slots
         @loops = loops
-        @accepting = slots
+        @named = []
       end
 
-      # Where nobody accepts, all do: the first who starts finds its share.
+      # None is named where all accept, and where nobody does: the first who starts finds its share.
       #
       # @param now [Float]
       def update(now)
-        accepting = @slots.select { |slot| slot.accepts?(now) }
-        accepting = @slots if accepting.empty?
-        return if accepting == @accepting
+        named = @slots.select { |slot| slot.accepts?(now) }
+        named = [] if named == @slots
+        return if named == @named
 
-        @accepting = accepting
-        sockets_of_each_address.each { |socket| steer(socket) }
+        @named = (named if tell(named.flat_map { |slot| indexes(slot) })) # or it is told again
       end
 
       private
@@ -33,11 +32,17 @@ module Upwell
         listeners.first(listeners.size / @loops).reject(&:path).map(&:socket)
       end
 
-      # Elsewhere than on Linux, clients wait for a successor.
-      def steer(socket)
-        Descriptor.steer(socket.fileno, @accepting.flat_map { |slot| indexes(slot) })
+      # The kernel goes by what it was told before where it does not take this (above 1,024 sockets, say): then none is named.
+      def tell(indexes)
+        sockets_of_each_address.map { |socket| steer(socket, indexes) || steer(socket, []) }.all?
+      end
+
+      # @return [Boolean] false elsewhere than on Linux: clients wait for a successor
+      def steer(socket, indexes)
+        Descriptor.steer(socket.fileno, indexes)
+        true
       rescue SystemCallError
-        nil
+        false
       end
 
       def indexes(slot)
