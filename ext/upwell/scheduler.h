@@ -56,8 +56,8 @@ struct rb_uw_scheduler {
     struct uw_list timeouts;  /* of timeout_after, those that are due */
     struct uw_list descriptors[RB_UW_DESCRIPTOR_BUCKETS]; /* the operations on IOs, by their number */
     struct rb_uw_reads reads[RB_UW_DESCRIPTOR_BUCKETS];   /* likewise */
-    st_table *blocked; /* records by their fiber, from the first `unblock` after they began: most sleepers see none;
-                        * and those that have a result as time-outs are raised */
+    struct rb_uw_timeout *raising; /* the one whose exception is about to reach its fiber, or NULL */
+    st_table *blocked; /* records by their fiber, from the first `unblock` after they began: most sleepers see none */
     VALUE early;       /* Array: fibers that were unblocked just before they blocked */
     VALUE left;        /* Array: fibers that have raised into another, which did not come back to them */
     VALUE interrupts;  /* Array: fiber, exception, fiber, exception ... */
@@ -237,10 +237,6 @@ void rb_uw_wait_end(struct rb_uw_wait *wait);
 /* Cancels an operation whose completion ends `wait`, and suspends the fiber until that is so. */
 void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation);
 
-/* Of those that have what they waited for, and are about to go on, notes in `blocked` who waited for an operation, too.
- */
-void rb_uw_scheduler_note_results(struct rb_uw_scheduler *scheduler);
-
 void rb_uw_io_operation_init(struct rb_uw_io_operation *on_io, uw_complete *complete);
 
 /* Submits the operation, which is cancelled when `io` is closed: see scheduler_close.c. */
@@ -273,7 +269,18 @@ void rb_uw_init_scheduler_process(VALUE cScheduler);
 void rb_uw_init_scheduler_close(VALUE cScheduler);
 void rb_uw_init_scheduler_write(VALUE cScheduler);
 
-/* scheduler_time.c: raises into the fibers whose time is up. */
+/* scheduler_time.c */
+
+/* Raises into the fibers whose time is up. */
 void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler);
+
+/* The time-out whose exception has just reached `fiber`, or NULL. */
+struct rb_uw_timeout *rb_uw_scheduler_take_raising(struct rb_uw_scheduler *scheduler, VALUE fiber);
+
+/* It is raised when its fiber waits again. */
+void rb_uw_timeout_put_off(struct rb_uw_timeout *timeout);
+
+/* The current fiber is about to wait, and nothing has been submitted yet: raises what is due in it. */
+void rb_uw_raise_due_timeout(struct rb_uw_scheduler *scheduler);
 
 #endif

@@ -146,9 +146,8 @@ static VALUE raise_in_fiber(VALUE argument)
     return rb_fiber_raise(raising->fiber, raising->argc, raising->argv);
 }
 
-/* Whether `fiber` has what it waited for and has not gone on yet. What it has read, or a queue's element, would be
- * lost. */
-static bool about_to_go_on(struct rb_uw_scheduler *scheduler, VALUE fiber)
+/* Whether `fiber` was unblocked and has not gone on yet. What woke it, a queue's element for example, would be lost. */
+static bool unblocked(struct rb_uw_scheduler *scheduler, VALUE fiber)
 {
     st_data_t record;
 
@@ -162,7 +161,7 @@ bool rb_uw_root_raise(struct rb_uw_scheduler *scheduler, VALUE fiber, int argc, 
     bool gone_on;
 
     *state = 0;
-    if (about_to_go_on(scheduler, fiber))
+    if (unblocked(scheduler, fiber))
         return false;
     scheduler->root_waits = true;
     scheduler->running = Qnil;
@@ -237,8 +236,8 @@ void rb_uw_root_run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
         return; /* in the child of a trap handler: the fibers are its parent's */
     scheduler->root_wanted = false;
     scheduler->turns_left = TURNS_MAX;
-    raise_interrupts(scheduler); /* first: those about to go on are noted for the other */
     rb_uw_scheduler_raise_timeouts(scheduler);
+    raise_interrupts(scheduler);
     make_batch(scheduler);
     while (!uw_list_empty(&scheduler->batch)) {
         scheduler->relays = true;

@@ -190,6 +190,7 @@ static void check_all(const struct select *select)
 
 static void wait_for_any(struct select *select)
 {
+    rb_uw_raise_due_timeout(select->scheduler);
     for (long i = 0; i < select->count; i++)
         prepare(select, i);
     rb_uw_wait_init(&select->wait, select->scheduler);

@@ -23,7 +23,7 @@ static VALUE scheduler_kernel_sleep(int argc, VALUE *argv, VALUE self)
 }
 
 /* Lives on the stack of the fiber whose time is limited. */
-struct timeout {
+struct rb_uw_timeout {
     struct rb_uw_scheduler *scheduler;
     struct uw_timer timer;
     struct uw_list link; /* in scheduler->timeouts when the time is up */
@@ -36,7 +36,7 @@ struct timeout {
 
 static void expired(struct uw_loop *loop, struct uw_timer *timer)
 {
-    struct timeout *timeout = uw_owner(timer, struct timeout, timer);
+    struct rb_uw_timeout *timeout = uw_owner(timer, struct rb_uw_timeout, timer);
 
     (void)loop;
     uw_list_append(&timeout->scheduler->timeouts, &timeout->link);
@@ -44,13 +44,15 @@ static void expired(struct uw_loop *loop, struct uw_timer *timer)
 
 static VALUE yield(VALUE argument)
 {
-    return rb_yield(((struct timeout *)argument)->duration);
+    return rb_yield(((struct rb_uw_timeout *)argument)->duration);
 }
 
 static VALUE stop(VALUE argument)
 {
-    struct timeout *timeout = (struct timeout *)argument;
+    struct rb_uw_timeout *timeout = (struct rb_uw_timeout *)argument;
 
+    if (timeout->scheduler->raising == timeout)
+        timeout->scheduler->raising = NULL;
     if (timeout->generation == timeout->scheduler->generation) {
         uw_timer_stop(timeout->scheduler->loop, &timeout->timer);
         uw_list_remove(&timeout->link);
@@ -69,7 +71,7 @@ static VALUE stop(VALUE argument)
 static VALUE scheduler_timeout_after(int argc, VALUE *argv, VALUE self)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
-    struct timeout timeout = {.scheduler = scheduler, .timer.expire = expired, .generation = scheduler->generation};
+    struct rb_uw_timeout timeout = {.scheduler = scheduler, .timer.expire = expired, .generation = scheduler->generation};
     int64_t duration_ns;
 
     rb_check_arity(argc, 2, UNLIMITED_ARGUMENTS);
@@ -84,15 +86,47 @@ static VALUE scheduler_timeout_after(int argc, VALUE *argv, VALUE self)
     return rb_ensure(yield, (VALUE)&timeout, stop, (VALUE)&timeout);
 }
 
+struct rb_uw_timeout *rb_uw_scheduler_take_raising(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    struct rb_uw_timeout *timeout = scheduler->raising;
+
+    if (!timeout || timeout->fiber != fiber)
+        return NULL;
+    scheduler->raising = NULL;
+    return timeout;
+}
+
+void rb_uw_timeout_put_off(struct rb_uw_timeout *timeout)
+{
+    uw_list_remove(&timeout->link);
+    uw_list_append(&timeout->scheduler->timeouts, &timeout->link);
+    timeout->scheduler->root_wanted = true;
+}
+
+void rb_uw_raise_due_timeout(struct rb_uw_scheduler *scheduler)
+{
+    for (struct uw_list *link = scheduler->timeouts.next; link != &scheduler->timeouts; link = link->next) {
+        struct rb_uw_timeout *timeout = uw_owner(link, struct rb_uw_timeout, link);
+
+        if (timeout->fiber != rb_fiber_current())
+            continue;
+        uw_list_remove(link);
+        rb_exc_raise(rb_make_exception(timeout->argc, timeout->argv));
+    }
+}
+
 /* Raises into the fiber of the first of `due`, which stays there until that has been done: `stop` takes it out as its
  * fiber leaves. Returns the state of what is to end the thread, or 0. */
 static int raise_first(struct rb_uw_scheduler *scheduler, struct uw_list *due)
 {
-    struct timeout *timeout = uw_owner(due->next, struct timeout, link);
+    struct rb_uw_timeout *timeout = uw_owner(due->next, struct rb_uw_timeout, link);
     unsigned generation = scheduler->generation;
+    bool raised;
     int state;
-    bool raised = rb_uw_root_raise(scheduler, timeout->fiber, timeout->argc, timeout->argv, &state);
 
+    scheduler->raising = timeout;
+    raised = rb_uw_root_raise(scheduler, timeout->fiber, timeout->argc, timeout->argv, &state);
+    scheduler->raising = NULL;
     if (generation != scheduler->generation)
         uw_list_init(due); /* void */
     if (due->next != &timeout->link)
@@ -108,9 +142,6 @@ void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
 {
     struct uw_list due;
 
-    if (uw_list_empty(&scheduler->timeouts))
-        return;
-    rb_uw_scheduler_note_results(scheduler);
     uw_list_init(&due);
     uw_list_move(&due, &scheduler->timeouts);
     while (!uw_list_empty(&due)) {

@@ -50,6 +50,7 @@ static void completed(struct uw_loop *loop, struct uw_operation *operation, int3
 
     (void)loop;
     wait->result = result;
+    wait->timed_out = wait->timed_out && result < 0;
     end_before(wait, operation->verb == UW_WRITE ? ready->next : ready);
 }
 
@@ -57,6 +58,8 @@ static void expired(struct uw_loop *loop, struct uw_timer *timer)
 {
     struct rb_uw_wait *wait = uw_owner(timer, struct rb_uw_wait, timer);
 
+    if (wait->over)
+        return;
     wait->timed_out = true;
     if (wait->on_io.operation.pending)
         uw_cancel(loop, &wait->on_io.operation);
@@ -204,12 +207,40 @@ static VALUE suspend(VALUE argument)
     return Qnil;
 }
 
+static bool has_come(const struct rb_uw_wait *wait)
+{
+    return wait->over && !wait->timed_out && wait->result >= 0 && !rb_uw_wait_is_void(wait);
+}
+
+/* What was waited for may have come by the time the kernel lets go of it, or before. A time-out that has been raised
+ * meanwhile does not take it away, and is raised when the fiber waits again. */
+static void leave_raised(struct rb_uw_wait *wait, int state, VALUE former)
+{
+    struct rb_uw_timeout *timeout = rb_uw_scheduler_take_raising(wait->scheduler, wait->fiber);
+    VALUE error = rb_errinfo();
+
+    leave((VALUE)wait);
+    if (!timeout || !has_come(wait))
+        rb_uw_unwind(state, error);
+    wait->returned = true;
+    rb_uw_timeout_put_off(timeout);
+    rb_set_errinfo(rb_uw_is_error(former, rb_eException) ? former : Qnil);
+}
+
 static void wait_in(struct rb_uw_wait *wait, struct uw_list *list, int64_t timeout_ns)
 {
+    VALUE former = rb_errinfo();
+    int state;
+
     begin(wait, list);
     if (timeout_ns != UW_FOREVER)
         uw_timer_start(wait->scheduler->loop, &wait->timer, rb_uw_deadline(timeout_ns));
-    rb_ensure(suspend, (VALUE)wait, leave, (VALUE)wait);
+    rb_protect(suspend, (VALUE)wait, &state);
+    if (state)
+        leave_raised(wait, state, former);
+    else
+        leave((VALUE)wait);
+    RB_GC_GUARD(former);
 }
 
 void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns)
@@ -262,14 +293,9 @@ bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns)
 {
     if (unblocked_early(wait))
         return true;
+    rb_uw_raise_due_timeout(wait->scheduler);
     wait_in(wait, &wait->scheduler->sleeping, timeout_ns);
     return !wait->timed_out;
-}
-
-static void note_blocked(struct rb_uw_wait *wait)
-{
-    st_insert(wait->scheduler->blocked, wait->fiber, (st_data_t)wait);
-    wait->blocked = true;
 }
 
 static void note_sleeping(struct rb_uw_scheduler *scheduler)
@@ -277,7 +303,8 @@ static void note_sleeping(struct rb_uw_scheduler *scheduler)
     while (!uw_list_empty(&scheduler->sleeping)) {
         struct rb_uw_wait *wait = uw_owner(scheduler->sleeping.next, struct rb_uw_wait, link);
 
-        note_blocked(wait);
+        st_insert(scheduler->blocked, wait->fiber, (st_data_t)wait);
+        wait->blocked = true;
         uw_list_remove(&wait->link);
         uw_list_append(&scheduler->waits, &wait->link);
     }
@@ -291,18 +318,6 @@ struct rb_uw_wait *rb_uw_wait_of_blocked(struct rb_uw_scheduler *scheduler, VALU
         return (struct rb_uw_wait *)record;
     note_sleeping(scheduler);
     return st_lookup(scheduler->blocked, fiber, &record) ? (struct rb_uw_wait *)record : NULL;
-}
-
-void rb_uw_scheduler_note_results(struct rb_uw_scheduler *scheduler)
-{
-    struct uw_list *ready = &scheduler->ready;
-
-    for (struct uw_list *link = ready->next; link != ready; link = link->next) {
-        struct rb_uw_wait *wait = uw_owner(link, struct rb_uw_wait, ready);
-
-        if (wait->over && !wait->timed_out && !wait->blocked)
-            note_blocked(wait);
-    }
 }
 
 void rb_uw_io_operation_init(struct rb_uw_io_operation *on_io, uw_complete *complete)
@@ -338,6 +353,7 @@ void rb_uw_io_operation_check(const struct rb_uw_io_operation *on_io)
 static void wait_once(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns)
 {
     rb_uw_check_open(&wait->on_io.operation);
+    rb_uw_raise_due_timeout(wait->scheduler);
     rb_uw_io_operation_begin(&wait->on_io, wait->scheduler, io);
     rb_uw_wait(wait, timeout_ns);
     rb_uw_io_operation_check(&wait->on_io);

@@ -150,6 +150,59 @@ class SchedulerTimeTest < Minitest::Test
     end
   end
 
+  # Whose own limit has passed, too.
+  def test_a_timeout_loses_nothing_that_has_come
+    waits = { "condition" => ->(_, _, mutex, condition) { mutex.synchronize { condition.wait(mutex, ALLOWED) } } }
+    waits["queue"] = ->(_, queue, *) { queue.pop(timeout: ALLOWED) } if RUBY_VERSION >= "3.2"
+    waits["read"] = ->(reader, *) { reader.tap { reader.timeout = ALLOWED }.readpartial(1) } if RUBY_VERSION >= "3.2"
+    on_every_backend do |scheduler|
+      waits.each do |name, wait|
+        reader, writer = IO.pipe
+        queue = Thread::Queue.new
+        condition = ConditionVariable.new
+        Fiber.schedule { assert Timeout.timeout(ALLOWED) { wait.call(reader, queue, Mutex.new, condition) }, name }
+        Fiber.schedule do
+          scheduler.yield
+          writer.write("x") && queue.push("x") && condition.signal
+          compute(1.5 * ALLOWED)
+        end
+        scheduler.run
+      end
+    end
+  end
+
+  # With io_uring, what the other fiber writes is read as it is written; what it writes at last comes as the time-out is to be raised.
+  def test_a_timeout_loses_nothing_that_comes_as_it_is_raised
+    on_every_backend do |scheduler|
+      server = TCPServer.new("127.0.0.1", 0)
+      writer = TCPSocket.new(*server.addr.values_at(3, 1))
+      reader = server.accept
+      read = +""
+      read_on = -> { read << reader.readpartial(1) until read.size == 2 }
+      Fiber.schedule do
+        assert_raises(Timeout::Error) { Timeout.timeout(ALLOWED) { read_on.call || sleep } }
+        read_on.call
+      end
+      Fiber.schedule do
+        scheduler.yield
+        compute(1.5 * ALLOWED)
+        writer.write("1")
+        scheduler.yield
+        writer.write("2")
+      end
+      scheduler.run
+      assert_equal "12", read
+    end
+  end
+
+  def test_a_timeout_ends_who_waits_for_what_is_always_there
+    on_every_backend do
+      reader, writer = IO.pipe
+      writer.write("x")
+      Fiber.schedule { assert_raises(Timeout::Error) { Timeout.timeout(ALLOWED) { loop { reader.wait_readable } } } }
+    end
+  end
+
   def test_a_timeout_that_is_not_needed
     on_every_backend do |scheduler|
       Fiber.schedule do
