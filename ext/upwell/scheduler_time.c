@@ -71,7 +71,8 @@ static VALUE stop(VALUE argument)
 static VALUE scheduler_timeout_after(int argc, VALUE *argv, VALUE self)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
-    struct rb_uw_timeout timeout = {.scheduler = scheduler, .timer.expire = expired, .generation = scheduler->generation};
+    struct rb_uw_timeout timeout = {
+        .scheduler = scheduler, .timer.expire = expired, .generation = scheduler->generation};
     int64_t duration_ns;
 
     rb_check_arity(argc, 2, UNLIMITED_ARGUMENTS);
