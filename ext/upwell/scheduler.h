@@ -217,6 +217,9 @@ bool rb_uw_wait_is_void(const struct rb_uw_wait *wait);
 /* Suspends the fiber until wait->over or the time is up. */
 void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns);
 
+/* What is left of `timeout_ns`, with which it was waited for. */
+int64_t rb_uw_wait_left(const struct rb_uw_wait *wait, int64_t timeout_ns);
+
 /* Suspends it until it is unblocked (true) or the time is up (false). */
 bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns);
 

@@ -89,9 +89,10 @@ struct rb_uw_hold {
     struct rb_uw_kept *kept;
 };
 
-/* One descriptor of an IO that is being closed. */
+/* One descriptor of an IO that is being closed, or was reopened. */
 struct part {
     struct opened opened;
+    bool reopened;
     bool writers;            /* it concerns only those that write */
     bool foreign;            /* loops of other threads use it */
     bool queued;             /* one of them may have what it shall do with it in a queue yet */
@@ -148,7 +149,7 @@ static void leave_open(struct rb_uw_kept *kept)
         file->mode |= LEAVES_OPEN;
 }
 
-/* Takes what Ruby has left open; it may be about to close it. */
+/* Takes what Ruby has left open; it may be about to close it, or have been told otherwise by the application. */
 static void take_descriptor(struct rb_uw_kept *kept)
 {
     const struct opened *opened = &kept->opened;
@@ -156,14 +157,26 @@ static void take_descriptor(struct rb_uw_kept *kept)
     if (!kept->left_open)
         return;
     kept->left_open = false;
-    if (RFILE(opened->io)->fptr == opened->file)
-        opened->file->mode &= ~LEAVES_OPEN;
     kept->ours = !is_open(opened);
+    if (RFILE(opened->io)->fptr == opened->file) {
+        kept->ours = kept->ours && opened->file->mode & LEAVES_OPEN;
+        opened->file->mode &= ~LEAVES_OPEN;
+    }
 }
 
 static int mode_of(VALUE io)
 {
     return RFILE(io)->fptr->mode;
+}
+
+static bool leaves_open(VALUE io)
+{
+    return RB_TYPE_P(io, T_FILE) && RFILE(io)->fptr && mode_of(io) & LEAVES_OPEN;
+}
+
+static void have_closed(VALUE io)
+{
+    RFILE(io)->fptr->mode &= ~LEAVES_OPEN;
 }
 
 static void close_descriptor(struct rb_uw_kept *kept)
@@ -296,6 +309,16 @@ static struct uw_list *bucket_of(const struct part *part, struct rb_uw_scheduler
     return &scheduler->descriptors[(unsigned)part->opened.fd % RB_UW_DESCRIPTOR_BUCKETS];
 }
 
+static void mark(struct part *part, struct rb_uw_scheduler *scheduler, struct rb_uw_io_operation *on_io)
+{
+    if (part->reopened) {
+        on_io->io_reopened = true;
+        return;
+    }
+    keep_for(part, scheduler, on_io);
+    on_io->io_closed = true;
+}
+
 static void cut_off(struct part *part, struct rb_uw_scheduler *scheduler)
 {
     struct uw_list *bucket = bucket_of(part, scheduler);
@@ -306,8 +329,7 @@ static void cut_off(struct part *part, struct rb_uw_scheduler *scheduler)
 
         if (on_io->io_closed || !concerns(part, &on_io->operation))
             continue;
-        keep_for(part, scheduler, on_io);
-        on_io->io_closed = true;
+        mark(part, scheduler, on_io);
         pending = true;
         if (own)
             uw_cancel(scheduler->loop, &on_io->operation);
@@ -344,17 +366,36 @@ static bool others_may_wait(const struct part *part)
     return false;
 }
 
-/* Before Ruby closes it. */
-static void begin_part(struct part *part)
+/* Other threads may run meanwhile. */
+static void find_descriptors(struct part *parts, int count)
 {
-    if (part->opened.fd < 0)
+    bool others = false;
+
+    for (int i = 0; i < count; i++) {
+        parts[i].opened = opened_of(parts[i].opened.io);
+        others = others || others_may_wait(&parts[i]);
+    }
+    if (!others)
         return;
+    rb_uw_schedulers_end_lost();
+    for (int i = 0; i < count; i++)
+        parts[i].opened = opened_of(parts[i].opened.io);
+}
+
+static void cut_off_all(struct part *part)
+{
     for (struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next) {
         struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
 
         if (may_wait(part, scheduler))
             cut_off(part, scheduler);
     }
+}
+
+/* Before Ruby closes it. */
+static void begin_part(struct part *part)
+{
+    cut_off_all(part);
     if (part->reads_buffer)
         take_buffer(part);
     if (part->foreign)
@@ -441,10 +482,13 @@ static void end_part(struct part *part)
         empty(kept->opened.fd);
 }
 
-static VALUE call_super(VALUE argument)
+static VALUE close_all(VALUE argument)
 {
     struct closing *closing = (struct closing *)argument;
 
+    find_descriptors(closing->parts, closing->count);
+    for (int i = 0; i < closing->count; i++)
+        begin_part(&closing->parts[i]);
     refuse(closing);
     for (int i = 0; i < closing->count; i++)
         await_loops(&closing->parts[i]);
@@ -476,20 +520,15 @@ static void add_part(struct closing *closing, VALUE io, bool writers)
 {
     struct part *part = &closing->parts[closing->count++];
 
-    *part = (struct part){.opened = opened_of(io), .writers = writers};
+    *part = (struct part){.opened.io = io, .writers = writers};
     uw_list_init(&part->awaiting);
-    if (part->opened.fd >= 0 && others_may_wait(part)) {
-        rb_uw_schedulers_end_lost();
-        part->opened = opened_of(io); /* other threads may have run */
-    }
-    begin_part(part);
 }
 
 static VALUE close_parts(struct closing *closing)
 {
     if (closing->count == 0)
         return rb_call_super(0, NULL);
-    return rb_ensure(call_super, (VALUE)closing, end_closing, (VALUE)closing);
+    return rb_ensure(close_all, (VALUE)closing, end_closing, (VALUE)closing);
 }
 
 /*
@@ -559,69 +598,80 @@ static VALUE close_write_for_waiting(VALUE self)
     return close_parts(&closing);
 }
 
-static void begin_anew(const struct part *part, struct rb_uw_scheduler *scheduler)
+static bool holds_left_open(const struct rb_uw_scheduler *scheduler, VALUE io)
 {
-    struct uw_list *bucket = bucket_of(part, scheduler);
-    bool own = scheduler == rb_uw_scheduler_current();
+    for (const struct uw_list *link = scheduler->holds.next; link != &scheduler->holds; link = link->next) {
+        const struct rb_uw_kept *kept = uw_owner(link, struct rb_uw_hold, link)->kept;
 
-    for (struct uw_list *link = bucket->next; link != bucket; link = link->next) {
-        struct rb_uw_io_operation *on_io = uw_owner(link, struct rb_uw_io_operation, descriptor);
-
-        if (on_io->io_closed || !concerns(part, &on_io->operation))
-            continue;
-        on_io->io_reopened = true;
-        if (own)
-            uw_cancel(scheduler->loop, &on_io->operation);
-        else if (uw_list_empty(&on_io->cut_off))
-            uw_list_append(&scheduler->cut_off, &on_io->cut_off);
+        if (kept->left_open && kept->opened.io == io)
+            return true;
     }
-    if (own)
-        uw_loop_settle(scheduler->loop);
-    else
-        rb_uw_scheduler_wake(scheduler);
+    return false;
 }
 
-/* Its number has stayed the same. */
-static VALUE begin_all_anew(VALUE io)
+/* Whether it is being closed, and left open by Ruby meanwhile. */
+static bool is_left_open(VALUE io)
 {
-    struct part part = {.opened = {.fd = -1}};
-
-    if (any_may_wait(io))
-        part.opened = opened_of(io);
-    if (part.opened.fd >= 0 && others_may_wait(&part))
-        rb_uw_schedulers_end_lost();
-    for (struct uw_list *link = rb_uw_schedulers.next; part.opened.fd >= 0 && link != &rb_uw_schedulers;
-         link = link->next) {
-        struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
-
-        if (may_wait(&part, scheduler))
-            begin_anew(&part, scheduler);
-    }
-    return Qnil;
+    if (!any_may_wait(io))
+        return false;
+    for (const struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next)
+        if (holds_left_open(uw_owner(link, struct rb_uw_scheduler, opened), io))
+            return true;
+    return false;
 }
 
-struct arguments {
+static void check_not_left_open(VALUE io)
+{
+    if (is_left_open(io))
+        rb_raise(rb_eIOError, "closed stream");
+}
+
+/* What a call of IO#reopen is given. */
+struct reopening {
+    VALUE io;
     int count;
     const VALUE *values;
+    bool leaves_open; /* the application wants it so, of this IO or of the other */
 };
 
-static VALUE call_super_with(VALUE argument)
+static VALUE reopen(VALUE argument)
 {
-    const struct arguments *arguments = (const struct arguments *)argument;
+    const struct reopening *reopening = (const struct reopening *)argument;
 
-    return rb_call_super(arguments->count, arguments->values);
+    return rb_call_super(reopening->count, reopening->values);
+}
+
+/* Its number has stayed the same. The other's mode, which it has now, may be that of one whose closing began meanwhile.
+ */
+static VALUE end_reopening(VALUE argument)
+{
+    const struct reopening *reopening = (const struct reopening *)argument;
+    struct part part = {.opened.io = reopening->io, .reopened = true};
+
+    if (!reopening->leaves_open && leaves_open(reopening->io) && !is_left_open(reopening->io))
+        have_closed(reopening->io);
+    if (any_may_wait(reopening->io)) {
+        find_descriptors(&part, 1);
+        cut_off_all(&part);
+    }
+    return Qnil;
 }
 
 /*
  * IO#reopen, for the fibers that wait for this IO: they wait for the new file.
  *
  * @return [IO]
+ * @raise [IOError] when another thread closes one of the two
  */
 static VALUE reopen_for_waiting(int argc, VALUE *argv, VALUE self)
 {
-    struct arguments arguments = {argc, argv};
+    VALUE other = argc == 1 ? rb_io_check_io(argv[0]) : Qnil;
+    struct reopening reopening = {self, argc, NIL_P(other) ? argv : &other,
+                                  .leaves_open = leaves_open(self) || leaves_open(other)};
 
-    return rb_ensure(call_super_with, (VALUE)&arguments, begin_all_anew, self);
+    check_not_left_open(self);
+    check_not_left_open(other);
+    return rb_ensure(reopen, (VALUE)&reopening, end_reopening, (VALUE)&reopening);
 }
 
 void rb_uw_init_scheduler_close(VALUE cScheduler)

@@ -18,6 +18,7 @@ static const short list_results[LISTS] = {POLLIN | POLLHUP | POLLERR, POLLOUT | 
 struct item {
     struct rb_uw_io_operation on_io;
     struct rb_uw_wait *wait;
+    int list;
 };
 
 struct select {
@@ -46,9 +47,26 @@ static bool reads_ahead(VALUE io)
 
 static void completed(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
+    struct rb_uw_wait *wait = uw_owner(operation, struct item, on_io.operation)->wait;
+
     (void)loop;
-    (void)result;
-    rb_uw_wait_end(uw_owner(operation, struct item, on_io.operation)->wait);
+    if (!wait->over)
+        wait->result = result;
+    rb_uw_wait_end(wait);
+}
+
+/* The number, and what was read ahead, may not be what they were at the last look. */
+static void look_at(struct select *select, long place)
+{
+    const struct item *item = &select->items[place];
+    VALUE io = item->on_io.io;
+
+    select->polled[place] = (struct pollfd){.fd = rb_io_descriptor(io), .events = list_events[item->list]};
+    if (item->list == 0 && reads_ahead(io)) {
+        select->polled[place].events = 0;
+        select->polled[place].revents = POLLIN;
+        select->buffered = true;
+    }
 }
 
 static void fill(struct select *select, int list, long place, VALUE object)
@@ -56,17 +74,10 @@ static void fill(struct select *select, int list, long place, VALUE object)
     struct item *item = &select->items[place];
     VALUE io = rb_io_get_io(object);
 
-    if (list == 1)
-        io = rb_io_get_write_io(io);
-    rb_uw_io_operation_init(&item->on_io, completed);
-    item->on_io.io = io;
+    item->on_io.io = list == 1 ? rb_io_get_write_io(io) : io;
     item->wait = &select->wait;
-    select->polled[place] = (struct pollfd){.fd = rb_io_descriptor(io), .events = list_events[list]};
-    if (list == 0 && reads_ahead(io)) {
-        select->polled[place].events = 0;
-        select->polled[place].revents = POLLIN;
-        select->buffered = true;
-    }
+    item->list = list;
+    look_at(select, place);
 }
 
 static void fill_all(struct select *select)
@@ -115,8 +126,12 @@ static VALUE results(const struct select *select)
 
 static void prepare(const struct select *select, long place)
 {
-    struct uw_operation *operation = &select->items[place].on_io.operation;
+    struct rb_uw_io_operation *on_io = &select->items[place].on_io;
+    struct uw_operation *operation = &on_io->operation;
+    VALUE io = on_io->io;
 
+    rb_uw_io_operation_init(on_io, completed);
+    on_io->io = io;
     operation->verb = UW_POLL;
     operation->fd = select->polled[place].fd;
     operation->length = (uint32_t)select->polled[place].events;
@@ -180,12 +195,19 @@ static VALUE cancel_rest(VALUE argument)
 }
 
 /* The number of one that was closed may be another's now. */
-static void check_all(const struct select *select)
+static void check_all(struct select *select)
 {
     for (long i = 0; i < select->count; i++) {
         rb_uw_io_operation_check(&select->items[i].on_io);
-        select->polled[i].fd = rb_io_descriptor(select->items[i].on_io.io);
+        look_at(select, i);
     }
+}
+
+/* It is told so, too, that one of them was reopened. */
+static void check_result(const struct rb_uw_wait *wait)
+{
+    if (wait->result < 0 && wait->result != -ECANCELED)
+        rb_syserr_fail(-wait->result, "IO.select");
 }
 
 static void wait_for_any(struct select *select)
@@ -196,43 +218,16 @@ static void wait_for_any(struct select *select)
     rb_uw_wait_init(&select->wait, select->scheduler);
     rb_ensure(wait_for_first, (VALUE)select, cancel_rest, (VALUE)select);
     check_all(select);
+    check_result(&select->wait);
+    select->timeout_ns = rb_uw_wait_left(&select->wait, select->timeout_ns);
 }
 
-/* Whether one of them is another file now, which ended the wait: then they are to be waited for anew. */
-static bool take_reopened(struct select *select)
-{
-    bool reopened = false;
-
-    for (long i = 0; i < select->count; i++) {
-        struct rb_uw_io_operation *on_io = &select->items[i].on_io;
-        VALUE io = on_io->io;
-
-        reopened = reopened || on_io->io_reopened;
-        rb_uw_io_operation_init(on_io, completed);
-        on_io->io = io;
-    }
-    return reopened && !select->wait.timed_out;
-}
-
-static int64_t time_left(const struct select *select)
-{
-    int64_t left_ns = select->wait.timer.deadline_ns - uw_clock_ns();
-
-    if (select->timeout_ns == UW_FOREVER)
-        return UW_FOREVER;
-    return left_ns > 0 ? left_ns : 0;
-}
-
+/* Another may have taken what ended the wait, and what is reopened is another file. */
 static VALUE run_select(struct select *select)
 {
     fill_all(select);
-    if (!poll_all(select) && select->timeout_ns > 0) {
+    while (!poll_all(select) && select->timeout_ns > 0)
         wait_for_any(select);
-        while (!poll_all(select) && take_reopened(select)) {
-            select->timeout_ns = time_left(select);
-            wait_for_any(select);
-        }
-    }
     for (long i = 0; i < select->count; i++)
         if (select->polled[i].revents)
             return results(select);

@@ -2,7 +2,6 @@
 #include "scheduler.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "upwell.h"
@@ -248,6 +247,15 @@ void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns)
     wait_in(wait, &wait->scheduler->waits, timeout_ns);
 }
 
+int64_t rb_uw_wait_left(const struct rb_uw_wait *wait, int64_t timeout_ns)
+{
+    int64_t left_ns = wait->timer.deadline_ns - uw_clock_ns();
+
+    if (timeout_ns == UW_FOREVER)
+        return UW_FOREVER;
+    return left_ns > 0 ? left_ns : 0;
+}
+
 struct waiting_turn {
     struct rb_uw_wait wait;
     VALUE fiber;
@@ -367,13 +375,7 @@ static bool in_vain(const struct rb_uw_wait *wait)
     return failed && wait->on_io.io_reopened && !wait->timed_out;
 }
 
-static bool is_socket(int fd)
-{
-    struct stat status;
-
-    return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
-}
-
+/* As of a file of any kind: it may be no socket any more. */
 static void begin_anew(struct rb_uw_wait *wait)
 {
     const struct uw_operation former = wait->on_io.operation;
@@ -385,23 +387,13 @@ static void begin_anew(struct rb_uw_wait *wait)
     operation->data = former.data;
     operation->length = former.length;
     operation->offset = former.offset;
-    operation->socket = former.verb != UW_POLL && former.offset < 0 && is_socket(former.fd);
-}
-
-static int64_t time_left(const struct rb_uw_wait *wait, int64_t timeout_ns)
-{
-    int64_t left_ns = wait->timer.deadline_ns - uw_clock_ns();
-
-    if (timeout_ns == UW_FOREVER)
-        return UW_FOREVER;
-    return left_ns > 0 ? left_ns : 0;
 }
 
 int32_t rb_uw_wait_operation(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns)
 {
     wait_once(wait, io, timeout_ns);
     while (in_vain(wait)) {
-        timeout_ns = time_left(wait, timeout_ns);
+        timeout_ns = rb_uw_wait_left(wait, timeout_ns);
         begin_anew(wait);
         wait_once(wait, io, timeout_ns);
     }

@@ -518,6 +518,77 @@ class SchedulerCloseTest < Minitest::Test
     end
   end
 
+  # Ruby has the one be closed, or not, as the other is.
+  def test_an_io_that_is_reopened_as_one_that_is_being_closed_is_closed
+    BACKENDS.each do |backend|
+      20.times do
+        reader, writer = IO.pipe
+        copy, = IO.pipe
+        thread = with_reader(backend, reader)
+        closer = Thread.new { reader.close }
+        reopen_until_closed(copy, reader)
+        [closer, thread].each { |other| assert other.join(ENOUGH) }
+        assert_predicate copy, :autoclose?, backend
+        [copy, writer].each(&:close)
+      end
+    end
+  end
+
+  # Since Ruby 3.2, where whoever closes it waits for the fiber that writes.
+  def test_an_io_that_is_reopened_as_one_whose_closing_begins_then_is_closed
+    on_every_backend do |scheduler, backend|
+      near, = with_writer(scheduler)
+      reader, copy = full_pipe
+      reopener = Thread.new { reopen_until_closed(copy, near, times: 1) }
+      Thread.pass until reopener.stop?
+      closer = start_closing(near)
+      Timeout.timeout(ENOUGH) { Thread.pass while reader.read_nonblock(65_536, exception: false) && reopener.alive? }
+      assert_predicate copy, :autoclose?, backend
+      scheduler.run
+      closer.join
+    end
+  end
+
+  # Nor by Ruby and by us: its number is another's by then.
+  def test_what_is_being_closed_is_not_closed_twice
+    on_every_backend do |scheduler, backend|
+      [->(io) { io.reopen(File::NULL, "r+") }, ->(io) { io.autoclose = true }].each do |change|
+        near, = with_writer(scheduler)
+        other, = IO.pipe
+        number = near.fileno
+        gate = Thread::Queue.new
+        thread = with_idle_reader(backend, near, gate)
+        closer = start_closing(near)
+        begin
+          change.call(near)
+        rescue IOError
+          nil
+        end
+        scheduler.run
+        closer.join
+        heir = IO.for_fd(other.fcntl(Fcntl::F_DUPFD, number))
+        gate << true
+        assert thread.join(ENOUGH)
+        assert_predicate heir.stat, :pipe?, backend
+        heir.close
+      end
+    end
+  end
+
+  # It has to wait on.
+  def test_another_takes_what_several_are_told_of
+    skip SELECT_ASKED unless RUBY_VERSION >= "3.2"
+
+    on_every_backend do |scheduler, backend|
+      reader, writer = IO.pipe
+      taken = []
+      2.times { Fiber.schedule { taken << IO.select([reader], nil, nil, ENOUGH)&.first << reader.read_nonblock(1, exception: false) } }
+      Fiber.schedule { "ab".each_char { |char| writer.write(char) && sleep(0.01) } }
+      scheduler.run
+      assert_equal [[reader], "a", [reader], "b"], taken, backend
+    end
+  end
+
   def test_what_cannot_be_closed_by_half_is_waited_for
     on_every_backend do |scheduler|
       reader, writer = IO.pipe
@@ -574,6 +645,50 @@ class SchedulerCloseTest < Minitest::Test
       Thread.pass while thread.alive?
       super(io, *wanted)
     end
+  end
+
+  # @return [Array(Socket, Socket)] of which a fiber writes the first, and has its lock
+  def with_writer(scheduler)
+    near, far = UNIXSocket.pair
+    near.sync = false
+    near.set_encoding(Encoding::UTF_16LE) # what is to be written at its end
+    Fiber.schedule { near.write("begin") && closed_message { near.write(BIG) } }
+    scheduler.yield
+    [near, far]
+  end
+
+  # @return [Thread]
+  def start_closing(io)
+    Thread.new { io.close }.tap { |thread| Thread.pass until thread.stop? }
+  end
+
+  # @return [Array(IO, IO)] whose writer has more to write before it is another file
+  def full_pipe
+    reader, writer = IO.pipe
+    Thread.pass while writer.write_nonblock("x" * 4096, exception: false).is_a?(Integer)
+    writer.nonblock = writer.sync = false
+    writer.write("rest")
+    [reader, writer]
+  end
+
+  def reopen_until_closed(copy, io, times: 50)
+    times.times { copy.reopen(io) && Thread.pass }
+  rescue IOError, Errno::EBADF
+    nil # closed by then
+  end
+
+  # Its loop has no turn before the gate opens.
+  def with_idle_reader(backend, reader, gate)
+    waits = Thread::Queue.new
+    thread = Thread.new do
+      Fiber.set_scheduler(Upwell::Scheduler.new(backend: backend))
+      Fiber.schedule { closed_message { reader.wait_readable } }
+      waits << true
+      gate.pop
+      Fiber.scheduler.run
+    end
+    waits.pop
+    thread
   end
 
   def close_and_kill(backend, order)
