@@ -43,12 +43,14 @@ module Upwell
         # @return [Array(Array<IO>, Array<IO>, Array<IO>), nil] those that are ready; nil when the time was up
         # @raise [IOError] when another fiber closes one of them
         def io_select(readables, writables = nil, exceptables = nil, timeout = nil)
-          seconds = seconds(timeout)
-          lists = [readables, writables, exceptables]
-          found = select_now(*lists)
-          return found if found || seconds&.zero?
-
-          wait_for_ios(lists.map { |ios| ios || [] }, seconds)
+          limit = seconds(timeout)
+          deadline = Pure.now + limit if limit
+          lists = [readables, writables, exceptables].map { |ios| ios || [] }
+          until (found = select_now(*lists)) || limit&.zero?
+            wait_for_ios(lists, limit)
+            limit = [deadline - Pure.now, 0].max if deadline # another fiber may have taken what had come
+          end
+          found
         end
         remove_method :io_select if RUBY_VERSION < "3.2"
 
