@@ -223,7 +223,12 @@ module Upwell
         end
 
         def raised?(raising)
-          !@events.unblocked?(raising.fiber) && @root.raise_into(raising.fiber, *raising.exception)
+          !got_something?(raising.fiber) && @root.raise_into(raising.fiber, *raising.exception)
+        end
+
+        # It goes on with that first.
+        def got_something?(fiber)
+          @events.unblocked?(fiber) || [@batch, @ready].any? { |waits| waits.any? { |wait| wait.found && wait.fiber.equal?(fiber) } }
         end
       end
     end
