@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "select_hook"
+
 begin
   require "io/nonblock"
 rescue LoadError
@@ -12,9 +14,10 @@ module Upwell
       # The hooks for IOs. Reading and writing could be left to Ruby, which asks {#io_wait} where it cannot go on, but for IO::Buffer, which
       # does not, and for terminals and inherited pipes, which are not non-blocking: reading those would block the thread.
       module IOHooks
+        include SelectHook
+
         KINDS = [IO::READABLE, IO::WRITABLE, IO::PRIORITY].freeze # in IO.select's order
-        CLOSED = "stream closed in another thread"
-        private_constant :KINDS, :CLOSED
+        private_constant :KINDS
 
         # The hook for IO#wait and whatever finds an IO not ready.
         #
@@ -33,26 +36,6 @@ module Upwell
 
           raise IO::TimeoutError, "#{io.inspect} was not ready within its timeout of #{io.timeout} seconds"
         end
-
-        # The hook for IO.select, which asks since Ruby 3.2.
-        #
-        # @param readables [Array<IO>, nil]
-        # @param writables [Array<IO>, nil]
-        # @param exceptables [Array<IO>, nil]
-        # @param timeout [Numeric, nil] seconds
-        # @return [Array(Array<IO>, Array<IO>, Array<IO>), nil] those that are ready; nil when the time was up
-        # @raise [IOError] when another fiber closes one of them
-        def io_select(readables, writables = nil, exceptables = nil, timeout = nil)
-          limit = seconds(timeout)
-          deadline = Pure.now + limit if limit
-          lists = [readables, writables, exceptables].map { |ios| ios || [] }
-          until (found = select_now(*lists)) || limit&.zero?
-            wait_for_ios(lists, limit)
-            limit = [deadline - Pure.now, 0].max if deadline # another fiber may have taken what had come
-          end
-          found
-        end
-        remove_method :io_select if RUBY_VERSION < "3.2"
 
         # The hook for IO#read and IO::Buffer#read: fills the buffer with at least `length` bytes; with 0, with what one read brings.
         #
@@ -99,23 +82,8 @@ module Upwell
 
         private
 
-        def wait_for_ios(ios, timeout)
-          wait = fibers.wait(ios: ios, timeout: seconds(timeout))
-          raise IOError, CLOSED if wait.cut_off? || ios.flatten(1).any? { |io| io.to_io.closed? }
-
-          wait.found
-        end
-
         def io_timeout(io)
           io.timeout if io.respond_to?(:timeout) # since Ruby 3.2
-        end
-
-        def select_now(readables, writables = nil, exceptables = nil)
-          return IO.select(readables, writables, exceptables, 0) if RUBY_VERSION < "3.2" # which does not ask
-
-          Pure.blocking { IO.select(readables, writables, exceptables, 0) }
-        rescue Errno::EBADF # closed as Ruby was looking
-          raise IOError, CLOSED
         end
 
         def check_room(buffer, length, offset)
