@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "timeout"
+require_relative "children"
 
 module Canary
   # What interrupts a request, or makes it wait.
@@ -45,12 +46,12 @@ module Canary
     end
 
     def forks(visit)
-      Process.wait(fork { exit!(0) })
-      visit.answer(Body.new(visit) { |out| Process.detach(fork { exit!(0) }); visit.pieces.each(&out) })
+      Children.await(visit, fork { exit!(0) })
+      visit.answer(Body.new(visit) { |out| Children.detach(visit, fork { exit!(0) }); visit.pieces.each(&out) })
     end
 
     def executes(visit)
-      Process.wait(fork { exec("true") })
+      Children.await(visit, fork { exec("true") })
       visit.answer([visit.text])
     end
 

@@ -14,13 +14,13 @@ require_relative "server"
 module Canary
   class Run
     CLIENTS = 10
-    WARM_UP = 0.2 # of the time, before what is there is counted
+    WARM_UP = 0.4 # of the time, before what is there is counted
     LAST_LOAD = 1 # second, during which the server is told to end
     REST_MAX = 20 # seconds, until what outlives its request has ended
     DESCRIPTORS_MORE = 4
     THREADS_MAX = 20 # those of the server and of libraries
     HELD_MAX = 100 # objects that a conservative collector may still find
-    KILOBYTES_MORE = 60_000
+    KILOBYTES_MORE = 80_000 # as Ruby's heap grows to what these clients need, and then no more
     NOT_IN_PIPELINE = /hijack/
 
     def initialize(mode, backend, workers, seconds, seed)
