@@ -4,7 +4,7 @@ $LOAD_PATH.unshift File.expand_path("../lib", __dir__)
 
 require "json"
 require "minitest/autorun"
-require "minitest/parallel_fork" if ENV["NCPU"]
+require_relative "support/parallel_tests" if ENV["NCPU"]
 require "rack"
 require "timeout"
 require "upwell"

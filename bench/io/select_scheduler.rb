@@ -80,7 +80,8 @@ class SelectScheduler
 
   def resume_late
     time = now
-    @deadlines.select { |_fiber, deadline| deadline <= time }.each_key { |fiber| fiber.resume(false) }
+    late = @deadlines.select { |_fiber, deadline| deadline <= time }
+    late.sort_by(&:last).each { |fiber, _deadline| fiber.resume(false) }
   end
 
   def time_left

@@ -81,6 +81,7 @@ void uw_submit(struct uw_loop *loop, struct uw_operation *operation)
     operation->cancelled = operation->cancelling = operation->ended = false;
     operation->done = 0;
     operation->next = NULL;
+    uw_list_init(&operation->heard);
     loop->submitted++;
     loop->pending++;
     if (operation->fd < 0)
@@ -249,8 +250,10 @@ void uw_loop_wake(struct uw_loop *loop)
 {
     static const uint64_t one = 1;
     int saved_errno = errno;
-    ssize_t written = write(loop->wake_fd, &one, sizeof one);
+    ssize_t written;
 
+    atomic_fetch_add_explicit(&loop->wake_calls, 1, memory_order_relaxed);
+    written = write(loop->wake_fd, &one, sizeof one);
     (void)written; /* EAGAIN means that a wake-up is already there */
     errno = saved_errno;
 }

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/owner.h"
 #include "base/timers.h"
 
@@ -65,6 +66,7 @@ struct uw_operation {
     int32_t fd;
     int32_t result;            /* the loop's */
     struct uw_operation *next; /* the loop's: in a queue of waiting or of completed operations */
+    struct uw_list heard;      /* the loop's: among the receives that have brought bytes of late, or alone */
     uint8_t verb;
     bool pending; /* the loop's: submitted and not yet finally completed */
     bool cancelled;
@@ -78,6 +80,7 @@ struct uw_operation {
                       * `fd` itself, and there is no use in trying again */
     bool polling;    /* the loop's: the kernel waits until `fd` is ready */
     bool cancelling; /* the loop's: the kernel has not yet told how it was cancelled */
+    bool silent;     /* the loop's: of one that was heard, since the last look at it */
     int32_t file;    /* of UW_SEND_FILE */
 };
 
@@ -105,6 +108,7 @@ struct uw_loop {
     _Atomic(struct uw_message *) posted;
 
     uint64_t turns, submitted, wakes; /* counted, never reset */
+    _Atomic uint64_t wake_calls;      /* so are these, of uw_loop_wake: a wake may come in a later wait */
     size_t pending;                   /* operations of the callers not yet finally completed */
 
     bool turning;                         /* within uw_loop_turn */

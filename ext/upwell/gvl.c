@@ -29,3 +29,14 @@ int rb_uw_turn(struct uw_loop *loop, int64_t wait_ns)
     rb_nogvl(take_turn, &turn, wake, loop, RB_NOGVL_UBF_ASYNC_SAFE);
     return turn.status;
 }
+
+/* A wait may also be interrupted for the kernel's own sake: EINTR alone is no signal. */
+int rb_uw_turn_until_interrupted(struct uw_loop *loop, int64_t wait_ns, bool *interrupted)
+{
+    struct turn turn = {loop, wait_ns, 0};
+
+    rb_nogvl(take_turn, &turn, wake, loop, RB_NOGVL_UBF_ASYNC_SAFE | RB_NOGVL_INTR_FAIL);
+    *interrupted = rb_thread_interrupted(rb_thread_current());
+    rb_thread_check_ints();
+    return turn.status;
+}

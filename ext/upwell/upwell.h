@@ -66,6 +66,9 @@ const char *rb_uw_loop_backend(VALUE wanted);
  * before this returns. */
 int rb_uw_turn(struct uw_loop *loop, int64_t wait_ns);
 
+/* The same, but not begun when the thread is interrupted already; tells whether it was. */
+int rb_uw_turn_until_interrupted(struct uw_loop *loop, int64_t wait_ns, bool *interrupted);
+
 /* server_settings.c */
 VALUE rb_uw_setting(VALUE settings, const char *name);
 

@@ -40,6 +40,7 @@ struct rb_uw_watches {
     bool blocking;       /* a thread waits without the interpreter's lock */
     bool lets_others;    /* or lets other threads have that lock for a moment */
     bool woken;          /* the wait is to end */
+    bool interrupted;    /* the wait was, by a signal or another thread */
     int64_t lock_let_ns; /* when the thread that waits last let others have that lock */
 
     VALUE table;      /* Hash: by the hash of keys, or by the key, the address of the first watch as a Fixnum */

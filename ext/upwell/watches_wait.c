@@ -173,7 +173,7 @@ static VALUE block(VALUE argument)
     struct wait *wait = (struct wait *)argument;
 
     wait->watches->blocking = true;
-    wait->status = rb_uw_turn(&wait->watches->loop, wait->wait_ns);
+    wait->status = rb_uw_turn_until_interrupted(&wait->watches->loop, wait->wait_ns, &wait->watches->interrupted);
     return Qnil;
 }
 
@@ -193,10 +193,10 @@ static int64_t time_left(int64_t deadline_ns)
     return deadline_ns > now_ns ? deadline_ns - now_ns : 0;
 }
 
-/* Whether there is something to return for, in a wait that began when the loop had been woken `wakes` times. */
-static bool over(const struct rb_uw_watches *watches, uint64_t wakes)
+/* Whether there is something to return for, in a wait that began after so many calls to wake the loop. */
+static bool over(const struct rb_uw_watches *watches, uint64_t wake_calls)
 {
-    return watches->fired || watches->woken || watches->loop.wakes != wakes;
+    return watches->fired || watches->woken || watches->interrupted || watches->loop.wake_calls != wake_calls;
 }
 
 static VALUE let_others(VALUE unused)
@@ -223,13 +223,13 @@ static void let_others_if_due(struct rb_uw_watches *watches)
 
 /* A look without letting the interpreter's lock go comes first: under load there is always something, and other threads
  * get the lock when they have to be waited for, or after a while, but not after every turn. */
-static int turn(struct rb_uw_watches *watches, uint64_t wakes, int64_t wait_ns)
+static int turn(struct rb_uw_watches *watches, uint64_t wake_calls, int64_t wait_ns)
 {
     struct wait wait = {watches, wait_ns, uw_loop_turn(&watches->loop, 0)};
 
     if (wait.status || wait_ns == 0)
         return wait.status;
-    if (over(watches, wakes)) {
+    if (over(watches, wake_calls)) {
         let_others_if_due(watches);
         return 0;
     }
@@ -263,22 +263,9 @@ static int64_t next_wait(const struct rb_uw_watches *watches, int64_t deadline_n
     return watches->unchecked > 0 && wait_ns > CLOSED_WAIT_NS ? CLOSED_WAIT_NS : wait_ns;
 }
 
-/* When a turn that waits so long ends by itself: a far timer may have to be placed anew. */
-static int64_t turn_end(const struct rb_uw_watches *watches, int64_t wait_ns)
-{
-    int64_t timer_ns = uw_timers_next_ns(&watches->loop.timers), end_ns;
-
-    if (wait_ns == UW_FOREVER)
-        return timer_ns;
-    end_ns = uw_clock_ns() + wait_ns;
-    return end_ns < timer_ns ? end_ns : timer_ns;
-}
-
-/* Returns whether there were any. */
-static bool release_cancelled(struct rb_uw_watches *watches)
+static void release_cancelled(struct rb_uw_watches *watches)
 {
     struct rb_uw_watch *watch, *next = watches->cancelled;
-    bool any = next;
 
     watches->cancelled = NULL;
     while ((watch = next)) {
@@ -286,48 +273,42 @@ static bool release_cancelled(struct rb_uw_watches *watches)
         watch->fired = false;
         rb_uw_watch_release(watches, watch);
     }
-    return any;
 }
 
-/* Those with an event that were unwatched before it came. Returns whether there were any. */
-static bool drop_ended(struct rb_uw_watches *watches)
+/* Those with an event that were unwatched before it came. */
+static void drop_ended(struct rb_uw_watches *watches)
 {
     struct rb_uw_watch *watch, *next = watches->fired;
-    bool any = false;
 
     watches->fired = NULL;
     watches->fired_last = &watches->fired;
     while ((watch = next)) {
         next = watch->next_fired;
         watch->fired = false;
-        any = any || watch->ended;
         if (watch->ended)
             rb_uw_watch_release(watches, watch);
         else
             fire(watches, watch);
     }
-    return any;
 }
 
+/* A turn may end early with nothing to tell, or for a call to wake it that an earlier wait has returned for. */
 bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
 {
-    int64_t wait_ns, end_ns;
-    uint64_t wakes;
+    uint64_t wake_calls;
     int status;
-    bool undisturbed, woken;
+    bool woken;
 
     open_loop(self, watches);
+    watches->interrupted = false;
     do {
-        wakes = watches->loop.wakes;
+        wake_calls = watches->loop.wake_calls;
         end_closed(watches);
         carry_out_changes(watches);
-        wait_ns = next_wait(watches, deadline_ns);
-        end_ns = turn_end(watches, wait_ns);
-        status = turn(watches, wakes, wait_ns);
-        undisturbed = watches->loop.now_ns >= end_ns; /* else by a signal */
-        undisturbed |= release_cancelled(watches);
-        undisturbed |= drop_ended(watches);
-    } while (!status && !over(watches, wakes) && undisturbed && time_left(deadline_ns) > 0);
+        status = turn(watches, wake_calls, next_wait(watches, deadline_ns));
+        release_cancelled(watches);
+        drop_ended(watches);
+    } while (!status && !over(watches, wake_calls) && time_left(deadline_ns) > 0);
     woken = watches->woken;
     watches->woken = false;
     watches->unchecked = watches->slab.taken;

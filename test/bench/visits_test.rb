@@ -19,7 +19,7 @@ class VisitsTest < Minitest::Test
 
         assert_operator crowd.visits, :>, LATE
         assert_empty crowd.failures
-        assert_operator descriptors_afterwards(server, most), :<=, most
+        assert_operator descriptors_afterwards(server, most), :<=, most, -> { server.open_files.join("\n") }
       end
     end
   end

@@ -203,4 +203,13 @@ static inline int connect_to(const struct sockaddr_in *address)
     return fd;
 }
 
+/* Closes a connection by a reset. */
+static inline void reset(int fd)
+{
+    static const struct linger at_once = {.l_onoff = 1};
+
+    CHECK_EQUAL(0, setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
+    CHECK_EQUAL(0, close(fd));
+}
+
 #endif

@@ -182,7 +182,6 @@ CONTRACT(whoever_blocks_or_ignores_sigpipe_goes_on_doing_so)
 /* As a client does it over the network. */
 CONTRACT(a_connection_that_is_reset_while_a_file_goes_to_it_raises_no_signal)
 {
-    struct linger at_once = {.l_onoff = 1};
     struct sockaddr_in address = {0};
     int listener = listen_at(&address, 1), client = connect_to(&address), file = temporary_file(BIG_BYTES);
     struct uw_operation send = {.verb = UW_SEND_FILE, .complete = note, .file = file, .length = BIG_BYTES};
@@ -192,8 +191,7 @@ CONTRACT(a_connection_that_is_reset_while_a_file_goes_to_it_raises_no_signal)
     uw_submit(&loop, &send);
     CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
     CHECK_EQUAL(0, shutdown(client, SHUT_WR)); /* and then a reset is EPIPE to the other side */
-    CHECK_EQUAL(0, setsockopt(client, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
-    CHECK_EQUAL(0, close(client));
+    reset(client);
     turn_until(&results, 1);
     CHECK_EQUAL(-EPIPE, last_result);
     CHECK(!pipe_signals && !sigpipe_is_pending() && !sigpipe_is_blocked());

@@ -252,13 +252,11 @@ CONTRACT(what_was_sent_before_the_end_comes_before_it)
 CONTRACT(a_reset_is_an_error)
 {
     struct sockaddr_in address = {0};
-    struct linger now = {.l_onoff = 1};
     int server = listen_at(&address, 1), client = connect_to(&address), fd = accept(server, NULL, NULL);
     struct uw_operation receive = {.verb = UW_RECEIVE, .fd = fd, .complete = note};
 
     run_into_waiting(&receive);
-    CHECK_EQUAL(0, setsockopt(client, SOL_SOCKET, SO_LINGER, &now, sizeof now));
-    close(client);
+    reset(client);
     turn_until(&results, 1);
     CHECK(last_result == -ECONNRESET && !receive.pending);
     CHECK_EQUAL(0, uw_close(&loop, fd));

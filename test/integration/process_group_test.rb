@@ -62,6 +62,23 @@ class ProcessGroupTest < Minitest::Test
     end
   end
 
+  # It has a copy of the pipe that its process of the tests tells the results by.
+  def test_a_child_that_a_test_has_left_does_not_keep_the_tests_from_their_end
+    script = "class LeavingTest < Minitest::Test; def test_it = assert(fork { sleep }); end"
+    output, errors, status = Open3.capture3({ "NCPU" => "2" }, RbConfig.ruby, "-r#{HELPER}", "-e", script)
+    assert_predicate status, :success?
+    assert_match(/^1 runs, 1 assertions, 0 failures/, output)
+    assert_match(/left behind, and killed: \d+ LeavingTest#test_it/, errors)
+  end
+
+  def test_a_process_of_the_tests_that_ends_before_its_time_fails_them
+    script = "Class.new(Minitest::Test) { def test_it = exit!(0) }"
+    output, errors, status = Open3.capture3({ "NCPU" => "2" }, RbConfig.ruby, "-r#{HELPER}", "-e", script)
+    refute_predicate status, :success?
+    refute_match(/\d runs/, output)
+    assert_match(/ended without a result: pid \d+ exit 0/, errors)
+  end
+
   # Whoever has its number next must not be killed.
   def test_a_group_that_was_waited_for_is_forgotten
     pid = ProcessGroup.spawn(RbConfig.ruby, "-e", "spawn('sleep', '60')")

@@ -118,6 +118,11 @@ class ServerProcess
     Dir.children("/proc/#{pid}/fd").size
   end
 
+  # @return [Array<String>] what its descriptors are, for whoever reads of a failure
+  def open_files
+    Dir.children("/proc/#{pid}/fd").map { |number| "#{number} #{File.readlink("/proc/#{pid}/fd/#{number}")}" }
+  end
+
   private
 
   def next_line(deadline, pattern)

@@ -3,16 +3,20 @@
 require "fileutils"
 require "rbconfig"
 
-# The library that has calls fail, built once a run.
+# The library that has calls fail.
 module Preload
   SOURCE = File.join(__dir__, "failing.c")
   LIBRARY = File.expand_path("../../build/surroundings/failing.so", __dir__)
 
+  # Others may be loading it just now.
+  #
   # @return [void]
   def self.build
     FileUtils.mkdir_p(File.dirname(LIBRARY))
     compiler = RbConfig::CONFIG["CC"].split.first
-    system(compiler, "-std=c11", "-Wall", "-Wextra", "-O1", "-fPIC", "-shared", "-o", LIBRARY, SOURCE, "-ldl", exception: true)
+    new = "#{LIBRARY}.#{Process.pid}"
+    system(compiler, "-std=c11", "-Wall", "-Wextra", "-O1", "-fPIC", "-shared", "-o", new, SOURCE, "-ldl", exception: true)
+    File.rename(new, LIBRARY)
   end
 
   # @param folder [String] where a file for each call that fails is put

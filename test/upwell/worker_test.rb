@@ -30,6 +30,38 @@ class WorkerTest < Minitest::Test
     end
   end
 
+  def test_one_that_is_killed_for_its_silence_gets_no_clients_while_it_dies
+    worker = start { |voice, alive| Upwell::Server::Heartbeat.tell(voice, "poll\n") && alive.read && 0 }
+    Timeout.timeout(PATIENCE) { worker.awaited.wait_readable && worker.check(0) until worker.ready? }
+    late = worker.deadline
+    assert worker.accepts?(0)
+    capture_subprocess_io { worker.check(late) }
+    assert_nil worker.deadline
+    refute worker.accepts?(late)
+  ensure
+    worker&.kill
+  end
+
+  # Its predecessor would retire.
+  def test_one_that_is_killed_for_its_slow_boot_is_not_ready_while_it_dies
+    ear, voice = UNIXSocket.pair
+    alive_reader, alive = UNIXSocket.pair
+    pid = fork do
+      alive.close
+      alive_reader.read
+      exit!(0)
+    end
+    worker = Upwell::Server::Worker.new(pid, ear, alive, Upwell::Configuration.new)
+    capture_subprocess_io { worker.check(worker.deadline) }
+    Upwell::Server::Heartbeat.tell(voice, "poll\n")
+    worker.check(0)
+    refute_predicate worker, :ready?
+    assert_nil worker.awaited
+  ensure
+    worker&.kill
+    [voice, alive_reader].compact.each(&:close)
+  end
+
   # Serves, and is told to end before it could say so.
   class EndingServer
     def initialize(*, **)

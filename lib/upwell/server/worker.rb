@@ -201,14 +201,17 @@ module Upwell
         await_end(@drain_timeout) if text.include?(Heartbeat::LEAVING)
       end
 
+      # One that is being killed has no deadline.
       def serves?
-        ready? && !draining?
+        ready? && !draining? && !deadline.nil?
       end
 
+      # It is not heard any more: what it said just before may be that it is ready.
       def give_up
         return excuse(0) if serves? && traced?
 
         @deadline = nil
+        @ear.close
         Log.tell("process #{pid} #{failure} and is killed")
         signal("KILL")
       end

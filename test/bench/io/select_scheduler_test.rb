@@ -34,8 +34,8 @@ class SelectSchedulerTest < Minitest::Test
 
   def test_sleepers_wake_in_the_order_of_their_deadlines
     order = []
-    schedule { [0.03, 0.01, 0.02].each { |seconds| Fiber.schedule { sleep(seconds) && (order << seconds) } } }
-    assert_equal [0.01, 0.02, 0.03], order
+    schedule { [0.3, 0.1, 0.2].each { |seconds| Fiber.schedule { sleep(seconds) && (order << seconds) } } }
+    assert_equal [0.1, 0.2, 0.3], order
   end
 
   def test_what_does_not_come_in_time_is_given_up

@@ -295,12 +295,12 @@ class SchedulerIOTest < Minitest::Test
       Fiber.schedule do
         assert_nil IO.select([quiet], nil, nil, 0.001)
         assert_equal [[], [writer], []], IO.select([reader], [writer])
+        Fiber.schedule { sleep(0.01) && (writer << "12") }
         assert_equal [[reader], [], []], IO.select([quiet, reader], nil, nil, 10)
         assert_equal "1", reader.getc
         assert_equal [[reader], [], []], IO.select([reader], nil, nil, 0) # what was read ahead
         Timeout.timeout(0.01) { assert_raises(Timeout::Error) { IO.select([quiet]) } }
       end
-      Fiber.schedule { sleep(0.01) && (writer << "12") }
     end
   end
 
