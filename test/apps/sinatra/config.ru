@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "digest"
+require "digest/sha2"
 require "sinatra/base"
 
 # The instance of a request is what it could share with others.
