@@ -8,6 +8,7 @@ require_relative "support/parallel_tests" if ENV["NCPU"]
 require "rack"
 require "timeout"
 require "upwell"
+require_relative "support/hung_child"
 require_relative "support/server_process"
 require_relative "support/raw_client"
 

@@ -79,6 +79,27 @@ class ProcessGroupTest < Minitest::Test
     assert_match(/ended without a result: pid \d+ exit 0/, errors)
   end
 
+  def test_a_test_whose_child_hangs_in_the_fork_of_ruby_is_run_once_more
+    skip "no child of this Ruby does" unless HungChild::POSSIBLE
+
+    script = <<~RUBY
+      class HangingTest < Minitest::Test
+        COUNT = [0]
+
+        def test_it
+          return if (COUNT[0] += 1) == 2
+          pid = fork { Thread.new { sleep }.join }
+          sleep 0.01 until File.read("/proc/\#{pid}/wchan").start_with?("futex_")
+          flunk "on purpose"
+        end
+      end
+    RUBY
+    output, errors, status = Open3.capture3({ "NCPU" => nil }, RbConfig.ruby, "-r#{HELPER}", "-e", script)
+    assert_predicate status, :success?
+    assert_match(/^1 runs, 0 assertions, 0 failures/, output)
+    assert_match(/HangingTest#test_it is run once more.*: on purpose/, errors)
+  end
+
   # Whoever has its number next must not be killed.
   def test_a_group_that_was_waited_for_is_forgotten
     pid = ProcessGroup.spawn(RbConfig.ruby, "-e", "spawn('sleep', '60')")
