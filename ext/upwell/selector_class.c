@@ -182,8 +182,8 @@ static void wait_all(VALUE self, struct selector *selector, int64_t deadline_ns)
  * @param timeout [Numeric, nil] seconds; 0: does not wait; nil: without end
  * @yieldparam io [IO] as it was registered
  * @yieldparam events [Integer] READABLE, WRITABLE, or both
- * @return [Array<Array(IO, Integer)>] what would be yielded; empty when the time has passed, after {#wakeup}, or a
- * signal
+ * @return [Array<Array(IO, Integer)>] what would be yielded; empty when the time has passed or after {#wakeup}; a
+ * signal does not end it, but what its handler raises does
  * @return [self] with a block
  * @raise [IOError] when the selector is closed
  * @raise [Upwell::Error] when another thread waits

@@ -384,6 +384,18 @@ module LoopTests
     assert_equal 1, next_key
   end
 
+  def test_an_exception_that_was_put_off_until_the_thread_waits_comes_then
+    main = Thread.current
+    assert_raises(IOError) do
+      Thread.handle_interrupt(IOError => :on_blocking) do
+        Thread.new { main.raise(IOError, "enough") }
+        nil until Thread.pending_interrupt?
+        100.times { nil } # Ruby puts it off, and has no flag that tells of it
+        next_key
+      end
+    end
+  end
+
   def test_other_threads_run_while_it_waits
     counted = 0
     thread = Thread.new { 100.times { (counted += 1) && Thread.pass } && @loop.emit(:done) }
