@@ -16,10 +16,12 @@ module Torture
     Stream = Struct.new(:key, :reader, :writer, :mark, :oneshot, :received, :sent, :ended)
 
     # @param activity [#own, #check, #at_home, #new_mark] whose it is
-    def initialize(activity, events, dice)
+    # @param alone [Boolean] what others do is done before anything is taken, by the same thread
+    def initialize(activity, events, dice, alone: false)
       @activity = activity
       @events = events
       @dice = dice
+      @alone = alone
       @emitted = @ticks = 0
     end
 
@@ -28,7 +30,7 @@ module Torture
       @emissions = @dice.rand(EMITTED_MAX)
       watch_times
       @streams.each_value { |stream| watch(stream) }
-      threads = [write_on_thread, emit_on_thread, disturb_on_thread]
+      threads = [method(:write_all), method(:emit_all), method(:disturb)].filter_map { |work| begin_beside(work) }
       take(@events.next_event) until over?
       threads.each(&:value)
     ensure
@@ -98,9 +100,16 @@ module Torture
       stream.reader.close
     end
 
-    def write_on_thread
-      dice = Random.new(@dice.rand(1 << 32))
-      @activity.own_thread { @streams.each_value { |stream| write_pieces(stream, dice) } }
+    # @return [Thread, nil] nil when it is done already
+    def begin_beside(work)
+      return @activity.own_thread(&work) unless @alone
+
+      work.call(Random.new(@dice.rand(1 << 32)))
+      nil
+    end
+
+    def write_all(dice)
+      @streams.each_value { |stream| write_pieces(stream, dice) }
     end
 
     def write_pieces(stream, dice)
@@ -113,22 +122,20 @@ module Torture
       stream.writer.close
     end
 
-    def emit_on_thread
-      @activity.own_thread { @emissions.times { |number| @events.emit(name("emitted #{number}")) && Thread.pass } }
+    def emit_all(_dice)
+      @emissions.times { |number| @events.emit(name("emitted #{number}")) && Thread.pass }
     end
 
-    # Watches of a thread of their own come and go; what it closes brings nothing more.
-    def disturb_on_thread
-      @activity.own_thread do |dice|
-        key = name("disturbance")
-        dice.rand(5).times do
-          reader, = @activity.own(*IO.pipe)
-          @events.watch_io(key, reader, false, dice.rand(2).zero?)
-          sleep(dice.rand * 0.001)
-          dice.rand(2).zero? ? @events.signal : Thread.pass
-          @events.unwatch(key)
-          reader.close
-        end
+    # Watches of another thread come and go; what it closes brings nothing more.
+    def disturb(dice)
+      key = name("disturbance")
+      dice.rand(5).times do
+        reader, = @activity.own(*IO.pipe)
+        @events.watch_io(key, reader, false, dice.rand(2).zero?)
+        sleep(dice.rand * 0.001)
+        dice.rand(2).zero? ? @events.signal : Thread.pass
+        @events.unwatch(key)
+        reader.close
       end
     end
 

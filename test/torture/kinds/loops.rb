@@ -9,6 +9,7 @@ module Torture
     module Loops
       IDLE = Thread::Queue.new # loops that have been used, for the next
       CHILD_STATUS = 6
+      ALONE_IN_CHILD = RUBY_VERSION < "3.4" # Ruby 3.1 may crash in a child that makes threads: see docs/guide/scheduler.md
 
       def loop_events
         events = idle_loop
@@ -38,7 +39,7 @@ module Torture
       def fork_round(events, dice)
         pid = fork do
           settle_in_child
-          LoopRound.new(self, events, dice).run
+          LoopRound.new(self, events, dice, alone: ALONE_IN_CHILD).run
           exit!(CHILD_STATUS)
         end
         own_child(pid)
