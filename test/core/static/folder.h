@@ -14,7 +14,13 @@
 
 #define SECRET "this must never be served"
 
-static char folder_path[] = "/tmp/upwell-static-XXXXXX";
+/* In memory for a test of very many files: ext4 may take long to find room where as many were just removed. */
+#ifndef FOLDER_PARENT
+#define FOLDER_PARENT "/tmp"
+#endif
+#define FOLDER_TEMPLATE FOLDER_PARENT "/upwell-static-XXXXXX"
+
+static char folder_path[] = FOLDER_TEMPLATE;
 static int folder = -1; /* of "public" */
 
 static inline void write_at(int at, const char *name, const char *bytes, size_t length)
@@ -67,7 +73,7 @@ static inline void folder_open(void)
 {
     int parent;
 
-    strcpy(folder_path, "/tmp/upwell-static-XXXXXX");
+    strcpy(folder_path, FOLDER_TEMPLATE);
     CHECK(mkdtemp(folder_path) != NULL);
     parent = open(folder_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     write_at(parent, "secret", SECRET, strlen(SECRET));
