@@ -30,10 +30,16 @@ int rb_uw_turn(struct uw_loop *loop, int64_t wait_ns)
     return turn.status;
 }
 
-/* Of an exception that is to come when the thread blocks (Thread.handle_interrupt) Ruby tells by this alone. */
+/* Ruby tells by this alone, and has no flag that would keep the thread from waiting. */
 static bool is_put_off(VALUE thread)
 {
     return !rb_thread_interrupted(thread) && RTEST(rb_funcall(thread, rb_intern("pending_interrupt?"), 0));
+}
+
+void rb_uw_raise_what_was_put_off(void)
+{
+    if (is_put_off(rb_thread_current()))
+        rb_thread_check_ints();
 }
 
 /* A wait may also be interrupted for the kernel's own sake: EINTR alone is no signal. What comes after it has been
@@ -41,13 +47,11 @@ static bool is_put_off(VALUE thread)
 int rb_uw_turn_until_interrupted(struct uw_loop *loop, int64_t wait_ns, bool *interrupted)
 {
     struct turn turn = {loop, wait_ns, 0};
-    VALUE thread = rb_thread_current();
 
-    if (is_put_off(thread))
-        rb_thread_check_ints();
     rb_nogvl(take_turn, &turn, wake, loop, RB_NOGVL_UBF_ASYNC_SAFE | RB_NOGVL_INTR_FAIL);
-    *interrupted = rb_thread_interrupted(thread);
-    if (*interrupted)
+    if (rb_thread_interrupted(rb_thread_current())) {
+        *interrupted = true;
         rb_thread_check_ints();
+    }
     return turn.status;
 }

@@ -180,7 +180,7 @@ static void turn_if_due(VALUE self, struct loop *loop)
  *
  * @return [Object, nil] nil when the wait was ended without an event: by {#signal}, {#stop} or a signal, or when
  * another thread watched or unwatched meanwhile
- * @raise [Upwell::Error] when another thread waits
+ * @raise [Upwell::Error] when another thread waits, or this one and was interrupted by a signal
  * @raise [SystemCallError] when waiting fails
  */
 static VALUE loop_next_event(VALUE self)
@@ -204,7 +204,7 @@ static VALUE loop_next_event(VALUE self)
  * @yieldparam key [Object]
  * @return [self]
  * @return [Enumerator] without a block
- * @raise [Upwell::Error] when another thread waits
+ * @raise [Upwell::Error] when another thread waits, or this one and was interrupted by a signal
  * @raise [SystemCallError] when waiting fails
  */
 static VALUE loop_each(VALUE self)

@@ -186,7 +186,7 @@ static void wait_all(VALUE self, struct selector *selector, int64_t deadline_ns)
  * signal does not end it, but what its handler raises does
  * @return [self] with a block
  * @raise [IOError] when the selector is closed
- * @raise [Upwell::Error] when another thread waits
+ * @raise [Upwell::Error] when another thread waits, or this one and was interrupted by a signal
  */
 static VALUE selector_wait(int argc, VALUE *argv, VALUE self)
 {
@@ -222,7 +222,7 @@ static VALUE selector_wakeup(VALUE self)
  * Frees what the selector holds in the kernel; not the registered IOs. Closing again does nothing.
  *
  * @return [nil]
- * @raise [Upwell::Error] when another thread waits
+ * @raise [Upwell::Error] when another thread waits, or this one and was interrupted by a signal
  */
 static VALUE selector_close(VALUE self)
 {

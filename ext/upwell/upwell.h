@@ -66,7 +66,11 @@ const char *rb_uw_loop_backend(VALUE wanted);
  * before this returns. */
 int rb_uw_turn(struct uw_loop *loop, int64_t wait_ns);
 
-/* The same, but not begun when the thread is interrupted already; tells whether it was. */
+/* To be called before a wait: an exception that is to come when the thread blocks (Thread.handle_interrupt). May also
+ * carry out what handles a signal, and let other threads run. */
+void rb_uw_raise_what_was_put_off(void);
+
+/* The same as rb_uw_turn, but not begun when the thread is interrupted already; sets `interrupted` when it was. */
 int rb_uw_turn_until_interrupted(struct uw_loop *loop, int64_t wait_ns, bool *interrupted);
 
 /* server_settings.c */

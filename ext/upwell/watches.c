@@ -262,8 +262,10 @@ bool rb_uw_unwatch(struct rb_uw_watches *watches, VALUE key)
 
 void rb_uw_watches_interrupt(struct rb_uw_watches *watches)
 {
-    if (watches->blocking || watches->lets_others)
-        rb_uw_watches_wake(watches);
+    if (!watches->waiting || watches->interrupted)
+        return;
+    watches->interrupted = true;
+    wake_blocking(watches);
 }
 
 void rb_uw_watches_wake(struct rb_uw_watches *watches)

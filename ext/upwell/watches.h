@@ -37,10 +37,10 @@ struct rb_uw_watches {
     unsigned forks;        /* in the process that had forked so often */
     struct uw_list opened; /* in the list of those that have it open */
 
-    bool blocking;       /* a thread waits without the interpreter's lock */
-    bool lets_others;    /* or lets other threads have that lock for a moment */
-    bool woken;          /* the wait is to end */
-    bool interrupted;    /* the wait was, by a signal or another thread */
+    bool waiting;        /* a thread is, though it may just be handling a signal or letting others run; */
+    bool blocking;       /* without the interpreter's lock */
+    bool woken;          /* the wait is to end, or else the next one */
+    bool interrupted;    /* the wait is to end, by a signal or another thread */
     int64_t lock_let_ns; /* when the thread that waits last let others have that lock */
 
     VALUE table;      /* Hash: by the hash of keys, or by the key, the address of the first watch as a Fixnum */
@@ -83,7 +83,7 @@ void rb_uw_watches_interrupt(struct rb_uw_watches *watches);
 void rb_uw_watches_wake(struct rb_uw_watches *watches);
 
 /* Waits until there are events, the wait is ended, `deadline_ns` (0: not at all; UW_FOREVER) has passed, or for a
- * signal. Returns whether it was ended. Raises when waiting fails, and Upwell::Error when another thread waits. */
+ * signal. Returns whether it was woken. Raises when waiting fails, and Upwell::Error when one is under way. */
 bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns);
 
 /* The next watch with an event, or NULL. Each is handed to rb_uw_watch_deliver some time. */
@@ -93,8 +93,8 @@ struct rb_uw_watch *rb_uw_watches_take(struct rb_uw_watches *watches);
  * tell: it was unwatched, or its IO closed, meanwhile. Then, and when it ended, `watch` is gone. */
 bool rb_uw_watch_deliver(struct rb_uw_watches *watches, struct rb_uw_watch *watch);
 
-/* Closes the loop; the watches go on when it is opened anew by the next wait. Raises Upwell::Error when another thread
- * waits. */
+/* Closes the loop; the watches go on when it is opened anew by the next wait. Raises Upwell::Error when one is under
+ * way. */
 void rb_uw_watches_close(struct rb_uw_watches *watches);
 
 /* Between watches.c and watches_wait.c */

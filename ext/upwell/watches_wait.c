@@ -19,7 +19,7 @@ static void forget_threads(void)
     for (struct uw_list *link = opened.next; link != &opened; link = link->next) {
         struct rb_uw_watches *watches = uw_owner(link, struct rb_uw_watches, opened);
 
-        watches->blocking = watches->lets_others = false;
+        watches->waiting = watches->blocking = false;
     }
 }
 
@@ -134,13 +134,22 @@ static void close_loop(struct rb_uw_watches *watches)
     }
 }
 
+/* By another thread, or by this one, and a signal's handler has been called meanwhile. */
+static void check_not_waiting(const struct rb_uw_watches *watches)
+{
+    if (!watches->waiting)
+        return;
+    if (watches->thread == rb_thread_current())
+        rb_raise(rb_eUpwellError, "this thread waits, and was interrupted: what handles a signal may call `signal` or "
+                                  "`wakeup`, but not wait or close");
+    rb_raise(rb_eUpwellError, "another thread waits: only one thread at a time may");
+}
+
 void rb_uw_watches_close(struct rb_uw_watches *watches)
 {
-    if (!watches->open)
-        return;
-    if (watches->blocking || watches->lets_others)
-        rb_raise(rb_eUpwellError, "another thread waits: only one thread at a time may");
-    close_loop(watches);
+    check_not_waiting(watches);
+    if (watches->open)
+        close_loop(watches);
 }
 
 /* The kernel lets only the thread that opened a loop wait on it, and a child process would disturb its parent's. */
@@ -151,7 +160,8 @@ static void open_loop(VALUE self, struct rb_uw_watches *watches)
 
     if (watches->open && watches->thread == thread && !rb_uw_forked_since(watches->forks))
         return;
-    rb_uw_watches_close(watches);
+    if (watches->open)
+        close_loop(watches);
     error = uw_loop_open(&watches->loop, watches->backend, expired);
     if (error)
         rb_syserr_fail(-error, "opening the event loop");
@@ -160,27 +170,6 @@ static void open_loop(VALUE self, struct rb_uw_watches *watches)
     watches->forks = atomic_load(&rb_uw_forks);
     watches->open = true;
     uw_list_append(&opened, &watches->opened);
-}
-
-struct wait {
-    struct rb_uw_watches *watches;
-    int64_t wait_ns;
-    int status;
-};
-
-static VALUE block(VALUE argument)
-{
-    struct wait *wait = (struct wait *)argument;
-
-    wait->watches->blocking = true;
-    wait->status = rb_uw_turn_until_interrupted(&wait->watches->loop, wait->wait_ns, &wait->watches->interrupted);
-    return Qnil;
-}
-
-static VALUE unblock(VALUE argument)
-{
-    ((struct wait *)argument)->watches->blocking = false;
-    return Qnil;
 }
 
 static int64_t time_left(int64_t deadline_ns)
@@ -199,43 +188,45 @@ static bool over(const struct rb_uw_watches *watches, uint64_t wake_calls)
     return watches->fired || watches->woken || watches->interrupted || watches->loop.wake_calls != wake_calls;
 }
 
-static VALUE let_others(VALUE unused)
-{
-    (void)unused;
-    rb_thread_schedule();
-    return Qnil;
-}
-
-static VALUE go_on_alone(VALUE argument)
-{
-    ((struct rb_uw_watches *)argument)->lets_others = false;
-    return Qnil;
-}
-
 static void let_others_if_due(struct rb_uw_watches *watches)
 {
     if (watches->loop.now_ns - watches->lock_let_ns < LOCK_HELD_NS)
         return;
     watches->lock_let_ns = watches->loop.now_ns;
-    watches->lets_others = true;
-    rb_ensure(let_others, Qnil, go_on_alone, (VALUE)watches);
+    rb_thread_schedule();
+}
+
+/* Whether what handled a signal just now has changed what is to be waited for. */
+static bool altered(const struct rb_uw_watches *watches, uint64_t wake_calls)
+{
+    return over(watches, wake_calls) || watches->changed || rb_uw_forked_since(watches->forks);
+}
+
+static int block(struct rb_uw_watches *watches, int64_t wait_ns)
+{
+    int status;
+
+    watches->blocking = true;
+    status = rb_uw_turn_until_interrupted(&watches->loop, wait_ns, &watches->interrupted);
+    watches->blocking = false;
+    watches->lock_let_ns = watches->loop.now_ns;
+    return status;
 }
 
 /* A look without letting the interpreter's lock go comes first: under load there is always something, and other threads
  * get the lock when they have to be waited for, or after a while, but not after every turn. */
 static int turn(struct rb_uw_watches *watches, uint64_t wake_calls, int64_t wait_ns)
 {
-    struct wait wait = {watches, wait_ns, uw_loop_turn(&watches->loop, 0)};
+    int status = uw_loop_turn(&watches->loop, 0);
 
-    if (wait.status || wait_ns == 0)
-        return wait.status;
+    if (status || wait_ns == 0)
+        return status;
     if (over(watches, wake_calls)) {
         let_others_if_due(watches);
         return 0;
     }
-    rb_ensure(block, (VALUE)&wait, unblock, (VALUE)&wait);
-    watches->lock_let_ns = watches->loop.now_ns;
-    return wait.status;
+    rb_uw_raise_what_was_put_off();
+    return altered(watches, wake_calls) ? 0 : block(watches, wait_ns);
 }
 
 /* An IO may be closed without being unwatched, and io_uring would keep what it was connected to open: so a few watches
@@ -293,15 +284,14 @@ static void drop_ended(struct rb_uw_watches *watches)
 }
 
 /* A turn may end early with nothing to tell, or for a call to wake it that an earlier wait has returned for. */
-bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
+static void wait_until_over(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
 {
     uint64_t wake_calls;
     int status;
-    bool woken;
 
-    open_loop(self, watches);
     watches->interrupted = false;
     do {
+        open_loop(self, watches); /* anew, when what handled a signal has forked */
         wake_calls = watches->loop.wake_calls;
         end_closed(watches);
         carry_out_changes(watches);
@@ -309,11 +299,43 @@ bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadl
         release_cancelled(watches);
         drop_ended(watches);
     } while (!status && !over(watches, wake_calls) && time_left(deadline_ns) > 0);
+    if (status)
+        rb_syserr_fail(-status, "waiting for events");
+}
+
+struct wait {
+    VALUE self;
+    struct rb_uw_watches *watches;
+    int64_t deadline_ns;
+};
+
+static VALUE begin_waiting(VALUE argument)
+{
+    struct wait *wait = (struct wait *)argument;
+
+    wait_until_over(wait->self, wait->watches, wait->deadline_ns);
+    return Qnil;
+}
+
+static VALUE end_waiting(VALUE argument)
+{
+    struct rb_uw_watches *watches = ((struct wait *)argument)->watches;
+
+    watches->waiting = watches->blocking = false;
+    return Qnil;
+}
+
+bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
+{
+    struct wait wait = {self, watches, deadline_ns};
+    bool woken;
+
+    check_not_waiting(watches);
+    watches->waiting = true;
+    rb_ensure(begin_waiting, (VALUE)&wait, end_waiting, (VALUE)&wait);
     woken = watches->woken;
     watches->woken = false;
     watches->unchecked = watches->slab.taken;
-    if (status)
-        rb_syserr_fail(-status, "waiting for events");
     return woken;
 }
 

@@ -375,6 +375,20 @@ module LoopTests
     trap("USR1", before || "DEFAULT")
   end
 
+  def test_what_handles_a_signal_must_not_wait
+    error = nil
+    before = trap("USR1") do
+      error = assert_raises(Upwell::Error) { @loop.next_event }
+      @loop.emit(:handled)
+    end
+    thread = when_waiting { Process.kill("USR1", Process.pid) }
+    assert_equal :handled, next_key
+    assert_match(/this thread waits, and was interrupted/, error.message)
+    thread.join
+  ensure
+    trap("USR1", before || "DEFAULT")
+  end
+
   def test_an_exception_from_another_thread_ends_the_wait
     main = Thread.current
     thread = when_waiting { main.raise(IOError, "enough") }
@@ -382,6 +396,18 @@ module LoopTests
     thread.join
     @loop.emit(1)
     assert_equal 1, next_key
+  end
+
+  def test_an_exception_that_comes_with_an_emitted_event_leaves_no_end_of_a_later_wait
+    skip "returns nil once more" if backend == "select"
+    main = Thread.current
+    thread = when_waiting { @loop.emit(:emitted) && main.raise(IOError, "enough") }
+    keys = []
+    assert_raises(IOError) { (keys << @loop.next_event) && sleep }
+    thread.join
+    @loop.watch_timer(:timer, 0.01)
+    keys << @loop.next_event until keys.include?(:timer)
+    assert_equal %i[emitted timer], keys
   end
 
   def test_an_exception_that_was_put_off_until_the_thread_waits_comes_then

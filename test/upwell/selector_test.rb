@@ -175,6 +175,22 @@ module SelectorTests
     assert_empty thread.value
   end
 
+  # It could end the wait's own loop.
+  def test_what_handles_a_signal_must_neither_wait_nor_close
+    @selector.register(@reader, READABLE)
+    errors = []
+    before = trap("USR1") do
+      errors << assert_raises(Upwell::Error) { @selector.wait(0.0001) } << assert_raises(Upwell::Error) { @selector.close }
+      @writer << "x"
+    end
+    thread = when_waiting { Process.kill("USR1", Process.pid) }
+    assert_equal [[@reader, READABLE]], @selector.wait
+    assert_equal 2, errors.size
+    thread.join
+  ensure
+    trap("USR1", before || "DEFAULT")
+  end
+
   private
 
   def now
