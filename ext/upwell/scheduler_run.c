@@ -27,20 +27,28 @@ static void raise_error(struct rb_uw_scheduler *scheduler)
         rb_exc_raise(error);
 }
 
+/* In one of its fibers, or in what handles a signal meanwhile. */
+static void check_not_running(const struct rb_uw_scheduler *scheduler)
+{
+    if (!NIL_P(scheduler->root))
+        rb_raise(rb_eUpwellError,
+                 "this scheduler runs already: neither its fibers nor what handles a signal can run or "
+                 "close it");
+}
+
 /*
  * Runs until no fiber waits any more.
  *
  * @return [nil]
  * @raise [Exception] the first that a fiber did not rescue, when all have ended
- * @raise [Upwell::Error] on one of its own fibers
+ * @raise [Upwell::Error] on one of its own fibers, and in what handles a signal while it runs
  * @raise [SystemCallError] when the event loop fails
  */
 static VALUE scheduler_run(VALUE self)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
 
-    if (scheduler->root_waits)
-        rb_raise(rb_eUpwellError, "this scheduler runs already: this is one of its fibers");
+    check_not_running(scheduler);
     rb_uw_as_root(scheduler, run_all, Qnil);
     if (!rb_uw_scheduler_is_copy(scheduler))
         raise_error(scheduler);
@@ -166,7 +174,7 @@ static void leave_thread(VALUE self)
  *
  * @return [nil]
  * @raise [Exception] what #run raises
- * @raise [Upwell::Error] for the scheduler of a server, which closes it itself
+ * @raise [Upwell::Error] while it runs, and for the scheduler of a server, which closes it itself
  */
 static VALUE scheduler_close(VALUE self)
 {
@@ -179,6 +187,7 @@ static VALUE scheduler_close(VALUE self)
         return Qnil;
     if (!scheduler->loop || rb_uw_scheduler_is_copy(scheduler))
         return rb_uw_scheduler_end_loop(self);
+    check_not_running(scheduler);
     rb_protect(run_and_end, self, &state);
     if (state) {
         leave_thread(self);

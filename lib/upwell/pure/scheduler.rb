@@ -82,8 +82,7 @@ module Upwell
 
       # @return [nil]
       def run
-        raise Error, "this scheduler runs already: this is one of its fibers" if fibers.root.waits?
-
+        check_not_running
         fibers.run
         raise_error
       end
@@ -93,15 +92,9 @@ module Upwell
         return if @closed
 
         forget_copies
-        begin
-          run if @fibers && thread_goes_on?
-        ensure
-          end_fibers
-        end
+        check_not_running
+        run_and_end
         nil
-      rescue Exception # rubocop:disable Lint/RescueException -- whatever it is
-        leave_thread
-        raise
       end
 
       # @return [Boolean]
@@ -203,6 +196,24 @@ module Upwell
       def note_error(error)
         @error ||= error
         report(error)
+      end
+
+      # In one of its fibers, or in what handles a signal meanwhile.
+      def check_not_running
+        return unless @fibers&.root&.acts? && @process == Process.pid
+
+        raise Error, "this scheduler runs already: neither its fibers nor what handles a signal can run or close it"
+      end
+
+      def run_and_end
+        begin
+          run if @fibers && thread_goes_on?
+        ensure
+          end_fibers
+        end
+      rescue Exception # rubocop:disable Lint/RescueException -- whatever it is
+        leave_thread
+        raise
       end
 
       # A thread that is killed, or ends in an exception, does not wait for its fibers.

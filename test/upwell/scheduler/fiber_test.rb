@@ -167,7 +167,32 @@ class SchedulerFiberTest < Minitest::Test
 
   def test_the_scheduler_runs_once_at_a_time
     on_every_backend do |scheduler|
-      Fiber.schedule { assert_raises(Upwell::Error) { scheduler.run } }
+      slept = false
+      Fiber.schedule { sleep(0.001) && slept = true }
+      Fiber.schedule { %i[run close].each { |name| assert_raises(Upwell::Error) { scheduler.public_send(name) } } }
+      scheduler.run
+      assert slept
+    end
+  end
+
+  def test_what_handles_a_signal_neither_runs_nor_closes_it
+    BACKENDS.each do |backend|
+      Fiber.set_scheduler(scheduler = Upwell::Scheduler.new(backend: backend))
+      reader, writer = IO.pipe
+      before = trap("USR1") do
+        %i[run close].each { |name| assert_raises(Upwell::Error) { scheduler.public_send(name) } }
+        writer << "handled"
+        writer.close
+      end
+      received = nil
+      Fiber.schedule { received = reader.read }
+      thread = signal_once_it_waits(Thread.current)
+      scheduler.run
+      assert_equal "handled", received
+      thread.join
+    ensure
+      trap("USR1", before || "DEFAULT")
+      Fiber.set_scheduler(nil)
     end
   end
 
@@ -244,6 +269,13 @@ class SchedulerFiberTest < Minitest::Test
   end
 
   private
+
+  def signal_once_it_waits(thread)
+    Thread.new do
+      Thread.pass until thread.stop?
+      Process.kill("USR1", Process.pid)
+    end
+  end
 
   # The class of what ends the block: `close` ends fibers by what is no StandardError.
   def ends_in
