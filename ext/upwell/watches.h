@@ -37,7 +37,7 @@ struct rb_uw_watches {
     unsigned forks;        /* in the process that had forked so often */
     struct uw_list opened; /* in the list of those that have it open */
 
-    bool waiting;        /* a thread is, though it may just be handling a signal or letting others run; */
+    bool waiting;        /* a thread is, and others may run, or what handles a signal; */
     bool blocking;       /* without the interpreter's lock */
     bool woken;          /* the wait is to end, or else the next one */
     bool interrupted;    /* the wait is to end, by a signal or another thread */

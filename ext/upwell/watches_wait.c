@@ -188,13 +188,35 @@ static bool over(const struct rb_uw_watches *watches, uint64_t wake_calls)
     return watches->fired || watches->woken || watches->interrupted || watches->loop.wake_calls != wake_calls;
 }
 
-static void let_others_if_due(struct rb_uw_watches *watches)
+static VALUE end_waiting(VALUE argument)
 {
-    if (watches->loop.now_ns - watches->lock_let_ns < LOCK_HELD_NS)
-        return;
-    watches->lock_let_ns = watches->loop.now_ns;
-    rb_thread_schedule();
+    struct rb_uw_watches *watches = (struct rb_uw_watches *)argument;
+
+    watches->waiting = watches->blocking = false;
+    return Qnil;
 }
+
+/* While others may run: other threads, or what handles a signal. */
+static void wait_in(VALUE (*work)(VALUE), VALUE argument, struct rb_uw_watches *watches)
+{
+    watches->waiting = true;
+    rb_ensure(work, argument, end_waiting, (VALUE)watches);
+    watches->lock_let_ns = watches->loop.now_ns;
+}
+
+static VALUE let_others(VALUE unused)
+{
+    (void)unused;
+    rb_thread_schedule();
+    return Qnil;
+}
+
+struct wait {
+    struct rb_uw_watches *watches;
+    uint64_t wake_calls;
+    int64_t wait_ns;
+    int status;
+};
 
 /* Whether what handled a signal just now has changed what is to be waited for. */
 static bool altered(const struct rb_uw_watches *watches, uint64_t wake_calls)
@@ -202,31 +224,32 @@ static bool altered(const struct rb_uw_watches *watches, uint64_t wake_calls)
     return over(watches, wake_calls) || watches->changed || rb_uw_forked_since(watches->forks);
 }
 
-static int block(struct rb_uw_watches *watches, int64_t wait_ns)
+static VALUE block(VALUE argument)
 {
-    int status;
+    struct wait *wait = (struct wait *)argument;
+    struct rb_uw_watches *watches = wait->watches;
 
+    rb_uw_raise_what_was_put_off();
+    if (altered(watches, wait->wake_calls))
+        return Qnil;
     watches->blocking = true;
-    status = rb_uw_turn_until_interrupted(&watches->loop, wait_ns, &watches->interrupted);
-    watches->blocking = false;
-    watches->lock_let_ns = watches->loop.now_ns;
-    return status;
+    wait->status = rb_uw_turn_until_interrupted(&watches->loop, wait->wait_ns, &watches->interrupted);
+    return Qnil;
 }
 
 /* A look without letting the interpreter's lock go comes first: under load there is always something, and other threads
  * get the lock when they have to be waited for, or after a while, but not after every turn. */
 static int turn(struct rb_uw_watches *watches, uint64_t wake_calls, int64_t wait_ns)
 {
-    int status = uw_loop_turn(&watches->loop, 0);
+    struct wait wait = {watches, wake_calls, wait_ns, uw_loop_turn(&watches->loop, 0)};
 
-    if (status || wait_ns == 0)
-        return status;
-    if (over(watches, wake_calls)) {
-        let_others_if_due(watches);
-        return 0;
-    }
-    rb_uw_raise_what_was_put_off();
-    return altered(watches, wake_calls) ? 0 : block(watches, wait_ns);
+    if (wait.status || wait_ns == 0)
+        return wait.status;
+    if (!over(watches, wake_calls))
+        wait_in(block, (VALUE)&wait, watches);
+    else if (watches->loop.now_ns - watches->lock_let_ns >= LOCK_HELD_NS)
+        wait_in(let_others, Qnil, watches);
+    return wait.status;
 }
 
 /* An IO may be closed without being unwatched, and io_uring would keep what it was connected to open: so a few watches
@@ -284,11 +307,13 @@ static void drop_ended(struct rb_uw_watches *watches)
 }
 
 /* A turn may end early with nothing to tell, or for a call to wake it that an earlier wait has returned for. */
-static void wait_until_over(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
+bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
 {
     uint64_t wake_calls;
     int status;
+    bool woken;
 
+    check_not_waiting(watches);
     watches->interrupted = false;
     do {
         open_loop(self, watches); /* anew, when what handled a signal has forked */
@@ -299,43 +324,11 @@ static void wait_until_over(VALUE self, struct rb_uw_watches *watches, int64_t d
         release_cancelled(watches);
         drop_ended(watches);
     } while (!status && !over(watches, wake_calls) && time_left(deadline_ns) > 0);
-    if (status)
-        rb_syserr_fail(-status, "waiting for events");
-}
-
-struct wait {
-    VALUE self;
-    struct rb_uw_watches *watches;
-    int64_t deadline_ns;
-};
-
-static VALUE begin_waiting(VALUE argument)
-{
-    struct wait *wait = (struct wait *)argument;
-
-    wait_until_over(wait->self, wait->watches, wait->deadline_ns);
-    return Qnil;
-}
-
-static VALUE end_waiting(VALUE argument)
-{
-    struct rb_uw_watches *watches = ((struct wait *)argument)->watches;
-
-    watches->waiting = watches->blocking = false;
-    return Qnil;
-}
-
-bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns)
-{
-    struct wait wait = {self, watches, deadline_ns};
-    bool woken;
-
-    check_not_waiting(watches);
-    watches->waiting = true;
-    rb_ensure(begin_waiting, (VALUE)&wait, end_waiting, (VALUE)&wait);
     woken = watches->woken;
     watches->woken = false;
     watches->unchecked = watches->slab.taken;
+    if (status)
+        rb_syserr_fail(-status, "waiting for events");
     return woken;
 }
 
