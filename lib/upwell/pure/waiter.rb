@@ -48,12 +48,13 @@ module Upwell
       def wait(&block)
         check_not_waiting
         open_pipe if @pid != Process.pid
+        thread = Thread.current
         begin
-          @thread = Thread.current
+          @thread = thread
           @waited = true
           select(*block.call)
         ensure
-          @thread = nil if @thread == Thread.current
+          @thread = nil # no method is called here: what handles a signal may throw where one returns
         end
       end
 
