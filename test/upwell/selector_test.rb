@@ -177,6 +177,7 @@ module SelectorTests
 
   # It could end the wait's own loop.
   def test_what_handles_a_signal_must_neither_wait_nor_close
+    skip "Ruby itself refuses its lock" if backend == "select"
     @selector.register(@reader, READABLE)
     errors = []
     before = trap("USR1") do

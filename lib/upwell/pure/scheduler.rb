@@ -82,7 +82,7 @@ module Upwell
 
       # @return [nil]
       def run
-        check_not_running
+        check_not_running(fibers)
         fibers.run
         raise_error
       end
@@ -92,7 +92,7 @@ module Upwell
         return if @closed
 
         forget_copies
-        check_not_running
+        check_not_running(@fibers) if @fibers
         run_and_end
         nil
       end
@@ -198,11 +198,8 @@ module Upwell
         report(error)
       end
 
-      # In one of its fibers, or in what handles a signal meanwhile.
-      def check_not_running
-        return unless @fibers&.root&.acts? && @process == Process.pid
-
-        raise Error, "this scheduler runs already: neither its fibers nor what handles a signal can run or close it"
+      def check_not_running(fibers)
+        raise Error, "this scheduler runs already: its fibers can neither run nor close it" if fibers.root.waits?
       end
 
       def run_and_end

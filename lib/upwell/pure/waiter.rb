@@ -44,24 +44,21 @@ module Upwell
       # @yieldreturn [Array(Array<IO>, Array<IO>, Numeric, Array<IO>)] whom to wait for, for reading and for writing, how many seconds, or nil
       #   for no limit, and perhaps whom for urgent data; asked for when a change in it would end the wait
       # @return [Array(Array<IO>, Array<IO>, Array<IO>)] those that are ready, or that using brings an error
-      # @raise [Upwell::Error] when another thread waits, or this one and was interrupted by a signal
+      # @raise [Upwell::Error] when another thread waits
       def wait(&block)
-        check_not_waiting
+        check_alone
         open_pipe if @pid != Process.pid
-        thread = Thread.current
-        begin
-          @thread = thread
-          @waited = true
-          select(*block.call)
-        ensure
-          @thread = nil # no method is called here: what handles a signal may throw where one returns
-        end
+        @thread = Thread.current
+        @waited = true
+        select(*block.call)
+      ensure
+        @thread = nil if @thread == Thread.current
       end
 
       # @return [void]
-      # @raise [Upwell::Error] as {#wait}
+      # @raise [Upwell::Error] when another thread waits
       def close
-        check_not_waiting
+        check_alone
         [@reader, @writer].each(&:close)
       end
 
@@ -75,11 +72,8 @@ module Upwell
         @pid = Process.pid
       end
 
-      def check_not_waiting
-        return unless @thread&.alive? && @pid == Process.pid
-        raise Error, "another thread waits: only one thread at a time may" if @thread != Thread.current
-
-        raise Error, "this thread waits, and was interrupted: what handles a signal may call `signal` or `wakeup`, but not wait or close"
+      def check_alone
+        raise Error, "another thread waits: only one thread at a time may" if @thread&.alive? && @thread != Thread.current
       end
 
       def select(readers, writers, timeout, urgent = [])

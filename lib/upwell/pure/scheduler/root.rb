@@ -21,11 +21,6 @@ module Upwell
           @waits
         end
 
-        # @return [Boolean] whether there is one
-        def acts?
-          !@fiber.nil?
-        end
-
         # @return [Boolean] whether fibers are to go on that wait for nothing else
         def pending?
           @left.any? || @starters.any?
