@@ -498,6 +498,25 @@ module LoopTests
     assert_equal :pipe, next_key
   end
 
+  # What handles the signal is called where the wait is about to block: only a trace tells when.
+  def test_a_child_process_forked_in_the_midst_of_a_wait_goes_on_with_it
+    skip "Ruby would wait on in the parent's pipe" if backend == "select"
+    parent = Process.pid
+    child = nil
+    before = trap("USR1") { (child = fork) || when_waiting { assert_raises(Upwell::Error) { @loop.next_event } && @loop.emit(:in_child) } }
+    thread = Thread.new do
+      Thread.pass until child # which would have the event, too
+      @loop.emit(:in_parent)
+    end
+    key = about_to_block(-> { Process.kill("USR1", parent) }) { next_key }
+    exit!(key == :in_child) unless Process.pid == parent
+    assert_equal :in_parent, key
+    assert_predicate Process.wait2(child).last, :success?
+    thread.join
+  ensure
+    trap("USR1", before || "DEFAULT")
+  end
+
   def test_a_signal_in_a_child_process_ends_one_wait
     skip "no fork here" unless Process.respond_to?(:fork)
     assert_quiet
@@ -649,6 +668,17 @@ module LoopTests
 
   def waiting?(thread)
     thread.status == "sleep" || thread.stop?
+  end
+
+  # Runs the block, and what is to be done once in its midst.
+  def about_to_block(act, &block)
+    trace = TracePoint.new(:c_call) do |call|
+      next unless call.method_id == :pending_interrupt?
+
+      trace.disable
+      act.call
+    end
+    trace.enable(&block)
   end
 
   # Runs the block in another thread once this one waits.
