@@ -30,7 +30,7 @@ int rb_uw_turn(struct uw_loop *loop, int64_t wait_ns)
     return turn.status;
 }
 
-/* Ruby tells by this alone, and has no flag that would keep the thread from waiting. */
+/* Of an exception that is to come when the thread blocks (Thread.handle_interrupt) Ruby tells by this alone. */
 static bool is_put_off(VALUE thread)
 {
     return !rb_thread_interrupted(thread) && RTEST(rb_funcall(thread, rb_intern("pending_interrupt?"), 0));

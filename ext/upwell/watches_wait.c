@@ -218,7 +218,7 @@ struct wait {
     int status;
 };
 
-/* Whether what handled a signal just now has changed what is to be waited for. */
+/* Whether another thread, or what handled a signal, has just changed what is to be waited for. */
 static bool altered(const struct rb_uw_watches *watches, uint64_t wake_calls)
 {
     return over(watches, wake_calls) || watches->changed || rb_uw_forked_since(watches->forks);

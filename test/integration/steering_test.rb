@@ -8,6 +8,7 @@ class SteeringTest < Minitest::Test
   PATIENCE = 60 # seconds
   CLIENTS = 30 # with two sockets to choose from, all of them come to one by chance once in half a thousand million
   ANSWER_BYTES_MAX = 4096
+  WORKER_TIMEOUT = "16" # seconds without a sign of life, and a worker is killed: which must not come to pass on a loaded machine
 
   def cluster(*arguments)
     HeldApp.open do |app|
@@ -44,9 +45,6 @@ class SteeringTest < Minitest::Test
       end
     end
   end
-
-  # It is killed after so many seconds without a sign of life, which must not come to pass on a loaded machine.
-  WORKER_TIMEOUT = "16"
 
   def test_a_worker_that_is_stopped_gets_no_clients
     cluster("--worker-timeout", WORKER_TIMEOUT) do |server, _app|

@@ -194,6 +194,7 @@ class SchedulerFiberTest < Minitest::Test
     ensure
       trap("USR1", before || "DEFAULT")
       Fiber.set_scheduler(nil)
+      reader.close
     end
   end
 
