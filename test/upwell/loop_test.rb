@@ -3,9 +3,12 @@
 require_relative "../test_helper"
 require "socket"
 require "upwell/pure"
+require_relative "../support/when_waiting"
 
 # What holds for every loop, in C or in Ruby.
 module LoopTests
+  include WhenWaiting
+
   WAIT_MAX = 20 # seconds: whoever waits that long waits for what was lost
 
   def setup
@@ -464,7 +467,7 @@ module LoopTests
 
   def test_one_thread_at_a_time
     thread = Thread.new { @loop.next_event }
-    Thread.pass until waiting?(thread)
+    Thread.pass until thread.stop?
     error = assert_raises(Upwell::Error) { @loop.next_event }
     assert_match(/another thread waits/, error.message)
     @loop.emit(:go)
@@ -500,7 +503,7 @@ module LoopTests
 
   # What handles the signal is called where the wait is about to block: only a trace tells when.
   def test_a_child_process_forked_in_the_midst_of_a_wait_goes_on_with_it
-    skip "Ruby would wait on in the parent's pipe" if backend == "select"
+    skip "IO.select goes on in the child, for its parent's pipe: Ruby lets nobody end it" if backend == "select"
     parent = Process.pid
     child = nil
     before = trap("USR1") { (child = fork) || when_waiting { assert_raises(Upwell::Error) { @loop.next_event } && @loop.emit(:in_child) } }
@@ -533,7 +536,7 @@ module LoopTests
   def test_a_child_process_that_never_waits_does_not_disturb_its_parent
     skip "no fork here" unless Process.respond_to?(:fork)
     thread = Thread.new { @loop.next_event }
-    Thread.pass until waiting?(thread)
+    Thread.pass until thread.stop?
     Process.wait(fork { @loop.emit(:child) && @loop.signal && exit! })
     @loop.emit(:own)
     assert_equal :own, thread.value
@@ -666,10 +669,6 @@ module LoopTests
     Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 
-  def waiting?(thread)
-    thread.status == "sleep" || thread.stop?
-  end
-
   # Runs the block, and what is to be done once in its midst.
   def about_to_block(act, &block)
     trace = TracePoint.new(:c_call) do |call|
@@ -679,15 +678,6 @@ module LoopTests
       act.call
     end
     trace.enable(&block)
-  end
-
-  # Runs the block in another thread once this one waits.
-  def when_waiting
-    main = Thread.current
-    Thread.new do
-      Thread.pass until waiting?(main)
-      yield
-    end
   end
 end
 

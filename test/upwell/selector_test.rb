@@ -3,9 +3,12 @@
 require_relative "../test_helper"
 require "socket"
 require "upwell/pure"
+require_relative "../support/when_waiting"
 
 # What holds for every selector, in C or in Ruby.
 module SelectorTests
+  include WhenWaiting
+
   WAIT_MAX = 20 # seconds: whoever waits that long waits for what was lost
   READABLE = IO::READABLE
   WRITABLE = IO::WRITABLE
@@ -196,15 +199,6 @@ module SelectorTests
 
   def now
     Process.clock_gettime(Process::CLOCK_MONOTONIC)
-  end
-
-  # Runs the block in another thread once this one waits.
-  def when_waiting
-    main = Thread.current
-    Thread.new do
-      Thread.pass until main.stop?
-      yield
-    end
   end
 end
 

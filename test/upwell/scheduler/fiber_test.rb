@@ -3,9 +3,11 @@
 require "English"
 require_relative "../../test_helper"
 require_relative "../../support/scheduling"
+require_relative "../../support/when_waiting"
 
 class SchedulerFiberTest < Minitest::Test
   include Scheduling
+  include WhenWaiting
 
   def test_fibers_start_at_once_and_go_on_later
     on_every_backend do |scheduler|
@@ -187,14 +189,14 @@ class SchedulerFiberTest < Minitest::Test
       end
       received = nil
       Fiber.schedule { received = reader.read }
-      thread = signal_once_it_waits(Thread.current)
+      thread = when_waiting { Process.kill("USR1", Process.pid) }
       scheduler.run
       assert_equal "handled", received
       thread.join
     ensure
       trap("USR1", before || "DEFAULT")
       Fiber.set_scheduler(nil)
-      reader.close
+      reader&.close
     end
   end
 
@@ -271,13 +273,6 @@ class SchedulerFiberTest < Minitest::Test
   end
 
   private
-
-  def signal_once_it_waits(thread)
-    Thread.new do
-      Thread.pass until thread.stop?
-      Process.kill("USR1", Process.pid)
-    end
-  end
 
   # The class of what ends the block: `close` ends fibers by what is no StandardError.
   def ends_in
