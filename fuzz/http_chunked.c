@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/chunked.h"
+#include "http1/chunked.h"
 
 struct outcome {
     int64_t result;

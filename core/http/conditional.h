@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "http/content_coding.h"
-#include "http/parser.h"
+#include "http/head.h"
 
 #define UW_HTTP_ETAG_BYTES_MAX 64
 

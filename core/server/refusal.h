@@ -2,7 +2,7 @@
 #ifndef UW_SERVER_REFUSAL_H
 #define UW_SERVER_REFUSAL_H
 
-#include "server/access_line.h"
+#include "log/access_line.h"
 #include "server/request.h"
 
 /* What there is to say of it: the texts are the client's, unchecked, and point into the request. */

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "http/chunked.h"
-#include "http/parser.h"
+#include "http1/chunked.h"
+#include "http1/parser.h"
 #include "server/body.h"
 #include "server/chunk.h"
 

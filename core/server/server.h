@@ -7,7 +7,7 @@
 
 #include "base/list.h"
 #include "base/slab.h"
-#include "http/parser.h"
+#include "http1/parser.h"
 #include "io/loop.h"
 #include "server/address.h"
 #include "server/request.h"

@@ -31,7 +31,8 @@ obstacle&.then { |reason| leave_out(reason) }
 require "mkmf"
 
 CORE = File.expand_path("../../core", __dir__)
-FOLDERS = %w[base io http server static].freeze
+FOLDERS = (%w[base io http http1 log transport server static].map { |folder| File.join(CORE, folder) } +
+           ["", *%w[base loop scheduler rack server]].map { |wing| File.expand_path(wing, __dir__) }).freeze
 BACKENDS = %w[io_uring epoll poll].freeze
 
 # What a backend needs, or why it is left out.
@@ -105,12 +106,12 @@ $CFLAGS << " -std=gnu11 -O3 -fvisibility=hidden -Wall -Wextra -Wno-unused-parame
 $warnflags = "" # Ruby's own choice would drown ours
 $defs << "-D_GNU_SOURCE"
 $defs << "-DUW_CHECK_OWNER" if ENV["UPWELL_CHECK_OWNER"]
-$INCFLAGS << " -I#{CORE} -I."
-$VPATH.concat(FOLDERS.map { |folder| File.join(CORE, folder) })
-$srcs = Dir[File.join(__dir__, "*.c"), *FOLDERS.map { |folder| File.join(CORE, folder, "*.c") }].sort
+$INCFLAGS << " -I#{CORE} -I#{__dir__} -I."
+$VPATH.concat(FOLDERS)
+$srcs = Dir[*FOLDERS.map { |folder| File.join(folder, "*.c") }].sort
 $objs = $srcs.map { |path| "#{File.basename(path, ".c")}.o" }
 abort "two C files have one name: #{$objs.tally.select { |_, count| count > 1 }.keys.join(", ")}" unless $objs.uniq.size == $objs.size
-$headers.concat(Dir[File.join(CORE, "**", "*.h")]) # a changed header of the core compiles what depends on it anew
+$headers.concat(Dir[File.join(CORE, "**", "*.h"), File.join(__dir__, "**", "*.h")]) # a changed header compiles what depends on it anew
 $headers << File.expand_path("build_report.h")
 
 left_out = choose_backends(requested_backends)

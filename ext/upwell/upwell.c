@@ -1,13 +1,13 @@
 /* The module Upwell, as far as it is in C. */
-#include "reactor.h"
+#include "server/reactor.h"
 
 #include "base/processors.h"
 #include "build_report.h"
-#include "forks.h"
+#include "base/forks.h"
 #include "io/backend.h"
-#include "scheduler.h"
-#include "stats.h"
-#include "watches.h"
+#include "scheduler/scheduler.h"
+#include "base/stats.h"
+#include "loop/watches.h"
 
 VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
 

@@ -8,7 +8,7 @@
 #include <ruby/thread.h>
 
 #include "server/server.h"
-#include "unwinding.h"
+#include "base/unwinding.h"
 
 struct rb_uw_reactor; /* reactor.h */
 

@@ -1,4 +1,5 @@
 #include "http/conditional.h"
+#include "http1/parser.h"
 
 #include "check.h"
 #include "guard.h"

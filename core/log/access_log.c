@@ -1,0 +1,315 @@
+#include "log/access_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "server/request.h"
+
+_Static_assert((UW_ACCESS_LOG_BYTES & (UW_ACCESS_LOG_BYTES - 1)) == 0, "a power of two");
+
+/* The loop's thread: lines go into the ring. */
+
+static void wake(struct uw_access_log *log)
+{
+    (void)eventfd_write(log->wake_fd, 1); /* fails only when the thread has been woken already */
+}
+
+static void put_line(struct uw_access_log *log, const char *line, size_t length)
+{
+    uint64_t added = atomic_load_explicit(&log->added, memory_order_relaxed);
+    uint64_t used = added - atomic_load_explicit(&log->written, memory_order_acquire);
+    size_t at = added % UW_ACCESS_LOG_BYTES, first = UW_ACCESS_LOG_BYTES - at;
+
+    if (used + length > UW_ACCESS_LOG_BYTES) {
+        atomic_fetch_add_explicit(&log->lost, 1, memory_order_relaxed);
+        return;
+    }
+    first = first < length ? first : length;
+    memcpy(log->ring + at, line, first);
+    memcpy(log->ring, line + first, length - first);
+    atomic_store_explicit(&log->added, added + length, memory_order_release);
+    if (used < UW_ACCESS_LOG_BYTES / 2 && used + length >= UW_ACCESS_LOG_BYTES / 2)
+        wake(log);
+}
+
+static struct uw_access_text text(const struct uw_request *request, struct uw_http_slice slice)
+{
+    return (struct uw_access_text){uw_request_text(request, slice), slice.length};
+}
+
+static struct uw_access_text field(const struct uw_request *request, enum uw_http_field field)
+{
+    for (uint32_t i = 0; i < request->head.header_count; i++)
+        if (request->head.headers[i].field == field)
+            return text(request, request->head.headers[i].value);
+    return (struct uw_access_text){"", 0};
+}
+
+static time_t now(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    return now.tv_sec;
+}
+
+void uw_access_log_add(struct uw_access_log *log, struct uw_request *request, int status, int64_t bytes)
+{
+    char line[UW_ACCESS_LINE_BYTES_MAX];
+    struct uw_access access = {
+        .time = now(),
+        .remote = uw_request_remote(request),
+        .method = text(request, request->head.method_name),
+        .target = text(request, request->head.target),
+        .referer = field(request, UW_FIELD_REFERER),
+        .user_agent = field(request, UW_FIELD_USER_AGENT),
+        .version_minor = request->head.version_minor,
+        .status = status,
+        .bytes = bytes,
+    };
+
+    put_line(log, line, uw_access_line(line, log->format, &access));
+}
+
+void uw_access_log_add_refusal(struct uw_access_log *log, const struct uw_access *refusal)
+{
+    char line[UW_ACCESS_LINE_BYTES_MAX];
+
+    put_line(log, line, uw_access_line(line, log->format, refusal));
+}
+
+/* The log's thread: batches of whole lines leave the ring. */
+
+/* Copies at most `bytes_max` bytes of whole lines into the batch. Returns how many. */
+static size_t take_batch(struct uw_access_log *log, size_t bytes_max)
+{
+    uint64_t written = atomic_load_explicit(&log->written, memory_order_relaxed);
+    size_t length = (size_t)(atomic_load_explicit(&log->added, memory_order_acquire) - written);
+    size_t at = written % UW_ACCESS_LOG_BYTES, first = UW_ACCESS_LOG_BYTES - at;
+
+    length = length < bytes_max ? length : bytes_max;
+    first = first < length ? first : length;
+    memcpy(log->batch, log->ring + at, first);
+    memcpy(log->batch + first, log->ring, length - first);
+    while (length > 0 && log->batch[length - 1] != '\n')
+        length--;
+    return length;
+}
+
+/* A pipe that polls as writable takes a whole line without blocking, unless another process writes, too. */
+static bool await_room(struct uw_access_log *log)
+{
+    struct pollfd poll_fd = {log->fd, POLLOUT, 0};
+    int ready;
+
+    while (!log->stuck && (ready = poll(&poll_fd, 1, UW_ACCESS_LOG_DELAY_MS)) <= 0)
+        log->stuck = (ready < 0 && errno != EINTR) || atomic_load(&log->closing);
+    return !log->stuck;
+}
+
+/* Once the log is given up, its descriptor is somebody else's. */
+static bool may_write(struct uw_access_log *log)
+{
+    log->stuck = log->stuck || atomic_load(&log->left);
+    return !log->stuck && (log->regular || await_room(log));
+}
+
+/* Returns how much of it the file took. */
+static size_t write_all(struct uw_access_log *log, const char *bytes, size_t length)
+{
+    size_t written = 0;
+
+    while (written < length) {
+        ssize_t done = may_write(log) ? write(log->fd, bytes + written, length - written) : -1;
+
+        if (done < 0 && !log->stuck && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (done < 0)
+            break;
+        written += (size_t)done;
+    }
+    return written;
+}
+
+static uint64_t count_lines(const char *bytes, size_t length)
+{
+    uint64_t lines = 0;
+
+    while (length-- > 0)
+        lines += bytes[length] == '\n';
+    return lines;
+}
+
+static void note_torn(struct uw_access_log *log, char last)
+{
+    log->torn = last != '\n' && fstat(log->fd, &log->torn_file) == 0;
+}
+
+/* Not in a file that took the place of the one with the torn line, nor in one that was emptied meanwhile. */
+static bool still_torn(const struct uw_access_log *log)
+{
+    struct stat file;
+
+    return log->torn && fstat(log->fd, &file) == 0 && file.st_dev == log->torn_file.st_dev &&
+           file.st_ino == log->torn_file.st_ino && (!S_ISREG(file.st_mode) || file.st_size > 0);
+}
+
+/* A line that the file took in part is lost; the next one must not be taken for the rest of it. */
+static void write_batch(struct uw_access_log *log, size_t length)
+{
+    size_t written = 0;
+
+    log->torn = still_torn(log) && write_all(log, "\n", 1) == 0;
+    if (!log->torn)
+        written = write_all(log, log->batch, length);
+    if (written > 0)
+        note_torn(log, log->batch[written - 1]);
+    if (written < length)
+        atomic_fetch_add_explicit(&log->lost, count_lines(log->batch + written, length - written),
+                                  memory_order_relaxed);
+}
+
+static bool is_regular(int fd)
+{
+    struct stat file;
+
+    return fstat(fd, &file) == 0 && S_ISREG(file.st_mode);
+}
+
+/* Another file may have taken its place. */
+static void write_batches(struct uw_access_log *log)
+{
+    size_t bytes_max, length;
+
+    log->regular = is_regular(log->fd);
+    bytes_max = log->regular ? UW_ACCESS_LOG_BATCH_BYTES : UW_ACCESS_LINE_BYTES_MAX;
+    while ((length = take_batch(log, bytes_max)) > 0) {
+        write_batch(log, length);
+        atomic_fetch_add_explicit(&log->written, length, memory_order_release);
+    }
+}
+
+static void end(struct uw_access_log *log)
+{
+    if (log->wake_fd >= 0)
+        close(log->wake_fd);
+    free(log->ring);
+    free(log->batch);
+    free(log);
+}
+
+/* For the thread and for who closes the log: the one who comes last ends it. */
+static void leave(struct uw_access_log *log)
+{
+    if (atomic_exchange(&log->left, true))
+        end(log);
+}
+
+static void *run(void *argument)
+{
+    struct uw_access_log *log = argument;
+    struct pollfd wake = {log->wake_fd, POLLIN, 0};
+    eventfd_t count;
+
+    while (!atomic_load(&log->closing)) {
+        (void)poll(&wake, 1, UW_ACCESS_LOG_DELAY_MS); /* whatever ends the wait, there may be something to write */
+        (void)eventfd_read(log->wake_fd, &count);
+        write_batches(log);
+    }
+    write_batches(log);
+    leave(log);
+    return NULL;
+}
+
+static struct uw_access_log *new_log(int fd, enum uw_access_format format)
+{
+    struct uw_access_log *log = calloc(1, sizeof *log);
+
+    if (!log)
+        return NULL;
+    log->format = format;
+    log->fd = fd;
+    log->ring = malloc(UW_ACCESS_LOG_BYTES);
+    log->batch = malloc(UW_ACCESS_LOG_BATCH_BYTES);
+    log->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return log;
+}
+
+static int start(struct uw_access_log *log)
+{
+    if (!log->ring || !log->batch)
+        return -ENOMEM;
+    if (log->wake_fd < 0)
+        return -errno;
+    return uw_thread_start(&log->thread, run, log);
+}
+
+int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format format)
+{
+    int error;
+
+    if (fcntl(fd, F_GETFD) < 0)
+        return -errno;
+    *log = new_log(fd, format);
+    if (!*log)
+        return -ENOMEM;
+    error = start(*log);
+    if (error)
+        end(*log);
+    return error;
+}
+
+/* Returns whether it has ended. */
+static bool join_within(pthread_t thread, int milliseconds)
+{
+    struct timespec deadline = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += milliseconds / 1000;
+    return pthread_timedjoin_np(thread, NULL, &deadline) == 0;
+}
+
+/* What polls as writable may have a write wait all the same, and for ever: a terminal with too little room, or a pipe
+ * whose room another has taken. */
+static void end_thread(struct uw_access_log *log)
+{
+    uint64_t written;
+
+    if (is_regular(log->fd)) {
+        pthread_join(log->thread, NULL);
+        return;
+    }
+    do {
+        written = atomic_load(&log->written);
+        if (join_within(log->thread, UW_ACCESS_LOG_STUCK_MS))
+            return;
+    } while (atomic_load(&log->written) != written);
+    pthread_detach(log->thread);
+}
+
+static uint64_t count_left(const struct uw_access_log *log)
+{
+    uint64_t lines = 0;
+
+    for (uint64_t at = atomic_load(&log->written); at < atomic_load(&log->added); at++)
+        lines += log->ring[at % UW_ACCESS_LOG_BYTES] == '\n';
+    return lines;
+}
+
+uint64_t uw_access_log_close(struct uw_access_log *log)
+{
+    uint64_t lost;
+
+    atomic_store(&log->closing, true);
+    wake(log);
+    end_thread(log);
+    lost = atomic_load(&log->lost) + count_left(log);
+    leave(log);
+    return lost;
+}

@@ -1,0 +1,23 @@
+/* What unwinds the stack, which rb_errinfo() tells: an exception, Thread#kill, Fiber#kill, or a throw that is caught
+ * further out. All but the first are no objects that Ruby's functions could be asked about. */
+#include "base/unwinding.h"
+
+bool rb_uw_is_error(VALUE error, VALUE of)
+{
+    return !RB_SPECIAL_CONST_P(error) && RB_BUILTIN_TYPE(error) != RUBY_T_IMEMO && RTEST(rb_obj_is_kind_of(error, of));
+}
+
+bool rb_uw_ends_thread(VALUE error)
+{
+    return !rb_uw_is_error(error, rb_eException) || rb_uw_is_error(error, rb_eSystemExit) ||
+           rb_uw_is_error(error, rb_eSignal);
+}
+
+void rb_uw_unwind(int state, VALUE error)
+{
+    if (rb_uw_is_error(error, rb_eException))
+        rb_set_errinfo(error);
+    else if (rb_uw_is_error(rb_errinfo(), rb_eException)) /* which has come in its place */
+        rb_exc_raise(rb_errinfo());
+    rb_jump_tag(state);
+}

@@ -1,0 +1,415 @@
+/* One request from env to the end of its response: whatever the application does, the client gets one complete answer,
+ * or sees by the way the connection ends that it did not. */
+#include <string.h>
+
+#include "server/reactor.h"
+#include "scheduler/scheduler.h"
+
+static ID id_call, id_report;
+static VALUE key_hijack, key_finished;
+
+static const char error_text[] = "500 Internal Server Error\n";
+
+void rb_uw_init_exchange(void)
+{
+    id_call = rb_intern("call");
+    id_report = rb_intern("report");
+    rb_gc_register_mark_object(key_hijack = rb_interned_str_cstr("rack.hijack"));
+    rb_gc_register_mark_object(key_finished = rb_interned_str_cstr("rack.response_finished"));
+}
+
+VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange)
+{
+    if (NIL_P(exchange->lock))
+        exchange->lock = rb_mutex_new();
+    return exchange->lock;
+}
+
+/* They refer to the stack of whoever serves the request. */
+VALUE rb_uw_await_users(VALUE lock)
+{
+    VALUE error = Qnil;
+    int state, raised = 0;
+
+    if (NIL_P(lock))
+        return Qnil;
+    do {
+        rb_protect(rb_mutex_lock, lock, &state);
+        if (state) {
+            raised = state;
+            error = rb_errinfo();
+        }
+    } while (state);
+    rb_mutex_unlock(lock);
+    if (raised)
+        rb_uw_unwind(raised, error);
+    return Qnil;
+}
+
+void rb_uw_end_callables(struct rb_uw_exchange *exchange)
+{
+    if (!NIL_P(exchange->hijack))
+        rb_uw_callable_end(exchange->hijack);
+    if (!NIL_P(exchange->early_hints))
+        rb_uw_callable_end(exchange->early_hints);
+    if (!NIL_P(exchange->input))
+        rb_uw_input_end(exchange->input);
+}
+
+static void drop_chunk(struct rb_uw_exchange *exchange)
+{
+    if (exchange->chunk)
+        uw_chunk_free(exchange->chunk);
+    exchange->chunk = NULL;
+}
+
+static void read_response(struct rb_uw_exchange *exchange, VALUE response)
+{
+    VALUE array = rb_check_array_type(response);
+
+    if (NIL_P(array) || RARRAY_LEN(array) != 3)
+        rb_raise(rb_eTypeError, "the application answered with %+" PRIsVALUE " instead of [status, headers, body]",
+                 rb_obj_class(response));
+    exchange->status = RARRAY_AREF(array, 0);
+    exchange->headers = RARRAY_AREF(array, 1);
+    exchange->body = RARRAY_AREF(array, 2);
+    if (RB_TYPE_P(exchange->headers, T_HASH))
+        exchange->hijacker = rb_hash_lookup(exchange->headers, key_hijack);
+}
+
+/* After a full hijack only the body's end is of interest (Rack SPEC): whoever made it may give back something there. */
+static void ignore_response(struct rb_uw_exchange *exchange, VALUE response)
+{
+    VALUE array = rb_check_array_type(response);
+
+    if (!NIL_P(array) && RARRAY_LEN(array) == 3)
+        exchange->closer = RARRAY_AREF(array, 2);
+}
+
+/* The reactor marks its fiber. */
+static void add_to_serving(struct rb_uw_exchange *exchange)
+{
+    uw_list_append(&exchange->reactor->serving, &exchange->link);
+    RB_OBJ_WRITTEN(exchange->reactor->self, Qundef, exchange->fiber);
+}
+
+/* A thread of the application may be about to hijack. */
+static void end_application(struct rb_uw_exchange *exchange)
+{
+    exchange->answered = true;
+    rb_uw_await_users(exchange->lock);
+}
+
+static VALUE answer(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+    VALUE response;
+
+    exchange->env = rb_uw_env(exchange);
+    rb_uw_service_begin(exchange);
+    response = rb_funcallv(exchange->reactor->app, id_call, 1, &exchange->env);
+    end_application(exchange);
+    if (exchange->hijacked) {
+        ignore_response(exchange, response);
+        return Qnil;
+    }
+    read_response(exchange, response);
+    rb_uw_body_prepare(exchange);
+    rb_uw_response_head(exchange);
+    rb_uw_body_send(exchange);
+    return Qnil;
+}
+
+static VALUE report(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+    VALUE log = rb_const_get(rb_mUpwell, rb_intern("ErrorLog"));
+
+    return rb_funcall(log, id_report, 2, exchange->error, exchange->env);
+}
+
+/* Calls `function`. Returns the error that it raises, or nil; what is to end the thread or the process passes. */
+static VALUE error_of(VALUE (*function)(VALUE), VALUE argument)
+{
+    VALUE error;
+    int state;
+
+    rb_protect(function, argument, &state);
+    if (!state)
+        return Qnil;
+    error = rb_errinfo();
+    if (rb_uw_ends_thread(error))
+        rb_jump_tag(state);
+    rb_set_errinfo(Qnil);
+    return error;
+}
+
+static void report_error(struct rb_uw_exchange *exchange)
+{
+    error_of(report, (VALUE)exchange); /* a log that cannot be written must not end the server */
+}
+
+/* The client left: its Errno::EPIPE or IOError has done its work by unwinding the body. */
+static bool client_left(const struct rb_uw_exchange *exchange)
+{
+    return exchange->request && atomic_load(&exchange->request->lost);
+}
+
+/* How a response ends that has begun. Where its framing tells the client that something is missing, it gets what there
+ * is. */
+static unsigned breaking_flag(const struct rb_uw_exchange *exchange)
+{
+    bool framed = exchange->framing == RB_UW_SIZED || exchange->framing == RB_UW_CHUNKED;
+
+    return framed && !exchange->hijacked && !client_left(exchange) ? UW_CHUNK_CLOSE : UW_CHUNK_ABORT;
+}
+
+static void send_error(struct rb_uw_exchange *exchange)
+{
+    if (!rb_uw_is_ahead(exchange)) /* of a response that is, the chunk has whole pieces */
+        drop_chunk(exchange);
+    if (exchange->head_sent || exchange->hijacked || client_left(exchange)) {
+        rb_uw_finish(exchange, breaking_flag(exchange));
+        return;
+    }
+    exchange->status = INT2FIX(500);
+    exchange->headers = rb_hash_new();
+    exchange->hijacker = Qnil;
+    rb_hash_aset(exchange->headers, rb_str_new_cstr("content-type"), rb_str_new_cstr("text/plain"));
+    exchange->body = rb_ary_new_from_args(1, rb_str_new_cstr(error_text));
+    exchange->body_written = 0;
+    rb_uw_response_head(exchange);
+    rb_uw_body_send(exchange);
+}
+
+static VALUE close_body(VALUE argument)
+{
+    rb_uw_body_close((struct rb_uw_exchange *)argument);
+    return Qnil;
+}
+
+static VALUE close_or_report(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+    VALUE error = error_of(close_body, argument);
+
+    if (NIL_P(error))
+        return Qnil;
+    exchange->error = error;
+    report_error(exchange);
+    return Qnil;
+}
+
+static VALUE send_error_of(VALUE argument)
+{
+    send_error((struct rb_uw_exchange *)argument);
+    return Qnil;
+}
+
+/* Rescues whatever the application, or the sending of its response, has raised. */
+static VALUE fail(VALUE argument, VALUE error)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    if (rb_uw_reactor_is_copy(exchange->reactor))
+        rb_exc_raise(error);
+    exchange->error = error;
+    rb_uw_service_end(exchange); /* the client is owed an answer: no other exception shall end this */
+    rb_uw_end_callables(exchange);
+    end_application(exchange);
+    if (!client_left(exchange) && !rb_uw_ends_thread(error))
+        report_error(exchange);
+    if (!exchange->done)
+        error_of(send_error_of, argument);
+    if (rb_uw_ends_thread(error))
+        rb_exc_raise(error);
+    return Qnil;
+}
+
+/* Whatever else fails, the request is given back. */
+static void force_finish(struct rb_uw_exchange *exchange)
+{
+    drop_chunk(exchange);
+    exchange->keep_alive = false;
+    rb_uw_finish(exchange, exchange->hijacked ? 0 : UW_CHUNK_ABORT);
+}
+
+struct callback {
+    VALUE callable;
+    struct rb_uw_exchange *exchange;
+};
+
+static VALUE call_back(VALUE argument)
+{
+    const struct callback *callback = (const struct callback *)argument;
+    const struct rb_uw_exchange *exchange = callback->exchange;
+
+    return rb_funcall(callback->callable, id_call, 4, exchange->env, exchange->status, exchange->headers,
+                      exchange->error);
+}
+
+/* What one raises is no concern of the others; nor of a client that has its response. */
+static void call_back_protected(VALUE callable, struct rb_uw_exchange *exchange)
+{
+    struct callback callback = {callable, exchange};
+    VALUE before = exchange->error, error = error_of(call_back, (VALUE)&callback);
+
+    if (NIL_P(error))
+        return;
+    exchange->error = error;
+    report_error(exchange);
+    exchange->error = before;
+}
+
+/* Runs what env["rack.response_finished"] holds, the last first, when the response is on its way: on the thread and the
+ * fiber of the request, and before another request is served there. So frameworks can give back what belongs to it. In
+ * a child that was forked meanwhile nothing does. */
+static VALUE tell_finished(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+    VALUE callables = NIL_P(exchange->env) ? Qnil : rb_hash_lookup(exchange->env, key_finished);
+
+    if (!RB_TYPE_P(callables, T_ARRAY) || RARRAY_LEN(callables) == 0)
+        return Qnil;
+    rb_uw_reactor_flush(exchange->reactor);
+    if (exchange->lost && NIL_P(exchange->error))
+        exchange->error = rb_exc_new_cstr(rb_eIOError, "the client left before the response was complete");
+    for (long i = RARRAY_LEN(callables) - 1; i >= 0 && !rb_uw_reactor_is_copy(exchange->reactor); i--)
+        call_back_protected(rb_ary_entry(callables, i), exchange);
+    return Qnil;
+}
+
+static VALUE tell_application(VALUE argument)
+{
+    if (NIL_P(((struct rb_uw_exchange *)argument)->closer))
+        return tell_finished(argument);
+    return rb_ensure(close_or_report, argument, tell_finished, argument);
+}
+
+static VALUE end_telling(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    if (rb_uw_reactor_is_copy(exchange->reactor))
+        return Qnil;
+    exchange->reactor->ending--;
+    uw_body_free(&exchange->held);
+    rb_uw_env_end(exchange);
+    uw_list_remove(&exchange->link);
+    return Qnil;
+}
+
+static VALUE give_back(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    if (!exchange->done)
+        force_finish(exchange);
+    exchange->reactor->ending++;
+    return rb_ensure(tell_application, argument, end_telling, argument);
+}
+
+/* After Thread#kill, or a throw that is caught further out. */
+static VALUE send_something(VALUE argument)
+{
+    error_of(send_error_of, argument);
+    return Qnil;
+}
+
+static VALUE end_response(VALUE argument)
+{
+    const struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    if (exchange->done || exchange->hijacked)
+        return give_back(argument);
+    return rb_ensure(send_something, argument, give_back, argument);
+}
+
+static VALUE end_service(VALUE argument)
+{
+    rb_uw_service_end((struct rb_uw_exchange *)argument);
+    return Qnil;
+}
+
+static VALUE end_exchange(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    rb_uw_end_callables(exchange);
+    if (NIL_P(exchange->lock))
+        return end_response(argument);
+    return rb_ensure(rb_uw_await_users, exchange->lock, end_response, argument);
+}
+
+/* After the response, or the failure to make one. */
+static VALUE complete(VALUE argument)
+{
+    if (rb_uw_reactor_is_copy(((struct rb_uw_exchange *)argument)->reactor))
+        return Qnil;
+    return rb_ensure(end_service, argument, end_exchange, argument);
+}
+
+static VALUE answer_or_fail(VALUE argument)
+{
+    return rb_rescue2(answer, argument, fail, argument, rb_eException, (VALUE)0);
+}
+
+static VALUE answer_and_complete(VALUE argument)
+{
+    return rb_ensure(answer_or_fail, argument, complete, argument);
+}
+
+int rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
+{
+    struct rb_uw_exchange exchange = {
+        .reactor = reactor,
+        .request = request,
+        .env = Qnil,
+        .held = {.fd = -1},
+        .input = Qnil,
+        .hijack = Qnil,
+        .early_hints = Qnil,
+        .status = Qnil,
+        .headers = Qnil,
+        .body = Qnil,
+        .closer = Qnil,
+        .hijacker = Qnil,
+        .error = Qnil,
+        .lock = Qnil,
+        .thread = rb_thread_current(),
+        .fiber = rb_fiber_current(),
+        .began_ns = reactor->mode == &rb_uw_mode_threads ? uw_clock_ns() : reactor->busy_since_ns,
+    };
+    int state;
+
+    request->user = &exchange;
+    add_to_serving(&exchange);
+    rb_protect(answer_and_complete, (VALUE)&exchange, &state);
+    /* The child of a fork within a request goes no further, and ends as it would behind the block of that fork: all
+     * that is further out is its parent's. */
+    if (rb_uw_reactor_is_copy(reactor))
+        ruby_stop(state);
+    return state;
+}
+
+static bool has_loop(const struct rb_uw_reactor *reactor, const struct rb_uw_exchange *exchange)
+{
+    if (!reactor->busy_since_ns)
+        return false;
+    return exchange->fiber == (reactor->fiber_scheduler ? reactor->fiber_scheduler->running : reactor->root);
+}
+
+VALUE rb_uw_served_now(const struct rb_uw_reactor *reactor)
+{
+    VALUE served = rb_ary_new();
+    int64_t now_ns = uw_clock_ns();
+
+    for (const struct uw_list *link = reactor->serving.next; link != &reactor->serving; link = link->next) {
+        const struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
+        double seconds = (double)(now_ns - exchange->began_ns) / (double)UW_NS_PER_SECOND;
+
+        rb_ary_push(served, rb_ary_new_from_args(4, exchange->env, exchange->thread, DBL2NUM(seconds),
+                                                 has_loop(reactor, exchange) ? Qtrue : Qfalse));
+    }
+    return served;
+}

@@ -1,0 +1,427 @@
+/* The env of a request (Rack SPEC): a duplicate of a prepared template plus what this request has. */
+#include <string.h>
+#include <strings.h>
+
+#include "server/reactor.h"
+
+#define NAME_BYTES_MAX 256 /* of a header name that is remembered */
+#define NAMES_MAX 512      /* names remembered beyond those of http/field.h; a power of two */
+#define HTTP_PORT "80"
+
+/* The keys used here, as frozen strings that are looked up without being copied. */
+#define KEYS(KEY) \
+    KEY(request_method, "REQUEST_METHOD") \
+    KEY(script_name, "SCRIPT_NAME") \
+    KEY(path_info, "PATH_INFO") \
+    KEY(query_string, "QUERY_STRING") \
+    KEY(server_name, "SERVER_NAME") \
+    KEY(server_port, "SERVER_PORT") \
+    KEY(server_protocol, "SERVER_PROTOCOL") \
+    KEY(server_software, "SERVER_SOFTWARE") \
+    KEY(remote_addr, "REMOTE_ADDR") \
+    KEY(remote_port, "REMOTE_PORT") \
+    KEY(request_uri, "REQUEST_URI") \
+    KEY(http_host, "HTTP_HOST") \
+    KEY(content_length, "CONTENT_LENGTH") \
+    KEY(url_scheme, "rack.url_scheme") \
+    KEY(input, "rack.input") \
+    KEY(errors, "rack.errors") \
+    KEY(hijack_p, "rack.hijack?") \
+    KEY(hijack, "rack.hijack") \
+    KEY(early_hints, "rack.early_hints") \
+    KEY(response_finished, "rack.response_finished") \
+    KEY(version, "rack.version") \
+    KEY(multithread, "rack.multithread") \
+    KEY(multiprocess, "rack.multiprocess") \
+    KEY(run_once, "rack.run_once") \
+    KEY(http_1_0, "HTTP/1.0") \
+    KEY(http_1_1, "HTTP/1.1") \
+    KEY(http, "http") \
+    KEY(empty, "") \
+    KEY(slash, "/") \
+    KEY(port_80, HTTP_PORT)
+
+static struct {
+#define KEY_MEMBER(name, text) VALUE name;
+    KEYS(KEY_MEMBER)
+#undef KEY_MEMBER
+} key;
+
+static VALUE field_keys[UW_FIELD_COUNT]; /* "HTTP_ACCEPT" for Accept, and so on */
+
+static VALUE methods[] = {
+    [UW_METHOD_OTHER] = 0,   [UW_METHOD_GET] = 0,    [UW_METHOD_HEAD] = 0,  [UW_METHOD_POST] = 0,
+    [UW_METHOD_PUT] = 0,     [UW_METHOD_DELETE] = 0, [UW_METHOD_PATCH] = 0, [UW_METHOD_OPTIONS] = 0,
+    [UW_METHOD_CONNECT] = 0, [UW_METHOD_TRACE] = 0,
+};
+
+static const char *const method_names[] = {NULL,     "GET",   "HEAD",    "POST",    "PUT",
+                                           "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE"};
+
+/* Header names that are not in http/field.h, by a hash of their bytes. What does not fit is built anew each time. */
+static struct {
+    uint16_t length;
+    char bytes[NAME_BYTES_MAX];
+    VALUE key;
+} names[NAMES_MAX];
+
+/* "Accept-Language" becomes "HTTP_ACCEPT_LANGUAGE". */
+static size_t cgi_name(const char *name, size_t length, char *cgi)
+{
+    static const char prefix[] = "HTTP_";
+    bool bare = (length == 12 && strncasecmp(name, "Content-Type", length) == 0) ||
+                (length == 14 && strncasecmp(name, "Content-Length", length) == 0);
+    size_t start = bare ? 0 : sizeof prefix - 1;
+
+    memcpy(cgi, prefix, start);
+    for (size_t i = 0; i < length; i++) {
+        char c = name[i];
+
+        cgi[start + i] = c == '-' ? '_' : c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+    }
+    return start + length;
+}
+
+static VALUE interned(const char *text, size_t length)
+{
+    VALUE string = rb_interned_str(text, (long)length);
+
+    rb_gc_register_mark_object(string);
+    return string;
+}
+
+static void init_field_keys(void)
+{
+    for (int field = 1; field < UW_FIELD_COUNT; field++) {
+        const char *name = uw_http_field_name((enum uw_http_field)field);
+        char cgi[NAME_BYTES_MAX + 8];
+
+        field_keys[field] = interned(cgi, cgi_name(name, strlen(name), cgi));
+    }
+}
+
+void rb_uw_init_env(void)
+{
+#define KEY_INIT(name, text) key.name = interned(text, sizeof text - 1);
+    KEYS(KEY_INIT)
+#undef KEY_INIT
+    init_field_keys();
+    for (size_t i = 1; i < sizeof methods / sizeof *methods; i++)
+        methods[i] = interned(method_names[i], strlen(method_names[i]));
+}
+
+static VALUE server_software(void)
+{
+    return rb_str_freeze(rb_sprintf("Upwell/%" PRIsVALUE, rb_const_get(rb_mUpwell, rb_intern("VERSION"))));
+}
+
+/* What every request has stands here already: so a duplicate need not grow for it. Host and client are those of the
+ * last request, as most ask for the same host, and come from the same proxy. */
+VALUE rb_uw_env_template(bool rack_2, VALUE input)
+{
+    VALUE template = rb_hash_new();
+
+    rb_hash_aset(template, key.request_method, methods[UW_METHOD_GET]);
+    rb_hash_aset(template, key.path_info, key.slash);
+    rb_hash_aset(template, key.query_string, key.empty);
+    rb_hash_aset(template, key.script_name, key.empty);
+    rb_hash_aset(template, key.server_name, key.empty);
+    rb_hash_aset(template, key.server_port, key.port_80);
+    rb_hash_aset(template, key.server_protocol, key.http_1_1);
+    rb_hash_aset(template, key.server_software, server_software());
+    rb_hash_aset(template, key.http_host, key.empty);
+    rb_hash_aset(template, key.remote_addr, key.empty);
+    rb_hash_aset(template, key.remote_port, key.empty);
+    rb_hash_aset(template, key.request_uri, key.empty);
+    rb_hash_aset(template, key.hijack, Qnil);
+    rb_hash_aset(template, key.early_hints, Qnil);
+    rb_hash_aset(template, key.response_finished, Qnil);
+    rb_hash_aset(template, key.url_scheme, key.http);
+    rb_hash_aset(template, key.input, input);
+    rb_hash_aset(template, key.errors, rb_stderr);
+    rb_hash_aset(template, key.hijack_p, Qtrue);
+    if (rack_2) {
+        rb_hash_aset(template, key.version, rb_ary_new_from_args(2, INT2FIX(1), INT2FIX(3)));
+        rb_hash_aset(template, key.multithread, Qtrue);
+        rb_hash_aset(template, key.multiprocess, Qtrue);
+        rb_hash_aset(template, key.run_once, Qfalse);
+    }
+    return template;
+}
+
+static VALUE text(const struct uw_request *request, struct uw_http_slice slice)
+{
+    return rb_str_new(uw_request_text(request, slice), slice.length);
+}
+
+static uint32_t hash_of(const char *bytes, size_t length)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 16777619u;
+    return hash;
+}
+
+/* The key of a header whose name is not in the table of http/field.h. */
+static VALUE other_key(const char *name, size_t length)
+{
+    uint32_t slot = hash_of(name, length) % NAMES_MAX;
+    char cgi[NAME_BYTES_MAX + 8];
+
+    if (length > NAME_BYTES_MAX) {
+        VALUE buffer, result;
+        char *long_cgi = ALLOCV_N(char, buffer, length + 8);
+
+        result = rb_str_new(long_cgi, (long)cgi_name(name, length, long_cgi));
+        ALLOCV_END(buffer);
+        return result;
+    }
+    if (names[slot].length == length && memcmp(names[slot].bytes, name, length) == 0)
+        return names[slot].key;
+    if (names[slot].length)
+        return rb_str_new(cgi, (long)cgi_name(name, length, cgi));
+    names[slot].key = interned(cgi, cgi_name(name, length, cgi));
+    names[slot].length = (uint16_t)length;
+    memcpy(names[slot].bytes, name, length);
+    return names[slot].key;
+}
+
+static VALUE key_of(const struct uw_request *request, const struct uw_http_header *header)
+{
+    if (header->field != UW_FIELD_OTHER)
+        return field_keys[header->field];
+    return other_key(uw_request_text(request, header->name), header->name.length);
+}
+
+/* A repeated field is one list (RFC 9110, section 5.3), cookies are separated as they are within one field. */
+static void join(VALUE env, VALUE name, VALUE old, const char *bytes, size_t length, bool cookie)
+{
+    VALUE joined = rb_str_dup(old);
+
+    rb_str_cat(joined, cookie ? "; " : ", ", 2);
+    rb_str_cat(joined, bytes, (long)length);
+    rb_hash_aset(env, name, joined);
+}
+
+static bool has_underscore(const struct uw_request *request, const struct uw_http_header *header)
+{
+    return header->field == UW_FIELD_OTHER &&
+           memchr(uw_request_text(request, header->name), '_', header->name.length) != NULL;
+}
+
+static bool is_cookie(const struct uw_request *request, const struct uw_http_header *header)
+{
+    return header->name.length == 6 && strncasecmp(uw_request_text(request, header->name), "Cookie", 6) == 0;
+}
+
+static void add_header(VALUE env, const struct uw_request *request, const struct uw_http_header *header)
+{
+    const char *bytes = uw_request_text(request, header->value);
+    VALUE name = key_of(request, header), old = rb_hash_lookup2(env, name, Qundef);
+
+    if (old == Qundef)
+        rb_hash_aset(env, name, rb_str_new(bytes, header->value.length));
+    else
+        join(env, name, old, bytes, header->value.length, is_cookie(request, header));
+}
+
+#define FRAMING_NAME_BYTES_MAX 17 /* "Transfer-Encoding" */
+
+/* Whether a name with underscores passes for one that describes the content, which is never another's to write. */
+static bool imitates_framing(const struct uw_request *request, const struct uw_http_header *header)
+{
+    char name[FRAMING_NAME_BYTES_MAX];
+
+    if (header->name.length > sizeof name)
+        return false;
+    for (size_t i = 0; i < header->name.length; i++) {
+        char c = uw_request_text(request, header->name)[i];
+
+        name[i] = c == '_' ? '-' : c;
+    }
+    switch (uw_http_field_find(name, header->name.length)) {
+    case UW_FIELD_CONTENT_LENGTH:
+    case UW_FIELD_CONTENT_TYPE:
+    case UW_FIELD_TRANSFER_ENCODING:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* In CGI names "X_Forwarded_For" and "X-Forwarded-For" are one: a name with an underscore must not pass for a trusted
+ * one, so it only counts where no name with hyphens has come. */
+static void add_underscored(VALUE env, const struct uw_request *request)
+{
+    for (uint32_t i = 0; i < request->head.header_count; i++) {
+        const struct uw_http_header *header = &request->head.headers[i];
+
+        if (has_underscore(request, header) && !imitates_framing(request, header) &&
+            NIL_P(rb_hash_lookup(env, key_of(request, header))))
+            add_header(env, request, header);
+    }
+}
+
+static void add_headers(VALUE env, const struct uw_request *request)
+{
+    bool underscored = false;
+
+    for (uint32_t i = 0; i < request->head.header_count; i++) {
+        const struct uw_http_header *header = &request->head.headers[i];
+
+        /* Set from the head itself; the chunked coding has been taken off. */
+        if (header->field == UW_FIELD_HOST || header->field == UW_FIELD_TRANSFER_ENCODING)
+            continue;
+        if (has_underscore(request, header))
+            underscored = true;
+        else
+            add_header(env, request, header);
+    }
+    if (underscored)
+        add_underscored(env, request);
+}
+
+/* Where the port begins in "host:port" or "[v6]:port": the colon, or NULL. */
+static const char *port_colon(const char *host, size_t length)
+{
+    const char *colon = memrchr(host, ':', length), *bracket = memrchr(host, ']', length);
+
+    return colon && (!bracket || colon > bracket) ? colon : NULL;
+}
+
+static bool is_text(VALUE string, const char *bytes, size_t length)
+{
+    return (size_t)RSTRING_LEN(string) == length && memcmp(RSTRING_PTR(string), bytes, length) == 0;
+}
+
+static void remember_host(struct rb_uw_reactor *reactor, const char *host, size_t length)
+{
+    const char *colon = port_colon(host, length);
+    size_t name_length = colon ? (size_t)(colon - host) : length, port_length = colon ? length - name_length - 1 : 0;
+    VALUE template = reactor->template;
+
+    RB_OBJ_WRITE(reactor->self, &reactor->host, rb_str_freeze(rb_str_new(host, (long)length)));
+    rb_hash_aset(template, key.http_host, reactor->host);
+    rb_hash_aset(template, key.server_name, rb_str_freeze(rb_str_new(host, (long)name_length)));
+    rb_hash_aset(template, key.server_port,
+                 port_length ? rb_str_freeze(rb_str_new(colon + 1, (long)port_length)) : key.port_80);
+}
+
+static void remember_address(struct rb_uw_reactor *reactor, const char *address)
+{
+    RB_OBJ_WRITE(reactor->self, &reactor->remote_addr, rb_str_freeze(rb_str_new_cstr(address)));
+    rb_hash_aset(reactor->template, key.remote_addr, reactor->remote_addr);
+}
+
+/* The template with this request's host and client. */
+static VALUE template_for(struct rb_uw_reactor *reactor, const struct uw_request *request)
+{
+    const char *host = uw_request_text(request, request->head.host), *address = uw_request_remote(request);
+    size_t length = request->head.host.length;
+
+    if (length > 0 && !is_text(reactor->host, host, length))
+        remember_host(reactor, host, length);
+    if (!is_text(reactor->remote_addr, address, strlen(address)))
+        remember_address(reactor, address);
+    return reactor->template;
+}
+
+/* Of a request that names no host. */
+static void add_local(VALUE env, const struct uw_request *request)
+{
+    int port;
+    const char *address = uw_request_local(request, &port);
+
+    rb_hash_delete(env, key.http_host);
+    rb_hash_aset(env, key.server_name, strchr(address, ':') ? rb_sprintf("[%s]", address) : rb_str_new_cstr(address));
+    rb_hash_aset(env, key.server_port, port ? rb_sprintf("%d", port) : key.port_80);
+}
+
+static void add_target(VALUE env, const struct uw_request *request)
+{
+    const struct uw_http_head *head = &request->head;
+
+    if (head->method == UW_METHOD_OTHER)
+        rb_hash_aset(env, key.request_method, text(request, head->method_name));
+    else if (head->method != UW_METHOD_GET)
+        rb_hash_aset(env, key.request_method, methods[head->method]);
+    if (head->form == UW_FORM_ASTERISK || head->form == UW_FORM_AUTHORITY)
+        rb_hash_aset(env, key.path_info, text(request, head->target));
+    else if (head->path.length)
+        rb_hash_aset(env, key.path_info, text(request, head->path));
+    if (head->query.length)
+        rb_hash_aset(env, key.query_string, text(request, head->query));
+    rb_hash_aset(env, key.request_uri, text(request, head->target));
+}
+
+#define PORT_DIGITS_MAX 5
+#define PORTS_MAX 4096 /* texts that are remembered, by the port's last bits */
+
+/* Empty for a client on a UNIX socket. */
+static VALUE port_text(struct rb_uw_reactor *reactor, int port)
+{
+    char digits[PORT_DIGITS_MAX], *end = digits + sizeof digits, *start = end;
+    long slot = port % PORTS_MAX;
+    VALUE known = rb_ary_entry(reactor->remote_ports, slot);
+
+    for (; port > 0 && start > digits; port /= 10)
+        *--start = (char)('0' + port % 10);
+    if (!NIL_P(known) && is_text(known, start, (size_t)(end - start)))
+        return known;
+    known = rb_str_freeze(rb_str_new(start, end - start));
+    rb_ary_store(reactor->remote_ports, slot, known);
+    return known;
+}
+
+/* Most requests have no content: the input in the template is theirs, one after another, as long as none leaves
+ * anything on it. To set another in each env would cost more than to make it. */
+static bool lend_input(struct rb_uw_exchange *exchange)
+{
+    struct rb_uw_reactor *reactor = exchange->reactor;
+
+    if (reactor->input_lent || !rb_uw_input_is_unmarked(reactor->input))
+        return false;
+    exchange->input = reactor->input;
+    return reactor->input_lent = true;
+}
+
+void rb_uw_env_end(const struct rb_uw_exchange *exchange)
+{
+    if (exchange->input == exchange->reactor->input)
+        exchange->reactor->input_lent = false;
+}
+
+static void add_body(VALUE env, struct rb_uw_exchange *exchange)
+{
+    const struct uw_request *request = exchange->request;
+
+    if (request->head.chunked)
+        rb_hash_aset(env, key.content_length, rb_sprintf("%llu", (unsigned long long)request->body.length));
+    if (!request->body.length && lend_input(exchange))
+        return;
+    exchange->input = request->body.length ? rb_uw_input_new(exchange->request) : rb_uw_input_empty();
+    rb_hash_aset(env, key.input, exchange->input);
+}
+
+VALUE rb_uw_env(struct rb_uw_exchange *exchange)
+{
+    struct uw_request *request = exchange->request;
+    VALUE env = rb_hash_dup(template_for(exchange->reactor, request));
+
+    add_target(env, request);
+    if (request->head.host.length == 0)
+        add_local(env, request);
+    add_headers(env, request);
+    rb_hash_aset(env, key.remote_port, port_text(exchange->reactor, uw_request_remote_port(request)));
+    if (request->head.version_minor == 0)
+        rb_hash_aset(env, key.server_protocol, key.http_1_0);
+    add_body(env, exchange);
+
+    exchange->hijack = rb_uw_hijack_new(request);
+    rb_hash_aset(env, key.hijack, exchange->hijack);
+    exchange->early_hints = rb_uw_early_hints_new(request);
+    rb_hash_aset(env, key.early_hints, exchange->early_hints);
+    rb_hash_aset(env, key.response_finished, rb_ary_new());
+    return env;
+}

@@ -1,0 +1,705 @@
+/* An IO that is closed while fibers wait for it: they get an IOError, as threads do. When it is reopened, they wait for
+ * the new file. */
+#include "scheduler/scheduler.h"
+
+#include <ruby/io.h>
+
+#include "upwell.h"
+
+#if RB_UW_RUBY(4, 0)
+
+/*
+ * For IO#close, once the fibers that wait for the descriptor have been interrupted.
+ *
+ * @param fd [Integer]
+ * @return [true]
+ */
+static VALUE scheduler_io_close(VALUE self, VALUE fd)
+{
+    int error = uw_close(rb_uw_scheduler_use(self)->loop, NUM2INT(fd));
+
+    if (error)
+        rb_syserr_fail(-error, "closing an IO");
+    return Qtrue;
+}
+
+void rb_uw_init_scheduler_close(VALUE cScheduler)
+{
+    rb_define_method(cScheduler, "io_close", scheduler_io_close, 1);
+}
+
+void rb_uw_check_open(const struct uw_operation *operation)
+{
+    (void)operation;
+}
+
+void rb_uw_hold_release(struct rb_uw_hold *hold)
+{
+    (void)hold;
+}
+
+void rb_uw_scheduler_release_holds(struct rb_uw_scheduler *scheduler, bool in_collection)
+{
+    (void)scheduler, (void)in_collection;
+}
+
+void rb_uw_scheduler_mark_holds(const struct rb_uw_scheduler *scheduler)
+{
+    (void)scheduler;
+}
+
+#else /* Ruby does not tell: this is how it is found out. */
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <ruby/ractor.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/forks.h"
+
+#define LEAVES_OPEN 0x00010000 /* Ruby's mode of what IO#close does not close: FMODE_EXTERNAL, earlier FMODE_PREP */
+#define STANDARD_MAX 2         /* descriptors that Ruby does not close either */
+
+/* One descriptor of an IO. */
+struct opened {
+    VALUE io;
+    rb_io_t *file;
+    int fd;
+};
+
+/* A loop of another thread can be told that an IO is closed, but waited for only while it waits itself: else its thread
+ * may compute, or wait for the one that closes. So what Ruby would free is kept until the last operation on this IO has
+ * ended. No stack is pointed to: before Ruby 3.2 the fibers of a thread that is killed vanish, whatever they do. */
+struct rb_uw_kept {
+    struct opened opened;
+    size_t holds;
+    bool closing;   /* Ruby closes the IO, or waits for its process: the end is for whoever closes */
+    bool left_open; /* Ruby is told not to close it */
+    bool ours;      /* Ruby has not: its number must not be another file's before the end */
+    char *buffer;   /* Ruby's, into which one reads, or NULL */
+};
+
+/* An operation's part in it; the scheduler's, which may end without its fibers. */
+struct rb_uw_hold {
+    struct uw_list link;
+    struct rb_uw_kept *kept;
+};
+
+/* One descriptor of an IO that is being closed, or was reopened. */
+struct part {
+    struct opened opened;
+    bool reopened;
+    bool writers;            /* it concerns only those that write */
+    bool foreign;            /* loops of other threads use it */
+    bool queued;             /* one of them may have what it shall do with it in a queue yet */
+    bool reads_buffer;       /* a fiber fills Ruby's own buffer */
+    struct rb_uw_kept *kept; /* or NULL: no fiber waits for it */
+    struct uw_list awaiting; /* in the list of those that are open yet, as their loops have to be woken */
+};
+
+static struct uw_list awaiting = {&awaiting, &awaiting};
+static unsigned awaiting_forks; /* in a child, those are its parent's */
+
+/* Ruby 3.3 and 3.4 call the members of an IO deprecated; there is nothing in their place before 4.0. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+static bool is_open(const struct opened *opened)
+{
+    return opened->file && RFILE(opened->io)->fptr == opened->file && opened->file->fd >= 0;
+}
+
+static struct opened opened_of(VALUE io)
+{
+    struct opened opened = {.io = io, .file = RFILE(io)->fptr, .fd = -1};
+
+    if (is_open(&opened))
+        opened.fd = opened.file->fd;
+    return opened;
+}
+
+static bool in_buffer(const struct part *part, const struct uw_operation *operation)
+{
+    const rb_io_t *file = part->opened.file;
+
+    return file->rbuf.ptr && operation->data == file->rbuf.ptr;
+}
+
+/* A thread that has just read into it, and has not gone on yet, finds that in the copy. */
+static void take_buffer(struct part *part)
+{
+    rb_io_t *file = part->opened.file;
+    char *copy = xmalloc((size_t)file->rbuf.capa);
+
+    memcpy(copy, file->rbuf.ptr, (size_t)file->rbuf.capa);
+    part->kept->buffer = file->rbuf.ptr;
+    file->rbuf.ptr = copy;
+}
+
+static void leave_open(struct rb_uw_kept *kept)
+{
+    rb_io_t *file = kept->opened.file;
+
+    kept->left_open = kept->opened.fd > STANDARD_MAX && !(file->mode & LEAVES_OPEN);
+    if (kept->left_open)
+        file->mode |= LEAVES_OPEN;
+}
+
+/* Takes what Ruby has left open; it may be about to close it, or have been told otherwise by the application. */
+static void take_descriptor(struct rb_uw_kept *kept)
+{
+    const struct opened *opened = &kept->opened;
+
+    if (!kept->left_open)
+        return;
+    kept->left_open = false;
+    kept->ours = !is_open(opened);
+    if (RFILE(opened->io)->fptr == opened->file) {
+        kept->ours = kept->ours && opened->file->mode & LEAVES_OPEN;
+        opened->file->mode &= ~LEAVES_OPEN;
+    }
+}
+
+static int mode_of(VALUE io)
+{
+    return RFILE(io)->fptr->mode;
+}
+
+static bool leaves_open(VALUE io)
+{
+    return RB_TYPE_P(io, T_FILE) && RFILE(io)->fptr && mode_of(io) & LEAVES_OPEN;
+}
+
+static void have_closed(VALUE io)
+{
+    RFILE(io)->fptr->mode &= ~LEAVES_OPEN;
+}
+
+static void close_descriptor(struct rb_uw_kept *kept)
+{
+    if (kept->ours)
+        (void)close(kept->opened.fd);
+    kept->ours = false;
+}
+
+static void take_back(const struct rb_uw_scheduler *scheduler)
+{
+    for (const struct uw_list *link = scheduler->holds.next; link != &scheduler->holds; link = link->next) {
+        struct rb_uw_kept *kept = uw_owner(link, struct rb_uw_hold, link)->kept;
+
+        take_descriptor(kept);
+        close_descriptor(kept);
+    }
+}
+
+/* The loops for which an IO was to be left open are the parent's: in the child whoever closes it closes it, and what is
+ * closed already is so there, too. */
+static void take_all_back(void)
+{
+    for (const struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next)
+        take_back(uw_owner(link, struct rb_uw_scheduler, opened));
+}
+
+#pragma GCC diagnostic pop
+
+/* When all operations on it have ended. */
+static void end_kept(struct rb_uw_kept *kept)
+{
+    close_descriptor(kept);
+    xfree(kept->buffer);
+    kept->buffer = NULL;
+    if (!kept->closing)
+        free(kept);
+}
+
+/* Returns whether it was the last. */
+static bool drop(struct rb_uw_hold *hold)
+{
+    bool last = --hold->kept->holds == 0;
+
+    uw_list_remove(&hold->link);
+    free(hold);
+    return last;
+}
+
+void rb_uw_hold_release(struct rb_uw_hold *hold)
+{
+    struct rb_uw_kept *kept = hold->kept;
+
+    if (!drop(hold))
+        return;
+    take_descriptor(kept);
+    end_kept(kept);
+}
+
+void rb_uw_scheduler_release_holds(struct rb_uw_scheduler *scheduler, bool in_collection)
+{
+    while (!uw_list_empty(&scheduler->holds)) {
+        struct rb_uw_hold *hold = uw_owner(scheduler->holds.next, struct rb_uw_hold, link);
+        struct rb_uw_kept *kept = hold->kept;
+
+        if (!in_collection)
+            rb_uw_hold_release(hold);
+        else if (drop(hold))
+            end_kept(kept);
+    }
+}
+
+void rb_uw_scheduler_mark_holds(const struct rb_uw_scheduler *scheduler)
+{
+    for (const struct uw_list *link = scheduler->holds.next; link != &scheduler->holds; link = link->next)
+        rb_gc_mark(uw_owner(link, struct rb_uw_hold, link)->kept->opened.io);
+}
+
+/* Not by Ruby's allocator: the collector frees schedulers. */
+static void *allocate(size_t bytes)
+{
+    void *memory = calloc(1, bytes);
+
+    if (!memory)
+        rb_memerror();
+    return memory;
+}
+
+static void keep_for(struct part *part, struct rb_uw_scheduler *scheduler, struct rb_uw_io_operation *on_io)
+{
+    struct rb_uw_hold *hold = allocate(sizeof *hold);
+
+    if (!part->kept) {
+        part->kept = allocate(sizeof *part->kept);
+        part->kept->opened = part->opened;
+        part->kept->closing = true;
+    }
+    hold->kept = part->kept;
+    hold->kept->holds++;
+    uw_list_append(&scheduler->holds, &hold->link);
+    on_io->hold = hold;
+    part->reads_buffer = part->reads_buffer || in_buffer(part, &on_io->operation);
+}
+
+static bool writes(const struct uw_operation *operation)
+{
+    return operation->verb == UW_WRITE || (operation->verb == UW_POLL && !(operation->length & (POLLIN | POLLPRI)));
+}
+
+static bool concerns(const struct part *part, const struct uw_operation *operation)
+{
+    return operation->fd == part->opened.fd && (!part->writers || writes(operation));
+}
+
+/* Nobody would tell who comes now. When another thread has closed the IO first, its number is another's. */
+void rb_uw_check_open(const struct uw_operation *operation)
+{
+    if (rb_uw_forked_since(awaiting_forks))
+        return;
+    for (const struct uw_list *link = awaiting.next; link != &awaiting; link = link->next) {
+        const struct part *part = uw_owner(link, struct part, awaiting);
+
+        if (concerns(part, operation) && is_open(&part->opened))
+            rb_raise(rb_eIOError, "stream closed in another thread");
+    }
+}
+
+static struct uw_list *bucket_of(const struct part *part, struct rb_uw_scheduler *scheduler)
+{
+    return &scheduler->descriptors[(unsigned)part->opened.fd % RB_UW_DESCRIPTOR_BUCKETS];
+}
+
+static void mark(struct part *part, struct rb_uw_scheduler *scheduler, struct rb_uw_io_operation *on_io)
+{
+    if (part->reopened) {
+        on_io->io_reopened = true;
+        return;
+    }
+    keep_for(part, scheduler, on_io);
+    on_io->io_closed = true;
+}
+
+static void cut_off(struct part *part, struct rb_uw_scheduler *scheduler)
+{
+    struct uw_list *bucket = bucket_of(part, scheduler);
+    bool own = scheduler == rb_uw_scheduler_current(), pending = false;
+
+    for (struct uw_list *link = bucket->next; link != bucket; link = link->next) {
+        struct rb_uw_io_operation *on_io = uw_owner(link, struct rb_uw_io_operation, descriptor);
+
+        if (on_io->io_closed || !concerns(part, &on_io->operation))
+            continue;
+        mark(part, scheduler, on_io);
+        pending = true;
+        if (own)
+            uw_cancel(scheduler->loop, &on_io->operation);
+        else if (uw_list_empty(&on_io->cut_off)) /* nor reopened before */
+            uw_list_append(&scheduler->cut_off, &on_io->cut_off);
+    }
+    if (pending && own) {
+        rb_uw_scheduler_cancel_cut_off(scheduler);
+        uw_loop_settle(scheduler->loop);
+    }
+    if (pending && !own) {
+        part->foreign = true;
+        part->queued = part->queued || uw_loop_queues(scheduler->loop);
+        rb_uw_scheduler_wake(scheduler);
+    }
+}
+
+static bool may_wait(const struct part *part, struct rb_uw_scheduler *scheduler)
+{
+    return !rb_uw_scheduler_is_copy(scheduler) && !uw_list_empty(bucket_of(part, scheduler));
+}
+
+/* Whether fibers of another thread, which may have ended, seem to wait for it. */
+static bool others_may_wait(const struct part *part)
+{
+    const struct rb_uw_scheduler *own = rb_uw_scheduler_current();
+
+    for (struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next) {
+        struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
+
+        if (scheduler != own && may_wait(part, scheduler))
+            return true;
+    }
+    return false;
+}
+
+/* Other threads may run meanwhile. */
+static void find_descriptors(struct part *parts, int count)
+{
+    bool others = false;
+
+    for (int i = 0; i < count; i++) {
+        parts[i].opened = opened_of(parts[i].opened.io);
+        others = others || others_may_wait(&parts[i]);
+    }
+    if (!others)
+        return;
+    rb_uw_schedulers_end_lost();
+    for (int i = 0; i < count; i++)
+        parts[i].opened = opened_of(parts[i].opened.io);
+}
+
+static void cut_off_all(struct part *part)
+{
+    for (struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next) {
+        struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
+
+        if (may_wait(part, scheduler))
+            cut_off(part, scheduler);
+    }
+}
+
+/* Before Ruby closes it. */
+static void begin_part(struct part *part)
+{
+    cut_off_all(part);
+    if (part->reads_buffer)
+        take_buffer(part);
+    if (part->foreign)
+        leave_open(part->kept);
+}
+
+/* Whether a loop that waits now may do yet what a fiber has asked of it; when it waits again, it will not. */
+static bool in_use(const struct part *part, struct rb_uw_scheduler *scheduler)
+{
+    const struct uw_list *bucket = bucket_of(part, scheduler);
+
+    if (!scheduler->turning || !may_wait(part, scheduler))
+        return false;
+    for (const struct uw_list *link = bucket->next; link != bucket; link = link->next) {
+        const struct rb_uw_hold *hold = uw_owner(link, struct rb_uw_io_operation, descriptor)->hold;
+
+        if (hold && hold->kept == part->kept)
+            return true;
+    }
+    return false;
+}
+
+static bool in_use_by_any(const struct part *part)
+{
+    for (struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next)
+        if (in_use(part, uw_owner(link, struct rb_uw_scheduler, opened)))
+            return true;
+    return false;
+}
+
+/* What comes after the end is not for those who waited before. */
+static void await_loops(const struct part *part)
+{
+    while (part->kept && part->foreign && in_use_by_any(part))
+        rb_thread_schedule();
+}
+
+/* What a method of IO is about to close. */
+struct closing {
+    struct part parts[2];
+    int count;
+    unsigned forks;
+};
+
+static void refuse(struct closing *closing)
+{
+    if (rb_uw_forked_since(awaiting_forks))
+        uw_list_init(&awaiting);
+    awaiting_forks = closing->forks = rb_uw_forks_now();
+    for (int i = 0; i < closing->count; i++)
+        uw_list_append(&awaiting, &closing->parts[i].awaiting);
+}
+
+static void admit(struct closing *closing)
+{
+    if (rb_uw_forked_since(closing->forks))
+        return;
+    for (int i = 0; i < closing->count; i++)
+        uw_list_remove(&closing->parts[i].awaiting);
+}
+
+/* What is still to be handed to the kernel finds nothing there. Without a descriptor left it may take what comes. */
+static void empty(int fd)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (nothing < 0)
+        return;
+    (void)dup3(nothing, fd, O_CLOEXEC);
+    (void)close(nothing);
+}
+
+static void end_part(struct part *part)
+{
+    struct rb_uw_kept *kept = part->kept;
+
+    if (!kept)
+        return;
+    kept->closing = false;
+    take_descriptor(kept);
+    if (kept->holds == 0)
+        end_kept(kept);
+    else if (part->queued && kept->ours)
+        empty(kept->opened.fd);
+}
+
+static VALUE close_all(VALUE argument)
+{
+    struct closing *closing = (struct closing *)argument;
+
+    find_descriptors(closing->parts, closing->count);
+    for (int i = 0; i < closing->count; i++)
+        begin_part(&closing->parts[i]);
+    refuse(closing);
+    for (int i = 0; i < closing->count; i++)
+        await_loops(&closing->parts[i]);
+    admit(closing);
+    return rb_call_super(0, NULL);
+}
+
+static VALUE end_closing(VALUE argument)
+{
+    struct closing *closing = (struct closing *)argument;
+
+    admit(closing);
+    for (int i = 0; i < closing->count; i++)
+        end_part(&closing->parts[i]);
+    return Qnil;
+}
+
+/* Schedulers, and the IOs that their fibers wait for, are the first ractor's. And whoever asks IO for its ancestors can
+ * have another object close itself so. */
+static rb_ractor_local_key_t first_ractor;
+
+static bool any_may_wait(VALUE io)
+{
+    return RB_TYPE_P(io, T_FILE) && RTEST(rb_ractor_local_storage_value(first_ractor)) &&
+           !uw_list_empty(&rb_uw_schedulers) && RFILE(io)->fptr;
+}
+
+static void add_part(struct closing *closing, VALUE io, bool writers)
+{
+    struct part *part = &closing->parts[closing->count++];
+
+    *part = (struct part){.opened.io = io, .writers = writers};
+    uw_list_init(&part->awaiting);
+}
+
+static VALUE close_parts(struct closing *closing)
+{
+    if (closing->count == 0)
+        return rb_call_super(0, NULL);
+    return rb_ensure(close_all, (VALUE)closing, end_closing, (VALUE)closing);
+}
+
+/*
+ * IO#close, for the fibers that wait for this IO: they get an IOError.
+ *
+ * @return [nil]
+ */
+static VALUE close_for_waiting(VALUE self)
+{
+    struct closing closing = {.count = 0};
+
+    if (any_may_wait(self)) {
+        VALUE writer = rb_io_get_write_io(self);
+
+        add_part(&closing, self, false);
+        if (writer != self)
+            add_part(&closing, writer, false);
+    }
+    return close_parts(&closing);
+}
+
+static bool is_socket(VALUE io)
+{
+    struct stat status;
+
+    return fstat(opened_of(io).fd, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+/* Whether a half of an IO is closed; a socket that has the other half yet is only shut down. */
+static bool closes_half(VALUE io, bool tied, int other)
+{
+    if (is_socket(io))
+        return !(mode_of(io) & other);
+    return tied || (mode_of(io) & (FMODE_DUPLEX | other)) != other;
+}
+
+/*
+ * IO#close_read, likewise. Who reads from a socket that is shut down finds its end.
+ *
+ * @return [nil]
+ */
+static VALUE close_read_for_waiting(VALUE self)
+{
+    struct closing closing = {.count = 0};
+
+    if (any_may_wait(self) && closes_half(self, rb_io_get_write_io(self) != self, FMODE_WRITABLE))
+        add_part(&closing, self, false);
+    return close_parts(&closing);
+}
+
+/*
+ * IO#close_write, likewise. Nobody would tell who waits to write to a socket that is shut down.
+ *
+ * @return [nil]
+ */
+static VALUE close_write_for_waiting(VALUE self)
+{
+    struct closing closing = {.count = 0};
+
+    if (any_may_wait(self)) {
+        VALUE writer = rb_io_get_write_io(self);
+        bool whole = closes_half(writer, writer != self, FMODE_READABLE);
+
+        if (whole || is_socket(writer))
+            add_part(&closing, writer, !whole);
+    }
+    return close_parts(&closing);
+}
+
+static bool holds_left_open(const struct rb_uw_scheduler *scheduler, VALUE io)
+{
+    for (const struct uw_list *link = scheduler->holds.next; link != &scheduler->holds; link = link->next) {
+        const struct rb_uw_kept *kept = uw_owner(link, struct rb_uw_hold, link)->kept;
+
+        if (kept->left_open && kept->opened.io == io)
+            return true;
+    }
+    return false;
+}
+
+/* Whether it is being closed, and left open by Ruby meanwhile. */
+static bool is_left_open(VALUE io)
+{
+    if (!any_may_wait(io))
+        return false;
+    for (const struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next)
+        if (holds_left_open(uw_owner(link, struct rb_uw_scheduler, opened), io))
+            return true;
+    return false;
+}
+
+static void check_not_left_open(VALUE io)
+{
+    if (is_left_open(io))
+        rb_raise(rb_eIOError, "closed stream");
+}
+
+/* What a call of IO#reopen is given. */
+struct reopening {
+    VALUE io;
+    int count;
+    const VALUE *values;
+    bool leaves_open; /* the application wants it so, of this IO or of the other */
+};
+
+static VALUE reopen(VALUE argument)
+{
+    const struct reopening *reopening = (const struct reopening *)argument;
+
+    return rb_call_super(reopening->count, reopening->values);
+}
+
+/* Its number has stayed the same. The other's mode, which it has now, may be that of one whose closing began meanwhile.
+ */
+static VALUE end_reopening(VALUE argument)
+{
+    const struct reopening *reopening = (const struct reopening *)argument;
+    struct part part = {.opened.io = reopening->io, .reopened = true};
+
+    if (!reopening->leaves_open && leaves_open(reopening->io) && !is_left_open(reopening->io))
+        have_closed(reopening->io);
+    if (any_may_wait(reopening->io)) {
+        find_descriptors(&part, 1);
+        cut_off_all(&part);
+    }
+    return Qnil;
+}
+
+/*
+ * IO#reopen, for the fibers that wait for this IO: they wait for the new file.
+ *
+ * @return [IO]
+ * @raise [IOError] when another thread closes one of the two
+ */
+static VALUE reopen_for_waiting(int argc, VALUE *argv, VALUE self)
+{
+    VALUE other = argc == 1 ? rb_io_check_io(argv[0]) : Qnil;
+    struct reopening reopening = {self, argc, NIL_P(other) ? argv : &other,
+                                  .leaves_open = leaves_open(self) || leaves_open(other)};
+
+    check_not_left_open(self);
+    check_not_left_open(other);
+    return rb_ensure(reopen, (VALUE)&reopening, end_reopening, (VALUE)&reopening);
+}
+
+void rb_uw_init_scheduler_close(VALUE cScheduler)
+{
+    /* Document-module: Upwell::Scheduler::Closing
+     * Is prepended to IO before Ruby 4.0, which tells a scheduler itself of an IO that is closed; now, as an
+     * application may freeze it. */
+    VALUE closing = rb_define_module_under(cScheduler, "Closing");
+
+    /* Document-module: Upwell::Scheduler::HalfClosing
+     * Likewise; and to BasicSocket, whose methods are its own. */
+    VALUE half_closing = rb_define_module_under(cScheduler, "HalfClosing");
+
+    if (pthread_atfork(NULL, NULL, take_all_back))
+        rb_memerror();
+    first_ractor = rb_ractor_local_storage_value_newkey();
+    rb_ractor_local_storage_value_set(first_ractor, Qtrue);
+    rb_ext_ractor_safe(true); /* in others, where there is no scheduler of ours */
+    rb_define_method(closing, "close", close_for_waiting, 0);
+    rb_define_method(closing, "reopen", reopen_for_waiting, -1);
+    rb_define_method(half_closing, "close_read", close_read_for_waiting, 0);
+    rb_define_method(half_closing, "close_write", close_write_for_waiting, 0);
+    rb_ext_ractor_safe(false);
+    rb_funcall(cScheduler, rb_intern("private_constant"), 2, ID2SYM(rb_intern("Closing")),
+               ID2SYM(rb_intern("HalfClosing")));
+    rb_prepend_module(rb_cIO, closing);
+    rb_prepend_module(rb_cIO, half_closing);
+    rb_prepend_module(rb_path2class("BasicSocket"), half_closing);
+}
+
+#endif

@@ -1,0 +1,203 @@
+/* Running a scheduler until its fibers have ended, and closing it. */
+#include "scheduler/scheduler_root.h"
+
+#include <ruby/fiber/scheduler.h>
+#include <string.h>
+
+#include "upwell.h"
+
+#define STOP_NS UW_NS_PER_SECOND /* for the `ensure` clauses of fibers that are ended by the scheduler's end */
+
+static void run_all(struct rb_uw_scheduler *scheduler, VALUE unused)
+{
+    while (!rb_uw_scheduler_is_copy(scheduler) && rb_uw_scheduler_pending(scheduler)) {
+        rb_uw_root_run_ready(scheduler, unused);
+        if (!rb_uw_scheduler_is_copy(scheduler) && rb_uw_scheduler_pending(scheduler))
+            rb_uw_root_turn(scheduler, UW_FOREVER);
+    }
+}
+
+/* As Thread#join does. */
+static void raise_error(struct rb_uw_scheduler *scheduler)
+{
+    VALUE error = scheduler->error;
+
+    scheduler->error = Qnil;
+    if (!NIL_P(error))
+        rb_exc_raise(error);
+}
+
+/* In one of its fibers, or in what handles a signal meanwhile. */
+static void check_not_running(const struct rb_uw_scheduler *scheduler)
+{
+    if (!NIL_P(scheduler->root))
+        rb_raise(rb_eUpwellError,
+                 "this scheduler runs already: neither its fibers nor what handles a signal can run or "
+                 "close it");
+}
+
+/*
+ * Runs until no fiber waits any more.
+ *
+ * @return [nil]
+ * @raise [Exception] the first that a fiber did not rescue, when all have ended
+ * @raise [Upwell::Error] on one of its own fibers, and in what handles a signal while it runs
+ * @raise [SystemCallError] when the event loop fails
+ */
+static VALUE scheduler_run(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
+
+    check_not_running(scheduler);
+    rb_uw_as_root(scheduler, run_all, Qnil);
+    if (!rb_uw_scheduler_is_copy(scheduler))
+        raise_error(scheduler);
+    RB_GC_GUARD(self);
+    return Qnil;
+}
+
+/* Closing */
+
+/* Where a fiber is another's, such as a task of the gem async, it may let the exception out. */
+static void stop_protected(VALUE (*function)(VALUE), VALUE argument)
+{
+    int state = rb_uw_root_protect(function, argument);
+
+    if (state && !rb_uw_is_error(rb_errinfo(), rb_uw_eStop) && !rb_uw_is_error(rb_errinfo(), rb_uw_eFiberError))
+        rb_jump_tag(state);
+    if (state)
+        rb_set_errinfo(Qnil);
+}
+
+static VALUE raise_stop_in(VALUE fiber)
+{
+    return rb_fiber_raise(fiber, 1, &rb_uw_eStop);
+}
+
+static VALUE run_ready(VALUE scheduler)
+{
+    rb_uw_root_run_ready((struct rb_uw_scheduler *)scheduler, Qnil);
+    return Qnil;
+}
+
+static void raise_stop(struct rb_uw_scheduler *scheduler, VALUE fibers)
+{
+    for (long i = 0; i < RARRAY_LEN(fibers); i++) {
+        VALUE fiber = RARRAY_AREF(fibers, i);
+
+        if (!RTEST(rb_fiber_alive_p(fiber)))
+            continue;
+        scheduler->root_waits = true;
+        stop_protected(raise_stop_in, fiber);
+        scheduler->root_waits = false;
+        scheduler->running = Qnil;
+    }
+}
+
+static void add_fibers(VALUE fibers, const struct uw_list *waits)
+{
+    for (const struct uw_list *link = waits->next; link != waits; link = link->next)
+        rb_ary_push(fibers, uw_owner(link, struct rb_uw_wait, link)->fiber);
+}
+
+static VALUE waiting_fibers(const struct rb_uw_scheduler *scheduler)
+{
+    VALUE fibers = rb_ary_new();
+
+    add_fibers(fibers, &scheduler->waits);
+    add_fibers(fibers, &scheduler->sleeping);
+    return fibers;
+}
+
+/* The fibers have STOP_NS for what they ensure. */
+static void stop_all(struct rb_uw_scheduler *scheduler, VALUE unused)
+{
+    int64_t deadline_ns = uw_clock_ns() + STOP_NS, now_ns;
+
+    (void)unused;
+    raise_stop(scheduler, waiting_fibers(scheduler));
+    while (!rb_uw_scheduler_is_copy(scheduler) && rb_uw_scheduler_pending(scheduler) &&
+           (now_ns = uw_clock_ns()) < deadline_ns) {
+        rb_uw_root_turn(scheduler, deadline_ns - now_ns);
+        stop_protected(run_ready, (VALUE)scheduler);
+    }
+}
+
+static VALUE stop_fibers(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
+
+    if (scheduler->loop && !rb_uw_scheduler_is_copy(scheduler) && rb_uw_scheduler_pending(scheduler))
+        rb_uw_as_root(scheduler, stop_all, Qnil);
+    return Qnil;
+}
+
+/* A thread that is killed, or ends in an exception, does not wait for its fibers. */
+static bool thread_goes_on(void)
+{
+    VALUE status = rb_funcall(rb_thread_current(), rb_intern("status"), 0);
+
+    return NIL_P(rb_errinfo()) && strcmp(StringValueCStr(status), "aborting") != 0;
+}
+
+static VALUE run_if_thread_goes_on(VALUE self)
+{
+    return thread_goes_on() ? scheduler_run(self) : Qnil;
+}
+
+static VALUE end_fibers_and_loop(VALUE self)
+{
+    return rb_ensure(stop_fibers, self, rb_uw_scheduler_end_loop, self);
+}
+
+void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler)
+{
+    end_fibers_and_loop(scheduler->self);
+}
+
+static VALUE run_and_end(VALUE self)
+{
+    return rb_ensure(run_if_thread_goes_on, self, end_fibers_and_loop, self);
+}
+
+/* Ruby 3.1 would keep a scheduler whose closing has failed, and ask it in all that runs at the end of the process. */
+static void leave_thread(VALUE self)
+{
+    if (rb_fiber_scheduler_get() == self)
+        rb_fiber_scheduler_set(Qnil);
+}
+
+/*
+ * Runs until no fiber waits any more, and gives the loop back. When that is interrupted, by Ctrl-C for example, or the
+ * thread ends in an exception or is killed, the fibers are ended: their `ensure` clauses have a second.
+ * Fiber.set_scheduler(nil) and the end of the thread call this.
+ *
+ * @return [nil]
+ * @raise [Exception] what #run raises
+ * @raise [Upwell::Error] while it runs, and for the scheduler of a server, which closes it itself
+ */
+static VALUE scheduler_close(VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
+    int state;
+
+    if (rb_uw_scheduler_serves(scheduler))
+        rb_raise(rb_eUpwellError, "this scheduler is the server's, which closes it when it ends");
+    if (scheduler->closed)
+        return Qnil;
+    if (!scheduler->loop || rb_uw_scheduler_is_copy(scheduler))
+        return rb_uw_scheduler_end_loop(self);
+    check_not_running(scheduler);
+    rb_protect(run_and_end, self, &state);
+    if (state) {
+        leave_thread(self);
+        rb_jump_tag(state);
+    }
+    return Qnil;
+}
+
+void rb_uw_init_scheduler_run(VALUE cScheduler)
+{
+    rb_define_method(cScheduler, "run", scheduler_run, 0);
+    rb_define_method(cScheduler, "close", scheduler_close, 0);
+}

@@ -1,0 +1,162 @@
+/* The hooks for time: sleep and Timeout.timeout. */
+#include "scheduler/scheduler_root.h"
+
+#include "upwell.h"
+
+/*
+ * For Kernel#sleep and Mutex#sleep.
+ *
+ * @param duration [Numeric, nil] seconds; nil is without end
+ * @return [true]
+ */
+static VALUE scheduler_kernel_sleep(int argc, VALUE *argv, VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
+    struct rb_uw_wait wait;
+    int64_t duration_ns;
+
+    rb_check_arity(argc, 0, 1);
+    duration_ns = rb_uw_nanoseconds(argc > 0 ? argv[0] : Qnil);
+    rb_uw_wait_init(&wait, scheduler);
+    rb_uw_wait_blocked(&wait, duration_ns);
+    return Qtrue;
+}
+
+/* Lives on the stack of the fiber whose time is limited. */
+struct rb_uw_timeout {
+    struct rb_uw_scheduler *scheduler;
+    struct uw_timer timer;
+    struct uw_list link; /* in scheduler->timeouts when the time is up */
+    VALUE fiber, duration;
+    int argc; /* of the exception */
+    const VALUE *argv;
+    unsigned generation;
+    bool tried; /* something was raised before the fiber went on: what makes the exception may do so each time */
+};
+
+static void expired(struct uw_loop *loop, struct uw_timer *timer)
+{
+    struct rb_uw_timeout *timeout = uw_owner(timer, struct rb_uw_timeout, timer);
+
+    (void)loop;
+    uw_list_append(&timeout->scheduler->timeouts, &timeout->link);
+}
+
+static VALUE yield(VALUE argument)
+{
+    return rb_yield(((struct rb_uw_timeout *)argument)->duration);
+}
+
+static VALUE stop(VALUE argument)
+{
+    struct rb_uw_timeout *timeout = (struct rb_uw_timeout *)argument;
+
+    if (timeout->scheduler->raising == timeout)
+        timeout->scheduler->raising = NULL;
+    if (timeout->generation == timeout->scheduler->generation) {
+        uw_timer_stop(timeout->scheduler->loop, &timeout->timer);
+        uw_list_remove(&timeout->link);
+    }
+    return Qnil;
+}
+
+/*
+ * For Timeout.timeout: limits the time a block takes. It is ended where it waits for something, not while it computes.
+ *
+ * @param duration [Numeric] seconds
+ * @param exception [Class, Exception, String] what is raised, with further arguments as for Kernel#raise
+ * @return [Object] what the block returns
+ * @yieldparam duration [Numeric]
+ */
+static VALUE scheduler_timeout_after(int argc, VALUE *argv, VALUE self)
+{
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
+    struct rb_uw_timeout timeout = {
+        .scheduler = scheduler, .timer.expire = expired, .generation = scheduler->generation};
+    int64_t duration_ns;
+
+    rb_check_arity(argc, 2, UNLIMITED_ARGUMENTS);
+    duration_ns = rb_uw_nanoseconds(argv[0]);
+    uw_list_init(&timeout.link);
+    timeout.fiber = rb_fiber_current();
+    timeout.duration = argv[0];
+    timeout.argc = argc - 1;
+    timeout.argv = argv + 1;
+    if (duration_ns != UW_FOREVER)
+        uw_timer_start(scheduler->loop, &timeout.timer, rb_uw_deadline(duration_ns));
+    return rb_ensure(yield, (VALUE)&timeout, stop, (VALUE)&timeout);
+}
+
+struct rb_uw_timeout *rb_uw_scheduler_take_raising(struct rb_uw_scheduler *scheduler, VALUE fiber)
+{
+    struct rb_uw_timeout *timeout = scheduler->raising;
+
+    if (!timeout || timeout->fiber != fiber)
+        return NULL;
+    scheduler->raising = NULL;
+    return timeout;
+}
+
+void rb_uw_timeout_put_off(struct rb_uw_timeout *timeout)
+{
+    uw_list_remove(&timeout->link);
+    uw_list_append(&timeout->scheduler->timeouts, &timeout->link);
+    timeout->scheduler->root_wanted = true;
+}
+
+void rb_uw_raise_due_timeout(struct rb_uw_scheduler *scheduler)
+{
+    for (struct uw_list *link = scheduler->timeouts.next; link != &scheduler->timeouts; link = link->next) {
+        struct rb_uw_timeout *timeout = uw_owner(link, struct rb_uw_timeout, link);
+
+        if (timeout->fiber != rb_fiber_current())
+            continue;
+        uw_list_remove(link);
+        rb_exc_raise(rb_make_exception(timeout->argc, timeout->argv));
+    }
+}
+
+/* Raises into the fiber of the first of `due`, which stays there until that has been done: `stop` takes it out as its
+ * fiber leaves. Returns the state of what is to end the thread, or 0. */
+static int raise_first(struct rb_uw_scheduler *scheduler, struct uw_list *due)
+{
+    struct rb_uw_timeout *timeout = uw_owner(due->next, struct rb_uw_timeout, link);
+    unsigned generation = scheduler->generation;
+    bool raised;
+    int state;
+
+    scheduler->raising = timeout;
+    raised = rb_uw_root_raise(scheduler, timeout->fiber, timeout->argc, timeout->argv, &state);
+    scheduler->raising = NULL;
+    if (generation != scheduler->generation)
+        uw_list_init(due); /* void */
+    if (due->next != &timeout->link)
+        return state;
+    uw_list_remove(&timeout->link);
+    if (!raised && !(state && timeout->tried))
+        uw_list_append(&scheduler->timeouts, &timeout->link);
+    timeout->tried = state != 0;
+    return state;
+}
+
+void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
+{
+    struct uw_list due;
+
+    uw_list_init(&due);
+    uw_list_move(&due, &scheduler->timeouts);
+    while (!uw_list_empty(&due)) {
+        int state = raise_first(scheduler, &due);
+
+        if (!state)
+            continue;
+        uw_list_move(&scheduler->timeouts, &due);
+        rb_jump_tag(state);
+    }
+}
+
+void rb_uw_init_scheduler_time(VALUE cScheduler)
+{
+    rb_define_method(cScheduler, "kernel_sleep", scheduler_kernel_sleep, -1);
+    rb_define_method(cScheduler, "timeout_after", scheduler_timeout_after, -1);
+}

@@ -1,0 +1,12 @@
+/* The fuzz target and its seeds as a plain test. Run from core/. */
+#include "../../../fuzz/http_parser.c"
+
+#include "check.h"
+#include "http/corpus.h"
+
+TEST(every_seed)
+{
+    CHECK(corpus_replay("../fuzz/corpus/http_parser") >= 30);
+}
+
+TEST_MAIN

@@ -1,0 +1,290 @@
+#include "log/access_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "server/connection.h"
+
+#define HEAD "GET /file HTTP/1.1\r\nHost: a\r\nReferer: b\r\nUser-Agent: c\r\n\r\n"
+#define LINE_REST "\"GET /file HTTP/1.1\" 200 5 \"b\" \"c\"\n"
+
+static const struct uw_http_limits limits = {8192, 4096, UW_HTTP_HEADERS_MAX};
+static struct uw_connection connection = {.remote = "192.0.2.1"};
+static struct uw_request request;
+
+static struct uw_request *make_request(void)
+{
+    request.connection = &connection;
+    request.bytes = request.inline_bytes;
+    memcpy(request.bytes, HEAD, sizeof HEAD - 1);
+    uw_http_head_init(&request.head, &limits);
+    CHECK_EQUAL(sizeof HEAD - 1, uw_http_parse(&request.head, request.bytes, sizeof HEAD - 1));
+    return &request;
+}
+
+static int temporary_file(void)
+{
+    char path[] = "/tmp/access_log_test.XXXXXX";
+    int fd = mkstemp(path);
+
+    CHECK(fd >= 0);
+    CHECK_EQUAL(0, unlink(path));
+    return fd;
+}
+
+/* Counts lines, and checks that each is whole. */
+static int read_lines(FILE *file)
+{
+    char line[UW_ACCESS_LINE_BYTES_MAX + 1];
+    int lines = 0;
+
+    for (; fgets(line, sizeof line, file); lines++) {
+        const char *rest = strstr(line, "] ");
+
+        CHECK(strncmp(line, "192.0.2.1 - - [", 15) == 0 && rest && strcmp(rest + 2, LINE_REST) == 0);
+    }
+    return lines;
+}
+
+TEST(what_is_added_is_in_the_file_once_closed)
+{
+    int fd = temporary_file();
+    FILE *file = fdopen(fd, "r+");
+    struct uw_access_log *log;
+
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    for (int i = 0; i < 10; i++)
+        uw_access_log_add(log, make_request(), 200, 5);
+    CHECK_EQUAL(0, uw_access_log_close(log));
+    rewind(file);
+    CHECK_EQUAL(10, read_lines(file));
+    fclose(file);
+}
+
+/* Many times the ring, so that it is wrapped around at every place of a line. */
+TEST(every_line_is_either_whole_in_the_file_or_counted_as_lost)
+{
+    enum { LINES = 200000 };
+    int fd = temporary_file();
+    FILE *file = fdopen(fd, "r+");
+    struct uw_access_log *log;
+    int lost;
+
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    make_request();
+    for (int i = 0; i < LINES; i++)
+        uw_access_log_add(log, &request, 200, 5);
+    lost = (int)uw_access_log_close(log);
+    rewind(file);
+    CHECK_EQUAL(LINES, read_lines(file) + lost);
+    CHECK(lost < LINES);
+    fclose(file);
+}
+
+TEST(a_line_does_not_wait_for_others)
+{
+    int ends[2];
+    char text[UW_ACCESS_LINE_BYTES_MAX];
+    struct uw_access_log *log;
+
+    CHECK_EQUAL(0, pipe(ends));
+    CHECK_EQUAL(0, uw_access_log_open(&log, ends[1], UW_ACCESS_JSON));
+    uw_access_log_add(log, make_request(), 200, 5);
+    CHECK(read(ends[0], text, sizeof text) > 0); /* ends since the line comes by itself */
+    CHECK(strncmp(text, "{\"time\":\"", 9) == 0);
+    CHECK_EQUAL(0, uw_access_log_close(log));
+    close(ends[0]);
+    close(ends[1]);
+}
+
+TEST(a_pipe_that_nobody_reads_delays_nobody)
+{
+    enum { LINES = 20000 };
+    int ends[2], lost;
+    struct uw_access_log *log;
+    FILE *file;
+
+    CHECK_EQUAL(0, pipe(ends));
+    CHECK_EQUAL(0, uw_access_log_open(&log, ends[1], UW_ACCESS_COMBINED));
+    make_request();
+    for (int i = 0; i < LINES; i++)
+        uw_access_log_add(log, &request, 200, 5);
+    lost = (int)uw_access_log_close(log);
+    CHECK(lost > 0);
+    close(ends[1]);
+    file = fdopen(ends[0], "r");
+    CHECK_EQUAL(LINES, read_lines(file) + lost);
+    fclose(file);
+}
+
+/* It polls as writable as long as there is any room, and a write of more waits for the rest. */
+TEST(a_terminal_that_nobody_reads_is_given_up)
+{
+    enum { LINES = 5000 };
+    int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
+    struct uw_access_log *log;
+
+    CHECK(master >= 0);
+    CHECK_EQUAL(0, grantpt(master));
+    CHECK_EQUAL(0, unlockpt(master));
+    slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    CHECK(slave >= 0);
+    CHECK_EQUAL(0, uw_access_log_open(&log, slave, UW_ACCESS_COMBINED));
+    make_request();
+    for (int i = 0; i < LINES; i++)
+        uw_access_log_add(log, &request, 200, 5);
+    CHECK(uw_access_log_close(log) > 0);
+    close(slave);
+    close(master);
+}
+
+static void fill(int fd)
+{
+    char text[4096] = {0};
+
+    CHECK_EQUAL(0, fcntl(fd, F_SETFL, O_NONBLOCK));
+    while (write(fd, text, sizeof text) > 0)
+        continue;
+    CHECK_EQUAL(0, fcntl(fd, F_SETFL, 0));
+}
+
+TEST(a_file_in_whose_place_is_a_pipe_that_nobody_reads_is_given_up)
+{
+    int fd = temporary_file(), ends[2];
+    struct uw_access_log *log;
+
+    CHECK_EQUAL(0, pipe(ends));
+    fill(ends[1]);
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    CHECK(dup2(ends[1], fd) == fd);
+    uw_access_log_add(log, make_request(), 200, 5);
+    CHECK_EQUAL(1, uw_access_log_close(log));
+    close(fd);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+TEST(a_pipe_without_a_reader_is_no_signal)
+{
+    int ends[2];
+    struct uw_access_log *log;
+
+    CHECK_EQUAL(0, pipe(ends));
+    close(ends[0]);
+    CHECK_EQUAL(0, uw_access_log_open(&log, ends[1], UW_ACCESS_COMBINED));
+    uw_access_log_add(log, make_request(), 200, 5);
+    CHECK_EQUAL(1, uw_access_log_close(log));
+    close(ends[1]);
+}
+
+/* Adds lines until the file takes no more, which ends within one. Returns the former limit. */
+static struct rlimit tear(struct uw_access_log *log)
+{
+    struct rlimit limit, low;
+
+    CHECK_EQUAL(0, getrlimit(RLIMIT_FSIZE, &limit));
+    low = (struct rlimit){.rlim_cur = sizeof LINE_REST, .rlim_max = limit.rlim_max};
+    CHECK_EQUAL(0, setrlimit(RLIMIT_FSIZE, &low));
+    signal(SIGXFSZ, SIG_IGN);
+    uw_access_log_add(log, make_request(), 200, 5);
+    while (!atomic_load(&log->lost))
+        sched_yield();
+    return limit;
+}
+
+/* As after a rotation: the rest of the line is missing in another file. */
+static void check_next_file(int next, struct uw_access_log *log, const struct rlimit *limit)
+{
+    FILE *file;
+
+    CHECK_EQUAL(0, setrlimit(RLIMIT_FSIZE, limit));
+    uw_access_log_add(log, make_request(), 200, 5);
+    CHECK_EQUAL(1, uw_access_log_close(log));
+    file = fdopen(next, "r");
+    rewind(file);
+    CHECK_EQUAL(1, read_lines(file));
+    fclose(file);
+}
+
+TEST(a_new_file_does_not_begin_with_the_end_of_another_ones_line)
+{
+    int fd = temporary_file(), next = temporary_file();
+    struct uw_access_log *log;
+    struct rlimit limit;
+
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    limit = tear(log);
+    CHECK(dup2(next, fd) == fd);
+    check_next_file(next, log, &limit);
+    close(fd);
+}
+
+TEST(nor_does_a_file_that_was_emptied)
+{
+    int fd = temporary_file();
+    struct uw_access_log *log;
+    struct rlimit limit;
+
+    CHECK_EQUAL(0, fcntl(fd, F_SETFL, O_APPEND));
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    limit = tear(log);
+    CHECK_EQUAL(0, ftruncate(fd, 0));
+    check_next_file(fd, log, &limit);
+}
+
+/* On a full disk a batch is written in part. */
+TEST(only_lines_that_are_not_whole_in_the_file_are_lost_and_none_is_glued_to_another)
+{
+    enum { LINES = 100, WRITTEN = 40 };
+    struct rlimit limit, low;
+    char line[UW_ACCESS_LINE_BYTES_MAX + 1];
+    struct uw_access_log *log;
+    int fd = temporary_file(), whole = 0;
+    FILE *file = fdopen(fd, "r+");
+    size_t length;
+
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    uw_access_log_add(log, make_request(), 200, 5);
+    CHECK_EQUAL(0, uw_access_log_close(log));
+    rewind(file);
+    CHECK(fgets(line, sizeof line, file) != NULL);
+    length = strlen(line);
+    CHECK_EQUAL(0, ftruncate(fd, 0));
+    CHECK_EQUAL(0, lseek(fd, 0, SEEK_SET));
+
+    CHECK_EQUAL(0, getrlimit(RLIMIT_FSIZE, &limit));
+    low = (struct rlimit){.rlim_cur = WRITTEN * length + length / 2, .rlim_max = limit.rlim_max};
+    CHECK_EQUAL(0, setrlimit(RLIMIT_FSIZE, &low));
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    for (int i = 0; i < LINES; i++)
+        uw_access_log_add(log, make_request(), 200, 5);
+    while (!atomic_load(&log->lost))
+        sched_yield();
+    CHECK_EQUAL(0, setrlimit(RLIMIT_FSIZE, &limit)); /* there is room again */
+    uw_access_log_add(log, make_request(), 200, 5);
+    CHECK_EQUAL(LINES - WRITTEN, uw_access_log_close(log));
+    rewind(file);
+    while (fgets(line, sizeof line, file)) {
+        const char *rest = strstr(line, LINE_REST);
+
+        CHECK(strncmp(line, "192.0.2.1 - - [", 15) == 0 && strlen(line) <= length);
+        whole += rest && rest + strlen(LINE_REST) == line + strlen(line);
+    }
+    CHECK_EQUAL(WRITTEN + 1, whole);
+    fclose(file);
+}
+
+TEST(a_closed_descriptor_is_refused)
+{
+    struct uw_access_log *log;
+
+    CHECK_EQUAL(-EBADF, uw_access_log_open(&log, -1, UW_ACCESS_COMBINED));
+}
+
+TEST_MAIN
