@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "http/conditional.h"
-#include "http1/parser.h"
 #include "http/date.h"
+#include "http1/parser.h"
 
 #define YEAR_10000 253402300800 /* reached by a leap second; the preferred form has no more than four digits */
 

@@ -1,13 +1,13 @@
 /* The module Upwell, as far as it is in C. */
 #include "server/reactor.h"
 
-#include "base/processors.h"
-#include "build_report.h"
 #include "base/forks.h"
-#include "io/backend.h"
-#include "scheduler/scheduler.h"
+#include "base/processors.h"
 #include "base/stats.h"
+#include "build_report.h"
+#include "io/backend.h"
 #include "loop/watches.h"
+#include "scheduler/scheduler.h"
 
 VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
 

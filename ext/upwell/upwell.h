@@ -7,8 +7,8 @@
 #include <ruby/encoding.h>
 #include <ruby/thread.h>
 
-#include "server/server.h"
 #include "base/unwinding.h"
+#include "server/server.h"
 
 struct rb_uw_reactor; /* reactor.h */
 

@@ -2,8 +2,8 @@
 #include <ruby/io.h>
 
 #include "io/hang_up.h"
-#include "server/reactor.h"
 #include "scheduler/scheduler.h"
+#include "server/reactor.h"
 
 static ID id_for_fd, id_handle_interrupt, id_is_closed, id_ungetbyte;
 

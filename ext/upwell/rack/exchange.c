@@ -2,8 +2,8 @@
  * or sees by the way the connection ends that it did not. */
 #include <string.h>
 
-#include "server/reactor.h"
 #include "scheduler/scheduler.h"
+#include "server/reactor.h"
 
 static ID id_call, id_report;
 static VALUE key_hijack, key_finished;

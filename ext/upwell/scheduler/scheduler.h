@@ -14,8 +14,8 @@
 #include <ruby/version.h>
 
 #include "base/list.h"
-#include "io/loop.h"
 #include "base/unwinding.h"
+#include "io/loop.h"
 
 /* Ruby 4.0 tells a scheduler of closed descriptors and of fibers to interrupt. */
 #define RB_UW_RUBY(major, minor) (RUBY_API_VERSION_CODE >= (major)*10000 + (minor)*100)

@@ -5,8 +5,8 @@
 #include <ruby/fiber/scheduler.h>
 
 #include "base/forks.h"
-#include "io/backend.h"
 #include "base/stats.h"
+#include "io/backend.h"
 #include "upwell.h"
 
 VALUE rb_uw_eStop, rb_uw_eFiberError;

@@ -6,8 +6,8 @@
 #include <pthread.h>
 
 #include "base/control.h"
-#include "server/request_queue.h"
 #include "log/refusal_log.h"
+#include "server/request_queue.h"
 #include "server/static_settings.h"
 #include "upwell.h"
 

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "base/forks.h"
-#include "server/reactor.h"
 #include "scheduler/scheduler.h"
+#include "server/reactor.h"
 
 #define FLUSH_NS UW_NS_PER_MS /* a response waits for others of its turn no longer than this */
 

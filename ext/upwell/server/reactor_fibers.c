@@ -3,8 +3,8 @@
 #include <ruby/fiber/scheduler.h>
 #include <unistd.h>
 
-#include "server/reactor.h"
 #include "scheduler/scheduler.h"
+#include "server/reactor.h"
 
 #define NO_STACK_NS UW_NS_PER_SECOND /* until it is tried again */
 

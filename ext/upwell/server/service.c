@@ -5,8 +5,8 @@
  * scheduler. */
 #include <string.h>
 
-#include "server/reactor.h"
 #include "scheduler/scheduler.h"
+#include "server/reactor.h"
 
 static ID id_cause, id_env, id_reactor;
 static VALUE mRaising, key_cause, key_hijack;

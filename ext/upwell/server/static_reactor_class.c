@@ -3,9 +3,9 @@
 #include "base/control.h"
 #include "base/forks.h"
 #include "log/access_log.h"
+#include "server/static_settings.h"
 #include "static/response.h"
 #include "static/static.h"
-#include "server/static_settings.h"
 #include "upwell.h"
 
 struct static_reactor {

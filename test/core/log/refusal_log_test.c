@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "loopback.h"
+#include "server/loopback.h"
 
 #define MANY 1000
 #define TURNS_MAX 100
