@@ -10,7 +10,7 @@
 #include "http1/chunked.h"
 #include "http1/parser.h"
 #include "server/body.h"
-#include "server/chunk.h"
+#include "transport/chunk.h"
 
 #define UW_REQUEST_HEAD_BYTES 1024 /* kept in the structure; a longer head is allocated */
 

@@ -11,6 +11,7 @@
 #include "io/loop.h"
 #include "server/address.h"
 #include "server/request.h"
+#include "transport/transport.h"
 
 #define UW_LISTENERS_MAX 16
 #define UW_GATHER_MAX 16             /* requests; see uw_loop.gather_max */
@@ -19,8 +20,6 @@
 /* Received ahead of its turn; then the connection is not read for a while. The last result goes beyond it by less than
  * UW_RECEIVE_BYTES_MAX; io_uring may, the first time, have taken all that the kernel held for the connection. */
 #define UW_PENDING_BYTES_MAX 65536
-#define UW_SEND_BYTES_MAX (256 * 1024)              /* a client must take so many within write_timeout */
-#define UW_SEND_FILE_BYTES_MAX (1024 * 1024 * 1024) /* of a file, by one operation; see uw_connection_takes_on */
 
 /* A content's bytes extend body_timeout by the time that they take at this rate. */
 #define UW_BODY_BYTES_PER_SECOND_MIN 1024

@@ -1,4 +1,4 @@
-#include "server/chunk.h"
+#include "transport/chunk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A piece of a response on its way to the client: bytes, then a stretch of a file or of borrowed memory. Chunks are
  * made by whoever answers a request, on any thread, and belong to the connection once handed over. */
-#ifndef UW_SERVER_CHUNK_H
-#define UW_SERVER_CHUNK_H
+#ifndef UW_TRANSPORT_CHUNK_H
+#define UW_TRANSPORT_CHUNK_H
 
 #include <stdbool.h>
 #include <stddef.h>
