@@ -31,7 +31,8 @@ struct uw_tls_settings {
     size_t certificate_count;
     const char *ca_path; /* PEM, a file or a folder: who signs clients' certificates; NULL: none */
     enum uw_tls_clients clients;
-    /* Shared by all processes that are to resume each other's sessions; ticket keys are derived from it and the time. */
+    /* Shared by all processes that are to resume each other's sessions; ticket keys are derived from it and the time.
+     */
     uint8_t ticket_secret[UW_TLS_TICKET_SECRET_BYTES];
 };
 
