@@ -1,5 +1,5 @@
 /* Programs for the kernel that look at packets: see `man 7 socket`, SO_ATTACH_FILTER and SO_ATTACH_REUSEPORT_CBPF. */
-#ifdef __linux__
+#if defined(__linux__) && !defined(UW_PORTABLE_SYSTEM)
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -57,5 +57,5 @@ void uw_hold_off(int fd)
 }
 
 #else
-typedef int uw_filters_are_for_linux; /* ISO C wants a declaration */
+typedef int uw_filters_linux_are_left_out; /* ISO C wants a declaration */
 #endif

@@ -1,4 +1,4 @@
-#ifdef __linux__
+#if defined(__linux__) && !defined(UW_PORTABLE_SYSTEM)
 
 #include "base/system.h"
 
@@ -204,5 +204,5 @@ bool uw_random(void *bytes, size_t length)
 }
 
 #else
-typedef int uw_system_is_not_linux; /* ISO C wants a declaration */
+typedef int uw_system_linux_is_left_out; /* ISO C wants a declaration */
 #endif

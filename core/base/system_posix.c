@@ -1,0 +1,246 @@
+/* A system of which nothing is known but that it has what POSIX has. Slower, and without what there is no way to have;
+ * it is what another system's own file begins as. Tests use it on Linux. */
+#if !defined(__linux__) || defined(UW_PORTABLE_SYSTEM)
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/system.h"
+
+#define SEND_FILE_BYTES 16384 /* through memory of ours, at once */
+#define CLEAR_BYTES 64
+
+#ifdef O_PATH /* not only Linux has it */
+const int uw_open_to_look = O_PATH;
+#else
+const int uw_open_to_look = O_RDONLY | O_NONBLOCK;
+#endif
+
+static int lacking(int error)
+{
+    errno = error;
+    return -1;
+}
+
+/* Of descriptors that are new: until then a child process that is created meanwhile has them, too. */
+static int set_flags(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -errno : 0;
+}
+
+static void close_ends(const int ends[2])
+{
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static int set_flags_of_ends(int ends[2])
+{
+    int error = set_flags(ends[0]);
+
+    if (!error)
+        error = set_flags(ends[1]);
+    if (error)
+        close_ends(ends);
+    return error;
+}
+
+uint64_t uw_thread_id(void)
+{
+    static atomic_uint threads;
+    static _Thread_local unsigned number;
+
+    if (!number)
+        number = atomic_fetch_add(&threads, 1) + 1;
+    return (uint64_t)getpid() << 32 | number;
+}
+
+int uw_processors_allowed(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return online > 0 ? (int)online : 1;
+}
+
+int uw_process_descriptor(pid_t pid)
+{
+    (void)pid;
+    return lacking(ENOSYS);
+}
+
+void uw_signal_take(int signal)
+{
+    static const struct timespec at_once;
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    (void)sigtimedwait(&set, NULL, &at_once); /* fails when there was none after all */
+}
+
+int uw_condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    int error = pthread_condattr_init(&attributes);
+
+    if (error)
+        return error;
+    error = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (!error)
+        error = pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return error;
+}
+
+int uw_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_ns)
+{
+    struct timespec deadline = {deadline_ns / UW_NS_PER_SECOND, deadline_ns % UW_NS_PER_SECOND};
+
+    return pthread_cond_timedwait(condition, lock, &deadline);
+}
+
+int uw_wakeup_open(struct uw_wakeup *wakeup)
+{
+    int ends[2], error = pipe(ends) ? -errno : set_flags_of_ends(ends);
+
+    *wakeup = error ? UW_NO_WAKEUP : (struct uw_wakeup){.fd = ends[0], .tell_fd = ends[1]};
+    return error;
+}
+
+void uw_wakeup_close(const struct uw_wakeup *wakeup)
+{
+    if (wakeup->fd >= 0)
+        close_ends((const int[]){wakeup->fd, wakeup->tell_fd});
+}
+
+void uw_wakeup_tell(const struct uw_wakeup *wakeup)
+{
+    int saved_errno = errno;
+    ssize_t written = write(wakeup->tell_fd, "", 1);
+
+    (void)written; /* a full pipe is readable */
+    errno = saved_errno;
+}
+
+void uw_wakeup_clear(const struct uw_wakeup *wakeup)
+{
+    char told[CLEAR_BYTES];
+
+    while (read(wakeup->fd, told, sizeof told) == sizeof told)
+        ;
+}
+
+int uw_accept(int fd)
+{
+    int accepted = accept(fd, NULL, NULL), error = accepted < 0 ? 0 : set_flags(accepted);
+
+    if (!error)
+        return accepted;
+    close(accepted);
+    return lacking(-error);
+}
+
+int uw_socket_pair(int ends[2])
+{
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ? -errno : set_flags_of_ends(ends);
+}
+
+ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more)
+{
+    (void)more;
+    return send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more)
+{
+    (void)more;
+    return sendmsg(fd, message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
+{
+    char bytes[SEND_FILE_BYTES];
+    ssize_t count = pread(file, bytes, length < sizeof bytes ? length : sizeof bytes, offset);
+
+    return count > 0 ? uw_send_now(fd, bytes, (size_t)count, false) : count;
+}
+
+int uw_steer(int fd, const uint32_t *indexes, uint32_t count)
+{
+    (void)fd, (void)indexes, (void)count;
+    return -ENOSYS;
+}
+
+void uw_hold_off(int fd)
+{
+    (void)fd;
+}
+
+ssize_t uw_read_now(int fd, void *bytes, size_t length, int64_t offset)
+{
+    (void)fd, (void)bytes, (void)length, (void)offset;
+    return lacking(EOPNOTSUPP);
+}
+
+ssize_t uw_write_now(int fd, const void *bytes, size_t length, int64_t offset)
+{
+    (void)fd, (void)bytes, (void)length, (void)offset;
+    return lacking(EOPNOTSUPP);
+}
+
+int uw_open_anew(int fd, int flags)
+{
+    char path[sizeof "/dev/fd/" + 3 * sizeof fd];
+
+    (void)snprintf(path, sizeof path, "/dev/fd/%d", fd);
+    return open(path, flags | O_CLOEXEC);
+}
+
+int uw_replace(int from, int fd)
+{
+    return dup2(from, fd) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -1 : fd;
+}
+
+int uw_open_unnamed(const char *folder)
+{
+    (void)folder;
+    return -EOPNOTSUPP;
+}
+
+int uw_open_beneath_at_once(int root, const char *path, int flags)
+{
+    (void)root, (void)path, (void)flags;
+    return -ENOSYS;
+}
+
+const void *uw_memory_last(const void *bytes, int byte, size_t length)
+{
+    const unsigned char *at = bytes;
+
+    while (length-- > 0)
+        if (at[length] == (unsigned char)byte)
+            return at + length;
+    return NULL;
+}
+
+bool uw_random(void *bytes, size_t length)
+{
+    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    ssize_t count = fd < 0 ? -1 : read(fd, bytes, length);
+
+    if (fd >= 0)
+        close(fd);
+    return count == (ssize_t)length;
+}
+
+#else
+typedef int uw_system_posix_is_left_out; /* ISO C wants a declaration */
+#endif
