@@ -2,20 +2,16 @@
  * section 9.3.2) is kept until its turn, up to a limit, after which the connection is not read until the requests
  * before have been answered. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/descriptors.h"
-#include "http/date.h"
-#include "http/status.h"
+#include "http1/answers.h"
+#include "http1/writer.h"
 #include "server/connection.h"
 #include "server/refusal.h"
 
-#define REFUSAL_BYTES_MAX 512
 #define GATHERED_BYTES_MAX 16384 /* a piece of content as large needs no gathering */
-
-static const char continue_line[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
 static bool answering(const struct uw_connection *connection)
 {
@@ -38,6 +34,7 @@ static struct uw_request *new_request(struct uw_connection *connection)
     request->server = connection->server;
     request->connection = connection;
     request->user = NULL;
+    request->writer = &uw_http1_writer;
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;
     request->bytes_capacity = sizeof request->inline_bytes;
@@ -71,14 +68,8 @@ static void tell_refused(const struct uw_connection *connection, int status, siz
 
 void uw_connection_refuse(struct uw_connection *connection, int status)
 {
-    const char *reason = uw_http_reason(status);
-    size_t bytes = strlen(reason) + 5; /* with the status, a space and the end of the line */
-    char text[REFUSAL_BYTES_MAX];
-    struct uw_chunk *chunk;
-    int length = snprintf(text, sizeof text,
-                          "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
-                          "Connection: close\r\n\r\n%d %s\n",
-                          status, reason, uw_http_date_now(), bytes, status, reason);
+    size_t bytes;
+    struct uw_chunk *chunk = uw_http1_refusal(status, &bytes);
 
     UW_ASSERT_OWNER(&connection->server->loop);
     connection->server->counts.refused++;
@@ -88,7 +79,6 @@ void uw_connection_refuse(struct uw_connection *connection, int status)
     uw_connection_await_read(connection, UW_FOREVER);
     uw_request_free(connection->server, connection->request);
     connection->request = NULL;
-    chunk = uw_chunk_copy(text, (size_t)length);
     if (chunk) {
         chunk->flags = UW_CHUNK_CLOSE;
         uw_connection_enqueue(connection, chunk);
@@ -109,7 +99,7 @@ static void dispatch(struct uw_connection *connection)
 
 static void send_continue(struct uw_connection *connection)
 {
-    struct uw_chunk *chunk = uw_chunk_copy(continue_line, sizeof continue_line - 1);
+    struct uw_chunk *chunk = uw_http1_continue();
 
     if (chunk)
         uw_connection_enqueue(connection, chunk);

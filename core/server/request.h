@@ -20,6 +20,7 @@
 
 struct uw_access;
 struct uw_connection;
+struct uw_response_writer;
 struct uw_server;
 
 enum uw_event {
@@ -44,8 +45,9 @@ struct uw_handler {
 struct uw_request {
     struct uw_request *next; /* the handler's, for a queue */
     struct uw_server *server;
-    struct uw_connection *connection; /* NULL once finished */
-    void *user;                       /* the handler's */
+    struct uw_connection *connection;        /* NULL once finished */
+    void *user;                              /* the handler's */
+    const struct uw_response_writer *writer; /* of its protocol: response_writer.h */
 
     struct uw_http_head head;
     char *bytes; /* what head's slices point into */

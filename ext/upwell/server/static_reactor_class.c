@@ -146,7 +146,7 @@ static VALUE reactor_listen(VALUE self, VALUE socket)
 
 static void log_answer(void *context, const struct uw_response *response)
 {
-    uw_access_log_add(context, response->request, response->status, response->content_bytes);
+    uw_access_log_add(context, response->request, response->head.status, response->content_bytes);
 }
 
 static void log_refusal(void *context, const struct uw_access *refusal)
