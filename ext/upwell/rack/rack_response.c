@@ -28,11 +28,11 @@ static VALUE error_text(const struct uw_http_response *response, int error, VALU
 {
     const char *shown = StringValueCStr(subject);
     int length = uw_http_response_error_text(response, error, shown, NULL, 0);
-    VALUE text = rb_enc_str_new(NULL, length, rb_enc_get(subject));
+    VALUE text = rb_str_new(NULL, length + 1); /* with the NUL */
 
-    rb_str_modify_expand(text, 1); /* for the NUL */
     uw_http_response_error_text(response, error, shown, RSTRING_PTR(text), (size_t)length + 1);
-    return text;
+    rb_str_set_len(text, length);
+    return rb_enc_str_asciionly_p(subject) ? text : rb_enc_associate(text, rb_enc_get(subject));
 }
 
 NORETURN(static void refuse(const struct uw_http_response *response, int error, VALUE subject));
