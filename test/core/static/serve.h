@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -58,9 +59,11 @@ static inline void *serve(void *argument)
 static inline void serve_listen(void)
 {
     socklen_t size = sizeof server_address;
+    int on = 1;
 
     server_address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     server_listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK_EQUAL(0, setsockopt(server_listener, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on)); /* clients' have it, too */
     CHECK_EQUAL(0, bind(server_listener, (struct sockaddr *)&server_address, size));
     CHECK_EQUAL(0, listen(server_listener, 1024));
     CHECK_EQUAL(0, getsockname(server_listener, (struct sockaddr *)&server_address, &size));
