@@ -1,0 +1,504 @@
+/* A connection's states, over a transport in memory and a protocol that says nothing by itself. */
+#include "server/connection.h"
+
+#include "check.h"
+#include "http1/http1.h"
+#include "server/fake_transport.h"
+#include "server/server.h"
+
+#define LONG_NS (60 * UW_NS_PER_SECOND)
+#define STEPS_MAX 1000
+
+static const struct uw_server_settings settings = {
+    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
+    .connections_max = UW_HANDSHAKES_MAX + 10,
+    .head_timeout_ns = LONG_NS,
+    .body_timeout_ns = LONG_NS,
+    .keep_alive_timeout_ns = LONG_NS,
+    .write_timeout_ns = LONG_NS,
+};
+
+static struct uw_server server;
+static int opened, closed, discarded;
+static bool answering, keeps;
+static char said[1024];
+static struct uw_stream stream;
+
+/* The protocol notes what it is told, a letter each. */
+static void say(char letter)
+{
+    size_t length = strlen(said);
+
+    CHECK(length + 1 < sizeof said);
+    said[length] = letter;
+}
+
+static void note_opened(struct uw_connection *connection)
+{
+    stream.connection = connection;
+    opened++;
+    say('o');
+}
+
+static void note_received(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    (void)connection, (void)bytes, (void)length;
+    say('r');
+}
+
+static void note_receive_ended(struct uw_connection *connection, int32_t result)
+{
+    (void)connection;
+    say(result == 0 ? 'e' : result == -ECANCELED ? 'p' : 'x');
+}
+
+static void note_sent(struct uw_connection *connection)
+{
+    (void)connection;
+    say('s');
+}
+
+static void note_go_on(struct uw_connection *connection)
+{
+    (void)connection;
+    say('g');
+}
+
+static void note_timed_out(struct uw_connection *connection)
+{
+    say('t');
+    uw_connection_close(connection);
+}
+
+static void note_drain(struct uw_connection *connection)
+{
+    (void)connection;
+    say('d');
+}
+
+static bool is_answering(const struct uw_connection *connection)
+{
+    (void)connection;
+    return answering;
+}
+
+static void note_closed(struct uw_connection *connection)
+{
+    (void)connection;
+    closed++;
+    say('c');
+}
+
+static bool released(struct uw_connection *connection)
+{
+    (void)connection;
+    return !keeps;
+}
+
+static void note_discarded(struct uw_connection *connection)
+{
+    (void)connection;
+    discarded++;
+}
+
+static const struct uw_protocol silent = {
+    .name = "silent",
+    .opened = note_opened,
+    .received = note_received,
+    .receive_ended = note_receive_ended,
+    .sent = note_sent,
+    .go_on = note_go_on,
+    .timed_out = note_timed_out,
+    .drain = note_drain,
+    .is_answering = is_answering,
+    .closed = note_closed,
+    .released = released,
+    .discarded = note_discarded,
+};
+
+static void fails(const char *what)
+{
+    printf("the connection does not %s\n", what);
+    check_failures++;
+}
+
+static void notify(void *context, struct uw_request *request, enum uw_event event)
+{
+    (void)context, (void)request, (void)event;
+    CHECK(!"a silent protocol has no requests");
+}
+
+static void begin(void)
+{
+    opened = closed = discarded = 0;
+    answering = keeps = false;
+    memset(said, 0, sizeof said);
+    CHECK_EQUAL(0, uw_server_open(&server, &settings, "poll", (struct uw_handler){.notify = notify}));
+}
+
+static struct fake client(void)
+{
+    return (struct fake){.input_ends = FAKE_CLIENT_GOES_ON, .sends_fail_after = FAKE_NEVER, .fails = fails};
+}
+
+static struct uw_connection *connect_fake(struct fake *fake)
+{
+    struct uw_endpoint *endpoint;
+
+    fake_connect(&server.service, &silent, fake);
+    endpoint = fake->endpoint;
+    return endpoint ? uw_owner(endpoint, struct uw_connection, endpoint) : NULL;
+}
+
+static void turn(void)
+{
+    CHECK_EQUAL(0, uw_server_turn(&server, 0));
+}
+
+static void run(struct fake *fake)
+{
+    for (int i = 0; i < STEPS_MAX; i++) {
+        bool told = fake_step(fake);
+
+        turn();
+        if (!told && !fake_step(fake))
+            return;
+    }
+    CHECK(!"it comes to rest");
+}
+
+static void hand_over(struct uw_connection *connection, const char *text, unsigned flags)
+{
+    struct uw_chunk *chunk = uw_chunk_copy(text, strlen(text));
+
+    CHECK(chunk != NULL);
+    chunk->flags = flags;
+    uw_connection_enqueue(connection, &stream, chunk);
+}
+
+static void check_gone(const struct fake *fake)
+{
+    CHECK(fake->released);
+    CHECK_EQUAL(0, uw_server_connections(&server));
+    CHECK_EQUAL(0, server.service.handshakes);
+    CHECK_EQUAL(0, atomic_load(&stream.outgoing_bytes));
+    CHECK_EQUAL(0, server.service.loop.timers.count);
+    CHECK(uw_list_empty(&server.service.all) && uw_list_empty(&server.service.dirty));
+}
+
+static void end(struct fake *fake)
+{
+    uw_server_close(&server);
+    fake_free(fake);
+}
+
+TEST(a_protocol_is_asked_nothing_before_the_transport_is_ready)
+{
+    struct fake fake = client();
+    struct uw_connection *connection;
+
+    begin();
+    fake.shakes_hands = true;
+    connection = connect_fake(&fake);
+    CHECK_EQUAL(UW_CONNECTION_HANDSHAKE, connection->state);
+    CHECK_EQUAL(1, server.service.handshakes);
+    uw_connection_drain(connection);
+    turn();
+    CHECK_EQUAL(0, strlen(said));
+    fake_ready(&fake);
+    CHECK_EQUAL(UW_CONNECTION_OPEN, connection->state);
+    CHECK_EQUAL(0, server.service.handshakes);
+    CHECK(fake.receiving);
+    CHECK(strcmp(said, "o") == 0);
+    uw_connection_close(connection);
+    run(&fake);
+    CHECK(strcmp(said, "oc") == 0);
+    check_gone(&fake);
+    end(&fake);
+}
+
+TEST(who_never_was_ready_is_closed_without_a_word_to_the_protocol)
+{
+    struct fake fake = client();
+
+    begin();
+    fake.shakes_hands = true;
+    uw_connection_close(connect_fake(&fake));
+    run(&fake);
+    CHECK_EQUAL(0, strlen(said));
+    check_gone(&fake);
+    end(&fake);
+}
+
+TEST(a_handshake_has_a_deadline)
+{
+    struct fake fake = client();
+    struct uw_connection *connection;
+
+    begin();
+    fake.shakes_hands = true;
+    connection = connect_fake(&fake);
+    server.service.loop.now_ns += LONG_NS + UW_NS_PER_SECOND;
+    uw_connection_timeout(connection);
+    run(&fake);
+    CHECK_EQUAL(1, server.service.counts.timeouts);
+    CHECK_EQUAL(0, strlen(said));
+    check_gone(&fake);
+    end(&fake);
+}
+
+TEST(a_transport_that_cannot_be_opened_is_closed)
+{
+    struct fake fake = client();
+
+    begin();
+    fake.open_error = -ENOMEM;
+    (void)connect_fake(&fake);
+    run(&fake);
+    CHECK_EQUAL(0, opened);
+    check_gone(&fake);
+    end(&fake);
+}
+
+TEST(one_handshake_too_many_ends_the_oldest)
+{
+    static struct fake fakes[UW_HANDSHAKES_MAX + 1];
+
+    begin();
+    for (int i = 0; i <= UW_HANDSHAKES_MAX; i++) {
+        fakes[i] = client();
+        fakes[i].shakes_hands = true;
+        (void)connect_fake(&fakes[i]);
+    }
+    turn();
+    CHECK(fakes[0].released && !fakes[1].closed && !fakes[UW_HANDSHAKES_MAX].closed);
+    CHECK_EQUAL(UW_HANDSHAKES_MAX, server.service.handshakes);
+    uw_server_close(&server);
+}
+
+TEST(what_is_outgoing_at_the_end_is_sent_and_the_client_has_time_to_read_it)
+{
+    struct fake fake = client();
+    struct uw_connection *connection;
+
+    begin();
+    fake.send_most = 4;
+    fake.input = "ignored";
+    fake.input_length = 7;
+    connection = connect_fake(&fake);
+    hand_over(connection, "the last answer", UW_CHUNK_CLOSE);
+    uw_connection_flush_and_end(connection);
+    CHECK_EQUAL(UW_CONNECTION_FLUSHING, connection->state);
+    run(&fake);
+    CHECK_EQUAL(UW_CONNECTION_LINGERING, connection->state);
+    CHECK_EQUAL(15, fake.output_length);
+    CHECK(fake.shut && !fake.closed);
+    CHECK(strcmp(said, "o") == 0); /* what came then is dropped */
+    fake.input_ends = 0;
+    run(&fake);
+    check_gone(&fake);
+    end(&fake);
+}
+
+TEST(nobody_lingers_for_ever)
+{
+    struct fake fake = client();
+    struct uw_connection *connection;
+
+    begin();
+    connection = connect_fake(&fake);
+    hand_over(connection, "bye", UW_CHUNK_CLOSE);
+    uw_connection_flush_and_end(connection);
+    run(&fake);
+    CHECK_EQUAL(UW_CONNECTION_LINGERING, connection->state);
+    server.service.loop.now_ns += UW_LINGER_NS + UW_NS_PER_SECOND;
+    uw_connection_timeout(connection);
+    run(&fake);
+    check_gone(&fake);
+    end(&fake);
+}
+
+/* Nor is there anything to wait for. */
+TEST(who_has_said_all_does_not_linger_nor_one_whose_end_cannot_be_told)
+{
+    for (int told = 0; told < 2; told++) {
+        struct fake fake = client();
+        struct uw_connection *connection;
+
+        begin();
+        fake.shut_error = told ? -ENOTCONN : 0;
+        fake.input_ends = told ? FAKE_CLIENT_GOES_ON : 0;
+        connection = connect_fake(&fake);
+        run(&fake);
+        hand_over(connection, "bye", UW_CHUNK_CLOSE);
+        uw_connection_flush_and_end(connection);
+        run(&fake);
+        CHECK_EQUAL(3, fake.output_length);
+        check_gone(&fake);
+        end(&fake);
+    }
+}
+
+/* Its chunks stay as long as the transport reads them. */
+TEST(a_connection_closed_in_the_midst_of_a_send_waits_until_the_transport_has_settled)
+{
+    for (int at_once = 0; at_once < 2; at_once++) {
+        struct fake fake = client();
+        struct uw_connection *connection;
+
+        begin();
+        fake.holds_sends = true;
+        fake.settles_at_once = at_once;
+        connection = connect_fake(&fake);
+        hand_over(connection, "an answer", 0);
+        turn();
+        CHECK(fake.endpoint->sending);
+        uw_connection_close(connection);
+        uw_connection_close(connection); /* once is enough */
+        CHECK_EQUAL(1, closed);
+        turn();
+        CHECK_EQUAL(at_once, fake.released);
+        CHECK_EQUAL(at_once ? 0 : 9, atomic_load(&stream.outgoing_bytes));
+        run(&fake);
+        CHECK(strcmp(said, "oc") == 0);
+        check_gone(&fake);
+        end(&fake);
+    }
+}
+
+TEST(a_connection_whose_request_is_held_is_freed_only_afterwards)
+{
+    struct fake fake = client();
+    struct uw_connection *connection;
+
+    begin();
+    connection = connect_fake(&fake);
+    keeps = true;
+    uw_connection_close(connection);
+    run(&fake);
+    CHECK_EQUAL(-1, connection->endpoint.fd); /* the client is gone all the same */
+    CHECK_EQUAL(1, uw_server_connections(&server));
+    CHECK(!fake.released);
+    keeps = false;
+    uw_connection_reap(connection);
+    turn();
+    check_gone(&fake);
+    end(&fake);
+}
+
+TEST(receiving_pauses_and_goes_on_once)
+{
+    struct fake fake = client();
+    struct uw_connection *connection;
+
+    begin();
+    fake.input = "abc";
+    fake.input_length = 3;
+    fake.piece = 1;
+    connection = connect_fake(&fake);
+    CHECK(fake_step(&fake));
+    uw_connection_pause(connection);
+    uw_connection_resume(connection); /* too early: the transport has not stopped */
+    CHECK(fake_step(&fake));
+    CHECK(!fake.receiving);
+    CHECK(strcmp(said, "orp") == 0);
+    uw_connection_resume(connection);
+    uw_connection_resume(connection);
+    CHECK(fake.receiving);
+    run(&fake);
+    CHECK(strcmp(said, "orprr") == 0);
+    uw_connection_close(connection);
+    uw_connection_resume(connection);
+    run(&fake);
+    check_gone(&fake);
+    end(&fake);
+}
+
+TEST(going_on_later_is_once_at_the_end_of_the_turn)
+{
+    struct fake fake = client();
+    struct uw_connection *connection;
+
+    begin();
+    connection = connect_fake(&fake);
+    uw_connection_go_on_later(connection);
+    uw_connection_go_on_later(connection);
+    CHECK(strcmp(said, "o") == 0);
+    turn();
+    turn();
+    CHECK(strcmp(said, "og") == 0);
+    uw_connection_go_on_later(connection);
+    uw_connection_close(connection);
+    run(&fake);
+    CHECK(strcmp(said, "ogc") == 0);
+    check_gone(&fake);
+    end(&fake);
+}
+
+TEST(a_client_that_takes_nothing_is_let_go_at_the_deadline)
+{
+    struct fake fake = client();
+    struct uw_connection *connection;
+
+    begin();
+    fake.holds_sends = true;
+    connection = connect_fake(&fake);
+    hand_over(connection, "an answer", 0);
+    turn();
+    server.service.loop.now_ns = connection->write_deadline_ns;
+    uw_connection_timeout(connection);
+    CHECK_EQUAL(1, server.service.counts.timeouts);
+    run(&fake);
+    check_gone(&fake);
+    end(&fake);
+}
+
+TEST(a_late_loop_excuses_its_client_once)
+{
+    struct fake fake = client();
+    struct uw_connection *connection;
+
+    begin();
+    fake.holds_sends = true;
+    connection = connect_fake(&fake);
+    hand_over(connection, "an answer", 0);
+    turn();
+    for (int late = 0; late < 2; late++) {
+        CHECK_EQUAL(UW_CONNECTION_OPEN, connection->state);
+        server.service.loop.now_ns = connection->write_deadline_ns + UW_AWAY_NS;
+        uw_connection_timeout(connection);
+    }
+    CHECK_EQUAL(1, server.service.counts.timeouts);
+    run(&fake);
+    check_gone(&fake);
+    end(&fake);
+}
+
+TEST(a_server_that_closes_discards_in_every_state)
+{
+    for (int state = UW_CONNECTION_HANDSHAKE; state <= UW_CONNECTION_CLOSED; state++) {
+        struct fake fake = client();
+        struct uw_connection *connection;
+
+        begin();
+        fake.shakes_hands = state == UW_CONNECTION_HANDSHAKE;
+        fake.holds_sends = state == UW_CONNECTION_FLUSHING;
+        connection = connect_fake(&fake);
+        if (state == UW_CONNECTION_FLUSHING || state == UW_CONNECTION_LINGERING) {
+            hand_over(connection, "bye", UW_CHUNK_CLOSE);
+            uw_connection_flush_and_end(connection);
+            turn();
+            (void)fake_step(&fake);
+        } else if (state == UW_CONNECTION_CLOSED) {
+            uw_connection_close(connection);
+        }
+        CHECK_EQUAL(state, connection->state);
+        uw_server_close(&server);
+        CHECK(fake.released);
+        CHECK_EQUAL(1, discarded);
+        CHECK_EQUAL(0, atomic_load(&stream.outgoing_bytes));
+        fake_free(&fake);
+    }
+}
+
+TEST_MAIN
