@@ -1,101 +1,154 @@
-/* How much of a response has not been sent yet: of a file, too, that is on its way. */
-#include <sys/mman.h>
-#include <unistd.h>
+/* The queue of chunks that wait to be sent. */
+#include "server/outgoing.h"
 
 #include "check.h"
-#include "loopback.h"
-#include "server/server.h"
+#include "server/stream.h"
 
-#define TURNS_MAX 2000
-#define TURN_NS (UW_NS_PER_SECOND / 1000)
-#define LONG_NS (60 * UW_NS_PER_SECOND)
-#define FILE_BYTES (16 * 1024 * 1024) /* more than the kernel keeps */
-#define TAKEN_BYTES (FILE_BYTES / 2)
+#define LENT_BYTES 20
 
-static const struct uw_server_settings settings = {
-    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
-    .connections_max = 10,
-    .head_timeout_ns = LONG_NS,
-    .body_timeout_ns = LONG_NS,
-    .keep_alive_timeout_ns = LONG_NS,
-    .write_timeout_ns = LONG_NS,
-};
-static const char request_text[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+static struct uw_stream one, other;
+static int given_back;
+static const char lent[LENT_BYTES];
 
-static struct uw_server server;
-static struct uw_request *request;
-
-static void notify(void *context, struct uw_request *brought, enum uw_event event)
+static void give_back(struct uw_chunk *chunk)
 {
-    (void)context, (void)event;
-    request = brought;
+    CHECK(chunk->lender == &given_back);
+    given_back++;
 }
 
-static void send_file(void)
+static struct uw_chunk *chunk_of(struct uw_stream *stream, size_t length, int64_t lent_bytes, unsigned flags)
 {
-    struct uw_chunk *chunk = uw_chunk_new(0);
-    int fd = memfd_create("file", MFD_CLOEXEC);
+    struct uw_chunk *chunk = uw_chunk_new(length);
 
     CHECK(chunk != NULL);
-    CHECK_EQUAL(0, ftruncate(fd, FILE_BYTES));
-    uw_chunk_add_file(chunk, fd, 0, FILE_BYTES);
-    uw_request_send(request, chunk);
+    memset(chunk->bytes, 'a', length);
+    chunk->length = length;
+    chunk->stream = stream;
+    chunk->flags = flags;
+    if (lent_bytes) {
+        chunk->memory = lent;
+        chunk->rest_left = lent_bytes;
+        chunk->lender = &given_back;
+        chunk->release = give_back;
+    }
+    atomic_fetch_add(&stream->outgoing_bytes, uw_chunk_left(chunk));
+    return chunk;
 }
 
-/* At most `most` bytes, in a turn. */
-static size_t take(int client, size_t most)
+static int count_of(const struct uw_outgoing *outgoing)
 {
-    static char bytes[64 * 1024];
-    ssize_t count = recv(client, bytes, most < sizeof bytes ? most : sizeof bytes, MSG_DONTWAIT);
+    int count = 0;
 
-    CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
-    return count > 0 ? (size_t)count : 0;
+    for (const struct uw_chunk *chunk = outgoing->first; chunk; chunk = chunk->next)
+        count++;
+    return count;
 }
 
-static size_t take_up_to(int client, size_t taken, size_t most)
+static void begin(struct uw_outgoing *outgoing)
 {
-    for (int i = 0; i < TURNS_MAX && taken < most; i++)
-        taken += take(client, most - taken);
-    return taken;
+    *outgoing = (struct uw_outgoing){0};
+    atomic_store(&one.outgoing_bytes, 0);
+    atomic_store(&other.outgoing_bytes, 0);
+    given_back = 0;
 }
 
-static void finish(void)
+TEST(small_answers_to_one_stream_leave_in_one_piece)
 {
-    struct uw_chunk *chunk = uw_chunk_new(0);
+    struct uw_outgoing outgoing;
 
-    CHECK(chunk != NULL);
-    chunk->flags = UW_CHUNK_FINISH;
-    uw_request_send(request, chunk);
+    begin(&outgoing);
+    uw_outgoing_append(&outgoing, chunk_of(&one, 10, 0, 0), false);
+    uw_outgoing_append(&outgoing, chunk_of(&one, 20, 0, 0), false);
+    CHECK_EQUAL(1, count_of(&outgoing));
+    CHECK_EQUAL(30, outgoing.first->length);
+    CHECK_EQUAL(30, atomic_load(&one.outgoing_bytes));
+    uw_outgoing_append(&outgoing, chunk_of(&one, 5, 0, UW_CHUNK_CLOSE), false);
+    CHECK_EQUAL(1, count_of(&outgoing));
+    CHECK(outgoing.first->flags & UW_CHUNK_CLOSE);
+    uw_outgoing_drop(&outgoing);
+    CHECK_EQUAL(0, atomic_load(&one.outgoing_bytes));
 }
 
-static void client_takes_half(const char *backend)
+TEST(what_must_stay_apart_does)
 {
-    int listener = listen_on_loopback(), client;
-    size_t taken;
+    struct uw_outgoing outgoing;
 
-    request = NULL;
-    CHECK_EQUAL(0, uw_server_open(&server, &settings, backend, (struct uw_handler){.notify = notify}));
-    CHECK_EQUAL(0, uw_server_listen(&server, listener));
-    client = connect_to(listener);
-    CHECK_EQUAL(sizeof request_text - 1, send(client, request_text, sizeof request_text - 1, 0));
-    for (int i = 0; i < TURNS_MAX && !request; i++)
-        CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
-    send_file();
-    CHECK_EQUAL(FILE_BYTES, uw_request_outgoing(request));
-    taken = take_up_to(client, 0, TAKEN_BYTES);
-    CHECK_EQUAL(TAKEN_BYTES, taken);
-    CHECK(uw_request_outgoing(request) > 0 && uw_request_outgoing(request) <= FILE_BYTES - taken);
-    CHECK_EQUAL(FILE_BYTES, take_up_to(client, taken, FILE_BYTES));
-    CHECK_EQUAL(0, uw_request_outgoing(request));
-    finish();
-    uw_server_close(&server);
-    close(client);
-    close(listener);
+    begin(&outgoing);
+    uw_outgoing_append(&outgoing, chunk_of(&one, 10, 0, 0), false);
+    uw_outgoing_append(&outgoing, chunk_of(&one, 10, 0, 0), true); /* the transport reads the first */
+    CHECK_EQUAL(2, count_of(&outgoing));
+    uw_outgoing_append(&outgoing, chunk_of(&one, 10, 0, 0), true); /* but not the second */
+    CHECK_EQUAL(2, count_of(&outgoing));
+    uw_outgoing_append(&outgoing, chunk_of(&other, 10, 0, 0), true);
+    CHECK_EQUAL(3, count_of(&outgoing));
+    uw_outgoing_append(&outgoing, chunk_of(&other, 10, LENT_BYTES, 0), true);
+    CHECK_EQUAL(4, count_of(&outgoing));
+    uw_outgoing_append(&outgoing, chunk_of(&other, 10, 0, 0), true); /* behind what is lent */
+    CHECK_EQUAL(5, count_of(&outgoing));
+    uw_outgoing_append(&outgoing, chunk_of(&other, outgoing.last->capacity, 0, 0), true); /* no room */
+    CHECK_EQUAL(6, count_of(&outgoing));
+    uw_outgoing_drop(&outgoing);
+    CHECK_EQUAL(1, given_back);
+    CHECK_EQUAL(0, atomic_load(&one.outgoing_bytes) + atomic_load(&other.outgoing_bytes));
+    CHECK(!outgoing.first && !outgoing.last);
 }
 
-TEST(what_is_sent_of_a_file_is_no_longer_outgoing)
+/* Of 10 bytes, 7 with 20 that are lent, 4 of another stream, and 6 that close: so many at once. */
+static void take_in_steps_of(size_t step)
 {
-    on_each_backend(client_takes_half);
+    static const size_t ends[] = {10, 37, 41};
+    struct uw_outgoing outgoing;
+    size_t taken = 0, total = 47;
+
+    begin(&outgoing);
+    uw_outgoing_append(&outgoing, chunk_of(&one, 10, 0, 0), true);
+    uw_outgoing_append(&outgoing, chunk_of(&one, 7, LENT_BYTES, 0), true);
+    uw_outgoing_append(&outgoing, chunk_of(&other, 4, 0, 0), true);
+    uw_outgoing_append(&outgoing, chunk_of(&one, 6, 0, UW_CHUNK_CLOSE), true);
+    while (taken < total) {
+        size_t count = step < total - taken ? step : total - taken;
+        int whole = 0;
+
+        uw_outgoing_take(&outgoing, count);
+        taken += count;
+        while (whole < 3 && ends[whole] <= taken)
+            whole++;
+        CHECK_EQUAL(4 - whole, count_of(&outgoing));
+        CHECK_EQUAL(total - taken, atomic_load(&one.outgoing_bytes) + atomic_load(&other.outgoing_bytes));
+        CHECK_EQUAL(taken >= 37, given_back);
+    }
+    CHECK_EQUAL(0, uw_chunk_left(outgoing.first)); /* the last before the connection closes stays */
+    uw_outgoing_drop(&outgoing);
+    CHECK_EQUAL(0, atomic_load(&one.outgoing_bytes));
+}
+
+TEST(any_number_of_bytes_may_have_been_sent)
+{
+    for (size_t step = 1; step <= 47; step++)
+        take_in_steps_of(step);
+}
+
+TEST(a_chunk_of_lent_memory_goes_on_where_it_was)
+{
+    struct uw_outgoing outgoing;
+
+    begin(&outgoing);
+    uw_outgoing_append(&outgoing, chunk_of(&one, 7, LENT_BYTES, 0), false);
+    uw_outgoing_take(&outgoing, 9);
+    CHECK_EQUAL(7, outgoing.first->sent);
+    CHECK_EQUAL(2, outgoing.first->rest_offset);
+    CHECK_EQUAL(LENT_BYTES - 2, outgoing.first->rest_left);
+    uw_outgoing_take(&outgoing, LENT_BYTES - 2);
+    CHECK(!outgoing.first && !outgoing.last);
+    CHECK_EQUAL(1, given_back);
+}
+
+TEST(what_is_refused_counts_no_more)
+{
+    begin(&(struct uw_outgoing){0});
+    uw_outgoing_refuse(chunk_of(&one, 7, LENT_BYTES, 0));
+    CHECK_EQUAL(0, atomic_load(&one.outgoing_bytes));
+    CHECK_EQUAL(1, given_back);
 }
 
 TEST_MAIN
