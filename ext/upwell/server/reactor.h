@@ -82,7 +82,7 @@ struct rb_uw_reactor {
     pthread_cond_t changed; /* a worker's wish was fulfilled, or the loop's thread has started or ended */
     bool started;
     atomic_bool ended;
-    int ended_fd; /* an eventfd, readable once the loop's thread has ended */
+    struct uw_wakeup end; /* told once the loop's thread has ended */
     int status;
     atomic_int busy; /* requests being served by a worker, or on a fiber */
 };

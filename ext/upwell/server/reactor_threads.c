@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <ruby/io.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "server/reactor.h"
@@ -50,7 +49,7 @@ static void *loop_thread(void *argument)
     }
     rb_uw_reactor_end(reactor);
     uw_queue_close(&reactor->queue);
-    (void)eventfd_write(reactor->ended_fd, 1); /* the counter cannot overflow by one */
+    uw_wakeup_tell(&reactor->end);
     return NULL;
 }
 
@@ -60,10 +59,11 @@ static int start_thread(struct rb_uw_reactor *reactor, struct start *start)
     sigset_t all, before;
     int error;
 
-    reactor->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (reactor->ended_fd < 0)
-        return -errno;
-    rb_update_max_fd(reactor->ended_fd);
+    error = uw_wakeup_open(&reactor->end);
+    if (error)
+        return error;
+    rb_update_max_fd(reactor->end.fd);
+    rb_update_max_fd(reactor->end.tell_fd);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&reactor->thread, NULL, loop_thread, start);
@@ -84,7 +84,7 @@ static VALUE await_end(VALUE self)
 {
     struct timeval patience = {.tv_sec = COPY_SECONDS_MAX};
 
-    (void)rb_wait_for_single_fd(rb_uw_reactor(self)->ended_fd, RB_WAITFD_IN, &patience);
+    (void)rb_wait_for_single_fd(rb_uw_reactor(self)->end.fd, RB_WAITFD_IN, &patience);
     return Qnil;
 }
 
@@ -106,7 +106,7 @@ static void join_thread(struct rb_uw_reactor *reactor)
 {
     rb_uw_control_stop(&reactor->control, &reactor->server);
     pthread_join(reactor->thread, NULL);
-    close(reactor->ended_fd);
+    uw_wakeup_close(&reactor->end);
 }
 
 struct work {

@@ -3,6 +3,7 @@
 #include "base/control.h"
 #include "base/forks.h"
 #include "log/access_log.h"
+#include "server/access.h"
 #include "server/static_settings.h"
 #include "static/response.h"
 #include "static/static.h"
@@ -146,12 +147,14 @@ static VALUE reactor_listen(VALUE self, VALUE socket)
 
 static void log_answer(void *context, const struct uw_response *response)
 {
-    uw_access_log_add(context, response->request, response->head.status, response->content_bytes);
+    struct uw_access access = uw_access(response->request, response->head.status, response->content_bytes);
+
+    uw_access_log_add(context, &access);
 }
 
 static void log_refusal(void *context, const struct uw_access *refusal)
 {
-    uw_access_log_add_refusal(context, refusal);
+    uw_access_log_add(context, refusal);
 }
 
 static int descriptor(VALUE io)
