@@ -85,9 +85,8 @@ static VALUE answer(VALUE argument)
 static VALUE report(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
-    VALUE log = rb_const_get(rb_mUpwell, rb_intern("ErrorLog"));
 
-    return rb_funcall(log, id_report, 2, exchange->error, exchange->env);
+    return rb_funcall(rb_uw_error_log(), id_report, 2, exchange->error, exchange->env);
 }
 
 /* Calls `function`. Returns the error that it raises, or nil; what is to end the thread or the process passes. */

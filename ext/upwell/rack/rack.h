@@ -1,8 +1,8 @@
 /* What the files of this wing share: one request and its response, from env to end. They know who serves it by host.h
  * alone.
  *
- * One ring is left: rack_body.c sends bodies, of which stream_class.c is what a body may write to and what it writes goes
- * through rack_body.c again; and a head, which rack_response.c makes, tells the length of a body. */
+ * One ring is left: rack_body.c sends bodies, of which stream_class.c is what a body may write to and what it writes
+ * goes through rack_body.c again; and a head, which rack_response.c makes, tells the length of a body. */
 #ifndef RB_UPWELL_RACK_H
 #define RB_UPWELL_RACK_H
 
@@ -204,6 +204,9 @@ NORETURN(void rb_uw_refuse_hijack(void));
 void rb_uw_detached_close(const struct rb_uw_host *host, VALUE io);
 
 /* striking.c */
+
+/* Upwell::ErrorLog, which is loaded by the first call: not when there may be no descriptor left for it. */
+VALUE rb_uw_error_log(void);
 
 /* Calls `function`. Returns the state of what is to end the thread or the process, or 0: what else it raises is logged.
  */
