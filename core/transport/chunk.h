@@ -11,6 +11,7 @@
 #include "io/loop.h"
 
 struct uw_request;
+struct uw_stream;
 
 /* What handing over a chunk means for its request. */
 enum uw_chunk_flag {
@@ -23,8 +24,9 @@ enum uw_chunk_flag {
 struct uw_chunk {
     struct uw_message message; /* for uw_request_post */
     struct uw_chunk *next;
-    struct uw_request *request;
-    size_t length, sent; /* of `bytes` */
+    struct uw_request *request; /* which posts it */
+    struct uw_stream *stream;   /* to which it counts once it is handed over */
+    size_t length, sent;        /* of `bytes` */
     size_t capacity;
     unsigned flags;
     int file;           /* `rest_left` bytes of this descriptor, from `rest_offset`, follow `bytes`; or -1 */
@@ -40,6 +42,12 @@ struct uw_chunk {
     1024 /* allocated at least, header included: small answers to pipelined requests share one chunk */
 #define UW_CHUNK_SLAB_BYTES 2048 /* of a chunk from a slab, header included */
 
+/* What of it has not been sent. */
+static inline size_t uw_chunk_left(const struct uw_chunk *chunk)
+{
+    return chunk->length - chunk->sent + (size_t)chunk->rest_left;
+}
+
 /* A chunk with room for `capacity` bytes, or NULL when memory is exhausted. */
 struct uw_chunk *uw_chunk_new(size_t capacity);
 
@@ -51,6 +59,13 @@ struct uw_chunk *uw_chunk_copy(const char *bytes, size_t length);
 struct uw_chunk *uw_chunk_take(struct uw_slab *slab);
 
 #define UW_CHUNK_SLAB_CAPACITY (UW_CHUNK_SLAB_BYTES - sizeof(struct uw_chunk))
+
+/* Gives `*chunk`, or none yet, room for `length` more bytes; it may be another one then. Not of one that has borrowed.
+ * Returns 0 or -ENOMEM, which leaves the chunk alone. */
+int uw_chunk_reserve(struct uw_chunk **chunk, size_t length);
+
+/* Likewise, and puts `bytes` there. */
+int uw_chunk_append(struct uw_chunk **chunk, const char *bytes, size_t length);
 
 /* Has `length` bytes of the file `fd`, from `offset`, follow the chunk's bytes; the chunk closes `fd`. */
 void uw_chunk_add_file(struct uw_chunk *chunk, int fd, int64_t offset, int64_t length);

@@ -97,7 +97,7 @@ void rb_uw_host_flush_if_late(struct rb_uw_host *host)
 static void turn_and_flush(struct rb_uw_host *host)
 {
     (void)uw_server_turn(host->server, 0);
-    uw_loop_flush(&host->server->loop);
+    uw_loop_flush(&host->server->service.loop);
     host->busy_since_ns = host->flushed_ns = uw_clock_ns();
 }
 
@@ -109,7 +109,7 @@ static bool turns_here(const struct rb_uw_host *host)
 
 bool rb_uw_host_give_up(struct rb_uw_host *host)
 {
-    return turns_here(host) && uw_server_give_up(host->server);
+    return turns_here(host) && uw_service_give_up(&host->server->service);
 }
 
 void rb_uw_host_flush(struct rb_uw_host *host)

@@ -13,6 +13,7 @@
 #include "base/module.h"
 #include "base/unwinding.h"
 #include "rack/host.h"
+#include "http/response_head.h"
 #include "server/server.h"
 
 /* One request and its response in the making; lives on the stack of whoever serves it. */
@@ -36,15 +37,7 @@ struct rb_uw_exchange {
     int64_t waited_ns;        /* inline: for the client */
     bool behind;              /* inline: the client is; what comes now is held */
     bool broken;              /* inline: it could not be */
-    uint64_t body_length, body_written;
-    enum rb_uw_framing {
-        RB_UW_NO_BODY,
-        RB_UW_SIZED, /* body_length bytes */
-        RB_UW_CHUNKED,
-        RB_UW_TO_CLOSE,  /* ended by closing: HTTP/1.0 */
-        RB_UW_UNTOUCHED, /* framed by the application */
-    } framing;
-    bool keep_alive;
+    struct uw_http_response response;
     bool answered; /* the application has answered, or failed: it is too late for a hijack */
     bool head_sent;
     bool hijacked;
@@ -88,16 +81,15 @@ void rb_uw_env_end(const struct rb_uw_exchange *exchange);
 /* rack_response.c */
 void rb_uw_init_response(void);
 
-/* Makes exchange->chunk the status line and headers, and chooses the framing. Raises ArgumentError for what must
- * not be sent. */
+/* Makes exchange->chunk the head of the response. Raises ArgumentError for what must not be sent. */
 void rb_uw_response_head(struct rb_uw_exchange *exchange);
 
 /* The head of a response 103: a chunk of its own, which belongs to the caller. Raises the same. */
-struct uw_chunk *rb_uw_response_early_hints(bool newline_values, VALUE headers);
+struct uw_chunk *rb_uw_response_early_hints(const struct uw_response_writer *writer, bool newline_values,
+                                            VALUE headers);
 
-/* Gives a chunk, or none yet, room for `length` more bytes. */
-void rb_uw_reserve(struct uw_chunk **chunk, size_t length);
-void rb_uw_append(struct uw_chunk **chunk, const char *bytes, size_t length);
+/* Raises what `error`, of response_head.h, stands for, unless it is 0. */
+void rb_uw_check_response(const struct uw_http_response *response, int error);
 
 /* rack_body.c */
 void rb_uw_init_body(void);

@@ -123,7 +123,7 @@ static VALUE reactor_initialize(VALUE self, VALUE root, VALUE settings)
 
 static void log_answer(void *context, const struct uw_response *response)
 {
-    uw_access_log_add(context, response->request, response->status, response->content_bytes);
+    uw_access_log_add(context, response->request, response->head.status, response->content_bytes);
 }
 
 static void log_refusal(void *context, const struct uw_access *refusal)
@@ -197,7 +197,7 @@ static void interrupt(void *argument)
     struct static_reactor *reactor = argument;
 
     atomic_store(&reactor->interrupted, true);
-    uw_loop_wake(&reactor->base.server.loop);
+    uw_loop_wake(&reactor->base.server.service.loop);
 }
 
 static VALUE open_and_serve(VALUE self)
