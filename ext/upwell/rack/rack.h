@@ -12,8 +12,8 @@
 
 #include "base/module.h"
 #include "base/unwinding.h"
-#include "rack/host.h"
 #include "http/response_head.h"
+#include "rack/host.h"
 #include "server/server.h"
 
 /* One request and its response in the making; lives on the stack of whoever serves it. */
