@@ -8,6 +8,7 @@
 #include "io/backend.h"
 #include "loop/watches.h"
 #include "scheduler/scheduler.h"
+#include "server/tls_context_class.h"
 
 VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
 
@@ -82,6 +83,7 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_body();
     rb_uw_init_exchange();
     rb_uw_init_detach();
+    rb_uw_init_tls_context();
     rb_uw_init_reactor();
     rb_uw_init_reactor_fibers();
     rb_uw_init_service();

@@ -52,7 +52,7 @@ module Upwell
       @owner = listeners.nil?
       @listeners = listeners || Listeners.new(configuration).open
       @urls = @listeners.map(&:url)
-      @listeners.each { |listener| @reactor.listen(listener.socket) }
+      @listeners.each { |listener| @reactor.listen(listener.socket, listener.context) }
     end
 
     # Serves until {#drain} or {#stop}.
@@ -72,6 +72,11 @@ module Upwell
     def drain(seconds = @configuration.drain_timeout, refuses: @owner)
       @deadline = Clock.now + seconds
       @reactor.drain(seconds, refuses)
+    end
+
+    # Has clients that come from now on find the certificates that the listeners have now.
+    def renew
+      listeners.each { |listener| @reactor.renew(listener.socket, listener.context) if listener.context }
     end
 
     # Ends at once. May be called in a trap handler.

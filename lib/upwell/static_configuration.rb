@@ -13,8 +13,9 @@ module Upwell
     STANDARD_OUTPUT = "-"
     BODY_BYTES_MAX = 65_536 # of requests that should have none
 
-    SHARED = %i[port bind workers backend log_file pid_file connections_max head_bytes_max headers_max target_bytes_max head_timeout body_timeout
-                keep_alive_timeout write_timeout boot_timeout worker_timeout drain_timeout].freeze
+    SHARED = %i[port bind secure cert_file key_file ca_file client_certificate self_signed workers backend log_file pid_file connections_max
+                head_bytes_max headers_max target_bytes_max head_timeout body_timeout keep_alive_timeout write_timeout boot_timeout
+                worker_timeout drain_timeout].freeze
     private_constant :SHARED
 
     SETTINGS = [

@@ -47,9 +47,10 @@ module Upwell
       @owner = listeners.nil?
       listeners ||= Server::Listeners.open_for(configuration)
       @urls = listeners.map(&:url).uniq
+      @listeners = listeners
       settings = configuration.reactor_settings.merge(access_log: site.access_log)
-      @reactors = listeners.each_slice(listeners.size / configuration.loops).map do |own|
-        own.each_with_object(StaticReactor.new(site.root, settings)) { |listener, reactor| reactor.listen(listener.socket) }
+      @reactors = listeners_of_loops.map do |own|
+        own.each_with_object(StaticReactor.new(site.root, settings)) { |listener, reactor| reactor.listen(listener.socket, listener.context) }
       end
     end
 
@@ -72,6 +73,13 @@ module Upwell
     # @param refuses [Boolean] see {Server#drain}
     def drain(seconds = @configuration.drain_timeout, refuses: @owner)
       @reactors.each { |reactor| reactor.drain(seconds, refuses) }
+    end
+
+    # See {Server#renew}.
+    def renew
+      @reactors.zip(listeners_of_loops) do |reactor, own|
+        own.each { |listener| reactor.renew(listener.socket, listener.context) if listener.context }
+      end
     end
 
     # Ends at once. May be called in a trap handler.
@@ -100,6 +108,10 @@ module Upwell
     end
 
     private
+
+    def listeners_of_loops
+      @listeners.each_slice(@listeners.size / @configuration.loops).to_a
+    end
 
     def run_reactor(reactor)
       Thread.current.report_on_exception = false

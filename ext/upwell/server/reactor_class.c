@@ -11,7 +11,6 @@
 
 #define PUSH_NS (20 * UW_NS_PER_MS) /* for a client that takes whatever is sent: others want the loop, too */
 
-static ID id_fileno;
 static VALUE cReactor;
 
 /* Nobody else may refer to a fiber that waits for nothing of ours, and its stack holds an exchange. A copy serves none:
@@ -190,17 +189,34 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
 /*
  * Serves what connects to a listening socket, once #run is called. The socket is not closed.
  *
- * @param socket [TCPServer, UNIXServer, Socket]
+ * @overload listen(socket, context = nil)
+ *   @param socket [TCPServer, UNIXServer, Socket]
+ *   @param context [TLSContext, nil] what clients are served with; nil: without TLS
  * @return [self]
  * @raise [ArgumentError] when there are too many
  */
-static VALUE reactor_listen(VALUE self, VALUE socket)
+static VALUE reactor_listen(int argc, VALUE *argv, VALUE self)
+{
+    VALUE socket, context;
+
+    rb_scan_args(argc, argv, "11", &socket, &context);
+    rb_uw_listening_add(rb_uw_reactor(self)->sockets, socket, context);
+    return self;
+}
+
+/*
+ * Has clients that connect from now on served with another context; those that are connected keep theirs.
+ *
+ * @param socket [TCPServer, Socket] on which the reactor listens
+ * @param context [TLSContext]
+ * @return [self]
+ * @raise [ArgumentError] for another socket
+ */
+static VALUE reactor_renew(VALUE self, VALUE socket, VALUE context)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    if (RARRAY_LEN(reactor->sockets) >= UW_LISTENERS_MAX)
-        rb_raise(rb_eArgError, "a reactor listens on at most %d sockets", UW_LISTENERS_MAX);
-    rb_ary_push(reactor->sockets, socket);
+    rb_uw_listening_renew(reactor->sockets, socket, context, rb_uw_control_server(&reactor->control, &reactor->server));
     return self;
 }
 
@@ -307,7 +323,8 @@ void rb_uw_reactor_end(struct rb_uw_reactor *reactor)
 
 /* Opening, turning, closing: on the thread of the loop, without the interpreter's lock. */
 
-int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count)
+int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const struct rb_uw_listening *listening,
+                       long count)
 {
     int error = uw_server_open(&reactor->server, &reactor->settings, backend, rb_uw_reactor_handler(reactor));
 
@@ -316,9 +333,7 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
     uw_refusal_log_init(&reactor->refusals, &reactor->server.loop, STDERR_FILENO);
     rb_uw_control_open(&reactor->control);
     reactor->thread = pthread_self();
-    for (long i = 0; i < count && !error; i++)
-        error = uw_server_listen(&reactor->server, fds[i]);
-    return error;
+    return rb_uw_listening_open(&reactor->server, listening, count);
 }
 
 /* Whether a fiber that has answered, and so has no connection any more, is still to be waited for. */
@@ -410,13 +425,17 @@ static VALUE close_guarded(VALUE self)
 
 static void start(struct rb_uw_reactor *reactor)
 {
-    int fds[UW_LISTENERS_MAX], error;
-    long count = RARRAY_LEN(reactor->sockets);
+    struct rb_uw_listening listening[UW_LISTENERS_MAX];
+    const char *backend = StringValueCStr(reactor->backend);
+    long count;
+    int error;
 
     rb_uw_reactor_open_files(reactor);
-    for (long i = 0; i < count; i++)
-        fds[i] = NUM2INT(rb_funcall(RARRAY_AREF(reactor->sockets, i), id_fileno, 0));
-    error = reactor->mode->open(reactor, StringValueCStr(reactor->backend), fds, count);
+    count = rb_uw_listening_hold(reactor->sockets, listening);
+    error = reactor->mode->open(reactor, backend, listening, count);
+    if (!error)
+        rb_uw_listening_catch_up(reactor->sockets, listening, &reactor->server);
+    rb_uw_listening_release(listening, count);
     if (!error)
         return;
     if (reactor->control.open)
@@ -629,14 +648,13 @@ static VALUE reactor_stats(VALUE self)
 
 void rb_uw_init_reactor(void)
 {
-    id_fileno = rb_intern("fileno");
-
     /* Document-class: Upwell::Reactor
      * A server of the core with a Rack application, on one loop. */
     cReactor = rb_define_class_under(rb_mUpwell, "Reactor", rb_cObject);
     rb_define_alloc_func(cReactor, reactor_allocate);
     rb_define_method(cReactor, "initialize", reactor_initialize, 2);
-    rb_define_method(cReactor, "listen", reactor_listen, 1);
+    rb_define_method(cReactor, "listen", reactor_listen, -1);
+    rb_define_method(cReactor, "renew", reactor_renew, 2);
     rb_define_method(cReactor, "run", reactor_run, 0);
     rb_define_method(cReactor, "work", reactor_work, 0);
     rb_define_method(cReactor, "drain", reactor_drain, -1);

@@ -3,6 +3,7 @@
 #include "base/control.h"
 #include "base/forks.h"
 #include "log/access_log.h"
+#include "server/listening.h"
 #include "server/static_settings.h"
 #include "static/response.h"
 #include "static/static.h"
@@ -128,17 +129,34 @@ static VALUE reactor_initialize(VALUE self, VALUE root, VALUE settings)
 /*
  * Serves what connects to a listening socket, once #run is called. The socket is not closed.
  *
- * @param socket [TCPServer, UNIXServer, Socket]
+ * @overload listen(socket, context = nil)
+ *   @param socket [TCPServer, UNIXServer, Socket]
+ *   @param context [TLSContext, nil] what clients are served with; nil: without TLS
  * @return [self]
  * @raise [ArgumentError] when there are too many
  */
-static VALUE reactor_listen(VALUE self, VALUE socket)
+static VALUE reactor_listen(int argc, VALUE *argv, VALUE self)
+{
+    VALUE socket, context;
+
+    rb_scan_args(argc, argv, "11", &socket, &context);
+    rb_uw_listening_add(get(self)->sockets, socket, context);
+    return self;
+}
+
+/*
+ * See {Reactor#renew}.
+ *
+ * @param socket [TCPServer, Socket] on which the reactor listens
+ * @param context [TLSContext]
+ * @return [self]
+ * @raise [ArgumentError] for another socket
+ */
+static VALUE reactor_renew(VALUE self, VALUE socket, VALUE context)
 {
     struct static_reactor *reactor = get(self);
 
-    if (RARRAY_LEN(reactor->sockets) >= UW_LISTENERS_MAX)
-        rb_raise(rb_eArgError, "a reactor listens on at most %d sockets", UW_LISTENERS_MAX);
-    rb_ary_push(reactor->sockets, socket);
+    rb_uw_listening_renew(reactor->sockets, socket, context, rb_uw_control_server(&reactor->control, &reactor->server));
     return self;
 }
 
@@ -182,14 +200,17 @@ static void open_files(struct static_reactor *reactor)
 
 static void open_server(struct static_reactor *reactor)
 {
+    struct rb_uw_listening listening[UW_LISTENERS_MAX];
+    long count;
     int error = uw_server_open(&reactor->server, &reactor->settings, StringValueCStr(reactor->backend),
                                uw_static_handler(&reactor->files));
 
     if (error)
         rb_syserr_fail(-error, "starting the event loop");
     rb_uw_control_open(&reactor->control);
-    for (long i = 0; i < RARRAY_LEN(reactor->sockets) && !error; i++)
-        error = uw_server_listen(&reactor->server, descriptor(RARRAY_AREF(reactor->sockets, i)));
+    count = rb_uw_listening_hold(reactor->sockets, listening);
+    error = rb_uw_listening_open(&reactor->server, listening, count);
+    rb_uw_listening_release(listening, count);
     if (error)
         rb_syserr_fail(-error, "listening");
 }
@@ -364,7 +385,8 @@ void rb_uw_init_static_reactor(void)
     cStaticReactor = rb_define_class_under(rb_mUpwell, "StaticReactor", rb_cObject);
     rb_define_alloc_func(cStaticReactor, reactor_allocate);
     rb_define_method(cStaticReactor, "initialize", reactor_initialize, 2);
-    rb_define_method(cStaticReactor, "listen", reactor_listen, 1);
+    rb_define_method(cStaticReactor, "listen", reactor_listen, -1);
+    rb_define_method(cStaticReactor, "renew", reactor_renew, 2);
     rb_define_method(cStaticReactor, "run", reactor_run, 0);
     rb_define_method(cStaticReactor, "drain", reactor_drain, -1);
     rb_define_method(cStaticReactor, "stop", reactor_stop, 0);
