@@ -18,7 +18,8 @@ module Certificates
 
     def initialize(name)
       @name = name
-      @own = Certificates.make(name, "authority of #{name}", nil, ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,digitalSignature"])
+      extensions = ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,digitalSignature"]
+      @own = Certificates.make(name, "authority of #{name}", nil, extensions)
     end
 
     # @return [String] PEM
@@ -33,7 +34,8 @@ module Certificates
     def issue(*hosts, until_seconds: HOUR, rsa: false)
       names = hosts.map { |host| host.match?(/\A[\d.]+\z|:/) ? "IP:#{host}" : "DNS:#{host}" }.join(",")
       extensions = ["basicConstraints=CA:FALSE", "subjectAltName=#{names}"]
-      Certificates.make("#{@name}-#{hosts.first.tr("*", "_")}-#{until_seconds}", hosts.first, own, extensions, until_seconds: until_seconds, rsa: rsa)
+      file = "#{@name}-#{hosts.first.tr("*", "_")}-#{until_seconds}"
+      Certificates.make(file, hosts.first, own, extensions, until_seconds: until_seconds, rsa: rsa)
     end
 
     # @return [String] the path of an OCSP response that says that the certificate is good

@@ -40,8 +40,8 @@ class TLSClient < RawClient
   # @param settings [Hash{Symbol => Object}] of the context: alpn_protocols, max_version
   # @yieldparam session [OpenSSL::SSL::Session] each that the server gives a ticket for
   def initialize(port, name: "localhost", certificate: nil, session: nil, **settings, &ticket)
-    @tcp = TCPSocket.new("127.0.0.1", port)
-    @tcp.setsockopt(:TCP, :NODELAY, true)
+    super(port)
+    @tcp = @socket
     @socket = OpenSSL::SSL::SSLSocket.new(@tcp, context(certificate, settings, ticket))
     @socket.sync_close = true
     @socket.hostname = name if name

@@ -82,11 +82,18 @@ module Upwell
         @credentials = Hash.new { |known, settings| known[settings] = TLS::Credentials.new(settings) }
       end
 
+      # Reads certificates and keys.
+      #
+      # @raise [ConfigurationError] when one is not what it should be
+      def read_credentials
+        @binds.each { |bind| credentials_for(bind) }
+      end
+
       # @return [Array<Listener>]
       # @raise [ConfigurationError] when an address cannot be listened on
       def open
-        credentials = @binds.to_h { |bind| [bind, credentials_for(bind)] } # before there is a socket
-        listeners = @binds.flat_map { |bind| open_bind(bind, credentials[bind]) }
+        read_credentials # before there is a socket
+        listeners = @binds.flat_map { |bind| open_bind(bind, credentials_for(bind)) }
         raise ConfigurationError, "one can listen on at most #{MAX} addresses, not #{listeners.size}" if listeners.size > MAX
 
         listeners
