@@ -71,6 +71,19 @@ def liburing_version
   pkg_config("liburing", "modversion") || "unknown" if $defs.include?("-DUW_HAVE_IO_URING")
 end
 
+# TLS is compiled in where OpenSSL's headers are, 3.0 or later.
+#
+# @return [String] the version, or why it is left out
+def choose_openssl
+  return "not used: its headers were not found (Debian: apt-get install libssl-dev)" unless have_header("openssl/ssl.h")
+  unless have_library("crypto") && have_library("ssl") && have_func("SSL_get1_peer_certificate", "openssl/ssl.h")
+    return "not used: it is older than 3.0"
+  end
+
+  $defs << "-DUW_HAVE_OPENSSL"
+  pkg_config("openssl", "modversion") || "unknown"
+end
+
 def hash_in_c(name, hash)
   pairs = hash.map { |key, value| "    rb_hash_aset(hash, rb_str_new_cstr(#{key.dump}), rb_str_new_cstr(#{value.dump}));\n" }
   <<~C
@@ -83,11 +96,12 @@ def hash_in_c(name, hash)
   C
 end
 
-def write_report(left_out)
+def write_report(left_out, openssl)
   build = {
     "ruby" => RUBY_DESCRIPTION, "compiler" => `#{RbConfig::CONFIG["CC"]} --version 2>&1`.lines.first.to_s.strip,
     "flags" => RbConfig.expand($CFLAGS.dup, RbConfig::MAKEFILE_CONFIG.merge("warnflags" => $warnflags)).strip,
-    "backends" => (BACKENDS - left_out.keys).join(" "), "liburing" => liburing_version || "not used"
+    "backends" => (BACKENDS - left_out.keys).join(" "), "liburing" => liburing_version || "not used",
+    "openssl" => openssl
   }
   File.write("build_report.h", <<~C)
     /* Written by extconf.rb. */
@@ -117,6 +131,7 @@ $headers << File.expand_path("build_report.h")
 left_out = choose_backends(requested_backends)
 abort "no backend can be compiled: #{left_out}" if left_out.size == BACKENDS.size
 have_library("pthread")
+openssl = choose_openssl
 have_func("rb_io_closed_p", "ruby/io.h")
 have_func("rb_internal_thread_specific_key_create", "ruby/thread.h")
 if ENV["UPWELL_SANITIZE"]
@@ -125,5 +140,5 @@ if ENV["UPWELL_SANITIZE"]
   $DLDFLAGS << " -fsanitize=address,undefined"
 end
 $CFLAGS << " -Werror" if ENV["UPWELL_WERROR"] # only now: mkmf's own trials are not free of warnings
-write_report(left_out)
+write_report(left_out, openssl)
 create_makefile("upwell/upwell")

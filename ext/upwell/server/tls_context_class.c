@@ -8,7 +8,7 @@ struct tls_context {
     struct uw_tls_context *core; /* NULL until initialized */
 };
 
-static VALUE cTLSContext;
+static VALUE cTLSContext, eCertificateError;
 
 static void context_free(void *data)
 {
@@ -119,6 +119,16 @@ static void read_secret(struct uw_tls_settings *core, VALUE settings)
     memcpy(core->ticket_secret, RSTRING_PTR(secret), sizeof core->ticket_secret);
 }
 
+NORETURN(static void refuse(int error, const char *message));
+
+static void refuse(int error, const char *message)
+{
+    VALUE exception = rb_exc_new_str(eCertificateError, rb_utf8_str_new_cstr(message));
+
+    rb_ivar_set(exception, rb_intern("@errno"), INT2NUM(-error));
+    rb_exc_raise(exception);
+}
+
 /*
  * Reads the files. What it is does not change any more: those that were renewed make another.
  *
@@ -127,7 +137,7 @@ static void read_secret(struct uw_tls_settings *core, VALUE settings)
  *   bytes), ticket_secret_since (Integer, Unix seconds): when that was made
  * @raise [KeyError] when one is missing
  * @raise [ArgumentError, TypeError] when one is wrong
- * @raise [Upwell::Error] when a file is not what it should be: one sentence says which, and what is wrong
+ * @raise [Upwell::CertificateError] when a file is not what it should be: one sentence says which, and what is wrong
  */
 static VALUE context_initialize(VALUE self, VALUE settings)
 {
@@ -152,16 +162,21 @@ static VALUE context_initialize(VALUE self, VALUE settings)
     explicit_bzero(core.ticket_secret, sizeof core.ticket_secret);
     RB_GC_GUARD(paths.ca);
     if (error)
-        rb_exc_raise(rb_exc_new_str(rb_eUpwellError, rb_utf8_str_new_cstr(message)));
+        refuse(error, message);
     return self;
 }
 
 void rb_uw_init_tls_context(void)
 {
     /* Document-class: Upwell::TLSContext
-     * Certificates, keys and trust, as a listening socket is served with. There is no such class where the extension
-     * was compiled without OpenSSL. */
+     * Certificates, keys and trust, as a listening socket is served with. */
     cTLSContext = rb_define_class_under(rb_mUpwell, "TLSContext", rb_cObject);
+    /* Document-class: Upwell::CertificateError
+     * A certificate, a key or what belongs to them is not what it should be, or cannot be had; or there is no OpenSSL.
+     * `errno` tells of which kind that is: ENOSYS, EKEYEXPIRED, EBADMSG (in the file is something else), EINVAL (they
+     * do not go together), or why a file cannot be read. */
+    eCertificateError = rb_define_class_under(rb_mUpwell, "CertificateError", rb_eUpwellError);
+    rb_define_attr(eCertificateError, "errno", 1, 0);
     rb_define_alloc_func(cTLSContext, context_allocate);
     rb_define_method(cTLSContext, "initialize", context_initialize, 1);
 }

@@ -11,6 +11,15 @@ module Upwell
     class Credentials
       SECRET_BYTES = 32 # UW_TLS_TICKET_SECRET_BYTES
 
+      REMEDIES = {
+        Errno::ENOSYS::Errno => "install OpenSSL's headers (Debian: apt-get install libssl-dev), and the gem again",
+        Errno::EKEYEXPIRED::Errno => "have it renewed, or look at the clock",
+        Errno::EBADMSG::Errno => "name a file that does, with --cert-file, --key-file or --ca-file",
+        Errno::EINVAL::Errno => "name those that belong together, with --cert-file and --key-file",
+        Errno::EACCES::Errno => "let this user read it"
+      }.freeze
+      private_constant :REMEDIES
+
       # @return [TLSContext] what was read last
       attr_reader :context
 
@@ -44,8 +53,8 @@ module Upwell
       def read
         @context = TLSContext.new(certificates: @settings.certificates.map(&:to_a), ca: @settings.ca, clients: @settings.clients,
                                   ticket_secret: ticket_secret, ticket_secret_since: @since)
-      rescue Error => e
-        raise ConfigurationError, e.message
+      rescue CertificateError => e
+        raise ConfigurationError, "#{e.message}; #{REMEDIES.fetch(e.errno, "name another with --cert-file, --key-file or --ca-file")}"
       end
 
       # Whom others have vouched for must not come back with a ticket once they are not trusted any more.
