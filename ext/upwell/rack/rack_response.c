@@ -6,7 +6,7 @@
 #include "http/date.h"
 #include "http/status.h"
 #include "http/token.h"
-#include "server/reactor.h"
+#include "rack/rack.h"
 
 #define HEAD_BYTES_USUAL 512
 #define STATUS_MIN 100
@@ -20,7 +20,7 @@ static VALUE key_hijack;
 struct head {
     struct rb_uw_exchange *exchange;
     struct uw_chunk **chunk;
-    bool newline_values; /* see rb_uw_reactor */
+    bool newline_values; /* see rb_uw_host */
     int status;
     bool tunnel; /* the answer that makes a tunnel of the connection (RFC 9110, section 9.3.6) */
     bool has_date, has_length, has_coding, close, upgrade;
@@ -438,7 +438,7 @@ void rb_uw_response_head(struct rb_uw_exchange *exchange)
     struct head head = {
         .exchange = exchange,
         .chunk = &exchange->chunk,
-        .newline_values = exchange->reactor->newline_values,
+        .newline_values = exchange->host->newline_values,
         .status = status_of(exchange),
     };
 

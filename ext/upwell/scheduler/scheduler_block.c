@@ -1,6 +1,6 @@
 /* Fibers that wait for others: for a Mutex, a Queue, a Thread. */
+#include "base/module.h"
 #include "scheduler/scheduler.h"
-#include "upwell.h"
 
 static VALUE cMutex;
 

@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "upwell.h"
+#include "base/module.h"
 
 #define MISSES_MAX 4                  /* reads in a row that had to wait, as far as they are counted */
 #define OPERATION_BYTES_MAX (1 << 30) /* of one read or write; the kernel's own limit is just under 2 GiB */

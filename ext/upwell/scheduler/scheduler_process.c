@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "upwell.h"
+#include "base/module.h"
 
 static VALUE cStatus;
 static ID id_wait, id_poll_process;

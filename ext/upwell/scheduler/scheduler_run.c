@@ -1,10 +1,11 @@
 /* Running a scheduler until its fibers have ended, and closing it. */
+#include "base/unwinding.h"
 #include "scheduler/scheduler_root.h"
 
 #include <ruby/fiber/scheduler.h>
 #include <string.h>
 
-#include "upwell.h"
+#include "base/module.h"
 
 #define STOP_NS UW_NS_PER_SECOND /* for the `ensure` clauses of fibers that are ended by the scheduler's end */
 

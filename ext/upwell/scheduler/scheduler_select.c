@@ -1,5 +1,6 @@
 /* The hook for IO.select, which Ruby calls since 3.2: an operation for each IO has the fiber wait, then poll(2) tells
  * all that are ready. */
+#include "base/unwinding.h"
 #include "scheduler/scheduler.h"
 
 #if RB_UW_RUBY(3, 2)
@@ -8,7 +9,7 @@
 #include <poll.h>
 #include <ruby/io.h>
 
-#include "upwell.h"
+#include "base/module.h"
 
 #define LISTS 3
 

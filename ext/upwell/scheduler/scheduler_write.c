@@ -5,7 +5,7 @@
 #include <ruby/encoding.h>
 #include <ruby/ractor.h>
 
-#include "upwell.h"
+#include "base/module.h"
 
 #if RB_UW_RUBY(3, 2)
 

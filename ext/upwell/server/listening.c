@@ -1,7 +1,8 @@
 #include "server/listening.h"
 
+#include "base/module.h"
+#include "server/renewal.h"
 #include "server/tls_context_class.h"
-#include "upwell.h"
 
 static VALUE socket_of(VALUE sockets, long index)
 {

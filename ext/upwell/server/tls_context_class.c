@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include "upwell.h"
+#include "base/module.h"
+#include "server/settings.h"
 
 struct tls_context {
     struct uw_tls_context *core; /* NULL until initialized */

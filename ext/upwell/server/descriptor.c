@@ -6,9 +6,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/module.h"
 #include "base/sigpipe.h"
+#include "server/reactor.h"
 #include "server/steer.h"
-#include "upwell.h"
 
 /* It was opened so that nobody waits for a pipe's reader; who writes may. */
 static int clear_nonblock(int fd)

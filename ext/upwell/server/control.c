@@ -1,5 +1,5 @@
 /* The end of a server: at once, or when what is in flight is done. */
-#include "base/control.h"
+#include "server/control.h"
 
 #include "base/forks.h"
 
