@@ -33,6 +33,6 @@ int uw_server_renew(struct uw_server *server, int index, struct uw_tls_context *
         .listener = &server->listeners[index],
         .context = uw_tls_context_hold(context),
     };
-    uw_loop_post(&server->loop, &renewal->message);
+    uw_loop_post(&server->service.loop, &renewal->message);
     return 0;
 }

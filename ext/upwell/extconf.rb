@@ -2,7 +2,7 @@
 
 # Compiles the core and the binding into upwell/upwell.so. UPWELL_BACKENDS=epoll,poll chooses the backends; without it all that are found
 # are compiled in. UPWELL_WERROR=1 turns warnings into errors; UPWELL_CHECK_OWNER=1 ends a process that uses a loop on another thread than
-# the loop's; UPWELL_SANITIZE=1 is for a Ruby that runs with libasan preloaded.
+# the loop's; UPWELL_TLS=no leaves TLS out; UPWELL_SANITIZE=1 is for a Ruby that runs with libasan preloaded.
 #
 # Where none can be compiled the gem is installed without the extension.
 
@@ -71,17 +71,21 @@ def liburing_version
   pkg_config("liburing", "modversion") || "unknown" if $defs.include?("-DUW_HAVE_IO_URING")
 end
 
-# TLS is compiled in where OpenSSL's headers are, 3.0 or later.
+# TLS is compiled in where OpenSSL is, 3.0 or later, with its headers. UPWELL_TLS=no leaves it out.
 #
-# @return [String] the version, or why it is left out
-def choose_openssl
-  return "not used: its headers were not found (Debian: apt-get install libssl-dev)" unless have_header("openssl/ssl.h")
-  unless have_library("crypto") && have_library("ssl") && have_func("SSL_get1_peer_certificate", "openssl/ssl.h")
-    return "not used: it is older than 3.0"
-  end
+# @return [String, nil] why it is left out
+def openssl_missing
+  return "left out by UPWELL_TLS=no" if ENV["UPWELL_TLS"] == "no"
+  return "not found (Debian: apt-get install libssl-dev)" unless have_header("openssl/ssl.h")
+  return if have_library("crypto") && have_library("ssl") && have_func("SSL_get1_peer_certificate", "openssl/ssl.h")
 
-  $defs << "-DUW_HAVE_OPENSSL"
-  pkg_config("openssl", "modversion") || "unknown"
+  "older than 3.0"
+end
+
+# One file stands for all of TLS where there is no OpenSSL.
+def tls_sources_left_out(missing)
+  stand_in, real = Dir[File.join(CORE, "transport", "tls*.c")].partition { |path| File.basename(path) == "tls_missing.c" }
+  missing ? real : stand_in
 end
 
 def hash_in_c(name, hash)
@@ -96,12 +100,12 @@ def hash_in_c(name, hash)
   C
 end
 
-def write_report(left_out, openssl)
+def write_report(left_out, openssl_missing)
   build = {
     "ruby" => RUBY_DESCRIPTION, "compiler" => `#{RbConfig::CONFIG["CC"]} --version 2>&1`.lines.first.to_s.strip,
     "flags" => RbConfig.expand($CFLAGS.dup, RbConfig::MAKEFILE_CONFIG.merge("warnflags" => $warnflags)).strip,
     "backends" => (BACKENDS - left_out.keys).join(" "), "liburing" => liburing_version || "not used",
-    "openssl" => openssl
+    "openssl" => openssl_missing || pkg_config("openssl", "modversion") || "unknown"
   }
   File.write("build_report.h", <<~C)
     /* Written by extconf.rb. */
@@ -122,7 +126,8 @@ $defs << "-D_GNU_SOURCE"
 $defs << "-DUW_CHECK_OWNER" if ENV["UPWELL_CHECK_OWNER"]
 $INCFLAGS << " -I#{CORE} -I#{__dir__} -I."
 $VPATH.concat(FOLDERS)
-$srcs = Dir[*FOLDERS.map { |folder| File.join(folder, "*.c") }].sort
+without_openssl = openssl_missing
+$srcs = Dir[*FOLDERS.map { |folder| File.join(folder, "*.c") }].sort - tls_sources_left_out(without_openssl)
 $objs = $srcs.map { |path| "#{File.basename(path, ".c")}.o" }
 abort "two C files have one name: #{$objs.tally.select { |_, count| count > 1 }.keys.join(", ")}" unless $objs.uniq.size == $objs.size
 $headers.concat(Dir[File.join(CORE, "**", "*.h"), File.join(__dir__, "**", "*.h")]) # a changed header compiles what depends on it anew
@@ -131,7 +136,6 @@ $headers << File.expand_path("build_report.h")
 left_out = choose_backends(requested_backends)
 abort "no backend can be compiled: #{left_out}" if left_out.size == BACKENDS.size
 have_library("pthread")
-openssl = choose_openssl
 have_func("rb_io_closed_p", "ruby/io.h")
 have_func("rb_internal_thread_specific_key_create", "ruby/thread.h")
 if ENV["UPWELL_SANITIZE"]
@@ -140,5 +144,5 @@ if ENV["UPWELL_SANITIZE"]
   $DLDFLAGS << " -fsanitize=address,undefined"
 end
 $CFLAGS << " -Werror" if ENV["UPWELL_WERROR"] # only now: mkmf's own trials are not free of warnings
-write_report(left_out, openssl)
+write_report(left_out, without_openssl)
 create_makefile("upwell/upwell")

@@ -97,7 +97,7 @@ void rb_uw_host_flush_if_late(struct rb_uw_host *host)
 static void turn_and_flush(struct rb_uw_host *host)
 {
     (void)uw_server_turn(host->server, 0);
-    uw_loop_flush(&host->server->loop);
+    uw_loop_flush(&host->server->service.loop);
     host->busy_since_ns = host->flushed_ns = uw_clock_ns();
 }
 

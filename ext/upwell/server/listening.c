@@ -44,7 +44,7 @@ int rb_uw_listening_open(struct uw_server *server, const struct rb_uw_listening 
     int error = 0;
 
     for (long i = 0; i < count && !error; i++)
-        error = uw_server_listen(server, listening[i].fd, listening[i].tls);
+        error = uw_server_listen_tls(server, listening[i].fd, listening[i].tls);
     return error;
 }
 

@@ -35,8 +35,8 @@ void rb_uw_loop_server_compact(struct rb_uw_loop_server *server)
 
 size_t rb_uw_loop_server_bytes(const struct rb_uw_loop_server *server)
 {
-    return server->server.connections.blocks * server->server.connections.block_bytes +
-           server->server.requests.blocks * server->server.requests.block_bytes;
+    return server->server.service.connections.blocks * server->server.service.connections.block_bytes +
+           server->server.service.requests.blocks * server->server.service.requests.block_bytes;
 }
 
 void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE settings)

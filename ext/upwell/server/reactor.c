@@ -77,7 +77,7 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
 
     if (error)
         return error;
-    uw_refusal_log_init(&reactor->refusals, &reactor->base.server.loop, STDERR_FILENO);
+    uw_refusal_log_init(&reactor->refusals, &reactor->base.server.service.loop, STDERR_FILENO);
     reactor->host.thread = pthread_self();
     return rb_uw_listening_open(&reactor->base.server, listening, count);
 }
@@ -104,16 +104,16 @@ void *rb_uw_reactor_turns(void *argument)
 {
     struct rb_uw_reactor *reactor = argument;
     struct uw_server *server = &reactor->base.server;
-    uint64_t wakes = server->loop.wakes;
+    uint64_t wakes = server->service.loop.wakes;
     bool goes_on = rb_uw_reactor_goes_on(reactor);
 
     while (goes_on) {
         reactor->base.status = uw_server_turn(server, turn_wait(reactor));
         goes_on = !reactor->hurry && !reactor->base.status && !reactor->mode->brought(reactor) &&
-                  server->loop.wakes == wakes && rb_uw_reactor_goes_on(reactor);
+                  server->service.loop.wakes == wakes && rb_uw_reactor_goes_on(reactor);
     }
     if (reactor->has_files && !rb_uw_reactor_is_copy(reactor))
-        uw_loop_flush(&server->loop); /* files do not wait for the application */
+        uw_loop_flush(&server->service.loop); /* files do not wait for the application */
     return NULL;
 }
 
@@ -121,7 +121,7 @@ static void wake(void *argument)
 {
     struct rb_uw_reactor *reactor = argument;
 
-    uw_loop_wake(&reactor->base.server.loop);
+    uw_loop_wake(&reactor->base.server.service.loop);
 }
 
 void rb_uw_reactor_turn(struct rb_uw_reactor *reactor)

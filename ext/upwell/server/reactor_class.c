@@ -216,15 +216,15 @@ static VALUE reactor_stats(VALUE self)
     VALUE stats = rb_hash_new();
 
     rb_uw_stats_put(stats, "connections", reactor->base.control.open ? uw_server_connections(server) : 0);
-    rb_uw_stats_put(stats, "requests_in_memory", reactor->base.control.open ? server->requests.taken : 0);
-    rb_uw_stats_put(stats, "operations", reactor->base.control.open ? server->loop.pending : 0);
+    rb_uw_stats_put(stats, "requests_in_memory", reactor->base.control.open ? server->service.requests.taken : 0);
+    rb_uw_stats_put(stats, "operations", reactor->base.control.open ? server->service.loop.pending : 0);
     rb_uw_stats_put(stats, "queued", queued(reactor));
     rb_uw_stats_put(stats, "fibers", fibers(reactor));
-    rb_uw_stats_put(stats, "accepted", server->counts.accepted);
-    rb_uw_stats_put(stats, "requests", server->counts.requests);
-    rb_uw_stats_put(stats, "refused", server->counts.refused);
-    rb_uw_stats_put(stats, "timeouts", server->counts.timeouts);
-    rb_uw_stats_put(stats, "turns", server->loop.turns);
+    rb_uw_stats_put(stats, "accepted", server->service.counts.accepted);
+    rb_uw_stats_put(stats, "requests", server->service.counts.requests);
+    rb_uw_stats_put(stats, "refused", server->service.counts.refused);
+    rb_uw_stats_put(stats, "timeouts", server->service.counts.timeouts);
+    rb_uw_stats_put(stats, "turns", server->service.loop.turns);
     return stats;
 }
 

@@ -197,7 +197,7 @@ static void interrupt(void *argument)
     struct static_reactor *reactor = argument;
 
     atomic_store(&reactor->interrupted, true);
-    uw_loop_wake(&reactor->base.server.loop);
+    uw_loop_wake(&reactor->base.server.service.loop);
 }
 
 static VALUE open_and_serve(VALUE self)
