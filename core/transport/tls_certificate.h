@@ -10,7 +10,7 @@
 
 struct uw_tls_identity {
     X509 *certificate;
-    STACK_OF(X509) *chain;
+    STACK_OF(X509) * chain;
     EVP_PKEY *key;
     unsigned char *ocsp; /* or NULL */
     size_t ocsp_length;
@@ -24,5 +24,8 @@ void uw_tls_identity_free(struct uw_tls_identity *identity);
 /* Whether it is for that host: one of its alternative names, or without those its common name; with `wildcards` also
  * those that begin with "*.". */
 bool uw_tls_identity_matches(const struct uw_tls_identity *identity, const char *host, bool wildcards);
+
+/* A host that it is for, to be freed; NULL when it has none, or memory is exhausted. */
+char *uw_tls_identity_host(const struct uw_tls_identity *identity);
 
 #endif

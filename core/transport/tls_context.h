@@ -37,7 +37,7 @@ struct uw_tls_settings {
     /* Shared by all processes that are to resume each other's sessions, with the time (in Unix seconds) at which it was
      * made: ticket keys are derived from both, see tls_tickets.h. */
     uint8_t ticket_secret[UW_TLS_TICKET_SECRET_BYTES];
-    int64_t ticket_secret_since;
+    int64_t ticket_secret_since; /* 0: now; then no other process has it */
 };
 
 /* Reads the files; settings are not needed afterwards. Returns 0; or -errno, with one sentence in `message` that says

@@ -1,7 +1,7 @@
 /* The keys of session tickets: stateless, so that no session takes memory here, and the same in all processes that have
  * the same secret, without a word between them. The secret goes on with the time: each epoch's is a hash of the one
- * before, which is then forgotten, so that whoever steals it reads no ticket of former epochs. The key of the last epoch
- * still opens tickets. */
+ * before, which is then forgotten, so that whoever steals it reads no ticket of former epochs. The key of the last
+ * epoch still opens tickets. */
 #ifndef UW_TRANSPORT_TLS_TICKETS_H
 #define UW_TRANSPORT_TLS_TICKETS_H
 
@@ -31,9 +31,9 @@ struct uw_tls_tickets {
 int uw_tls_tickets_init(struct uw_tls_tickets *tickets, const struct uw_tls_settings *settings);
 void uw_tls_tickets_free(struct uw_tls_tickets *tickets);
 
-/* For SSL_CTX_set_tlsext_ticket_key_evp_cb, whose man page says what it does. */
-int uw_tls_tickets_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
-                       int encrypts);
+/* What SSL_CTX_set_tlsext_ticket_key_evp_cb asks for, see its man page. */
+int uw_tls_tickets_key(struct uw_tls_tickets *tickets, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
+                       EVP_MAC_CTX *mac, bool encrypts);
 
 /* Goes on to the epoch of that time, in Unix seconds; never back. Returns 0 or -ENOMEM. Apart for its test. */
 int uw_tls_tickets_go_on(struct uw_tls_tickets *tickets, int64_t now);

@@ -14,7 +14,8 @@
 #include "transport/chunk.h"
 
 struct uw_endpoint;
-struct uw_tls; /* tls.c's: the state of one connection */
+struct uw_tls;         /* tls.c's: the state of one connection */
+struct uw_tls_context; /* tls_context.c's: what the connections of a listener share */
 
 struct uw_endpoint_owner {
     /* Bytes can be exchanged, and the protocol is agreed upon: at once for `plain` (from within open), after the
@@ -41,8 +42,8 @@ struct uw_endpoint_owner {
 struct uw_transport {
     const char *name;
 
-    /* Begins with the descriptor that the endpoint has. Returns 0; or -errno, and then neither `close` nor `release`
-     * is called. */
+    /* Begins with the descriptor that the endpoint has. Returns 0; or -errno, and then nothing has begun: neither
+     * `close` nor `release` is called. */
     int (*open)(struct uw_endpoint *endpoint);
 
     /* Receives until `pause`, the end, or an error; once after `ready`, and again after receive_ended(-ECANCELED). */
@@ -56,13 +57,14 @@ struct uw_transport {
     /* What is being sent right now has got so far: bytes of the chunks that the kernel has taken already. */
     size_t (*progress)(const struct uw_endpoint *endpoint);
 
-    /* Nothing more will be sent: the client sees the end of the stream, and may still send. Returns 0 or -errno. */
+    /* Nothing more will be sent: the client sees the end of the stream, and may still send. All is done when this
+     * returns: `close` may follow at once. Returns 0 or -errno. */
     int (*shut)(struct uw_endpoint *endpoint);
 
     /* Whether the descriptor itself can be handed out: bytes written to it reach the client as they are. */
     bool hands_out_descriptor;
 
-    /* Cancels what is under way; `settled` is told, perhaps from within. */
+    /* Cancels what is under way; `settled` is told once, perhaps from within. */
     void (*close)(struct uw_endpoint *endpoint);
 
     /* Frees what the transport has allocated for the endpoint, which is settled or whose loop has been closed. The
@@ -74,10 +76,12 @@ struct uw_endpoint {
     const struct uw_transport *transport;
     const struct uw_endpoint_owner *owner;
     struct uw_loop *loop;
-    struct uw_tls_context *tls_context; /* for TLS: set before `open`, which holds it */
-    struct uw_tls *tls;                 /* NULL for plain */
+    struct uw_tls_context *context; /* set before `open`, which holds it; NULL for plain, like the next */
+    struct uw_tls *tls;
     int fd;
-    bool closed;
+    bool sending; /* chunks: `sent` is to be told */
+    bool closed;  /* nothing is told any more but that it has `settled` */
+    bool settled;
     struct uw_operation receive, send;
     struct msghdr vector; /* of a UW_SEND_VECTOR */
     struct iovec pieces[2];
