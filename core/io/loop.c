@@ -71,6 +71,9 @@ void uw_loop_close(struct uw_loop *loop)
 {
     loop->backend->close(loop);
     close(loop->wake_fd);
+    if (loop->guest)
+        loop->free_guest(loop->guest);
+    loop->guest = NULL;
     loop->owner = gettid();
 }
 

@@ -109,7 +109,7 @@ static bool turns_here(const struct rb_uw_host *host)
 
 bool rb_uw_host_give_up(struct rb_uw_host *host)
 {
-    return turns_here(host) && uw_server_give_up(host->server);
+    return turns_here(host) && uw_service_give_up(&host->server->service);
 }
 
 void rb_uw_host_flush(struct rb_uw_host *host)
