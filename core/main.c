@@ -235,7 +235,7 @@ static void wait_for_signal(const sigset_t *signals)
         continue;
     atomic_store(&stopping, true);
     for (int i = 0; i < thread_count; i++)
-        uw_loop_wake(&threads[i].server.loop);
+        uw_loop_wake(&threads[i].server.service.loop);
 }
 
 int main(int argc, char **argv)
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
         start(&threads[i]);
     pthread_barrier_wait(&ready);
     printf("http://%s:%d/ serves %s with %s\n", address_text, port, settings.root,
-           threads[0].server.loop.backend->name);
+           threads[0].server.service.loop.backend->name);
     fflush(stdout);
     wait_for_signal(&signals);
     for (int i = 0; i < thread_count; i++)

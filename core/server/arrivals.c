@@ -2,6 +2,7 @@
 
 #include "io/hang_up.h"
 #include "server/connection.h"
+#include "server/server.h"
 
 /* A client that the kernel had connected, on its way to the loop, and then until there is room for it. */
 struct arrival {
@@ -23,11 +24,11 @@ static struct arrival take_first(struct uw_server *server)
 
 void uw_server_admit(struct uw_server *server)
 {
-    UW_ASSERT_OWNER(&server->loop);
+    UW_ASSERT_OWNER(&server->service.loop);
     while (!uw_list_empty(&server->waiting) && !uw_server_is_full(server)) {
         struct arrival arrival = take_first(server);
 
-        uw_connection_open(server, arrival.listener, arrival.fd);
+        uw_connection_open(&server->service, arrival.listener, arrival.fd);
     }
 }
 
@@ -40,7 +41,7 @@ void uw_server_turn_away(struct uw_server *server)
 static void arrive(struct uw_loop *loop, struct uw_message *message)
 {
     struct arrival *arrival = uw_owner(message, struct arrival, message);
-    struct uw_server *server = uw_owner(loop, struct uw_server, loop);
+    struct uw_server *server = uw_owner(loop, struct uw_server, service.loop);
 
     UW_ASSERT_OWNER(loop);
     uw_list_append(&server->waiting, &arrival->link);
@@ -66,7 +67,7 @@ void uw_server_bring(struct uw_listener *listener, int fd)
     struct arrival *arrival = arrival_new(listener, fd);
 
     if (arrival)
-        uw_loop_post(&listener->server->loop, &arrival->message);
+        uw_loop_post(&listener->server->service.loop, &arrival->message);
 }
 
 void uw_server_take_in(struct uw_listener *listener, int fd)
@@ -74,9 +75,9 @@ void uw_server_take_in(struct uw_listener *listener, int fd)
     struct uw_server *server = listener->server;
     struct arrival *arrival;
 
-    UW_ASSERT_OWNER(&server->loop);
+    UW_ASSERT_OWNER(&server->service.loop);
     if (!uw_server_is_full(server)) {
-        uw_connection_open(server, listener, fd);
+        uw_connection_open(&server->service, listener, fd);
         return;
     }
     arrival = arrival_new(listener, fd);

@@ -8,7 +8,7 @@
 #endif
 
 #include "base/descriptors.h"
-#include "server/connection.h"
+#include "server/server.h"
 
 #define HANDSHAKE_NS (20 * UW_NS_PER_MS) /* for all that are under way */
 
@@ -88,7 +88,7 @@ static bool lacks_room(int error)
 static bool accept_waiting(struct uw_listener *listener, int64_t until_ns)
 {
     static const struct timeval least = {.tv_usec = 1}, none = {0};
-    size_t connections_max = listener->server->settings.connections_max;
+    size_t connections_max = listener->server->service.settings.connections_max;
     int fd = listener->accept.fd, client = 0;
 
     if (limit_waiting(fd, &least))

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "http1/chunked.h"
-#include "http1/parser.h"
+#include "http/head.h"
 #include "server/body.h"
+#include "server/stream.h"
 #include "transport/chunk.h"
 
 #define UW_REQUEST_HEAD_BYTES 1024 /* kept in the structure; a longer head is allocated */
@@ -19,8 +19,7 @@
 #define UW_OUTGOING_LOW_BYTES (64 * 1024)
 
 struct uw_access;
-struct uw_connection;
-struct uw_server;
+struct uw_service;
 
 enum uw_event {
     UW_EVENT_REQUEST = 1, /* a request is complete and waits for its response */
@@ -43,17 +42,14 @@ struct uw_handler {
 
 struct uw_request {
     struct uw_request *next; /* the handler's, for a queue */
-    struct uw_server *server;
-    struct uw_connection *connection; /* NULL once finished */
-    void *user;                       /* the handler's */
+    struct uw_service *service;
+    struct uw_stream *stream; /* NULL once finished */
+    void *user;               /* the handler's */
 
     struct uw_http_head head;
     char *bytes; /* what head's slices point into */
     uint32_t bytes_length, bytes_capacity;
     struct uw_body body;
-    uint64_t body_left;             /* of a body with Content-Length */
-    struct uw_http_chunked chunked; /* of one without */
-    int64_t body_start_ns;
 
     atomic_bool await_drain;
     atomic_bool lost;   /* the client is gone: what is handed over is dropped */
@@ -61,6 +57,19 @@ struct uw_request {
 
     char inline_bytes[UW_REQUEST_HEAD_BYTES];
 };
+
+/* For protocols. A request without bytes, which counts to `stream`; NULL when memory is exhausted. */
+struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *stream);
+void uw_request_free(struct uw_request *request);
+
+/* Appends bytes to what the head's slices point into. Returns 0 or -ENOMEM. */
+int uw_request_keep(struct uw_request *request, const char *bytes, size_t length);
+
+/* Its client is gone: the handler hears of the loss when it next looks, or now if it waits. */
+void uw_request_lose(struct uw_request *request);
+
+/* A producer that waits goes on when little is left. */
+void uw_request_tell_drained(struct uw_request *request);
 
 /* A detached connection: uw_request_detach. */
 struct uw_detached {

@@ -6,50 +6,53 @@
 #include <sys/socket.h>
 
 #include "base/descriptors.h"
+#include "http1/http1.h"
 #include "io/hang_up.h"
 #include "server/connection.h"
 
 #define UNIX_ADDRESS "localhost"
 
+static void resume_accepting(struct uw_server *server);
+
 static struct uw_server *server_of(struct uw_loop *loop)
 {
-    return uw_owner(loop, struct uw_server, loop);
+    return uw_owner(loop, struct uw_server, service.loop);
 }
 
 /* Whoever has to wait for room shall wait in the backlog, where another process finds him: so the kernel must not
  * accept many at once when there is room for a few. */
 static bool nearly_full(const struct uw_server *server)
 {
-    return server->room < server->connections.taken + UW_BACKLOG_MAX;
+    return server->room < server->service.connections.taken + UW_BACKLOG_MAX;
 }
 
 static void stop_accepting(struct uw_server *server)
 {
     for (int i = 0; i < server->listener_count; i++)
-        uw_cancel(&server->loop, &server->listeners[i].accept);
+        uw_cancel(&server->service.loop, &server->listeners[i].accept);
 }
 
 /* Those who are served are going to leave some, and nobody else is. */
 static void await_room(struct uw_server *server)
 {
-    if (atomic_load(&server->some_left) && server->connections.taken > 0)
-        uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns + UW_ACCEPT_RETRY_NS);
+    if (atomic_load(&server->some_left) && server->service.connections.taken > 0)
+        uw_timer_start(&server->service.loop, &server->accept_retry, server->service.loop.now_ns + UW_ACCEPT_RETRY_NS);
 }
 
 /* Clients that the kernel has connected already are served too: accepting ends with the first turn that accepts nobody,
  * or after so many turns where another process accepts from the same socket for ever. */
 static void drain_backlog(struct uw_server *server)
 {
-    bool quiet = server->counts.accepted == server->accepted_before;
+    bool quiet = server->service.counts.accepted == server->accepted_before;
 
-    server->accepted_before = server->counts.accepted;
+    server->accepted_before = server->service.counts.accepted;
     if (server->drain_turns > 0 && (quiet || server->drain_turns == UW_DRAIN_TURNS_MAX)) {
         stop_accepting(server);
         await_room(server);
         return;
     }
     server->drain_turns++;
-    uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns); /* in the next turn */
+    uw_timer_start(&server->service.loop, &server->accept_retry, server->service.loop.now_ns); /* in the next turn */
 }
 
 static void retry_to_drain_backlog(struct uw_server *server)
@@ -61,12 +64,6 @@ static void retry_to_drain_backlog(struct uw_server *server)
     drain_backlog(server);
 }
 
-size_t uw_server_give_up(struct uw_server *server)
-{
-    UW_ASSERT_OWNER(&server->loop);
-    return server->handler.give_up ? server->handler.give_up(server->handler.context) : 0;
-}
-
 /* Whoever is served needs descriptors, too, for files and for what the application opens. When `fd`, a client's, is one
  * of the last the server is full, unless enough are given up: until somebody leaves, or a while later, when others of
  * this process have given some back. */
@@ -74,28 +71,29 @@ static void measure_room(struct uw_server *server, int fd)
 {
     size_t missing = uw_descriptors_missing(fd), now = uw_server_connections(server);
 
-    server->room = server->settings.connections_max;
-    if (missing == 0 || uw_server_give_up(server) >= missing)
+    server->room = server->service.settings.connections_max;
+    if (missing == 0 || uw_service_give_up(&server->service) >= missing)
         return;
     server->room = now > 0 ? now : 1;
-    if (!atomic_load(&server->draining))
-        uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns + UW_ACCEPT_RETRY_NS);
+    if (!atomic_load(&server->service.draining))
+        uw_timer_start(&server->service.loop, &server->accept_retry, server->service.loop.now_ns + UW_ACCEPT_RETRY_NS);
 }
 
 static void retry_to_accept(struct uw_server *server)
 {
-    int next =
-        server->room < server->settings.connections_max ? uw_descriptors_next(server->listeners[0].accept.fd) : 0;
+    int next = server->room < server->service.settings.connections_max
+                   ? uw_descriptors_next(server->listeners[0].accept.fd)
+                   : 0;
 
     measure_room(server, next < 0 ? INT_MAX : next);
-    uw_server_resume_accepting(server);
+    resume_accepting(server);
 }
 
 static void expire(struct uw_loop *loop, struct uw_timer *timer)
 {
     struct uw_server *server = server_of(loop);
 
-    if (timer == &server->accept_retry && atomic_load(&server->draining))
+    if (timer == &server->accept_retry && atomic_load(&server->service.draining))
         retry_to_drain_backlog(server);
     else if (timer == &server->accept_retry)
         retry_to_accept(server);
@@ -103,11 +101,17 @@ static void expire(struct uw_loop *loop, struct uw_timer *timer)
         uw_connection_timeout(uw_owner(timer, struct uw_connection, timer));
 }
 
+/* Whoever waits finds room. */
+static void connection_ended(struct uw_service *service)
+{
+    resume_accepting(uw_owner(service, struct uw_server, service));
+}
+
 static void own_slabs(struct uw_server *server)
 {
-    uw_slab_own(&server->connections);
-    uw_slab_own(&server->requests);
-    uw_slab_own(&server->chunks);
+    uw_slab_own(&server->service.connections);
+    uw_slab_own(&server->service.requests);
+    uw_slab_own(&server->service.chunks);
 }
 
 int uw_server_open(struct uw_server *server, const struct uw_server_settings *settings, const char *backend,
@@ -116,19 +120,21 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
     int error;
 
     memset(server, 0, sizeof *server);
-    server->settings = *settings;
+    server->service.settings = *settings;
     server->room = settings->connections_max;
-    server->handler = handler;
-    error = uw_loop_open(&server->loop, backend, expire);
+    server->service.handler = handler;
+    error = uw_loop_open(&server->service.loop, backend, expire);
     if (error)
         return error;
-    uw_slab_init(&server->connections, sizeof(struct uw_connection));
-    uw_slab_init(&server->requests, sizeof(struct uw_request));
-    uw_slab_init(&server->chunks, UW_CHUNK_SLAB_BYTES);
+    uw_slab_init(&server->service.connections, sizeof(struct uw_connection));
+    uw_slab_init(&server->service.requests, sizeof(struct uw_request));
+    uw_slab_init(&server->service.chunks, UW_CHUNK_SLAB_BYTES);
     own_slabs(server);
-    uw_list_init(&server->all);
-    uw_list_init(&server->dirty);
-    uw_list_init(&server->dead);
+    uw_list_init(&server->service.all);
+    uw_list_init(&server->service.dirty);
+    uw_list_init(&server->service.dead);
+    uw_list_init(&server->service.handshaking);
+    server->service.ended = connection_ended;
     uw_list_init(&server->waiting);
     return 0;
 }
@@ -137,10 +143,10 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
  * spare, otherwise when one of those connected ends, or after a while. */
 static void accept_failed(struct uw_server *server, int error)
 {
-    if (uw_descriptors_ran_out(error) && uw_server_give_up(server))
-        uw_server_resume_accepting(server);
+    if (uw_descriptors_ran_out(error) && uw_service_give_up(&server->service))
+        resume_accepting(server);
     else
-        uw_timer_start(&server->loop, &server->accept_retry, server->loop.now_ns + UW_ACCEPT_RETRY_NS);
+        uw_timer_start(&server->service.loop, &server->accept_retry, server->service.loop.now_ns + UW_ACCEPT_RETRY_NS);
 }
 
 /* Of the processes that accept from one socket through io_uring, the kernel wakes one for each client (see
@@ -149,7 +155,7 @@ static void accept_failed(struct uw_server *server, int error)
 static void accept_left(struct uw_server *server, struct uw_listener *listener)
 {
     if (listener->taken < UW_DRAIN_LEFT_MAX && !uw_server_is_full(server))
-        uw_submit(&server->loop, &listener->accept_left);
+        uw_submit(&server->service.loop, &listener->accept_left);
 }
 
 /* Nobody is left, or the kernel cannot be asked. */
@@ -159,8 +165,8 @@ static void accepted_left(struct uw_loop *loop, struct uw_operation *operation, 
 
     if (result >= 0) {
         listener->taken++;
-        uw_connection_open(server_of(loop), listener, result);
-    } else if (!uw_descriptors_ran_out(result) || !uw_server_give_up(server_of(loop))) {
+        uw_connection_open(&server_of(loop)->service, listener, result);
+    } else if (!uw_descriptors_ran_out(result) || !uw_service_give_up(&server_of(loop)->service)) {
         return;
     }
     accept_left(server_of(loop), listener);
@@ -175,16 +181,16 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
         uw_server_take_in(listener, result); /* another listener may have taken the last room */
         measure_room(server, result);
         if (uw_server_is_full(server) ||
-            (nearly_full(server) && !operation->stepwise && !atomic_load(&server->draining)))
+            (nearly_full(server) && !operation->stepwise && !atomic_load(&server->service.draining)))
             stop_accepting(server);
         else if (!nearly_full(server))
             operation->stepwise = false;
     }
-    if (atomic_load(&server->draining)) {
+    if (atomic_load(&server->service.draining)) {
         if (!operation->pending)
             accept_left(server, listener);
     } else if (result == -ECANCELED) {
-        uw_server_resume_accepting(server); /* room may have come since */
+        resume_accepting(server); /* room may have come since */
     } else if (result < 0) {
         accept_failed(server, result);
     }
@@ -193,15 +199,15 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
 static void accept_from(struct uw_listener *listener)
 {
     listener->accept.stepwise = nearly_full(listener->server);
-    uw_submit(&listener->server->loop, &listener->accept);
+    uw_submit(&listener->server->service.loop, &listener->accept);
 }
 
-void uw_server_resume_accepting(struct uw_server *server)
+static void resume_accepting(struct uw_server *server)
 {
-    UW_ASSERT_OWNER(&server->loop);
+    UW_ASSERT_OWNER(&server->service.loop);
     if (!server->ended)
         uw_server_admit(server);
-    if (atomic_load(&server->draining) || uw_server_is_full(server))
+    if (atomic_load(&server->service.draining) || uw_server_is_full(server))
         return;
     for (int i = 0; i < server->listener_count; i++)
         if (!server->listeners[i].accept.pending)
@@ -222,11 +228,13 @@ int uw_server_listen(struct uw_server *server, int fd)
 {
     struct uw_listener *listener;
 
-    UW_ASSERT_OWNER(&server->loop);
+    UW_ASSERT_OWNER(&server->service.loop);
     if (server->listener_count == UW_LISTENERS_MAX)
         return -ENOSPC;
     listener = &server->listeners[server->listener_count++];
     listener->server = server;
+    listener->transport = &uw_transport_plain;
+    listener->protocol = &uw_protocol_http1;
     listener->accept = (struct uw_operation){.verb = UW_ACCEPT, .fd = fd, .complete = accepted};
     listener->accept_left = (struct uw_operation){.verb = UW_ACCEPT_WAITING, .fd = fd, .complete = accepted_left};
     note_address(listener, fd);
@@ -236,18 +244,17 @@ int uw_server_listen(struct uw_server *server, int fd)
 
 static void flush_dirty(struct uw_server *server)
 {
-    while (!uw_list_empty(&server->dirty)) {
-        struct uw_connection *connection = uw_owner(server->dirty.next, struct uw_connection, work);
+    while (!uw_list_empty(&server->service.dirty)) {
+        struct uw_connection *connection = uw_owner(server->service.dirty.next, struct uw_connection, work);
 
-        uw_list_remove(&connection->work);
-        uw_connection_flush(connection);
+        uw_connection_end_turn(connection);
     }
 }
 
 static void bury_dead(struct uw_server *server)
 {
-    while (!uw_list_empty(&server->dead)) {
-        struct uw_connection *connection = uw_owner(server->dead.next, struct uw_connection, work);
+    while (!uw_list_empty(&server->service.dead)) {
+        struct uw_connection *connection = uw_owner(server->service.dead.next, struct uw_connection, work);
 
         uw_list_remove(&connection->work);
         uw_connection_bury(connection);
@@ -256,20 +263,23 @@ static void bury_dead(struct uw_server *server)
 
 static bool gathers(const struct uw_server *server)
 {
-    return server->settings.answers_at_once && server->connections.taken >= UW_GATHER_CONNECTIONS_MIN;
+    return server->service.settings.answers_at_once && server->service.connections.taken >= UW_GATHER_CONNECTIONS_MIN;
 }
 
 int uw_server_turn(struct uw_server *server, int64_t wait_ns)
 {
+    uint64_t requests = server->service.counts.requests;
     int error;
 
-    UW_ASSERT_OWNER(&server->loop);
-    server->loop.gather_max = gathers(server) ? UW_GATHER_MAX : 0;
+    UW_ASSERT_OWNER(&server->service.loop);
+    server->service.loop.gather_max = gathers(server) ? UW_GATHER_MAX : 0;
     flush_dirty(server);
     bury_dead(server);
-    if (atomic_load(&server->draining) && uw_server_drained(server))
+    if (atomic_load(&server->service.draining) && uw_server_drained(server))
         wait_ns = 0; /* that was the last connection: nothing comes any more */
-    error = uw_loop_turn(&server->loop, wait_ns);
+    if (server->service.counts.requests != requests)
+        wait_ns = 0; /* of requests that had been received ahead: the handler has something to do */
+    error = uw_loop_turn(&server->service.loop, wait_ns);
     flush_dirty(server);
     bury_dead(server);
     return error;
@@ -277,29 +287,29 @@ int uw_server_turn(struct uw_server *server, int64_t wait_ns)
 
 void uw_server_flush(struct uw_server *server)
 {
-    UW_ASSERT_OWNER(&server->loop);
-    server->loop.now_ns = uw_clock_ns();
+    UW_ASSERT_OWNER(&server->service.loop);
+    server->service.loop.now_ns = uw_clock_ns();
     flush_dirty(server);
-    uw_loop_flush(&server->loop);
+    uw_loop_flush(&server->service.loop);
 }
 
 void uw_server_drain(struct uw_server *server)
 {
     struct uw_list *node;
 
-    UW_ASSERT_OWNER(&server->loop);
-    uw_server_resume_accepting(server); /* if it had to pause: for the backlog */
-    atomic_store(&server->draining, true);
-    uw_timer_stop(&server->loop, &server->accept_retry);
+    UW_ASSERT_OWNER(&server->service.loop);
+    resume_accepting(server); /* if it had to pause: for the backlog */
+    atomic_store(&server->service.draining, true);
+    uw_timer_stop(&server->service.loop, &server->accept_retry);
     drain_backlog(server);
-    for (node = server->all.next; node != &server->all; node = node->next)
+    for (node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_connection_drain(uw_owner(node, struct uw_connection, link));
 }
 
 bool uw_server_drained(const struct uw_server *server)
 {
-    UW_ASSERT_OWNER(&server->loop);
-    if (server->accept_retry.active || server->connections.taken > 0 || !uw_list_empty(&server->waiting))
+    UW_ASSERT_OWNER(&server->service.loop);
+    if (server->accept_retry.active || server->service.connections.taken > 0 || !uw_list_empty(&server->waiting))
         return false;
     for (int i = 0; i < server->listener_count; i++)
         if (server->listeners[i].accept.pending || server->listeners[i].accept_left.pending)
@@ -309,26 +319,26 @@ bool uw_server_drained(const struct uw_server *server)
 
 void uw_server_end_connections(struct uw_server *server)
 {
-    for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
+    for (struct uw_list *node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_connection_end(uw_owner(node, struct uw_connection, link));
 }
 
 void uw_server_stop(struct uw_server *server)
 {
-    UW_ASSERT_OWNER(&server->loop);
+    UW_ASSERT_OWNER(&server->service.loop);
     server->ended = true;
-    for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
+    for (struct uw_list *node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_connection_close(uw_owner(node, struct uw_connection, link));
-    uw_loop_receive(&server->loop);
+    uw_loop_receive(&server->service.loop);
     uw_server_turn_away(server);
 }
 
 /* What was posted gives back what it has borrowed. */
 static void receive_last(struct uw_server *server)
 {
-    for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
+    for (struct uw_list *node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_owner(node, struct uw_connection, link)->state = UW_CONNECTION_CLOSED;
-    uw_loop_receive(&server->loop);
+    uw_loop_receive(&server->service.loop);
 }
 
 /* The loop has accepted a client, and tells nobody any more. */
@@ -346,14 +356,14 @@ void uw_server_close(struct uw_server *server)
 {
     server->ended = true;
     uw_server_end_connections(server);
-    uw_loop_close(&server->loop); /* first: nothing is pending in the kernel after it */
+    uw_loop_close(&server->service.loop); /* first: nothing is pending in the kernel after it */
     drop_accepted(server);
     own_slabs(server);
     receive_last(server);
     uw_server_turn_away(server);
-    for (struct uw_list *node = server->all.next; node != &server->all; node = node->next)
+    for (struct uw_list *node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_connection_discard(uw_owner(node, struct uw_connection, link));
-    uw_slab_free(&server->requests);
-    uw_slab_free(&server->chunks);
-    uw_slab_free(&server->connections);
+    uw_slab_free(&server->service.requests);
+    uw_slab_free(&server->service.chunks);
+    uw_slab_free(&server->service.connections);
 }

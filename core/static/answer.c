@@ -20,7 +20,7 @@ void uw_answer_finish(struct uw_static *files, struct uw_response *response)
 int uw_answer_find(struct uw_static *files, const struct uw_request *request, const char *path,
                    struct uw_resource **resource)
 {
-    return uw_file_cache_find(&files->cache, path, strlen(path), request->server->loop.now_ns, resource);
+    return uw_file_cache_find(&files->cache, path, strlen(path), request->service->loop.now_ns, resource);
 }
 
 /* The page of its own that the folder has for `status`, or NULL. */

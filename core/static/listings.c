@@ -137,7 +137,7 @@ static void join(struct listing *listing, struct uw_request *request)
 static int begin(struct uw_listings *listings, struct uw_request *request, const char *path)
 {
     int error = try(listings->root, path);
-    struct listing *listing = error ? NULL : new_listing(listings, path, request->server->loop.now_ns);
+    struct listing *listing = error ? NULL : new_listing(listings, path, request->service->loop.now_ns);
 
     if (!listing)
         return error ? error : -ENOMEM;
@@ -154,7 +154,7 @@ int uw_listings_ask(struct uw_listings *listings, struct uw_request *request, co
 {
     struct listing *listing;
 
-    drop(listings, request->server->loop.now_ns);
+    drop(listings, request->service->loop.now_ns);
     listing = find(listings, path);
     if (!listing)
         return begin(listings, request, path);

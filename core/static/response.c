@@ -17,7 +17,7 @@ static const char connection_keep_alive[] = "Connection: keep-alive\r\n";
 
 static struct uw_chunk *take_chunk(const struct uw_request *request, size_t room)
 {
-    return room <= UW_CHUNK_SLAB_CAPACITY ? uw_chunk_take(&request->server->chunks) : uw_chunk_new(room);
+    return room <= UW_CHUNK_SLAB_CAPACITY ? uw_chunk_take(&request->service->chunks) : uw_chunk_new(room);
 }
 
 static bool fits(const struct uw_chunk *chunk, size_t length)

@@ -29,7 +29,7 @@ static void ask_again(struct uw_errand *errand)
     shortage->pauses = false;
     clear(shortage);
     for (; request; request = next) {
-        struct uw_handler *handler = &request->server->handler;
+        struct uw_handler *handler = &request->service->handler;
 
         next = request->next;
         handler->notify(handler->context, request, UW_EVENT_REQUEST);
@@ -56,7 +56,7 @@ static bool begin(struct uw_shortage *shortage, int64_t now_ns)
 
 bool uw_shortage_hold(struct uw_shortage *shortage, struct uw_request *request, int error)
 {
-    if (!uw_descriptors_ran_out(error) || !begin(shortage, request->server->loop.now_ns))
+    if (!uw_descriptors_ran_out(error) || !begin(shortage, request->service->loop.now_ns))
         return false;
     request->next = NULL;
     *shortage->last = request;

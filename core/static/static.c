@@ -204,7 +204,7 @@ void uw_static_close(struct uw_static *files)
 static void note_loop(struct uw_static *files, const struct uw_request *request)
 {
     if (!files->errands.loop)
-        files->errands.loop = &request->server->loop;
+        files->errands.loop = &request->service->loop;
 }
 
 static bool is_get(const struct uw_request *request)
@@ -216,7 +216,7 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
 {
     struct uw_static *files = context;
 
-    UW_ASSERT_OWNER(&request->server->loop);
+    UW_ASSERT_OWNER(&request->service->loop);
     if (event != UW_EVENT_REQUEST)
         return;
     note_loop(files, request);
@@ -261,7 +261,7 @@ static bool is_passing(int error)
 static int find(struct uw_static *files, const struct uw_request *request, struct uw_resource **resource)
 {
     const char *text = uw_request_text(request, request->head.path);
-    int64_t now_ns = request->server->loop.now_ns;
+    int64_t now_ns = request->service->loop.now_ns;
     struct uw_http_path path;
     int error;
 
@@ -278,7 +278,7 @@ bool uw_static_try(struct uw_static *files, struct uw_request *request)
     struct uw_resource *resource;
     int error;
 
-    UW_ASSERT_OWNER(&request->server->loop);
+    UW_ASSERT_OWNER(&request->service->loop);
     note_loop(files, request);
     error = is_get(request) ? find(files, request, &resource) : -ENOENT;
     if (!error)

@@ -11,6 +11,7 @@
 #include "io/loop.h"
 
 struct uw_request;
+struct uw_stream;
 
 /* What handing over a chunk means for its request. */
 enum uw_chunk_flag {
@@ -23,8 +24,9 @@ enum uw_chunk_flag {
 struct uw_chunk {
     struct uw_message message; /* for uw_request_post */
     struct uw_chunk *next;
-    struct uw_request *request;
-    size_t length, sent; /* of `bytes` */
+    struct uw_request *request; /* which posts it */
+    struct uw_stream *stream;   /* to which it counts once it is handed over */
+    size_t length, sent;        /* of `bytes` */
     size_t capacity;
     unsigned flags;
     int file;           /* `rest_left` bytes of this descriptor, from `rest_offset`, follow `bytes`; or -1 */
@@ -39,6 +41,12 @@ struct uw_chunk {
 #define UW_CHUNK_BYTES_MIN \
     1024 /* allocated at least, header included: small answers to pipelined requests share one chunk */
 #define UW_CHUNK_SLAB_BYTES 2048 /* of a chunk from a slab, header included */
+
+/* What of it has not been sent. */
+static inline size_t uw_chunk_left(const struct uw_chunk *chunk)
+{
+    return chunk->length - chunk->sent + (size_t)chunk->rest_left;
+}
 
 /* A chunk with room for `capacity` bytes, or NULL when memory is exhausted. */
 struct uw_chunk *uw_chunk_new(size_t capacity);

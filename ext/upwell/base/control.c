@@ -19,7 +19,7 @@ static void give(struct rb_uw_control *control, struct uw_server *server, enum r
 {
     atomic_store(&control->command, command);
     if (has_loop(control))
-        uw_loop_wake(&server->loop);
+        uw_loop_wake(&server->service.loop);
 }
 
 void rb_uw_control_drain(struct rb_uw_control *control, struct uw_server *server, double seconds, bool refuses)
@@ -49,7 +49,7 @@ static void begin_to_drain(struct rb_uw_control *control, struct uw_server *serv
 
 static bool still_drains(struct rb_uw_control *control, struct uw_server *server)
 {
-    if (!atomic_load(&server->draining))
+    if (!atomic_load(&server->service.draining))
         begin_to_drain(control, server);
     return !uw_server_drained(server) && rb_uw_control_wait_ns(control) > 0;
 }

@@ -26,7 +26,7 @@ static void *turn_until_drained(void *argument)
         gets_on = outgoing < left && now_ns < began_ns + PATIENCE_NS;
     } while ((now_ns < end_ns || gets_on) && atomic_load(&exchange->request->await_drain));
     exchange->waited_ns += now_ns - began_ns;
-    uw_loop_flush(&reactor->server.loop); /* what the turns have begun does not wait for the application */
+    uw_loop_flush(&reactor->server.service.loop); /* what the turns have begun does not wait for the application */
     return exchange;
 }
 

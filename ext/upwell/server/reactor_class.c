@@ -93,8 +93,8 @@ static size_t reactor_memsize(const void *data)
     const struct rb_uw_reactor *reactor = data;
 
     return sizeof *reactor + rb_uw_static_settings_bytes(&reactor->public_settings) +
-           reactor->server.connections.blocks * reactor->server.connections.block_bytes +
-           reactor->server.requests.blocks * reactor->server.requests.block_bytes;
+           reactor->server.service.connections.blocks * reactor->server.service.connections.block_bytes +
+           reactor->server.service.requests.blocks * reactor->server.service.requests.block_bytes;
 }
 
 static const rb_data_type_t reactor_type = {
@@ -252,7 +252,7 @@ void rb_uw_reactor_flush_if_late(struct rb_uw_reactor *reactor)
 static void turn_and_flush(struct rb_uw_reactor *reactor)
 {
     (void)uw_server_turn(&reactor->server, 0);
-    uw_loop_flush(&reactor->server.loop);
+    uw_loop_flush(&reactor->server.service.loop);
     reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
 }
 
@@ -264,7 +264,7 @@ static bool turns_here(const struct rb_uw_reactor *reactor)
 
 bool rb_uw_reactor_give_up(struct rb_uw_reactor *reactor)
 {
-    return turns_here(reactor) && uw_server_give_up(&reactor->server);
+    return turns_here(reactor) && uw_service_give_up(&reactor->server.service);
 }
 
 void rb_uw_reactor_flush(struct rb_uw_reactor *reactor)
@@ -280,7 +280,7 @@ static bool is_late(const struct rb_uw_reactor *reactor)
 
 void rb_uw_reactor_send(struct uw_request *request, struct uw_chunk *chunk)
 {
-    struct rb_uw_reactor *reactor = request->server->handler.context;
+    struct rb_uw_reactor *reactor = request->service->handler.context;
     bool last = chunk->flags & UW_CHUNK_FINISH;
 
     uw_request_send(request, chunk);
@@ -313,7 +313,7 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
 
     if (error)
         return error;
-    uw_refusal_log_init(&reactor->refusals, &reactor->server.loop, STDERR_FILENO);
+    uw_refusal_log_init(&reactor->refusals, &reactor->server.service.loop, STDERR_FILENO);
     rb_uw_control_open(&reactor->control);
     reactor->thread = pthread_self();
     for (long i = 0; i < count && !error; i++)
@@ -348,16 +348,16 @@ static bool brought(const struct rb_uw_reactor *reactor)
 void *rb_uw_reactor_turns(void *argument)
 {
     struct rb_uw_reactor *reactor = argument;
-    uint64_t wakes = reactor->server.loop.wakes;
+    uint64_t wakes = reactor->server.service.loop.wakes;
     bool goes_on = rb_uw_reactor_goes_on(reactor);
 
     while (goes_on) {
         reactor->status = uw_server_turn(&reactor->server, turn_wait(reactor));
-        goes_on = !reactor->hurry && !reactor->status && !brought(reactor) && reactor->server.loop.wakes == wakes &&
-                  rb_uw_reactor_goes_on(reactor);
+        goes_on = !reactor->hurry && !reactor->status && !brought(reactor) &&
+                  reactor->server.service.loop.wakes == wakes && rb_uw_reactor_goes_on(reactor);
     }
     if (reactor->has_files && !rb_uw_reactor_is_copy(reactor))
-        uw_loop_flush(&reactor->server.loop); /* files do not wait for the application */
+        uw_loop_flush(&reactor->server.service.loop); /* files do not wait for the application */
     return NULL;
 }
 
@@ -365,7 +365,7 @@ void rb_uw_reactor_wake(void *argument)
 {
     struct rb_uw_reactor *reactor = argument;
 
-    uw_loop_wake(&reactor->server.loop);
+    uw_loop_wake(&reactor->server.service.loop);
 }
 
 /* A worker that is still within the application may use its request for as long as the process lives: then nothing is
@@ -615,15 +615,15 @@ static VALUE reactor_stats(VALUE self)
     VALUE stats = rb_hash_new();
 
     put(stats, "connections", reactor->control.open ? uw_server_connections(server) : 0);
-    put(stats, "requests_in_memory", reactor->control.open ? server->requests.taken : 0);
-    put(stats, "operations", reactor->control.open ? server->loop.pending : 0);
+    put(stats, "requests_in_memory", reactor->control.open ? server->service.requests.taken : 0);
+    put(stats, "operations", reactor->control.open ? server->service.loop.pending : 0);
     put(stats, "queued", reactor->queue.length);
     put(stats, "fibers", reactor->fibers);
-    put(stats, "accepted", server->counts.accepted);
-    put(stats, "requests", server->counts.requests);
-    put(stats, "refused", server->counts.refused);
-    put(stats, "timeouts", server->counts.timeouts);
-    put(stats, "turns", server->loop.turns);
+    put(stats, "accepted", server->service.counts.accepted);
+    put(stats, "requests", server->service.counts.requests);
+    put(stats, "refused", server->service.counts.refused);
+    put(stats, "timeouts", server->service.counts.timeouts);
+    put(stats, "turns", server->service.loop.turns);
     return stats;
 }
 

@@ -348,7 +348,7 @@ static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    RB_OBJ_WRITE(self, &reactor->scheduler, rb_uw_scheduler_new(&reactor->server.loop));
+    RB_OBJ_WRITE(self, &reactor->scheduler, rb_uw_scheduler_new(&reactor->server.service.loop));
     rb_fiber_scheduler_set(reactor->scheduler);
     reactor->fiber_scheduler = scheduler_of(reactor);
     RB_OBJ_WRITE(self, &reactor->starter, rb_block_call(cFiber, id_new, 0, NULL, run_starter, self));
@@ -369,7 +369,7 @@ static void end_fibers(struct rb_uw_reactor *reactor)
     if (NIL_P(reactor->scheduler))
         return;
     rb_uw_reactor_end(reactor); /* threads of the application may wait for clients */
-    uw_timer_stop(&reactor->server.loop, &reactor->no_stack);
+    uw_timer_stop(&reactor->server.service.loop, &reactor->no_stack);
     rb_uw_scheduler_stop(scheduler_of(reactor));
     rb_fiber_scheduler_set(Qnil);
 }

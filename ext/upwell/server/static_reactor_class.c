@@ -61,8 +61,8 @@ static size_t reactor_memsize(const void *data)
     const struct static_reactor *reactor = data;
 
     return sizeof *reactor + rb_uw_static_settings_bytes(&reactor->files_settings) +
-           reactor->server.connections.blocks * reactor->server.connections.block_bytes +
-           reactor->server.requests.blocks * reactor->server.requests.block_bytes;
+           reactor->server.service.connections.blocks * reactor->server.service.connections.block_bytes +
+           reactor->server.service.requests.blocks * reactor->server.service.requests.block_bytes;
 }
 
 static const rb_data_type_t reactor_type = {
@@ -219,7 +219,7 @@ static void interrupt(void *argument)
     struct static_reactor *reactor = argument;
 
     atomic_store(&reactor->interrupted, true);
-    uw_loop_wake(&reactor->server.loop);
+    uw_loop_wake(&reactor->server.service.loop);
 }
 
 static VALUE open_and_serve(VALUE self)

@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 
 #include "check.h"
-#include "server/connection.h"
+#include "http1/http1.h"
+#include "server/server.h"
 
 static struct uw_server server;
 static struct uw_connection connection;
+static struct uw_stream stream;
 static struct uw_request request;
 static struct uw_chunk chunk;
 static struct uw_operation operation = {.fd = -1};
@@ -17,42 +19,42 @@ static struct uw_message message;
 
 static void submit(void)
 {
-    uw_submit(&server.loop, &operation);
+    uw_submit(&server.service.loop, &operation);
 }
 
 static void cancel(void)
 {
-    uw_cancel(&server.loop, &operation);
+    uw_cancel(&server.service.loop, &operation);
 }
 
 static void close_descriptor(void)
 {
-    (void)uw_close(&server.loop, -1);
+    (void)uw_close(&server.service.loop, -1);
 }
 
 static void start_timer(void)
 {
-    uw_timer_start(&server.loop, &timer, 0);
+    uw_timer_start(&server.service.loop, &timer, 0);
 }
 
 static void stop_timer(void)
 {
-    uw_timer_stop(&server.loop, &timer);
+    uw_timer_stop(&server.service.loop, &timer);
 }
 
 static void turn_loop(void)
 {
-    (void)uw_loop_turn(&server.loop, 0);
+    (void)uw_loop_turn(&server.service.loop, 0);
 }
 
 static void flush_loop(void)
 {
-    uw_loop_flush(&server.loop);
+    uw_loop_flush(&server.service.loop);
 }
 
 static void settle_loop(void)
 {
-    uw_loop_settle(&server.loop);
+    uw_loop_settle(&server.service.loop);
 }
 
 static void turn_server(void)
@@ -97,12 +99,12 @@ static void abort_response(void)
 
 static void free_request(void)
 {
-    uw_request_free(&server, &request);
+    uw_request_free(&request);
 }
 
 static void take_chunk(void)
 {
-    (void)uw_chunk_take(&server.chunks);
+    (void)uw_chunk_take(&server.service.chunks);
 }
 
 static void (*const owners[])(void) = {submit,       cancel,       close_descriptor, start_timer,   stop_timer,
@@ -130,8 +132,11 @@ static void open_server(void)
 
     if (uw_server_open(&server, &settings, "poll", (struct uw_handler){0}))
         _exit(EXIT_FAILURE);
-    connection.server = request.server = &server;
-    request.connection = &connection;
+    connection.service = request.service = &server.service;
+    connection.protocol = &uw_protocol_http1;
+    connection.endpoint.transport = &uw_transport_plain;
+    stream.connection = &connection;
+    request.stream = &stream;
     request.bytes = request.inline_bytes;
     uw_body_init(&request.body);
     uw_list_init(&connection.work);
@@ -184,8 +189,8 @@ static void in_a_child(void (*const *use)(void))
 
 static void wake_and_post(void)
 {
-    uw_loop_wake(&server.loop);
-    uw_loop_post(&server.loop, &message);
+    uw_loop_wake(&server.service.loop);
+    uw_loop_post(&server.service.loop, &message);
 }
 
 static void close_server(void)

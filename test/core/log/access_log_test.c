@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "http1/parser.h"
 #include "server/connection.h"
 
 #define HEAD "GET /file HTTP/1.1\r\nHost: a\r\nReferer: b\r\nUser-Agent: c\r\n\r\n"
@@ -15,11 +16,12 @@
 
 static const struct uw_http_limits limits = {8192, 4096, UW_HTTP_HEADERS_MAX};
 static struct uw_connection connection = {.remote = "192.0.2.1"};
+static struct uw_stream stream = {.connection = &connection};
 static struct uw_request request;
 
 static struct uw_request *make_request(void)
 {
-    request.connection = &connection;
+    request.stream = &stream;
     request.bytes = request.inline_bytes;
     memcpy(request.bytes, HEAD, sizeof HEAD - 1);
     uw_http_head_init(&request.head, &limits);

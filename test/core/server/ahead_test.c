@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "http1/http1.h"
 #include "io/backend.h"
 #include "loopback.h"
-#include "server/connection.h"
 #include "server/server.h"
 
 #define REQUEST_BYTES 1000
@@ -70,7 +70,9 @@ static void answer(void)
 
 static size_t pending(void)
 {
-    return uw_list_empty(&server.all) ? 0 : uw_owner(server.all.next, struct uw_connection, link)->pending.length;
+    return uw_list_empty(&server.service.all)
+               ? 0
+               : uw_http1_of(uw_owner(server.service.all.next, struct uw_connection, link))->pending.length;
 }
 
 static size_t sent, to_send;
@@ -100,8 +102,10 @@ static void turn(int client)
 
 static void answer_some(void)
 {
-    for (int i = 0; i < ANSWERS_PER_TURN && waiting; i++)
+    for (int i = 0; i < ANSWERS_PER_TURN && waiting; i++) {
         answer();
+        uw_server_flush(&server); /* which brings the next */
+    }
 }
 
 /* The client sends as fast as it can, and has sent too much when it gets its first answers. From when they have used up
@@ -128,7 +132,7 @@ static void flood(int client)
 
 static struct uw_connection *first_connection(void)
 {
-    return uw_owner(server.all.next, struct uw_connection, link);
+    return uw_owner(server.service.all.next, struct uw_connection, link);
 }
 
 static void finish(struct uw_chunk *chunk)
@@ -170,10 +174,10 @@ static void shorten_buffers(int client)
 {
     int bytes = BUFFER_BYTES;
 
-    while (uw_list_empty(&server.all))
+    while (uw_list_empty(&server.service.all))
         CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
     CHECK_EQUAL(0, setsockopt(client, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes));
-    CHECK_EQUAL(0, setsockopt(first_connection()->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes));
+    CHECK_EQUAL(0, setsockopt(first_connection()->endpoint.fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes));
 }
 
 static void send_too_much(int client)
@@ -188,7 +192,7 @@ static void send_too_much(int client)
 static void end_while_pausing(int client)
 {
     send_too_much(client);
-    CHECK_EQUAL(strncmp(server.loop.backend->name, "io_uring", 8) == 0, first_connection()->receive.pending);
+    CHECK_EQUAL(strncmp(server.service.loop.backend->name, "io_uring", 8) == 0, first_connection()->receiving);
     finish(uw_chunk_copy("", 0));
     CHECK_EQUAL(UW_CONNECTION_LINGERING, first_connection()->state);
     check_is_heard_out(client, 0);
@@ -198,7 +202,7 @@ static void end_while_pausing(int client)
 static void end_while_paused(int client)
 {
     send_too_much(client);
-    while (first_connection()->receive.pending)
+    while (first_connection()->receiving)
         CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
     finish(uw_chunk_copy(text, sizeof text));
     check_is_heard_out(client, sizeof text);

@@ -51,9 +51,9 @@ static void a_client_comes_after(int turns, const char *backend)
     for (int i = 0; i < TURNS_MAX && !uw_server_drained(&one); i++)
         CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
     CHECK(uw_server_drained(&one));
-    for (int i = 0; i < TURNS_MAX && one.counts.accepted + successor.counts.accepted == 0; i++)
+    for (int i = 0; i < TURNS_MAX && one.service.counts.accepted + successor.service.counts.accepted == 0; i++)
         CHECK_EQUAL(0, uw_server_turn(&successor, TURN_NS));
-    CHECK_EQUAL(1, one.counts.accepted + successor.counts.accepted);
+    CHECK_EQUAL(1, one.service.counts.accepted + successor.service.counts.accepted);
     close(client);
     uw_server_close(&one);
     uw_server_close(&successor);
@@ -91,7 +91,7 @@ static void listening_ends(const char *backend, bool drains)
         uw_server_drain(&one);
     for (int i = 0; i < TURNS_MAX && drains && !uw_server_drained(&one); i++)
         CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
-    CHECK_EQUAL(drains ? MOMENTS : 0, one.counts.accepted);
+    CHECK_EQUAL(drains ? MOMENTS : 0, one.service.counts.accepted);
     for (int i = 0; i < MOMENTS; i++)
         close(clients[i]);
     uw_server_close(&one);
@@ -143,7 +143,7 @@ static bool is_served_who_comes_after_signals(void)
     uw_server_end_listening(&one);
     CHECK_EQUAL(0, pthread_join(thread, NULL));
     CHECK_EQUAL(0, uw_server_turn(&one, 0));
-    served = one.counts.accepted == 1;
+    served = one.service.counts.accepted == 1;
     close(client.fd);
     uw_server_close(&one);
     close(listener);
@@ -201,7 +201,7 @@ static void who_comes_beyond_connections_max_waits(const char *backend)
     int listener = listen_on_loopback(), clients[MOMENTS];
 
     CHECK_EQUAL(0, uw_server_open(&one, &settings, backend, (struct uw_handler){0}));
-    one.settings.connections_max = one.room = 2;
+    one.service.settings.connections_max = one.room = 2;
     CHECK_EQUAL(0, uw_server_listen(&one, listener));
     for (int i = 0; i < MOMENTS; i++)
         clients[i] = connect_to(listener);
@@ -210,9 +210,9 @@ static void who_comes_beyond_connections_max_waits(const char *backend)
     CHECK_EQUAL(2, uw_server_connections(&one));
     uw_server_close(&one);
     open_server(&successor, backend, listener);
-    for (int i = 0; i < TURNS_MAX && successor.counts.accepted < MOMENTS - 2; i++)
+    for (int i = 0; i < TURNS_MAX && successor.service.counts.accepted < MOMENTS - 2; i++)
         CHECK_EQUAL(0, uw_server_turn(&successor, TURN_NS));
-    CHECK_EQUAL(MOMENTS - 2, successor.counts.accepted);
+    CHECK_EQUAL(MOMENTS - 2, successor.service.counts.accepted);
     for (int i = 0; i < MOMENTS; i++)
         close(clients[i]);
     uw_server_close(&successor);
@@ -231,7 +231,7 @@ static void more_come_than_there_is_room_for(const char *backend, bool drains)
     char byte;
 
     open_server(&one, backend, listener);
-    one.settings.connections_max = one.room = 2;
+    one.service.settings.connections_max = one.room = 2;
     for (int i = 0; i < MOMENTS; i++)
         clients[i] = connect_to(listener);
     uw_server_end_listening(&one);
@@ -242,7 +242,7 @@ static void more_come_than_there_is_room_for(const char *backend, bool drains)
         CHECK_EQUAL(0, shutdown(clients[i], SHUT_WR));
     for (int i = 0; i < TURNS_MAX && drains && !uw_server_drained(&one); i++)
         CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
-    CHECK_EQUAL(drains ? MOMENTS : 2, one.counts.accepted);
+    CHECK_EQUAL(drains ? MOMENTS : 2, one.service.counts.accepted);
     CHECK_EQUAL(drains, uw_server_drained(&one));
     uw_server_close(&one);
     for (int i = 0; i < MOMENTS; i++) {

@@ -46,10 +46,10 @@ static void connect_all(int listener, int *clients)
 static void turn_until_all_are_served(void)
 {
     uw_server_end_listening(&server); /* which takes in those for whom there is no room */
-    for (int i = 0; i < TURNS_MAX && !(server.counts.requests && uw_server_is_full(&server)); i++)
+    for (int i = 0; i < TURNS_MAX && !(server.service.counts.requests && uw_server_is_full(&server)); i++)
         CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
-    CHECK_EQUAL(1, server.counts.requests);
-    CHECK_EQUAL(ROOM, server.counts.accepted);
+    CHECK_EQUAL(1, server.service.counts.requests);
+    CHECK_EQUAL(ROOM, server.service.counts.accepted);
     CHECK(!uw_list_empty(&server.waiting));
 }
 

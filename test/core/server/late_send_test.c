@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "loopback.h"
+#include "server/connection.h"
 #include "server/server.h"
 
 #define TURNS_MAX 2000
@@ -77,17 +78,17 @@ static void go_away_while_an_answer_is_sent(const char *backend)
     CHECK_EQUAL(0, uw_server_listen(&server, listener));
     client = connect_slowly(listener);
     CHECK_EQUAL(sizeof request_text - 1, send(client, request_text, sizeof request_text - 1, 0));
-    for (int i = 0; i < TURNS_MAX && server.counts.requests == 0; i++)
+    for (int i = 0; i < TURNS_MAX && server.service.counts.requests == 0; i++)
         CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
     turn_a_little(); /* until the kernel takes no more */
     be_away();
     take_some(client);
     turn_a_little();
-    CHECK_EQUAL(0, server.counts.timeouts); /* who comes back looks, and lets it go on */
+    CHECK_EQUAL(0, server.service.counts.timeouts); /* who comes back looks, and lets it go on */
     be_away();
     for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
         CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
-    CHECK_EQUAL(1, server.counts.timeouts); /* but not for ever, whether it is late again or not */
+    CHECK_EQUAL(1, server.service.counts.timeouts); /* but not for ever, whether it is late again or not */
     uw_server_close(&server);
     close(client);
     close(listener);

@@ -4,6 +4,7 @@
 #include "server/connection.h"
 
 static struct uw_connection connection = {.remote = "192.0.2.1"};
+static struct uw_stream stream = {.connection = &connection};
 static char line[UW_ACCESS_LINE_BYTES_MAX + 1];
 
 /* What the log says of a request of which `head` came, after time and process. */
@@ -13,7 +14,7 @@ static const char *told(const char *head, size_t length, enum uw_access_format f
     struct uw_access refusal;
     size_t written;
 
-    request.connection = &connection;
+    request.stream = &stream;
     request.bytes = request.inline_bytes;
     request.bytes_length = (uint32_t)length;
     memcpy(request.bytes, head, length);

@@ -89,7 +89,7 @@ static inline void *open_and_serve(void *argument)
     serve_error =
         uw_server_open(&server, &settings, backend_name, handler->notify ? *handler : uw_static_handler(&files));
     if (!serve_error) {
-        CHECK(strcmp(server.loop.backend->name, backend_name) == 0);
+        CHECK(strcmp(server.service.loop.backend->name, backend_name) == 0);
         CHECK_EQUAL(0, uw_server_listen(&server, server_listener));
     }
     pthread_barrier_wait(&serve_ready);
@@ -125,7 +125,7 @@ static inline void serve_stop(void)
 {
     atomic_store(&server_stops, true);
     if (!serve_error)
-        uw_loop_wake(&server.loop);
+        uw_loop_wake(&server.service.loop);
     pthread_join(server_thread, NULL);
     pthread_barrier_destroy(&serve_ready);
     uw_static_close(&files);

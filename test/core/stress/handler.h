@@ -93,7 +93,7 @@ static void pass_on(struct job *job)
         push(&for_workers, job);
     } else {
         push(&for_loop, job);
-        uw_loop_wake(&now.server.loop);
+        uw_loop_wake(&now.server.service.loop);
     }
 }
 
@@ -135,7 +135,7 @@ static struct uw_chunk *file_chunk(const struct job *job, size_t length)
 static struct uw_chunk *copied_chunk(const struct job *job, size_t length, bool on_loop)
 {
     bool from_slab = on_loop && length <= UW_CHUNK_SLAB_CAPACITY && one_in(&handler_dice, 2);
-    struct uw_chunk *chunk = from_slab ? uw_chunk_take(&now.server.chunks) : uw_chunk_new(length);
+    struct uw_chunk *chunk = from_slab ? uw_chunk_take(&now.server.service.chunks) : uw_chunk_new(length);
 
     REQUIRE(chunk);
     fill(chunk->bytes, length, job->plan.mark, job->sent);

@@ -85,7 +85,7 @@ static void stop_workers(pthread_t *workers)
     pthread_cond_broadcast(&for_workers.filled);
     pthread_mutex_unlock(&for_workers.lock);
     tell_drained();
-    uw_loop_wake(&now.server.loop);
+    uw_loop_wake(&now.server.service.loop);
     for (int i = 0; i < WORKERS; i++)
         pthread_join(workers[i], NULL);
 }
@@ -95,12 +95,13 @@ static void end_round(pthread_t loop, pthread_t *workers)
 {
     atomic_store(&now.cut, !drains);
     atomic_store(&now.ending, true);
-    uw_loop_wake(&now.server.loop);
+    uw_loop_wake(&now.server.service.loop);
     if (drains) {
         pthread_join(loop, NULL);
         stop_workers(workers);
-        REQUIRE(uw_list_empty(&all_jobs) && now.server.requests.taken == 0 && now.server.connections.taken == 0);
-        REQUIRE(now.server.chunks.taken == 0);
+        REQUIRE(uw_list_empty(&all_jobs) && now.server.service.requests.taken == 0 &&
+                now.server.service.connections.taken == 0);
+        REQUIRE(now.server.service.chunks.taken == 0);
     } else {
         stop_workers(workers);
         pthread_join(loop, NULL);

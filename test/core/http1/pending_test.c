@@ -1,4 +1,4 @@
-#include "server/pending.h"
+#include "http1/pending.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* Bytes received ahead of their turn: they come in at the end, and leave at the front without the rest being moved. */
-#ifndef UW_SERVER_PENDING_H
-#define UW_SERVER_PENDING_H
+#ifndef UW_HTTP1_PENDING_H
+#define UW_HTTP1_PENDING_H
 
 #include <stddef.h>
 

@@ -1,0 +1,398 @@
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "http/date.h"
+#include "http/status.h"
+#include "http1/http1.h"
+#include "http1/http1_detach.h"
+#include "server/refusal.h"
+
+#define REFUSAL_BYTES_MAX 512
+
+static const char continue_line[] = "HTTP/1.1 100 Continue\r\n\r\n";
+
+/* A client that does not read its answers has its next requests wait. */
+static bool may_read(const struct uw_connection *connection)
+{
+    const struct uw_http1 *http1 = uw_http1_of(connection);
+
+    return uw_connection_is_open(connection) && http1->state < UW_HTTP1_ANSWERING &&
+           atomic_load(&http1->stream.outgoing_bytes) <= UW_OUTGOING_HIGH_BYTES;
+}
+
+/* For the next request, from now on: the client has the answer before. */
+static void await_next(struct uw_connection *connection)
+{
+    const struct uw_service *service = connection->service;
+    int64_t silence_ns = atomic_load(&service->draining) ? UW_DRAIN_IDLE_NS : service->settings.keep_alive_timeout_ns;
+
+    uw_connection_await_read(connection, service->loop.now_ns + silence_ns);
+}
+
+static void tell_refused(const struct uw_connection *connection, int status, size_t bytes)
+{
+    const struct uw_handler *handler = &connection->service->handler;
+
+    if (handler->refused) {
+        struct uw_access refusal = uw_refusal(uw_http1_of(connection)->reader.request, status, (int64_t)bytes);
+
+        handler->refused(handler->context, &refusal);
+    }
+}
+
+static void free_request(struct uw_http1 *http1)
+{
+    uw_request_free(http1->reader.request);
+    http1->reader.request = NULL;
+}
+
+/* Answers with an error of the server's own, after which the connection is closed. */
+static void refuse(struct uw_connection *connection, int status)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+    const char *reason = uw_http_reason(status);
+    size_t bytes = strlen(reason) + 5; /* with the status, a space and the end of the line */
+    char text[REFUSAL_BYTES_MAX];
+    struct uw_chunk *chunk;
+    int length = snprintf(text, sizeof text,
+                          "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
+                          "Connection: close\r\n\r\n%d %s\n",
+                          status, reason, uw_http_date_now(), bytes, status, reason);
+
+    connection->service->counts.refused++;
+    tell_refused(connection, status, bytes);
+    uw_pending_drop(&http1->pending);
+    free_request(http1);
+    chunk = uw_chunk_copy(text, (size_t)length);
+    if (!chunk) {
+        uw_connection_close(connection);
+        return;
+    }
+    chunk->flags = UW_CHUNK_CLOSE;
+    uw_connection_enqueue(connection, &http1->stream, chunk);
+    uw_connection_flush_and_end(connection);
+}
+
+static void dispatch(struct uw_connection *connection)
+{
+    struct uw_service *service = connection->service;
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    service->counts.requests++;
+    http1->state = UW_HTTP1_ANSWERING;
+    uw_connection_await_read(connection, UW_FOREVER);
+    service->handler.notify(service->handler.context, http1->reader.request, UW_EVENT_REQUEST);
+}
+
+static void send_continue(struct uw_connection *connection)
+{
+    struct uw_chunk *chunk = uw_chunk_copy(continue_line, sizeof continue_line - 1);
+
+    if (chunk)
+        uw_connection_enqueue(connection, &uw_http1_of(connection)->stream, chunk);
+}
+
+/* A steady sender may take as long as it needs, one that trickles may not. */
+static void await_content(struct uw_connection *connection)
+{
+    const struct uw_http1 *http1 = uw_http1_of(connection);
+    uint64_t seconds = http1->reader.request->body.length / UW_BODY_BYTES_PER_SECOND_MIN;
+
+    uw_connection_await_read(connection, http1->content_start_ns + connection->service->settings.body_timeout_ns +
+                                             (int64_t)seconds * UW_NS_PER_SECOND);
+}
+
+static void begin_content(struct uw_connection *connection, bool more_has_come)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    http1->state = UW_HTTP1_CONTENT;
+    http1->requests++;
+    http1->content_start_ns = connection->service->loop.now_ns;
+    if (http1->reader.request->head.expect_continue && !more_has_come)
+        send_continue(connection);
+}
+
+static bool begin_request(struct uw_connection *connection)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+    struct uw_request *request = uw_request_new(connection->service, &http1->stream);
+
+    if (!request) {
+        uw_connection_close(connection);
+        return false;
+    }
+    uw_http1_reader_begin(&http1->reader, request);
+    http1->state = UW_HTTP1_HEAD;
+    return true;
+}
+
+/* More of what is being read has to come. The first head's deadline runs from accepting. */
+static void await_more(struct uw_connection *connection, bool head_began)
+{
+    const struct uw_http1 *http1 = uw_http1_of(connection);
+    const struct uw_service *service = connection->service;
+
+    if (http1->state == UW_HTTP1_CONTENT)
+        await_content(connection);
+    else if (head_began && http1->requests > 0)
+        uw_connection_await_read(connection, service->loop.now_ns + service->settings.head_timeout_ns);
+}
+
+/* Returns the bytes consumed. */
+static size_t read_some(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+    bool begins = http1->state == UW_HTTP1_IDLE;
+    size_t used = 0;
+    int result;
+
+    if (begins && !begin_request(connection))
+        return length;
+    result = uw_http1_read(&http1->reader, bytes, length, &used);
+    if (result < 0) {
+        refuse(connection, -result);
+        return length;
+    }
+    if (result == UW_HTTP1_BODY)
+        begin_content(connection, used < length);
+    else if (result == UW_HTTP1_COMPLETE && http1->state == UW_HTTP1_HEAD)
+        http1->requests++;
+    if (result == UW_HTTP1_COMPLETE)
+        dispatch(connection);
+    else
+        await_more(connection, begins);
+    return used;
+}
+
+/* Iterative, also when the handler answers at once. Returns the bytes consumed. */
+static size_t process(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    size_t used = 0;
+
+    while (used < length && may_read(connection))
+        used += read_some(connection, bytes + used, length - used);
+    return used;
+}
+
+/* Bytes whose turn has not come. */
+static void keep(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    if (uw_pending_append(&http1->pending, bytes, length))
+        uw_connection_close(connection);
+    else if (http1->pending.length >= UW_PENDING_BYTES_MAX && !connection->paused)
+        uw_connection_pause(connection);
+}
+
+static void received(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    size_t used = uw_http1_of(connection)->pending.length ? 0 : process(connection, bytes, length);
+
+    if (used < length && uw_connection_is_open(connection))
+        keep(connection, bytes + used, length - used);
+}
+
+static void consume_pending(struct uw_connection *connection)
+{
+    struct uw_pending *pending = &uw_http1_of(connection)->pending;
+    size_t used = process(connection, uw_pending_bytes(pending), pending->length);
+
+    if (uw_connection_is_open(connection))
+        uw_pending_take(pending, used);
+}
+
+/* Goes on with what was received ahead of its turn. */
+static void go_on(struct uw_connection *connection)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    if (http1->state == UW_HTTP1_DETACHING)
+        return;
+    if (http1->pending.length && may_read(connection))
+        consume_pending(connection);
+    if (!uw_connection_is_open(connection))
+        return;
+    if (http1->pending.length < UW_PENDING_BYTES_MAX)
+        uw_connection_resume(connection);
+    /* What came before the end of input has been answered, or will never be complete. */
+    if (connection->input_ended && may_read(connection) && uw_connection_is_flushed(connection))
+        uw_connection_close(connection);
+}
+
+/* A client may close its side after its last request and still wait for the answer. */
+static void receive_ended(struct uw_connection *connection, int32_t result)
+{
+    if (uw_http1_of(connection)->state == UW_HTTP1_DETACHING)
+        uw_http1_try_detach(connection);
+    else if (result == 0 || result == -ECANCELED)
+        go_on(connection);
+    else
+        uw_connection_close(connection);
+}
+
+static void sent(struct uw_connection *connection)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    if (uw_http1_is_handled(http1))
+        uw_request_tell_drained(http1->reader.request);
+    uw_http1_try_detach(connection);
+    if (!uw_connection_is_open(connection) || !uw_connection_is_flushed(connection))
+        return;
+    if (http1->state == UW_HTTP1_IDLE)
+        await_next(connection);
+    go_on(connection);
+}
+
+static bool has_more_to_do(const struct uw_connection *connection)
+{
+    return uw_http1_of(connection)->pending.length || connection->paused || connection->input_ended;
+}
+
+/* The response has been handed over: what becomes of the connection? */
+static void answered(struct uw_connection *connection, unsigned flags)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    if (uw_connection_is_closed(connection)) {
+        uw_connection_reap(connection);
+    } else if (flags & UW_CHUNK_ABORT) {
+        uw_connection_cut(connection);
+    } else if (flags & UW_CHUNK_CLOSE) {
+        uw_pending_drop(&http1->pending);
+        uw_connection_flush_and_end(connection);
+    } else {
+        http1->state = UW_HTTP1_IDLE;
+        if (uw_connection_is_flushed(connection))
+            await_next(connection);
+        if (has_more_to_do(connection))
+            uw_connection_go_on_later(connection);
+    }
+}
+
+/* What the connection does next does not wait for it. */
+static bool says_nothing(const struct uw_chunk *chunk)
+{
+    return uw_chunk_left(chunk) == 0 && !(chunk->flags & UW_CHUNK_CLOSE);
+}
+
+/* The handler has no more to do with the request. */
+static struct uw_connection *take_back(struct uw_request *request)
+{
+    struct uw_connection *connection = request->stream->connection;
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    assert(!atomic_load(&request->posted) && !http1->detached);
+    free_request(http1);
+    return connection;
+}
+
+static void take_over(struct uw_request *request, struct uw_chunk *chunk)
+{
+    struct uw_connection *connection = request->stream->connection;
+    unsigned flags = chunk->flags;
+
+    if (uw_connection_is_closed(connection) || flags & UW_CHUNK_ABORT || says_nothing(chunk))
+        uw_outgoing_refuse(chunk);
+    else
+        uw_connection_queue(connection, chunk);
+    if (flags & UW_CHUNK_FINISH)
+        answered(take_back(request), flags);
+}
+
+static void abort_request(struct uw_request *request)
+{
+    answered(take_back(request), UW_CHUNK_ABORT);
+}
+
+static void detach(struct uw_request *request, struct uw_detached *detached)
+{
+    uw_http1_detach(request->stream->connection, detached);
+}
+
+/* A client that was slow within a request learns so; one that is merely silent is let go. */
+static void timed_out(struct uw_connection *connection)
+{
+    const struct uw_http1 *http1 = uw_http1_of(connection);
+
+    if (http1->state == UW_HTTP1_HEAD || http1->state == UW_HTTP1_CONTENT) {
+        connection->service->counts.timeouts++;
+        refuse(connection, 408);
+    } else if (http1->state != UW_HTTP1_DETACHING) {
+        uw_connection_close(connection);
+    } else if (uw_http1_look_after_detaching(connection)) {
+        go_on(connection);
+    }
+}
+
+static void drain(struct uw_connection *connection)
+{
+    int64_t deadline_ns = connection->service->loop.now_ns + UW_DRAIN_IDLE_NS;
+
+    if (uw_http1_of(connection)->state == UW_HTTP1_IDLE && uw_connection_is_flushed(connection) &&
+        connection->read_deadline_ns > deadline_ns)
+        uw_connection_await_read(connection, deadline_ns);
+}
+
+static void opened(struct uw_connection *connection)
+{
+    uw_http1_of(connection)->stream.connection = connection;
+}
+
+static bool is_answering(const struct uw_connection *connection)
+{
+    return uw_http1_is_handled(uw_http1_of(connection));
+}
+
+static void closed(struct uw_connection *connection)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    if (http1->detached)
+        uw_http1_refuse_detaching(connection);
+    if (uw_http1_is_handled(http1))
+        uw_request_lose(http1->reader.request);
+    else if (http1->reader.request)
+        free_request(http1);
+}
+
+static bool released(struct uw_connection *connection)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    if (http1->reader.request)
+        return false;
+    uw_pending_free(&http1->pending);
+    return true;
+}
+
+static void discarded(struct uw_connection *connection)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    if (http1->reader.request)
+        free_request(http1);
+    uw_pending_free(&http1->pending);
+}
+
+const struct uw_protocol uw_protocol_http1 = {
+    .name = "http/1.1",
+    .opened = opened,
+    .received = received,
+    .receive_ended = receive_ended,
+    .sent = sent,
+    .go_on = go_on,
+    .timed_out = timed_out,
+    .drain = drain,
+    .is_answering = is_answering,
+    .closed = closed,
+    .released = released,
+    .discarded = discarded,
+    .take_over = take_over,
+    .abort = abort_request,
+    .detach = detach,
+};

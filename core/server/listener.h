@@ -1,0 +1,25 @@
+/* A socket from which the server accepts, and what its connections begin with. */
+#ifndef UW_SERVER_LISTENER_H
+#define UW_SERVER_LISTENER_H
+
+#include "io/loop.h"
+#include "server/address.h"
+
+struct uw_protocol;
+struct uw_server;
+struct uw_tls_context;
+struct uw_transport;
+
+struct uw_listener {
+    struct uw_operation accept;
+    struct uw_operation accept_left; /* once `accept` has ended */
+    int taken;                       /* by it */
+    struct uw_server *server;
+    const struct uw_transport *transport;
+    const struct uw_protocol *protocol; /* until the transport has agreed upon another */
+    struct uw_tls_context *tls;         /* NULL for plain */
+    char address[UW_ADDRESS_BYTES];     /* numeric; "localhost" for a UNIX socket */
+    int port;                           /* 0 for a UNIX socket */
+};
+
+#endif

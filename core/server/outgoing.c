@@ -1,0 +1,90 @@
+#include "server/outgoing.h"
+
+#include <string.h>
+
+#include "server/stream.h"
+
+/* Small answers to pipelined requests leave in one piece. */
+static bool merges(const struct uw_outgoing *outgoing, const struct uw_chunk *chunk, bool sending)
+{
+    const struct uw_chunk *last = outgoing->last;
+    bool is_read = sending && last == outgoing->first;
+
+    return last && !is_read && last->stream == chunk->stream && !(last->flags & UW_CHUNK_CLOSE) && !last->rest_left &&
+           !chunk->rest_left && chunk->length <= last->capacity - last->length;
+}
+
+static void merge(struct uw_chunk *last, struct uw_chunk *chunk)
+{
+    memcpy(last->bytes + last->length, chunk->bytes, chunk->length);
+    last->length += chunk->length;
+    last->flags |= chunk->flags;
+    uw_chunk_free(chunk);
+}
+
+void uw_outgoing_append(struct uw_outgoing *outgoing, struct uw_chunk *chunk, bool sending)
+{
+    if (merges(outgoing, chunk, sending)) {
+        merge(outgoing->last, chunk);
+        return;
+    }
+    chunk->next = NULL;
+    if (outgoing->last)
+        outgoing->last->next = chunk;
+    else
+        outgoing->first = chunk;
+    outgoing->last = chunk;
+}
+
+/* Returns how many of `count` bytes were the chunk's. */
+static size_t count_sent(struct uw_chunk *chunk, size_t count)
+{
+    size_t left = uw_chunk_left(chunk), sent = count < left ? count : left, bytes = chunk->length - chunk->sent;
+
+    if (bytes > sent)
+        bytes = sent;
+    chunk->sent += bytes;
+    chunk->rest_offset += (int64_t)(sent - bytes);
+    chunk->rest_left -= (int64_t)(sent - bytes);
+    atomic_fetch_sub(&chunk->stream->outgoing_bytes, sent);
+    return sent;
+}
+
+static void pop(struct uw_outgoing *outgoing)
+{
+    struct uw_chunk *chunk = outgoing->first;
+
+    outgoing->first = chunk->next;
+    if (!outgoing->first)
+        outgoing->last = NULL;
+    uw_chunk_free(chunk);
+}
+
+void uw_outgoing_take(struct uw_outgoing *outgoing, size_t count)
+{
+    while (outgoing->first) {
+        struct uw_chunk *chunk = outgoing->first;
+
+        count -= count_sent(chunk, count);
+        if (uw_chunk_left(chunk) || chunk->flags & UW_CHUNK_CLOSE)
+            return;
+        pop(outgoing);
+    }
+}
+
+void uw_outgoing_refuse(struct uw_chunk *chunk)
+{
+    atomic_fetch_sub(&chunk->stream->outgoing_bytes, uw_chunk_left(chunk));
+    uw_chunk_free(chunk);
+}
+
+void uw_outgoing_drop(struct uw_outgoing *outgoing)
+{
+    while (outgoing->first) {
+        struct uw_chunk *chunk = outgoing->first;
+
+        outgoing->first = chunk->next;
+        uw_outgoing_refuse(chunk);
+    }
+    outgoing->last = NULL;
+}

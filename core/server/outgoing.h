@@ -1,0 +1,25 @@
+/* Chunks on their way to the client, in order: a queue of which the first may be in the transport's hands. */
+#ifndef UW_SERVER_OUTGOING_H
+#define UW_SERVER_OUTGOING_H
+
+#include "transport/chunk.h"
+
+struct uw_outgoing {
+    struct uw_chunk *first, *last;
+};
+
+/* The queue takes the chunk over, which counts to its stream until it has been sent. `sending`: the transport reads the
+ * first chunk. */
+void uw_outgoing_append(struct uw_outgoing *outgoing, struct uw_chunk *chunk, bool sending);
+
+/* The first `count` bytes have been sent. Frees what is done with, up to a chunk that is the last before the connection
+ * closes: that one stays the first, with nothing left. */
+void uw_outgoing_take(struct uw_outgoing *outgoing, size_t count);
+
+/* A chunk that has been counted and is not to be sent. */
+void uw_outgoing_refuse(struct uw_chunk *chunk);
+
+/* Frees all. */
+void uw_outgoing_drop(struct uw_outgoing *outgoing);
+
+#endif

@@ -1,0 +1,198 @@
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/connection.h"
+
+struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *stream)
+{
+    struct uw_request *request = uw_slab_take(&service->requests);
+
+    if (!request)
+        return NULL;
+    request->next = NULL;
+    request->service = service;
+    request->stream = stream;
+    request->user = NULL;
+    request->bytes = request->inline_bytes;
+    request->bytes_length = 0;
+    request->bytes_capacity = sizeof request->inline_bytes;
+    atomic_init(&request->await_drain, false);
+    atomic_init(&request->lost, false);
+    atomic_init(&request->posted, 0);
+    uw_body_init(&request->body);
+    return request;
+}
+
+void uw_request_free(struct uw_request *request)
+{
+    UW_ASSERT_OWNER(&request->service->loop);
+    if (request->bytes != request->inline_bytes)
+        free(request->bytes);
+    uw_body_free(&request->body);
+    uw_slab_give(&request->service->requests, request);
+}
+
+static int reserve(struct uw_request *request, size_t length)
+{
+    size_t capacity = request->bytes_capacity;
+    char *bytes;
+
+    if (length <= capacity)
+        return 0;
+    while (capacity < length)
+        capacity *= 2;
+    bytes = realloc(request->bytes == request->inline_bytes ? NULL : request->bytes, capacity);
+    if (!bytes)
+        return -ENOMEM;
+    if (request->bytes == request->inline_bytes)
+        memcpy(bytes, request->inline_bytes, request->bytes_length);
+    request->bytes = bytes;
+    request->bytes_capacity = (uint32_t)capacity;
+    return 0;
+}
+
+int uw_request_keep(struct uw_request *request, const char *bytes, size_t length)
+{
+    int error = reserve(request, request->bytes_length + length);
+
+    if (error)
+        return error;
+    memcpy(request->bytes + request->bytes_length, bytes, length);
+    request->bytes_length += (uint32_t)length;
+    return 0;
+}
+
+static void notify_drained(struct uw_request *request)
+{
+    const struct uw_handler *handler = &request->service->handler;
+
+    if (atomic_exchange(&request->await_drain, false))
+        handler->notify(handler->context, request, UW_EVENT_DRAINED);
+}
+
+void uw_request_lose(struct uw_request *request)
+{
+    atomic_store(&request->lost, true);
+    notify_drained(request);
+}
+
+void uw_request_tell_drained(struct uw_request *request)
+{
+    if (atomic_load(&request->stream->outgoing_bytes) <= UW_OUTGOING_LOW_BYTES)
+        notify_drained(request);
+}
+
+static const struct uw_protocol *protocol_of(const struct uw_request *request)
+{
+    return request->stream->connection->protocol;
+}
+
+static void count(struct uw_request *request, struct uw_chunk *chunk)
+{
+    chunk->stream = request->stream;
+    atomic_fetch_add(&request->stream->outgoing_bytes, uw_chunk_left(chunk));
+}
+
+void uw_request_send(struct uw_request *request, struct uw_chunk *chunk)
+{
+    UW_ASSERT_OWNER(&request->service->loop);
+    if (atomic_load(&request->posted)) {
+        uw_request_post(request, chunk);
+        return;
+    }
+    count(request, chunk);
+    protocol_of(request)->take_over(request, chunk);
+}
+
+void uw_request_abort(struct uw_request *request)
+{
+    UW_ASSERT_OWNER(&request->service->loop);
+    assert(!atomic_load(&request->posted));
+    protocol_of(request)->abort(request);
+}
+
+static void receive_posted(struct uw_loop *loop, struct uw_message *message)
+{
+    struct uw_chunk *chunk = uw_owner(message, struct uw_chunk, message);
+
+    (void)loop;
+    atomic_fetch_sub(&chunk->request->posted, 1);
+    protocol_of(chunk->request)->take_over(chunk->request, chunk);
+}
+
+void uw_request_post(struct uw_request *request, struct uw_chunk *chunk)
+{
+    struct uw_loop *loop = &request->service->loop;
+
+    count(request, chunk);
+    atomic_fetch_add(&request->posted, 1);
+    chunk->request = request;
+    chunk->message.receive = receive_posted;
+    uw_loop_post(loop, &chunk->message);
+}
+
+bool uw_request_keeps_alive(const struct uw_request *request)
+{
+    return request->head.keep_alive && !atomic_load_explicit(&request->service->draining, memory_order_relaxed);
+}
+
+size_t uw_request_outgoing(const struct uw_request *request)
+{
+    const struct uw_endpoint *endpoint = &request->stream->connection->endpoint;
+    size_t outgoing = atomic_load(&request->stream->outgoing_bytes), progress = endpoint->transport->progress(endpoint);
+
+    UW_ASSERT_OWNER(&request->service->loop);
+    return progress < outgoing ? outgoing - progress : 0;
+}
+
+void uw_request_disconnect(struct uw_request *request)
+{
+    uw_connection_close(request->stream->connection);
+}
+
+bool uw_request_await_drain(struct uw_request *request)
+{
+    atomic_store(&request->await_drain, true);
+    if (!atomic_load(&request->lost) && atomic_load(&request->stream->outgoing_bytes) > UW_OUTGOING_HIGH_BYTES)
+        return true;
+    /* The loop may have seen the wish already, and then its event comes all the same. */
+    return !atomic_exchange(&request->await_drain, false);
+}
+
+static void begin_detach(struct uw_loop *loop, struct uw_message *message)
+{
+    struct uw_detached *detached = uw_owner(message, struct uw_detached, message);
+
+    (void)loop;
+    atomic_fetch_sub(&detached->request->posted, 1);
+    protocol_of(detached->request)->detach(detached->request, detached);
+}
+
+/* By a message, from the loop's thread too: what was posted before arrives first. */
+void uw_request_detach(struct uw_request *request, struct uw_detached *detached)
+{
+    *detached = (struct uw_detached){
+        .message.receive = begin_detach, .request = request, .done = detached->done, .head = detached->head, .fd = -1};
+    atomic_fetch_add(&request->posted, 1);
+    uw_loop_post(&request->service->loop, &detached->message);
+}
+
+const char *uw_request_remote(const struct uw_request *request)
+{
+    return request->stream->connection->remote;
+}
+
+int uw_request_remote_port(const struct uw_request *request)
+{
+    return request->stream->connection->remote_port;
+}
+
+const char *uw_request_local(const struct uw_request *request, int *port)
+{
+    const struct uw_listener *listener = request->stream->connection->listener;
+
+    *port = listener->port;
+    return listener->address;
+}
