@@ -11,6 +11,7 @@
 #include "rack/rack.h"
 #include "scheduler/scheduler.h"
 #include "server/reactor.h"
+#include "server/tls_context_class.h"
 
 static VALUE symbol(const char *name)
 {
@@ -80,6 +81,7 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_body();
     rb_uw_init_exchange();
     rb_uw_init_detach();
+    rb_uw_init_tls_context();
     rb_uw_init_loop_server();
     rb_uw_init_reactor();
     rb_uw_init_reactor_fibers();

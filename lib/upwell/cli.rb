@@ -130,7 +130,9 @@ module Upwell
     # What is configured comes last: it may not be what can be.
     def check
       status = Check.new.run
-      Check.tell_settings(configure, @file)
+      configuration = configure
+      Check.tell_settings(configuration, @file)
+      Server::Listeners.new(configuration).read_credentials
       status
     end
 

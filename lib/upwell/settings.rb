@@ -19,7 +19,13 @@ module Upwell
 
   SETTINGS = [
     Setting.new(:port, 3000, :port, "-p", "PORT", "TCP port; 0 takes a free one (environment: PORT)"),
-    Setting.new(:bind, ["localhost"], :binds, "-b", "ADDRESS", "host, host:port, [v6]:port or unix:PATH; may be repeated"),
+    Setting.new(:bind, ["localhost"], :binds, "-b", "ADDRESS", "host, host:port, [v6]:port, unix:PATH or ssl://host:port; may be repeated"),
+    Setting.new(:secure, false, :flag, "-s", nil, "TLS on every TCP address; needs a certificate"),
+    Setting.new(:cert_file, nil, :path, "-c", "FILE", "the certificate, with its chain behind it (PEM); SIGHUP reads it again"),
+    Setting.new(:key_file, nil, :path, "-k", "FILE", "its key (PEM); without: in the same file"),
+    Setting.new(:ca_file, nil, :path, "-a", "FILE", "clients' certificates are verified with those in FILE, or in the files of a folder (PEM)"),
+    Setting.new(:client_certificate, "optional", :client_certificate, nil, "WORD", "whether clients need one: optional or required"),
+    Setting.new(:self_signed, false, :flag, nil, nil, "makes a certificate for development, and tells where it lies"),
     Setting.new(:workers, 0, :workers, "-w", "N", "worker processes under a supervisor; auto: one a processor; 0: none"),
     Setting.new(:mode, "fibers", :mode, nil, "MODE",
                 "fibers, fibers:N (at most N requests at once), threads:N or inline (environment: UPWELL_MODE)", true),

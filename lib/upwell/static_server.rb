@@ -47,9 +47,10 @@ module Upwell
       @owner = listeners.nil?
       listeners ||= Server::Listeners.open_for(configuration)
       @urls = listeners.map(&:url).uniq
+      @listeners = listeners
       settings = configuration.reactor_settings.merge(access_log: site.access_log)
       @reactors = listeners.each_slice(listeners.size / configuration.loops).map do |own|
-        own.each_with_object(StaticReactor.new(site.root, settings)) { |listener, reactor| reactor.listen(listener.socket) }
+        own.each_with_object(StaticReactor.new(site.root, settings)) { |listener, reactor| reactor.listen(listener.socket, listener.context) }
       end
     end
 

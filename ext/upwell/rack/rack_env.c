@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "rack/rack.h"
+#include "rack/tls_env.h"
 
 #define NAME_BYTES_MAX 256 /* of a header name that is remembered */
 #define NAMES_MAX 512      /* names remembered beyond those of http/field.h; a power of two */
@@ -106,6 +107,7 @@ void rb_uw_init_env(void)
     KEYS(KEY_INIT)
 #undef KEY_INIT
     init_field_keys();
+    rb_uw_init_tls_env();
     for (size_t i = 1; i < sizeof methods / sizeof *methods; i++)
         methods[i] = interned(method_names[i], strlen(method_names[i]));
 }
@@ -417,6 +419,8 @@ VALUE rb_uw_env(struct rb_uw_exchange *exchange)
     if (request->head.version_minor == 0)
         rb_hash_aset(env, key.server_protocol, key.http_1_0);
     add_body(env, exchange);
+    if (uw_request_peer(request))
+        rb_uw_tls_env(env, uw_request_peer(request));
 
     exchange->hijack = rb_uw_hijack_new(request);
     rb_hash_aset(env, key.hijack, exchange->hijack);

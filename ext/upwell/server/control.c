@@ -15,6 +15,11 @@ static bool has_loop(const struct rb_uw_control *control)
     return control->open && !rb_uw_forked_since(control->forks);
 }
 
+struct uw_server *rb_uw_control_server(const struct rb_uw_control *control, struct uw_server *server)
+{
+    return has_loop(control) ? server : NULL;
+}
+
 static void give(struct rb_uw_control *control, struct uw_server *server, enum rb_uw_command command)
 {
     atomic_store(&control->command, command);

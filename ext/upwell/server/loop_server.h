@@ -5,16 +5,17 @@
 #include <ruby.h>
 
 #include "server/control.h"
+#include "server/listening.h"
 
 /* Comes first in the struct of whoever has this. */
 struct rb_uw_loop_server {
     struct uw_server server;
     struct uw_server_settings settings;
     struct rb_uw_control control;
-    VALUE backend, sockets;
-    bool ran;      /* `run` has been called */
-    bool finished; /* `run` has ended with nothing in flight */
-    int status;    /* of the last turn */
+    VALUE backend, sockets; /* see listening.h */
+    bool ran;               /* `run` has been called */
+    bool finished;          /* `run` has ended with nothing in flight */
+    int status;             /* of the last turn */
 };
 
 /* The parent of their types. */
@@ -34,12 +35,8 @@ void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE 
 /* Raises Upwell::Error when it has run already. */
 void rb_uw_loop_server_begin(struct rb_uw_loop_server *server);
 
-/* The numbers of the listening sockets; returns how many there are. `fds` has room for UW_LISTENERS_MAX. */
-long rb_uw_loop_server_fds(const struct rb_uw_loop_server *server, int *fds);
-
 /* Opens the server on this thread, where its loop is turned from now on. Returns 0 or -errno; control.open tells
  * whether it is to be closed. */
 int rb_uw_loop_server_open(struct rb_uw_loop_server *server, const char *backend, struct uw_handler handler);
-int rb_uw_loop_server_listen(struct rb_uw_loop_server *server, const int *fds, long count);
 
 #endif

@@ -4,7 +4,6 @@
 #include "server/settings.h"
 
 VALUE rb_uw_cLoopServer;
-static ID id_fileno;
 
 const rb_data_type_t rb_uw_loop_server_type = {.wrap_struct_name = "Upwell::LoopServer"};
 
@@ -53,15 +52,6 @@ void rb_uw_loop_server_begin(struct rb_uw_loop_server *server)
     server->ran = true;
 }
 
-long rb_uw_loop_server_fds(const struct rb_uw_loop_server *server, int *fds)
-{
-    long count = RARRAY_LEN(server->sockets);
-
-    for (long i = 0; i < count; i++)
-        fds[i] = NUM2INT(rb_funcall(RARRAY_AREF(server->sockets, i), id_fileno, 0));
-    return count;
-}
-
 int rb_uw_loop_server_open(struct rb_uw_loop_server *server, const char *backend, struct uw_handler handler)
 {
     int error = uw_server_open(&server->server, &server->settings, backend, handler);
@@ -71,29 +61,37 @@ int rb_uw_loop_server_open(struct rb_uw_loop_server *server, const char *backend
     return error;
 }
 
-int rb_uw_loop_server_listen(struct rb_uw_loop_server *server, const int *fds, long count)
-{
-    int error = 0;
-
-    for (long i = 0; i < count && !error; i++)
-        error = uw_server_listen(&server->server, fds[i]);
-    return error;
-}
-
 /*
  * Serves what connects to a listening socket, once #run is called. The socket is not closed.
  *
- * @param socket [TCPServer, UNIXServer, Socket]
+ * @overload listen(socket, context = nil)
+ *   @param socket [TCPServer, UNIXServer, Socket]
+ *   @param context [TLSContext, nil] what clients are served with; nil: without TLS
  * @return [self]
  * @raise [ArgumentError] when there are too many
  */
-static VALUE loop_server_listen(VALUE self, VALUE socket)
+static VALUE loop_server_listen(int argc, VALUE *argv, VALUE self)
 {
-    const struct rb_uw_loop_server *server = get(self);
+    VALUE socket, context;
 
-    if (RARRAY_LEN(server->sockets) >= UW_LISTENERS_MAX)
-        rb_raise(rb_eArgError, "a reactor listens on at most %d sockets", UW_LISTENERS_MAX);
-    rb_ary_push(server->sockets, socket);
+    rb_scan_args(argc, argv, "11", &socket, &context);
+    rb_uw_listening_add(get(self)->sockets, socket, context);
+    return self;
+}
+
+/*
+ * Has clients that connect from now on served with another context; those that are connected keep theirs.
+ *
+ * @param socket [TCPServer, Socket] on which the reactor listens by TLS
+ * @param context [TLSContext]
+ * @return [self]
+ * @raise [ArgumentError] for another socket
+ */
+static VALUE loop_server_renew(VALUE self, VALUE socket, VALUE context)
+{
+    struct rb_uw_loop_server *server = get(self);
+
+    rb_uw_listening_renew(server->sockets, socket, context, rb_uw_control_server(&server->control, &server->server));
     return self;
 }
 
@@ -140,13 +138,12 @@ static VALUE loop_server_backend(VALUE self)
 
 void rb_uw_init_loop_server(void)
 {
-    id_fileno = rb_intern("fileno");
-
     /* Document-class: Upwell::LoopServer
      * What {Reactor} and {StaticReactor} have in common: a server of the core, on one loop. */
     rb_uw_cLoopServer = rb_define_class_under(rb_mUpwell, "LoopServer", rb_cObject);
     rb_undef_alloc_func(rb_uw_cLoopServer);
-    rb_define_method(rb_uw_cLoopServer, "listen", loop_server_listen, 1);
+    rb_define_method(rb_uw_cLoopServer, "listen", loop_server_listen, -1);
+    rb_define_method(rb_uw_cLoopServer, "renew", loop_server_renew, 2);
     rb_define_method(rb_uw_cLoopServer, "drain", loop_server_drain, -1);
     rb_define_method(rb_uw_cLoopServer, "stop", loop_server_stop, 0);
     rb_define_method(rb_uw_cLoopServer, "backend", loop_server_backend, 0);

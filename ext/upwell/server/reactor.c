@@ -70,7 +70,8 @@ VALUE rb_uw_reactor_allocate(VALUE class)
 
 /* Opening and turning: on the thread of the loop, without the interpreter's lock. */
 
-int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count)
+int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const struct rb_uw_listening *listening,
+                       long count)
 {
     int error = rb_uw_loop_server_open(&reactor->base, backend, rb_uw_reactor_handler(reactor));
 
@@ -78,7 +79,7 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
         return error;
     uw_refusal_log_init(&reactor->refusals, &reactor->base.server.service.loop, STDERR_FILENO);
     reactor->host.thread = pthread_self();
-    return rb_uw_loop_server_listen(&reactor->base, fds, count);
+    return rb_uw_listening_open(&reactor->base.server, listening, count);
 }
 
 /* Whether a request that was answered, and so has no connection any more, is still to be waited for. */

@@ -27,7 +27,8 @@ struct rb_uw_mode {
 
     void (*notify)(void *reactor, struct uw_request *request, enum uw_event event);
     /* Opens the server on the thread that will turn its loop. Returns 0 or -errno. */
-    int (*open)(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count);
+    int (*open)(struct rb_uw_reactor *reactor, const char *backend, const struct rb_uw_listening *listening,
+                long count);
     /* Serves until told to end. */
     VALUE (*run)(VALUE reactor);
     /* Ends whatever is under way. */
@@ -72,7 +73,8 @@ static inline bool rb_uw_reactor_is_copy(const struct rb_uw_reactor *reactor)
 }
 
 /* Opens the server on this thread. Returns 0 or -errno. */
-int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count);
+int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const struct rb_uw_listening *listening,
+                       long count);
 
 /* Whether there is something left to serve; not for the child that a trap handler has forked. */
 bool rb_uw_reactor_goes_on(struct rb_uw_reactor *reactor);

@@ -120,12 +120,16 @@ static VALUE close_guarded(VALUE self)
 
 static void start(struct rb_uw_reactor *reactor)
 {
-    int fds[UW_LISTENERS_MAX], error;
+    struct rb_uw_listening listening[UW_LISTENERS_MAX];
+    int error;
     long count;
 
     rb_uw_reactor_open_files(reactor);
-    count = rb_uw_loop_server_fds(&reactor->base, fds);
-    error = reactor->mode->open(reactor, StringValueCStr(reactor->base.backend), fds, count);
+    count = rb_uw_listening_hold(reactor->base.sockets, listening);
+    error = reactor->mode->open(reactor, StringValueCStr(reactor->base.backend), listening, count);
+    if (!error)
+        rb_uw_listening_catch_up(reactor->base.sockets, listening, &reactor->base.server);
+    rb_uw_listening_release(listening, count);
     if (!error)
         return;
     if (reactor->base.control.open)

@@ -48,7 +48,7 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
 struct start {
     struct rb_uw_reactor *reactor;
     const char *backend;
-    const int *fds;
+    const struct rb_uw_listening *listening;
     long count;
 };
 
@@ -65,7 +65,7 @@ static void *loop_thread(void *argument)
 {
     struct start start = *(struct start *)argument;
     struct rb_uw_reactor *reactor = start.reactor;
-    int status = rb_uw_reactor_open(reactor, start.backend, start.fds, start.count);
+    int status = rb_uw_reactor_open(reactor, start.backend, start.listening, start.count);
 
     tell_started(reactor, status); /* `start` is gone after this */
     while (!status && rb_uw_reactor_goes_on(reactor)) {
@@ -285,9 +285,9 @@ static void detach(struct rb_uw_detachment *detachment)
     rb_nogvl(wait_for_detach, detachment, NULL, NULL, 0);
 }
 
-static int open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count)
+static int open(struct rb_uw_reactor *reactor, const char *backend, const struct rb_uw_listening *listening, long count)
 {
-    struct start start = {reactor, backend, fds, count};
+    struct start start = {reactor, backend, listening, count};
 
     return start_thread(reactor, &start);
 }

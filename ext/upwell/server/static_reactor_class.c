@@ -162,16 +162,16 @@ static void open_files(struct static_reactor *reactor)
 
 static void open_server(struct static_reactor *reactor)
 {
-    int fds[UW_LISTENERS_MAX];
-    long count = rb_uw_loop_server_fds(&reactor->base, fds);
+    struct rb_uw_listening listening[UW_LISTENERS_MAX];
+    long count = rb_uw_listening_hold(reactor->base.sockets, listening);
     int error = rb_uw_loop_server_open(&reactor->base, StringValueCStr(reactor->base.backend),
                                        uw_static_handler(&reactor->files));
 
+    if (!error)
+        error = rb_uw_listening_open(&reactor->base.server, listening, count);
+    rb_uw_listening_release(listening, count);
     if (error)
         rb_syserr_fail(-error, "starting the event loop");
-    error = rb_uw_loop_server_listen(&reactor->base, fds, count);
-    if (error)
-        rb_syserr_fail(-error, "listening");
 }
 
 /* Whether this process is the child that a trap handler has forked: all this is its parent's. */

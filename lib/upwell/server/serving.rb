@@ -16,6 +16,13 @@ module Upwell
         @reactors.each { |reactor| reactor.drain(seconds, refuses) }
       end
 
+      # Has clients that come from now on find the certificates that the listeners have now.
+      def renew
+        @reactors.zip(@listeners.each_slice(@listeners.size / @reactors.size)) do |reactor, own|
+          own.each { |listener| reactor.renew(listener.socket, listener.context) if listener.context }
+        end
+      end
+
       # Ends at once. May be called in a trap handler.
       def stop
         @reactors.each(&:stop)
