@@ -68,6 +68,9 @@ void uw_loop_close(struct uw_loop *loop)
 {
     loop->backend->close(loop);
     uw_wakeup_close(&loop->wakeup);
+    if (loop->guest)
+        loop->free_guest(loop->guest);
+    loop->guest = NULL;
     loop->owner = uw_thread_id();
 }
 

@@ -119,6 +119,10 @@ struct uw_loop {
     /* When a turn received from several streams, the next wait is for as many, up to this number and for at most
      * UW_GATHER_NS: each waking costs both sides time. For an owner who has nothing else to do meanwhile. 0: never. */
     unsigned gather_max;
+
+    /* What a user of the loop keeps for all that he does on it, and how it is freed with the loop; or NULL. */
+    void *guest;
+    void (*free_guest)(void *guest);
 };
 
 #define UW_GATHER_NS (100 * UW_NS_PER_US)

@@ -19,14 +19,16 @@ struct uw_tls_context; /* tls_context.c's: what the connections of a listener sh
 
 struct uw_endpoint_owner {
     /* Bytes can be exchanged, and the protocol is agreed upon: at once for `plain` (from within open), after the
-     * handshake for TLS. Nothing has been received before. */
+     * handshake for TLS. Nothing has been received before. What came with the end of the handshake is told at once
+     * after it, so `receive` is to be called from within. */
     void (*ready)(struct uw_endpoint *endpoint);
 
     /* Bytes have come; they are the callee's only while this runs. Not after `pause`, unless they had been taken from
      * the kernel before. */
     void (*received)(struct uw_endpoint *endpoint, const char *bytes, size_t length);
 
-    /* Receiving has ended: 0 at the end of the stream, -ECANCELED after `pause` or `close`, else -errno. */
+    /* Receiving has ended: 0 at the end of the stream, -ECANCELED after `pause`, else -errno. Before `ready` it means
+     * that there will be none: -EPROTO after a handshake that failed. Not told once the endpoint is closed. */
     void (*receive_ended)(struct uw_endpoint *endpoint, int32_t result);
 
     /* What `send` began has ended: `count` bytes of the chunks have been taken, or it is 0 or -errno, after which
@@ -40,8 +42,8 @@ struct uw_endpoint_owner {
 struct uw_transport {
     const char *name;
 
-    /* Begins with the descriptor that the endpoint has. Returns 0 or -ENOMEM; the descriptor is closed by `release` in
-     * either case. */
+    /* Begins with the descriptor that the endpoint has. Returns 0; or -errno, and then nothing has begun, but `close`
+     * and `release` follow all the same. */
     int (*open)(struct uw_endpoint *endpoint);
 
     /* Receives until `pause`, the end, or an error; once after `ready`, and again after receive_ended(-ECANCELED). */
@@ -74,7 +76,7 @@ struct uw_endpoint {
     const struct uw_transport *transport;
     const struct uw_endpoint_owner *owner;
     struct uw_loop *loop;
-    struct uw_tls_context *context; /* NULL for plain, like the next */
+    struct uw_tls_context *context; /* set before `open`, which holds it; NULL for plain, like the next */
     struct uw_tls *tls;
     int fd;
     bool sending; /* chunks: `sent` is to be told */
@@ -89,5 +91,6 @@ struct uw_endpoint {
 #define UW_SEND_FILE_BYTES_MAX (1024 * 1024 * 1024) /* of a file, by one operation */
 
 extern const struct uw_transport uw_transport_plain;
+extern const struct uw_transport uw_transport_tls; /* see tls_peer.h for whom it talks to */
 
 #endif

@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
 # Compiles the core and the binding into upwell/upwell.so. UPWELL_BACKENDS=epoll,poll chooses the backends; without it all that are found
-# are compiled in. UPWELL_WERROR=1 turns warnings into errors; UPWELL_CHECK_OWNER=1 ends a process that uses a loop on another thread than
-# the loop's; UPWELL_SANITIZE=1 is for a Ruby that runs with libasan preloaded.
+# are compiled in. TLS is compiled in where OpenSSL 3 is found; UPWELL_TLS=no leaves it out. UPWELL_WERROR=1 turns warnings into errors;
+# UPWELL_CHECK_OWNER=1 ends a process that uses a loop on another thread than the loop's; UPWELL_SANITIZE=1 is for a Ruby that runs with
+# libasan preloaded.
 #
 # Where none can be compiled the gem is installed without the extension.
 
@@ -32,7 +33,7 @@ require "mkmf"
 
 CORE = File.expand_path("../../core", __dir__)
 FOLDERS = (%w[base io http http1 log transport server static].map { |folder| File.join(CORE, folder) } +
-           ["", *%w[base loop scheduler rack server]].map { |wing| File.expand_path(wing, __dir__) }).freeze
+           ["", "base", "loop", "scheduler", "rack", "server"].map { |wing| File.expand_path(wing, __dir__) }).freeze
 BACKENDS = %w[io_uring epoll poll].freeze
 
 # What a backend needs, or why it is left out.
@@ -67,6 +68,26 @@ def choose_backends(requested)
   end
 end
 
+# @return [String, nil] why there is no TLS
+def missing_tls
+  return "not compiled in: UPWELL_TLS=no" if ENV["UPWELL_TLS"] == "no"
+
+  found = have_header("openssl/ssl.h") && have_library("crypto", "EVP_KDF_fetch", "openssl/kdf.h") &&
+          have_library("ssl", "SSL_get0_peer_certificate", "openssl/ssl.h")
+  "OpenSSL 3 was not found (Debian: apt-get install libssl-dev)" unless found
+end
+
+# One of the two stands for TLS: what speaks it, or what says that it is missing.
+def choose_tls(reason)
+  tls = Dir[File.join(CORE, "transport", "tls*.c")]
+  missing, speaking = tls.partition { |path| File.basename(path) == "tls_missing.c" }
+  $srcs -= reason ? speaking : missing
+end
+
+def openssl_version
+  pkg_config("openssl", "modversion") || "unknown"
+end
+
 def liburing_version
   pkg_config("liburing", "modversion") || "unknown" if $defs.include?("-DUW_HAVE_IO_URING")
 end
@@ -83,11 +104,12 @@ def hash_in_c(name, hash)
   C
 end
 
-def write_report(left_out)
+def write_report(left_out, without_tls)
   build = {
     "ruby" => RUBY_DESCRIPTION, "compiler" => `#{RbConfig::CONFIG["CC"]} --version 2>&1`.lines.first.to_s.strip,
     "flags" => RbConfig.expand($CFLAGS.dup, RbConfig::MAKEFILE_CONFIG.merge("warnflags" => $warnflags)).strip,
-    "backends" => (BACKENDS - left_out.keys).join(" "), "liburing" => liburing_version || "not used"
+    "backends" => (BACKENDS - left_out.keys).join(" "), "liburing" => liburing_version || "not used",
+    "openssl" => without_tls || openssl_version
   }
   File.write("build_report.h", <<~C)
     /* Written by extconf.rb. */
@@ -109,6 +131,8 @@ $defs << "-DUW_CHECK_OWNER" if ENV["UPWELL_CHECK_OWNER"]
 $INCFLAGS << " -I#{CORE} -I#{__dir__} -I."
 $VPATH.concat(FOLDERS)
 $srcs = Dir[*FOLDERS.map { |folder| File.join(folder, "*.c") }].sort
+without_tls = missing_tls
+choose_tls(without_tls)
 $objs = $srcs.map { |path| "#{File.basename(path, ".c")}.o" }
 abort "two C files have one name: #{$objs.tally.select { |_, count| count > 1 }.keys.join(", ")}" unless $objs.uniq.size == $objs.size
 $headers.concat(Dir[File.join(CORE, "**", "*.h"), File.join(__dir__, "**", "*.h")]) # a changed header compiles what depends on it anew
@@ -125,5 +149,5 @@ if ENV["UPWELL_SANITIZE"]
   $DLDFLAGS << " -fsanitize=address,undefined"
 end
 $CFLAGS << " -Werror" if ENV["UPWELL_WERROR"] # only now: mkmf's own trials are not free of warnings
-write_report(left_out)
+write_report(left_out, without_tls)
 create_makefile("upwell/upwell")

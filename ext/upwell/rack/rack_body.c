@@ -7,7 +7,7 @@
 
 #include "base/descriptors.h"
 #include "http/response_writer.h"
-#include "server/reactor.h"
+#include "rack/rack.h"
 
 static ID id_each, id_call, id_close, id_to_ary, id_to_path;
 
@@ -93,7 +93,7 @@ static void hand_over_chunk(struct rb_uw_exchange *exchange)
 /* In mode inline the loop may have no other turn before the response has ended. */
 static bool is_urgent(const struct rb_uw_exchange *exchange)
 {
-    return exchange->reactor->mode == &rb_uw_mode_inline;
+    return exchange->host->one_thread;
 }
 
 void rb_uw_flush(struct rb_uw_exchange *exchange, bool at_once)
@@ -202,7 +202,7 @@ static int open_path(struct rb_uw_exchange *exchange, VALUE path)
 
     do
         fd = rb_cloexec_open(StringValueCStr(path), O_RDONLY | O_NONBLOCK, 0);
-    while (fd < 0 && uw_descriptors_ran_out(-errno) && rb_uw_reactor_give_up(exchange->reactor));
+    while (fd < 0 && uw_descriptors_ran_out(-errno) && rb_uw_host_give_up(exchange->host));
     return fd;
 }
 
@@ -258,7 +258,7 @@ static void give_connection(const struct rb_uw_exchange *exchange, VALUE io)
     if (state) {
         VALUE error = rb_errinfo();
 
-        rb_uw_detached_close(exchange->reactor, io);
+        rb_uw_detached_close(exchange->host, io);
         rb_uw_unwind(state, error);
     }
     RB_GC_GUARD(hijack.io);

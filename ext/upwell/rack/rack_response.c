@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "http/response_writer.h"
-#include "server/reactor.h"
+#include "rack/rack.h"
 
 #define EARLY_HINTS 103
 
@@ -15,7 +15,7 @@ struct head {
     const struct uw_response_writer *writer;
     struct uw_http_response *response;
     struct uw_chunk **chunk;
-    bool newline_values; /* see rb_uw_reactor */
+    bool newline_values; /* see rb_uw_host */
 };
 
 void rb_uw_init_response(void)
@@ -220,7 +220,7 @@ void rb_uw_response_head(struct rb_uw_exchange *exchange)
         .writer = exchange->request->writer,
         .response = response,
         .chunk = &exchange->chunk,
-        .newline_values = exchange->reactor->newline_values,
+        .newline_values = exchange->host->newline_values,
     };
     int status = status_of(exchange);
 

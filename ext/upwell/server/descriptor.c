@@ -4,9 +4,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/module.h"
 #include "base/sigpipe.h"
 #include "base/system.h"
-#include "upwell.h"
+#include "server/reactor.h"
 
 /* It was opened so that nobody waits for a pipe's reader; who writes may. */
 static int clear_nonblock(int fd)

@@ -1,24 +1,27 @@
-/* What the C files of the binding share. The binding turns core objects into Ruby objects; it holds no protocol of its
- * own. */
-#ifndef RB_UPWELL_H
-#define RB_UPWELL_H
+/* What the files of this wing share: one request and its response, from env to end. They know who serves it by host.h
+ * alone.
+ *
+ * One ring is left: rack_body.c sends bodies, of which stream_class.c is what a body may write to and what it writes
+ * goes through rack_body.c again; and a head, which rack_response.c makes, tells the length of a body. */
+#ifndef RB_UPWELL_RACK_H
+#define RB_UPWELL_RACK_H
 
 #include <ruby.h>
 #include <ruby/encoding.h>
 #include <ruby/thread.h>
 
+#include "base/module.h"
 #include "base/unwinding.h"
 #include "http/response_head.h"
+#include "rack/host.h"
 #include "server/server.h"
-
-struct rb_uw_reactor; /* reactor.h */
 
 /* One request and its response in the making; lives on the stack of whoever serves it. */
 struct rb_uw_exchange {
-    struct rb_uw_reactor *reactor;
+    struct rb_uw_host *host;
     struct uw_request *request;
     struct uw_chunk *chunk; /* being filled */
-    struct uw_list link;    /* in reactor->serving */
+    struct uw_list link;    /* in host->serving */
     VALUE thread, fiber;    /* on which it is served */
     int64_t began_ns;
     VALUE env, input, hijack, early_hints;
@@ -42,52 +45,23 @@ struct rb_uw_exchange {
     bool lost; /* its client was gone by then */
 };
 
-extern VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
-
-/* backend_choice.c: the name of the backend that will be used, the one asked for (a String) or with nil the first that
- * works; found out by using it. Raises Upwell::BackendError. */
-VALUE rb_uw_choose_backend(VALUE wanted);
-
-/* Why a backend whose trial gave `error` does not work. */
-VALUE rb_uw_backend_reason(int error);
-
-/* The same for a loop that an application makes: `wanted` is a String, a Symbol, or nil for UPWELL_BACKEND. */
-const char *rb_uw_loop_backend(VALUE wanted);
-
-/* gvl.c: a turn of `loop`, without the interpreter's lock while it waits; so what it completes must not touch Ruby.
- * Returns what uw_loop_turn does. Raises nothing, but an interrupt of the thread runs its trap handlers or exception
- * before this returns. */
-int rb_uw_turn(struct uw_loop *loop, int64_t wait_ns);
-
-/* To be called before a wait: an exception that is to come when the thread blocks (Thread.handle_interrupt). May also
- * carry out what handles a signal, and let other threads run. */
-void rb_uw_raise_what_was_put_off(void);
-
-/* The same as rb_uw_turn, but not begun when the thread is interrupted already; sets `interrupted` when it was. */
-int rb_uw_turn_until_interrupted(struct uw_loop *loop, int64_t wait_ns, bool *interrupted);
-
-/* server_settings.c */
-VALUE rb_uw_setting(VALUE settings, const char *name);
-
-/* Reads limits and time-outs. Raises KeyError for one that is missing, ArgumentError for one that is out of range. */
-void rb_uw_read_server_settings(struct uw_server_settings *core, VALUE settings);
-
-/* static_reactor_class.c */
-void rb_uw_init_static_reactor(void);
-
-/* reactor_class.c, detach.c */
-void rb_uw_init_reactor(void);
-void rb_uw_init_detach(void);
-
-/* service.c */
-void rb_uw_init_service(void);
-
 /* exchange.c */
 void rb_uw_init_exchange(void);
 
 /* Answers a request from beginning to end. Returns the state, as rb_protect does, of what was raised beyond that: what
  * must end the thread, such as SystemExit, or what struck while nothing could be answered with it. */
-int rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request);
+int rb_uw_serve(struct rb_uw_host *host, struct uw_request *request);
+
+/* What is being served: an Array of [env, thread, seconds so far, whether it has the thread of the loop now]. */
+VALUE rb_uw_served_now(const struct rb_uw_host *host);
+
+/* The exchange of a request that is being served. */
+static inline struct rb_uw_exchange *rb_uw_exchange_of(struct uw_request *request)
+{
+    return request->user;
+}
+
+/* exchange_lock.c */
 
 /* Whoever may wait while it uses the exchange holds this: a Mutex. The exchange does not end before. */
 VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange);
@@ -95,18 +69,6 @@ VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange);
 /* Waits until nobody uses the exchange, whose lock may be nil. What is raised into the thread meanwhile is raised when
  * that is so. */
 VALUE rb_uw_await_users(VALUE lock);
-
-/* From here on the application can ask nothing of the request any more, on whichever thread. */
-void rb_uw_end_callables(struct rb_uw_exchange *exchange);
-
-/* What is being served: an Array of [env, thread, seconds so far, whether it has the thread of the loop now]. */
-VALUE rb_uw_served_now(const struct rb_uw_reactor *reactor);
-
-/* The exchange of a request that is being served. */
-static inline struct rb_uw_exchange *rb_uw_exchange_of(struct uw_request *request)
-{
-    return request->user;
-}
 
 /* rack_env.c */
 void rb_uw_init_env(void);
@@ -154,13 +116,6 @@ void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags);
 /* Calls the body's `close`, if it has one. */
 void rb_uw_body_close(struct rb_uw_exchange *exchange);
 
-/* loop_class.c, selector_class.c */
-void rb_uw_init_loop(void);
-void rb_uw_init_selector(void);
-
-/* descriptor.c */
-void rb_uw_init_descriptor(void);
-
 /* input_class.c: rack.input */
 void rb_uw_init_input(void);
 VALUE rb_uw_input_new(struct uw_request *request);
@@ -170,11 +125,27 @@ VALUE rb_uw_input_empty(void);
 bool rb_uw_input_is_unmarked(VALUE input);
 void rb_uw_input_end(VALUE input);
 
-/* callables_class.c: rack.hijack, rack.early_hints */
-void rb_uw_init_callables(void);
+/* callable.c: what an env has to be called */
+
+/* Knows its request as long as that is being served. */
+VALUE rb_uw_callable_new(VALUE class, struct uw_request *request);
+
+/* Of `self`, or NULL when it is over. */
+struct uw_request *rb_uw_callable_request(VALUE self);
+
+/* Raises IOError when the request is over; `what` is for the message. */
+struct rb_uw_exchange *rb_uw_callable_exchange(VALUE self, const char *what);
+
+/* From here on the application can ask nothing of the request any more, on whichever thread. */
+void rb_uw_end_callables(struct rb_uw_exchange *exchange);
+
+/* hijack_class.c: rack.hijack */
+void rb_uw_init_hijack(void);
 VALUE rb_uw_hijack_new(struct uw_request *request);
+
+/* early_hints_class.c: rack.early_hints */
+void rb_uw_init_early_hints(void);
 VALUE rb_uw_early_hints_new(struct uw_request *request);
-void rb_uw_callable_end(VALUE callable);
 
 /* stream_class.c: what a body writes to */
 void rb_uw_init_stream(void);
@@ -183,5 +154,68 @@ void rb_uw_stream_write(VALUE stream, VALUE piece);
 
 /* Closes it, when whoever writes has done so. */
 void rb_uw_stream_end(VALUE stream);
+
+/* holding.c: waits for the client so briefly that it stops nobody, and sets `behind` if it has not caught up by then.
+ */
+void rb_uw_hold_back(struct rb_uw_exchange *exchange);
+
+/* Before a piece is sent: whoever paused for long has patience anew. */
+void rb_uw_note_pause(struct rb_uw_exchange *exchange);
+
+/* Whether the client is behind, or something is held: then what comes next is held, too, until it has caught up. */
+bool rb_uw_is_ahead(const struct rb_uw_exchange *exchange);
+
+/* Whether a client that was behind has caught up, with what was held handed over; otherwise the chunk is held, too, or
+ * filled further. It is looked after now and then, and when `asked`. Raises what rb_uw_await_drain does; and once for
+ * all IOError or SystemCallError where no more can be held, with which the response is broken. */
+bool rb_uw_catch_up(struct rb_uw_exchange *exchange, bool asked);
+void rb_uw_hand_over_held(struct rb_uw_exchange *exchange);
+
+/* Raises IOError when the response is broken: pieces are missing from it. */
+void rb_uw_refuse_broken(const struct rb_uw_exchange *exchange);
+
+/* detach.c */
+
+void rb_uw_init_detach(void);
+
+/* A connection on its way from the server to the application. */
+struct rb_uw_detachment {
+    struct uw_detached detached;
+    struct rb_uw_host *host;
+    struct uw_request *request;
+    struct rb_uw_wait *wait; /* fibers: of the one that waits */
+    bool done;
+};
+
+/* Takes the connection out of the server, with the head of the response sent if there is one: a Ruby socket,
+ * or nil when the connection is not to be had, for which there is an IOError. */
+VALUE rb_uw_detach(struct rb_uw_exchange *exchange, struct uw_chunk *head);
+NORETURN(void rb_uw_refuse_hijack(void));
+
+/* Ends the connection of such a socket, which nobody uses any more; in a copy it remains the parent's. */
+void rb_uw_detached_close(const struct rb_uw_host *host, VALUE io);
+
+/* striking.c */
+
+/* Upwell::ErrorLog, which is loaded by the first call: not when there may be no descriptor left for it. */
+VALUE rb_uw_error_log(void);
+
+/* Calls `function`. Returns the state of what is to end the thread or the process, or 0: what else it raises is logged.
+ */
+int rb_uw_protect(VALUE (*function)(VALUE), VALUE argument);
+
+/* The same, of what rb_protect returned. */
+int rb_uw_end_or_log(int state);
+
+/* Logs an exception that belongs to no request. */
+void rb_uw_log_stray(VALUE error);
+
+/* A time-out is for whatever the thread does: the end of a request, which nothing else may interrupt, or the server. It
+ * may be of any class: what tells it is that Ruby's Timeout raises it, on the thread that runs here. */
+bool rb_uw_strikes_anyway(VALUE error);
+
+/* What other threads raise for the request interrupts it no more. May be called again; raises what is to end the thread
+ * or the process. */
+void rb_uw_end_strikes(struct rb_uw_exchange *exchange);
 
 #endif

@@ -1,0 +1,107 @@
+#include "transport/tls_buffers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void free_all(struct uw_tls_buffer *first)
+{
+    while (first) {
+        struct uw_tls_buffer *next = first->next;
+
+        free(first);
+        first = next;
+    }
+}
+
+static void free_buffers(void *guest)
+{
+    struct uw_tls_buffers *buffers = guest;
+
+    free_all(buffers->small.first);
+    free_all(buffers->large.first);
+    free(buffers);
+}
+
+struct uw_tls_buffers *uw_tls_buffers_of(struct uw_loop *loop)
+{
+    UW_ASSERT_OWNER(loop);
+    if (!loop->guest) {
+        loop->guest = calloc(1, sizeof(struct uw_tls_buffers));
+        loop->free_guest = free_buffers;
+    }
+    return loop->guest;
+}
+
+bool uw_tls_buffers_have_large(const struct uw_tls_buffers *buffers)
+{
+    return buffers->large.in_use < UW_TLS_BUFFERS_LARGE_MAX;
+}
+
+static struct uw_tls_buffer *take(struct uw_tls_buffer_pool *pool, size_t capacity)
+{
+    struct uw_tls_buffer *buffer = pool->first;
+
+    if (buffer) {
+        pool->first = buffer->next;
+        pool->kept--;
+    } else {
+        buffer = malloc(sizeof *buffer + capacity);
+        if (!buffer)
+            return NULL;
+        buffer->capacity = capacity;
+    }
+    pool->in_use++;
+    buffer->length = 0;
+    return buffer;
+}
+
+struct uw_tls_buffer *uw_tls_buffer_take(struct uw_tls_buffers *buffers, size_t bytes)
+{
+    if (bytes <= UW_TLS_BUFFER_SMALL_BYTES)
+        return take(&buffers->small, UW_TLS_BUFFER_SMALL_BYTES);
+    return bytes <= UW_TLS_BUFFER_LARGE_BYTES ? take(&buffers->large, UW_TLS_BUFFER_LARGE_BYTES) : NULL;
+}
+
+void uw_tls_buffer_give(struct uw_tls_buffers *buffers, struct uw_tls_buffer *buffer)
+{
+    bool small = buffer->capacity == UW_TLS_BUFFER_SMALL_BYTES;
+    struct uw_tls_buffer_pool *pool = small ? &buffers->small : &buffers->large;
+
+    pool->in_use--;
+    if (pool->kept == (small ? UW_TLS_BUFFERS_SMALL_KEPT : UW_TLS_BUFFERS_LARGE_KEPT)) {
+        free(buffer);
+        return;
+    }
+    pool->kept++;
+    buffer->next = pool->first;
+    pool->first = buffer;
+}
+
+static bool make_room(struct uw_tls_buffers *buffers, struct uw_tls_buffer **buffer, size_t length)
+{
+    struct uw_tls_buffer *before = *buffer, *after;
+    size_t kept = before ? before->length : 0;
+
+    if (before && before->capacity - kept >= length)
+        return true;
+    after = uw_tls_buffer_take(buffers, kept + length);
+    if (!after)
+        return false;
+    if (before) {
+        memcpy(after->bytes, before->bytes, kept);
+        uw_tls_buffer_give(buffers, before);
+    }
+    after->length = kept;
+    *buffer = after;
+    return true;
+}
+
+bool uw_tls_buffer_append(struct uw_tls_buffers *buffers, struct uw_tls_buffer **buffer, const char *bytes,
+                          size_t length)
+{
+    if (!make_room(buffers, buffer, length))
+        return false;
+    memcpy((*buffer)->bytes + (*buffer)->length, bytes, length);
+    (*buffer)->length += length;
+    return true;
+}

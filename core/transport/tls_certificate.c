@@ -1,0 +1,181 @@
+#include "transport/tls_certificate.h"
+
+#include <errno.h>
+#include <openssl/ocsp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nobody is asked for a password: an encrypted key is an error. */
+static int no_password(char *password, int size, int writing, void *context)
+{
+    (void)password;
+    (void)size;
+    (void)writing;
+    (void)context;
+    return -1;
+}
+
+static int open_file(BIO **file, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    int error;
+
+    errno = 0;
+    *file = BIO_new_file(path, "r");
+    if (*file)
+        return 0;
+    error = errno ? errno : ENOMEM;
+    snprintf(message, UW_TLS_MESSAGE_BYTES_MAX, "%s cannot be read: %s", path, strerror(error));
+    return -error;
+}
+
+static bool read_chain(struct uw_tls_identity *identity, BIO *file)
+{
+    X509 *next;
+
+    identity->chain = sk_X509_new_null();
+    if (!identity->chain)
+        return false;
+    while ((next = PEM_read_bio_X509(file, NULL, no_password, NULL)))
+        if (!sk_X509_push(identity->chain, next)) {
+            X509_free(next);
+            return false;
+        }
+    return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE; /* the end */
+}
+
+static int read_certificates(struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    BIO *file;
+    int error = open_file(&file, path, message);
+
+    if (error)
+        return error;
+    identity->certificate = PEM_read_bio_X509_AUX(file, NULL, no_password, NULL);
+    if (!identity->certificate)
+        error = uw_tls_explain(message, -EBADMSG, "%s holds no certificate in PEM form", path);
+    else if (!read_chain(identity, file))
+        error = uw_tls_explain(message, -EBADMSG, "%s: the chain behind the certificate is damaged", path);
+    BIO_free(file);
+    return error;
+}
+
+static int read_key(struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    BIO *file;
+    int error = open_file(&file, path, message);
+
+    if (error)
+        return error;
+    identity->key = PEM_read_bio_PrivateKey(file, NULL, no_password, NULL);
+    if (!identity->key)
+        error = uw_tls_explain(message, -EBADMSG, "%s holds no private key in PEM form that is not encrypted", path);
+    BIO_free(file);
+    return error;
+}
+
+/* One byte more than may be, so that it is seen. */
+static int read_ocsp(struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    BIO *file;
+    int error = open_file(&file, path, message), count;
+
+    if (error)
+        return error;
+    identity->ocsp = malloc(UW_TLS_OCSP_BYTES_MAX + 1);
+    count = identity->ocsp ? BIO_read(file, identity->ocsp, UW_TLS_OCSP_BYTES_MAX + 1) : 0;
+    BIO_free(file);
+    if (!identity->ocsp)
+        return uw_tls_explain(message, -ENOMEM, "%s cannot be read", path);
+    identity->ocsp_length = count > 0 ? (size_t)count : 0;
+    return 0;
+}
+
+static int check_ocsp(const struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    const unsigned char *bytes = identity->ocsp;
+    OCSP_RESPONSE *response = NULL;
+
+    if (identity->ocsp_length <= UW_TLS_OCSP_BYTES_MAX)
+        response = d2i_OCSP_RESPONSE(NULL, &bytes, (long)identity->ocsp_length);
+    OCSP_RESPONSE_free(response);
+    return response ? 0 : uw_tls_explain(message, -EBADMSG, "%s holds no OCSP response in DER form", path);
+}
+
+static int check_time(const X509 *certificate, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0)
+        return uw_tls_explain(message, -EKEYEXPIRED, "the certificate in %s has expired", path);
+    if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0)
+        return uw_tls_explain(message, -EKEYEXPIRED, "the certificate in %s is not valid yet", path);
+    return 0;
+}
+
+int uw_tls_identity_read(struct uw_tls_identity *identity, const struct uw_tls_certificate *paths,
+                         char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    const char *path = paths->certificate_path, *key_path = paths->key_path ? paths->key_path : path;
+    int error;
+
+    *identity = (struct uw_tls_identity){0};
+    error = read_certificates(identity, path, message);
+    if (!error)
+        error = read_key(identity, key_path, message);
+    if (!error && X509_check_private_key(identity->certificate, identity->key) != 1)
+        error = uw_tls_explain(message, -EINVAL, "the key in %s is not that of the certificate in %s", key_path, path);
+    if (!error)
+        error = check_time(identity->certificate, path, message);
+    if (!error && paths->ocsp_path)
+        error = read_ocsp(identity, paths->ocsp_path, message);
+    if (!error && paths->ocsp_path)
+        error = check_ocsp(identity, paths->ocsp_path, message);
+    return error;
+}
+
+void uw_tls_identity_free(struct uw_tls_identity *identity)
+{
+    X509_free(identity->certificate);
+    sk_X509_pop_free(identity->chain, X509_free);
+    EVP_PKEY_free(identity->key);
+    free(identity->ocsp);
+}
+
+bool uw_tls_identity_matches(const struct uw_tls_identity *identity, const char *host, bool wildcards)
+{
+    unsigned flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | (wildcards ? 0 : X509_CHECK_FLAG_NO_WILDCARDS);
+
+    return X509_check_host(identity->certificate, host, 0, flags, NULL) == 1;
+}
+
+static const ASN1_STRING *alternative_name(const GENERAL_NAMES *names)
+{
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
+        int type;
+        const ASN1_STRING *name = GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(names, i), &type);
+
+        if (type == GEN_DNS)
+            return name;
+    }
+    return NULL;
+}
+
+static const ASN1_STRING *common_name(const X509 *certificate)
+{
+    const X509_NAME *subject = X509_get_subject_name(certificate);
+    int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+
+    return at < 0 ? NULL : X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at));
+}
+
+char *uw_tls_identity_host(const struct uw_tls_identity *identity)
+{
+    GENERAL_NAMES *names = X509_get_ext_d2i(identity->certificate, NID_subject_alt_name, NULL, NULL);
+    const ASN1_STRING *name = names ? alternative_name(names) : common_name(identity->certificate);
+    char *host = name ? strndup((const char *)ASN1_STRING_get0_data(name), (size_t)ASN1_STRING_length(name)) : NULL;
+
+    GENERAL_NAMES_free(names);
+    if (host && host[0] == '*')
+        host[0] = 'a'; /* one of those that the wildcard stands for */
+    return host;
+}

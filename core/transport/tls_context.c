@@ -1,0 +1,358 @@
+#include "transport/tls_context.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/tls_bio.h"
+#include "transport/tls_certificate.h"
+#include "transport/tls_clients.h"
+#include "transport/tls_tickets.h"
+
+/* Authenticated encryption and forward secrecy only. AES with 128 bits is the fastest of what is secure. */
+#define CIPHERS_OF_1_2 \
+    "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:" \
+    "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:" \
+    "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
+#define CIPHERS_OF_1_3 "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+#define GROUPS "X25519:P-256:P-384"
+#define SECURITY_LEVEL 2   /* 112 bits: RSA from 2048 on */
+#define KINDS_OF_KEY_MAX 4 /* RSA, ECDSA, Ed25519, Ed448: a client gets the one that it can verify */
+#define TICKETS_A_HANDSHAKE 1
+#define DEFAULT_PROTOCOLS "http/1.1"
+
+struct uw_tls_context {
+    atomic_size_t holders;
+    SSL_CTX *ssl_context;
+    BIO_METHOD *bio_method;
+    struct uw_tls_identity *identities;
+    size_t identity_count;
+    struct uw_tls_tickets tickets;
+    bool has_tickets;
+    char protocols[UW_TLS_PROTOCOLS_BYTES_MAX + 1]; /* each ends with a null byte, and the last with another */
+};
+
+struct choice {
+    const struct uw_tls_identity *identities[KINDS_OF_KEY_MAX];
+    size_t count;
+};
+
+int uw_tls_explain(char message[UW_TLS_MESSAGE_BYTES_MAX], int error, const char *format, ...)
+{
+    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = vsnprintf(message, UW_TLS_MESSAGE_BYTES_MAX, format, arguments);
+    va_end(arguments);
+    if (reason && length > 0 && length < UW_TLS_MESSAGE_BYTES_MAX)
+        snprintf(message + length, (size_t)(UW_TLS_MESSAGE_BYTES_MAX - length), " (OpenSSL: %s)", reason);
+    ERR_clear_error();
+    return error;
+}
+
+static struct uw_tls_context *context_of(const SSL *ssl)
+{
+    return SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+}
+
+/* Certificates: those of the host that the client asks for, one of each kind of key. */
+
+static bool has_kind(const struct choice *choice, const struct uw_tls_identity *identity)
+{
+    int kind = EVP_PKEY_get_base_id(identity->key);
+
+    for (size_t i = 0; i < choice->count; i++)
+        if (EVP_PKEY_get_base_id(choice->identities[i]->key) == kind)
+            return true;
+    return false;
+}
+
+static void choose_among(struct choice *choice, const struct uw_tls_context *context, const char *host, bool wildcards)
+{
+    for (size_t i = 0; i < context->identity_count && choice->count < KINDS_OF_KEY_MAX; i++) {
+        const struct uw_tls_identity *identity = &context->identities[i];
+
+        if (!has_kind(choice, identity) && uw_tls_identity_matches(identity, host, wildcards))
+            choice->identities[choice->count++] = identity;
+    }
+}
+
+/* A certificate for the very host goes before one with a wildcard. */
+static struct choice choose(const struct uw_tls_context *context, const char *host)
+{
+    struct choice choice = {.count = 0};
+
+    choose_among(&choice, context, host, false);
+    choose_among(&choice, context, host, true);
+    return choice;
+}
+
+/* For a client that asks for no host here: the first, and those of other kinds for the same host. */
+static struct choice choose_default(const struct uw_tls_context *context)
+{
+    struct choice choice = {.identities = {context->identities}, .count = 1};
+    char *host = uw_tls_identity_host(context->identities);
+
+    if (host) {
+        choose_among(&choice, context, host, false);
+        choose_among(&choice, context, host, true);
+    }
+    free(host);
+    return choice;
+}
+
+static int use_certificates(SSL *ssl, void *argument)
+{
+    const char *host = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+    struct choice choice;
+
+    if (!host || SSL_session_reused(ssl))
+        return 1;
+    choice = choose(argument, host);
+    if (choice.count)
+        SSL_certs_clear(ssl);
+    for (size_t i = 0; i < choice.count; i++) {
+        const struct uw_tls_identity *identity = choice.identities[i];
+
+        if (SSL_use_cert_and_key(ssl, identity->certificate, identity->key, identity->chain, 1) != 1)
+            return 0;
+    }
+    return 1;
+}
+
+static int use_default(struct uw_tls_context *context, char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    struct choice choice = choose_default(context);
+
+    for (size_t i = 0; i < choice.count; i++) {
+        const struct uw_tls_identity *identity = choice.identities[i];
+
+        if (SSL_CTX_use_cert_and_key(context->ssl_context, identity->certificate, identity->key, identity->chain, 1) !=
+            1)
+            return uw_tls_explain(message, -EINVAL, "a certificate cannot be used");
+    }
+    if (context->identity_count > choice.count)
+        SSL_CTX_set_cert_cb(context->ssl_context, use_certificates, context);
+    return 0;
+}
+
+static int read_certificates(struct uw_tls_context *context, const struct uw_tls_settings *settings,
+                             char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    size_t count = settings->certificate_count;
+    int error = 0;
+
+    if (count == 0 || count > UW_TLS_CERTIFICATES_MAX)
+        return uw_tls_explain(message, -EINVAL, "there must be 1 to %d certificates", UW_TLS_CERTIFICATES_MAX);
+    context->identities = calloc(count, sizeof *context->identities);
+    if (!context->identities)
+        return uw_tls_explain(message, -ENOMEM, "no memory for the certificates");
+    while (context->identity_count < count && !error) {
+        size_t i = context->identity_count++;
+
+        error = uw_tls_identity_read(&context->identities[i], &settings->certificates[i], message);
+        if (!error && SSL_CTX_use_certificate(context->ssl_context, context->identities[i].certificate) != 1)
+            error = uw_tls_explain(message, -EINVAL, "the certificate in %s cannot be used",
+                                   settings->certificates[i].certificate_path);
+    }
+    return error ? error : use_default(context, message);
+}
+
+/* That a name was asked for is acknowledged, whichever certificate it gets: so the session belongs to that name. */
+static int acknowledge_name(SSL *ssl, int *alert, void *argument)
+{
+    (void)alert;
+    (void)argument;
+    return SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
+}
+
+static int staple(SSL *ssl, void *argument)
+{
+    const struct uw_tls_context *context = argument;
+    const struct uw_tls_identity *identity = context->identities;
+    unsigned char *copy;
+
+    while (identity < context->identities + context->identity_count &&
+           identity->certificate != SSL_get_certificate(ssl))
+        identity++;
+    if (identity == context->identities + context->identity_count || !identity->ocsp)
+        return SSL_TLSEXT_ERR_NOACK;
+    copy = OPENSSL_memdup(identity->ocsp, identity->ocsp_length);
+    if (!copy)
+        return SSL_TLSEXT_ERR_NOACK;
+    SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)identity->ocsp_length);
+    return SSL_TLSEXT_ERR_OK;
+}
+
+/* ALPN (RFC 7301): the client's names come as a length and so many bytes, one behind the other. */
+
+static bool offers(const unsigned char *offered, unsigned length, const char *protocol)
+{
+    size_t bytes = strlen(protocol);
+
+    for (unsigned at = 0; at < length; at += 1U + offered[at])
+        if (offered[at] == bytes && length - at > bytes && memcmp(offered + at + 1, protocol, bytes) == 0)
+            return true;
+    return false;
+}
+
+static int agree_on_protocol(SSL *ssl, const unsigned char **chosen, unsigned char *length,
+                             const unsigned char *offered, unsigned offered_length, void *argument)
+{
+    const struct uw_tls_context *context = argument;
+
+    (void)ssl;
+    for (const char *protocol = context->protocols; *protocol; protocol += strlen(protocol) + 1)
+        if (offers(offered, offered_length, protocol)) {
+            *chosen = (const unsigned char *)protocol;
+            *length = (unsigned char)strlen(protocol);
+            return SSL_TLSEXT_ERR_OK;
+        }
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+const char *uw_tls_context_protocol(const struct uw_tls_context *context, const SSL *ssl)
+{
+    const unsigned char *chosen;
+    unsigned length;
+
+    SSL_get0_alpn_selected(ssl, &chosen, &length);
+    for (const char *protocol = context->protocols; length && *protocol; protocol += strlen(protocol) + 1)
+        if (strlen(protocol) == length && memcmp(protocol, chosen, length) == 0)
+            return protocol;
+    return NULL;
+}
+
+static int offer_protocols(struct uw_tls_context *context, const char *protocols,
+                           char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    size_t length = strlen(protocols);
+
+    if (length >= UW_TLS_PROTOCOLS_BYTES_MAX)
+        return uw_tls_explain(message, -EINVAL, "the names of protocols are too long");
+    memcpy(context->protocols, protocols, length);
+    for (char *comma = context->protocols; (comma = strchr(comma, ','));)
+        *comma++ = '\0';
+    SSL_CTX_set_alpn_select_cb(context->ssl_context, agree_on_protocol, context);
+    return 0;
+}
+
+static int choose_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
+                      int encrypts)
+{
+    return uw_tls_tickets_key(&context_of(ssl)->tickets, name, iv, cipher, mac, encrypts);
+}
+
+static int give_tickets(struct uw_tls_context *context, const struct uw_tls_settings *settings,
+                        char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    SSL_CTX *ssl_context = context->ssl_context;
+
+    if (uw_tls_tickets_init(&context->tickets, settings))
+        return uw_tls_explain(message, -ENOMEM, "no memory for the keys of tickets");
+    context->has_tickets = true;
+    SSL_CTX_set_session_cache_mode(ssl_context, SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_set_timeout(ssl_context, UW_TLS_TICKET_EPOCH_SECONDS);
+    if (SSL_CTX_set_num_tickets(ssl_context, TICKETS_A_HANDSHAKE) != 1 ||
+        SSL_CTX_set_tlsext_ticket_key_evp_cb(ssl_context, choose_key) != 1)
+        return uw_tls_explain(message, -ENOMEM, "sessions cannot be resumed");
+    return 0;
+}
+
+static int be_strict(SSL_CTX *ssl_context, char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    SSL_CTX_set_options(ssl_context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                         SSL_OP_PRIORITIZE_CHACHA);
+    SSL_CTX_set_mode(ssl_context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
+    SSL_CTX_set_security_level(ssl_context, SECURITY_LEVEL);
+    if (SSL_CTX_set_min_proto_version(ssl_context, TLS1_2_VERSION) != 1 ||
+        SSL_CTX_set_max_proto_version(ssl_context, TLS1_3_VERSION) != 1 ||
+        SSL_CTX_set_cipher_list(ssl_context, CIPHERS_OF_1_2) != 1 ||
+        SSL_CTX_set_ciphersuites(ssl_context, CIPHERS_OF_1_3) != 1 ||
+        SSL_CTX_set1_groups_list(ssl_context, GROUPS) != 1)
+        return uw_tls_explain(message, -EINVAL, "this OpenSSL cannot do what TLS needs");
+    return 0;
+}
+
+static int set_up(struct uw_tls_context *context, const struct uw_tls_settings *settings,
+                  char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    SSL_CTX *ssl_context = SSL_CTX_new(TLS_server_method());
+    int error;
+
+    context->ssl_context = ssl_context;
+    context->bio_method = uw_tls_bio_method_new();
+    if (!ssl_context || !context->bio_method)
+        return uw_tls_explain(message, -ENOMEM, "no memory for TLS");
+    SSL_CTX_set_app_data(ssl_context, context);
+    SSL_CTX_set_tlsext_servername_callback(ssl_context, acknowledge_name);
+    SSL_CTX_set_tlsext_status_cb(ssl_context, staple);
+    SSL_CTX_set_tlsext_status_arg(ssl_context, context);
+    error = be_strict(ssl_context, message);
+    if (!error)
+        error = read_certificates(context, settings, message);
+    if (!error)
+        error = uw_tls_clients_trust(ssl_context, settings, message);
+    if (!error)
+        error = offer_protocols(context, settings->protocols ? settings->protocols : DEFAULT_PROTOCOLS, message);
+    return error ? error : give_tickets(context, settings, message);
+}
+
+int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_settings *settings,
+                       char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    int error;
+
+    ERR_clear_error(); /* the thread's, which is not ours alone */
+    *context = calloc(1, sizeof **context);
+    if (!*context)
+        return uw_tls_explain(message, -ENOMEM, "no memory for TLS");
+    atomic_init(&(*context)->holders, 1);
+    error = set_up(*context, settings, message);
+    ERR_clear_error();
+    if (error) {
+        uw_tls_context_release(*context);
+        *context = NULL;
+    }
+    return error;
+}
+
+struct uw_tls_context *uw_tls_context_hold(struct uw_tls_context *context)
+{
+    if (context)
+        atomic_fetch_add(&context->holders, 1);
+    return context;
+}
+
+void uw_tls_context_release(struct uw_tls_context *context)
+{
+    if (!context || atomic_fetch_sub(&context->holders, 1) > 1)
+        return;
+    SSL_CTX_free(context->ssl_context);
+    BIO_meth_free(context->bio_method);
+    for (size_t i = 0; i < context->identity_count; i++)
+        uw_tls_identity_free(&context->identities[i]);
+    free(context->identities);
+    if (context->has_tickets)
+        uw_tls_tickets_free(&context->tickets);
+    free(context);
+}
+
+SSL *uw_tls_context_start(struct uw_tls_context *context, struct uw_tls_carrier *carrier)
+{
+    SSL *ssl = SSL_new(context->ssl_context);
+    BIO *bio = ssl ? uw_tls_bio_new(context->bio_method, carrier) : NULL;
+
+    if (!bio) {
+        SSL_free(ssl);
+        return NULL;
+    }
+    SSL_set_bio(ssl, bio, bio);
+    SSL_set_accept_state(ssl);
+    return ssl;
+}
