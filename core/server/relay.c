@@ -1,5 +1,6 @@
 #include "server/relay.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>

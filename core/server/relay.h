@@ -7,6 +7,8 @@
 
 #define UW_RELAY_BYTES_MAX (64 * 1024) /* on their way to the application; then the client is not read for a while */
 
+extern const struct uw_protocol uw_protocol_relay;
+
 struct uw_relay;
 
 /* The application's end of a new pair becomes `fd`. Returns NULL when descriptors or memory are exhausted. */

@@ -1,8 +1,5 @@
 /* What the files of this wing share: one request and its response, from env to end. They know who serves it by host.h
- * alone.
- *
- * One ring is left: rack_body.c sends bodies, of which stream_class.c is what a body may write to and what it writes
- * goes through rack_body.c again; and a head, which rack_response.c makes, tells the length of a body. */
+ * alone. */
 #ifndef RB_UPWELL_RACK_H
 #define RB_UPWELL_RACK_H
 
@@ -91,18 +88,17 @@ struct uw_chunk *rb_uw_response_early_hints(const struct uw_response_writer *wri
 /* Raises what `error`, of response_head.h, stands for, unless it is 0. */
 void rb_uw_check_response(const struct uw_http_response *response, int error);
 
-/* rack_body.c */
-void rb_uw_init_body(void);
-
-/* Turns what answers to to_ary into an Array, so that its length is known; and what is to be called with the connection
- * after a response 101 into a hijacker. */
-void rb_uw_body_prepare(struct rb_uw_exchange *exchange);
+/* body_file.c */
+void rb_uw_init_body_file(void);
 
 /* The length of the file that the body names with `to_path`; -1 when there is no such file. */
 int64_t rb_uw_body_file_bytes(struct rb_uw_exchange *exchange);
 
-/* Sends the whole body after the head, and finishes. */
-void rb_uw_body_send(struct rb_uw_exchange *exchange);
+/* Its descriptor, or -1 when the body is to be sent by `each` after all: not a file, or not of the response's length.
+ */
+int rb_uw_body_file_open(struct rb_uw_exchange *exchange);
+
+/* sending.c */
 
 /* Appends one framed piece of the body to exchange->chunk. */
 void rb_uw_write(struct rb_uw_exchange *exchange, VALUE piece);
@@ -112,6 +108,19 @@ void rb_uw_flush(struct rb_uw_exchange *exchange, bool at_once);
 
 /* Ends the response: whole, or broken with UW_CHUNK_ABORT among the flags. */
 void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags);
+
+/* Ends it whole. Raises IOError when pieces are missing from it. */
+void rb_uw_finish_whole(struct rb_uw_exchange *exchange);
+
+/* rack_body.c */
+void rb_uw_init_body(void);
+
+/* Turns what answers to to_ary into an Array, so that its length is known; and what is to be called with the connection
+ * after a response 101 into a hijacker. */
+void rb_uw_body_prepare(struct rb_uw_exchange *exchange);
+
+/* Sends the whole body after the head, and finishes. */
+void rb_uw_body_send(struct rb_uw_exchange *exchange);
 
 /* Calls the body's `close`, if it has one. */
 void rb_uw_body_close(struct rb_uw_exchange *exchange);

@@ -1,15 +1,7 @@
 /* The bodies of responses: an Array, a file (`to_path`), an enumerable (`each`), a callable, a partial hijack. */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/descriptors.h"
-#include "http/response_writer.h"
 #include "rack/rack.h"
 
-static ID id_each, id_call, id_close, id_to_ary, id_to_path;
+static ID id_each, id_call, id_close, id_to_ary;
 
 void rb_uw_init_body(void)
 {
@@ -17,7 +9,6 @@ void rb_uw_init_body(void)
     id_call = rb_intern("call");
     id_close = rb_intern("close");
     id_to_ary = rb_intern("to_ary");
-    id_to_path = rb_intern("to_path");
 }
 
 /* After 101 the connection speaks another protocol, both ways (RFC 9110, section 15.2.2): a callable body speaks it. */
@@ -59,83 +50,11 @@ void rb_uw_body_close(struct rb_uw_exchange *exchange)
         rb_funcall(closer, id_close, 0);
 }
 
-void rb_uw_write(struct rb_uw_exchange *exchange, VALUE piece)
-{
-    struct uw_http_response *response = &exchange->response;
-
-    Check_Type(piece, T_STRING);
-    rb_uw_check_response(response, exchange->request->writer->piece(&exchange->chunk, response, RSTRING_PTR(piece),
-                                                                    (size_t)RSTRING_LEN(piece)));
-    RB_GC_GUARD(piece);
-}
-
-/* Of the chunk that is handed over next. How an application frames is not known. */
-static unsigned framing_flag(const struct rb_uw_exchange *exchange)
-{
-    enum uw_http_framing framing = exchange->response.framing;
-    bool to_close = framing == UW_FRAMING_TO_CLOSE || framing == UW_FRAMING_UNTOUCHED;
-
-    return to_close && !exchange->head_sent ? UW_CHUNK_TO_CLOSE : 0;
-}
-
-static void hand_over_chunk(struct rb_uw_exchange *exchange)
-{
-    struct uw_chunk *chunk = exchange->chunk;
-
-    exchange->chunk = NULL;
-    if (chunk) {
-        chunk->flags = framing_flag(exchange);
-        rb_uw_hand_over(exchange, chunk);
-    }
-    exchange->head_sent = true;
-}
-
-/* In mode inline the loop may have no other turn before the response has ended. */
-static bool is_urgent(const struct rb_uw_exchange *exchange)
-{
-    return exchange->host->one_thread;
-}
-
-void rb_uw_flush(struct rb_uw_exchange *exchange, bool at_once)
-{
-    if (is_urgent(exchange))
-        rb_uw_note_pause(exchange);
-    if (rb_uw_is_ahead(exchange) && !rb_uw_catch_up(exchange, at_once))
-        return;
-    hand_over_chunk(exchange);
-    if (at_once || is_urgent(exchange))
-        rb_uw_push(exchange);
-    rb_uw_await_drain(exchange);
-}
-
-void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
-{
-    struct uw_chunk *chunk;
-
-    if (!(flags & UW_CHUNK_ABORT))
-        rb_uw_hand_over_held(exchange);
-    chunk = exchange->chunk ? exchange->chunk : uw_chunk_new(0);
-    if (!chunk)
-        rb_memerror();
-    exchange->chunk = NULL;
-    rb_uw_end_callables(exchange); /* they know the request, which is another's soon */
-    chunk->flags =
-        UW_CHUNK_FINISH | (exchange->response.keep_alive ? 0 : UW_CHUNK_CLOSE) | framing_flag(exchange) | flags;
-    rb_uw_hand_over(exchange, chunk);
-}
-
-static void finish_whole(struct rb_uw_exchange *exchange)
-{
-    rb_uw_refuse_broken(exchange);
-    rb_uw_check_response(&exchange->response, exchange->request->writer->end(&exchange->chunk, &exchange->response));
-    rb_uw_finish(exchange, 0);
-}
-
 static void send_array(struct rb_uw_exchange *exchange)
 {
     for (long i = 0; i < RARRAY_LEN(exchange->body); i++)
         rb_uw_write(exchange, RARRAY_AREF(exchange->body, i));
-    finish_whole(exchange);
+    rb_uw_finish_whole(exchange);
 }
 
 /* The block may be kept and called when `each` has long returned: it knows the stream, which then is closed. */
@@ -175,60 +94,14 @@ static void produce(struct rb_uw_exchange *exchange, VALUE (*producer)(VALUE))
     struct production production = {exchange->body, rb_uw_stream_new(exchange)};
 
     rb_ensure(producer, (VALUE)&production, end_stream, production.stream);
-    finish_whole(exchange);
-}
-
-/* A String, or nil when the body names no file. */
-static VALUE path_of(VALUE body)
-{
-    VALUE path = rb_respond_to(body, id_to_path) ? rb_funcall(body, id_to_path, 0) : Qnil;
-
-    return NIL_P(path) ? Qnil : rb_get_path(path);
-}
-
-int64_t rb_uw_body_file_bytes(struct rb_uw_exchange *exchange)
-{
-    VALUE path = path_of(exchange->body);
-    struct stat status;
-
-    if (NIL_P(path) || stat(StringValueCStr(path), &status) || !S_ISREG(status.st_mode))
-        return -1;
-    return status.st_size;
-}
-
-static int open_path(struct rb_uw_exchange *exchange, VALUE path)
-{
-    int fd;
-
-    do
-        fd = rb_cloexec_open(StringValueCStr(path), O_RDONLY | O_NONBLOCK, 0);
-    while (fd < 0 && uw_descriptors_ran_out(-errno) && rb_uw_host_give_up(exchange->host));
-    return fd;
-}
-
-/* The file of the body, or -1 when it is to be sent by `each` after all: not a file, or not what Content-Length says.
- */
-static int open_file(struct rb_uw_exchange *exchange)
-{
-    VALUE path = path_of(exchange->body);
-    struct stat status;
-    int fd = NIL_P(path) ? -1 : open_path(exchange, path);
-
-    if (fd < 0)
-        return -1;
-    rb_update_max_fd(fd);
-    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || (uint64_t)status.st_size != exchange->response.length) {
-        close(fd);
-        return -1;
-    }
-    return fd;
+    rb_uw_finish_whole(exchange);
 }
 
 /* The core sends the file behind the head, without the interpreter's lock: no byte of it passes through Ruby. One that
  * has become shorter by then ends the connection. */
 static bool send_file(struct rb_uw_exchange *exchange)
 {
-    int fd = exchange->response.framing == UW_FRAMING_SIZED ? open_file(exchange) : -1;
+    int fd = exchange->response.framing == UW_FRAMING_SIZED ? rb_uw_body_file_open(exchange) : -1;
 
     if (fd < 0)
         return false;
