@@ -1,9 +1,7 @@
 #include "transport/tls_context.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,21 +37,6 @@ struct choice {
     const struct uw_tls_identity *identities[KINDS_OF_KEY_MAX];
     size_t count;
 };
-
-int uw_tls_explain(char message[UW_TLS_MESSAGE_BYTES_MAX], int error, const char *format, ...)
-{
-    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
-    va_list arguments;
-    int length;
-
-    va_start(arguments, format);
-    length = vsnprintf(message, UW_TLS_MESSAGE_BYTES_MAX, format, arguments);
-    va_end(arguments);
-    if (reason && length > 0 && length < UW_TLS_MESSAGE_BYTES_MAX)
-        snprintf(message + length, (size_t)(UW_TLS_MESSAGE_BYTES_MAX - length), " (OpenSSL: %s)", reason);
-    ERR_clear_error();
-    return error;
-}
 
 static struct uw_tls_context *context_of(const SSL *ssl)
 {
