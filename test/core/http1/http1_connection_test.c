@@ -443,4 +443,84 @@ TEST(a_client_far_ahead_is_paused_and_every_request_answered_in_order)
     fake_free(&fake);
 }
 
+static struct uw_request *producing;
+static int drained;
+
+static void note_event(void *context, struct uw_request *request, enum uw_event event)
+{
+    (void)context;
+    producing = request;
+    drained += event == UW_EVENT_DRAINED;
+}
+
+/* More than a producer may be ahead. */
+static void produce_much(struct fake *fake)
+{
+    static char much[UW_OUTGOING_HIGH_BYTES + 1];
+
+    begin(NEVER);
+    server.service.handler.notify = note_event;
+    drained = 0;
+    fake->holds_sends = true;
+    fake_connect(&server.service, &uw_protocol_http1, fake);
+    (void)fake_step(fake);
+    uw_request_send(producing, uw_chunk_copy(much, sizeof much));
+    CHECK(uw_request_await_drain(producing));
+    turn();
+    CHECK_EQUAL(0, drained);
+}
+
+static void finish_request(struct uw_request *request)
+{
+    struct uw_chunk *chunk = uw_chunk_new(0);
+
+    chunk->flags = UW_CHUNK_FINISH | UW_CHUNK_CLOSE;
+    uw_request_send(request, chunk);
+}
+
+TEST(a_producer_goes_on_once_little_is_left)
+{
+    struct fake fake = client_that_sends("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 27);
+
+    fake.send_most = 1000;
+    produce_much(&fake);
+    fake.holds_sends = false;
+    while (!drained && fake_step(&fake))
+        turn();
+    CHECK_EQUAL(1, drained);
+    CHECK(uw_request_outgoing(producing) <= UW_OUTGOING_LOW_BYTES);
+    CHECK(uw_request_outgoing(producing) > UW_OUTGOING_LOW_BYTES - 1000);
+    finish_request(producing);
+    run_until_quiet(&fake);
+    CHECK_EQUAL(1, drained);
+    CHECK_EQUAL(UW_OUTGOING_HIGH_BYTES + 1, fake.output_length);
+    finish(&fake);
+    fake_free(&fake);
+}
+
+TEST(a_producer_that_waits_is_told_when_its_client_goes)
+{
+    for (int way = 0; way < 3; way++) {
+        struct fake fake = client_that_sends("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 27);
+
+        produce_much(&fake);
+        if (way == 0)
+            fake.input_ends = -ECONNRESET;
+        else if (way == 1)
+            fake.sends_fail_after = 0;
+        else
+            uw_request_disconnect(producing);
+        fake.holds_sends = way == 0;
+        run_until_quiet(&fake);
+        CHECK_EQUAL(1, drained);
+        CHECK(atomic_load(&producing->lost));
+        CHECK(!uw_request_await_drain(producing));
+        CHECK_EQUAL(1, server.service.requests.taken);
+        finish_request(producing);
+        turn();
+        finish(&fake);
+        fake_free(&fake);
+    }
+}
+
 TEST_MAIN
