@@ -48,11 +48,11 @@ class TLSReloadTest < Minitest::Test
   def under_load(server)
     ended = false
     answered = Queue.new
-    clients = Array.new(CLIENTS) { Thread.new { visit(server, answered) until ended } }
-    clients.each { |thread| thread.report_on_exception = false }
+    @clients = Array.new(CLIENTS) { Thread.new { visit(server, answered) until ended } }
+    @clients.each { |thread| thread.report_on_exception = false }
     yield answered
     ended = true
-    clients.each(&:value) # raises for a request that failed
+    @clients.each(&:value) # raises for a request that failed
     answered.size
   ensure
     ended = true
@@ -70,7 +70,7 @@ class TLSReloadTest < Minitest::Test
 
   def await_more(answered)
     count = answered.size
-    await { answered.size >= count + (10 * CLIENTS) }
+    await { @clients.each { |thread| thread.join(0) } && answered.size >= count + (10 * CLIENTS) }
   end
 
   def test_sighup_under_load
