@@ -15,6 +15,7 @@ struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *
     request->next = NULL;
     request->service = service;
     request->stream = stream;
+    request->writer = stream->connection->protocol->writer;
     request->user = NULL;
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;

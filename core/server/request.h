@@ -19,6 +19,7 @@
 #define UW_OUTGOING_LOW_BYTES (64 * 1024)
 
 struct uw_access;
+struct uw_response_writer;
 struct uw_service;
 struct uw_tls_peer;
 
@@ -44,8 +45,9 @@ struct uw_handler {
 struct uw_request {
     struct uw_request *next; /* the handler's, for a queue */
     struct uw_service *service;
-    struct uw_stream *stream; /* NULL once finished */
-    void *user;               /* the handler's */
+    struct uw_stream *stream;                /* NULL once finished */
+    const struct uw_response_writer *writer; /* of the protocol */
+    void *user;                              /* the handler's */
 
     struct uw_http_head head;
     char *bytes; /* what head's slices point into */

@@ -31,7 +31,7 @@ static void answer_options(struct uw_static *files, struct uw_request *request)
 
     uw_response_begin(&response, request, 204);
     uw_response_put_field(&response, "Allow", ALLOWED_METHODS);
-    uw_response_put(&response, "\r\n", 2);
+    uw_response_end_head(&response, -1);
     uw_answer_finish(files, &response);
 }
 

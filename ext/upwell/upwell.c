@@ -78,6 +78,7 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_stream();
     rb_uw_init_env();
     rb_uw_init_response();
+    rb_uw_init_body_file();
     rb_uw_init_body();
     rb_uw_init_exchange();
     rb_uw_init_detach();

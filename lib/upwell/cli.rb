@@ -2,6 +2,7 @@
 
 require "optparse"
 require_relative "library"
+require_relative "server"
 
 module Upwell
   # The command line: `upwell [options] [config.ru]`, and `up_ruby`, `up_ruby_cluster`, which differ in the number of workers alone.

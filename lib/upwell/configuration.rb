@@ -25,8 +25,6 @@ module Upwell
     BYTES_MAX = 2**50
     ADDRESS = %r{\A(?:unix:.+|(?!unix:)(?!(?!ssl)\w+://).+)\z} # the resolver has the last word
     FIELD_VALUE = /\A[\t\x20-\x7e]{0,256}\z/
-    REACTOR_SETTINGS = %i[backend head_bytes_max headers_max target_bytes_max body_bytes_max body_memory_bytes_max connections_max
-                          head_timeout body_timeout keep_alive_timeout write_timeout].freeze
     # The last that is set counts.
     ENVIRONMENT = { "PORT" => :port, "UPWELL_MODE" => :mode, "UPWELL_BACKEND" => :backend, "RAILS_ENV" => :environment,
                     "RACK_ENV" => :environment }.freeze
@@ -99,10 +97,10 @@ module Upwell
       false
     end
 
-    # @return [Hash{Symbol => Object}] what {Reactor} needs
+    # @return [Hash{Symbol => Object}] what {Reactor} needs, among all that is set
     def reactor_settings
-      @values.slice(*REACTOR_SETTINGS).merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers || FIBERS, newline_header_values: rack2?,
-                                             public: public_settings)
+      @values.merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers || FIBERS, newline_header_values: rack2?,
+                    public: public_settings)
     end
 
     private
@@ -188,6 +186,7 @@ module Upwell
     def read_folder(value)
       return if value.nil?
 
+      require_relative "static_configuration" # now, and not by a worker that may have no descriptor left for it
       path = File.expand_path(value.to_s)
       File.directory?(path) ? path : raise(ArgumentError, "must be a folder that exists")
     end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "server"
 require_relative "static_configuration"
 
 module Upwell
@@ -34,8 +35,7 @@ module Upwell
       end
     end
 
-    # @return [Array<String>] where it listens
-    attr_reader :urls
+    include Server::Serving
 
     # @param site [Site]
     # @param configuration [StaticConfiguration]
@@ -45,13 +45,11 @@ module Upwell
     def initialize(site, configuration, listeners: nil)
       @configuration = configuration
       @owner = listeners.nil?
-      listeners ||= Server::Listeners.open_for(configuration)
-      @urls = listeners.map(&:url).uniq
-      @listeners = listeners
+      @listeners = listeners || Server::Listeners.open_for(configuration)
+      @urls = @listeners.map(&:url).uniq
       settings = configuration.reactor_settings.merge(access_log: site.access_log)
-      @reactors = listeners_of_loops.map do |own|
-        own.each_with_object(StaticReactor.new(site.root, settings)) { |listener, reactor| reactor.listen(listener.socket, listener.context) }
-      end
+      @reactors = Array.new(configuration.loops) { StaticReactor.new(site.root, settings) }
+      listen
     end
 
     # Serves until {#drain} or {#stop}. The calling thread only waits: Ruby 3.1 sees no signals while each of several threads is in the kernel
@@ -67,26 +65,6 @@ module Upwell
       tell_lost_lines
     end
 
-    # Accepts no more, and ends when every response in flight was sent. May be called in a trap handler.
-    #
-    # @param seconds [Numeric] the deadline
-    # @param refuses [Boolean] see {Server#drain}
-    def drain(seconds = @configuration.drain_timeout, refuses: @owner)
-      @reactors.each { |reactor| reactor.drain(seconds, refuses) }
-    end
-
-    # See {Server#renew}.
-    def renew
-      @reactors.zip(listeners_of_loops) do |reactor, own|
-        own.each { |listener| reactor.renew(listener.socket, listener.context) if listener.context }
-      end
-    end
-
-    # Ends at once. May be called in a trap handler.
-    def stop
-      @reactors.each(&:stop)
-    end
-
     # @return [nil] not known: Ruby has no part in a request
     def in_flight
       nil
@@ -97,21 +75,7 @@ module Upwell
       []
     end
 
-    # @return [String] the backend in use
-    def backend
-      @reactors.first.backend
-    end
-
-    # @return [String] for the operator: where, with which backend, in how many threads
-    def description
-      "#{urls.join(", ")} (#{backend}, #{@configuration.description})"
-    end
-
     private
-
-    def listeners_of_loops
-      @listeners.each_slice(@listeners.size / @configuration.loops).to_a
-    end
 
     def run_reactor(reactor)
       Thread.current.report_on_exception = false

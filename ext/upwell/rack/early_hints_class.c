@@ -30,7 +30,7 @@ static VALUE early_hints_call(VALUE self, VALUE headers)
 
     if (!takes_hints(exchange))
         return Qnil;
-    chunk = rb_uw_response_early_hints(exchange->host->newline_values, headers);
+    chunk = rb_uw_response_early_hints(exchange->request->writer, exchange->host->newline_values, headers);
     /* Which may have run Ruby, and so other threads: nothing below does. The exchange may be over. */
     request = rb_uw_callable_request(self);
     if (!request || !takes_hints(exchange = rb_uw_exchange_of(request))) {

@@ -85,9 +85,8 @@ static VALUE answer(VALUE argument)
 static VALUE report(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
-    VALUE log = rb_const_get(rb_mUpwell, rb_intern("ErrorLog"));
 
-    return rb_funcall(log, id_report, 2, exchange->error, exchange->env);
+    return rb_funcall(rb_uw_error_log(), id_report, 2, exchange->error, exchange->env);
 }
 
 /* Calls `function`. Returns the error that it raises, or nil; what is to end the thread or the process passes. */
@@ -121,9 +120,9 @@ static bool client_left(const struct rb_uw_exchange *exchange)
  * is. */
 static unsigned breaking_flag(const struct rb_uw_exchange *exchange)
 {
-    bool framed = exchange->framing == RB_UW_SIZED || exchange->framing == RB_UW_CHUNKED;
+    bool shows_end = uw_http_framing_shows_end(exchange->response.framing);
 
-    return framed && !exchange->hijacked && !client_left(exchange) ? UW_CHUNK_CLOSE : UW_CHUNK_ABORT;
+    return shows_end && !exchange->hijacked && !client_left(exchange) ? UW_CHUNK_CLOSE : UW_CHUNK_ABORT;
 }
 
 static void send_error(struct rb_uw_exchange *exchange)
@@ -139,7 +138,6 @@ static void send_error(struct rb_uw_exchange *exchange)
     exchange->hijacker = Qnil;
     rb_hash_aset(exchange->headers, rb_str_new_cstr("content-type"), rb_str_new_cstr("text/plain"));
     exchange->body = rb_ary_new_from_args(1, rb_str_new_cstr(error_text));
-    exchange->body_written = 0;
     rb_uw_response_head(exchange);
     rb_uw_body_send(exchange);
 }
@@ -192,7 +190,7 @@ static VALUE fail(VALUE argument, VALUE error)
 static void force_finish(struct rb_uw_exchange *exchange)
 {
     drop_chunk(exchange);
-    exchange->keep_alive = false;
+    exchange->response.keep_alive = false;
     rb_uw_finish(exchange, exchange->hijacked ? 0 : UW_CHUNK_ABORT);
 }
 

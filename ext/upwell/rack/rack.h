@@ -1,8 +1,5 @@
 /* What the files of this wing share: one request and its response, from env to end. They know who serves it by host.h
- * alone.
- *
- * One ring is left: rack_body.c sends bodies, of which stream_class.c is what a body may write to and what it writes goes
- * through rack_body.c again; and a head, which rack_response.c makes, tells the length of a body. */
+ * alone. */
 #ifndef RB_UPWELL_RACK_H
 #define RB_UPWELL_RACK_H
 
@@ -12,6 +9,7 @@
 
 #include "base/module.h"
 #include "base/unwinding.h"
+#include "http/response_head.h"
 #include "rack/host.h"
 #include "server/server.h"
 
@@ -36,15 +34,7 @@ struct rb_uw_exchange {
     int64_t waited_ns;        /* inline: for the client */
     bool behind;              /* inline: the client is; what comes now is held */
     bool broken;              /* inline: it could not be */
-    uint64_t body_length, body_written;
-    enum rb_uw_framing {
-        RB_UW_NO_BODY,
-        RB_UW_SIZED, /* body_length bytes */
-        RB_UW_CHUNKED,
-        RB_UW_TO_CLOSE,  /* ended by closing: HTTP/1.0 */
-        RB_UW_UNTOUCHED, /* framed by the application */
-    } framing;
-    bool keep_alive;
+    struct uw_http_response response;
     bool answered; /* the application has answered, or failed: it is too late for a hijack */
     bool head_sent;
     bool hijacked;
@@ -88,29 +78,27 @@ void rb_uw_env_end(const struct rb_uw_exchange *exchange);
 /* rack_response.c */
 void rb_uw_init_response(void);
 
-/* Makes exchange->chunk the status line and headers, and chooses the framing. Raises ArgumentError for what must
- * not be sent. */
+/* Makes exchange->chunk the head of the response. Raises ArgumentError for what must not be sent. */
 void rb_uw_response_head(struct rb_uw_exchange *exchange);
 
 /* The head of a response 103: a chunk of its own, which belongs to the caller. Raises the same. */
-struct uw_chunk *rb_uw_response_early_hints(bool newline_values, VALUE headers);
+struct uw_chunk *rb_uw_response_early_hints(const struct uw_response_writer *writer, bool newline_values,
+                                            VALUE headers);
 
-/* Gives a chunk, or none yet, room for `length` more bytes. */
-void rb_uw_reserve(struct uw_chunk **chunk, size_t length);
-void rb_uw_append(struct uw_chunk **chunk, const char *bytes, size_t length);
+/* Raises what `error`, of response_head.h, stands for, unless it is 0. */
+void rb_uw_check_response(const struct uw_http_response *response, int error);
 
-/* rack_body.c */
-void rb_uw_init_body(void);
-
-/* Turns what answers to to_ary into an Array, so that its length is known; and what is to be called with the connection
- * after a response 101 into a hijacker. */
-void rb_uw_body_prepare(struct rb_uw_exchange *exchange);
+/* body_file.c */
+void rb_uw_init_body_file(void);
 
 /* The length of the file that the body names with `to_path`; -1 when there is no such file. */
 int64_t rb_uw_body_file_bytes(struct rb_uw_exchange *exchange);
 
-/* Sends the whole body after the head, and finishes. */
-void rb_uw_body_send(struct rb_uw_exchange *exchange);
+/* Its descriptor, or -1 when the body is to be sent by `each` after all: not a file, or not of the response's length.
+ */
+int rb_uw_body_file_open(struct rb_uw_exchange *exchange);
+
+/* sending.c */
 
 /* Appends one framed piece of the body to exchange->chunk. */
 void rb_uw_write(struct rb_uw_exchange *exchange, VALUE piece);
@@ -120,6 +108,19 @@ void rb_uw_flush(struct rb_uw_exchange *exchange, bool at_once);
 
 /* Ends the response: whole, or broken with UW_CHUNK_ABORT among the flags. */
 void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags);
+
+/* Ends it whole. Raises IOError when pieces are missing from it. */
+void rb_uw_finish_whole(struct rb_uw_exchange *exchange);
+
+/* rack_body.c */
+void rb_uw_init_body(void);
+
+/* Turns what answers to to_ary into an Array, so that its length is known; and what is to be called with the connection
+ * after a response 101 into a hijacker. */
+void rb_uw_body_prepare(struct rb_uw_exchange *exchange);
+
+/* Sends the whole body after the head, and finishes. */
+void rb_uw_body_send(struct rb_uw_exchange *exchange);
 
 /* Calls the body's `close`, if it has one. */
 void rb_uw_body_close(struct rb_uw_exchange *exchange);
@@ -204,6 +205,9 @@ NORETURN(void rb_uw_refuse_hijack(void));
 void rb_uw_detached_close(const struct rb_uw_host *host, VALUE io);
 
 /* striking.c */
+
+/* Upwell::ErrorLog, which is loaded by the first call: not when there may be no descriptor left for it. */
+VALUE rb_uw_error_log(void);
 
 /* Calls `function`. Returns the state of what is to end the thread or the process, or 0: what else it raises is logged.
  */

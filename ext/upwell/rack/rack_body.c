@@ -1,16 +1,7 @@
 /* The bodies of responses: an Array, a file (`to_path`), an enumerable (`each`), a callable, a partial hijack. */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/descriptors.h"
 #include "rack/rack.h"
 
-#define SIZE_LINE_BYTES 20 /* of a chunk: 16 hexadecimal digits, CRLF, and room */
-
-static ID id_each, id_call, id_close, id_to_ary, id_to_path;
+static ID id_each, id_call, id_close, id_to_ary;
 
 void rb_uw_init_body(void)
 {
@@ -18,7 +9,6 @@ void rb_uw_init_body(void)
     id_call = rb_intern("call");
     id_close = rb_intern("close");
     id_to_ary = rb_intern("to_ary");
-    id_to_path = rb_intern("to_path");
 }
 
 /* After 101 the connection speaks another protocol, both ways (RFC 9110, section 15.2.2): a callable body speaks it. */
@@ -60,115 +50,11 @@ void rb_uw_body_close(struct rb_uw_exchange *exchange)
         rb_funcall(closer, id_close, 0);
 }
 
-static void append_size_line(struct rb_uw_exchange *exchange, size_t size)
-{
-    static const char digits[] = "0123456789abcdef";
-    char line[SIZE_LINE_BYTES], *start = line + sizeof line;
-
-    *--start = '\n';
-    *--start = '\r';
-    do {
-        *--start = digits[size % 16];
-        size /= 16;
-    } while (size);
-    rb_uw_append(&exchange->chunk, start, (size_t)(line + sizeof line - start));
-}
-
-static void count(struct rb_uw_exchange *exchange, size_t length)
-{
-    if (exchange->framing == RB_UW_SIZED && length > exchange->body_length - exchange->body_written)
-        rb_raise(rb_eArgError, "the response says content-length %llu, but its body is longer",
-                 (unsigned long long)exchange->body_length);
-    exchange->body_written += length;
-}
-
-void rb_uw_write(struct rb_uw_exchange *exchange, VALUE piece)
-{
-    size_t length;
-
-    Check_Type(piece, T_STRING);
-    length = (size_t)RSTRING_LEN(piece);
-    if (length == 0 || exchange->framing == RB_UW_NO_BODY)
-        return;
-    count(exchange, length);
-    rb_uw_reserve(&exchange->chunk, length + SIZE_LINE_BYTES + 2);
-    if (exchange->framing == RB_UW_CHUNKED)
-        append_size_line(exchange, length);
-    rb_uw_append(&exchange->chunk, RSTRING_PTR(piece), length);
-    if (exchange->framing == RB_UW_CHUNKED)
-        rb_uw_append(&exchange->chunk, "\r\n", 2);
-    RB_GC_GUARD(piece);
-}
-
-/* Of the chunk that is handed over next. How an application frames is not known. */
-static unsigned framing_flag(const struct rb_uw_exchange *exchange)
-{
-    bool to_close = exchange->framing == RB_UW_TO_CLOSE || exchange->framing == RB_UW_UNTOUCHED;
-
-    return to_close && !exchange->head_sent ? UW_CHUNK_TO_CLOSE : 0;
-}
-
-static void hand_over_chunk(struct rb_uw_exchange *exchange)
-{
-    struct uw_chunk *chunk = exchange->chunk;
-
-    exchange->chunk = NULL;
-    if (chunk) {
-        chunk->flags = framing_flag(exchange);
-        rb_uw_hand_over(exchange, chunk);
-    }
-    exchange->head_sent = true;
-}
-
-/* In mode inline the loop may have no other turn before the response has ended. */
-static bool is_urgent(const struct rb_uw_exchange *exchange)
-{
-    return exchange->host->one_thread;
-}
-
-void rb_uw_flush(struct rb_uw_exchange *exchange, bool at_once)
-{
-    if (is_urgent(exchange))
-        rb_uw_note_pause(exchange);
-    if (rb_uw_is_ahead(exchange) && !rb_uw_catch_up(exchange, at_once))
-        return;
-    hand_over_chunk(exchange);
-    if (at_once || is_urgent(exchange))
-        rb_uw_push(exchange);
-    rb_uw_await_drain(exchange);
-}
-
-void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
-{
-    struct uw_chunk *chunk;
-
-    if (!(flags & UW_CHUNK_ABORT))
-        rb_uw_hand_over_held(exchange);
-    chunk = exchange->chunk ? exchange->chunk : uw_chunk_new(0);
-    if (!chunk)
-        rb_memerror();
-    exchange->chunk = NULL;
-    rb_uw_end_callables(exchange); /* they know the request, which is another's soon */
-    chunk->flags = UW_CHUNK_FINISH | (exchange->keep_alive ? 0 : UW_CHUNK_CLOSE) | framing_flag(exchange) | flags;
-    rb_uw_hand_over(exchange, chunk);
-}
-
-static void finish_whole(struct rb_uw_exchange *exchange)
-{
-    rb_uw_refuse_broken(exchange);
-    if (exchange->framing == RB_UW_SIZED && exchange->body_written < exchange->body_length)
-        rb_raise(rb_eArgError, "the response says content-length %llu, but its body has only %llu bytes",
-                 (unsigned long long)exchange->body_length, (unsigned long long)exchange->body_written);
-    if (exchange->framing == RB_UW_CHUNKED)
-        rb_uw_append(&exchange->chunk, "0\r\n\r\n", 5);
-    rb_uw_finish(exchange, 0);
-}
-
 static void send_array(struct rb_uw_exchange *exchange)
 {
     for (long i = 0; i < RARRAY_LEN(exchange->body); i++)
         rb_uw_write(exchange, RARRAY_AREF(exchange->body, i));
-    finish_whole(exchange);
+    rb_uw_finish_whole(exchange);
 }
 
 /* The block may be kept and called when `each` has long returned: it knows the stream, which then is closed. */
@@ -208,64 +94,18 @@ static void produce(struct rb_uw_exchange *exchange, VALUE (*producer)(VALUE))
     struct production production = {exchange->body, rb_uw_stream_new(exchange)};
 
     rb_ensure(producer, (VALUE)&production, end_stream, production.stream);
-    finish_whole(exchange);
-}
-
-/* A String, or nil when the body names no file. */
-static VALUE path_of(VALUE body)
-{
-    VALUE path = rb_respond_to(body, id_to_path) ? rb_funcall(body, id_to_path, 0) : Qnil;
-
-    return NIL_P(path) ? Qnil : rb_get_path(path);
-}
-
-int64_t rb_uw_body_file_bytes(struct rb_uw_exchange *exchange)
-{
-    VALUE path = path_of(exchange->body);
-    struct stat status;
-
-    if (NIL_P(path) || stat(StringValueCStr(path), &status) || !S_ISREG(status.st_mode))
-        return -1;
-    return status.st_size;
-}
-
-static int open_path(struct rb_uw_exchange *exchange, VALUE path)
-{
-    int fd;
-
-    do
-        fd = rb_cloexec_open(StringValueCStr(path), O_RDONLY | O_NONBLOCK, 0);
-    while (fd < 0 && uw_descriptors_ran_out(-errno) && rb_uw_host_give_up(exchange->host));
-    return fd;
-}
-
-/* The file of the body, or -1 when it is to be sent by `each` after all: not a file, or not what Content-Length says.
- */
-static int open_file(struct rb_uw_exchange *exchange)
-{
-    VALUE path = path_of(exchange->body);
-    struct stat status;
-    int fd = NIL_P(path) ? -1 : open_path(exchange, path);
-
-    if (fd < 0)
-        return -1;
-    rb_update_max_fd(fd);
-    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || (uint64_t)status.st_size != exchange->body_length) {
-        close(fd);
-        return -1;
-    }
-    return fd;
+    rb_uw_finish_whole(exchange);
 }
 
 /* The core sends the file behind the head, without the interpreter's lock: no byte of it passes through Ruby. One that
  * has become shorter by then ends the connection. */
 static bool send_file(struct rb_uw_exchange *exchange)
 {
-    int fd = exchange->framing == RB_UW_SIZED ? open_file(exchange) : -1;
+    int fd = exchange->response.framing == UW_FRAMING_SIZED ? rb_uw_body_file_open(exchange) : -1;
 
     if (fd < 0)
         return false;
-    uw_chunk_add_file(exchange->chunk, fd, 0, (int64_t)exchange->body_length);
+    uw_chunk_add_file(exchange->chunk, fd, 0, (int64_t)exchange->response.length);
     rb_uw_finish(exchange, 0);
     return true;
 }
@@ -303,7 +143,7 @@ static void send_hijack(struct rb_uw_exchange *exchange)
     struct uw_chunk *head = exchange->chunk;
     VALUE io;
 
-    exchange->keep_alive = false;
+    exchange->response.keep_alive = false;
     exchange->chunk = NULL;
     io = rb_uw_detach(exchange, head);
     if (NIL_P(io))
@@ -316,7 +156,7 @@ void rb_uw_body_send(struct rb_uw_exchange *exchange)
 {
     if (!NIL_P(exchange->hijacker))
         send_hijack(exchange);
-    else if (exchange->framing == RB_UW_NO_BODY)
+    else if (exchange->response.framing == UW_FRAMING_NONE)
         rb_uw_finish(exchange, 0);
     else if (RB_TYPE_P(exchange->body, T_ARRAY))
         send_array(exchange);

@@ -70,8 +70,8 @@ static struct {
 static size_t cgi_name(const char *name, size_t length, char *cgi)
 {
     static const char prefix[] = "HTTP_";
-    bool bare = (length == 12 && strncasecmp(name, "Content-Type", length) == 0) ||
-                (length == 14 && strncasecmp(name, "Content-Length", length) == 0);
+    enum uw_http_field field = uw_http_field_find(name, length);
+    bool bare = field == UW_FIELD_CONTENT_TYPE || field == UW_FIELD_CONTENT_LENGTH;
     size_t start = bare ? 0 : sizeof prefix - 1;
 
     memcpy(cgi, prefix, start);

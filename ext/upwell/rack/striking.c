@@ -30,9 +30,14 @@ static bool ends_server(VALUE error)
     return rb_uw_ends_thread(error) || (is_timeout(error) && within_timeout());
 }
 
+VALUE rb_uw_error_log(void)
+{
+    return rb_const_get(rb_mUpwell, rb_intern("ErrorLog"));
+}
+
 static VALUE log_stray(VALUE error)
 {
-    return rb_funcall(rb_const_get(rb_mUpwell, rb_intern("ErrorLog")), rb_intern("stray"), 1, error);
+    return rb_funcall(rb_uw_error_log(), rb_intern("stray"), 1, error);
 }
 
 void rb_uw_log_stray(VALUE error)

@@ -285,14 +285,14 @@ void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber);
 void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler);
 
 /* The hooks, one file a group. Each defines its methods. */
-void rb_uw_init_scheduler_fiber(VALUE cScheduler);
-void rb_uw_init_scheduler_block(VALUE cScheduler);
-void rb_uw_init_scheduler_run(VALUE cScheduler);
-void rb_uw_init_scheduler_time(VALUE cScheduler);
-void rb_uw_init_scheduler_io(VALUE cScheduler);
-void rb_uw_init_scheduler_select(VALUE cScheduler);
-void rb_uw_init_scheduler_process(VALUE cScheduler);
-void rb_uw_init_scheduler_close(VALUE cScheduler);
-void rb_uw_init_scheduler_write(VALUE cScheduler);
+void rb_uw_init_scheduler_fiber(void);
+void rb_uw_init_scheduler_block(void);
+void rb_uw_init_scheduler_run(void);
+void rb_uw_init_scheduler_time(void);
+void rb_uw_init_scheduler_io(void);
+void rb_uw_init_scheduler_select(void);
+void rb_uw_init_scheduler_process(void);
+void rb_uw_init_scheduler_close(void);
+void rb_uw_init_scheduler_write(void);
 
 #endif

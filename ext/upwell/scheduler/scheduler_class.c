@@ -75,13 +75,13 @@ void rb_uw_init_scheduler(void)
     rb_define_method(rb_uw_cScheduler, "backend", scheduler_backend, 0);
     rb_define_method(rb_uw_cScheduler, "closed?", scheduler_closed, 0);
     rb_define_method(rb_uw_cScheduler, "stats", scheduler_stats, 0);
-    rb_uw_init_scheduler_fiber(rb_uw_cScheduler);
-    rb_uw_init_scheduler_block(rb_uw_cScheduler);
-    rb_uw_init_scheduler_run(rb_uw_cScheduler);
-    rb_uw_init_scheduler_time(rb_uw_cScheduler);
-    rb_uw_init_scheduler_io(rb_uw_cScheduler);
-    rb_uw_init_scheduler_select(rb_uw_cScheduler);
-    rb_uw_init_scheduler_process(rb_uw_cScheduler);
-    rb_uw_init_scheduler_close(rb_uw_cScheduler);
-    rb_uw_init_scheduler_write(rb_uw_cScheduler);
+    rb_uw_init_scheduler_fiber();
+    rb_uw_init_scheduler_block();
+    rb_uw_init_scheduler_run();
+    rb_uw_init_scheduler_time();
+    rb_uw_init_scheduler_io();
+    rb_uw_init_scheduler_select();
+    rb_uw_init_scheduler_process();
+    rb_uw_init_scheduler_close();
+    rb_uw_init_scheduler_write();
 }

@@ -21,9 +21,9 @@ static VALUE scheduler_io_close(VALUE self, VALUE fd)
     return Qtrue;
 }
 
-void rb_uw_init_scheduler_close(VALUE cScheduler)
+void rb_uw_init_scheduler_close(void)
 {
-    rb_define_method(cScheduler, "io_close", scheduler_io_close, 1);
+    rb_define_method(rb_uw_cScheduler, "io_close", scheduler_io_close, 1);
 }
 
 #else /* Ruby does not tell: this is how it is found out. */
@@ -492,16 +492,16 @@ static VALUE reopen_for_waiting(int argc, VALUE *argv, VALUE self)
     return rb_ensure(reopen, (VALUE)&reopening, end_reopening, (VALUE)&reopening);
 }
 
-void rb_uw_init_scheduler_close(VALUE cScheduler)
+void rb_uw_init_scheduler_close(void)
 {
     /* Document-module: Upwell::Scheduler::Closing
      * Is prepended to IO before Ruby 4.0, which tells a scheduler itself of an IO that is closed; now, as an
      * application may freeze it. */
-    VALUE closing = rb_define_module_under(cScheduler, "Closing");
+    VALUE closing = rb_define_module_under(rb_uw_cScheduler, "Closing");
 
     /* Document-module: Upwell::Scheduler::HalfClosing
      * Likewise; and to BasicSocket, whose methods are its own. */
-    VALUE half_closing = rb_define_module_under(cScheduler, "HalfClosing");
+    VALUE half_closing = rb_define_module_under(rb_uw_cScheduler, "HalfClosing");
 
     if (pthread_atfork(NULL, NULL, take_all_back))
         rb_memerror();
@@ -513,7 +513,7 @@ void rb_uw_init_scheduler_close(VALUE cScheduler)
     rb_define_method(half_closing, "close_read", close_read_for_waiting, 0);
     rb_define_method(half_closing, "close_write", close_write_for_waiting, 0);
     rb_ext_ractor_safe(false);
-    rb_funcall(cScheduler, rb_intern("private_constant"), 2, ID2SYM(rb_intern("Closing")),
+    rb_funcall(rb_uw_cScheduler, rb_intern("private_constant"), 2, ID2SYM(rb_intern("Closing")),
                ID2SYM(rb_intern("HalfClosing")));
     rb_prepend_module(rb_cIO, closing);
     rb_prepend_module(rb_cIO, half_closing);

@@ -161,12 +161,12 @@ static VALUE scheduler_yield(VALUE self)
     return Qnil;
 }
 
-void rb_uw_init_scheduler_fiber(VALUE cScheduler)
+void rb_uw_init_scheduler_fiber(void)
 {
     cFiber = rb_path2class("Fiber");
     id_report = rb_intern("report");
     id_new = rb_intern("new");
-    rb_define_method(cScheduler, "fiber", scheduler_fiber, -1);
-    rb_define_method(cScheduler, "yield", scheduler_yield, 0);
-    rb_define_private_method(cScheduler, "switch_to", scheduler_switch_to, 1);
+    rb_define_method(rb_uw_cScheduler, "fiber", scheduler_fiber, -1);
+    rb_define_method(rb_uw_cScheduler, "yield", scheduler_yield, 0);
+    rb_define_private_method(rb_uw_cScheduler, "switch_to", scheduler_switch_to, 1);
 }

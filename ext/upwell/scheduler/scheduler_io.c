@@ -425,20 +425,20 @@ static bool transfers_are_asked_for(void)
 #endif
 }
 
-void rb_uw_init_scheduler_io(VALUE cScheduler)
+void rb_uw_init_scheduler_io(void)
 {
     cBasicSocket = rb_path2class("BasicSocket");
     cIPSocket = rb_path2class("IPSocket");
-    rb_define_method(cScheduler, "io_wait", scheduler_io_wait, 3);
+    rb_define_method(rb_uw_cScheduler, "io_wait", scheduler_io_wait, 3);
     if (!transfers_are_asked_for())
         return;
-    rb_define_method(cScheduler, "io_read", scheduler_io_read, -1);
-    rb_define_method(cScheduler, "io_pread", scheduler_io_pread, -1);
+    rb_define_method(rb_uw_cScheduler, "io_read", scheduler_io_read, -1);
+    rb_define_method(rb_uw_cScheduler, "io_pread", scheduler_io_pread, -1);
     if (ruby_writes_well())
-        rb_define_method(cScheduler, "io_write", scheduler_io_write, -1);
+        rb_define_method(rb_uw_cScheduler, "io_write", scheduler_io_write, -1);
 #if RB_UW_RUBY(4, 0)
     /* Ruby 3.1 tells it a wrong place, and until 3.4 IO#pwrite calls it without the interpreter's lock. */
-    rb_define_method(cScheduler, "io_pwrite", scheduler_io_pwrite, -1);
+    rb_define_method(rb_uw_cScheduler, "io_pwrite", scheduler_io_pwrite, -1);
 #else
     (void)scheduler_io_pwrite;
 #endif

@@ -67,10 +67,10 @@ static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
     return look(pid);
 }
 
-void rb_uw_init_scheduler_process(VALUE cScheduler)
+void rb_uw_init_scheduler_process(void)
 {
     cStatus = rb_path2class("Process::Status");
     id_wait = rb_intern("wait");
     id_poll_process = rb_intern("poll_process");
-    rb_define_method(cScheduler, "process_wait", scheduler_process_wait, 2);
+    rb_define_method(rb_uw_cScheduler, "process_wait", scheduler_process_wait, 2);
 }

@@ -197,8 +197,8 @@ static VALUE scheduler_close(VALUE self)
     return Qnil;
 }
 
-void rb_uw_init_scheduler_run(VALUE cScheduler)
+void rb_uw_init_scheduler_run(void)
 {
-    rb_define_method(cScheduler, "run", scheduler_run, 0);
-    rb_define_method(cScheduler, "close", scheduler_close, 0);
+    rb_define_method(rb_uw_cScheduler, "run", scheduler_run, 0);
+    rb_define_method(rb_uw_cScheduler, "close", scheduler_close, 0);
 }

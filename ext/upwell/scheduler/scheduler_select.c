@@ -266,16 +266,15 @@ static VALUE scheduler_io_select(int argc, VALUE *argv, VALUE self)
     return found;
 }
 
-void rb_uw_init_scheduler_select(VALUE cScheduler)
+void rb_uw_init_scheduler_select(void)
 {
-    rb_define_method(cScheduler, "io_select", scheduler_io_select, -1);
+    rb_define_method(rb_uw_cScheduler, "io_select", scheduler_io_select, -1);
 }
 
 #else
 
-void rb_uw_init_scheduler_select(VALUE cScheduler)
+void rb_uw_init_scheduler_select(void)
 {
-    (void)cScheduler;
 }
 
 #endif

@@ -73,8 +73,8 @@ static VALUE scheduler_timeout_after(int argc, VALUE *argv, VALUE self)
     return rb_ensure(yield, (VALUE)&timeout, stop, (VALUE)&timeout);
 }
 
-void rb_uw_init_scheduler_time(VALUE cScheduler)
+void rb_uw_init_scheduler_time(void)
 {
-    rb_define_method(cScheduler, "kernel_sleep", scheduler_kernel_sleep, -1);
-    rb_define_method(cScheduler, "timeout_after", scheduler_timeout_after, -1);
+    rb_define_method(rb_uw_cScheduler, "kernel_sleep", scheduler_kernel_sleep, -1);
+    rb_define_method(rb_uw_cScheduler, "timeout_after", scheduler_timeout_after, -1);
 }

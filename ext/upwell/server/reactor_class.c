@@ -54,6 +54,7 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
     struct rb_uw_host *host = &reactor->host;
 
+    (void)rb_uw_error_log(); /* before it is needed */
     rb_uw_loop_server_read(&reactor->base, self, settings);
     choose_mode(reactor, read_mode(settings), settings);
     read_public(reactor, rb_uw_setting(settings, "public"));

@@ -279,9 +279,7 @@ static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
 
 static VALUE report_no_stack(VALUE self)
 {
-    VALUE log = rb_const_get(rb_mUpwell, rb_intern("ErrorLog"));
-
-    return rb_funcall(log, id_no_stack, 2, rb_errinfo(), SIZET2NUM(own(rb_uw_reactor(self))->fibers - 1));
+    return rb_funcall(rb_uw_error_log(), id_no_stack, 2, rb_errinfo(), SIZET2NUM(own(rb_uw_reactor(self))->fibers - 1));
 }
 
 static VALUE start_next(VALUE self)

@@ -123,7 +123,7 @@ static VALUE reactor_initialize(VALUE self, VALUE root, VALUE settings)
 
 static void log_answer(void *context, const struct uw_response *response)
 {
-    uw_access_log_add(context, response->request, response->status, response->content_bytes);
+    uw_access_log_add(context, response->request, response->head.status, response->content_bytes);
 }
 
 static void log_refusal(void *context, const struct uw_access *refusal)
