@@ -8,7 +8,7 @@
 
 struct uw_chunk;
 
-#define UW_RESPONSE_LINE_BYTES_MAX 96 /* at most appended by each beside names, values and content */
+#define UW_RESPONSE_LINE_BYTES_MAX 64 /* at most appended by each beside names, values and content */
 
 struct uw_response_writer {
     /* The head: the status comes first; fields, date, framing and connection in any order; then the end. */

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "base/system.h"
 #include "http/range.h"
 #include "http/status.h"
 #include "server/server.h"
@@ -206,7 +206,7 @@ static void answer_content(struct uw_static *files, struct uw_request *request,
         refuse_range(files, request, uw_representation_size(representation));
     else if (count == 1)
         answer_range(files, request, representation, &ranges.ranges[0]);
-    else if (count > 1 && getrandom(random, sizeof random, GRND_NONBLOCK) == sizeof random)
+    else if (count > 1 && uw_random(random, sizeof random))
         answer_ranges(files, request, representation, &ranges, random);
     else
         answer_whole(files, request, representation);

@@ -170,7 +170,8 @@ static void open_loop(VALUE self, struct rb_uw_watches *watches)
     error = uw_loop_open(&watches->loop, watches->backend, expired);
     if (error)
         rb_syserr_fail(-error, "opening the event loop");
-    rb_update_max_fd(watches->loop.wake_fd);
+    rb_update_max_fd(watches->loop.wakeup.fd);
+    rb_update_max_fd(watches->loop.wakeup.tell_fd);
     RB_OBJ_WRITE(self, &watches->thread, thread);
     watches->forks = atomic_load(&rb_uw_forks);
     watches->open = true;

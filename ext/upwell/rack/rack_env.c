@@ -287,7 +287,7 @@ static void add_headers(VALUE env, const struct uw_request *request)
 /* Where the port begins in "host:port" or "[v6]:port": the colon, or NULL. */
 static const char *port_colon(const char *host, size_t length)
 {
-    const char *colon = memrchr(host, ':', length), *bracket = memrchr(host, ']', length);
+    const char *colon = uw_memory_last(host, ':', length), *bracket = uw_memory_last(host, ']', length);
 
     return colon && (!bracket || colon > bracket) ? colon : NULL;
 }

@@ -282,7 +282,7 @@ static void empty(int fd)
 
     if (nothing < 0)
         return;
-    (void)dup3(nothing, fd, O_CLOEXEC);
+    (void)uw_replace(nothing, fd);
     (void)close(nothing);
 }
 

@@ -11,7 +11,6 @@
 #include <ruby/version.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/module.h"
@@ -154,15 +153,15 @@ static ssize_t try_socket(const struct transfer *transfer, size_t length)
     char *data = transfer->base + transfer->done;
 
     return transfer->verb == UW_READ ? recv(transfer->fd, data, length, MSG_DONTWAIT)
-                                     : send(transfer->fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+                                     : uw_send_now(transfer->fd, data, length, false);
 }
 
 static ssize_t try_file(const struct transfer *transfer, size_t length)
 {
-    struct iovec part = {transfer->base + transfer->done, length};
+    char *data = transfer->base + transfer->done;
 
-    return transfer->verb == UW_READ ? preadv2(transfer->fd, &part, 1, transfer->from, RWF_NOWAIT)
-                                     : pwritev2(transfer->fd, &part, 1, transfer->from, RWF_NOWAIT);
+    return transfer->verb == UW_READ ? uw_read_now(transfer->fd, data, length, transfer->from)
+                                     : uw_write_now(transfer->fd, data, length, transfer->from);
 }
 
 static ssize_t try_now(const struct transfer *transfer, size_t length)

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <ruby/io.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "server/reactor.h"
@@ -11,7 +10,7 @@
 struct threads {
     struct uw_queue queue;
     bool started;
-    int ended_fd; /* an eventfd, readable once the loop's thread has ended */
+    struct uw_wakeup end; /* told once the loop's thread has ended */
 };
 
 #define COPY_SECONDS_MAX 1 /* for which a copy waits for what only its parent will be told */
@@ -75,7 +74,7 @@ static void *loop_thread(void *argument)
     }
     rb_uw_reactor_end(reactor);
     uw_queue_close(&own(reactor)->queue);
-    (void)eventfd_write(own(reactor)->ended_fd, 1); /* the counter cannot overflow by one */
+    uw_wakeup_tell(&own(reactor)->end);
     return NULL;
 }
 
@@ -85,10 +84,11 @@ static int start_thread(struct rb_uw_reactor *reactor, struct start *start)
     sigset_t all, before;
     int error;
 
-    own(reactor)->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (own(reactor)->ended_fd < 0)
-        return -errno;
-    rb_update_max_fd(own(reactor)->ended_fd);
+    error = uw_wakeup_open(&own(reactor)->end);
+    if (error)
+        return error;
+    rb_update_max_fd(own(reactor)->end.fd);
+    rb_update_max_fd(own(reactor)->end.tell_fd);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&reactor->host.thread, NULL, loop_thread, start);
@@ -109,7 +109,7 @@ static VALUE await_end(VALUE self)
 {
     struct timeval patience = {.tv_sec = COPY_SECONDS_MAX};
 
-    (void)rb_wait_for_single_fd(own(rb_uw_reactor(self))->ended_fd, RB_WAITFD_IN, &patience);
+    (void)rb_wait_for_single_fd(own(rb_uw_reactor(self))->end.fd, RB_WAITFD_IN, &patience);
     return Qnil;
 }
 
@@ -131,7 +131,7 @@ static void join_thread(struct rb_uw_reactor *reactor)
 {
     rb_uw_control_stop(&reactor->base.control, &reactor->base.server);
     pthread_join(reactor->host.thread, NULL);
-    close(own(reactor)->ended_fd);
+    uw_wakeup_close(&own(reactor)->end);
 }
 
 struct work {

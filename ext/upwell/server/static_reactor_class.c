@@ -3,6 +3,7 @@
 #include "base/forks.h"
 #include "base/module.h"
 #include "log/access_log.h"
+#include "server/access.h"
 #include "server/loop_server.h"
 #include "server/reactor.h"
 #include "server/settings.h"
@@ -123,12 +124,14 @@ static VALUE reactor_initialize(VALUE self, VALUE root, VALUE settings)
 
 static void log_answer(void *context, const struct uw_response *response)
 {
-    uw_access_log_add(context, response->request, response->head.status, response->content_bytes);
+    struct uw_access access = uw_access(response->request, response->head.status, response->content_bytes);
+
+    uw_access_log_add(context, &access);
 }
 
 static void log_refusal(void *context, const struct uw_access *refusal)
 {
-    uw_access_log_add_refusal(context, refusal);
+    uw_access_log_add(context, refusal);
 }
 
 static int descriptor(VALUE io)
