@@ -59,7 +59,8 @@ static void left(struct uw_loop *loop, struct uw_operation *operation, int32_t r
 
 static void settle(struct uw_endpoint *endpoint)
 {
-    if (endpoint->settled || endpoint->tls->busy || endpoint->receive.pending || endpoint->send.pending)
+    if (endpoint->settled || (endpoint->tls && endpoint->tls->busy) || endpoint->receive.pending ||
+        endpoint->send.pending)
         return;
     endpoint->settled = true;
     endpoint->owner->settled(endpoint);
@@ -417,17 +418,22 @@ static size_t progress(const struct uw_endpoint *endpoint)
     return (size_t)((uint64_t)tls->taken * endpoint->send.done / tls->leaving->length);
 }
 
-/* Close_notify leaves with what has not left yet. A client who takes nothing does not get it. */
+/* What there is to send, as far as there is room: the owner may be about to close. */
 static void send_at_once(struct uw_endpoint *endpoint)
 {
     struct uw_tls *tls = endpoint->tls;
-    const struct uw_tls_buffer *output = tls->carrier.output;
+    struct uw_tls_buffer *output = tls->carrier.output;
+    ssize_t count = send(endpoint->fd, output->bytes, output->length, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-    if (output && !tls->broken)
-        (void)send(endpoint->fd, output->bytes, output->length, MSG_DONTWAIT | MSG_NOSIGNAL);
-    drop_output(tls);
+    if (count == (ssize_t)output->length)
+        drop_output(tls);
+    else if (count > 0) {
+        output->length -= (size_t)count;
+        memmove(output->bytes, output->bytes + count, output->length);
+    }
 }
 
+/* Close_notify, and then the end of the stream; after what is leaving right now. */
 static int shut(struct uw_endpoint *endpoint)
 {
     struct uw_tls *tls = endpoint->tls;
@@ -438,17 +444,17 @@ static int shut(struct uw_endpoint *endpoint)
         (void)SSL_shutdown(tls->ssl); /* without memory for it, the end of the stream has to do */
     ERR_clear_error();
     tls->shut = true;
-    if (endpoint->send.pending)
-        return 0; /* all follows what is leaving right now */
-    send_at_once(endpoint);
-    return shut_down(endpoint);
+    if (tls->carrier.output && !endpoint->send.pending && !tls->broken)
+        send_at_once(endpoint);
+    return flush(endpoint) ? 0 : shut_down(endpoint);
 }
 
 static void close_endpoint(struct uw_endpoint *endpoint)
 {
     UW_ASSERT_OWNER(endpoint->loop);
     endpoint->closed = true;
-    drop_output(endpoint->tls);
+    if (endpoint->tls) /* else it could not be opened */
+        drop_output(endpoint->tls);
     uw_cancel(endpoint->loop, &endpoint->receive);
     uw_cancel(endpoint->loop, &endpoint->send);
     settle(endpoint);
@@ -459,6 +465,8 @@ static void release(struct uw_endpoint *endpoint)
 {
     struct uw_tls *tls = endpoint->tls;
 
+    if (!tls)
+        return;
     SSL_free(tls->ssl);
     ERR_clear_error();
     uw_tls_context_release(tls->context);

@@ -42,8 +42,8 @@ struct uw_endpoint_owner {
 struct uw_transport {
     const char *name;
 
-    /* Begins with the descriptor that the endpoint has. Returns 0; or -errno, and then nothing has begun: neither
-     * `close` nor `release` is called. */
+    /* Begins with the descriptor that the endpoint has. Returns 0; or -errno, and then nothing has begun, but `close`
+     * and `release` follow all the same. */
     int (*open)(struct uw_endpoint *endpoint);
 
     /* Receives until `pause`, the end, or an error; once after `ready`, and again after receive_ended(-ECANCELED). */

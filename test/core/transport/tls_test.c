@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/err.h>
-#include <sys/wait.h>
 
 #include "../server/loopback.h"
 #include "certificates.h"
@@ -35,13 +34,17 @@ struct pair {
     int fd;                       /* the client's end */
     bool ended;                   /* the end of the stream has come to the client */
     size_t cut;                   /* each way, so many bytes at a time; 0: all */
-    char *received;               /* plaintext, by the client */
+    size_t carried_most;          /* from the client, so many bytes in all; 0: all */
+    size_t carried;
+    char *received; /* plaintext, by the client */
     size_t length;
+    int records; /* of application data, that have come to the client */
 };
 
 static struct uw_tls_context *context;
 static SSL_CTX *clients;
 static struct issued issued;
+static char pattern[BYTES_MAX];
 
 static size_t weight(const struct uw_chunk *chunk)
 {
@@ -144,21 +147,48 @@ static void settled(struct uw_endpoint *endpoint)
 static const struct uw_endpoint_owner owner_functions = {
     .ready = ready, .received = received, .receive_ended = receive_ended, .sent = sent, .settled = settled};
 
-static void set_up_once(void)
+static struct uw_tls_context *new_context(uint8_t secret)
 {
     char message[UW_TLS_MESSAGE_BYTES_MAX] = "";
-    struct uw_tls_certificate certificate;
-    struct uw_tls_settings settings = {.certificates = &certificate, .certificate_count = 1};
+    struct uw_tls_certificate certificate = {.certificate_path = write_certificate(&issued, "a.crt"),
+                                             .key_path = write_key(&issued, "a.key")};
+    struct uw_tls_settings settings = {.certificates = &certificate, .certificate_count = 1, .ticket_secret = {secret}};
+    struct uw_tls_context *made = NULL;
 
-    if (context)
-        return;
-    issued = issue("EC", "a.example", "DNS:a.example", 30, NULL);
-    certificate = (struct uw_tls_certificate){.certificate_path = write_certificate(&issued, "a.crt"),
-                                              .key_path = write_key(&issued, "a.key")};
-    CHECK_EQUAL(0, uw_tls_context_new(&context, &settings, message));
+    CHECK_EQUAL(0, uw_tls_context_new(&made, &settings, message));
     CHECK(message[0] == '\0');
-    clients = SSL_CTX_new(TLS_client_method());
+    return made;
+}
+
+static void remove_all(void)
+{
+    uw_tls_context_release(context);
+    SSL_CTX_free(clients);
+    issued_free(&issued);
     certificates_remove();
+}
+
+static void on_each_backend_with_tls(void (*test)(const char *backend))
+{
+    if (!context) {
+        issued = issue("EC", "a.example", "DNS:a.example", 30, NULL);
+        context = new_context(1);
+        clients = SSL_CTX_new(TLS_client_method());
+        for (size_t i = 0; i < sizeof pattern; i++)
+            pattern[i] = (char)(i * 2654435761U >> 13);
+        atexit(remove_all);
+    }
+    on_each_backend(test);
+}
+
+static void count_record(int written, int version, int type, const void *bytes, size_t length, SSL *ssl, void *argument)
+{
+    struct pair *pair = argument;
+
+    (void)version;
+    (void)length;
+    if (!written && type == SSL3_RT_HEADER && SSL_is_init_finished(ssl))
+        pair->records += *(const unsigned char *)bytes == SSL3_RT_APPLICATION_DATA;
 }
 
 static struct pair *pair_open(const char *backend, struct uw_tls_context *of)
@@ -174,6 +204,8 @@ static struct pair *pair_open(const char *backend, struct uw_tls_context *of)
     pair->owner.endpoint = (struct uw_endpoint){
         .transport = &uw_transport_tls, .owner = &owner_functions, .loop = &pair->loop, .context = of, .fd = fds[1]};
     pair->client = SSL_new(clients);
+    SSL_set_msg_callback(pair->client, count_record);
+    SSL_set_msg_callback_arg(pair->client, pair);
     pair->to_client = BIO_new(BIO_s_mem());
     pair->from_client = BIO_new(BIO_s_mem());
     BIO_set_mem_eof_return(pair->to_client, -1);
@@ -204,10 +236,19 @@ static bool carry(struct pair *pair)
     bool carried = false;
     char *pending;
     size_t length = piece(pair, (size_t)BIO_get_mem_data(pair->from_client, &pending));
-    ssize_t count = length ? send(pair->fd, pending, length, MSG_NOSIGNAL) : 0;
+    ssize_t count;
 
-    if (count > 0)
-        carried = BIO_read(pair->from_client, bytes, (int)count) == count;
+    if (pair->carried_most && length > pair->carried_most - pair->carried)
+        length = pair->carried_most - pair->carried;
+    count = length ? send(pair->fd, pending, length, MSG_NOSIGNAL) : 0;
+    if (count > 0) {
+        char taken[65536];
+
+        for (ssize_t left = count; left > 0;)
+            left -= BIO_read(pair->from_client, taken, left < (ssize_t)sizeof taken ? (int)left : (int)sizeof taken);
+        pair->carried += (size_t)count;
+        carried = true;
+    }
     count = recv(pair->fd, bytes, piece(pair, sizeof bytes), 0);
     if (count > 0)
         carried = BIO_write(pair->to_client, bytes, (int)count) == count;
@@ -255,6 +296,12 @@ static void client_writes(struct pair *pair, const char *bytes, size_t length)
     CHECK_EQUAL(length, SSL_write(pair->client, bytes, (int)length));
 }
 
+/* The client is gone, with or without a word. */
+static void hang_up(struct pair *pair)
+{
+    CHECK_EQUAL(0, shutdown(pair->fd, SHUT_WR));
+}
+
 static void pair_close(struct pair *pair)
 {
     struct uw_endpoint *endpoint = &pair->owner.endpoint;
@@ -274,23 +321,32 @@ static void pair_close(struct pair *pair)
     free(pair);
 }
 
+static void answer_with(struct pair *pair, struct uw_chunk *answer, size_t expected)
+{
+    pair->owner.answer = answer;
+    pair->owner.expected = expected;
+}
+
 static void say_and_answer(const char *backend)
 {
     struct pair *pair = pair_open(backend, context);
     struct uw_chunk *answer = uw_chunk_copy("world", 5);
+    const struct uw_tls_peer *peer;
 
-    pair->owner.answer = answer;
-    pair->owner.expected = 5;
+    answer_with(pair, answer, 5);
     SSL_set_tlsext_host_name(pair->client, "a.example");
+    CHECK_EQUAL(0, SSL_set_alpn_protos(pair->client, (const unsigned char *)"\2h2\10http/1.1", 12));
     shake_hands(pair);
     client_writes(pair, "hello", 5);
     STEP_UNTIL(pair, pair->length == 5);
     CHECK(memcmp(pair->received, "world", 5) == 0);
     CHECK(memcmp(pair->owner.received, "hello", 5) == 0);
-    CHECK(strcmp(uw_endpoint_peer(&pair->owner.endpoint)->version, "TLSv1.3") == 0);
-    CHECK(strcmp(uw_endpoint_peer(&pair->owner.endpoint)->cipher, "TLS_AES_128_GCM_SHA256") == 0);
-    CHECK(strcmp(uw_endpoint_peer(&pair->owner.endpoint)->name, "a.example") == 0);
-    CHECK(uw_endpoint_peer(&pair->owner.endpoint)->client == NULL);
+    peer = uw_endpoint_peer(&pair->owner.endpoint);
+    CHECK(strcmp(peer->version, "TLSv1.3") == 0);
+    CHECK(strcmp(peer->cipher, "TLS_AES_128_GCM_SHA256") == 0);
+    CHECK(strcmp(peer->name, "a.example") == 0);
+    CHECK(strcmp(peer->protocol, "http/1.1") == 0);
+    CHECK(peer->client == NULL);
     STEP_UNTIL(pair, pair->owner.sends == 1);
     CHECK_EQUAL(5, pair->owner.sent);
     pair_close(pair);
@@ -299,8 +355,574 @@ static void say_and_answer(const char *backend)
 
 TEST(what_the_client_says_arrives_and_is_answered)
 {
-    set_up_once();
-    on_each_backend(say_and_answer);
+    on_each_backend_with_tls(say_and_answer);
+}
+
+static void exchange(const char *backend, int version, size_t cut)
+{
+    struct pair *pair = pair_open(backend, context);
+    struct uw_chunk *answer = uw_chunk_copy(pattern, 300);
+
+    pair->cut = cut;
+    SSL_set_min_proto_version(pair->client, version);
+    SSL_set_max_proto_version(pair->client, version);
+    answer_with(pair, answer, 200);
+    shake_hands(pair);
+    client_writes(pair, pattern, 200);
+    STEP_UNTIL(pair, pair->length == 300);
+    CHECK(memcmp(pair->received, pattern, 300) == 0);
+    CHECK(memcmp(pair->owner.received, pattern, 200) == 0);
+    CHECK_EQUAL(version, SSL_version(pair->client));
+    pair_close(pair);
+    uw_chunk_free(answer);
+}
+
+static void exchange_in_pieces(const char *backend)
+{
+    static const size_t cuts[] = {1, 2, 3, 5, 6, 17, 100, 0};
+
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        exchange(backend, TLS1_2_VERSION, cuts[i]);
+        exchange(backend, TLS1_3_VERSION, cuts[i]);
+    }
+}
+
+TEST(both_ways_byte_by_byte_and_in_pieces)
+{
+    on_each_backend_with_tls(exchange_in_pieces);
+}
+
+/* A client that says so many bytes of a handshake and a request, and goes. */
+static bool leave_after(const char *backend, size_t bytes, bool in_the_middle)
+{
+    struct pair *pair = pair_open(backend, context);
+    bool complete;
+
+    pair->carried_most = bytes;
+    begin(pair);
+    for (int i = 0; i < 40 && pair->carried < bytes; i++) {
+        step(pair);
+        if (SSL_is_init_finished(pair->client) && !BIO_pending(pair->from_client) && !pair->owner.length)
+            (void)SSL_write(pair->client, "hello", 5);
+    }
+    complete = pair->carried < bytes;
+    hang_up(pair);
+    if (in_the_middle)
+        pair_close(pair);
+    else {
+        for (int i = 0; i < TURNS_MAX && !pair->owner.ends; i++)
+            turn(pair);
+        CHECK_EQUAL(1, pair->owner.ends);
+        pair_close(pair);
+    }
+    return complete;
+}
+
+static void leave_at_each_byte(const char *backend)
+{
+    size_t bytes = 1;
+
+    while (!leave_after(backend, bytes, bytes % 2))
+        bytes++;
+    CHECK(bytes > 300); /* a client's handshake has more */
+}
+
+TEST(a_client_may_leave_at_each_byte)
+{
+    on_each_backend_with_tls(leave_at_each_byte);
+}
+
+static const char *pattern_file(size_t bytes)
+{
+    const char *path = certificates_path("pattern");
+    FILE *file = fopen(path, "w");
+
+    CHECK(file && fwrite(pattern, 1, bytes, file) == bytes);
+    fclose(file);
+    return path;
+}
+
+/* A head, memory, and a file, as far as there is any of each. */
+static struct uw_chunk *three_parts(size_t head, size_t memory, size_t file)
+{
+    struct uw_chunk *first = uw_chunk_copy(pattern, head), *second = uw_chunk_copy("", 0);
+
+    first->memory = memory ? pattern + head : NULL;
+    first->rest_left = (int64_t)memory;
+    first->next = second;
+    if (file)
+        uw_chunk_add_file(second, open(pattern_file(head + memory + file), O_RDONLY | O_CLOEXEC),
+                          (int64_t)(head + memory), (int64_t)file);
+    return first;
+}
+
+static void free_parts(struct uw_chunk *first)
+{
+    uw_chunk_free(first->next);
+    uw_chunk_free(first);
+}
+
+static int send_parts(const char *backend, size_t head, size_t memory, size_t file)
+{
+    struct pair *pair = pair_open(backend, context);
+    struct uw_chunk *answer = three_parts(head, memory, file);
+    size_t whole = head + memory + file;
+    int records;
+
+    answer_with(pair, answer, 1);
+    pair->owner.shuts = true;
+    shake_hands(pair);
+    client_writes(pair, "x", 1);
+    STEP_UNTIL(pair, pair->ended);
+    client_reads(pair);
+    CHECK_EQUAL(whole, pair->length);
+    CHECK(memcmp(pair->received, pattern, whole) == 0);
+    CHECK_EQUAL(SSL_RECEIVED_SHUTDOWN, SSL_get_shutdown(pair->client) & SSL_RECEIVED_SHUTDOWN);
+    CHECK_EQUAL((whole + UW_SEND_BYTES_MAX - 1) / UW_SEND_BYTES_MAX, pair->owner.sends);
+    records = pair->records;
+    pair_close(pair);
+    free_parts(answer);
+    return records - 2; /* a ticket, and close_notify */
+}
+
+static void send_all_sizes(const char *backend)
+{
+    CHECK_EQUAL(1, send_parts(backend, 200, 0, 0));
+    CHECK_EQUAL(1, send_parts(backend, 200, 1024, 0));
+    CHECK_EQUAL(1, send_parts(backend, 200, 0, 1024));
+    CHECK_EQUAL(1, send_parts(backend, 200, 16384 - 201, 1));
+    CHECK_EQUAL(2, send_parts(backend, 200, 16384 - 200, 1));
+    CHECK_EQUAL(2, send_parts(backend, 1, 16384, 0));
+    CHECK_EQUAL(16, send_parts(backend, 200, 0, UW_SEND_BYTES_MAX - 200));
+    CHECK_EQUAL(17, send_parts(backend, 200, 0, UW_SEND_BYTES_MAX - 199));
+    send_parts(backend, 200, 100000, 3000000);
+    send_parts(backend, 0, 3000000, 0);
+    send_parts(backend, 0, 0, 65536 * 3 + 1);
+}
+
+TEST(head_memory_and_file_share_records_and_sends)
+{
+    on_each_backend_with_tls(send_all_sizes);
+}
+
+static void send_shrunken_file(const char *backend)
+{
+    struct pair *pair = pair_open(backend, context);
+    struct uw_chunk *answer = three_parts(100, 0, 50000);
+
+    CHECK_EQUAL(0, truncate(certificates_path("pattern"), 20100));
+    answer_with(pair, answer, 1);
+    shake_hands(pair);
+    client_writes(pair, "x", 1);
+    STEP_UNTIL(pair, pair->owner.sends == 2);
+    CHECK_EQUAL(0, pair->owner.sent);
+    STEP_UNTIL(pair, pair->length == 20100);
+    pair_close(pair);
+    free_parts(answer);
+}
+
+TEST(a_file_that_shrinks_ends_sending)
+{
+    on_each_backend_with_tls(send_shrunken_file);
+}
+
+static void close_in(const char *backend, bool on_ready, bool on_received, bool on_sent)
+{
+    struct pair *pair = pair_open(backend, context);
+    struct uw_chunk *answer = uw_chunk_copy("world", 5);
+
+    answer_with(pair, answer, 1);
+    pair->owner.closes_on_ready = on_ready;
+    pair->owner.closes_on_received = on_received;
+    pair->owner.closes_on_sent = on_sent;
+    begin(pair);
+    STEP_UNTIL(pair, SSL_is_init_finished(pair->client));
+    client_writes(pair, "x", 1);
+    STEP_UNTIL(pair, pair->owner.settled);
+    pair_close(pair);
+    uw_chunk_free(answer);
+}
+
+static void close_within_each(const char *backend)
+{
+    close_in(backend, true, false, false);
+    close_in(backend, false, true, false);
+    close_in(backend, false, false, true);
+}
+
+TEST(the_owner_may_close_within_each_call)
+{
+    on_each_backend_with_tls(close_within_each);
+}
+
+/* After so many steps of an exchange with a long answer the endpoint is closed, or the whole loop. */
+static bool stop_after(const char *backend, int steps, bool whole_loop)
+{
+    struct pair *pair = pair_open(backend, context);
+    struct uw_chunk *answer = three_parts(200, 3000000, 0);
+    bool complete, asked = false;
+
+    answer_with(pair, answer, 1);
+    begin(pair);
+    for (int i = 0; i < steps; i++) {
+        step(pair);
+        if (SSL_is_init_finished(pair->client) && !asked)
+            client_writes(pair, "x", 1);
+        asked |= SSL_is_init_finished(pair->client);
+    }
+    complete = pair->length == 3000200;
+    if (whole_loop) {
+        uw_loop_close(&pair->loop);
+        pair->owner.endpoint.transport->release(&pair->owner.endpoint);
+        close(pair->owner.endpoint.fd);
+        CHECK_EQUAL(0, uw_loop_open(&pair->loop, backend, NULL));
+        pair->owner.settled = 1;
+    }
+    pair_close(pair);
+    free_parts(answer);
+    return complete;
+}
+
+static void stop_at_each_step(const char *backend)
+{
+    int steps = 0;
+
+    while (!stop_after(backend, steps, steps % 2))
+        steps++;
+    CHECK(steps > 10);
+}
+
+TEST(it_may_be_closed_at_each_moment)
+{
+    on_each_backend_with_tls(stop_at_each_step);
+}
+
+static void end_of_stream(const char *backend)
+{
+    struct pair *pair = pair_open(backend, context);
+
+    shake_hands(pair);
+    client_writes(pair, "x", 1);
+    STEP_UNTIL(pair, pair->owner.length == 1);
+    hang_up(pair);
+    STEP_UNTIL(pair, pair->owner.ends);
+    CHECK_EQUAL(0, pair->owner.end);
+    pair_close(pair);
+}
+
+TEST(the_end_between_records_is_the_end)
+{
+    on_each_backend_with_tls(end_of_stream);
+}
+
+static void cut_record(const char *backend, size_t cut)
+{
+    struct pair *pair = pair_open(backend, context);
+
+    shake_hands(pair);
+    STEP_UNTIL(pair, !BIO_pending(pair->from_client));
+    client_writes(pair, "hello", 5);
+    pair->carried_most = pair->carried + cut;
+    for (int i = 0; i < 10; i++)
+        step(pair);
+    hang_up(pair);
+    STEP_UNTIL(pair, pair->owner.ends);
+    CHECK_EQUAL(-ECONNRESET, pair->owner.end);
+    CHECK_EQUAL(0, pair->owner.length);
+    pair_close(pair);
+}
+
+static void cut_record_everywhere(const char *backend)
+{
+    for (size_t cut = 1; cut < 27; cut++) /* header, text, type and tag */
+        cut_record(backend, cut);
+}
+
+TEST(the_end_within_a_record_is_an_error)
+{
+    on_each_backend_with_tls(cut_record_everywhere);
+}
+
+/* The client says that nothing more comes, and still gets his answer. */
+static void half_close(const char *backend)
+{
+    struct pair *pair = pair_open(backend, context);
+    struct uw_chunk *answer = three_parts(200, 1000000, 0);
+
+    answer_with(pair, answer, 1);
+    shake_hands(pair);
+    client_writes(pair, "x", 1);
+    CHECK_EQUAL(0, SSL_shutdown(pair->client));
+    STEP_UNTIL(pair, pair->owner.ends);
+    CHECK_EQUAL(0, pair->owner.end);
+    STEP_UNTIL(pair, pair->length == 1000200);
+    pair_close(pair);
+    free_parts(answer);
+}
+
+TEST(a_client_that_has_said_all_gets_its_answer)
+{
+    on_each_backend_with_tls(half_close);
+}
+
+/* Does what a client does whose handshake fails, until it knows why. */
+static unsigned long failure(struct pair *pair)
+{
+    unsigned long reason = 0;
+
+    begin(pair);
+    for (int i = 0; i < TURNS_MAX && !reason; i++) {
+        if (SSL_do_handshake(pair->client) != 1)
+            reason = ERR_peek_error();
+        ERR_clear_error();
+        (void)carry(pair);
+        turn(pair);
+    }
+    CHECK_EQUAL(0, pair->owner.ready);
+    CHECK_EQUAL(0, pair->owner.ends); /* the client is there, and may read why */
+    STEP_UNTIL(pair, pair->ended);
+    hang_up(pair);
+    for (int i = 0; i < TURNS_MAX && !pair->owner.ends; i++)
+        turn(pair);
+    CHECK_EQUAL(1, pair->owner.ends);
+    CHECK_EQUAL(-EPROTO, pair->owner.end);
+    pair_close(pair);
+    return ERR_GET_REASON(reason);
+}
+
+static void shake_hands_in_vain(const char *backend)
+{
+    struct pair *pair = pair_open(backend, context);
+
+    SSL_set_security_level(pair->client, 0);
+    SSL_set_min_proto_version(pair->client, TLS1_1_VERSION);
+    SSL_set_max_proto_version(pair->client, TLS1_1_VERSION);
+    CHECK_EQUAL(SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, failure(pair));
+
+    pair = pair_open(backend, context);
+    CHECK_EQUAL(0, SSL_set_alpn_protos(pair->client, (const unsigned char *)"\2h2", 3));
+    CHECK_EQUAL(SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL, failure(pair));
+
+    pair = pair_open(backend, context);
+    SSL_set_max_proto_version(pair->client, TLS1_2_VERSION);
+    CHECK_EQUAL(1, SSL_set_cipher_list(pair->client, "AES128-SHA"));
+    CHECK_EQUAL(SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE, failure(pair));
+}
+
+TEST(a_handshake_that_fails_tells_the_client_why)
+{
+    on_each_backend_with_tls(shake_hands_in_vain);
+}
+
+/* What comes back for raw bytes. */
+static void send_raw(const char *backend, const char *bytes, size_t length, const char *answer)
+{
+    struct pair *pair = pair_open(backend, context);
+    char *came;
+    size_t count;
+
+    begin(pair);
+    CHECK_EQUAL(length, BIO_write(pair->from_client, bytes, (int)length));
+    for (int i = 0; i < TURNS_MAX && !pair->ended; i++) {
+        (void)carry(pair);
+        turn(pair);
+    }
+    CHECK(pair->ended);
+    count = (size_t)BIO_get_mem_data(pair->to_client, &came);
+    CHECK(count >= strlen(answer) && memcmp(came, answer, strlen(answer)) == 0);
+    CHECK_EQUAL(0, pair->owner.ends);
+    hang_up(pair);
+    for (int i = 0; i < TURNS_MAX && !pair->owner.ends; i++)
+        turn(pair);
+    CHECK_EQUAL(-EPROTO, pair->owner.end);
+    pair_close(pair);
+}
+
+static void send_no_tls(const char *backend)
+{
+    send_raw(backend, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", 27, "HTTP/1.1 400 Bad Request\r\n");
+    send_raw(backend, "DELETE", 6, "HTTP/1.1 400 Bad Request\r\n");
+    send_raw(backend, "\x16\3\1\0\4\xff\0\0\0", 9, "\x15"); /* an alert */
+    send_raw(backend, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 14, "");
+    send_raw(backend, pattern, 100000, "");
+}
+
+TEST(who_does_not_speak_tls_is_told_so)
+{
+    on_each_backend_with_tls(send_no_tls);
+}
+
+/* Who sends on and on is not waited for. */
+static void send_without_end(const char *backend)
+{
+    struct pair *pair = pair_open(backend, context);
+
+    begin(pair);
+    for (int i = 0; i < TURNS_MAX && !pair->owner.ends; i++) {
+        (void)send(pair->fd, "GET / HTTP/1.1\r\n", 16, MSG_NOSIGNAL);
+        (void)send(pair->fd, pattern, 65536, MSG_NOSIGNAL);
+        turn(pair);
+    }
+    CHECK_EQUAL(-EPROTO, pair->owner.end);
+    pair_close(pair);
+}
+
+TEST(who_never_ends_after_a_failure_is_not_waited_for)
+{
+    on_each_backend_with_tls(send_without_end);
+}
+
+static void update_keys(const char *backend, int times, bool fails)
+{
+    struct pair *pair = pair_open(backend, context);
+
+    shake_hands(pair);
+    for (int i = 0; i < times; i++) {
+        CHECK_EQUAL(1, SSL_key_update(pair->client, SSL_KEY_UPDATE_REQUESTED));
+        CHECK_EQUAL(1, SSL_do_handshake(pair->client));
+    }
+    client_writes(pair, "hello", 5);
+    if (fails) {
+        STEP_UNTIL(pair, pair->ended);
+        hang_up(pair);
+        STEP_UNTIL(pair, pair->owner.ends);
+        CHECK_EQUAL(-EPROTO, pair->owner.end);
+        CHECK_EQUAL(0, pair->owner.length);
+    } else {
+        STEP_UNTIL(pair, pair->owner.length == 5);
+    }
+    pair_close(pair);
+}
+
+static void flood_with_key_updates(const char *backend)
+{
+    update_keys(backend, 32, false);
+    update_keys(backend, 33, true);
+}
+
+TEST(keys_are_updated_but_not_without_end)
+{
+    on_each_backend_with_tls(flood_with_key_updates);
+}
+
+static void renegotiate(const char *backend)
+{
+    struct pair *pair = pair_open(backend, context);
+    unsigned long reason = 0;
+
+    SSL_set_max_proto_version(pair->client, TLS1_2_VERSION);
+    shake_hands(pair);
+    CHECK_EQUAL(1, SSL_renegotiate(pair->client));
+    for (int i = 0; i < TURNS_MAX && !reason; i++) {
+        if (SSL_do_handshake(pair->client) != 1)
+            reason = ERR_peek_error();
+        ERR_clear_error();
+        (void)carry(pair);
+        turn(pair);
+    }
+    CHECK_EQUAL(SSL_R_NO_RENEGOTIATION, ERR_GET_REASON(reason));
+    CHECK_EQUAL(0, pair->owner.ends);
+    pair_close(pair);
+}
+
+TEST(there_is_no_renegotiation)
+{
+    on_each_backend_with_tls(renegotiate);
+}
+
+static void pause_and_go_on(const char *backend)
+{
+    struct pair *pair = pair_open(backend, context);
+    size_t before;
+
+    shake_hands(pair);
+    pair->owner.pauses = true;
+    client_writes(pair, pattern, 1000000);
+    STEP_UNTIL(pair, pair->owner.ends);
+    CHECK_EQUAL(-ECANCELED, pair->owner.end);
+    before = pair->owner.length;
+    for (int i = 0; i < 20; i++)
+        step(pair);
+    CHECK_EQUAL(before, pair->owner.length);
+    CHECK(before < 1000000);
+    pair->owner.pauses = false;
+    pair->owner.endpoint.transport->receive(&pair->owner.endpoint);
+    STEP_UNTIL(pair, pair->owner.length == 1000000);
+    CHECK(memcmp(pair->owner.received, pattern, 1000000) == 0);
+    pair_close(pair);
+}
+
+TEST(receiving_pauses_and_goes_on)
+{
+    on_each_backend_with_tls(pause_and_go_on);
+}
+
+static SSL_SESSION *session_with(const char *backend, struct uw_tls_context *with, int version, SSL_SESSION *former,
+                                 bool resumes)
+{
+    struct pair *pair = pair_open(backend, with);
+    struct uw_chunk *answer = uw_chunk_copy("y", 1);
+    SSL_SESSION *session;
+
+    answer_with(pair, answer, 1);
+    SSL_set_max_proto_version(pair->client, version);
+    if (former)
+        CHECK_EQUAL(1, SSL_set_session(pair->client, former));
+    shake_hands(pair);
+    client_writes(pair, "x", 1);
+    STEP_UNTIL(pair, pair->length == 1);
+    CHECK_EQUAL(resumes, SSL_session_reused(pair->client));
+    session = SSL_get1_session(pair->client);
+    CHECK(SSL_SESSION_has_ticket(session));
+    SSL_shutdown(pair->client); /* else the session is none to be resumed */
+    pair_close(pair);
+    uw_chunk_free(answer);
+    SSL_SESSION_free(former);
+    return session;
+}
+
+static void resume(const char *backend)
+{
+    struct uw_tls_context *same = new_context(1), *other = new_context(2);
+
+    for (int version = TLS1_2_VERSION; version <= TLS1_3_VERSION; version++) {
+        SSL_SESSION *session = session_with(backend, context, version, NULL, false);
+
+        session = session_with(backend, context, version, session, true);
+        session = session_with(backend, same, version, session, true);
+        session = session_with(backend, other, version, session, false);
+        SSL_SESSION_free(session);
+    }
+    uw_tls_context_release(same);
+    uw_tls_context_release(other);
+}
+
+TEST(sessions_are_resumed_by_whoever_has_the_secret)
+{
+    on_each_backend_with_tls(resume);
+}
+
+/* Those that others have left on this thread. */
+static void meet_errors(const char *backend)
+{
+    struct pair *pair = pair_open(backend, context);
+
+    ERR_raise(ERR_LIB_USER, 1);
+    begin(pair);
+    for (int i = 0; i < TURNS_MAX && !pair->owner.length; i++) {
+        step(pair);
+        if (pair->owner.ready && !BIO_pending(pair->from_client))
+            (void)SSL_write(pair->client, "hello", 5);
+        ERR_raise(ERR_LIB_USER, 1);
+        turn(pair);
+    }
+    CHECK(pair->owner.length >= 5);
+    pair_close(pair);
+}
+
+TEST(errors_of_others_do_not_matter)
+{
+    on_each_backend_with_tls(meet_errors);
 }
 
 TEST_MAIN
