@@ -164,7 +164,7 @@ static int listen_here(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     socklen_t size = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
 
     if (inet_pton(AF_INET, address_text, &address.sin_addr) != 1)
         fail("cannot listen on", address_text, -EINVAL);

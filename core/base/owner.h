@@ -4,12 +4,12 @@
 #define UW_BASE_OWNER_H
 
 #include <assert.h>
-#include <sys/types.h>
-#include <unistd.h>
 
-/* `thing` has a member `owner`: the thread's gettid(2), which a child process does not share; or 0 for nobody's. */
+#include "base/system.h"
+
+/* `thing` has a member `owner`: the thread's uw_thread_id, which a child process does not share; or 0 for nobody's. */
 #ifdef UW_CHECK_OWNER
-#define UW_ASSERT_OWNER(thing) assert(!(thing)->owner || (thing)->owner == gettid())
+#define UW_ASSERT_OWNER(thing) assert(!(thing)->owner || (thing)->owner == uw_thread_id())
 #else
 #define UW_ASSERT_OWNER(thing) ((void)0)
 #endif

@@ -1,11 +1,11 @@
 #include "base/processors.h"
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/system.h"
 
 #define PATH_BYTES_MAX 4096
 #define LINE_BYTES_MAX 4096
@@ -120,10 +120,5 @@ int uw_processors_below(const char *root, int affinity)
 
 int uw_processors(void)
 {
-    cpu_set_t set;
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-
-    if (sched_getaffinity(0, sizeof set, &set)) /* more processors than the set can hold */
-        return uw_processors_below("", online > 0 ? (int)online : 1);
-    return uw_processors_below("", CPU_COUNT(&set));
+    return uw_processors_below("", uw_processors_allowed());
 }

@@ -6,7 +6,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <time.h>
+
+#include "base/system.h"
 
 static inline sigset_t uw_sigpipe(void)
 {
@@ -29,10 +30,7 @@ static inline bool uw_sigpipe_block(void)
 /* Forgets the one that a call has raised. What is pending for the thread is taken before what is for the process. */
 static inline void uw_sigpipe_take(void)
 {
-    static const struct timespec at_once;
-    sigset_t set = uw_sigpipe();
-
-    (void)sigtimedwait(&set, NULL, &at_once); /* fails when there was none after all */
+    uw_signal_take(SIGPIPE);
 }
 
 static inline void uw_sigpipe_unblock(void)

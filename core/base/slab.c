@@ -29,7 +29,7 @@ void uw_slab_init(struct uw_slab *slab, size_t object_bytes)
 
 void uw_slab_own(struct uw_slab *slab)
 {
-    slab->owner = gettid();
+    slab->owner = uw_thread_id();
 }
 
 static void free_blocks(struct uw_list *list)

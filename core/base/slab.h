@@ -17,7 +17,7 @@ struct uw_slab {
     size_t spares;       /* of them, those without an object in use: at the end of `open` */
     struct uw_list open; /* blocks with a free object */
     struct uw_list full;
-    pid_t owner; /* see uw_slab_own */
+    uint64_t owner; /* see uw_slab_own */
 };
 
 #define UW_SLAB_ALIGNMENT 16

@@ -34,11 +34,10 @@ const char *uw_http_date_now(void)
 {
     static _Thread_local char date[UW_HTTP_DATE_BYTES + 1];
     static _Thread_local time_t rendered = -1;
-    struct timespec now = {0};
+    time_t now = time(NULL);
 
-    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    if (now.tv_sec != rendered) {
-        rendered = now.tv_sec;
+    if (now != rendered) {
+        rendered = now;
         uw_http_date(rendered, date);
     }
     return date;

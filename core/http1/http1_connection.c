@@ -1,17 +1,11 @@
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "http/date.h"
-#include "http/status.h"
+#include "http1/answers.h"
 #include "http1/http1.h"
 #include "http1/http1_detach.h"
+#include "http1/writer.h"
 #include "server/refusal.h"
-
-#define REFUSAL_BYTES_MAX 512
-
-static const char continue_line[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /* A client that does not read its answers has its next requests wait. */
 static bool may_read(const struct uw_connection *connection)
@@ -52,20 +46,13 @@ static void free_request(struct uw_http1 *http1)
 static void refuse(struct uw_connection *connection, int status)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
-    const char *reason = uw_http_reason(status);
-    size_t bytes = strlen(reason) + 5; /* with the status, a space and the end of the line */
-    char text[REFUSAL_BYTES_MAX];
-    struct uw_chunk *chunk;
-    int length = snprintf(text, sizeof text,
-                          "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
-                          "Connection: close\r\n\r\n%d %s\n",
-                          status, reason, uw_http_date_now(), bytes, status, reason);
+    size_t bytes;
+    struct uw_chunk *chunk = uw_http1_refusal(status, &bytes);
 
     connection->service->counts.refused++;
     tell_refused(connection, status, bytes);
     uw_pending_drop(&http1->pending);
     free_request(http1);
-    chunk = uw_chunk_copy(text, (size_t)length);
     if (!chunk) {
         uw_connection_close(connection);
         return;
@@ -88,7 +75,7 @@ static void dispatch(struct uw_connection *connection)
 
 static void send_continue(struct uw_connection *connection)
 {
-    struct uw_chunk *chunk = uw_chunk_copy(continue_line, sizeof continue_line - 1);
+    struct uw_chunk *chunk = uw_http1_continue();
 
     if (chunk)
         uw_connection_enqueue(connection, &uw_http1_of(connection)->stream, chunk);
@@ -381,6 +368,7 @@ static void discarded(struct uw_connection *connection)
 
 const struct uw_protocol uw_protocol_http1 = {
     .name = "http/1.1",
+    .writer = &uw_http1_writer,
     .opened = opened,
     .received = received,
     .receive_ended = receive_ended,

@@ -71,8 +71,4 @@ void uw_finish(struct uw_loop *loop, struct uw_operation *operation, int32_t res
 /* The same, but in the next turn: for results found while submitting. */
 void uw_complete_later(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
 
-/* The deadline as the millisecond argument of poll(2) and epoll_wait(2), rounded up: rounded down, a wait shorter than
- * a millisecond would spin; -1 for UW_FOREVER. */
-int uw_wait_ms(int64_t wait_ns);
-
 #endif

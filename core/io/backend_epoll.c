@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,41 +14,78 @@
 #include "io/readiness.h"
 
 #define EVENTS_PER_WAIT 256
+#define REGISTRATIONS_MIN 64
 #define STRAYS_PAUSE_NS UW_NS_PER_MS
 
 _Static_assert(EPOLLIN == POLLIN && EPOLLPRI == POLLPRI && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &&
                    EPOLLHUP == POLLHUP,
                "epoll's events are those of poll");
 
-static int epoll_of(struct uw_loop *loop)
-{
-    struct uw_readiness *readiness = loop->backend_state;
+struct epoll {
+    struct uw_readiness readiness;
+    int fd;
+    uint32_t *registrations; /* by descriptor: which one of this number */
+    int registrations_size;
+    uint32_t registered; /* so far */
+};
 
-    return (int)(intptr_t)readiness->kernel;
+static struct epoll *epoll_of(struct uw_loop *loop)
+{
+    return uw_owner(loop->backend_state, struct epoll, readiness);
 }
 
 static int epoll_open(struct uw_loop *loop)
 {
-    int epoll_fd = epoll_create1(EPOLL_CLOEXEC), error;
+    struct epoll *epoll = malloc(sizeof *epoll);
+    int error;
 
-    if (epoll_fd < 0)
-        return -errno;
-    error = uw_readiness_open(loop, (void *)(intptr_t)epoll_fd);
-    if (error)
-        close(epoll_fd);
-    return error;
+    if (!epoll)
+        return -ENOMEM;
+    epoll->fd = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll->fd < 0) {
+        error = -errno;
+        free(epoll);
+        return error;
+    }
+    epoll->registrations = NULL;
+    epoll->registrations_size = 0;
+    epoll->registered = 0;
+    uw_readiness_open(loop, &epoll->readiness);
+    return 0;
 }
 
 static void epoll_close(struct uw_loop *loop)
 {
-    close(epoll_of(loop));
-    uw_readiness_close(loop);
+    struct epoll *epoll = epoll_of(loop);
+
+    close(epoll->fd);
+    free(epoll->registrations);
+    uw_readiness_close(&epoll->readiness);
+    free(epoll);
+}
+
+static int grow_registrations(struct epoll *epoll, int fd)
+{
+    int size = epoll->registrations_size ? epoll->registrations_size : REGISTRATIONS_MIN;
+    uint32_t *grown;
+
+    if (fd < epoll->registrations_size)
+        return 0;
+    while (size <= fd)
+        size *= 2;
+    grown = realloc(epoll->registrations, (size_t)size * sizeof *grown);
+    if (!grown)
+        return -ENOMEM;
+    memset(grown + epoll->registrations_size, 0, (size_t)(size - epoll->registrations_size) * sizeof *grown);
+    epoll->registrations = grown;
+    epoll->registrations_size = size;
+    return 0;
 }
 
 /* An event names its descriptor, and which registration of that number it is. */
-static uint64_t label(int fd, uint32_t registration)
+static uint64_t label(const struct epoll *epoll, int fd)
 {
-    return (uint64_t)registration << 32 | (uint32_t)fd;
+    return (uint64_t)epoll->registrations[fd] << 32 | (uint32_t)fd;
 }
 
 static int descriptor_of(const struct epoll_event *event)
@@ -54,40 +93,47 @@ static int descriptor_of(const struct epoll_event *event)
     return (int)(uint32_t)event->data.u64;
 }
 
-/* Tells the set `epoll_fd` of a descriptor, as what it is registered as. Returns 0 or -errno. */
-static int tell(int epoll_fd, int action, int fd, unsigned events, uint32_t registration)
+/* Tells the set `set` of a descriptor, as what it is registered as. Returns 0 or -errno. */
+static int tell(const struct epoll *epoll, int set, int action, int fd, unsigned events)
 {
-    struct epoll_event event = {.events = events & ~UW_ONCE, .data.u64 = label(fd, registration)};
+    struct epoll_event event = {.events = events & ~UW_ONCE, .data.u64 = label(epoll, fd)};
 
     if (events & UW_ONCE)
         event.events |= EPOLLONESHOT;
-    return epoll_ctl(epoll_fd, action, fd, &event) ? -errno : 0;
+    return epoll_ctl(set, action, fd, &event) ? -errno : 0;
 }
 
-static int control(struct uw_loop *loop, int action, int fd, unsigned events)
+static int add(struct epoll *epoll, int fd, unsigned events)
 {
-    struct uw_readiness *readiness = loop->backend_state;
+    int error = grow_registrations(epoll, fd);
 
-    if (action == EPOLL_CTL_ADD)
-        readiness->descriptors[fd].registration = ++readiness->registrations;
-    return tell(epoll_of(loop), action, fd, events, readiness->descriptors[fd].registration);
+    if (error)
+        return error;
+    epoll->registrations[fd] = ++epoll->registered;
+    return tell(epoll, epoll->fd, EPOLL_CTL_ADD, fd, events);
+}
+
+static int modify(const struct epoll *epoll, int fd, unsigned events)
+{
+    return tell(epoll, epoll->fd, EPOLL_CTL_MOD, fd, events);
 }
 
 static int epoll_interest(struct uw_loop *loop, int fd, unsigned old, unsigned new)
 {
+    struct epoll *epoll = epoll_of(loop);
     int error;
 
     if (new == 0 || new == UW_ONCE) {
         /* After one event the kernel has disarmed it; a closed descriptor it has forgotten. */
         if (new == 0 || !(old & UW_ONCE))
-            (void)control(loop, EPOLL_CTL_DEL, fd, 0);
+            (void)epoll_ctl(epoll->fd, EPOLL_CTL_DEL, fd, NULL);
         return 0;
     }
-    error = control(loop, old ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, new);
+    error = old ? modify(epoll, fd, new) : add(epoll, fd, new);
     if (error == -ENOENT)
-        return control(loop, EPOLL_CTL_ADD, fd, new);
+        return add(epoll, fd, new);
     if (error == -EEXIST)
-        return control(loop, EPOLL_CTL_MOD, fd, new);
+        return modify(epoll, fd, new);
     return error;
 }
 
@@ -96,16 +142,16 @@ static bool has_waiting(const struct uw_descriptor *descriptor)
     return descriptor->readers || descriptor->writers;
 }
 
-/* Registers in `epoll_fd` all that somebody waits for. What cannot be registered is closed, and its owner has not said
- * so yet; unless the kernel is short of memory. */
-static bool register_all(const struct uw_readiness *readiness, int epoll_fd)
+/* Registers in `set` all that somebody waits for. What cannot be registered is closed, and its owner has not said so
+ * yet; unless the kernel is short of memory. */
+static bool register_all(const struct epoll *epoll, int set)
 {
-    for (int fd = 0; fd < readiness->descriptors_size; fd++) {
-        const struct uw_descriptor *descriptor = &readiness->descriptors[fd];
+    for (int fd = 0; fd < epoll->readiness.descriptors_size; fd++) {
+        const struct uw_descriptor *descriptor = &epoll->readiness.descriptors[fd];
         int error = 0;
 
         if (descriptor->interest && has_waiting(descriptor))
-            error = tell(epoll_fd, EPOLL_CTL_ADD, fd, descriptor->interest, descriptor->registration);
+            error = tell(epoll, set, EPOLL_CTL_ADD, fd, descriptor->interest);
         if (error == -ENOMEM || error == -ENOSPC)
             return false;
     }
@@ -121,17 +167,17 @@ static void forget_silent(struct uw_readiness *readiness)
 
 /* A closed descriptor stays registered while another process has the same file open, and nothing can take it out: so
  * all others move to a new set. Returns false when descriptors or memory are short: then all is as it was. */
-static bool leave_closed_behind(struct uw_loop *loop)
+static bool leave_closed_behind(struct epoll *epoll)
 {
-    int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    int set = epoll_create1(EPOLL_CLOEXEC);
     bool left;
 
-    if (epoll_fd < 0)
+    if (set < 0)
         return false;
-    left = register_all(loop->backend_state, epoll_fd) && dup3(epoll_fd, epoll_of(loop), O_CLOEXEC) >= 0;
-    close(epoll_fd);
+    left = register_all(epoll, set) && dup3(set, epoll->fd, O_CLOEXEC) >= 0;
+    close(set);
     if (left)
-        forget_silent(loop->backend_state);
+        forget_silent(&epoll->readiness);
     return left;
 }
 
@@ -144,18 +190,18 @@ static void bear_strays(int64_t wait_ns)
 }
 
 /* Whether it is for a descriptor that somebody waits for. */
-static bool awaited(const struct uw_readiness *readiness, const struct epoll_event *event)
+static bool awaited(const struct epoll *epoll, const struct epoll_event *event)
 {
     int fd = descriptor_of(event);
-    const struct uw_descriptor *descriptor = &readiness->descriptors[fd];
 
-    return event->data.u64 == label(fd, descriptor->registration) && has_waiting(descriptor);
+    return event->data.u64 == label(epoll, fd) && has_waiting(&epoll->readiness.descriptors[fd]);
 }
 
 static int epoll_wait_events(struct uw_loop *loop, int64_t wait_ns)
 {
     struct epoll_event events[EVENTS_PER_WAIT];
-    int count = epoll_wait(epoll_of(loop), events, EVENTS_PER_WAIT, uw_wait_ms(wait_ns));
+    struct epoll *epoll = epoll_of(loop);
+    int count = epoll_wait(epoll->fd, events, EVENTS_PER_WAIT, uw_wait_ms(wait_ns));
     int strays = 0;
 
     loop->now_ns = uw_clock_ns();
@@ -164,12 +210,12 @@ static int epoll_wait_events(struct uw_loop *loop, int64_t wait_ns)
     if (count == 0)
         return UW_TOLD_NOTHING;
     for (int i = 0; i < count; i++) {
-        if (awaited(loop->backend_state, &events[i]))
+        if (awaited(epoll, &events[i]))
             uw_ready(loop, descriptor_of(&events[i]), events[i].events);
         else
             strays++;
     }
-    if (strays && !leave_closed_behind(loop) && strays == count)
+    if (strays && !leave_closed_behind(epoll) && strays == count)
         bear_strays(wait_ns);
     return count < EVENTS_PER_WAIT ? UW_TOLD_ALL : UW_TOLD_SOME;
 }

@@ -211,11 +211,16 @@ static void prepare_accept_waiting(struct io_uring_sqe *entry, const struct uw_o
     entry->ioprio |= ACCEPT_DONTWAIT;
 }
 
+/* MSG_WAITALL: the kernel resumes short sends itself, where it can. */
+static unsigned send_flags(const struct uw_operation *operation)
+{
+    return MSG_NOSIGNAL | MSG_WAITALL | (operation->more ? MSG_MORE : 0U);
+}
+
 static void prepare_send(struct io_uring_sqe *entry, const struct uw_operation *operation)
 {
-    /* MSG_WAITALL: the kernel resumes short sends itself, where it can. */
     io_uring_prep_send(entry, operation->fd, (char *)operation->data + operation->done,
-                       operation->length - operation->done, (unsigned)uw_send_flags(operation) | MSG_WAITALL);
+                       operation->length - operation->done, send_flags(operation));
 }
 
 static void prepare_receive(struct io_uring_sqe *entry, const struct uw_operation *operation)
@@ -263,7 +268,7 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
         prepare_send(entry, operation);
         break;
     case UW_SEND_VECTOR:
-        io_uring_prep_sendmsg(entry, operation->fd, operation->data, (unsigned)uw_send_flags(operation) | MSG_WAITALL);
+        io_uring_prep_sendmsg(entry, operation->fd, operation->data, send_flags(operation));
         break;
     case UW_SEND_FILE: /* the kernel has no such operation: wait until the socket is writable, then sendfile(2) */
         io_uring_prep_poll_add(entry, operation->fd, POLLOUT);
@@ -352,7 +357,7 @@ static void hear(struct uw_loop *loop, struct uw_operation *operation)
     struct ring *ring = ring_of(loop);
 
     if (!ring->look.active)
-        uw_timer_start(loop, &ring->look, loop->now_ns + LOOK_AFTER_NS);
+        uw_timers_start(&loop->timers, &ring->look, loop->now_ns + LOOK_AFTER_NS);
     if (uw_list_empty(&operation->heard))
         uw_list_append(&ring->heard, &operation->heard);
     operation->silent = false;
@@ -376,7 +381,7 @@ static void cancel_later(struct uw_loop *loop, struct uw_operation *operation)
     struct ring *ring = ring_of(loop);
 
     if (!ring->uncancelled)
-        uw_timer_start(loop, &ring->cancel_again, uw_clock_ns() + CANCEL_AGAIN_NS);
+        uw_timers_start(&loop->timers, &ring->cancel_again, uw_clock_ns() + CANCEL_AGAIN_NS);
     operation->next = ring->uncancelled;
     ring->uncancelled = operation;
 }
@@ -417,7 +422,7 @@ static void forget_cancellation(struct uw_loop *loop, struct uw_operation *opera
     if (*link)
         *link = operation->next;
     if (!ring_of(loop)->uncancelled)
-        uw_timer_stop(loop, &ring_of(loop)->cancel_again);
+        uw_timers_stop(&loop->timers, &ring_of(loop)->cancel_again);
 }
 
 /* What a worker of the kernel was interrupted in has been cancelled, and so has what was to be tried again. */
@@ -633,7 +638,7 @@ static void look_at_silent(struct uw_loop *loop, struct uw_timer *timer)
         operation->silent = true;
     }
     if (!uw_list_empty(heard))
-        uw_timer_start(loop, timer, loop->now_ns + LOOK_AFTER_NS);
+        uw_timers_start(&loop->timers, timer, loop->now_ns + LOOK_AFTER_NS);
 }
 
 static struct uw_operation *operation_of(const struct io_uring_cqe *cqe)
@@ -742,7 +747,7 @@ static void end_all(struct uw_loop *loop, struct ring *ring)
 /* What another thread put into the queue would be carried out for the ring's thread, if that is not the kernel's. */
 static bool may_submit(const struct uw_loop *loop, const struct ring *ring)
 {
-    return loop->owner == gettid() || polled(ring);
+    return loop->owner == uw_thread_id() || polled(ring);
 }
 
 static void ring_close(struct uw_loop *loop)

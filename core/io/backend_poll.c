@@ -11,6 +11,7 @@
 #define ITEMS_MIN 64
 
 struct poll_set {
+    struct uw_readiness readiness;
     struct pollfd *items;
     int *places; /* by descriptor: its place in `items`, or -1 */
     int count, items_size, places_size;
@@ -18,22 +19,20 @@ struct poll_set {
 
 static struct poll_set *set_of(struct uw_loop *loop)
 {
-    struct uw_readiness *readiness = loop->backend_state;
-
-    return readiness->kernel;
+    return uw_owner(loop->backend_state, struct poll_set, readiness);
 }
 
 static int poll_open(struct uw_loop *loop)
 {
-    struct poll_set *set = calloc(1, sizeof *set);
-    int error;
+    struct poll_set *set = malloc(sizeof *set);
 
     if (!set)
         return -ENOMEM;
-    error = uw_readiness_open(loop, set);
-    if (error)
-        free(set);
-    return error;
+    set->items = NULL;
+    set->places = NULL;
+    set->count = set->items_size = set->places_size = 0;
+    uw_readiness_open(loop, &set->readiness);
+    return 0;
 }
 
 static void poll_close(struct uw_loop *loop)
@@ -42,8 +41,8 @@ static void poll_close(struct uw_loop *loop)
 
     free(set->items);
     free(set->places);
+    uw_readiness_close(&set->readiness);
     free(set);
-    uw_readiness_close(loop);
 }
 
 static int grow_items(struct poll_set *set)

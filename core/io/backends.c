@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <string.h>
 
 #include "io/backend.h"
@@ -37,23 +36,4 @@ const struct uw_backend *uw_backend_find(const char *name)
         if (strcmp(uw_backends[i]->name, name) == 0)
             return uw_backends[i];
     return NULL;
-}
-
-static void note_expiry(struct uw_loop *loop, struct uw_timer *timer)
-{
-    (void)loop;
-    (void)timer;
-}
-
-int uw_backend_probe(const struct uw_backend *backend)
-{
-    struct uw_loop loop;
-    int error = uw_loop_open(&loop, backend->name, note_expiry);
-
-    if (error)
-        return error;
-    uw_loop_wake(&loop);
-    error = uw_loop_turn(&loop, UW_NS_PER_SECOND);
-    uw_loop_close(&loop);
-    return error;
 }

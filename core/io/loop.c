@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/descriptors.h"
@@ -15,12 +14,9 @@
 
 static void woken(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
-    uint64_t count;
-
-    (void)result;
-    /* Nothing to read is no error here: the eventfd is only ever emptied. */
-    if (read(loop->wake_fd, &count, sizeof count) < 0 && errno != EAGAIN)
+    if (result < 0)
         return;
+    uw_wakeup_clear(&loop->wakeup);
     loop->wakes++;
     uw_submit(loop, operation);
 }
@@ -50,19 +46,20 @@ int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire)
 {
     int error;
 
-    *loop = (struct uw_loop){.expire = expire, .owner = gettid(), .now_ns = uw_clock_ns()};
+    *loop = (struct uw_loop){.expire = expire, .owner = uw_thread_id(), .now_ns = uw_clock_ns()};
     loop->completed_tail = &loop->completed;
     uw_timers_init(&loop->timers, loop->now_ns);
 
-    loop->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (loop->wake_fd < 0)
-        return -errno;
+    error = uw_wakeup_open(&loop->wakeup);
+    if (error)
+        return error;
     error = choose_backend(loop, backend);
     if (error) {
-        close(loop->wake_fd);
+        uw_wakeup_close(&loop->wakeup);
         return error;
     }
-    loop->wake_poll = (struct uw_operation){.verb = UW_POLL, .fd = loop->wake_fd, .length = POLLIN, .complete = woken};
+    loop->wake_poll =
+        (struct uw_operation){.verb = UW_POLL, .fd = loop->wakeup.fd, .length = POLLIN, .complete = woken};
     uw_submit(loop, &loop->wake_poll);
     return 0;
 }
@@ -70,11 +67,11 @@ int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire)
 void uw_loop_close(struct uw_loop *loop)
 {
     loop->backend->close(loop);
-    close(loop->wake_fd);
+    uw_wakeup_close(&loop->wakeup);
     if (loop->guest)
         loop->free_guest(loop->guest);
     loop->guest = NULL;
-    loop->owner = gettid();
+    loop->owner = uw_thread_id();
 }
 
 void uw_submit(struct uw_loop *loop, struct uw_operation *operation)
@@ -100,24 +97,6 @@ void uw_cancel(struct uw_loop *loop, struct uw_operation *operation)
         return;
     operation->cancelled = true;
     loop->backend->cancel(loop, operation);
-}
-
-void uw_finish(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
-{
-    UW_ASSERT_OWNER(loop);
-    operation->pending = false;
-    loop->pending--;
-    operation->complete(loop, operation, result);
-}
-
-void uw_complete_later(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
-{
-    UW_ASSERT_OWNER(loop);
-    operation->result = result;
-    operation->ended = true;
-    operation->next = NULL;
-    *loop->completed_tail = operation;
-    loop->completed_tail = &operation->next;
 }
 
 /* Only what is queued now: a callback that submits again gets its result in the next turn, so no descriptor can starve
@@ -251,14 +230,8 @@ void uw_loop_settle(struct uw_loop *loop)
 
 void uw_loop_wake(struct uw_loop *loop)
 {
-    static const uint64_t one = 1;
-    int saved_errno = errno;
-    ssize_t written;
-
     atomic_fetch_add_explicit(&loop->wake_calls, 1, memory_order_relaxed);
-    written = write(loop->wake_fd, &one, sizeof one);
-    (void)written; /* EAGAIN means that a wake-up is already there */
-    errno = saved_errno;
+    uw_wakeup_tell(&loop->wakeup);
 }
 
 void uw_loop_post(struct uw_loop *loop, struct uw_message *message)
@@ -278,12 +251,4 @@ int uw_close(struct uw_loop *loop, int fd)
     if (loop->backend->forget)
         loop->backend->forget(loop, fd);
     return close(fd) ? -errno : 0;
-}
-
-int uw_wait_ms(int64_t wait_ns)
-{
-    if (wait_ns == UW_FOREVER)
-        return -1;
-    wait_ns = (wait_ns + UW_NS_PER_MS - 1) / UW_NS_PER_MS;
-    return wait_ns < INT32_MAX ? (int)wait_ns : INT32_MAX;
 }

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/owner.h"
+#include "base/system.h"
 #include "base/timers.h"
 
 #define UW_FOREVER INT64_MAX
@@ -45,8 +46,8 @@ enum uw_verb {
     UW_SEND_VECTOR, /* likewise all that the struct msghdr at `data` names; the loop moves its vector on; the result is
                      * the sum */
     UW_SEND_FILE,   /* sends `length` bytes of the regular file `file`, from `offset`; the result is fewer when the file
-                     * ends before, or -errno; never raises SIGPIPE. sendfile(2) cannot be told otherwise: the socket
-                     * must be non-blocking */
+                     * ends before, or -errno; never raises SIGPIPE. the socket must be
+                     * non-blocking */
     UW_READ,        /* at most `length` bytes into `data`, at `offset` of a file, or -1 for the current position and for
                        streams; waits until there is something, on non-blocking descriptors too */
     UW_WRITE,       /* at most `length` bytes from `data`, likewise */
@@ -95,14 +96,14 @@ typedef void uw_expire(struct uw_loop *loop, struct uw_timer *timer);
 struct uw_loop {
     const struct uw_backend *backend;
     void *backend_state;
-    pid_t owner;    /* the thread that opened it; the kernel may serve no other */
+    uint64_t owner; /* the thread that opened it; the kernel may serve no other */
     int64_t now_ns; /* when this turn's waiting ended */
     struct uw_timers timers;
     uw_expire *expire; /* called for every timer that is due and has no function of its own */
 
     struct uw_operation *completed, **completed_tail; /* results found while submitting, delivered in the next turn */
 
-    int wake_fd; /* an eventfd */
+    struct uw_wakeup wakeup;
     struct uw_operation wake_poll;
     atomic_bool waiting; /* in, or about to be in, the kernel: a post has to wake it */
     _Atomic(struct uw_message *) posted;

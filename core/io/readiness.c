@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "io/send.h"
@@ -20,24 +19,16 @@ static struct uw_readiness *state_of(struct uw_loop *loop)
     return loop->backend_state;
 }
 
-int uw_readiness_open(struct uw_loop *loop, void *kernel)
+void uw_readiness_open(struct uw_loop *loop, struct uw_readiness *state)
 {
-    struct uw_readiness *state = malloc(sizeof *state);
-
-    if (!state)
-        return -ENOMEM;
     state->descriptors = NULL;
     state->descriptors_size = 0;
-    state->kernel = kernel;
-    state->registrations = 0;
     loop->backend_state = state;
-    return 0;
 }
 
-void uw_readiness_close(struct uw_loop *loop)
+void uw_readiness_close(struct uw_readiness *state)
 {
-    free(state_of(loop)->descriptors);
-    free(state_of(loop));
+    free(state->descriptors);
 }
 
 /* The record of `fd`, growing the table if need be; NULL when memory is exhausted. */
@@ -134,8 +125,8 @@ static bool waits(const struct uw_operation *list, const struct uw_operation *op
 static int64_t send_rest(struct uw_operation *operation)
 {
     while (operation->done < operation->length) {
-        ssize_t sent = send(operation->fd, (char *)operation->data + operation->done,
-                            operation->length - operation->done, uw_send_flags(operation) | MSG_DONTWAIT);
+        ssize_t sent = uw_send_now(operation->fd, (char *)operation->data + operation->done,
+                                   operation->length - operation->done, operation->more);
         if (sent < 0)
             return -errno;
         operation->done += (uint32_t)sent;
@@ -163,7 +154,7 @@ static int64_t send_vector_rest(struct uw_operation *operation)
     ssize_t sent;
 
     do {
-        sent = sendmsg(operation->fd, operation->data, uw_send_flags(operation) | MSG_DONTWAIT);
+        sent = uw_send_vector_now(operation->fd, operation->data, operation->more);
         if (sent < 0)
             return -errno;
     } while (uw_send_vector_advance(operation, (size_t)sent));
@@ -209,8 +200,7 @@ static bool cannot_be_tried(ssize_t count)
  * other error counts: a connection tells it once, and reading again would find the end. */
 static ssize_t read_pollable(struct uw_operation *operation)
 {
-    struct iovec part = {operation->data, operation->length};
-    ssize_t count = preadv2(operation->fd, &part, 1, -1, RWF_NOWAIT);
+    ssize_t count = uw_read_now(operation->fd, operation->data, operation->length, -1);
 
     operation->pollable = false;
     return cannot_be_tried(count) ? read_stream(operation) : count;
@@ -240,7 +230,7 @@ static ssize_t write_blocking(const struct uw_operation *operation)
     if (fstat(operation->fd, &status))
         return -1;
     if (S_ISSOCK(status.st_mode))
-        return send(operation->fd, operation->data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+        return uw_send_now(operation->fd, operation->data, length, false);
     if (!S_ISREG(status.st_mode) && length > PIPE_BUF)
         length = PIPE_BUF;
     return write(operation->fd, operation->data, length);
@@ -253,7 +243,7 @@ static int64_t write_once(const struct uw_operation *operation)
     if (operation->offset >= 0)
         count = pwrite(operation->fd, operation->data, operation->length, operation->offset);
     else if (operation->socket)
-        count = send(operation->fd, operation->data, operation->length, MSG_DONTWAIT | MSG_NOSIGNAL);
+        count = uw_send_now(operation->fd, operation->data, operation->length, false);
     else if (nonblocking(operation->fd))
         count = write(operation->fd, operation->data, operation->length);
     else if (ready_now(operation->fd, POLLOUT))
@@ -303,7 +293,7 @@ static int32_t poll_once(const struct uw_operation *operation)
     return item.revents & POLLNVAL ? -EBADF : item.revents;
 }
 
-/* For plain files, which are always ready and which epoll refuses. */
+/* For plain files, which are always ready and which a backend may refuse. */
 static int32_t answer_of_file(struct uw_loop *loop, struct uw_operation *operation)
 {
     operation->pollable = false;
@@ -339,7 +329,7 @@ static int32_t accept_waiting(int fd)
     int accepted;
 
     set_nonblocking(fd);
-    accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    accepted = uw_accept(fd);
     return accepted < 0 ? -errno : accepted;
 }
 
@@ -434,7 +424,7 @@ static void accept_ready(struct uw_loop *loop, struct uw_operation *operation)
     int fd = operation->fd;
 
     for (int i = 0; i < UW_ACCEPTS_PER_TURN && still_waits(operation); i++) {
-        int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int accepted = uw_accept(fd);
 
         if (accepted >= 0) {
             operation->complete(loop, operation, accepted);
@@ -536,4 +526,12 @@ void uw_ready(struct uw_loop *loop, int fd, unsigned events)
     wanted = wanted_events(descriptor);
     if (wanted != descriptor->interest && (wanted | descriptor->interest) != UW_ONCE)
         (void)set_interest(loop, descriptor, fd, wanted);
+}
+
+int uw_wait_ms(int64_t wait_ns)
+{
+    if (wait_ns == UW_FOREVER)
+        return -1;
+    wait_ns = (wait_ns + UW_NS_PER_MS - 1) / UW_NS_PER_MS;
+    return wait_ns < INT32_MAX ? (int)wait_ns : INT32_MAX;
 }

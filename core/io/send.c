@@ -1,15 +1,9 @@
 #include "io/send.h"
 
 #include <errno.h>
-#include <sys/sendfile.h>
 #include <sys/uio.h>
 
 #include "base/sigpipe.h"
-
-int uw_send_flags(const struct uw_operation *operation)
-{
-    return MSG_NOSIGNAL | (operation->more ? MSG_MORE : 0);
-}
 
 bool uw_send_vector_advance(struct uw_operation *operation, size_t count)
 {
@@ -28,9 +22,9 @@ bool uw_send_vector_advance(struct uw_operation *operation, size_t count)
     return message->msg_iovlen;
 }
 
-/* sendfile(2) cannot be told not to raise SIGPIPE. So it is blocked in this thread: within a turn until its end, for
- * all files of the turn; and else, since the application may be about to create a process or a thread, no longer than
- * for one call. */
+/* The kernel cannot be told not to raise SIGPIPE for a file. So it is blocked in this thread: within a turn until its
+ * end, for all files of the turn; and else, since the application may be about to create a process or a thread, no
+ * longer than for one call. */
 static void block_sigpipe(struct uw_loop *loop)
 {
     if (!loop->sigpipe_blocked)
@@ -50,11 +44,10 @@ static ssize_t send_file(struct uw_loop *loop, const struct uw_operation *operat
 {
     size_t left = operation->length - operation->done;
     size_t length = left < UW_SEND_FILE_BYTES_PER_TRY ? left : UW_SEND_FILE_BYTES_PER_TRY;
-    off_t offset = operation->offset + operation->done;
     ssize_t count;
 
     block_sigpipe(loop);
-    count = sendfile(operation->fd, operation->file, &offset, length);
+    count = uw_send_file_now(operation->fd, operation->file, operation->offset + operation->done, length);
     /* The signal comes even when some bytes went before. */
     if (count < 0 ? errno == EPIPE : (size_t)count < length)
         loop->sigpipe_raised = true;

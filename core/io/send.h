@@ -6,13 +6,10 @@
 
 #define UW_SEND_FILE_BYTES_PER_TRY (2 * 1024 * 1024) /* then others have their turn */
 
-/* The flags of `operation` for send(2) and sendmsg(2). */
-int uw_send_flags(const struct uw_operation *operation);
-
 /* After `count` bytes of a UW_SEND_VECTOR have been sent: whether something is left. */
 bool uw_send_vector_advance(struct uw_operation *operation, size_t count);
 
-/* Tries once to send some of a UW_SEND_FILE with sendfile(2), never waiting. Returns its final result; or -EAGAIN when
+/* Tries once to send some of a UW_SEND_FILE, never waiting. Returns its final result; or -EAGAIN when
  * it is to be called again as soon as the socket is writable. Within a turn, uw_send_end_turn has to follow. */
 int64_t uw_send_file_part(struct uw_loop *loop, struct uw_operation *operation);
 

@@ -5,20 +5,13 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/thread.h"
-#include "server/request.h"
 
 _Static_assert((UW_ACCESS_LOG_BYTES & (UW_ACCESS_LOG_BYTES - 1)) == 0, "a power of two");
 
 /* The loop's thread: lines go into the ring. */
-
-static void wake(struct uw_access_log *log)
-{
-    (void)eventfd_write(log->wake_fd, 1); /* fails only when the thread has been woken already */
-}
 
 static void put_line(struct uw_access_log *log, const char *line, size_t length)
 {
@@ -35,53 +28,14 @@ static void put_line(struct uw_access_log *log, const char *line, size_t length)
     memcpy(log->ring, line + first, length - first);
     atomic_store_explicit(&log->added, added + length, memory_order_release);
     if (used < UW_ACCESS_LOG_BYTES / 2 && used + length >= UW_ACCESS_LOG_BYTES / 2)
-        wake(log);
+        uw_wakeup_tell(&log->wake);
 }
 
-static struct uw_access_text text(const struct uw_request *request, struct uw_http_slice slice)
-{
-    return (struct uw_access_text){uw_request_text(request, slice), slice.length};
-}
-
-static struct uw_access_text field(const struct uw_request *request, enum uw_http_field field)
-{
-    for (uint32_t i = 0; i < request->head.header_count; i++)
-        if (request->head.headers[i].field == field)
-            return text(request, request->head.headers[i].value);
-    return (struct uw_access_text){"", 0};
-}
-
-static time_t now(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    return now.tv_sec;
-}
-
-void uw_access_log_add(struct uw_access_log *log, struct uw_request *request, int status, int64_t bytes)
-{
-    char line[UW_ACCESS_LINE_BYTES_MAX];
-    struct uw_access access = {
-        .time = now(),
-        .remote = uw_request_remote(request),
-        .method = text(request, request->head.method_name),
-        .target = text(request, request->head.target),
-        .referer = field(request, UW_FIELD_REFERER),
-        .user_agent = field(request, UW_FIELD_USER_AGENT),
-        .version_minor = request->head.version_minor,
-        .status = status,
-        .bytes = bytes,
-    };
-
-    put_line(log, line, uw_access_line(line, log->format, &access));
-}
-
-void uw_access_log_add_refusal(struct uw_access_log *log, const struct uw_access *refusal)
+void uw_access_log_add(struct uw_access_log *log, const struct uw_access *access)
 {
     char line[UW_ACCESS_LINE_BYTES_MAX];
 
-    put_line(log, line, uw_access_line(line, log->format, refusal));
+    put_line(log, line, uw_access_line(line, log->format, access));
 }
 
 /* The log's thread: batches of whole lines leave the ring. */
@@ -197,8 +151,8 @@ static void write_batches(struct uw_access_log *log)
 
 static void end(struct uw_access_log *log)
 {
-    if (log->wake_fd >= 0)
-        close(log->wake_fd);
+    uw_wakeup_close(&log->wake);
+    uw_wakeup_close(&log->ended);
     free(log->ring);
     free(log->batch);
     free(log);
@@ -214,40 +168,28 @@ static void leave(struct uw_access_log *log)
 static void *run(void *argument)
 {
     struct uw_access_log *log = argument;
-    struct pollfd wake = {log->wake_fd, POLLIN, 0};
-    eventfd_t count;
+    struct pollfd wake = {log->wake.fd, POLLIN, 0};
 
     while (!atomic_load(&log->closing)) {
         (void)poll(&wake, 1, UW_ACCESS_LOG_DELAY_MS); /* whatever ends the wait, there may be something to write */
-        (void)eventfd_read(log->wake_fd, &count);
+        uw_wakeup_clear(&log->wake);
         write_batches(log);
     }
     write_batches(log);
+    uw_wakeup_tell(&log->ended);
     leave(log);
     return NULL;
 }
 
-static struct uw_access_log *new_log(int fd, enum uw_access_format format)
+static int reserve(struct uw_access_log *log)
 {
-    struct uw_access_log *log = calloc(1, sizeof *log);
+    int error = uw_wakeup_open(&log->wake);
 
-    if (!log)
-        return NULL;
-    log->format = format;
-    log->fd = fd;
+    if (!error)
+        error = uw_wakeup_open(&log->ended);
     log->ring = malloc(UW_ACCESS_LOG_BYTES);
     log->batch = malloc(UW_ACCESS_LOG_BATCH_BYTES);
-    log->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return log;
-}
-
-static int start(struct uw_access_log *log)
-{
-    if (!log->ring || !log->batch)
-        return -ENOMEM;
-    if (log->wake_fd < 0)
-        return -errno;
-    return uw_thread_start(&log->thread, run, log);
+    return error || (log->ring && log->batch) ? error : -ENOMEM;
 }
 
 int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format format)
@@ -256,23 +198,27 @@ int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format
 
     if (fcntl(fd, F_GETFD) < 0)
         return -errno;
-    *log = new_log(fd, format);
+    *log = calloc(1, sizeof **log);
     if (!*log)
         return -ENOMEM;
-    error = start(*log);
+    **log = (struct uw_access_log){.format = format, .fd = fd, .wake = UW_NO_WAKEUP, .ended = UW_NO_WAKEUP};
+    error = reserve(*log);
+    if (!error)
+        error = uw_thread_start(&(*log)->thread, run, *log);
     if (error)
         end(*log);
     return error;
 }
 
-/* Returns whether it has ended. */
-static bool join_within(pthread_t thread, int milliseconds)
+static bool ends_within(const struct uw_access_log *log, int milliseconds)
 {
-    struct timespec deadline = {0};
+    struct pollfd ended = {log->ended.fd, POLLIN, 0};
+    int count;
 
-    (void)clock_gettime(CLOCK_REALTIME, &deadline);
-    deadline.tv_sec += milliseconds / 1000;
-    return pthread_timedjoin_np(thread, NULL, &deadline) == 0;
+    do
+        count = poll(&ended, 1, milliseconds);
+    while (count < 0 && errno == EINTR);
+    return count > 0;
 }
 
 /* What polls as writable may have a write wait all the same, and for ever: a terminal with too little room, or a pipe
@@ -281,16 +227,16 @@ static void end_thread(struct uw_access_log *log)
 {
     uint64_t written;
 
-    if (is_regular(log->fd)) {
-        pthread_join(log->thread, NULL);
-        return;
-    }
+    bool ends = is_regular(log->fd);
+
     do {
         written = atomic_load(&log->written);
-        if (join_within(log->thread, UW_ACCESS_LOG_STUCK_MS))
-            return;
-    } while (atomic_load(&log->written) != written);
-    pthread_detach(log->thread);
+        ends = ends || ends_within(log, UW_ACCESS_LOG_STUCK_MS);
+    } while (!ends && atomic_load(&log->written) != written);
+    if (ends)
+        pthread_join(log->thread, NULL);
+    else
+        pthread_detach(log->thread);
 }
 
 static uint64_t count_left(const struct uw_access_log *log)
@@ -307,7 +253,7 @@ uint64_t uw_access_log_close(struct uw_access_log *log)
     uint64_t lost;
 
     atomic_store(&log->closing, true);
-    wake(log);
+    uw_wakeup_tell(&log->wake);
     end_thread(log);
     lost = atomic_load(&log->lost) + count_left(log);
     leave(log);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#include "base/system.h"
 #include "log/access_line.h"
 
 #define UW_ACCESS_LOG_BYTES (256 * 1024) /* in the ring, a power of two; lines beyond are lost, and counted */
@@ -15,14 +16,13 @@
 #define UW_ACCESS_LOG_DELAY_MS 1000 /* a line waits no longer to be written, if the file takes it */
 #define UW_ACCESS_LOG_STUCK_MS 2000 /* without any progress: nobody reads, when the log is closed */
 
-struct uw_request;
-
 struct uw_access_log {
     enum uw_access_format format;
     int fd;
-    int wake_fd;  /* an eventfd: the ring is half full, or the log is to be closed */
-    bool regular; /* the thread's: the file takes any amount at once, and appends a batch in one piece */
-    bool torn;    /* the last line in `torn_file` is not whole */
+    struct uw_wakeup wake;  /* the ring is half full, or the log is to be closed */
+    struct uw_wakeup ended; /* the thread has written all that it could */
+    bool regular;           /* the thread's: the file takes any amount at once, and appends a batch in one piece */
+    bool torn;              /* the last line in `torn_file` is not whole */
     struct stat torn_file;
     bool stuck; /* nobody reads, and the log is to be closed; or it is */
     pthread_t thread;
@@ -37,11 +37,8 @@ struct uw_access_log {
 /* Starts to log to `fd`, which remains the caller's and may be replaced by dup2. Returns 0 or -errno. */
 int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format format);
 
-/* Takes down a request and what it was answered with. On the loop's thread. */
-void uw_access_log_add(struct uw_access_log *log, struct uw_request *request, int status, int64_t bytes);
-
-/* Takes down what never became a request. On the loop's thread. */
-void uw_access_log_add_refusal(struct uw_access_log *log, const struct uw_access *refusal);
+/* On the loop's thread. */
+void uw_access_log_add(struct uw_access_log *log, const struct uw_access *access);
 
 /* Writes what there is, as long as somebody reads: where that may take its time, no longer than UW_ACCESS_LOG_STUCK_MS
  * without any progress; a thread that a write keeps then ends with that. Returns how many lines were lost. */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/system.h"
+
 #define CAPACITY_MIN 4096
 #define PATH_BYTES_MAX 4096
 
@@ -23,7 +25,7 @@ void uw_body_free(struct uw_body *body)
     uw_body_init(body);
 }
 
-/* For a file system without O_TMPFILE. */
+/* Where there are none that never had a name. */
 static int open_unlinked(const char *folder)
 {
     char path[PATH_BYTES_MAX];
@@ -45,10 +47,8 @@ static int open_temporary(void)
 
     if (!folder || !*folder)
         folder = "/tmp";
-    fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-    return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ? open_unlinked(folder) : -errno;
+    fd = uw_open_unnamed(folder);
+    return fd == -EOPNOTSUPP ? open_unlinked(folder) : fd;
 }
 
 static int write_all(int fd, const char *bytes, size_t length)

@@ -3,11 +3,9 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <linux/filter.h>
-#endif
 
 #include "base/descriptors.h"
+#include "base/system.h"
 #include "server/server.h"
 
 #define HANDSHAKE_NS (20 * UW_NS_PER_MS) /* for all that are under way */
@@ -17,33 +15,12 @@ static bool is_tcp(const struct uw_listener *listener)
     return listener->port > 0;
 }
 
-/* Linux forgets those who wait to be accepted when a TCP socket ends to listen, and whoever comes between the last of
- * them and that end would be connected, and lost. The first packet of a client (SYN without ACK) is dropped instead:
- * it is sent again, and refused then. */
-static void hold_off(int fd)
-{
-#ifdef SO_ATTACH_FILTER
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13), /* of the TCP header: the flags */
-        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, 0),
-        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-    };
-    struct sock_fprog filter = {.len = sizeof code / sizeof *code, .filter = code};
-
-    (void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter); /* without it: a reset, if ever */
-#else
-    (void)fd;
-#endif
-}
-
 static int accept_next(int fd)
 {
     int client;
 
     do
-        client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        client = uw_accept(fd);
     while (client < 0 && (errno == EINTR || errno == ECONNABORTED));
     return client;
 }
@@ -103,11 +80,13 @@ static bool accept_waiting(struct uw_listener *listener, int64_t until_ns)
     return client < 0 && lacks_room(errno);
 }
 
-/* A UNIX socket keeps those who wait when it ends to listen: others that have it may accept them, too. */
+/* A TCP socket forgets those who wait to be accepted when it ends to listen, and whoever comes between the last of them
+ * and that end would be connected, and lost: who comes now is held off, to be refused then. A UNIX socket keeps those
+ * who wait when it ends to listen: others that have it may accept them, too. */
 static void turn_back_newcomers(const struct uw_listener *listener)
 {
     if (is_tcp(listener))
-        hold_off(listener->accept.fd);
+        uw_hold_off(listener->accept.fd);
     else
         (void)shutdown(listener->accept.fd, SHUT_RD);
 }

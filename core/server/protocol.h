@@ -12,9 +12,11 @@ struct uw_chunk;
 struct uw_connection;
 struct uw_detached;
 struct uw_request;
+struct uw_response_writer;
 
 struct uw_protocol {
     const char *name; /* as ALPN has it (RFC 7301) */
+    const struct uw_response_writer *writer;
 
     /* The transport is ready; bytes come from now on. The deadline that runs is that of the first request's head. */
     void (*opened)(struct uw_connection *connection);

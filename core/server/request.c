@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "server/connection.h"
+#include "transport/tls_peer.h"
 
 struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *stream)
 {
@@ -14,6 +15,7 @@ struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *
     request->next = NULL;
     request->service = service;
     request->stream = stream;
+    request->writer = stream->connection->protocol->writer;
     request->user = NULL;
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;
@@ -187,6 +189,11 @@ const char *uw_request_remote(const struct uw_request *request)
 int uw_request_remote_port(const struct uw_request *request)
 {
     return request->stream->connection->remote_port;
+}
+
+const struct uw_tls_peer *uw_request_peer(const struct uw_request *request)
+{
+    return uw_endpoint_peer(&request->stream->connection->endpoint);
 }
 
 const char *uw_request_local(const struct uw_request *request, int *port)

@@ -19,7 +19,9 @@
 #define UW_OUTGOING_LOW_BYTES (64 * 1024)
 
 struct uw_access;
+struct uw_response_writer;
 struct uw_service;
+struct uw_tls_peer;
 
 enum uw_event {
     UW_EVENT_REQUEST = 1, /* a request is complete and waits for its response */
@@ -43,8 +45,9 @@ struct uw_handler {
 struct uw_request {
     struct uw_request *next; /* the handler's, for a queue */
     struct uw_service *service;
-    struct uw_stream *stream; /* NULL once finished */
-    void *user;               /* the handler's */
+    struct uw_stream *stream;                /* NULL once finished */
+    const struct uw_response_writer *writer; /* of the protocol */
+    void *user;                              /* the handler's */
 
     struct uw_http_head head;
     char *bytes; /* what head's slices point into */
@@ -114,6 +117,9 @@ bool uw_request_await_drain(struct uw_request *request);
 const char *uw_request_remote(const struct uw_request *request);
 int uw_request_remote_port(const struct uw_request *request);
 const char *uw_request_local(const struct uw_request *request, int *port);
+
+/* What is agreed upon with a client of TLS, for as long; NULL without it. Any thread. */
+const struct uw_tls_peer *uw_request_peer(const struct uw_request *request);
 
 /* How much of what was handed over has not been sent yet. On the loop's thread, before the request is finished. */
 size_t uw_request_outgoing(const struct uw_request *request);

@@ -134,24 +134,9 @@ static struct uw_request *take(struct uw_queue *queue)
     return request;
 }
 
-/* By the clock that nobody sets. Returns 0 or an error. */
-static int init_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-    int error = pthread_condattr_init(&attributes);
-
-    if (error)
-        return error;
-    error = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    if (!error)
-        error = pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return error;
-}
-
 int uw_queue_join(struct uw_queue *queue, struct uw_worker *worker)
 {
-    int error = init_condition(&worker->woken);
+    int error = uw_condition_init(&worker->woken);
 
     if (error)
         return -error;
@@ -193,9 +178,8 @@ struct uw_request *uw_queue_take(struct uw_queue *queue, struct uw_worker *worke
 static void look_later(struct uw_queue *queue, struct uw_worker *worker)
 {
     int64_t then_ns = uw_clock_ns() + UW_LOOK_NS;
-    struct timespec then = {then_ns / UW_NS_PER_SECOND, then_ns % UW_NS_PER_SECOND};
 
-    if (pthread_cond_timedwait(&worker->woken, &queue->lock, &then) != ETIMEDOUT)
+    if (uw_condition_wait_until(&worker->woken, &queue->lock, then_ns) != ETIMEDOUT)
         return;
     if (!queue->first)
         stop_looking(queue, worker);

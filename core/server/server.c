@@ -9,6 +9,7 @@
 #include "http1/http1.h"
 #include "io/hang_up.h"
 #include "server/connection.h"
+#include "transport/tls_context.h"
 
 #define UNIX_ADDRESS "localhost"
 
@@ -226,6 +227,11 @@ static void note_address(struct uw_listener *listener, int fd)
 
 int uw_server_listen(struct uw_server *server, int fd)
 {
+    return uw_server_listen_tls(server, fd, NULL);
+}
+
+int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context *tls)
+{
     struct uw_listener *listener;
 
     UW_ASSERT_OWNER(&server->service.loop);
@@ -233,7 +239,8 @@ int uw_server_listen(struct uw_server *server, int fd)
         return -ENOSPC;
     listener = &server->listeners[server->listener_count++];
     listener->server = server;
-    listener->transport = &uw_transport_plain;
+    listener->transport = tls ? &uw_transport_tls : &uw_transport_plain;
+    listener->tls = uw_tls_context_hold(tls);
     listener->protocol = &uw_protocol_http1;
     listener->accept = (struct uw_operation){.verb = UW_ACCEPT, .fd = fd, .complete = accepted};
     listener->accept_left = (struct uw_operation){.verb = UW_ACCEPT_WAITING, .fd = fd, .complete = accepted_left};
@@ -352,6 +359,12 @@ static void drop_accepted(struct uw_server *server)
     }
 }
 
+static void release_contexts(struct uw_server *server)
+{
+    for (int i = 0; i < server->listener_count; i++)
+        uw_tls_context_release(server->listeners[i].tls);
+}
+
 void uw_server_close(struct uw_server *server)
 {
     server->ended = true;
@@ -363,6 +376,7 @@ void uw_server_close(struct uw_server *server)
     uw_server_turn_away(server);
     for (struct uw_list *node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_connection_discard(uw_owner(node, struct uw_connection, link));
+    release_contexts(server);
     uw_slab_free(&server->service.requests);
     uw_slab_free(&server->service.chunks);
     uw_slab_free(&server->service.connections);

@@ -36,6 +36,9 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
 /* Accepts from a listening socket, which remains the caller's. Returns 0 or -errno. */
 int uw_server_listen(struct uw_server *server, int fd);
 
+/* The same by TLS. The context is held as long as the server is open; NULL: not by TLS. */
+int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context *tls);
+
 /* One turn of the loop, of at most `wait_ns`. Returns 0 or -errno. */
 int uw_server_turn(struct uw_server *server, int64_t wait_ns);
 

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "base/system.h"
 #include "http/range.h"
 #include "http/status.h"
 #include "server/server.h"
@@ -44,7 +44,7 @@ static void put_page(struct uw_response *response, struct uw_representation *pag
 static void put_error_text(struct uw_response *response)
 {
     char text[ERROR_TEXT_BYTES_MAX];
-    int length = snprintf(text, sizeof text, "%d %s\n", response->status, uw_http_reason(response->status));
+    int length = snprintf(text, sizeof text, "%d %s\n", response->head.status, uw_http_reason(response->head.status));
 
     uw_response_put_field(response, "Content-Type", "text/plain");
     uw_response_end_head(response, length);
@@ -114,7 +114,7 @@ static void answer_not_modified(struct uw_static *files, struct uw_request *requ
 
     uw_response_begin(&response, request, 304);
     uw_response_put(&response, representation->text, representation->validators_end);
-    uw_response_put(&response, "\r\n", 2);
+    uw_response_end_head(&response, -1);
     uw_answer_finish(files, &response);
 }
 
@@ -206,7 +206,7 @@ static void answer_content(struct uw_static *files, struct uw_request *request,
         refuse_range(files, request, uw_representation_size(representation));
     else if (count == 1)
         answer_range(files, request, representation, &ranges.ranges[0]);
-    else if (count > 1 && getrandom(random, sizeof random, GRND_NONBLOCK) == sizeof random)
+    else if (count > 1 && uw_random(random, sizeof random))
         answer_ranges(files, request, representation, &ranges, random);
     else
         answer_whole(files, request, representation);

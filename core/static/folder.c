@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/descriptors.h"
+#include "base/system.h"
 #include "http/listing.h"
 #include "http/path.h"
 #include "static/open_beneath.h"
@@ -40,7 +41,7 @@ static int follow(int root, const char *folder, const char *name, struct stat *s
 
     if ((size_t)length >= sizeof path)
         return -ENAMETOOLONG;
-    fd = uw_open_beneath(root, path, O_PATH);
+    fd = uw_open_beneath(root, path, uw_open_to_look);
     if (fd < 0)
         return fd;
     error = fstat(fd, status) ? -errno : 0;

@@ -8,14 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#ifdef SYS_openat2
-#include <linux/openat2.h>
-#endif
-
-#define TRIES 10 /* the kernel gives EAGAIN when a rename elsewhere could have led it out */
+#include "base/system.h"
 
 /* A walk that keeps every folder on its way open: ".." goes back to where it came from, wherever that is now. */
 struct walk {
@@ -25,34 +20,12 @@ struct walk {
     char rest[PATH_MAX]; /* of the path */
 };
 
-#ifdef SYS_openat2
-static int open_by_kernel(int root, const char *path, int flags)
-{
-    struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC), .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    long fd = -1;
-
-    for (int i = 0; i < TRIES; i++) {
-        fd = syscall(SYS_openat2, root, path, &how, sizeof how);
-        if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
-            break;
-    }
-    return fd < 0 ? -errno : (int)fd;
-}
-#else
-static int open_by_kernel(int root, const char *path, int flags)
-{
-    (void)root;
-    (void)path;
-    (void)flags;
-    return -ENOSYS;
-}
-#endif
-
 int uw_open_beneath(int root, const char *path, int flags)
 {
     static atomic_bool missing; /* in this kernel, so for good */
-    int fd = atomic_load_explicit(&missing, memory_order_relaxed) ? -ENOSYS
-                                                                  : open_by_kernel(root, *path ? path : ".", flags);
+    int fd = atomic_load_explicit(&missing, memory_order_relaxed)
+                 ? -ENOSYS
+                 : uw_open_beneath_at_once(root, *path ? path : ".", flags);
 
     if (fd == -ENOSYS)
         atomic_store_explicit(&missing, true, memory_order_relaxed);
@@ -79,7 +52,7 @@ static int enter_folder(struct walk *walk, const char *name)
 
     if (walk->depth + 1 == UW_OPEN_BENEATH_DEPTH_MAX)
         return -ENAMETOOLONG;
-    fd = openat(current(walk), name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    fd = openat(current(walk), name, uw_open_to_look | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -errno;
     walk->folders[++walk->depth] = fd;

@@ -19,7 +19,7 @@
 
 int uw_file_probe(int root, const char *path, struct uw_file_identity *identity)
 {
-    int fd = uw_open_beneath(root, path, O_PATH), error;
+    int fd = uw_open_beneath(root, path, uw_open_to_look), error;
 
     if (fd < 0)
         return fd;

@@ -1,19 +1,9 @@
 #include "static/response.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "http/date.h"
-#include "http/status.h"
+#include "http/response_writer.h"
 #include "server/server.h"
-
-#define NUMBER_BYTES_MAX 24
-
-static const char version[] = "HTTP/1.1 ";
-static const char date_name[] = "Date: ";
-static const char connection_close[] = "Connection: close\r\n";
-static const char connection_keep_alive[] = "Connection: keep-alive\r\n";
 
 static struct uw_chunk *take_chunk(const struct uw_request *request, size_t room)
 {
@@ -42,57 +32,65 @@ void uw_response_put(struct uw_response *response, const char *bytes, size_t len
     response->chunk->length += length;
 }
 
-static void put_text(struct uw_response *response, const char *text)
+/* The rest of a response of which something could not be written is dropped. */
+static void note_error(struct uw_response *response, int error)
 {
-    uw_response_put(response, text, strlen(text));
+    if (!error)
+        return;
+    uw_chunk_free(response->chunk);
+    response->chunk = NULL;
 }
 
-static void put_status(struct uw_response *response, int status)
+static int write_beginning(struct uw_response *response)
 {
-    char digits[] = {(char)('0' + status / 100), (char)('0' + status / 10 % 10), (char)('0' + status % 10), ' '};
+    const struct uw_response_writer *writer = response->request->writer;
+    int error = writer->status(&response->chunk, &response->head);
 
-    uw_response_put(response, version, sizeof version - 1);
-    uw_response_put(response, digits, sizeof digits);
-    put_text(response, uw_http_reason(status));
-    uw_response_put(response, "\r\n", 2);
+    if (!error)
+        error = writer->date(&response->chunk);
+    return error ? error : writer->connection(&response->chunk, &response->head);
 }
 
-/* HTTP/1.1 connections stay open unless it is said otherwise, earlier ones the other way round. */
-static void put_connection(struct uw_response *response)
-{
-    if (!response->keep_alive)
-        uw_response_put(response, connection_close, sizeof connection_close - 1);
-    else if (response->request->head.version_minor == 0)
-        uw_response_put(response, connection_keep_alive, sizeof connection_keep_alive - 1);
-}
-
+/* All content is of a known length, so the connection may go on. */
 void uw_response_begin(struct uw_response *response, struct uw_request *request, int status)
 {
-    *response =
-        (struct uw_response){.request = request, .status = status, .keep_alive = uw_request_keeps_alive(request)};
-    response->chunk = take_chunk(request, 0);
-    put_status(response, status);
-    uw_response_put(response, date_name, sizeof date_name - 1);
-    uw_response_put(response, uw_http_date_now(), UW_HTTP_DATE_BYTES);
-    uw_response_put(response, "\r\n", 2);
-    put_connection(response);
+    *response = (struct uw_response){
+        .request = request,
+        .head = {.status = status,
+                 .version_minor = request->head.version_minor,
+                 .framing = UW_FRAMING_SIZED,
+                 .keep_alive = uw_request_keeps_alive(request)},
+        .chunk = take_chunk(request, 0),
+    };
+    if (response->chunk)
+        note_error(response, write_beginning(response));
 }
 
 void uw_response_put_field(struct uw_response *response, const char *name, const char *value)
 {
-    put_text(response, name);
-    uw_response_put(response, ": ", 2);
-    put_text(response, value);
-    uw_response_put(response, "\r\n", 2);
+    size_t name_length = strlen(name), value_length = strlen(value);
+
+    reserve(response, name_length + value_length + UW_RESPONSE_LINE_BYTES_MAX);
+    if (response->chunk)
+        note_error(response,
+                   response->request->writer->field(&response->chunk, name, name_length, value, value_length));
+}
+
+static int write_end(struct uw_response *response)
+{
+    const struct uw_response_writer *writer = response->request->writer;
+    int error = writer->framing(&response->chunk, &response->head);
+
+    return error ? error : writer->end_head(&response->chunk);
 }
 
 void uw_response_end_head(struct uw_response *response, int64_t content_length)
 {
-    char number[NUMBER_BYTES_MAX];
-
-    snprintf(number, sizeof number, "%" PRId64, content_length);
-    uw_response_put_field(response, "Content-Length", number);
-    uw_response_put(response, "\r\n", 2);
+    response->head.has_length = content_length >= 0;
+    response->head.length = (uint64_t)content_length;
+    reserve(response, 2 * UW_RESPONSE_LINE_BYTES_MAX);
+    if (response->chunk)
+        note_error(response, write_end(response));
 }
 
 static void release_representation(struct uw_chunk *chunk)
@@ -131,6 +129,6 @@ void uw_response_finish(struct uw_response *response)
         uw_request_abort(response->request);
         return;
     }
-    response->chunk->flags = UW_CHUNK_FINISH | (response->keep_alive ? 0 : UW_CHUNK_CLOSE);
+    response->chunk->flags = UW_CHUNK_FINISH | (response->head.keep_alive ? 0 : UW_CHUNK_CLOSE);
     uw_request_send(response->request, response->chunk);
 }

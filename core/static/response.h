@@ -2,6 +2,7 @@
 #ifndef UW_STATIC_RESPONSE_H
 #define UW_STATIC_RESPONSE_H
 
+#include "http/response_head.h"
 #include "server/request.h"
 #include "static/representation.h"
 
@@ -9,8 +10,7 @@ struct uw_response {
     struct uw_request *request;
     struct uw_chunk
         *chunk; /* NULL when memory is exhausted: the rest is dropped, and the connection closed at the end */
-    int status;
-    bool keep_alive;
+    struct uw_http_response head;
     int64_t content_bytes; /* for the access log */
 };
 
@@ -23,7 +23,7 @@ void uw_response_put(struct uw_response *response, const char *bytes, size_t len
 /* A header line. */
 void uw_response_put_field(struct uw_response *response, const char *name, const char *value);
 
-/* Content-Length and the empty line. */
+/* Content-Length, unless it is negative, and the end of the head. */
 void uw_response_end_head(struct uw_response *response, int64_t content_length);
 
 /* Content: a stretch of a representation, copied when there is room for it, else lent from its memory or its file. */

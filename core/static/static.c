@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/descriptors.h"
+#include "base/system.h"
 #include "http/path.h"
 #include "http/token.h"
 #include "server/server.h"
@@ -31,7 +32,7 @@ static void answer_options(struct uw_static *files, struct uw_request *request)
 
     uw_response_begin(&response, request, 204);
     uw_response_put_field(&response, "Allow", ALLOWED_METHODS);
-    uw_response_put(&response, "\r\n", 2);
+    uw_response_end_head(&response, -1);
     uw_answer_finish(files, &response);
 }
 
@@ -168,7 +169,7 @@ int uw_static_open(struct uw_static *files, const struct uw_static_settings *set
     if (settings->fallback && strlen(settings->fallback) > UW_HTTP_PATH_BYTES_MAX)
         return -ENAMETOOLONG;
     *files = (struct uw_static){.settings = *settings};
-    files->root = open(settings->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    files->root = open(settings->root, uw_open_to_look | O_DIRECTORY | O_CLOEXEC);
     if (files->root < 0)
         return -errno;
     error = uw_errands_open(&files->errands);

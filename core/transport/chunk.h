@@ -60,6 +60,13 @@ struct uw_chunk *uw_chunk_take(struct uw_slab *slab);
 
 #define UW_CHUNK_SLAB_CAPACITY (UW_CHUNK_SLAB_BYTES - sizeof(struct uw_chunk))
 
+/* Gives `*chunk`, or none yet, room for `length` more bytes; it may be another one then. Not of one that has borrowed.
+ * Returns 0 or -ENOMEM, which leaves the chunk alone. */
+int uw_chunk_reserve(struct uw_chunk **chunk, size_t length);
+
+/* Likewise, and puts `bytes` there. */
+int uw_chunk_append(struct uw_chunk **chunk, const char *bytes, size_t length);
+
 /* Has `length` bytes of the file `fd`, from `offset`, follow the chunk's bytes; the chunk closes `fd`. */
 void uw_chunk_add_file(struct uw_chunk *chunk, int fd, int64_t offset, int64_t length);
 

@@ -324,13 +324,14 @@ int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_sett
 
 struct uw_tls_context *uw_tls_context_hold(struct uw_tls_context *context)
 {
-    atomic_fetch_add(&context->holders, 1);
+    if (context)
+        atomic_fetch_add(&context->holders, 1);
     return context;
 }
 
 void uw_tls_context_release(struct uw_tls_context *context)
 {
-    if (atomic_fetch_sub(&context->holders, 1) > 1)
+    if (!context || atomic_fetch_sub(&context->holders, 1) > 1)
         return;
     SSL_CTX_free(context->ssl_context);
     BIO_meth_free(context->bio_method);

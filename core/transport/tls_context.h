@@ -46,7 +46,7 @@ struct uw_tls_settings {
 int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_settings *settings,
                        char message[UW_TLS_MESSAGE_BYTES_MAX]);
 
-/* Counted: those who hold it may be on any thread. */
+/* Counted: those who hold it may be on any thread. NULL is held and released as what it is. */
 struct uw_tls_context *uw_tls_context_hold(struct uw_tls_context *context);
 void uw_tls_context_release(struct uw_tls_context *context);
 

@@ -33,7 +33,7 @@ require "mkmf"
 
 CORE = File.expand_path("../../core", __dir__)
 FOLDERS = (%w[base io http http1 log transport server static].map { |folder| File.join(CORE, folder) } +
-           ["", *%w[base loop scheduler rack server]].map { |wing| File.expand_path(wing, __dir__) }).freeze
+           ["", "base", "loop", "scheduler", "rack", "server"].map { |wing| File.expand_path(wing, __dir__) }).freeze
 BACKENDS = %w[io_uring epoll poll].freeze
 
 # What a backend needs, or why it is left out.

@@ -1,15 +1,17 @@
 /* The module Upwell, as far as it is in C. */
-#include "server/reactor.h"
-
+#include "base/backend_choice.h"
 #include "base/forks.h"
+#include "base/interrupts.h"
+#include "base/module.h"
 #include "base/processors.h"
 #include "base/stats.h"
 #include "build_report.h"
 #include "io/backend.h"
-#include "loop/watches.h"
+#include "loop/loop.h"
+#include "rack/rack.h"
 #include "scheduler/scheduler.h"
-
-VALUE rb_mUpwell, rb_eUpwellError, rb_eUpwellBackendError;
+#include "server/reactor.h"
+#include "server/tls_context_class.h"
 
 static VALUE symbol(const char *name)
 {
@@ -60,28 +62,27 @@ static VALUE processors(VALUE self)
     return INT2NUM(uw_processors());
 }
 
+static rb_uw_add_stats *const stats[] = {rb_uw_schedulers_add_stats, rb_uw_watches_add_stats, NULL};
+
 RUBY_FUNC_EXPORTED void Init_upwell(void)
 {
-    rb_mUpwell = rb_define_module("Upwell");
-    /* Document-class: Upwell::Error
-     * What this gem raises of its own. */
-    rb_eUpwellError = rb_define_class_under(rb_mUpwell, "Error", rb_eStandardError);
-    /* Document-class: Upwell::BackendError
-     * A backend that is unknown or does not work here; the message names those that do. */
-    rb_eUpwellBackendError = rb_define_class_under(rb_mUpwell, "BackendError", rb_eUpwellError);
+    rb_uw_init_module();
     rb_uw_define_build_report();
     rb_define_singleton_method(rb_mUpwell, "backends", backends, 0);
     rb_define_singleton_method(rb_mUpwell, "processors", processors, 0);
 
     rb_uw_init_forks();
     rb_uw_init_input();
-    rb_uw_init_callables();
+    rb_uw_init_hijack();
+    rb_uw_init_early_hints();
     rb_uw_init_stream();
     rb_uw_init_env();
     rb_uw_init_response();
     rb_uw_init_body();
     rb_uw_init_exchange();
     rb_uw_init_detach();
+    rb_uw_init_tls_context();
+    rb_uw_init_loop_server();
     rb_uw_init_reactor();
     rb_uw_init_reactor_fibers();
     rb_uw_init_service();
@@ -91,6 +92,6 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_watches();
     rb_uw_init_loop();
     rb_uw_init_selector();
-    rb_uw_init_stats();
+    rb_uw_init_stats(stats);
     rb_uw_init_descriptor();
 }

@@ -2,6 +2,7 @@
 
 require "optparse"
 require_relative "library"
+require_relative "server"
 
 module Upwell
   # The command line: `upwell [options] [config.ru]`, and `up_ruby`, `up_ruby_cluster`, which differ in the number of workers alone.
@@ -129,7 +130,9 @@ module Upwell
     # What is configured comes last: it may not be what can be.
     def check
       status = Check.new.run
-      Check.tell_settings(configure, @file)
+      configuration = configure
+      Check.tell_settings(configuration, @file)
+      Server::Listeners.new(configuration).read_credentials
       status
     end
 

@@ -2,6 +2,7 @@
 
 require_relative "reason"
 require_relative "settings"
+require_relative "tls"
 
 module Upwell
   # What was configured cannot be: the message says what, where and what to do.
@@ -22,10 +23,8 @@ module Upwell
     SECONDS_MAX = 31_536_000 # a year
     COUNT_MAX = (2**31) - 1
     BYTES_MAX = 2**50
-    ADDRESS = %r{\A(?:unix:.+|(?!unix:)(?!\w+://).+)\z} # the resolver has the last word
+    ADDRESS = %r{\A(?:unix:.+|(?!unix:)(?!(?!ssl)\w+://).+)\z} # the resolver has the last word
     FIELD_VALUE = /\A[\t\x20-\x7e]{0,256}\z/
-    REACTOR_SETTINGS = %i[backend head_bytes_max headers_max target_bytes_max body_bytes_max body_memory_bytes_max connections_max
-                          head_timeout body_timeout keep_alive_timeout write_timeout].freeze
     # The last that is set counts.
     ENVIRONMENT = { "PORT" => :port, "UPWELL_MODE" => :mode, "UPWELL_BACKEND" => :backend, "RAILS_ENV" => :environment,
                     "RACK_ENV" => :environment }.freeze
@@ -35,6 +34,8 @@ module Upwell
       SETTINGS
     end
 
+    # @return [Array<TLS::Certificate>] those that the configuration file names, beside `cert_file`
+    attr_reader :certificates
     # @return [Array<Proc>] called in the supervisor before the first worker is forked
     attr_reader :before_fork_hooks
     # @return [Array<Proc>] called with the worker's number in each worker, before it accepts
@@ -47,6 +48,7 @@ module Upwell
     # @raise [ConfigurationError] for an unknown setting or a value out of range
     def initialize(values = {}, file: nil, environment: ENV, defaults: {})
       @values = self.class.settings.to_h { |setting| [setting.name, setting.default] }
+      @certificates = []
       @before_fork_hooks = []
       @after_fork_hooks = []
       defaults.each { |name, value| set(name, value, "default") }
@@ -95,10 +97,10 @@ module Upwell
       false
     end
 
-    # @return [Hash{Symbol => Object}] what {Reactor} needs
+    # @return [Hash{Symbol => Object}] what {Reactor} needs, among all that is set
     def reactor_settings
-      @values.slice(*REACTOR_SETTINGS).merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers || FIBERS, newline_header_values: rack2?,
-                                             public: public_settings)
+      @values.merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers || FIBERS, newline_header_values: rack2?,
+                    public: public_settings)
     end
 
     private
@@ -137,9 +139,10 @@ module Upwell
 
     def read_binds(value)
       addresses = Array(value).map(&:to_s)
+      addresses.each { |address| TLS::Address.new(address) if TLS::Address.match?(address) }
       return addresses if addresses.any? && addresses.all? { |address| ADDRESS.match?(address) }
 
-      raise ArgumentError, "must be host, host:port, [v6]:port or unix:PATH"
+      raise ArgumentError, "must be host, host:port, [v6]:port, unix:PATH or ssl://host:port"
     end
 
     def read_workers(value)
@@ -165,13 +168,25 @@ module Upwell
       raise ArgumentError, "must be one of those that work here: #{working.join(", ")}"
     end
 
+    def read_client_certificate(value)
+      return value.to_s if %w[optional required].include?(value.to_s)
+
+      raise ArgumentError, "must be optional or required"
+    end
+
     def read_text(value)
       value&.to_s
+    end
+
+    # The application may go to another folder.
+    def read_path(value)
+      value && File.expand_path(value.to_s)
     end
 
     def read_folder(value)
       return if value.nil?
 
+      require_relative "static_configuration" # now, and not by a worker that may have no descriptor left for it
       path = File.expand_path(value.to_s)
       File.directory?(path) ? path : raise(ArgumentError, "must be a folder that exists")
     end

@@ -16,11 +16,13 @@ module Upwell
     require_relative "without_extension"
   end
 
+  # The server is there for who serves: loops, selectors and schedulers do without.
+  autoload :Configuration, "upwell/configuration"
+  autoload :ConfigurationError, "upwell/configuration"
+  autoload :ErrorLog, "upwell/error_log"
+  autoload :Log, "upwell/log"
+  autoload :SETTINGS, "upwell/settings"
+  autoload :Server, "upwell/server"
   autoload :StaticConfiguration, "upwell/static_configuration"
   autoload :StaticServer, "upwell/static_server"
 end
-
-require_relative "log"
-require_relative "error_log"
-require_relative "configuration"
-require_relative "server"

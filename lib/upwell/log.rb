@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "io/wait"
-require_relative "server/clock"
+require_relative "clock"
 
 module Upwell
   # What the server itself tells the operator: each record begins with the time and the process, "2026-11-22T03:20:00Z upwell[1234]: ...".
@@ -59,7 +59,7 @@ module Upwell
     # @return [Boolean] false when the reader does not read
     def self.put(text, stream)
       pieces = waits?(stream) ? text.b.scan(/.{1,#{PIECE_BYTES}}/mno) : [text]
-      deadline = Server::Clock.now + (@lost.zero? ? PATIENCE : 0)
+      deadline = Clock.now + (@lost.zero? ? PATIENCE : 0)
       pieces.all? { |piece| put_piece(piece, stream, deadline) }
     end
     private_class_method :put
@@ -67,11 +67,11 @@ module Upwell
     # Another process may take the room that there is, and a terminal have room for a part.
     def self.put_piece(piece, stream, deadline)
       loop do
-        return false unless room?(stream, [deadline - Server::Clock.now, 0].max)
+        return false unless room?(stream, [deadline - Clock.now, 0].max)
 
         piece = piece.byteslice(write(piece, stream)..)
         return true if piece.empty?
-        return false if Server::Clock.now >= deadline
+        return false if Clock.now >= deadline
       end
     end
     private_class_method :put_piece

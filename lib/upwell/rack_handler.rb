@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "library"
+require_relative "server"
 
 module Upwell
   # What `rackup -s upwell` and `rails server -u upwell` call, as Rackup::Handler::Upwell or Rack::Handler::Upwell.

@@ -7,6 +7,7 @@ module Upwell
       Errno::ENOENT => "there is no such file or folder", Errno::EISDIR => "it is a folder", Errno::ENOTDIR => "a part of the path is no folder",
       Errno::EACCES => "this user may not do so", Errno::EPERM => "this user may not do so", Errno::ENOSPC => "the disk is full",
       Errno::EROFS => "the file system can only be read", Errno::EADDRINUSE => "there is a file of this name",
+      Errno::EEXIST => "there is a file of this name",
       Errno::EMFILE => "the process may have no more descriptors (ulimit -n)", Errno::ENFILE => "the machine may have no more descriptors",
       Errno::EAGAIN => "there may be no more processes (ulimit -u)", Errno::ENOMEM => "there is not enough memory"
     }.freeze

@@ -1,5 +1,9 @@
 # frozen_string_literal: true
 
+# All of it now: later there may be no descriptor left for a file, or another root directory.
+require_relative "clock"
+require_relative "configuration"
+require_relative "error_log"
 require_relative "server/database_pools"
 require_relative "server/fiber_i18n"
 require_relative "server/fiber_isolation"
@@ -12,6 +16,7 @@ require_relative "server/listeners"
 require_relative "server/log_file"
 require_relative "server/lost_executions"
 require_relative "server/pid_file"
+require_relative "server/serving"
 require_relative "server/backtraces"
 require_relative "server/title"
 require_relative "server/warmup"
@@ -32,8 +37,8 @@ module Upwell
   #
   #     Upwell::Server.new(app, Upwell::Configuration.new({ port: 8080 })).run
   class Server
-    # @return [Array<String>] where it listens
-    attr_reader :urls
+    include Serving
+
     # @return [Array<Listeners::Listener>]
     attr_reader :listeners
     # @return [Reactor]
@@ -49,10 +54,11 @@ module Upwell
       settings = reactor_settings
       app = LostExecutions.end_those_of(app) if settings.fetch(:mode) == :fibers
       @reactor = Reactor.new(app, settings)
+      @reactors = [@reactor]
       @owner = listeners.nil?
       @listeners = listeners || Listeners.new(configuration).open
       @urls = @listeners.map(&:url)
-      @listeners.each { |listener| @reactor.listen(listener.socket) }
+      @listeners.each { |listener| @reactor.listen(listener.socket, listener.context) }
     end
 
     # Serves until {#drain} or {#stop}.
@@ -64,19 +70,10 @@ module Upwell
       @configuration.threads.zero? ? run_on_this_thread(&ready) : run_on_threads(&ready)
     end
 
-    # Accepts no more, and ends when every request in flight was answered. May be called in a trap handler.
-    #
-    # @param seconds [Numeric] the deadline
-    # @param refuses [Boolean] whether clients that come now are refused, where others have the listening sockets, too; as a rule when they
-    #   were opened here
+    # See {Serving#drain}.
     def drain(seconds = @configuration.drain_timeout, refuses: @owner)
       @deadline = Clock.now + seconds
-      @reactor.drain(seconds, refuses)
-    end
-
-    # Ends at once. May be called in a trap handler.
-    def stop
-      @reactor.stop
+      super
     end
 
     # @return [Integer] requests of which a part was received, and whose responses have not been sent to the end
@@ -87,16 +84,6 @@ module Upwell
     # @return [Array<Array(Hash, Thread, Float, Boolean)>] those that the application has now, see {Reactor#requests}
     def requests
       @reactor.requests
-    end
-
-    # @return [String] the backend in use
-    def backend
-      @reactor.backend
-    end
-
-    # @return [String] for the operator: where, with which backend and mode
-    def description
-      "#{urls.join(", ")} (#{backend}, #{@configuration.description})"
     end
 
     private

@@ -13,12 +13,11 @@ module Upwell
     STANDARD_OUTPUT = "-"
     BODY_BYTES_MAX = 65_536 # of requests that should have none
 
-    SHARED = %i[port bind workers backend log_file pid_file connections_max head_bytes_max headers_max target_bytes_max head_timeout body_timeout
-                keep_alive_timeout write_timeout boot_timeout worker_timeout drain_timeout].freeze
+    SHARED = Upwell::SETTINGS.reject(&:rack_only).freeze
     private_constant :SHARED
 
     SETTINGS = [
-      *Upwell::SETTINGS.select { |setting| SHARED.include?(setting.name) },
+      *SHARED,
       Setting.new(:threads, 1, :loops, nil, "N", "loops of a process, each with a file cache and sockets of its own"),
       Setting.new(:cache_control, nil, :field_value, nil, "VALUE", "Cache-Control of every response"),
       Setting.new(:list, false, :flag, nil, nil, "folders without index.html are listed"),
@@ -37,7 +36,7 @@ module Upwell
       SETTINGS
     end
 
-    (SETTINGS.map(&:name) - SHARED).each { |name| define_method(name) { @values.fetch(name) } }
+    (SETTINGS - SHARED).each { |setting| define_method(setting.name) { @values.fetch(setting.name) } }
 
     # @return [Integer] loops of a process, each with listening sockets of its own
     def loops
@@ -54,16 +53,14 @@ module Upwell
       threads == 1 ? "static files" : "static files, #{threads} threads"
     end
 
-    # @return [Hash{Symbol => Object}] how files are served
+    # @return [Hash{Symbol => Object}] how files are served, among all that is set
     def files_settings
-      names = %i[cache_control list spa gzip_static cache_entries_max cache_bytes_max cache_file_bytes_max]
-      @values.slice(*names).merge(media_types: MediaTypes.table)
+      @values.merge(media_types: MediaTypes.table)
     end
 
     # @return [Hash{Symbol => Object}] what {StaticReactor} needs, but for the log's stream
     def reactor_settings
-      limits = { body_bytes_max: BODY_BYTES_MAX, body_memory_bytes_max: BODY_BYTES_MAX }
-      @values.slice(*REACTOR_SETTINGS).merge(limits, files_settings, log_format: log_format.to_sym)
+      files_settings.merge(body_bytes_max: BODY_BYTES_MAX, body_memory_bytes_max: BODY_BYTES_MAX, log_format: log_format.to_sym)
     end
 
     private

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "server"
 require_relative "static_configuration"
 
 module Upwell
@@ -34,8 +35,7 @@ module Upwell
       end
     end
 
-    # @return [Array<String>] where it listens
-    attr_reader :urls
+    include Server::Serving
 
     # @param site [Site]
     # @param configuration [StaticConfiguration]
@@ -47,9 +47,10 @@ module Upwell
       @owner = listeners.nil?
       listeners ||= Server::Listeners.open_for(configuration)
       @urls = listeners.map(&:url).uniq
+      @listeners = listeners
       settings = configuration.reactor_settings.merge(access_log: site.access_log)
       @reactors = listeners.each_slice(listeners.size / configuration.loops).map do |own|
-        own.each_with_object(StaticReactor.new(site.root, settings)) { |listener, reactor| reactor.listen(listener.socket) }
+        own.each_with_object(StaticReactor.new(site.root, settings)) { |listener, reactor| reactor.listen(listener.socket, listener.context) }
       end
     end
 
@@ -66,19 +67,6 @@ module Upwell
       tell_lost_lines
     end
 
-    # Accepts no more, and ends when every response in flight was sent. May be called in a trap handler.
-    #
-    # @param seconds [Numeric] the deadline
-    # @param refuses [Boolean] see {Server#drain}
-    def drain(seconds = @configuration.drain_timeout, refuses: @owner)
-      @reactors.each { |reactor| reactor.drain(seconds, refuses) }
-    end
-
-    # Ends at once. May be called in a trap handler.
-    def stop
-      @reactors.each(&:stop)
-    end
-
     # @return [nil] not known: Ruby has no part in a request
     def in_flight
       nil
@@ -87,16 +75,6 @@ module Upwell
     # @return [Array] those that an application has: none
     def requests
       []
-    end
-
-    # @return [String] the backend in use
-    def backend
-      @reactors.first.backend
-    end
-
-    # @return [String] for the operator: where, with which backend, in how many threads
-    def description
-      "#{urls.join(", ")} (#{backend}, #{@configuration.description})"
     end
 
     private

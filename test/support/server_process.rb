@@ -41,7 +41,7 @@ class ServerProcess
     all = self.class.command(*command, "-b", "127.0.0.1", "-p", "0", *arguments, path)
     @pid = ProcessGroup.spawn(environment, *all, out: writer, err: writer, **spawn)
     writer.close
-    @port = await(/serves on (?:http:\S+:(\d+)|unix)/)[1].to_i
+    @port = await(/serves on (?:https?:\S+:(\d+)|unix)/)[1].to_i
   rescue StandardError
     end_all
     raise

@@ -22,8 +22,8 @@ class ServerForkTest < Minitest::Test
   end
 
   def compute(seconds)
-    finish = Upwell::Server::Clock.now + seconds
-    nil while Upwell::Server::Clock.now < finish
+    finish = Upwell::Clock.now + seconds
+    nil while Upwell::Clock.now < finish
   end
 
   def test_the_status_is_the_childs

@@ -1,11 +1,13 @@
 /* Which backend a loop gets, and what to say when it cannot have it. */
+#include "base/backend_choice.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/descriptors.h"
+#include "base/module.h"
 #include "io/backend.h"
-#include "upwell.h"
 
 /* The names of the backends that work here, for messages. */
 static VALUE working_backends(void)

@@ -1,5 +1,5 @@
 /* Loops and the interpreter's lock: a loop waits without it, and other threads run meanwhile. */
-#include "upwell.h"
+#include "base/gvl.h"
 
 struct turn {
     struct uw_loop *loop;

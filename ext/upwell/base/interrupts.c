@@ -1,5 +1,6 @@
-/* What other threads have raised into this one. */
-#include "scheduler/scheduler.h"
+#include "base/interrupts.h"
+
+#include <ruby.h>
 
 static ID id_handle_interrupt, id_is_pending;
 static VALUE at_once;

@@ -1,6 +1,8 @@
 #include "base/stats.h"
 
-#include "upwell.h"
+#include "base/module.h"
+
+static rb_uw_add_stats *const *sources;
 
 void rb_uw_stats_put(VALUE hash, const char *name, uint64_t number)
 {
@@ -29,8 +31,8 @@ static VALUE stats(VALUE self)
     VALUE hash = rb_hash_new();
 
     (void)self;
-    rb_uw_schedulers_add_stats(&stats);
-    rb_uw_watches_add_stats(&stats);
+    for (size_t i = 0; sources[i]; i++)
+        sources[i](&stats);
     rb_uw_stats_put(hash, "schedulers", stats.schedulers);
     rb_uw_stats_put(hash, "loops", stats.loops);
     rb_uw_stats_put(hash, "fibers", stats.fibers);
@@ -42,7 +44,8 @@ static VALUE stats(VALUE self)
     return hash;
 }
 
-void rb_uw_init_stats(void)
+void rb_uw_init_stats(rb_uw_add_stats *const *all)
 {
+    sources = all;
     rb_define_singleton_method(rb_mUpwell, "stats", stats, 0);
 }

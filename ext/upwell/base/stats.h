@@ -13,16 +13,13 @@ struct rb_uw_stats {
     size_t operations, timers; /* of all these event loops */
 };
 
-/* stats.c */
-void rb_uw_init_stats(void);
+/* Adds what there is of one kind. */
+typedef void rb_uw_add_stats(struct rb_uw_stats *stats);
+
+/* `sources` ends with NULL, and stays. */
+void rb_uw_init_stats(rb_uw_add_stats *const *sources);
 
 /* hash[name.to_sym] = number */
 void rb_uw_stats_put(VALUE hash, const char *name, uint64_t number);
-
-/* scheduler_class.c */
-void rb_uw_schedulers_add_stats(struct rb_uw_stats *stats);
-
-/* watches_wait.c */
-void rb_uw_watches_add_stats(struct rb_uw_stats *stats);
 
 #endif

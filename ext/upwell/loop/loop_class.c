@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <ruby/io.h>
 
+#include "base/module.h"
+#include "loop/loop.h"
 #include "loop/watches.h"
 
 #define EVENTS_MIN 64

@@ -3,6 +3,8 @@
 #include <poll.h>
 #include <ruby/io.h>
 
+#include "base/module.h"
+#include "loop/loop.h"
 #include "loop/watches.h"
 
 #define SECONDS_MAX 1e9 /* longer is for ever */

@@ -1,5 +1,8 @@
 #include "loop/watches.h"
 
+#include "base/backend_choice.h"
+#include "base/module.h"
+
 static VALUE new_table(bool by_identity)
 {
     VALUE table = rb_hash_new();
@@ -233,8 +236,7 @@ void rb_uw_watch_io(VALUE self, struct rb_uw_watches *watches, VALUE key, VALUE 
     struct rb_uw_watch *watch = add(self, watches, key, io);
 
     watch->recurring = recurring;
-    watch->poll = (struct uw_operation){
-        .verb = recurring ? UW_WATCH : UW_POLL, .fd = fd, .length = events, .complete = rb_uw_watch_polled};
+    watch->poll = (struct uw_operation){.verb = recurring ? UW_WATCH : UW_POLL, .fd = fd, .length = events};
     begin(watches, watch);
 }
 

@@ -6,8 +6,11 @@
 #ifndef RB_UPWELL_WATCHES_H
 #define RB_UPWELL_WATCHES_H
 
+#include <ruby.h>
+
+#include "base/list.h"
 #include "base/slab.h"
-#include "upwell.h"
+#include "io/loop.h"
 
 struct rb_uw_watch {
     struct uw_operation poll;
@@ -53,9 +56,6 @@ struct rb_uw_watches {
     struct rb_uw_watch *fired, **fired_last;     /* the loop's: with an event, in order */
     struct rb_uw_watch *cancelled;               /* the loop's: no longer in the kernel */
 };
-
-/* Once, before any other. */
-void rb_uw_init_watches(void);
 
 /* `backend` is a String or nil. Raises Upwell::BackendError. */
 void rb_uw_watches_init(VALUE self, struct rb_uw_watches *watches, bool by_identity, VALUE backend);
@@ -107,8 +107,6 @@ void rb_uw_watch_end(struct rb_uw_watches *watches, struct rb_uw_watch *watch);
 
 /* Frees it, unless something still refers to it. */
 void rb_uw_watch_release(struct rb_uw_watches *watches, struct rb_uw_watch *watch);
-
-uw_complete rb_uw_watch_polled;
 
 static inline struct rb_uw_watch *rb_uw_watch_of_link(struct uw_list *link)
 {

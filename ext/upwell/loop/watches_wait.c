@@ -4,7 +4,9 @@
 #include <ruby/io.h>
 
 #include "base/forks.h"
-#include "base/stats.h"
+#include "base/gvl.h"
+#include "base/module.h"
+#include "loop/loop.h"
 #include "loop/watches.h"
 
 #define CLOSED_LOOKS_PER_TURN 64
@@ -29,6 +31,8 @@ void rb_uw_init_watches(void)
         rb_memerror();
 }
 
+static uw_complete polled;
+
 /* Changes */
 
 /* The descriptor of the IO now; -1 when it is closed. */
@@ -50,6 +54,7 @@ static void start(struct rb_uw_watches *watches, struct rb_uw_watch *watch)
     if (!NIL_P(watch->io))
         watch->poll.fd = descriptor_of(watch->io);
     if (watch->poll.fd >= 0) {
+        watch->poll.complete = polled;
         uw_submit(&watches->loop, &watch->poll);
         return;
     }
@@ -98,7 +103,7 @@ static void note_cancelled(struct rb_uw_watches *watches, struct rb_uw_watch *wa
     watches->cancelled = watch;
 }
 
-void rb_uw_watch_polled(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+static void polled(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct rb_uw_watch *watch = uw_owner(operation, struct rb_uw_watch, poll);
 
@@ -165,7 +170,8 @@ static void open_loop(VALUE self, struct rb_uw_watches *watches)
     error = uw_loop_open(&watches->loop, watches->backend, expired);
     if (error)
         rb_syserr_fail(-error, "opening the event loop");
-    rb_update_max_fd(watches->loop.wake_fd);
+    rb_update_max_fd(watches->loop.wakeup.fd);
+    rb_update_max_fd(watches->loop.wakeup.tell_fd);
     RB_OBJ_WRITE(self, &watches->thread, thread);
     watches->forks = atomic_load(&rb_uw_forks);
     watches->open = true;

@@ -2,8 +2,8 @@
 #include <ruby/io.h>
 
 #include "io/hang_up.h"
+#include "rack/rack.h"
 #include "scheduler/scheduler.h"
-#include "server/reactor.h"
 
 static ID id_for_fd, id_handle_interrupt, id_is_closed, id_ungetbyte;
 
@@ -19,14 +19,14 @@ void rb_uw_init_detach(void)
 static void detached(struct uw_detached *detached)
 {
     struct rb_uw_detachment *detachment = uw_owner(detached, struct rb_uw_detachment, detached);
-    struct rb_uw_reactor *reactor = detachment->reactor;
+    struct rb_uw_host *host = detachment->host;
 
     if (detachment->wait)
         rb_uw_wait_end(detachment->wait); /* on this thread, like the loop */
-    pthread_mutex_lock(&reactor->lock);
+    pthread_mutex_lock(&host->lock);
     detachment->done = true;
-    pthread_cond_broadcast(&reactor->changed);
-    pthread_mutex_unlock(&reactor->lock);
+    pthread_cond_broadcast(&host->changed);
+    pthread_mutex_unlock(&host->lock);
 }
 
 static VALUE ruby_socket(int fd)
@@ -78,7 +78,7 @@ static VALUE take_out(VALUE argument)
     rb_uw_detach_connection(making->detachment);
     if (making->detachment->detached.fd >= 0)
         make_io_uninterrupted(argument);
-    rb_uw_refuse_copy(making->detachment->reactor);
+    rb_uw_refuse_copy(making->detachment->host);
     return making->io;
 }
 
@@ -92,25 +92,25 @@ static VALUE shut_down_and_close(VALUE io)
     return rb_io_close(io);
 }
 
-void rb_uw_detached_close(const struct rb_uw_reactor *reactor, VALUE io)
+void rb_uw_detached_close(const struct rb_uw_host *host, VALUE io)
 {
     int ignored;
 
-    rb_protect(rb_uw_reactor_is_copy(reactor) ? rb_io_close : shut_down_and_close, io, &ignored);
+    rb_protect(rb_uw_host_is_copy(host) ? rb_io_close : shut_down_and_close, io, &ignored);
 }
 
 /* Of a copy it is the parent's connection. */
 static void close_unowned(const struct making *making)
 {
-    const struct rb_uw_reactor *reactor = making->detachment->reactor;
+    const struct rb_uw_host *host = making->detachment->host;
     int fd = making->detachment->detached.fd;
 
-    if (fd >= 0 && rb_uw_reactor_is_copy(reactor))
+    if (fd >= 0 && rb_uw_host_is_copy(host))
         close(fd);
     else if (fd >= 0)
         uw_hang_up(fd);
     if (!NIL_P(making->io))
-        rb_uw_detached_close(reactor, making->io);
+        rb_uw_detached_close(host, making->io);
 }
 
 void rb_uw_refuse_hijack(void)
@@ -124,7 +124,7 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange, struct uw_chunk *head)
 {
     struct rb_uw_detachment detachment = {
         .detached = {.done = detached, .head = head, .fd = -1},
-        .reactor = exchange->reactor,
+        .host = exchange->host,
         .request = exchange->request,
     };
     struct making making = {&detachment, Qnil};

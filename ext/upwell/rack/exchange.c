@@ -2,8 +2,8 @@
  * or sees by the way the connection ends that it did not. */
 #include <string.h>
 
+#include "rack/rack.h"
 #include "scheduler/scheduler.h"
-#include "server/reactor.h"
 
 static ID id_call, id_report;
 static VALUE key_hijack, key_finished;
@@ -16,44 +16,6 @@ void rb_uw_init_exchange(void)
     id_report = rb_intern("report");
     rb_gc_register_mark_object(key_hijack = rb_interned_str_cstr("rack.hijack"));
     rb_gc_register_mark_object(key_finished = rb_interned_str_cstr("rack.response_finished"));
-}
-
-VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange)
-{
-    if (NIL_P(exchange->lock))
-        exchange->lock = rb_mutex_new();
-    return exchange->lock;
-}
-
-/* They refer to the stack of whoever serves the request. */
-VALUE rb_uw_await_users(VALUE lock)
-{
-    VALUE error = Qnil;
-    int state, raised = 0;
-
-    if (NIL_P(lock))
-        return Qnil;
-    do {
-        rb_protect(rb_mutex_lock, lock, &state);
-        if (state) {
-            raised = state;
-            error = rb_errinfo();
-        }
-    } while (state);
-    rb_mutex_unlock(lock);
-    if (raised)
-        rb_uw_unwind(raised, error);
-    return Qnil;
-}
-
-void rb_uw_end_callables(struct rb_uw_exchange *exchange)
-{
-    if (!NIL_P(exchange->hijack))
-        rb_uw_callable_end(exchange->hijack);
-    if (!NIL_P(exchange->early_hints))
-        rb_uw_callable_end(exchange->early_hints);
-    if (!NIL_P(exchange->input))
-        rb_uw_input_end(exchange->input);
 }
 
 static void drop_chunk(struct rb_uw_exchange *exchange)
@@ -86,11 +48,11 @@ static void ignore_response(struct rb_uw_exchange *exchange, VALUE response)
         exchange->closer = RARRAY_AREF(array, 2);
 }
 
-/* The reactor marks its fiber. */
+/* The host marks its fiber. */
 static void add_to_serving(struct rb_uw_exchange *exchange)
 {
-    uw_list_append(&exchange->reactor->serving, &exchange->link);
-    RB_OBJ_WRITTEN(exchange->reactor->self, Qundef, exchange->fiber);
+    uw_list_append(&exchange->host->serving, &exchange->link);
+    RB_OBJ_WRITTEN(exchange->host->self, Qundef, exchange->fiber);
 }
 
 /* A thread of the application may be about to hijack. */
@@ -106,8 +68,8 @@ static VALUE answer(VALUE argument)
     VALUE response;
 
     exchange->env = rb_uw_env(exchange);
-    rb_uw_service_begin(exchange);
-    response = rb_funcallv(exchange->reactor->app, id_call, 1, &exchange->env);
+    exchange->interruptible = true;
+    response = rb_funcallv(exchange->host->app, id_call, 1, &exchange->env);
     end_application(exchange);
     if (exchange->hijacked) {
         ignore_response(exchange, response);
@@ -123,9 +85,8 @@ static VALUE answer(VALUE argument)
 static VALUE report(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
-    VALUE log = rb_const_get(rb_mUpwell, rb_intern("ErrorLog"));
 
-    return rb_funcall(log, id_report, 2, exchange->error, exchange->env);
+    return rb_funcall(rb_uw_error_log(), id_report, 2, exchange->error, exchange->env);
 }
 
 /* Calls `function`. Returns the error that it raises, or nil; what is to end the thread or the process passes. */
@@ -159,9 +120,9 @@ static bool client_left(const struct rb_uw_exchange *exchange)
  * is. */
 static unsigned breaking_flag(const struct rb_uw_exchange *exchange)
 {
-    bool framed = exchange->framing == RB_UW_SIZED || exchange->framing == RB_UW_CHUNKED;
+    bool shows_end = uw_http_framing_shows_end(exchange->response.framing);
 
-    return framed && !exchange->hijacked && !client_left(exchange) ? UW_CHUNK_CLOSE : UW_CHUNK_ABORT;
+    return shows_end && !exchange->hijacked && !client_left(exchange) ? UW_CHUNK_CLOSE : UW_CHUNK_ABORT;
 }
 
 static void send_error(struct rb_uw_exchange *exchange)
@@ -177,7 +138,6 @@ static void send_error(struct rb_uw_exchange *exchange)
     exchange->hijacker = Qnil;
     rb_hash_aset(exchange->headers, rb_str_new_cstr("content-type"), rb_str_new_cstr("text/plain"));
     exchange->body = rb_ary_new_from_args(1, rb_str_new_cstr(error_text));
-    exchange->body_written = 0;
     rb_uw_response_head(exchange);
     rb_uw_body_send(exchange);
 }
@@ -211,10 +171,10 @@ static VALUE fail(VALUE argument, VALUE error)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
-    if (rb_uw_reactor_is_copy(exchange->reactor))
+    if (rb_uw_host_is_copy(exchange->host))
         rb_exc_raise(error);
     exchange->error = error;
-    rb_uw_service_end(exchange); /* the client is owed an answer: no other exception shall end this */
+    rb_uw_end_strikes(exchange); /* the client is owed an answer: no other exception shall end this */
     rb_uw_end_callables(exchange);
     end_application(exchange);
     if (!client_left(exchange) && !rb_uw_ends_thread(error))
@@ -230,7 +190,7 @@ static VALUE fail(VALUE argument, VALUE error)
 static void force_finish(struct rb_uw_exchange *exchange)
 {
     drop_chunk(exchange);
-    exchange->keep_alive = false;
+    exchange->response.keep_alive = false;
     rb_uw_finish(exchange, exchange->hijacked ? 0 : UW_CHUNK_ABORT);
 }
 
@@ -271,10 +231,10 @@ static VALUE tell_finished(VALUE argument)
 
     if (!RB_TYPE_P(callables, T_ARRAY) || RARRAY_LEN(callables) == 0)
         return Qnil;
-    rb_uw_reactor_flush(exchange->reactor);
+    rb_uw_host_flush(exchange->host);
     if (exchange->lost && NIL_P(exchange->error))
         exchange->error = rb_exc_new_cstr(rb_eIOError, "the client left before the response was complete");
-    for (long i = RARRAY_LEN(callables) - 1; i >= 0 && !rb_uw_reactor_is_copy(exchange->reactor); i--)
+    for (long i = RARRAY_LEN(callables) - 1; i >= 0 && !rb_uw_host_is_copy(exchange->host); i--)
         call_back_protected(rb_ary_entry(callables, i), exchange);
     return Qnil;
 }
@@ -290,9 +250,9 @@ static VALUE end_telling(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
-    if (rb_uw_reactor_is_copy(exchange->reactor))
+    if (rb_uw_host_is_copy(exchange->host))
         return Qnil;
-    exchange->reactor->ending--;
+    exchange->host->ending--;
     uw_body_free(&exchange->held);
     rb_uw_env_end(exchange);
     uw_list_remove(&exchange->link);
@@ -305,7 +265,7 @@ static VALUE give_back(VALUE argument)
 
     if (!exchange->done)
         force_finish(exchange);
-    exchange->reactor->ending++;
+    exchange->host->ending++;
     return rb_ensure(tell_application, argument, end_telling, argument);
 }
 
@@ -327,7 +287,7 @@ static VALUE end_response(VALUE argument)
 
 static VALUE end_service(VALUE argument)
 {
-    rb_uw_service_end((struct rb_uw_exchange *)argument);
+    rb_uw_end_strikes((struct rb_uw_exchange *)argument);
     return Qnil;
 }
 
@@ -344,7 +304,7 @@ static VALUE end_exchange(VALUE argument)
 /* After the response, or the failure to make one. */
 static VALUE complete(VALUE argument)
 {
-    if (rb_uw_reactor_is_copy(((struct rb_uw_exchange *)argument)->reactor))
+    if (rb_uw_host_is_copy(((struct rb_uw_exchange *)argument)->host))
         return Qnil;
     return rb_ensure(end_service, argument, end_exchange, argument);
 }
@@ -359,10 +319,10 @@ static VALUE answer_and_complete(VALUE argument)
     return rb_ensure(answer_or_fail, argument, complete, argument);
 }
 
-int rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
+int rb_uw_serve(struct rb_uw_host *host, struct uw_request *request)
 {
     struct rb_uw_exchange exchange = {
-        .reactor = reactor,
+        .host = host,
         .request = request,
         .env = Qnil,
         .held = {.fd = -1},
@@ -378,7 +338,7 @@ int rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
         .lock = Qnil,
         .thread = rb_thread_current(),
         .fiber = rb_fiber_current(),
-        .began_ns = reactor->mode == &rb_uw_mode_threads ? uw_clock_ns() : reactor->busy_since_ns,
+        .began_ns = host->busy_since_ns ? host->busy_since_ns : uw_clock_ns(),
     };
     int state;
 
@@ -387,29 +347,29 @@ int rb_uw_serve(struct rb_uw_reactor *reactor, struct uw_request *request)
     rb_protect(answer_and_complete, (VALUE)&exchange, &state);
     /* The child of a fork within a request goes no further, and ends as it would behind the block of that fork: all
      * that is further out is its parent's. */
-    if (rb_uw_reactor_is_copy(reactor))
+    if (rb_uw_host_is_copy(host))
         ruby_stop(state);
     return state;
 }
 
-static bool has_loop(const struct rb_uw_reactor *reactor, const struct rb_uw_exchange *exchange)
+static bool has_loop(const struct rb_uw_host *host, const struct rb_uw_exchange *exchange)
 {
-    if (!reactor->busy_since_ns)
+    if (!host->busy_since_ns)
         return false;
-    return exchange->fiber == (reactor->fiber_scheduler ? reactor->fiber_scheduler->running : reactor->root);
+    return exchange->fiber == (host->scheduler ? host->scheduler->running : host->root);
 }
 
-VALUE rb_uw_served_now(const struct rb_uw_reactor *reactor)
+VALUE rb_uw_served_now(const struct rb_uw_host *host)
 {
     VALUE served = rb_ary_new();
     int64_t now_ns = uw_clock_ns();
 
-    for (const struct uw_list *link = reactor->serving.next; link != &reactor->serving; link = link->next) {
+    for (const struct uw_list *link = host->serving.next; link != &host->serving; link = link->next) {
         const struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
         double seconds = (double)(now_ns - exchange->began_ns) / (double)UW_NS_PER_SECOND;
 
         rb_ary_push(served, rb_ary_new_from_args(4, exchange->env, exchange->thread, DBL2NUM(seconds),
-                                                 has_loop(reactor, exchange) ? Qtrue : Qfalse));
+                                                 has_loop(host, exchange) ? Qtrue : Qfalse));
     }
     return served;
 }

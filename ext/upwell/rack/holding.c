@@ -1,6 +1,6 @@
 /* What a response in mode inline is ahead of its client: held in memory, and then in a file, until the client has
  * caught up or the response is complete. The loop's thread waits for no client: others want it. */
-#include "server/reactor.h"
+#include "rack/rack.h"
 
 #define PATIENCE_NS (20 * UW_NS_PER_MS) /* for one response altogether, and anew whenever it pauses for longer */
 #define LOOK_NS UW_NS_PER_MS            /* the client is looked after no more often, */
@@ -12,27 +12,27 @@
 static void *turn_until_drained(void *argument)
 {
     struct rb_uw_exchange *exchange = argument;
-    struct rb_uw_reactor *reactor = exchange->reactor;
+    struct rb_uw_host *host = exchange->host;
     int64_t began_ns = uw_clock_ns(), now_ns = began_ns, end_ns = began_ns + PATIENCE_NS - exchange->waited_ns;
     size_t left, outgoing = uw_request_outgoing(exchange->request);
     bool gets_on;
 
     do {
         left = outgoing;
-        if (uw_server_turn(&reactor->server, now_ns < end_ns ? end_ns - now_ns : 0))
+        if (uw_server_turn(host->server, now_ns < end_ns ? end_ns - now_ns : 0))
             break;
         now_ns = uw_clock_ns();
         outgoing = uw_request_outgoing(exchange->request);
         gets_on = outgoing < left && now_ns < began_ns + PATIENCE_NS;
     } while ((now_ns < end_ns || gets_on) && atomic_load(&exchange->request->await_drain));
     exchange->waited_ns += now_ns - began_ns;
-    uw_loop_flush(&reactor->server.service.loop); /* what the turns have begun does not wait for the application */
+    uw_loop_flush(&host->server->service.loop); /* what the turns have begun does not wait for the application */
     return exchange;
 }
 
 static int64_t paused_ns(const struct rb_uw_exchange *exchange)
 {
-    return uw_clock_ns() - exchange->reactor->flushed_ns;
+    return uw_clock_ns() - exchange->host->flushed_ns;
 }
 
 void rb_uw_note_pause(struct rb_uw_exchange *exchange)
@@ -44,10 +44,10 @@ void rb_uw_note_pause(struct rb_uw_exchange *exchange)
 /* What others raise, and trap handlers, come when the application goes on; if they wait already, no turn is taken. */
 void rb_uw_hold_back(struct rb_uw_exchange *exchange)
 {
-    struct rb_uw_reactor *reactor = exchange->reactor;
+    struct rb_uw_host *host = exchange->host;
 
     if (rb_nogvl(turn_until_drained, exchange, NULL, NULL, RB_NOGVL_INTR_FAIL))
-        reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
+        host->busy_since_ns = host->flushed_ns = uw_clock_ns();
     exchange->behind = atomic_exchange(&exchange->request->await_drain, false);
 }
 
@@ -83,8 +83,7 @@ static void hold(struct rb_uw_exchange *exchange)
                  "fibers or threads:N, where it waits for the client",
                  HELD_BYTES_MAX);
     }
-    error = uw_body_append(&exchange->held, chunk->bytes, chunk->length, 0,
-                           exchange->reactor->settings.body_memory_bytes_max);
+    error = uw_body_append(&exchange->held, chunk->bytes, chunk->length, 0, exchange->host->held_memory_bytes_max);
     if (error) {
         break_response(exchange);
         rb_syserr_fail(-error, "holding what the response is ahead of its client");

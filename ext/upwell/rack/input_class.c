@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/reactor.h"
+#include "rack/rack.h"
 
 struct input {
     struct uw_request *request; /* NULL once the response is finished, or closed */

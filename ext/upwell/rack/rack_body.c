@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include "base/descriptors.h"
-#include "server/reactor.h"
-
-#define SIZE_LINE_BYTES 20 /* of a chunk: 16 hexadecimal digits, CRLF, and room */
+#include "http/response_writer.h"
+#include "rack/rack.h"
 
 static ID id_each, id_call, id_close, id_to_ary, id_to_path;
 
@@ -60,50 +59,21 @@ void rb_uw_body_close(struct rb_uw_exchange *exchange)
         rb_funcall(closer, id_close, 0);
 }
 
-static void append_size_line(struct rb_uw_exchange *exchange, size_t size)
-{
-    static const char digits[] = "0123456789abcdef";
-    char line[SIZE_LINE_BYTES], *start = line + sizeof line;
-
-    *--start = '\n';
-    *--start = '\r';
-    do {
-        *--start = digits[size % 16];
-        size /= 16;
-    } while (size);
-    rb_uw_append(&exchange->chunk, start, (size_t)(line + sizeof line - start));
-}
-
-static void count(struct rb_uw_exchange *exchange, size_t length)
-{
-    if (exchange->framing == RB_UW_SIZED && length > exchange->body_length - exchange->body_written)
-        rb_raise(rb_eArgError, "the response says content-length %llu, but its body is longer",
-                 (unsigned long long)exchange->body_length);
-    exchange->body_written += length;
-}
-
 void rb_uw_write(struct rb_uw_exchange *exchange, VALUE piece)
 {
-    size_t length;
+    struct uw_http_response *response = &exchange->response;
 
     Check_Type(piece, T_STRING);
-    length = (size_t)RSTRING_LEN(piece);
-    if (length == 0 || exchange->framing == RB_UW_NO_BODY)
-        return;
-    count(exchange, length);
-    rb_uw_reserve(&exchange->chunk, length + SIZE_LINE_BYTES + 2);
-    if (exchange->framing == RB_UW_CHUNKED)
-        append_size_line(exchange, length);
-    rb_uw_append(&exchange->chunk, RSTRING_PTR(piece), length);
-    if (exchange->framing == RB_UW_CHUNKED)
-        rb_uw_append(&exchange->chunk, "\r\n", 2);
+    rb_uw_check_response(response, exchange->request->writer->piece(&exchange->chunk, response, RSTRING_PTR(piece),
+                                                                    (size_t)RSTRING_LEN(piece)));
     RB_GC_GUARD(piece);
 }
 
 /* Of the chunk that is handed over next. How an application frames is not known. */
 static unsigned framing_flag(const struct rb_uw_exchange *exchange)
 {
-    bool to_close = exchange->framing == RB_UW_TO_CLOSE || exchange->framing == RB_UW_UNTOUCHED;
+    enum uw_http_framing framing = exchange->response.framing;
+    bool to_close = framing == UW_FRAMING_TO_CLOSE || framing == UW_FRAMING_UNTOUCHED;
 
     return to_close && !exchange->head_sent ? UW_CHUNK_TO_CLOSE : 0;
 }
@@ -123,7 +93,7 @@ static void hand_over_chunk(struct rb_uw_exchange *exchange)
 /* In mode inline the loop may have no other turn before the response has ended. */
 static bool is_urgent(const struct rb_uw_exchange *exchange)
 {
-    return exchange->reactor->mode == &rb_uw_mode_inline;
+    return exchange->host->one_thread;
 }
 
 void rb_uw_flush(struct rb_uw_exchange *exchange, bool at_once)
@@ -149,18 +119,15 @@ void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
         rb_memerror();
     exchange->chunk = NULL;
     rb_uw_end_callables(exchange); /* they know the request, which is another's soon */
-    chunk->flags = UW_CHUNK_FINISH | (exchange->keep_alive ? 0 : UW_CHUNK_CLOSE) | framing_flag(exchange) | flags;
+    chunk->flags =
+        UW_CHUNK_FINISH | (exchange->response.keep_alive ? 0 : UW_CHUNK_CLOSE) | framing_flag(exchange) | flags;
     rb_uw_hand_over(exchange, chunk);
 }
 
 static void finish_whole(struct rb_uw_exchange *exchange)
 {
     rb_uw_refuse_broken(exchange);
-    if (exchange->framing == RB_UW_SIZED && exchange->body_written < exchange->body_length)
-        rb_raise(rb_eArgError, "the response says content-length %llu, but its body has only %llu bytes",
-                 (unsigned long long)exchange->body_length, (unsigned long long)exchange->body_written);
-    if (exchange->framing == RB_UW_CHUNKED)
-        rb_uw_append(&exchange->chunk, "0\r\n\r\n", 5);
+    rb_uw_check_response(&exchange->response, exchange->request->writer->end(&exchange->chunk, &exchange->response));
     rb_uw_finish(exchange, 0);
 }
 
@@ -235,7 +202,7 @@ static int open_path(struct rb_uw_exchange *exchange, VALUE path)
 
     do
         fd = rb_cloexec_open(StringValueCStr(path), O_RDONLY | O_NONBLOCK, 0);
-    while (fd < 0 && uw_descriptors_ran_out(-errno) && rb_uw_reactor_give_up(exchange->reactor));
+    while (fd < 0 && uw_descriptors_ran_out(-errno) && rb_uw_host_give_up(exchange->host));
     return fd;
 }
 
@@ -250,7 +217,7 @@ static int open_file(struct rb_uw_exchange *exchange)
     if (fd < 0)
         return -1;
     rb_update_max_fd(fd);
-    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || (uint64_t)status.st_size != exchange->body_length) {
+    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || (uint64_t)status.st_size != exchange->response.length) {
         close(fd);
         return -1;
     }
@@ -261,11 +228,11 @@ static int open_file(struct rb_uw_exchange *exchange)
  * has become shorter by then ends the connection. */
 static bool send_file(struct rb_uw_exchange *exchange)
 {
-    int fd = exchange->framing == RB_UW_SIZED ? open_file(exchange) : -1;
+    int fd = exchange->response.framing == UW_FRAMING_SIZED ? open_file(exchange) : -1;
 
     if (fd < 0)
         return false;
-    uw_chunk_add_file(exchange->chunk, fd, 0, (int64_t)exchange->body_length);
+    uw_chunk_add_file(exchange->chunk, fd, 0, (int64_t)exchange->response.length);
     rb_uw_finish(exchange, 0);
     return true;
 }
@@ -291,7 +258,7 @@ static void give_connection(const struct rb_uw_exchange *exchange, VALUE io)
     if (state) {
         VALUE error = rb_errinfo();
 
-        rb_uw_detached_close(exchange->reactor, io);
+        rb_uw_detached_close(exchange->host, io);
         rb_uw_unwind(state, error);
     }
     RB_GC_GUARD(hijack.io);
@@ -303,7 +270,7 @@ static void send_hijack(struct rb_uw_exchange *exchange)
     struct uw_chunk *head = exchange->chunk;
     VALUE io;
 
-    exchange->keep_alive = false;
+    exchange->response.keep_alive = false;
     exchange->chunk = NULL;
     io = rb_uw_detach(exchange, head);
     if (NIL_P(io))
@@ -316,7 +283,7 @@ void rb_uw_body_send(struct rb_uw_exchange *exchange)
 {
     if (!NIL_P(exchange->hijacker))
         send_hijack(exchange);
-    else if (exchange->framing == RB_UW_NO_BODY)
+    else if (exchange->response.framing == UW_FRAMING_NONE)
         rb_uw_finish(exchange, 0);
     else if (RB_TYPE_P(exchange->body, T_ARRAY))
         send_array(exchange);

@@ -2,7 +2,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "server/reactor.h"
+#include "rack/rack.h"
+#include "rack/tls_env.h"
 
 #define NAME_BYTES_MAX 256 /* of a header name that is remembered */
 #define NAMES_MAX 512      /* names remembered beyond those of http/field.h; a power of two */
@@ -69,8 +70,8 @@ static struct {
 static size_t cgi_name(const char *name, size_t length, char *cgi)
 {
     static const char prefix[] = "HTTP_";
-    bool bare = (length == 12 && strncasecmp(name, "Content-Type", length) == 0) ||
-                (length == 14 && strncasecmp(name, "Content-Length", length) == 0);
+    enum uw_http_field field = uw_http_field_find(name, length);
+    bool bare = field == UW_FIELD_CONTENT_TYPE || field == UW_FIELD_CONTENT_LENGTH;
     size_t start = bare ? 0 : sizeof prefix - 1;
 
     memcpy(cgi, prefix, start);
@@ -106,6 +107,7 @@ void rb_uw_init_env(void)
     KEYS(KEY_INIT)
 #undef KEY_INIT
     init_field_keys();
+    rb_uw_init_tls_env();
     for (size_t i = 1; i < sizeof methods / sizeof *methods; i++)
         methods[i] = interned(method_names[i], strlen(method_names[i]));
 }
@@ -285,7 +287,7 @@ static void add_headers(VALUE env, const struct uw_request *request)
 /* Where the port begins in "host:port" or "[v6]:port": the colon, or NULL. */
 static const char *port_colon(const char *host, size_t length)
 {
-    const char *colon = memrchr(host, ':', length), *bracket = memrchr(host, ']', length);
+    const char *colon = uw_memory_last(host, ':', length), *bracket = uw_memory_last(host, ']', length);
 
     return colon && (!bracket || colon > bracket) ? colon : NULL;
 }
@@ -295,36 +297,36 @@ static bool is_text(VALUE string, const char *bytes, size_t length)
     return (size_t)RSTRING_LEN(string) == length && memcmp(RSTRING_PTR(string), bytes, length) == 0;
 }
 
-static void remember_host(struct rb_uw_reactor *reactor, const char *host, size_t length)
+static void remember_host(struct rb_uw_host *host, const char *text, size_t length)
 {
-    const char *colon = port_colon(host, length);
-    size_t name_length = colon ? (size_t)(colon - host) : length, port_length = colon ? length - name_length - 1 : 0;
-    VALUE template = reactor->template;
+    const char *colon = port_colon(text, length);
+    size_t name_length = colon ? (size_t)(colon - text) : length, port_length = colon ? length - name_length - 1 : 0;
+    VALUE template = host->template;
 
-    RB_OBJ_WRITE(reactor->self, &reactor->host, rb_str_freeze(rb_str_new(host, (long)length)));
-    rb_hash_aset(template, key.http_host, reactor->host);
-    rb_hash_aset(template, key.server_name, rb_str_freeze(rb_str_new(host, (long)name_length)));
+    RB_OBJ_WRITE(host->self, &host->http_host, rb_str_freeze(rb_str_new(text, (long)length)));
+    rb_hash_aset(template, key.http_host, host->http_host);
+    rb_hash_aset(template, key.server_name, rb_str_freeze(rb_str_new(text, (long)name_length)));
     rb_hash_aset(template, key.server_port,
                  port_length ? rb_str_freeze(rb_str_new(colon + 1, (long)port_length)) : key.port_80);
 }
 
-static void remember_address(struct rb_uw_reactor *reactor, const char *address)
+static void remember_address(struct rb_uw_host *host, const char *address)
 {
-    RB_OBJ_WRITE(reactor->self, &reactor->remote_addr, rb_str_freeze(rb_str_new_cstr(address)));
-    rb_hash_aset(reactor->template, key.remote_addr, reactor->remote_addr);
+    RB_OBJ_WRITE(host->self, &host->remote_addr, rb_str_freeze(rb_str_new_cstr(address)));
+    rb_hash_aset(host->template, key.remote_addr, host->remote_addr);
 }
 
 /* The template with this request's host and client. */
-static VALUE template_for(struct rb_uw_reactor *reactor, const struct uw_request *request)
+static VALUE template_for(struct rb_uw_host *host, const struct uw_request *request)
 {
-    const char *host = uw_request_text(request, request->head.host), *address = uw_request_remote(request);
+    const char *name = uw_request_text(request, request->head.host), *address = uw_request_remote(request);
     size_t length = request->head.host.length;
 
-    if (length > 0 && !is_text(reactor->host, host, length))
-        remember_host(reactor, host, length);
-    if (!is_text(reactor->remote_addr, address, strlen(address)))
-        remember_address(reactor, address);
-    return reactor->template;
+    if (length > 0 && !is_text(host->http_host, name, length))
+        remember_host(host, name, length);
+    if (!is_text(host->remote_addr, address, strlen(address)))
+        remember_address(host, address);
+    return host->template;
 }
 
 /* Of a request that names no host. */
@@ -359,18 +361,18 @@ static void add_target(VALUE env, const struct uw_request *request)
 #define PORTS_MAX 4096 /* texts that are remembered, by the port's last bits */
 
 /* Empty for a client on a UNIX socket. */
-static VALUE port_text(struct rb_uw_reactor *reactor, int port)
+static VALUE port_text(struct rb_uw_host *host, int port)
 {
     char digits[PORT_DIGITS_MAX], *end = digits + sizeof digits, *start = end;
     long slot = port % PORTS_MAX;
-    VALUE known = rb_ary_entry(reactor->remote_ports, slot);
+    VALUE known = rb_ary_entry(host->remote_ports, slot);
 
     for (; port > 0 && start > digits; port /= 10)
         *--start = (char)('0' + port % 10);
     if (!NIL_P(known) && is_text(known, start, (size_t)(end - start)))
         return known;
     known = rb_str_freeze(rb_str_new(start, end - start));
-    rb_ary_store(reactor->remote_ports, slot, known);
+    rb_ary_store(host->remote_ports, slot, known);
     return known;
 }
 
@@ -378,18 +380,18 @@ static VALUE port_text(struct rb_uw_reactor *reactor, int port)
  * anything on it. To set another in each env would cost more than to make it. */
 static bool lend_input(struct rb_uw_exchange *exchange)
 {
-    struct rb_uw_reactor *reactor = exchange->reactor;
+    struct rb_uw_host *host = exchange->host;
 
-    if (reactor->input_lent || !rb_uw_input_is_unmarked(reactor->input))
+    if (host->input_lent || !rb_uw_input_is_unmarked(host->input))
         return false;
-    exchange->input = reactor->input;
-    return reactor->input_lent = true;
+    exchange->input = host->input;
+    return host->input_lent = true;
 }
 
 void rb_uw_env_end(const struct rb_uw_exchange *exchange)
 {
-    if (exchange->input == exchange->reactor->input)
-        exchange->reactor->input_lent = false;
+    if (exchange->input == exchange->host->input)
+        exchange->host->input_lent = false;
 }
 
 static void add_body(VALUE env, struct rb_uw_exchange *exchange)
@@ -407,16 +409,18 @@ static void add_body(VALUE env, struct rb_uw_exchange *exchange)
 VALUE rb_uw_env(struct rb_uw_exchange *exchange)
 {
     struct uw_request *request = exchange->request;
-    VALUE env = rb_hash_dup(template_for(exchange->reactor, request));
+    VALUE env = rb_hash_dup(template_for(exchange->host, request));
 
     add_target(env, request);
     if (request->head.host.length == 0)
         add_local(env, request);
     add_headers(env, request);
-    rb_hash_aset(env, key.remote_port, port_text(exchange->reactor, uw_request_remote_port(request)));
+    rb_hash_aset(env, key.remote_port, port_text(exchange->host, uw_request_remote_port(request)));
     if (request->head.version_minor == 0)
         rb_hash_aset(env, key.server_protocol, key.http_1_0);
     add_body(env, exchange);
+    if (uw_request_peer(request))
+        rb_uw_tls_env(env, uw_request_peer(request));
 
     exchange->hijack = rb_uw_hijack_new(request);
     rb_hash_aset(env, key.hijack, exchange->hijack);

@@ -1,228 +1,118 @@
-/* The head of a response: status line and header lines, checked, and the framing that follows from them (RFC 9112,
- * section 6). */
+/* From a Rack response to the head of one: its status and headers are told to the core, which checks them, decides the
+ * framing and writes all in the client's protocol. */
+#include <errno.h>
 #include <string.h>
-#include <strings.h>
 
-#include "http/date.h"
-#include "http/status.h"
-#include "http/token.h"
-#include "server/reactor.h"
+#include "http/response_writer.h"
+#include "rack/rack.h"
 
-#define HEAD_BYTES_USUAL 512
-#define STATUS_MIN 100
-#define STATUS_MAX 999
 #define EARLY_HINTS 103
 
-static ID id_to_i, id_each, id_call;
-static VALUE key_hijack;
+static ID id_to_i, id_each;
 
-/* A head in the making, and what the application's headers said. */
+/* A head in the making. */
 struct head {
-    struct rb_uw_exchange *exchange;
+    const struct uw_response_writer *writer;
+    struct uw_http_response *response;
     struct uw_chunk **chunk;
-    bool newline_values; /* see rb_uw_reactor */
-    int status;
-    bool tunnel; /* the answer that makes a tunnel of the connection (RFC 9110, section 9.3.6) */
-    bool has_date, has_length, has_coding, close, upgrade;
-    uint64_t length;
+    bool newline_values; /* see rb_uw_host */
 };
 
 void rb_uw_init_response(void)
 {
     id_to_i = rb_intern("to_i");
     id_each = rb_intern("each");
-    id_call = rb_intern("call");
-    rb_gc_register_mark_object(key_hijack = rb_interned_str_cstr("rack.hijack"));
 }
 
-static void grow(struct uw_chunk **chunk, size_t length)
+static VALUE error_text(const struct uw_http_response *response, int error, VALUE subject)
 {
-    struct uw_chunk *old = *chunk, *larger = uw_chunk_new(2 * (old ? old->capacity : 0) + length);
+    const char *shown = StringValueCStr(subject);
+    int length = uw_http_response_error_text(response, error, shown, NULL, 0);
+    VALUE text = rb_str_new(NULL, length + 1); /* with the NUL */
 
-    if (!larger)
+    uw_http_response_error_text(response, error, shown, RSTRING_PTR(text), (size_t)length + 1);
+    rb_str_set_len(text, length);
+    return rb_enc_str_asciionly_p(subject) ? text : rb_enc_associate(text, rb_enc_get(subject));
+}
+
+NORETURN(static void refuse(const struct uw_http_response *response, int error, VALUE subject));
+
+static void refuse(const struct uw_http_response *response, int error, VALUE subject)
+{
+    if (error == -ENOMEM)
         rb_memerror();
-    if (old) {
-        memcpy(larger->bytes, old->bytes, old->length);
-        larger->length = old->length;
-        uw_chunk_free(old);
-    }
-    *chunk = larger;
+    rb_exc_raise(rb_exc_new_str(rb_eArgError, error_text(response, error, subject)));
 }
 
-void rb_uw_reserve(struct uw_chunk **chunk, size_t length)
+void rb_uw_check_response(const struct uw_http_response *response, int error)
 {
-    if (!*chunk || (*chunk)->capacity - (*chunk)->length < length)
-        grow(chunk, length);
+    if (error)
+        refuse(response, error, rb_usascii_str_new_cstr(""));
 }
 
-void rb_uw_append(struct uw_chunk **chunk, const char *bytes, size_t length)
+NORETURN(static void refuse_field(const struct head *head, int error, VALUE name));
+
+/* A name that is none is shown byte by byte. */
+static void refuse_field(const struct head *head, int error, VALUE name)
 {
-    rb_uw_reserve(chunk, length);
-    memcpy((*chunk)->bytes + (*chunk)->length, bytes, length);
-    (*chunk)->length += length;
+    VALUE bytes = rb_str_new(RSTRING_PTR(name), RSTRING_LEN(name));
+
+    refuse(head->response, error, error == -UW_EFIELD_NAME ? rb_inspect(bytes) : bytes);
 }
 
-static void append_text(struct uw_chunk **chunk, const char *text)
+static void write_line(struct head *head, VALUE name, const char *value, size_t length)
 {
-    rb_uw_append(chunk, text, strlen(text));
-}
+    int error = head->writer->field(head->chunk, RSTRING_PTR(name), (size_t)RSTRING_LEN(name), value, length);
 
-static bool all(const char *bytes, size_t length, uint8_t class)
-{
-    for (size_t i = 0; i < length; i++)
-        if (!uw_http_byte_is(bytes[i], class))
-            return false;
-    return true;
-}
-
-static void append_line(struct uw_chunk **chunk, const char *name, size_t name_length, const char *value,
-                        size_t value_length)
-{
-    char *end;
-
-    if (name_length == 0 || !all(name, name_length, UW_BYTE_TOKEN))
-        rb_raise(rb_eArgError, "response header name %+" PRIsVALUE " is not a token; it was not sent",
-                 rb_str_new(name, (long)name_length));
-    /* A line's end in a value would let it write headers or responses of its own. */
-    if (!all(value, value_length, UW_BYTE_VALUE))
-        rb_raise(rb_eArgError,
-                 "value of response header %.*s contains CR, LF, NUL or another control byte; it was not sent",
-                 (int)name_length, name);
-    rb_uw_reserve(chunk, name_length + value_length + 4);
-    end = (*chunk)->bytes + (*chunk)->length;
-    memcpy(end, name, name_length);
-    end += name_length;
-    *end++ = ':';
-    *end++ = ' ';
-    memcpy(end, value, value_length);
-    end += value_length;
-    *end++ = '\r';
-    *end++ = '\n';
-    (*chunk)->length = (size_t)(end - (*chunk)->bytes);
+    if (error)
+        refuse_field(head, error, name);
 }
 
 /* A value of Rack 2 may hold several lines, each a header of its own. */
-static void append_lines(struct head *head, VALUE name, VALUE value)
+static void write_lines(struct head *head, VALUE name, VALUE value)
 {
     const char *start = RSTRING_PTR(value), *end = start + RSTRING_LEN(value), *newline;
 
     while (head->newline_values && (newline = memchr(start, '\n', (size_t)(end - start)))) {
-        append_line(head->chunk, RSTRING_PTR(name), (size_t)RSTRING_LEN(name), start, (size_t)(newline - start));
+        write_line(head, name, start, (size_t)(newline - start));
         start = newline + 1;
     }
-    append_line(head->chunk, RSTRING_PTR(name), (size_t)RSTRING_LEN(name), start, (size_t)(end - start));
+    write_line(head, name, start, (size_t)(end - start));
+    RB_GC_GUARD(value);
 }
 
-static void append_header(struct head *head, VALUE name, VALUE value)
+static void write_header(struct head *head, VALUE name, VALUE value)
 {
     if (RB_TYPE_P(value, T_ARRAY)) {
         for (long i = 0; i < RARRAY_LEN(value); i++)
-            append_lines(head, name, rb_obj_as_string(RARRAY_AREF(value, i)));
+            write_lines(head, name, rb_obj_as_string(RARRAY_AREF(value, i)));
     } else {
-        append_lines(head, name, rb_obj_as_string(value));
+        write_lines(head, name, rb_obj_as_string(value));
     }
 }
 
-static bool is(VALUE name, const char *text, size_t length)
-{
-    return (size_t)RSTRING_LEN(name) == length && strncasecmp(RSTRING_PTR(name), text, length) == 0;
-}
-
-#define IS(name, text) is(name, text, sizeof text - 1)
-
-/* A value as one list, however many lines it comes in (RFC 9110, section 5.3). */
+/* A value as one list, however many lines it comes in. */
 static VALUE listed(VALUE value)
 {
     return RB_TYPE_P(value, T_ARRAY) ? rb_ary_join(value, rb_str_new_cstr(", ")) : rb_obj_as_string(value);
-}
-
-/* Whether a list of tokens has `token` among them. */
-static bool names(VALUE list, const char *token, size_t length)
-{
-    const char *at = RSTRING_PTR(list), *end = at + RSTRING_LEN(list);
-
-    while (at < end) {
-        const char *start = at;
-
-        while (at < end && uw_http_byte_is(*at, UW_BYTE_TOKEN))
-            at++;
-        if ((size_t)(at - start) == length && strncasecmp(start, token, length) == 0)
-            return true;
-        at += at < end;
-    }
-    return false;
-}
-
-#define NAMES(list, token) names(list, token, sizeof token - 1)
-
-static uint64_t parse_length(VALUE value)
-{
-    VALUE string = listed(value);
-    uint64_t length = 0;
-
-    for (long i = 0; i < RSTRING_LEN(string); i++) {
-        char digit = RSTRING_PTR(string)[i];
-
-        if (digit < '0' || digit > '9' || length > (UINT64_MAX - 9) / 10)
-            rb_raise(rb_eArgError, "content-length %+" PRIsVALUE " of the response is not a length", string);
-        length = length * 10 + (uint64_t)(digit - '0');
-    }
-    if (RSTRING_LEN(string) == 0)
-        rb_raise(rb_eArgError, "content-length of the response is empty");
-    return length;
-}
-
-/* Whether the connection goes on is the server's to tell, in one line; "upgrade" belongs to an Upgrade header of the
- * application's (RFC 9110, section 7.8). */
-static void note_connection(struct head *head, VALUE value)
-{
-    VALUE list = listed(value);
-
-    head->close |= NAMES(list, "close");
-    head->upgrade |= NAMES(list, "upgrade");
-}
-
-/* The application frames its body itself. A response that cannot have one has no coding either (RFC 9112, section 6.1).
- * Returns whether the line is dealt with. */
-static bool note_coding(struct head *head)
-{
-    if (head->status < 200 || head->status == 204 || head->tunnel)
-        return true;
-    if (head->exchange->request->head.version_minor == 0)
-        rb_raise(rb_eArgError, "the response has a transfer-encoding, which a client of HTTP/1.0 does not understand");
-    head->has_coding = true;
-    return false;
-}
-
-static void note_length(struct head *head, VALUE value)
-{
-    head->has_length = true;
-    head->length = parse_length(value);
 }
 
 /* Headers that concern the connection are the server's to write; the rest are sent as they are. Returns whether `name`
  * was dealt with. */
 static bool note_header(struct head *head, VALUE name, VALUE value)
 {
-    switch (RSTRING_LEN(name)) {
-    case 4:
-        head->has_date |= IS(name, "date");
+    enum uw_http_field field = uw_http_noted_field(RSTRING_PTR(name), (size_t)RSTRING_LEN(name));
+    VALUE list;
+    int result;
+
+    if (field == UW_FIELD_OTHER)
         return false;
-    case 10:
-        if (!IS(name, "connection"))
-            return false;
-        note_connection(head, value);
-        return true;
-    case 14:
-        if (!IS(name, "content-length"))
-            return false;
-        note_length(head, value);
-        return true;
-    case 17:
-        return IS(name, "transfer-encoding") && note_coding(head);
-    default:
-        return false;
-    }
+    list = listed(value);
+    result = uw_http_response_note(head->response, field, RSTRING_PTR(list), (size_t)RSTRING_LEN(list));
+    if (result < 0)
+        refuse(head->response, result, rb_inspect(list));
+    RB_GC_GUARD(list);
+    return result;
 }
 
 static int each_header(VALUE name, VALUE value, VALUE argument)
@@ -235,7 +125,7 @@ static int each_header(VALUE name, VALUE value, VALUE argument)
     if (RSTRING_LEN(name) > 5 && memcmp(RSTRING_PTR(name), "rack.", 5) == 0)
         return ST_CONTINUE;
     if (!NIL_P(value) && !note_header(head, name, value))
-        append_header(head, name, value);
+        write_header(head, name, value);
     return ST_CONTINUE;
 }
 
@@ -258,52 +148,13 @@ static void each_pair(VALUE headers, struct head *head)
         rb_block_call(headers, id_each, 0, NULL, yielded_header, (VALUE)head);
 }
 
-/* An empty chunk: a head that failed may have left a part of itself. */
-static void begin(struct uw_chunk **chunk)
-{
-    rb_uw_reserve(chunk, HEAD_BYTES_USUAL);
-    (*chunk)->length = 0;
-}
-
-static void append_number(struct uw_chunk **chunk, const char *name, uint64_t number)
-{
-    char digits[24], *start = digits + sizeof digits;
-
-    *--start = '\n';
-    *--start = '\r';
-    do {
-        *--start = (char)('0' + number % 10);
-        number /= 10;
-    } while (number);
-    append_text(chunk, name);
-    rb_uw_append(chunk, start, (size_t)(digits + sizeof digits - start));
-}
-
 static int status_of(struct rb_uw_exchange *exchange)
 {
     VALUE status = exchange->status;
-    int number;
 
     if (!RB_INTEGER_TYPE_P(status))
         status = rb_funcall(status, id_to_i, 0);
-    number = NUM2INT(status);
-    if (number < STATUS_MIN || number > STATUS_MAX)
-        rb_raise(rb_eArgError, "the application answered with status %d; a status is a number from %d to %d", number,
-                 STATUS_MIN, STATUS_MAX);
-    if (number < 200 && number != 101)
-        rb_raise(rb_eArgError, "the application answered with status %d, after which the client waits for another",
-                 number);
-    return number;
-}
-
-static void append_status(struct uw_chunk **chunk, int status)
-{
-    char digits[4] = {(char)('0' + status / 100), (char)('0' + status / 10 % 10), (char)('0' + status % 10), ' '};
-
-    rb_uw_append(chunk, "HTTP/1.1 ", 9);
-    rb_uw_append(chunk, digits, sizeof digits);
-    append_text(chunk, uw_http_reason(status));
-    rb_uw_append(chunk, "\r\n", 2);
+    return NUM2INT(status);
 }
 
 /* The length of a body that is an Array of Strings; they are checked, so that nothing is sent of a body that cannot be.
@@ -321,140 +172,65 @@ static uint64_t array_length(VALUE body)
     return length;
 }
 
-/* The length is known from the body itself: the application's own claim must agree. */
-static void use_known_length(struct head *head, uint64_t known)
+/* To HEAD many applications answer with an empty body, whose length is not that of the response. */
+static bool array_tells_length(const struct uw_http_response *response, VALUE body)
 {
-    if (head->has_length && head->length != known && head->exchange->framing != RB_UW_NO_BODY)
-        rb_raise(rb_eArgError, "the response says content-length %llu, but its body has %llu bytes",
-                 (unsigned long long)head->length, (unsigned long long)known);
-    if (!head->has_length) {
-        head->has_length = true;
-        head->length = known;
-    }
+    return uw_http_frames_content(response) || (response->to_head && RARRAY_LEN(body) && !response->has_coding);
 }
 
-/* Whether the length of an Array body is that of the response. To HEAD many applications answer with an empty body. */
-static bool knows_length(const struct head *head)
+/* What the body itself tells: an Array, or a file that the application gave no length of. */
+static void note_length(struct rb_uw_exchange *exchange)
 {
-    const struct rb_uw_exchange *exchange = head->exchange;
-
-    return exchange->framing == RB_UW_SIZED ||
-           (exchange->request->head.method == UW_METHOD_HEAD && RARRAY_LEN(exchange->body) && !head->has_coding);
-}
-
-/* A 205 has no content, and says so by its length (RFC 9110, section 15.3.6). */
-static bool bodiless(const struct head *head)
-{
-    return head->tunnel || head->exchange->request->head.method == UW_METHOD_HEAD || uw_http_bodiless(head->status) ||
-           head->status == 205;
-}
-
-/* A file that the application gave no length of. */
-static bool note_file(struct head *head)
-{
-    int64_t length = rb_uw_body_file_bytes(head->exchange);
-
-    if (length < 0)
-        return false;
-    head->has_length = true;
-    head->length = (uint64_t)length;
-    return true;
-}
-
-static void choose_framing(struct head *head)
-{
-    struct rb_uw_exchange *exchange = head->exchange;
+    struct uw_http_response *response = &exchange->response;
     bool array = RB_TYPE_P(exchange->body, T_ARRAY);
+    int64_t length = -1;
 
-    if (head->status == 205) {
-        head->has_length = true;
-        head->length = 0;
-    }
-    if (bodiless(head))
-        exchange->framing = RB_UW_NO_BODY;
-    else if (head->has_coding || !NIL_P(exchange->hijacker))
-        exchange->framing = RB_UW_UNTOUCHED;
-    else if (head->has_length || array || note_file(head))
-        exchange->framing = RB_UW_SIZED;
-    else
-        exchange->framing = exchange->request->head.version_minor ? RB_UW_CHUNKED : RB_UW_TO_CLOSE;
-    if (array && knows_length(head))
-        use_known_length(head, array_length(exchange->body));
-    exchange->body_length = head->length;
+    if (array && array_tells_length(response, exchange->body))
+        length = (int64_t)array_length(exchange->body);
+    else if (!array && !response->has_length && uw_http_frames_content(response))
+        length = rb_uw_body_file_bytes(exchange);
+    if (length >= 0)
+        rb_uw_check_response(response, uw_http_response_set_length(response, (uint64_t)length));
 }
 
-/* A 1xx, a 204 and a tunnel have no Content-Length (RFC 9110, section 8.6). */
-static bool tells_length(const struct head *head)
+static int end_head(struct head *head)
 {
-    bool allowed = head->status >= 200 && head->status != 204 && !head->has_coding && !head->tunnel;
+    const struct uw_response_writer *writer = head->writer;
+    int error = head->response->has_date ? 0 : writer->date(head->chunk);
 
-    return allowed && head->has_length;
+    if (!error)
+        error = writer->framing(head->chunk, head->response);
+    if (!error)
+        error = writer->connection(head->chunk, head->response);
+    return error ? error : writer->end_head(head->chunk);
 }
 
-/* What ends with the response: the client cannot tell its end otherwise, or, of a body that the application framed,
- * might see it elsewhere. */
-static bool ends_connection(const struct head *head)
+/* A head that failed may have left a part of itself. */
+static void begin(struct head *head)
 {
-    const struct rb_uw_exchange *exchange = head->exchange;
-
-    return head->close || head->tunnel || head->status == 101 || exchange->framing == RB_UW_TO_CLOSE ||
-           exchange->framing == RB_UW_UNTOUCHED || !NIL_P(exchange->hijacker);
-}
-
-static void append_connection(struct head *head)
-{
-    struct rb_uw_exchange *exchange = head->exchange;
-    bool one_point_zero = exchange->request->head.version_minor == 0;
-    const char *option = "";
-
-    exchange->keep_alive = uw_request_keeps_alive(exchange->request) && !ends_connection(head);
-    if (!exchange->keep_alive && head->status != 101)
-        option = "close";
-    else if (one_point_zero && exchange->keep_alive)
-        option = "keep-alive";
-    if (!head->upgrade && !*option)
-        return;
-    append_text(head->chunk, "Connection: ");
-    append_text(head->chunk, head->upgrade ? "upgrade" : "");
-    append_text(head->chunk, head->upgrade && *option ? ", " : "");
-    append_text(head->chunk, option);
-    append_text(head->chunk, "\r\n");
-}
-
-static void append_date(struct uw_chunk **chunk)
-{
-    rb_uw_append(chunk, "Date: ", 6);
-    rb_uw_append(chunk, uw_http_date_now(), UW_HTTP_DATE_BYTES);
-    rb_uw_append(chunk, "\r\n", 2);
-}
-
-static bool makes_tunnel(const struct rb_uw_exchange *exchange, int status)
-{
-    return exchange->request->head.method == UW_METHOD_CONNECT && status / 100 == 2;
+    if (*head->chunk)
+        (*head->chunk)->length = 0;
+    rb_uw_check_response(head->response, head->writer->status(head->chunk, head->response));
 }
 
 void rb_uw_response_head(struct rb_uw_exchange *exchange)
 {
+    struct uw_http_response *response = &exchange->response;
     struct head head = {
-        .exchange = exchange,
+        .writer = exchange->request->writer,
+        .response = response,
         .chunk = &exchange->chunk,
-        .newline_values = exchange->reactor->newline_values,
-        .status = status_of(exchange),
+        .newline_values = exchange->host->newline_values,
     };
+    int status = status_of(exchange);
 
-    head.tunnel = makes_tunnel(exchange, head.status);
-    begin(head.chunk);
-    append_status(head.chunk, head.status);
+    rb_uw_check_response(response, uw_http_response_begin(response, &exchange->request->head, status));
+    response->hijacked = !NIL_P(exchange->hijacker);
+    begin(&head);
     each_pair(exchange->headers, &head);
-    choose_framing(&head);
-    if (!head.has_date)
-        append_date(head.chunk);
-    if (tells_length(&head))
-        append_number(head.chunk, "Content-Length: ", head.length);
-    else if (exchange->framing == RB_UW_CHUNKED)
-        append_text(head.chunk, "Transfer-Encoding: chunked\r\n");
-    append_connection(&head);
-    rb_uw_append(head.chunk, "\r\n", 2);
+    note_length(exchange);
+    uw_http_frame(response, uw_request_keeps_alive(exchange->request));
+    rb_uw_check_response(response, end_head(&head));
 }
 
 struct hints {
@@ -465,19 +241,19 @@ struct hints {
 static VALUE write_hints(VALUE argument)
 {
     struct hints *hints = (struct hints *)argument;
-    struct uw_chunk **chunk = hints->head.chunk;
+    struct head *head = &hints->head;
 
-    begin(chunk);
-    append_status(chunk, EARLY_HINTS);
-    each_pair(hints->headers, &hints->head);
-    rb_uw_append(chunk, "\r\n", 2);
+    begin(head);
+    each_pair(hints->headers, head);
+    rb_uw_check_response(head->response, head->writer->end_head(head->chunk));
     return Qnil;
 }
 
-struct uw_chunk *rb_uw_response_early_hints(bool newline_values, VALUE headers)
+struct uw_chunk *rb_uw_response_early_hints(const struct uw_response_writer *writer, bool newline_values, VALUE headers)
 {
+    struct uw_http_response response = {.status = EARLY_HINTS, .version_minor = 1};
     struct uw_chunk *chunk = NULL;
-    struct hints hints = {{.chunk = &chunk, .newline_values = newline_values, .status = EARLY_HINTS}, headers};
+    struct hints hints = {{writer, &response, &chunk, newline_values}, headers};
     int state = 0;
 
     rb_protect(write_hints, (VALUE)&hints, &state);

@@ -1,7 +1,7 @@
 /* Upwell::Stream: what a callable response body (Rack SPEC, streaming body) is called with, and what the pieces of
  * `each` go through. Reading gives the content of the request. An application may keep it, and the block of `each`, for
  * longer than the response lasts, and give it to other threads. */
-#include "server/reactor.h"
+#include "rack/rack.h"
 
 struct stream {
     struct rb_uw_exchange *exchange; /* NULL once the response is finished */
@@ -62,7 +62,7 @@ VALUE rb_uw_stream_new(struct rb_uw_exchange *exchange)
     stream->exchange = exchange;
     stream->thread = stream->lock = Qnil;
     RB_OBJ_WRITE(self, &stream->input, exchange->input);
-    if (exchange->reactor->mode == &rb_uw_mode_inline)
+    if (exchange->host->one_thread)
         RB_OBJ_WRITE(self, &stream->thread, rb_thread_current());
     else
         RB_OBJ_WRITE(self, &stream->lock, rb_uw_exchange_lock(exchange));

@@ -4,6 +4,10 @@
  * lock, only links the records of what has come to `ready`; after the turn, the root fiber transfers to each of these
  * fibers. A record is not left before its operation has ended in the kernel, whatever is raised into the fiber.
  *
+ * Each file uses those before it alone: scheduler_holds.c (what is kept of closed IOs), scheduler.c (schedulers and
+ * their loops), scheduler_record.c, scheduler_transfer.c (how fibers go on), scheduler_timeouts.c, scheduler_root.c
+ * (turns of the loop), scheduler_wait.c, the hooks, scheduler_class.c.
+ *
  * A server drives a scheduler on its own loop: rb_uw_scheduler_new, then rb_uw_scheduler_begin_turn and _end_turn
  * around each turn, and rb_uw_scheduler_run_ready after it. */
 #ifndef RB_UPWELL_SCHEDULER_H
@@ -14,7 +18,7 @@
 #include <ruby/version.h>
 
 #include "base/list.h"
-#include "base/unwinding.h"
+#include "base/stats.h"
 #include "io/loop.h"
 
 /* Ruby 4.0 tells a scheduler of closed descriptors and of fibers to interrupt. */
@@ -52,7 +56,7 @@ struct rb_uw_scheduler {
     struct uw_list starters;  /* those that have started another, and go on when it waits or ends; the last first */
     struct uw_list unblocked; /* by other threads too; touched with the interpreter's lock only */
     struct uw_list cut_off;   /* likewise: operations whose IO another thread has closed */
-    struct uw_list holds;     /* on what is kept for them: see scheduler_close.c */
+    struct uw_list holds;     /* on what is kept for them: see scheduler_holds.h */
     struct uw_list timeouts;  /* of timeout_after, those that are due */
     struct uw_list descriptors[RB_UW_DESCRIPTOR_BUCKETS]; /* the operations on IOs, by their number */
     struct rb_uw_reads reads[RB_UW_DESCRIPTOR_BUCKETS];   /* likewise */
@@ -98,6 +102,10 @@ struct rb_uw_wait {
 /* scheduler_class.c */
 void rb_uw_init_scheduler(void);
 
+/* scheduler.c */
+void rb_uw_init_scheduler_object(void);
+rb_uw_add_stats rb_uw_schedulers_add_stats;
+
 /* Those that have a loop, by `opened`; perhaps copies. All belong to the first ractor. None for which fibers wait is
  * collected, but for copies: its fibers might be so before it, and with them the records that are looked for here. */
 extern struct uw_list rb_uw_schedulers;
@@ -126,14 +134,82 @@ bool rb_uw_scheduler_serves(const struct rb_uw_scheduler *scheduler);
 /* Lets go of the loop, for ever. */
 VALUE rb_uw_scheduler_end_loop(VALUE self);
 
-extern VALUE rb_uw_eStop /* Upwell::Scheduler::Stop */, rb_uw_eFiberError;
+extern VALUE rb_uw_cScheduler, rb_uw_eStop /* Upwell::Scheduler::Stop */, rb_uw_eFiberError;
 
-/* interrupts.c */
-void rb_uw_init_interrupts(void);
+/* scheduler_record.c */
 
-/* Raises what other threads have raised into this one for the fiber that runs. Ruby's mask (Thread.handle_interrupt) is
- * no fiber's but the thread's: one that waits within it would hold this back, and be struck itself. */
-void rb_uw_take_interrupts(void);
+/* `seconds` is nil or a number: nanoseconds, or UW_FOREVER. Raises ArgumentError or TypeError. */
+int64_t rb_uw_nanoseconds(VALUE seconds);
+
+/* When a timer is due that begins now. */
+int64_t rb_uw_deadline(int64_t timeout_ns);
+
+/* Makes a record for the current fiber, to be waited for with a function of scheduler_wait.c. */
+void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler);
+
+/* In the scheduler's `list` of records, and in none any more. */
+void rb_uw_wait_begin(struct rb_uw_wait *wait, struct uw_list *list);
+void rb_uw_wait_forget(struct rb_uw_wait *wait);
+
+/* A fiber is about to wait, or ends. One that has raised into another, and is to go on later, went on early when it was
+ * raised into itself: whoever did that goes on later instead. */
+void rb_uw_scheduler_note(struct rb_uw_scheduler *scheduler, VALUE fiber);
+
+/* Something was raised into a fiber that waited, which runs now: whoever did so transferred to it, and this one, when
+ * it waits or ends, does to the root. Notes that the raiser goes on later. */
+void rb_uw_scheduler_note_raiser(struct rb_uw_scheduler *scheduler, VALUE fiber);
+
+/* Whether the loop knows nothing of it any more: it has ended, or this is the child of a fork, whose parent waits. */
+bool rb_uw_wait_is_void(const struct rb_uw_wait *wait);
+
+/* What is left of `timeout_ns`, with which it was waited for. */
+int64_t rb_uw_wait_left(const struct rb_uw_wait *wait, int64_t timeout_ns);
+
+/* The record of a fiber that waits to be unblocked; or NULL. */
+struct rb_uw_wait *rb_uw_wait_of_blocked(struct rb_uw_scheduler *scheduler, VALUE fiber);
+
+/* Whether the thread that unblocks has come before the fiber that blocks. */
+bool rb_uw_wait_unblocked_early(struct rb_uw_wait *wait);
+
+/* Lets the fiber go on. Safe without the interpreter's lock, on the loop's thread. */
+void rb_uw_wait_end(struct rb_uw_wait *wait);
+
+void rb_uw_io_operation_init(struct rb_uw_io_operation *on_io, uw_complete *complete);
+
+/* Submits the operation, which is cancelled when `io` is closed: see scheduler_holds.h. */
+void rb_uw_io_operation_begin(struct rb_uw_io_operation *on_io, struct rb_uw_scheduler *scheduler, VALUE io);
+
+/* It has ended in the kernel, or was never begun, and the loop is not void. */
+void rb_uw_io_operation_end(struct rb_uw_io_operation *on_io);
+
+/* Raises IOError if its IO was closed. */
+void rb_uw_io_operation_check(const struct rb_uw_io_operation *on_io);
+
+/* Lives on the stack of the fiber whose time is limited. */
+struct rb_uw_timeout {
+    struct rb_uw_scheduler *scheduler;
+    struct uw_timer timer;
+    struct uw_list link; /* in scheduler->timeouts when the time is up */
+    VALUE fiber, duration;
+    int argc; /* of the exception */
+    const VALUE *argv;
+    unsigned generation;
+    bool tried; /* something was raised before the fiber went on: what makes the exception may do so each time */
+};
+
+/* scheduler_timeouts.c */
+
+/* Raises into the fibers whose time is up. */
+void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler);
+
+/* The time-out whose exception has just reached `fiber`, or NULL. */
+struct rb_uw_timeout *rb_uw_scheduler_take_raising(struct rb_uw_scheduler *scheduler, VALUE fiber);
+
+/* It is raised when its fiber waits again. */
+void rb_uw_timeout_put_off(struct rb_uw_timeout *timeout);
+
+/* The current fiber is about to wait, and nothing has been submitted yet: raises what is due in it. */
+void rb_uw_raise_due_timeout(struct rb_uw_scheduler *scheduler);
 
 /* scheduler_root.c */
 
@@ -168,13 +244,24 @@ void rb_uw_scheduler_strike(struct rb_uw_scheduler *scheduler);
 /* Has others go on until this fiber is transferred to again, or the loop has been turned here. */
 void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler);
 
-/* scheduler_fiber.c */
+/* scheduler_wait.c */
 
-/* What a fiber runs: a function for a Proc. */
-VALUE rb_uw_scheduler_run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, self));
+/* Suspends the fiber until wait->over or the time is up. */
+void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns);
 
-/* Starts `fiber`; the caller goes on when that one waits or ends. */
-void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber);
+/* Suspends it until it is unblocked (true) or the time is up (false). */
+bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns);
+
+/* Submits wait->on_io.operation, on `io`, and suspends the fiber until it has ended; when `io` is reopened meanwhile,
+ * once more. Returns its result; after a time-out, which wait->timed_out tells, a negative one. Raises IOError when
+ * `io` is closed meanwhile. */
+int32_t rb_uw_wait_operation(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns);
+
+/* Starts `fiber`, and goes on when that one waits or ends; with nil, goes on when all others have had their turn. */
+void rb_uw_wait_turn(struct rb_uw_scheduler *scheduler, VALUE fiber);
+
+/* Cancels an operation whose completion ends `wait`, and suspends the fiber until that is so. */
+void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation);
 
 /* scheduler_block.c */
 
@@ -187,103 +274,25 @@ void rb_uw_scheduler_interrupt(struct rb_uw_scheduler *scheduler, VALUE fiber, V
 /* What was to be raised in `fiber` is not. */
 void rb_uw_scheduler_spare(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
+/* scheduler_fiber.c */
+
+/* Starts `fiber`; the caller goes on when that one waits or ends. */
+void rb_uw_scheduler_start(struct rb_uw_scheduler *scheduler, VALUE fiber);
+
 /* scheduler_run.c */
 
 /* Ends the fibers that wait, whose `ensure` clauses have a second, and lets go of the loop. */
 void rb_uw_scheduler_stop(struct rb_uw_scheduler *scheduler);
 
-/* scheduler_wait.c */
-
-/* `seconds` is nil or a number: nanoseconds, or UW_FOREVER. Raises ArgumentError or TypeError. */
-int64_t rb_uw_nanoseconds(VALUE seconds);
-
-/* When a timer is due that begins now. */
-int64_t rb_uw_deadline(int64_t timeout_ns);
-
-/* Makes a record for the current fiber, to be waited for with one of the following. */
-void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler);
-
-/* A fiber is about to wait, or ends. One that has raised into another, and is to go on later, went on early when it was
- * raised into itself: whoever did that goes on later instead. */
-void rb_uw_scheduler_note(struct rb_uw_scheduler *scheduler, VALUE fiber);
-
-/* Something was raised into a fiber that waited, which runs now: whoever did so transferred to it, and this one, when
- * it waits or ends, does to the root. Notes that the raiser goes on later. */
-void rb_uw_scheduler_note_raiser(struct rb_uw_scheduler *scheduler, VALUE fiber);
-
-/* Whether the loop knows nothing of it any more: it has ended, or this is the child of a fork, whose parent waits. */
-bool rb_uw_wait_is_void(const struct rb_uw_wait *wait);
-
-/* Suspends the fiber until wait->over or the time is up. */
-void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns);
-
-/* What is left of `timeout_ns`, with which it was waited for. */
-int64_t rb_uw_wait_left(const struct rb_uw_wait *wait, int64_t timeout_ns);
-
-/* Suspends it until it is unblocked (true) or the time is up (false). */
-bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns);
-
-/* The record of a fiber that waits to be unblocked; or NULL. */
-struct rb_uw_wait *rb_uw_wait_of_blocked(struct rb_uw_scheduler *scheduler, VALUE fiber);
-
-/* Submits wait->on_io.operation, on `io`, and suspends the fiber until it has ended; when `io` is reopened meanwhile,
- * once more. Returns its result; after a time-out, which wait->timed_out tells, a negative one. Raises IOError when
- * `io` is closed meanwhile. */
-int32_t rb_uw_wait_operation(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns);
-
-/* Starts `fiber`, and goes on when that one waits or ends; with nil, goes on when all others have had their turn. */
-void rb_uw_wait_turn(struct rb_uw_scheduler *scheduler, VALUE fiber);
-
-/* Lets the fiber go on. Safe without the interpreter's lock, on the loop's thread. */
-void rb_uw_wait_end(struct rb_uw_wait *wait);
-
-/* Cancels an operation whose completion ends `wait`, and suspends the fiber until that is so. */
-void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation);
-
-void rb_uw_io_operation_init(struct rb_uw_io_operation *on_io, uw_complete *complete);
-
-/* Submits the operation, which is cancelled when `io` is closed: see scheduler_close.c. */
-void rb_uw_io_operation_begin(struct rb_uw_io_operation *on_io, struct rb_uw_scheduler *scheduler, VALUE io);
-
-/* It has ended in the kernel, or was never begun, and the loop is not void. */
-void rb_uw_io_operation_end(struct rb_uw_io_operation *on_io);
-
-/* Raises IOError if its IO was closed. */
-void rb_uw_io_operation_check(const struct rb_uw_io_operation *on_io);
-
-/* scheduler_close.c: raises IOError if its IO is about to be closed. */
-void rb_uw_check_open(const struct uw_operation *operation);
-
-/* scheduler_close.c: what was kept for an operation is not needed any more. */
-void rb_uw_hold_release(struct rb_uw_hold *hold);
-
-/* Likewise for all operations of a loop that is closed. In a collection, no other object must be looked at. */
-void rb_uw_scheduler_release_holds(struct rb_uw_scheduler *scheduler, bool in_collection);
-void rb_uw_scheduler_mark_holds(const struct rb_uw_scheduler *scheduler);
-
-/* The rest of the hooks, one file a group. Each defines its methods. */
-void rb_uw_init_scheduler_fiber(VALUE cScheduler);
-void rb_uw_init_scheduler_block(VALUE cScheduler);
-void rb_uw_init_scheduler_run(VALUE cScheduler);
-void rb_uw_init_scheduler_time(VALUE cScheduler);
-void rb_uw_init_scheduler_io(VALUE cScheduler);
-void rb_uw_init_scheduler_select(VALUE cScheduler);
-void rb_uw_init_scheduler_process(VALUE cScheduler);
-void rb_uw_init_scheduler_close(VALUE cScheduler);
-void rb_uw_init_scheduler_write(VALUE cScheduler);
-
-/* scheduler_time.c */
-
-/* Raises into the fibers whose time is up. */
-void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler);
-
-/* The time-out whose exception has just reached `fiber`, or NULL. */
-struct rb_uw_timeout *rb_uw_scheduler_take_raising(struct rb_uw_scheduler *scheduler, VALUE fiber);
-
-/* It is raised when its fiber waits again. */
-void rb_uw_timeout_put_off(struct rb_uw_timeout *timeout);
-
-/* The current fiber is about to wait, and nothing has been submitted yet: raises what is due in it. */
-void rb_uw_raise_due_timeout(struct rb_uw_scheduler *scheduler);
+/* The hooks, one file a group. Each defines its methods. */
+void rb_uw_init_scheduler_fiber(void);
+void rb_uw_init_scheduler_block(void);
+void rb_uw_init_scheduler_run(void);
+void rb_uw_init_scheduler_time(void);
+void rb_uw_init_scheduler_io(void);
+void rb_uw_init_scheduler_select(void);
+void rb_uw_init_scheduler_process(void);
+void rb_uw_init_scheduler_close(void);
+void rb_uw_init_scheduler_write(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* Fibers that wait for others: for a Mutex, a Queue, a Thread. */
+#include "base/module.h"
 #include "scheduler/scheduler.h"
-#include "upwell.h"
 
 static VALUE cMutex;
 
@@ -116,13 +116,13 @@ static VALUE scheduler_fiber_interrupt(VALUE self, VALUE fiber, VALUE exception)
     return Qnil;
 }
 
-void rb_uw_init_scheduler_block(VALUE cScheduler)
+void rb_uw_init_scheduler_block(void)
 {
     cMutex = rb_path2class("Thread::Mutex");
-    rb_define_method(cScheduler, "block", scheduler_block, -1);
-    rb_define_method(cScheduler, "unblock", scheduler_unblock, 2);
+    rb_define_method(rb_uw_cScheduler, "block", scheduler_block, -1);
+    rb_define_method(rb_uw_cScheduler, "unblock", scheduler_unblock, 2);
 #if RB_UW_RUBY(4, 0)
-    rb_define_method(cScheduler, "fiber_interrupt", scheduler_fiber_interrupt, 2);
+    rb_define_method(rb_uw_cScheduler, "fiber_interrupt", scheduler_fiber_interrupt, 2);
 #else
     (void)scheduler_fiber_interrupt;
 #endif

@@ -1,10 +1,8 @@
 /* An IO that is closed while fibers wait for it: they get an IOError, as threads do. When it is reopened, they wait for
  * the new file. */
-#include "scheduler/scheduler.h"
-
 #include <ruby/io.h>
 
-#include "upwell.h"
+#include "scheduler/scheduler_holds.h"
 
 #if RB_UW_RUBY(4, 0)
 
@@ -23,29 +21,9 @@ static VALUE scheduler_io_close(VALUE self, VALUE fd)
     return Qtrue;
 }
 
-void rb_uw_init_scheduler_close(VALUE cScheduler)
+void rb_uw_init_scheduler_close(void)
 {
-    rb_define_method(cScheduler, "io_close", scheduler_io_close, 1);
-}
-
-void rb_uw_check_open(const struct uw_operation *operation)
-{
-    (void)operation;
-}
-
-void rb_uw_hold_release(struct rb_uw_hold *hold)
-{
-    (void)hold;
-}
-
-void rb_uw_scheduler_release_holds(struct rb_uw_scheduler *scheduler, bool in_collection)
-{
-    (void)scheduler, (void)in_collection;
-}
-
-void rb_uw_scheduler_mark_holds(const struct rb_uw_scheduler *scheduler)
-{
-    (void)scheduler;
+    rb_define_method(rb_uw_cScheduler, "io_close", scheduler_io_close, 1);
 }
 
 #else /* Ruby does not tell: this is how it is found out. */
@@ -61,68 +39,11 @@ void rb_uw_scheduler_mark_holds(const struct rb_uw_scheduler *scheduler)
 
 #include "base/forks.h"
 
-#define LEAVES_OPEN 0x00010000 /* Ruby's mode of what IO#close does not close: FMODE_EXTERNAL, earlier FMODE_PREP */
-#define STANDARD_MAX 2         /* descriptors that Ruby does not close either */
-
-/* One descriptor of an IO. */
-struct opened {
-    VALUE io;
-    rb_io_t *file;
-    int fd;
-};
-
-/* A loop of another thread can be told that an IO is closed, but waited for only while it waits itself: else its thread
- * may compute, or wait for the one that closes. So what Ruby would free is kept until the last operation on this IO has
- * ended. No stack is pointed to: before Ruby 3.2 the fibers of a thread that is killed vanish, whatever they do. */
-struct rb_uw_kept {
-    struct opened opened;
-    size_t holds;
-    bool closing;   /* Ruby closes the IO, or waits for its process: the end is for whoever closes */
-    bool left_open; /* Ruby is told not to close it */
-    bool ours;      /* Ruby has not: its number must not be another file's before the end */
-    char *buffer;   /* Ruby's, into which one reads, or NULL */
-};
-
-/* An operation's part in it; the scheduler's, which may end without its fibers. */
-struct rb_uw_hold {
-    struct uw_list link;
-    struct rb_uw_kept *kept;
-};
-
-/* One descriptor of an IO that is being closed, or was reopened. */
-struct part {
-    struct opened opened;
-    bool reopened;
-    bool writers;            /* it concerns only those that write */
-    bool foreign;            /* loops of other threads use it */
-    bool queued;             /* one of them may have what it shall do with it in a queue yet */
-    bool reads_buffer;       /* a fiber fills Ruby's own buffer */
-    struct rb_uw_kept *kept; /* or NULL: no fiber waits for it */
-    struct uw_list awaiting; /* in the list of those that are open yet, as their loops have to be woken */
-};
-
-static struct uw_list awaiting = {&awaiting, &awaiting};
-static unsigned awaiting_forks; /* in a child, those are its parent's */
-
 /* Ruby 3.3 and 3.4 call the members of an IO deprecated; there is nothing in their place before 4.0. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-static bool is_open(const struct opened *opened)
-{
-    return opened->file && RFILE(opened->io)->fptr == opened->file && opened->file->fd >= 0;
-}
-
-static struct opened opened_of(VALUE io)
-{
-    struct opened opened = {.io = io, .file = RFILE(io)->fptr, .fd = -1};
-
-    if (is_open(&opened))
-        opened.fd = opened.file->fd;
-    return opened;
-}
-
-static bool in_buffer(const struct part *part, const struct uw_operation *operation)
+static bool in_buffer(const struct rb_uw_part *part, const struct uw_operation *operation)
 {
     const rb_io_t *file = part->opened.file;
 
@@ -130,7 +51,7 @@ static bool in_buffer(const struct part *part, const struct uw_operation *operat
 }
 
 /* A thread that has just read into it, and has not gone on yet, finds that in the copy. */
-static void take_buffer(struct part *part)
+static void take_buffer(struct rb_uw_part *part)
 {
     rb_io_t *file = part->opened.file;
     char *copy = xmalloc((size_t)file->rbuf.capa);
@@ -140,30 +61,6 @@ static void take_buffer(struct part *part)
     file->rbuf.ptr = copy;
 }
 
-static void leave_open(struct rb_uw_kept *kept)
-{
-    rb_io_t *file = kept->opened.file;
-
-    kept->left_open = kept->opened.fd > STANDARD_MAX && !(file->mode & LEAVES_OPEN);
-    if (kept->left_open)
-        file->mode |= LEAVES_OPEN;
-}
-
-/* Takes what Ruby has left open; it may be about to close it, or have been told otherwise by the application. */
-static void take_descriptor(struct rb_uw_kept *kept)
-{
-    const struct opened *opened = &kept->opened;
-
-    if (!kept->left_open)
-        return;
-    kept->left_open = false;
-    kept->ours = !is_open(opened);
-    if (RFILE(opened->io)->fptr == opened->file) {
-        kept->ours = kept->ours && opened->file->mode & LEAVES_OPEN;
-        opened->file->mode &= ~LEAVES_OPEN;
-    }
-}
-
 static int mode_of(VALUE io)
 {
     return RFILE(io)->fptr->mode;
@@ -171,28 +68,23 @@ static int mode_of(VALUE io)
 
 static bool leaves_open(VALUE io)
 {
-    return RB_TYPE_P(io, T_FILE) && RFILE(io)->fptr && mode_of(io) & LEAVES_OPEN;
+    return RB_TYPE_P(io, T_FILE) && RFILE(io)->fptr && mode_of(io) & RB_UW_LEAVES_OPEN;
 }
 
 static void have_closed(VALUE io)
 {
-    RFILE(io)->fptr->mode &= ~LEAVES_OPEN;
+    RFILE(io)->fptr->mode &= ~RB_UW_LEAVES_OPEN;
 }
 
-static void close_descriptor(struct rb_uw_kept *kept)
-{
-    if (kept->ours)
-        (void)close(kept->opened.fd);
-    kept->ours = false;
-}
+#pragma GCC diagnostic pop
 
 static void take_back(const struct rb_uw_scheduler *scheduler)
 {
     for (const struct uw_list *link = scheduler->holds.next; link != &scheduler->holds; link = link->next) {
         struct rb_uw_kept *kept = uw_owner(link, struct rb_uw_hold, link)->kept;
 
-        take_descriptor(kept);
-        close_descriptor(kept);
+        rb_uw_take_descriptor(kept);
+        rb_uw_close_descriptor(kept);
     }
 }
 
@@ -202,57 +94,6 @@ static void take_all_back(void)
 {
     for (const struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next)
         take_back(uw_owner(link, struct rb_uw_scheduler, opened));
-}
-
-#pragma GCC diagnostic pop
-
-/* When all operations on it have ended. */
-static void end_kept(struct rb_uw_kept *kept)
-{
-    close_descriptor(kept);
-    xfree(kept->buffer);
-    kept->buffer = NULL;
-    if (!kept->closing)
-        free(kept);
-}
-
-/* Returns whether it was the last. */
-static bool drop(struct rb_uw_hold *hold)
-{
-    bool last = --hold->kept->holds == 0;
-
-    uw_list_remove(&hold->link);
-    free(hold);
-    return last;
-}
-
-void rb_uw_hold_release(struct rb_uw_hold *hold)
-{
-    struct rb_uw_kept *kept = hold->kept;
-
-    if (!drop(hold))
-        return;
-    take_descriptor(kept);
-    end_kept(kept);
-}
-
-void rb_uw_scheduler_release_holds(struct rb_uw_scheduler *scheduler, bool in_collection)
-{
-    while (!uw_list_empty(&scheduler->holds)) {
-        struct rb_uw_hold *hold = uw_owner(scheduler->holds.next, struct rb_uw_hold, link);
-        struct rb_uw_kept *kept = hold->kept;
-
-        if (!in_collection)
-            rb_uw_hold_release(hold);
-        else if (drop(hold))
-            end_kept(kept);
-    }
-}
-
-void rb_uw_scheduler_mark_holds(const struct rb_uw_scheduler *scheduler)
-{
-    for (const struct uw_list *link = scheduler->holds.next; link != &scheduler->holds; link = link->next)
-        rb_gc_mark(uw_owner(link, struct rb_uw_hold, link)->kept->opened.io);
 }
 
 /* Not by Ruby's allocator: the collector frees schedulers. */
@@ -265,7 +106,7 @@ static void *allocate(size_t bytes)
     return memory;
 }
 
-static void keep_for(struct part *part, struct rb_uw_scheduler *scheduler, struct rb_uw_io_operation *on_io)
+static void keep_for(struct rb_uw_part *part, struct rb_uw_scheduler *scheduler, struct rb_uw_io_operation *on_io)
 {
     struct rb_uw_hold *hold = allocate(sizeof *hold);
 
@@ -281,35 +122,12 @@ static void keep_for(struct part *part, struct rb_uw_scheduler *scheduler, struc
     part->reads_buffer = part->reads_buffer || in_buffer(part, &on_io->operation);
 }
 
-static bool writes(const struct uw_operation *operation)
-{
-    return operation->verb == UW_WRITE || (operation->verb == UW_POLL && !(operation->length & (POLLIN | POLLPRI)));
-}
-
-static bool concerns(const struct part *part, const struct uw_operation *operation)
-{
-    return operation->fd == part->opened.fd && (!part->writers || writes(operation));
-}
-
-/* Nobody would tell who comes now. When another thread has closed the IO first, its number is another's. */
-void rb_uw_check_open(const struct uw_operation *operation)
-{
-    if (rb_uw_forked_since(awaiting_forks))
-        return;
-    for (const struct uw_list *link = awaiting.next; link != &awaiting; link = link->next) {
-        const struct part *part = uw_owner(link, struct part, awaiting);
-
-        if (concerns(part, operation) && is_open(&part->opened))
-            rb_raise(rb_eIOError, "stream closed in another thread");
-    }
-}
-
-static struct uw_list *bucket_of(const struct part *part, struct rb_uw_scheduler *scheduler)
+static struct uw_list *bucket_of(const struct rb_uw_part *part, struct rb_uw_scheduler *scheduler)
 {
     return &scheduler->descriptors[(unsigned)part->opened.fd % RB_UW_DESCRIPTOR_BUCKETS];
 }
 
-static void mark(struct part *part, struct rb_uw_scheduler *scheduler, struct rb_uw_io_operation *on_io)
+static void mark(struct rb_uw_part *part, struct rb_uw_scheduler *scheduler, struct rb_uw_io_operation *on_io)
 {
     if (part->reopened) {
         on_io->io_reopened = true;
@@ -319,7 +137,7 @@ static void mark(struct part *part, struct rb_uw_scheduler *scheduler, struct rb
     on_io->io_closed = true;
 }
 
-static void cut_off(struct part *part, struct rb_uw_scheduler *scheduler)
+static void cut_off(struct rb_uw_part *part, struct rb_uw_scheduler *scheduler)
 {
     struct uw_list *bucket = bucket_of(part, scheduler);
     bool own = scheduler == rb_uw_scheduler_current(), pending = false;
@@ -327,7 +145,7 @@ static void cut_off(struct part *part, struct rb_uw_scheduler *scheduler)
     for (struct uw_list *link = bucket->next; link != bucket; link = link->next) {
         struct rb_uw_io_operation *on_io = uw_owner(link, struct rb_uw_io_operation, descriptor);
 
-        if (on_io->io_closed || !concerns(part, &on_io->operation))
+        if (on_io->io_closed || !rb_uw_part_concerns(part, &on_io->operation))
             continue;
         mark(part, scheduler, on_io);
         pending = true;
@@ -347,13 +165,13 @@ static void cut_off(struct part *part, struct rb_uw_scheduler *scheduler)
     }
 }
 
-static bool may_wait(const struct part *part, struct rb_uw_scheduler *scheduler)
+static bool may_wait(const struct rb_uw_part *part, struct rb_uw_scheduler *scheduler)
 {
     return !rb_uw_scheduler_is_copy(scheduler) && !uw_list_empty(bucket_of(part, scheduler));
 }
 
 /* Whether fibers of another thread, which may have ended, seem to wait for it. */
-static bool others_may_wait(const struct part *part)
+static bool others_may_wait(const struct rb_uw_part *part)
 {
     const struct rb_uw_scheduler *own = rb_uw_scheduler_current();
 
@@ -367,22 +185,22 @@ static bool others_may_wait(const struct part *part)
 }
 
 /* Other threads may run meanwhile. */
-static void find_descriptors(struct part *parts, int count)
+static void find_descriptors(struct rb_uw_part *parts, int count)
 {
     bool others = false;
 
     for (int i = 0; i < count; i++) {
-        parts[i].opened = opened_of(parts[i].opened.io);
+        parts[i].opened = rb_uw_opened_of(parts[i].opened.io);
         others = others || others_may_wait(&parts[i]);
     }
     if (!others)
         return;
     rb_uw_schedulers_end_lost();
     for (int i = 0; i < count; i++)
-        parts[i].opened = opened_of(parts[i].opened.io);
+        parts[i].opened = rb_uw_opened_of(parts[i].opened.io);
 }
 
-static void cut_off_all(struct part *part)
+static void cut_off_all(struct rb_uw_part *part)
 {
     for (struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next) {
         struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
@@ -393,17 +211,17 @@ static void cut_off_all(struct part *part)
 }
 
 /* Before Ruby closes it. */
-static void begin_part(struct part *part)
+static void begin_part(struct rb_uw_part *part)
 {
     cut_off_all(part);
     if (part->reads_buffer)
         take_buffer(part);
     if (part->foreign)
-        leave_open(part->kept);
+        rb_uw_leave_open(part->kept);
 }
 
 /* Whether a loop that waits now may do yet what a fiber has asked of it; when it waits again, it will not. */
-static bool in_use(const struct part *part, struct rb_uw_scheduler *scheduler)
+static bool in_use(const struct rb_uw_part *part, struct rb_uw_scheduler *scheduler)
 {
     const struct uw_list *bucket = bucket_of(part, scheduler);
 
@@ -418,7 +236,7 @@ static bool in_use(const struct part *part, struct rb_uw_scheduler *scheduler)
     return false;
 }
 
-static bool in_use_by_any(const struct part *part)
+static bool in_use_by_any(const struct rb_uw_part *part)
 {
     for (struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next)
         if (in_use(part, uw_owner(link, struct rb_uw_scheduler, opened)))
@@ -427,7 +245,7 @@ static bool in_use_by_any(const struct part *part)
 }
 
 /* What comes after the end is not for those who waited before. */
-static void await_loops(const struct part *part)
+static void await_loops(const struct rb_uw_part *part)
 {
     while (part->kept && part->foreign && in_use_by_any(part))
         rb_thread_schedule();
@@ -435,18 +253,18 @@ static void await_loops(const struct part *part)
 
 /* What a method of IO is about to close. */
 struct closing {
-    struct part parts[2];
+    struct rb_uw_part parts[2];
     int count;
     unsigned forks;
 };
 
 static void refuse(struct closing *closing)
 {
-    if (rb_uw_forked_since(awaiting_forks))
-        uw_list_init(&awaiting);
-    awaiting_forks = closing->forks = rb_uw_forks_now();
+    if (rb_uw_forked_since(rb_uw_awaiting_forks))
+        uw_list_init(&rb_uw_awaiting);
+    rb_uw_awaiting_forks = closing->forks = rb_uw_forks_now();
     for (int i = 0; i < closing->count; i++)
-        uw_list_append(&awaiting, &closing->parts[i].awaiting);
+        uw_list_append(&rb_uw_awaiting, &closing->parts[i].awaiting);
 }
 
 static void admit(struct closing *closing)
@@ -464,20 +282,20 @@ static void empty(int fd)
 
     if (nothing < 0)
         return;
-    (void)dup3(nothing, fd, O_CLOEXEC);
+    (void)uw_replace(nothing, fd);
     (void)close(nothing);
 }
 
-static void end_part(struct part *part)
+static void end_part(struct rb_uw_part *part)
 {
     struct rb_uw_kept *kept = part->kept;
 
     if (!kept)
         return;
     kept->closing = false;
-    take_descriptor(kept);
+    rb_uw_take_descriptor(kept);
     if (kept->holds == 0)
-        end_kept(kept);
+        rb_uw_end_kept(kept);
     else if (part->queued && kept->ours)
         empty(kept->opened.fd);
 }
@@ -518,9 +336,9 @@ static bool any_may_wait(VALUE io)
 
 static void add_part(struct closing *closing, VALUE io, bool writers)
 {
-    struct part *part = &closing->parts[closing->count++];
+    struct rb_uw_part *part = &closing->parts[closing->count++];
 
-    *part = (struct part){.opened.io = io, .writers = writers};
+    *part = (struct rb_uw_part){.opened.io = io, .writers = writers};
     uw_list_init(&part->awaiting);
 }
 
@@ -554,7 +372,7 @@ static bool is_socket(VALUE io)
 {
     struct stat status;
 
-    return fstat(opened_of(io).fd, &status) == 0 && S_ISSOCK(status.st_mode);
+    return fstat(rb_uw_opened_of(io).fd, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
 /* Whether a half of an IO is closed; a socket that has the other half yet is only shut down. */
@@ -646,7 +464,7 @@ static VALUE reopen(VALUE argument)
 static VALUE end_reopening(VALUE argument)
 {
     const struct reopening *reopening = (const struct reopening *)argument;
-    struct part part = {.opened.io = reopening->io, .reopened = true};
+    struct rb_uw_part part = {.opened.io = reopening->io, .reopened = true};
 
     if (!reopening->leaves_open && leaves_open(reopening->io) && !is_left_open(reopening->io))
         have_closed(reopening->io);
@@ -674,16 +492,16 @@ static VALUE reopen_for_waiting(int argc, VALUE *argv, VALUE self)
     return rb_ensure(reopen, (VALUE)&reopening, end_reopening, (VALUE)&reopening);
 }
 
-void rb_uw_init_scheduler_close(VALUE cScheduler)
+void rb_uw_init_scheduler_close(void)
 {
     /* Document-module: Upwell::Scheduler::Closing
      * Is prepended to IO before Ruby 4.0, which tells a scheduler itself of an IO that is closed; now, as an
      * application may freeze it. */
-    VALUE closing = rb_define_module_under(cScheduler, "Closing");
+    VALUE closing = rb_define_module_under(rb_uw_cScheduler, "Closing");
 
     /* Document-module: Upwell::Scheduler::HalfClosing
      * Likewise; and to BasicSocket, whose methods are its own. */
-    VALUE half_closing = rb_define_module_under(cScheduler, "HalfClosing");
+    VALUE half_closing = rb_define_module_under(rb_uw_cScheduler, "HalfClosing");
 
     if (pthread_atfork(NULL, NULL, take_all_back))
         rb_memerror();
@@ -695,7 +513,7 @@ void rb_uw_init_scheduler_close(VALUE cScheduler)
     rb_define_method(half_closing, "close_read", close_read_for_waiting, 0);
     rb_define_method(half_closing, "close_write", close_write_for_waiting, 0);
     rb_ext_ractor_safe(false);
-    rb_funcall(cScheduler, rb_intern("private_constant"), 2, ID2SYM(rb_intern("Closing")),
+    rb_funcall(rb_uw_cScheduler, rb_intern("private_constant"), 2, ID2SYM(rb_intern("Closing")),
                ID2SYM(rb_intern("HalfClosing")));
     rb_prepend_module(rb_cIO, closing);
     rb_prepend_module(rb_cIO, half_closing);

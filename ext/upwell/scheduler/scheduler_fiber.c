@@ -1,8 +1,9 @@
 /* The fibers of a scheduler: how one starts, and how it ends. */
+#include "base/unwinding.h"
 #include "scheduler/scheduler_root.h"
 
 #include "base/forks.h"
-#include "upwell.h"
+#include "base/module.h"
 
 static VALUE cFiber;
 static ID id_report, id_new;
@@ -35,7 +36,7 @@ static void end_in_error(VALUE self, int state)
     rb_set_errinfo(Qnil);
 }
 
-VALUE rb_uw_scheduler_run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, self))
+static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, self))
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(self);
     unsigned generation = scheduler->generation, forks = rb_uw_forks_now();
@@ -62,6 +63,8 @@ VALUE rb_uw_scheduler_run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, self))
 /* All fibers of a scheduler share one Proc, which costs more than the rest of a fiber: it finds its block there. */
 static VALUE new_fiber(struct rb_uw_scheduler *scheduler, VALUE options)
 {
+    if (NIL_P(scheduler->body))
+        scheduler->body = rb_proc_new(run_fiber, scheduler->self);
 #if RB_UW_RUBY(3, 2)
     if (!NIL_P(options))
         return rb_funcall_with_block_kw(cFiber, id_new, 1, &options, scheduler->body, RB_PASS_KEYWORDS);
@@ -158,12 +161,12 @@ static VALUE scheduler_yield(VALUE self)
     return Qnil;
 }
 
-void rb_uw_init_scheduler_fiber(VALUE cScheduler)
+void rb_uw_init_scheduler_fiber(void)
 {
     cFiber = rb_path2class("Fiber");
     id_report = rb_intern("report");
     id_new = rb_intern("new");
-    rb_define_method(cScheduler, "fiber", scheduler_fiber, -1);
-    rb_define_method(cScheduler, "yield", scheduler_yield, 0);
-    rb_define_private_method(cScheduler, "switch_to", scheduler_switch_to, 1);
+    rb_define_method(rb_uw_cScheduler, "fiber", scheduler_fiber, -1);
+    rb_define_method(rb_uw_cScheduler, "yield", scheduler_yield, 0);
+    rb_define_private_method(rb_uw_cScheduler, "switch_to", scheduler_switch_to, 1);
 }

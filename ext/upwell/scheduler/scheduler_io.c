@@ -11,10 +11,9 @@
 #include <ruby/version.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-#include "upwell.h"
+#include "base/module.h"
 
 #define MISSES_MAX 4                  /* reads in a row that had to wait, as far as they are counted */
 #define OPERATION_BYTES_MAX (1 << 30) /* of one read or write; the kernel's own limit is just under 2 GiB */
@@ -154,15 +153,15 @@ static ssize_t try_socket(const struct transfer *transfer, size_t length)
     char *data = transfer->base + transfer->done;
 
     return transfer->verb == UW_READ ? recv(transfer->fd, data, length, MSG_DONTWAIT)
-                                     : send(transfer->fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+                                     : uw_send_now(transfer->fd, data, length, false);
 }
 
 static ssize_t try_file(const struct transfer *transfer, size_t length)
 {
-    struct iovec part = {transfer->base + transfer->done, length};
+    char *data = transfer->base + transfer->done;
 
-    return transfer->verb == UW_READ ? preadv2(transfer->fd, &part, 1, transfer->from, RWF_NOWAIT)
-                                     : pwritev2(transfer->fd, &part, 1, transfer->from, RWF_NOWAIT);
+    return transfer->verb == UW_READ ? uw_read_now(transfer->fd, data, length, transfer->from)
+                                     : uw_write_now(transfer->fd, data, length, transfer->from);
 }
 
 static ssize_t try_now(const struct transfer *transfer, size_t length)
@@ -425,20 +424,20 @@ static bool transfers_are_asked_for(void)
 #endif
 }
 
-void rb_uw_init_scheduler_io(VALUE cScheduler)
+void rb_uw_init_scheduler_io(void)
 {
     cBasicSocket = rb_path2class("BasicSocket");
     cIPSocket = rb_path2class("IPSocket");
-    rb_define_method(cScheduler, "io_wait", scheduler_io_wait, 3);
+    rb_define_method(rb_uw_cScheduler, "io_wait", scheduler_io_wait, 3);
     if (!transfers_are_asked_for())
         return;
-    rb_define_method(cScheduler, "io_read", scheduler_io_read, -1);
-    rb_define_method(cScheduler, "io_pread", scheduler_io_pread, -1);
+    rb_define_method(rb_uw_cScheduler, "io_read", scheduler_io_read, -1);
+    rb_define_method(rb_uw_cScheduler, "io_pread", scheduler_io_pread, -1);
     if (ruby_writes_well())
-        rb_define_method(cScheduler, "io_write", scheduler_io_write, -1);
+        rb_define_method(rb_uw_cScheduler, "io_write", scheduler_io_write, -1);
 #if RB_UW_RUBY(4, 0)
     /* Ruby 3.1 tells it a wrong place, and until 3.4 IO#pwrite calls it without the interpreter's lock. */
-    rb_define_method(cScheduler, "io_pwrite", scheduler_io_pwrite, -1);
+    rb_define_method(rb_uw_cScheduler, "io_pwrite", scheduler_io_pwrite, -1);
 #else
     (void)scheduler_io_pwrite;
 #endif

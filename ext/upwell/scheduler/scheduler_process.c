@@ -4,10 +4,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <ruby/io.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "upwell.h"
+#include "base/module.h"
+#include "base/system.h"
 
 static VALUE cStatus;
 static ID id_wait, id_poll_process;
@@ -59,7 +58,7 @@ static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
     status = look(pid);
     if (!NIL_P(status)) /* it has ended, or is no child of this process, which has descriptors too */
         return status;
-    child.fd = (int)syscall(SYS_pidfd_open, NUM2PIDT(pid), 0);
+    child.fd = uw_process_descriptor(NUM2PIDT(pid));
     if (child.fd < 0) /* an old kernel, a sandbox, or no descriptor left */
         return rb_funcall(self, id_poll_process, 2, pid, flags);
     child.io = rb_io_fdopen(child.fd, O_RDONLY, NULL);
@@ -67,10 +66,10 @@ static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
     return look(pid);
 }
 
-void rb_uw_init_scheduler_process(VALUE cScheduler)
+void rb_uw_init_scheduler_process(void)
 {
     cStatus = rb_path2class("Process::Status");
     id_wait = rb_intern("wait");
     id_poll_process = rb_intern("poll_process");
-    rb_define_method(cScheduler, "process_wait", scheduler_process_wait, 2);
+    rb_define_method(rb_uw_cScheduler, "process_wait", scheduler_process_wait, 2);
 }

@@ -1,106 +1,12 @@
 /* The fiber that turns a scheduler's loop, and those that go on after a turn. */
 #include "scheduler/scheduler_root.h"
 
-#include "base/forks.h"
-#include "upwell.h"
+#include "base/gvl.h"
+#include "base/interrupts.h"
+#include "base/module.h"
+#include "base/unwinding.h"
 
 #define TURNS_MAX 32 /* that fibers take in a row before the root has its turn */
-
-struct root {
-    struct rb_uw_scheduler *scheduler;
-    rb_uw_root_work *work;
-    VALUE argument, before;
-    unsigned generation, forks;
-};
-
-void rb_uw_end_child(int state)
-{
-    if (state && rb_uw_is_error(rb_errinfo(), rb_uw_eStop)) { /* as it ends a fiber, without a report */
-        rb_set_errinfo(Qnil);
-        state = 0;
-    }
-    ruby_stop(state);
-}
-
-static VALUE work_as_root(VALUE argument)
-{
-    struct root *root = (struct root *)argument;
-
-    root->work(root->scheduler, root->argument);
-    return Qnil;
-}
-
-/* In a child it is the root itself that goes on where a trap handler has forked; else a fiber has ended that did not go
- * by rb_uw_scheduler_run_fiber. */
-static bool child_of_fiber(const struct root *root)
-{
-    return rb_uw_forked_since(root->forks) &&
-           (root->scheduler->root_waits || root->generation != root->scheduler->generation);
-}
-
-/* An exception may have come in the midst of a turn, or when another fiber came back. */
-static void end_as_root(struct root *root)
-{
-    root->scheduler->root_waits = root->scheduler->relays = root->scheduler->turning = false;
-    root->scheduler->running = Qnil;
-    root->scheduler->root = root->generation == root->scheduler->generation ? root->before : Qnil;
-}
-
-void rb_uw_as_root(struct rb_uw_scheduler *scheduler, rb_uw_root_work *work, VALUE argument)
-{
-    struct root root = {scheduler, work, argument, scheduler->root, scheduler->generation, rb_uw_forks_now()};
-    int state;
-
-    scheduler->root = rb_fiber_current();
-    rb_protect(work_as_root, (VALUE)&root, &state);
-    if (child_of_fiber(&root))
-        rb_uw_end_child(state);
-    end_as_root(&root);
-    if (state)
-        rb_jump_tag(state);
-    RB_GC_GUARD(root.before);
-    RB_GC_GUARD(argument);
-}
-
-int rb_uw_root_protect(VALUE (*function)(VALUE), VALUE argument)
-{
-    unsigned forks = rb_uw_forks_now();
-    int state;
-
-    rb_protect(function, argument, &state);
-    if (rb_uw_forked_since(forks))
-        rb_uw_end_child(state);
-    return state;
-}
-
-static void transfer_to(struct rb_uw_scheduler *scheduler, VALUE fiber)
-{
-    unsigned forks = rb_uw_forks_now();
-
-    scheduler->root_waits = true;
-    scheduler->running = fiber;
-    rb_fiber_transfer(fiber, 0, NULL);
-    if (rb_uw_forked_since(forks))
-        rb_uw_end_child(0);
-    scheduler->running = Qnil;
-    scheduler->root_waits = false;
-}
-
-/* Takes a record out of `starters`, `batch` or `ready`; its fiber is to go on. */
-static VALUE take(struct uw_list *link)
-{
-    struct rb_uw_wait *wait = uw_owner(link, struct rb_uw_wait, ready);
-
-    uw_list_remove(&wait->ready);
-    return wait->fiber;
-}
-
-void rb_uw_root_transfer(struct rb_uw_scheduler *scheduler, VALUE fiber)
-{
-    transfer_to(scheduler, fiber);
-    while (!uw_list_empty(&scheduler->starters))
-        transfer_to(scheduler, take(scheduler->starters.previous));
-}
 
 /* After a turn */
 
@@ -129,53 +35,6 @@ static void end_unblocked(struct rb_uw_scheduler *scheduler)
         uw_list_remove(&wait->unblocked);
         rb_uw_wait_end(wait);
     }
-}
-
-struct raising {
-    VALUE fiber;
-    int argc;
-    const VALUE *argv;
-};
-
-static VALUE raise_in_fiber(VALUE argument)
-{
-    const struct raising *raising = (const struct raising *)argument;
-
-    if (raising->fiber == rb_fiber_current())
-        rb_exc_raise(rb_make_exception(raising->argc, raising->argv));
-    return rb_fiber_raise(raising->fiber, raising->argc, raising->argv);
-}
-
-/* Whether `fiber` was unblocked and has not gone on yet. What woke it, a queue's element for example, would be lost. */
-static bool unblocked(struct rb_uw_scheduler *scheduler, VALUE fiber)
-{
-    st_data_t record;
-
-    return st_lookup(scheduler->blocked, fiber, &record) && ((struct rb_uw_wait *)record)->over &&
-           !((struct rb_uw_wait *)record)->timed_out;
-}
-
-bool rb_uw_root_raise(struct rb_uw_scheduler *scheduler, VALUE fiber, int argc, const VALUE *argv, int *state)
-{
-    struct raising raising = {fiber, argc, argv};
-    bool gone_on;
-
-    *state = 0;
-    if (unblocked(scheduler, fiber))
-        return false;
-    scheduler->root_waits = true;
-    scheduler->running = Qnil;
-    *state = rb_uw_root_protect(raise_in_fiber, (VALUE)&raising);
-    scheduler->root_waits = false;
-    gone_on = !NIL_P(scheduler->running) || fiber == rb_fiber_current();
-    scheduler->running = Qnil;
-    if (!*state)
-        return true;
-    if (!rb_uw_is_error(rb_errinfo(), rb_uw_eFiberError))
-        return gone_on;
-    rb_set_errinfo(Qnil);
-    *state = 0;
-    return false;
 }
 
 /* Those that could not be raised have to wait until others have gone on. */
@@ -241,7 +100,7 @@ void rb_uw_root_run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)
     make_batch(scheduler);
     while (!uw_list_empty(&scheduler->batch)) {
         scheduler->relays = true;
-        rb_uw_root_transfer(scheduler, take(scheduler->batch.next));
+        rb_uw_root_transfer(scheduler, rb_uw_root_take(scheduler->batch.next));
         scheduler->relays = false;
     }
     rb_uw_scheduler_raise_timeouts(scheduler); /* in those that had to go on first */
@@ -333,12 +192,12 @@ static VALUE next_fiber(struct rb_uw_scheduler *scheduler)
     if (!scheduler->relays || needs_root(scheduler))
         return scheduler->root;
     if (!uw_list_empty(&scheduler->starters))
-        return take(scheduler->starters.previous);
+        return rb_uw_root_take(scheduler->starters.previous);
     if (uw_list_empty(&scheduler->batch) && may_turn(scheduler))
         turn_in_passing(scheduler);
     if (uw_list_empty(&scheduler->batch) || scheduler->root_wanted)
         return scheduler->root;
-    return take(scheduler->batch.next);
+    return rb_uw_root_take(scheduler->batch.next);
 }
 
 static void transfer_to_next(struct rb_uw_scheduler *scheduler)

@@ -18,6 +18,9 @@ void rb_uw_as_root(struct rb_uw_scheduler *scheduler, rb_uw_root_work *work, VAL
 /* Calls `function`, which has another fiber go on. Returns the state of what was raised, as rb_protect does. */
 int rb_uw_root_protect(VALUE (*function)(VALUE), VALUE argument);
 
+/* Takes a record out of `starters`, `batch` or `ready`; its fiber is to go on. */
+VALUE rb_uw_root_take(struct uw_list *link);
+
 /* Lets `fiber` go on until it waits or ends, and then those that started others meanwhile. */
 void rb_uw_root_transfer(struct rb_uw_scheduler *scheduler, VALUE fiber);
 
@@ -29,7 +32,7 @@ void rb_uw_root_run_ready(struct rb_uw_scheduler *scheduler, VALUE unused);
  * Sets the state of what is to end the thread, or 0. */
 bool rb_uw_root_raise(struct rb_uw_scheduler *scheduler, VALUE fiber, int argc, const VALUE *argv, int *state);
 
-/* Turns the loop, without the interpreter's lock. */
+/* scheduler_root.c: turns the loop, without the interpreter's lock. */
 void rb_uw_root_turn(struct rb_uw_scheduler *scheduler, int64_t wait_ns);
 
 #endif

@@ -1,10 +1,11 @@
 /* Running a scheduler until its fibers have ended, and closing it. */
+#include "base/unwinding.h"
 #include "scheduler/scheduler_root.h"
 
 #include <ruby/fiber/scheduler.h>
 #include <string.h>
 
-#include "upwell.h"
+#include "base/module.h"
 
 #define STOP_NS UW_NS_PER_SECOND /* for the `ensure` clauses of fibers that are ended by the scheduler's end */
 
@@ -196,8 +197,8 @@ static VALUE scheduler_close(VALUE self)
     return Qnil;
 }
 
-void rb_uw_init_scheduler_run(VALUE cScheduler)
+void rb_uw_init_scheduler_run(void)
 {
-    rb_define_method(cScheduler, "run", scheduler_run, 0);
-    rb_define_method(cScheduler, "close", scheduler_close, 0);
+    rb_define_method(rb_uw_cScheduler, "run", scheduler_run, 0);
+    rb_define_method(rb_uw_cScheduler, "close", scheduler_close, 0);
 }

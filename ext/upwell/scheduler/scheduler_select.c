@@ -1,5 +1,6 @@
 /* The hook for IO.select, which Ruby calls since 3.2: an operation for each IO has the fiber wait, then poll(2) tells
  * all that are ready. */
+#include "base/unwinding.h"
 #include "scheduler/scheduler.h"
 
 #if RB_UW_RUBY(3, 2)
@@ -8,7 +9,7 @@
 #include <poll.h>
 #include <ruby/io.h>
 
-#include "upwell.h"
+#include "base/module.h"
 
 #define LISTS 3
 
@@ -265,16 +266,15 @@ static VALUE scheduler_io_select(int argc, VALUE *argv, VALUE self)
     return found;
 }
 
-void rb_uw_init_scheduler_select(VALUE cScheduler)
+void rb_uw_init_scheduler_select(void)
 {
-    rb_define_method(cScheduler, "io_select", scheduler_io_select, -1);
+    rb_define_method(rb_uw_cScheduler, "io_select", scheduler_io_select, -1);
 }
 
 #else
 
-void rb_uw_init_scheduler_select(VALUE cScheduler)
+void rb_uw_init_scheduler_select(void)
 {
-    (void)cScheduler;
 }
 
 #endif

@@ -1,8 +1,6 @@
 /* The hooks for time: sleep and Timeout.timeout. */
 #include "scheduler/scheduler_root.h"
 
-#include "upwell.h"
-
 /*
  * For Kernel#sleep and Mutex#sleep.
  *
@@ -21,18 +19,6 @@ static VALUE scheduler_kernel_sleep(int argc, VALUE *argv, VALUE self)
     rb_uw_wait_blocked(&wait, duration_ns);
     return Qtrue;
 }
-
-/* Lives on the stack of the fiber whose time is limited. */
-struct rb_uw_timeout {
-    struct rb_uw_scheduler *scheduler;
-    struct uw_timer timer;
-    struct uw_list link; /* in scheduler->timeouts when the time is up */
-    VALUE fiber, duration;
-    int argc; /* of the exception */
-    const VALUE *argv;
-    unsigned generation;
-    bool tried; /* something was raised before the fiber went on: what makes the exception may do so each time */
-};
 
 static void expired(struct uw_loop *loop, struct uw_timer *timer)
 {
@@ -87,76 +73,8 @@ static VALUE scheduler_timeout_after(int argc, VALUE *argv, VALUE self)
     return rb_ensure(yield, (VALUE)&timeout, stop, (VALUE)&timeout);
 }
 
-struct rb_uw_timeout *rb_uw_scheduler_take_raising(struct rb_uw_scheduler *scheduler, VALUE fiber)
+void rb_uw_init_scheduler_time(void)
 {
-    struct rb_uw_timeout *timeout = scheduler->raising;
-
-    if (!timeout || timeout->fiber != fiber)
-        return NULL;
-    scheduler->raising = NULL;
-    return timeout;
-}
-
-void rb_uw_timeout_put_off(struct rb_uw_timeout *timeout)
-{
-    uw_list_remove(&timeout->link);
-    uw_list_append(&timeout->scheduler->timeouts, &timeout->link);
-    timeout->scheduler->root_wanted = true;
-}
-
-void rb_uw_raise_due_timeout(struct rb_uw_scheduler *scheduler)
-{
-    for (struct uw_list *link = scheduler->timeouts.next; link != &scheduler->timeouts; link = link->next) {
-        struct rb_uw_timeout *timeout = uw_owner(link, struct rb_uw_timeout, link);
-
-        if (timeout->fiber != rb_fiber_current())
-            continue;
-        uw_list_remove(link);
-        rb_exc_raise(rb_make_exception(timeout->argc, timeout->argv));
-    }
-}
-
-/* Raises into the fiber of the first of `due`, which stays there until that has been done: `stop` takes it out as its
- * fiber leaves. Returns the state of what is to end the thread, or 0. */
-static int raise_first(struct rb_uw_scheduler *scheduler, struct uw_list *due)
-{
-    struct rb_uw_timeout *timeout = uw_owner(due->next, struct rb_uw_timeout, link);
-    unsigned generation = scheduler->generation;
-    bool raised;
-    int state;
-
-    scheduler->raising = timeout;
-    raised = rb_uw_root_raise(scheduler, timeout->fiber, timeout->argc, timeout->argv, &state);
-    scheduler->raising = NULL;
-    if (generation != scheduler->generation)
-        uw_list_init(due); /* void */
-    if (due->next != &timeout->link)
-        return state;
-    uw_list_remove(&timeout->link);
-    if (!raised && !(state && timeout->tried))
-        uw_list_append(&scheduler->timeouts, &timeout->link);
-    timeout->tried = state != 0;
-    return state;
-}
-
-void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
-{
-    struct uw_list due;
-
-    uw_list_init(&due);
-    uw_list_move(&due, &scheduler->timeouts);
-    while (!uw_list_empty(&due)) {
-        int state = raise_first(scheduler, &due);
-
-        if (!state)
-            continue;
-        uw_list_move(&scheduler->timeouts, &due);
-        rb_jump_tag(state);
-    }
-}
-
-void rb_uw_init_scheduler_time(VALUE cScheduler)
-{
-    rb_define_method(cScheduler, "kernel_sleep", scheduler_kernel_sleep, -1);
-    rb_define_method(cScheduler, "timeout_after", scheduler_timeout_after, -1);
+    rb_define_method(rb_uw_cScheduler, "kernel_sleep", scheduler_kernel_sleep, -1);
+    rb_define_method(rb_uw_cScheduler, "timeout_after", scheduler_timeout_after, -1);
 }

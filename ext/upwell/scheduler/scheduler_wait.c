@@ -1,134 +1,14 @@
-/* The wait record: a fiber's stay between the call that blocks it and what it waits for. */
-#include "scheduler/scheduler.h"
-
+/* A fiber's stay between the call that blocks it and what it waits for. */
 #include <errno.h>
-#include <time.h>
 
-#include "upwell.h"
-
-int64_t rb_uw_nanoseconds(VALUE seconds)
-{
-    struct timespec time;
-
-    if (NIL_P(seconds))
-        return UW_FOREVER;
-    time = rb_time_timespec_interval(seconds);
-    if (time.tv_sec >= UW_FOREVER / UW_NS_PER_SECOND)
-        return UW_FOREVER;
-    return time.tv_sec * UW_NS_PER_SECOND + time.tv_nsec;
-}
-
-int64_t rb_uw_deadline(int64_t timeout_ns)
-{
-    int64_t now_ns = uw_clock_ns();
-
-    if (timeout_ns == 0)
-        return 0; /* long past: due in the next turn, while now would be rounded up to the next tick */
-    return timeout_ns < INT64_MAX - now_ns ? now_ns + timeout_ns : INT64_MAX;
-}
-
-/* Its fiber goes on before the one at `place`, unless it is about to go on already. */
-static void end_before(struct rb_uw_wait *wait, struct uw_list *place)
-{
-    wait->over = true;
-    if (uw_list_empty(&wait->ready))
-        uw_list_append(place, &wait->ready);
-}
-
-void rb_uw_wait_end(struct rb_uw_wait *wait)
-{
-    end_before(wait, &wait->scheduler->ready);
-}
-
-/* Whoever writes holds the IO's lock, and Ruby finds the lock that was taken last soonest: so the last goes on first.
- */
-static void completed(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
-{
-    struct rb_uw_wait *wait = uw_owner(operation, struct rb_uw_wait, on_io.operation);
-    struct uw_list *ready = &wait->scheduler->ready;
-
-    (void)loop;
-    wait->result = result;
-    wait->timed_out = wait->timed_out && result < 0;
-    end_before(wait, operation->verb == UW_WRITE ? ready->next : ready);
-}
-
-static void expired(struct uw_loop *loop, struct uw_timer *timer)
-{
-    struct rb_uw_wait *wait = uw_owner(timer, struct rb_uw_wait, timer);
-
-    if (wait->over)
-        return;
-    wait->timed_out = true;
-    if (wait->on_io.operation.pending)
-        uw_cancel(loop, &wait->on_io.operation);
-    else
-        rb_uw_wait_end(wait);
-}
-
-void rb_uw_scheduler_note_raiser(struct rb_uw_scheduler *scheduler, VALUE fiber)
-{
-    if (!NIL_P(scheduler->running) && scheduler->running != fiber)
-        rb_ary_push(scheduler->left, scheduler->running);
-    scheduler->running = fiber;
-}
-
-void rb_uw_scheduler_note(struct rb_uw_scheduler *scheduler, VALUE fiber)
-{
-    if (!scheduler->root_waits)
-        return;
-    if (RARRAY_LEN(scheduler->left) > 0 && RTEST(rb_ary_includes(scheduler->left, fiber))) {
-        rb_ary_delete(scheduler->left, fiber); /* of what it does not have, it would ask a block */
-        rb_uw_scheduler_note_raiser(scheduler, fiber);
-    }
-    scheduler->running = fiber;
-}
-
-void rb_uw_wait_init(struct rb_uw_wait *wait, struct rb_uw_scheduler *scheduler)
-{
-    *wait = (struct rb_uw_wait){.scheduler = scheduler,
-                                .timer.expire = expired,
-                                .fiber = rb_fiber_current(),
-                                .generation = scheduler->generation};
-    uw_list_init(&wait->link);
-    uw_list_init(&wait->ready);
-    uw_list_init(&wait->unblocked);
-    rb_uw_io_operation_init(&wait->on_io, completed);
-    rb_uw_scheduler_note(scheduler, wait->fiber);
-}
+#include "base/module.h"
+#include "base/unwinding.h"
+#include "scheduler/scheduler_holds.h"
 
 static VALUE give_way(VALUE argument)
 {
     rb_uw_scheduler_give_way((struct rb_uw_scheduler *)argument);
     return Qnil;
-}
-
-static void begin(struct rb_uw_wait *wait, struct uw_list *list)
-{
-    uw_list_append(list, &wait->link);
-    wait->scheduler->waiting++;
-}
-
-bool rb_uw_wait_is_void(const struct rb_uw_wait *wait)
-{
-    return wait->generation != wait->scheduler->generation || rb_uw_scheduler_is_copy(wait->scheduler);
-}
-
-static void forget(struct rb_uw_wait *wait)
-{
-    struct rb_uw_scheduler *scheduler = wait->scheduler;
-    st_data_t fiber = wait->fiber;
-
-    if (rb_uw_wait_is_void(wait))
-        return;
-    rb_uw_io_operation_end(&wait->on_io);
-    uw_timer_stop(scheduler->loop, &wait->timer);
-    if (wait->blocked)
-        st_delete(scheduler->blocked, &fiber, NULL);
-    uw_list_remove(&wait->ready);
-    uw_list_remove(&wait->unblocked);
-    uw_list_remove(&wait->link);
-    scheduler->waiting--;
 }
 
 /* What is raised into the fiber meanwhile is raised when the kernel has let go of the operation; of several, the last.
@@ -143,7 +23,7 @@ void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
     if (rb_uw_wait_is_void(wait))
         return;
     if (left) /* what it waited for is over, but the scheduler must not be */
-        begin(wait, &scheduler->waits);
+        rb_uw_wait_begin(wait, &scheduler->waits);
 
     while (operation->pending && !rb_uw_wait_is_void(wait)) {
         int raised = 0;
@@ -157,14 +37,14 @@ void rb_uw_wait_cancel(struct rb_uw_wait *wait, struct uw_operation *operation)
         }
     }
     if (left)
-        forget(wait);
+        rb_uw_wait_forget(wait);
     if (state)
         rb_uw_unwind(state, error);
 }
 
 static VALUE forget_after_all(VALUE argument)
 {
-    forget((struct rb_uw_wait *)argument);
+    rb_uw_wait_forget((struct rb_uw_wait *)argument);
     return Qnil;
 }
 
@@ -189,7 +69,7 @@ static VALUE leave(VALUE argument)
         rb_uw_scheduler_note_raiser(wait->scheduler, wait->fiber);
     if (wait->on_io.operation.pending)
         return rb_ensure(cancel_operation, argument, forget_after_all, argument);
-    forget(wait);
+    rb_uw_wait_forget(wait);
     return Qnil;
 }
 
@@ -231,7 +111,7 @@ static void wait_in(struct rb_uw_wait *wait, struct uw_list *list, int64_t timeo
     VALUE former = rb_errinfo();
     int state;
 
-    begin(wait, list);
+    rb_uw_wait_begin(wait, list);
     if (timeout_ns != UW_FOREVER)
         uw_timer_start(wait->scheduler->loop, &wait->timer, rb_uw_deadline(timeout_ns));
     rb_protect(suspend, (VALUE)wait, &state);
@@ -245,15 +125,6 @@ static void wait_in(struct rb_uw_wait *wait, struct uw_list *list, int64_t timeo
 void rb_uw_wait(struct rb_uw_wait *wait, int64_t timeout_ns)
 {
     wait_in(wait, &wait->scheduler->waits, timeout_ns);
-}
-
-int64_t rb_uw_wait_left(const struct rb_uw_wait *wait, int64_t timeout_ns)
-{
-    int64_t left_ns = wait->timer.deadline_ns - uw_clock_ns();
-
-    if (timeout_ns == UW_FOREVER)
-        return UW_FOREVER;
-    return left_ns > 0 ? left_ns : 0;
 }
 
 struct waiting_turn {
@@ -283,79 +154,19 @@ void rb_uw_wait_turn(struct rb_uw_scheduler *scheduler, VALUE fiber)
     struct waiting_turn turn = {.fiber = fiber};
 
     rb_uw_wait_init(&turn.wait, scheduler);
-    begin(&turn.wait, &scheduler->waits);
+    rb_uw_wait_begin(&turn.wait, &scheduler->waits);
     uw_list_append(NIL_P(fiber) ? &scheduler->ready : &scheduler->starters, &turn.wait.ready);
     rb_ensure(give_turn, (VALUE)&turn, leave, (VALUE)&turn.wait);
     RB_GC_GUARD(fiber);
 }
 
-/* The thread that unblocks may have come before the fiber that blocks. */
-static bool unblocked_early(struct rb_uw_wait *wait)
-{
-    VALUE early = wait->scheduler->early;
-
-    return RARRAY_LEN(early) > 0 && !NIL_P(rb_ary_delete(early, wait->fiber));
-}
-
 bool rb_uw_wait_blocked(struct rb_uw_wait *wait, int64_t timeout_ns)
 {
-    if (unblocked_early(wait))
+    if (rb_uw_wait_unblocked_early(wait))
         return true;
     rb_uw_raise_due_timeout(wait->scheduler);
     wait_in(wait, &wait->scheduler->sleeping, timeout_ns);
     return !wait->timed_out;
-}
-
-static void note_sleeping(struct rb_uw_scheduler *scheduler)
-{
-    while (!uw_list_empty(&scheduler->sleeping)) {
-        struct rb_uw_wait *wait = uw_owner(scheduler->sleeping.next, struct rb_uw_wait, link);
-
-        st_insert(scheduler->blocked, wait->fiber, (st_data_t)wait);
-        wait->blocked = true;
-        uw_list_remove(&wait->link);
-        uw_list_append(&scheduler->waits, &wait->link);
-    }
-}
-
-struct rb_uw_wait *rb_uw_wait_of_blocked(struct rb_uw_scheduler *scheduler, VALUE fiber)
-{
-    st_data_t record;
-
-    if (st_lookup(scheduler->blocked, fiber, &record))
-        return (struct rb_uw_wait *)record;
-    note_sleeping(scheduler);
-    return st_lookup(scheduler->blocked, fiber, &record) ? (struct rb_uw_wait *)record : NULL;
-}
-
-void rb_uw_io_operation_init(struct rb_uw_io_operation *on_io, uw_complete *complete)
-{
-    *on_io = (struct rb_uw_io_operation){.operation.complete = complete, .io = Qnil};
-    uw_list_init(&on_io->descriptor);
-    uw_list_init(&on_io->cut_off);
-}
-
-void rb_uw_io_operation_begin(struct rb_uw_io_operation *on_io, struct rb_uw_scheduler *scheduler, VALUE io)
-{
-    on_io->io = io;
-    uw_list_append(&scheduler->descriptors[(unsigned)on_io->operation.fd % RB_UW_DESCRIPTOR_BUCKETS],
-                   &on_io->descriptor);
-    uw_submit(scheduler->loop, &on_io->operation);
-}
-
-void rb_uw_io_operation_end(struct rb_uw_io_operation *on_io)
-{
-    if (on_io->hold)
-        rb_uw_hold_release(on_io->hold);
-    on_io->hold = NULL;
-    uw_list_remove(&on_io->descriptor);
-    uw_list_remove(&on_io->cut_off);
-}
-
-void rb_uw_io_operation_check(const struct rb_uw_io_operation *on_io)
-{
-    if (on_io->io_closed)
-        rb_raise(rb_eIOError, "stream closed in another thread");
 }
 
 static void wait_once(struct rb_uw_wait *wait, VALUE io, int64_t timeout_ns)

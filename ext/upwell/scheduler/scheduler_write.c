@@ -5,13 +5,12 @@
 #include <ruby/encoding.h>
 #include <ruby/ractor.h>
 
-#include "upwell.h"
+#include "base/module.h"
 
 #if RB_UW_RUBY(3, 2)
 
-void rb_uw_init_scheduler_write(VALUE cScheduler)
+void rb_uw_init_scheduler_write(void)
 {
-    (void)cScheduler;
 }
 
 #else
@@ -59,16 +58,16 @@ static VALUE write_whole(int argc, VALUE *argv, VALUE self)
     return count;
 }
 
-void rb_uw_init_scheduler_write(VALUE cScheduler)
+void rb_uw_init_scheduler_write(void)
 {
     /* Document-module: Upwell::Scheduler::Writing
      * Is prepended to IO on Ruby 3.1. */
-    VALUE writing = rb_define_module_under(cScheduler, "Writing");
+    VALUE writing = rb_define_module_under(rb_uw_cScheduler, "Writing");
 
     rb_ext_ractor_safe(true); /* in others, where there is no scheduler */
     rb_define_method(writing, "write", write_whole, -1);
     rb_ext_ractor_safe(false);
-    rb_funcall(cScheduler, rb_intern("private_constant"), 1, ID2SYM(rb_intern("Writing")));
+    rb_funcall(rb_uw_cScheduler, rb_intern("private_constant"), 1, ID2SYM(rb_intern("Writing")));
     rb_prepend_module(rb_cIO, writing);
 }
 

@@ -4,9 +4,21 @@
 #include <unistd.h>
 
 #include "scheduler/scheduler.h"
+#include "server/backlog.h"
 #include "server/reactor.h"
+#include "server/settings.h"
 
 #define NO_STACK_NS UW_NS_PER_SECOND /* until it is tried again */
+
+struct fibers {
+    struct rb_uw_reactor *reactor;
+    struct rb_uw_backlog backlog;
+    VALUE scheduler, idle;    /* Array of Fiber */
+    VALUE starter, starting;  /* the fiber that starts those of the pool; which one, or nil */
+    bool unstarted;           /* `starting` has not begun yet */
+    struct uw_timer no_stack; /* until it expires, no more fibers are started */
+    size_t fibers, fibers_max;
+};
 
 static ID id_aset, id_keys, id_new, id_no_stack;
 #if RB_UW_RUBY(3, 2)
@@ -53,9 +65,45 @@ void rb_uw_init_reactor_fibers(void)
     rb_prepend_module(rb_singleton_class(cFiber), keeping);
 }
 
+static struct fibers *own(const struct rb_uw_reactor *reactor)
+{
+    return reactor->own;
+}
+
+static void mark(const void *own)
+{
+    const struct fibers *fibers = own;
+
+    rb_gc_mark_movable(fibers->scheduler);
+    rb_gc_mark_movable(fibers->idle);
+    rb_gc_mark_movable(fibers->starter);
+    rb_gc_mark_movable(fibers->starting);
+}
+
+static void compact(void *own)
+{
+    struct fibers *fibers = own;
+
+    fibers->scheduler = rb_gc_location(fibers->scheduler);
+    fibers->idle = rb_gc_location(fibers->idle);
+    fibers->starter = rb_gc_location(fibers->starter);
+    fibers->starting = rb_gc_location(fibers->starting);
+}
+
+static void init(struct rb_uw_reactor *reactor, VALUE settings)
+{
+    struct fibers *fibers = own(reactor);
+
+    fibers->reactor = reactor;
+    fibers->scheduler = fibers->idle = fibers->starter = fibers->starting = Qnil;
+    rb_uw_backlog_init(&fibers->backlog);
+    fibers->fibers_max = NUM2SIZET(rb_uw_setting(settings, "fibers_max"));
+    RB_OBJ_WRITE(reactor->host.self, &fibers->idle, rb_ary_new());
+}
+
 static struct rb_uw_scheduler *scheduler_of(struct rb_uw_reactor *reactor)
 {
-    return rb_uw_scheduler_use(reactor->scheduler);
+    return rb_uw_scheduler_use(own(reactor)->scheduler);
 }
 
 /* Events, on the loop without the interpreter's lock */
@@ -65,11 +113,11 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
     struct rb_uw_exchange *exchange = request->user;
 
     if (event != UW_EVENT_DRAINED)
-        rb_uw_reactor_enqueue(context, request);
+        rb_uw_backlog_add(&own(context)->backlog, request);
     else if (exchange->drain)
         rb_uw_wait_end(exchange->drain);
     else /* a thread of the application waits */
-        rb_uw_reactor_tell_changed(context);
+        rb_uw_host_tell_changed(exchange->host);
 }
 
 /* A fiber of the pool */
@@ -161,7 +209,7 @@ static bool cleaned(const struct pooled *pooled)
  * root. */
 static void end_pooled(struct rb_uw_reactor *reactor, int state)
 {
-    reactor->fibers--;
+    own(reactor)->fibers--;
     rb_jump_tag(state);
 }
 
@@ -171,7 +219,7 @@ static bool serve_batch(struct rb_uw_reactor *reactor, const struct pooled *pool
 {
     struct uw_request *request;
 
-    while ((request = rb_uw_reactor_take(reactor))) {
+    while ((request = rb_uw_backlog_take(&own(reactor)->backlog))) {
         int state;
 
         reactor->busy++;
@@ -179,7 +227,7 @@ static bool serve_batch(struct rb_uw_reactor *reactor, const struct pooled *pool
         reactor->busy--;
         if (state)
             end_pooled(reactor, state);
-        rb_uw_reactor_flush_if_late(reactor);
+        rb_uw_host_flush_if_late(&reactor->host);
         if (!cleaned(pooled))
             return false;
     }
@@ -199,12 +247,12 @@ static bool rest(struct rb_uw_reactor *reactor, VALUE fiber)
     VALUE error;
     int state;
 
-    rb_ary_push(reactor->idle, fiber);
+    rb_ary_push(own(reactor)->idle, fiber);
     rb_protect(give_way, (VALUE)reactor, &state);
     if (!state)
         return true;
-    rb_uw_scheduler_note_raiser(reactor->fiber_scheduler, fiber);
-    rb_ary_delete(reactor->idle, fiber);
+    rb_uw_scheduler_note_raiser(reactor->host.scheduler, fiber);
+    rb_ary_delete(own(reactor)->idle, fiber);
     error = rb_errinfo();
     if (rb_uw_ends_thread(error))
         end_pooled(reactor, state);
@@ -219,10 +267,10 @@ static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
     const struct pooled pooled = {.fiber = fiber, .inherited = storage_of(fiber)};
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
-    reactor->unstarted = false;
+    own(reactor)->unstarted = false;
     while (serve_batch(reactor, &pooled) && rest(reactor, fiber))
         ;
-    reactor->fibers--;
+    own(reactor)->fibers--;
     return Qnil;
 }
 
@@ -231,18 +279,16 @@ static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
 
 static VALUE report_no_stack(VALUE self)
 {
-    VALUE log = rb_const_get(rb_mUpwell, rb_intern("ErrorLog"));
-
-    return rb_funcall(log, id_no_stack, 2, rb_errinfo(), SIZET2NUM(rb_uw_reactor(self)->fibers - 1));
+    return rb_funcall(rb_uw_error_log(), id_no_stack, 2, rb_errinfo(), SIZET2NUM(own(rb_uw_reactor(self))->fibers - 1));
 }
 
 static VALUE start_next(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    reactor->unstarted = true;
-    reactor->fiber_scheduler->running = reactor->starting;
-    return transfer(reactor->starting);
+    own(reactor)->unstarted = true;
+    reactor->host.scheduler->running = own(reactor)->starting;
+    return transfer(own(reactor)->starting);
 }
 
 static VALUE start_or_report(VALUE self)
@@ -250,14 +296,14 @@ static VALUE start_or_report(VALUE self)
     int state;
 
     rb_protect(start_next, self, &state);
-    if (state && (rb_uw_ends_thread(rb_errinfo()) || !rb_uw_reactor(self)->unstarted))
+    if (state && (rb_uw_ends_thread(rb_errinfo()) || !own(rb_uw_reactor(self))->unstarted))
         rb_jump_tag(state);
     return state ? report_no_stack(self) : Qnil;
 }
 
 static VALUE return_to_root(VALUE self)
 {
-    return transfer(rb_uw_reactor(self)->fiber_scheduler->root);
+    return transfer(rb_uw_reactor(self)->host.scheduler->root);
 }
 
 static VALUE run_starter(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
@@ -267,7 +313,7 @@ static VALUE run_starter(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
     while (!state) {
-        if (reactor->unstarted)
+        if (own(reactor)->unstarted)
             state = rb_uw_protect(return_to_root, self);
         if (!state)
             state = rb_uw_protect(start_or_report, self); /* until there is another one to start */
@@ -279,40 +325,41 @@ static VALUE run_starter(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
 
 static bool may_start(const struct rb_uw_reactor *reactor)
 {
-    return reactor->fibers < reactor->fibers_max && !reactor->no_stack.active;
+    return own(reactor)->fibers < own(reactor)->fibers_max && !own(reactor)->no_stack.active;
 }
 
 static void try_again(struct uw_loop *loop, struct uw_timer *timer)
 {
     (void)loop;
-    uw_owner(timer, struct rb_uw_reactor, no_stack)->hurry = true; /* the turn ends */
+    uw_owner(timer, struct fibers, no_stack)->reactor->hurry = true; /* the turn ends */
 }
 
 /* Where there is no stack for it, requests wait for the fibers that there are. */
 static void start_fiber(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
 {
-    RB_OBJ_WRITE(reactor->self, &reactor->starting, rb_block_call(cFiber, id_new, 0, NULL, run_fiber, reactor->self));
-    reactor->fibers++;
-    rb_uw_scheduler_start(scheduler, reactor->starter);
-    reactor->starting = Qnil;
-    if (!reactor->unstarted)
+    RB_OBJ_WRITE(reactor->host.self, &own(reactor)->starting,
+                 rb_block_call(cFiber, id_new, 0, NULL, run_fiber, reactor->host.self));
+    own(reactor)->fibers++;
+    rb_uw_scheduler_start(scheduler, own(reactor)->starter);
+    own(reactor)->starting = Qnil;
+    if (!own(reactor)->unstarted)
         return;
-    reactor->fibers--;
-    reactor->no_stack.expire = try_again;
-    uw_timer_start(scheduler->loop, &reactor->no_stack, uw_clock_ns() + NO_STACK_NS);
+    own(reactor)->fibers--;
+    own(reactor)->no_stack.expire = try_again;
+    uw_timer_start(scheduler->loop, &own(reactor)->no_stack, uw_clock_ns() + NO_STACK_NS);
 }
 
 static bool can_serve(const struct rb_uw_reactor *reactor)
 {
-    return reactor->batch.first && (RARRAY_LEN(reactor->idle) > 0 || may_start(reactor));
+    return own(reactor)->backlog.batch.first && (RARRAY_LEN(own(reactor)->idle) > 0 || may_start(reactor));
 }
 
 static void serve_batches(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
 {
-    rb_uw_reactor_begin_batch(reactor);
+    rb_uw_backlog_begin_batch(&own(reactor)->backlog);
     while (can_serve(reactor)) {
-        if (RARRAY_LEN(reactor->idle) > 0)
-            rb_uw_scheduler_start(scheduler, rb_ary_pop(reactor->idle));
+        if (RARRAY_LEN(own(reactor)->idle) > 0)
+            rb_uw_scheduler_start(scheduler, rb_ary_pop(own(reactor)->idle));
         else
             start_fiber(reactor, scheduler);
     }
@@ -321,10 +368,8 @@ static void serve_batches(struct rb_uw_reactor *reactor, struct rb_uw_scheduler 
 static void turn(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
 {
     reactor->hurry = rb_uw_scheduler_begin_turn(scheduler) || rb_uw_scheduler_brought(scheduler) ||
-                     reactor->ready.first || can_serve(reactor);
-    reactor->busy_since_ns = 0;
-    rb_nogvl(rb_uw_reactor_turns, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
-    reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
+                     own(reactor)->backlog.ready.first || can_serve(reactor);
+    rb_uw_reactor_turn(reactor);
     rb_uw_scheduler_end_turn(scheduler);
 }
 
@@ -348,13 +393,13 @@ static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    RB_OBJ_WRITE(self, &reactor->scheduler, rb_uw_scheduler_new(&reactor->server.service.loop));
-    rb_fiber_scheduler_set(reactor->scheduler);
-    reactor->fiber_scheduler = scheduler_of(reactor);
-    RB_OBJ_WRITE(self, &reactor->starter, rb_block_call(cFiber, id_new, 0, NULL, run_starter, self));
-    reactor->unstarted = true;
-    rb_uw_scheduler_start(reactor->fiber_scheduler, reactor->starter);
-    while (rb_uw_reactor_goes_on(reactor) && !reactor->status) {
+    RB_OBJ_WRITE(self, &own(reactor)->scheduler, rb_uw_scheduler_new(&reactor->base.server.service.loop));
+    rb_fiber_scheduler_set(own(reactor)->scheduler);
+    reactor->host.scheduler = scheduler_of(reactor);
+    RB_OBJ_WRITE(self, &own(reactor)->starter, rb_block_call(cFiber, id_new, 0, NULL, run_starter, self));
+    own(reactor)->unstarted = true;
+    rb_uw_scheduler_start(reactor->host.scheduler, own(reactor)->starter);
+    while (rb_uw_reactor_goes_on(reactor) && !reactor->base.status) {
         int state = rb_uw_protect(serve_turn, self);
 
         if (state)
@@ -366,10 +411,10 @@ static VALUE run(VALUE self)
 /* What the application still runs is ended: the fibers of requests that the deadline overtook, and its own. */
 static void end_fibers(struct rb_uw_reactor *reactor)
 {
-    if (NIL_P(reactor->scheduler))
+    if (NIL_P(own(reactor)->scheduler))
         return;
     rb_uw_reactor_end(reactor); /* threads of the application may wait for clients */
-    uw_timer_stop(&reactor->server.service.loop, &reactor->no_stack);
+    uw_timer_stop(&reactor->base.server.service.loop, &own(reactor)->no_stack);
     rb_uw_scheduler_stop(scheduler_of(reactor));
     rb_fiber_scheduler_set(Qnil);
 }
@@ -397,7 +442,7 @@ static void await_drain(struct rb_uw_exchange *exchange)
 {
     struct rb_uw_wait wait;
 
-    rb_uw_wait_init(&wait, scheduler_of(exchange->reactor));
+    rb_uw_wait_init(&wait, scheduler_of(rb_uw_reactor_of(exchange->host)));
     exchange->drain = &wait;
     rb_ensure(wait_for_drain, (VALUE)exchange, forget_drain, (VALUE)exchange);
 }
@@ -415,9 +460,9 @@ static void detach(struct rb_uw_detachment *detachment)
     int state = 0, raised;
 
     detachment->wait = &wait;
-    rb_uw_wait_init(&wait, scheduler_of(detachment->reactor));
+    rb_uw_wait_init(&wait, scheduler_of(rb_uw_reactor_of(detachment->host)));
     uw_request_detach(detachment->request, &detachment->detached);
-    while (!detachment->done && !rb_uw_reactor_is_copy(detachment->reactor)) { /* which may be so at once */
+    while (!detachment->done && !rb_uw_host_is_copy(detachment->host)) { /* which may be so at once */
         rb_protect(wait_for_detach, (VALUE)&wait, &raised);
         state = raised ? raised : state;
     }
@@ -426,13 +471,41 @@ static void detach(struct rb_uw_detachment *detachment)
         rb_jump_tag(state);
 }
 
+/* Requests may wait, and others have theirs sent together: a piece of a longer response leaves with this turn, or when
+ * it has waited for long. */
+static void send_together(struct uw_request *request, struct uw_chunk *chunk)
+{
+    struct rb_uw_host *host = rb_uw_exchange_of(request)->host;
+    bool last = chunk->flags & UW_CHUNK_FINISH;
+
+    uw_request_send(request, chunk);
+    if (!last && rb_uw_host_is_late(host))
+        rb_uw_host_flush(host);
+}
+
+static bool brought(const struct rb_uw_reactor *reactor)
+{
+    return own(reactor)->backlog.ready.first ||
+           (reactor->host.scheduler && rb_uw_scheduler_brought(reactor->host.scheduler));
+}
+
+static size_t fibers(const struct rb_uw_reactor *reactor)
+{
+    return own(reactor)->fibers;
+}
+
 const struct rb_uw_mode rb_uw_mode_fibers = {
     .name = "fibers",
+    .calls = {.send = send_together, .await_drain = await_drain, .detach = detach},
+    .drains = true,
+    .own_bytes = sizeof(struct fibers),
+    .init = init,
+    .mark = mark,
+    .compact = compact,
     .notify = notify,
     .open = rb_uw_reactor_open,
     .run = run,
     .close = end_fibers,
-    .send = rb_uw_reactor_send,
-    .await_drain = await_drain,
-    .detach = detach,
+    .brought = brought,
+    .fibers = fibers,
 };

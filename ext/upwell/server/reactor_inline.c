@@ -1,12 +1,28 @@
 /* Mode inline: the application runs on the thread of the loop, which has the interpreter's lock while it does, once for
  * all requests of a turn. */
+#include "server/backlog.h"
 #include "server/reactor.h"
+
+struct inline_mode {
+    struct rb_uw_backlog backlog;
+};
+
+static struct rb_uw_backlog *backlog_of(const struct rb_uw_reactor *reactor)
+{
+    return &((struct inline_mode *)reactor->own)->backlog;
+}
+
+static void init(struct rb_uw_reactor *reactor, VALUE settings)
+{
+    (void)settings;
+    rb_uw_backlog_init(backlog_of(reactor));
+}
 
 /* Of a client that has caught up nobody waits to hear. */
 static void notify(void *context, struct uw_request *request, enum uw_event event)
 {
     if (event != UW_EVENT_DRAINED)
-        rb_uw_reactor_enqueue(context, request);
+        rb_uw_backlog_add(backlog_of(context), request);
 }
 
 static void serve(struct rb_uw_reactor *reactor, struct uw_request *request)
@@ -21,10 +37,10 @@ static void serve_batch(struct rb_uw_reactor *reactor)
 {
     struct uw_request *request;
 
-    rb_uw_reactor_begin_batch(reactor);
-    while ((request = rb_uw_reactor_take(reactor))) {
+    rb_uw_backlog_begin_batch(backlog_of(reactor));
+    while ((request = rb_uw_backlog_take(backlog_of(reactor)))) {
         serve(reactor, request);
-        rb_uw_reactor_flush_if_late(reactor);
+        rb_uw_host_flush_if_late(&reactor->host);
     }
 }
 
@@ -32,10 +48,8 @@ static VALUE serve_turn(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    reactor->hurry = reactor->ready.first || reactor->batch.first;
-    reactor->busy_since_ns = 0;
-    rb_nogvl(rb_uw_reactor_turns, reactor, rb_uw_reactor_wake, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
-    reactor->busy_since_ns = reactor->flushed_ns = uw_clock_ns();
+    reactor->hurry = backlog_of(reactor)->ready.first || backlog_of(reactor)->batch.first;
+    rb_uw_reactor_turn(reactor);
     if (!rb_uw_reactor_is_copy(reactor))
         serve_batch(reactor);
     return Qnil;
@@ -46,7 +60,7 @@ static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    while (rb_uw_reactor_goes_on(reactor) && !reactor->status) {
+    while (rb_uw_reactor_goes_on(reactor) && !reactor->base.status) {
         int state = rb_uw_protect(serve_turn, self);
 
         if (state)
@@ -62,14 +76,14 @@ static VALUE run(VALUE self)
 static void *turn_until_detached(void *argument)
 {
     struct rb_uw_detachment *detachment = argument;
-    struct rb_uw_reactor *reactor = detachment->reactor;
+    struct rb_uw_reactor *reactor = rb_uw_reactor_of(detachment->host);
     int64_t end_ns = uw_clock_ns() + FAILING_NS;
 
     if (rb_uw_reactor_is_copy(reactor)) /* by a trap handler that ran just now */
         return NULL;
     uw_request_detach(detachment->request, &detachment->detached);
     while (!detachment->done)
-        if (uw_server_turn(&reactor->server, UW_FOREVER) && !detachment->done && uw_clock_ns() > end_ns)
+        if (uw_server_turn(&reactor->base.server, UW_FOREVER) && !detachment->done && uw_clock_ns() > end_ns)
             uw_request_disconnect(detachment->request);
     return NULL;
 }
@@ -85,13 +99,20 @@ static void close_nothing(struct rb_uw_reactor *reactor)
     (void)reactor;
 }
 
+static bool brought(const struct rb_uw_reactor *reactor)
+{
+    return backlog_of(reactor)->ready.first;
+}
+
 const struct rb_uw_mode rb_uw_mode_inline = {
     .name = "inline",
+    .calls = {.send = uw_request_send, .await_drain = rb_uw_hold_back, .detach = detach},
+    .one_thread = true,
+    .own_bytes = sizeof(struct inline_mode),
+    .init = init,
     .notify = notify,
     .open = rb_uw_reactor_open,
     .run = run,
     .close = close_nothing,
-    .send = uw_request_send,
-    .await_drain = rb_uw_hold_back,
-    .detach = detach,
+    .brought = brought,
 };

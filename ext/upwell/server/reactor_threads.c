@@ -3,54 +3,78 @@
 #include <errno.h>
 #include <ruby/io.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "server/reactor.h"
 
+struct threads {
+    struct uw_queue queue;
+    bool started;
+    struct uw_wakeup end; /* told once the loop's thread has ended */
+};
+
 #define COPY_SECONDS_MAX 1 /* for which a copy waits for what only its parent will be told */
+
+static struct threads *own(const struct rb_uw_reactor *reactor)
+{
+    return reactor->own;
+}
+
+static void init(struct rb_uw_reactor *reactor, VALUE settings)
+{
+    (void)settings;
+    if (uw_queue_init(&own(reactor)->queue))
+        rb_memerror();
+}
+
+/* The C library waits until nobody waits for what is to be destroyed: in the copy for ever. */
+static void free_queue(struct rb_uw_reactor *reactor)
+{
+    if (!rb_uw_reactor_is_copy(reactor))
+        uw_queue_free(&own(reactor)->queue);
+}
 
 static void notify(void *context, struct uw_request *request, enum uw_event event)
 {
     struct rb_uw_reactor *reactor = context;
 
     if (event == UW_EVENT_DRAINED) {
-        rb_uw_reactor_tell_changed(reactor);
+        rb_uw_host_tell_changed(&reactor->host);
         return;
     }
-    uw_queue_push(&reactor->queue, request);
+    uw_queue_push(&own(reactor)->queue, request);
 }
 
 struct start {
     struct rb_uw_reactor *reactor;
     const char *backend;
-    const int *fds;
+    const struct rb_uw_listening *listening;
     long count;
 };
 
 static void tell_started(struct rb_uw_reactor *reactor, int status)
 {
-    pthread_mutex_lock(&reactor->lock);
-    reactor->status = status;
-    reactor->started = true;
-    pthread_cond_broadcast(&reactor->changed);
-    pthread_mutex_unlock(&reactor->lock);
+    pthread_mutex_lock(&reactor->host.lock);
+    reactor->base.status = status;
+    own(reactor)->started = true;
+    pthread_cond_broadcast(&reactor->host.changed);
+    pthread_mutex_unlock(&reactor->host.lock);
 }
 
 static void *loop_thread(void *argument)
 {
     struct start start = *(struct start *)argument;
     struct rb_uw_reactor *reactor = start.reactor;
-    int status = rb_uw_reactor_open(reactor, start.backend, start.fds, start.count);
+    int status = rb_uw_reactor_open(reactor, start.backend, start.listening, start.count);
 
     tell_started(reactor, status); /* `start` is gone after this */
     while (!status && rb_uw_reactor_goes_on(reactor)) {
         rb_uw_reactor_turns(reactor);
-        status = reactor->status;
+        status = reactor->base.status;
     }
     rb_uw_reactor_end(reactor);
-    uw_queue_close(&reactor->queue);
-    (void)eventfd_write(reactor->ended_fd, 1); /* the counter cannot overflow by one */
+    uw_queue_close(&own(reactor)->queue);
+    uw_wakeup_tell(&own(reactor)->end);
     return NULL;
 }
 
@@ -60,21 +84,22 @@ static int start_thread(struct rb_uw_reactor *reactor, struct start *start)
     sigset_t all, before;
     int error;
 
-    reactor->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (reactor->ended_fd < 0)
-        return -errno;
-    rb_update_max_fd(reactor->ended_fd);
+    error = uw_wakeup_open(&own(reactor)->end);
+    if (error)
+        return error;
+    rb_update_max_fd(own(reactor)->end.fd);
+    rb_update_max_fd(own(reactor)->end.tell_fd);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&reactor->thread, NULL, loop_thread, start);
+    error = pthread_create(&reactor->host.thread, NULL, loop_thread, start);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)
         return -error;
-    pthread_mutex_lock(&reactor->lock);
-    while (!reactor->started)
-        pthread_cond_wait(&reactor->changed, &reactor->lock);
-    error = reactor->status;
-    pthread_mutex_unlock(&reactor->lock);
+    pthread_mutex_lock(&reactor->host.lock);
+    while (!own(reactor)->started)
+        pthread_cond_wait(&reactor->host.changed, &reactor->host.lock);
+    error = reactor->base.status;
+    pthread_mutex_unlock(&reactor->host.lock);
     return error;
 }
 
@@ -84,7 +109,7 @@ static VALUE await_end(VALUE self)
 {
     struct timeval patience = {.tv_sec = COPY_SECONDS_MAX};
 
-    (void)rb_wait_for_single_fd(rb_uw_reactor(self)->ended_fd, RB_WAITFD_IN, &patience);
+    (void)rb_wait_for_single_fd(own(rb_uw_reactor(self))->end.fd, RB_WAITFD_IN, &patience);
     return Qnil;
 }
 
@@ -93,7 +118,7 @@ static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    while (!atomic_load(&reactor->ended) && !rb_uw_reactor_is_copy(reactor)) {
+    while (!atomic_load(&reactor->host.ended) && !rb_uw_reactor_is_copy(reactor)) {
         int state = rb_uw_protect(await_end, self);
 
         if (state)
@@ -104,9 +129,9 @@ static VALUE run(VALUE self)
 
 static void join_thread(struct rb_uw_reactor *reactor)
 {
-    rb_uw_control_stop(&reactor->control, &reactor->server);
-    pthread_join(reactor->thread, NULL);
-    close(reactor->ended_fd);
+    rb_uw_control_stop(&reactor->base.control, &reactor->base.server);
+    pthread_join(reactor->host.thread, NULL);
+    uw_wakeup_close(&own(reactor)->end);
 }
 
 struct work {
@@ -118,7 +143,7 @@ static void *wait_for_work(void *argument)
 {
     struct work *work = argument;
 
-    uw_queue_wait(&work->reactor->queue, &work->worker);
+    uw_queue_wait(&own(work->reactor)->queue, &work->worker);
     return NULL;
 }
 
@@ -126,7 +151,7 @@ static void interrupt_work(void *argument)
 {
     struct work *work = argument;
 
-    uw_queue_interrupt(&work->reactor->queue, &work->worker);
+    uw_queue_interrupt(&own(work->reactor)->queue, &work->worker);
 }
 
 static VALUE wait_interruptible(VALUE argument)
@@ -147,11 +172,11 @@ static VALUE work_on(VALUE argument)
         int state = 0;
 
         atomic_fetch_add(&reactor->busy, 1);
-        request = uw_queue_take(&reactor->queue, &work->worker);
+        request = uw_queue_take(&own(reactor)->queue, &work->worker);
         if (request)
             state = rb_uw_service(reactor, request);
         atomic_fetch_sub(&reactor->busy, 1);
-        if (!request && reactor->queue.closed)
+        if (!request && own(reactor)->queue.closed)
             return Qnil;
         if (!request)
             state = rb_uw_protect(wait_interruptible, argument);
@@ -167,17 +192,17 @@ static VALUE retire(VALUE argument)
 
     rb_uw_unguard_thread();
     rb_uw_watch_worker(NULL);
-    uw_queue_retire(&work->reactor->queue, &work->worker);
+    uw_queue_retire(&own(work->reactor)->queue, &work->worker);
     return Qnil;
 }
 
-void rb_uw_reactor_work(struct rb_uw_reactor *reactor)
+static void work_here(struct rb_uw_reactor *reactor)
 {
     struct work work = {.reactor = reactor};
     int error;
 
-    rb_uw_guard_thread(reactor->self);
-    error = uw_queue_join(&reactor->queue, &work.worker);
+    rb_uw_guard_thread(reactor->host.self);
+    error = uw_queue_join(&own(reactor)->queue, &work.worker);
     if (error)
         rb_syserr_fail(-error, "beginning to serve requests");
     rb_uw_watch_worker(&work.worker);
@@ -185,25 +210,25 @@ void rb_uw_reactor_work(struct rb_uw_reactor *reactor)
 }
 
 struct drain_wait {
-    struct rb_uw_reactor *reactor;
+    struct rb_uw_host *host;
     struct uw_request *request;
     bool interrupted;
 };
 
 static bool waits_for_drain(const struct drain_wait *wait)
 {
-    return atomic_load(&wait->request->await_drain) && !wait->reactor->ended && !wait->interrupted;
+    return atomic_load(&wait->request->await_drain) && !wait->host->ended && !wait->interrupted;
 }
 
 static void *wait_for_drain(void *argument)
 {
     struct drain_wait *wait = argument;
 
-    pthread_mutex_lock(&wait->reactor->lock);
+    pthread_mutex_lock(&wait->host->lock);
     while (waits_for_drain(wait))
-        pthread_cond_wait(&wait->reactor->changed, &wait->reactor->lock);
+        pthread_cond_wait(&wait->host->changed, &wait->host->lock);
     wait->interrupted = false;
-    pthread_mutex_unlock(&wait->reactor->lock);
+    pthread_mutex_unlock(&wait->host->lock);
     return NULL;
 }
 
@@ -211,17 +236,17 @@ static void interrupt_drain(void *argument)
 {
     struct drain_wait *wait = argument;
 
-    pthread_mutex_lock(&wait->reactor->lock);
+    pthread_mutex_lock(&wait->host->lock);
     wait->interrupted = true;
-    pthread_cond_broadcast(&wait->reactor->changed);
-    pthread_mutex_unlock(&wait->reactor->lock);
+    pthread_cond_broadcast(&wait->host->changed);
+    pthread_mutex_unlock(&wait->host->lock);
 }
 
 static VALUE wait_until_drained(VALUE argument)
 {
     struct drain_wait *wait = (struct drain_wait *)argument;
 
-    while (atomic_load(&wait->request->await_drain) && !wait->reactor->ended)
+    while (atomic_load(&wait->request->await_drain) && !wait->host->ended)
         rb_thread_call_without_gvl(wait_for_drain, wait, interrupt_drain, wait);
     return Qnil;
 }
@@ -235,7 +260,7 @@ static VALUE forget_drain(VALUE argument)
 
 static void await_drain(struct rb_uw_exchange *exchange)
 {
-    struct drain_wait wait = {exchange->reactor, exchange->request, false};
+    struct drain_wait wait = {exchange->host, exchange->request, false};
 
     rb_ensure(wait_until_drained, (VALUE)&wait, forget_drain, (VALUE)&wait);
 }
@@ -243,15 +268,15 @@ static void await_drain(struct rb_uw_exchange *exchange)
 static void *wait_for_detach(void *argument)
 {
     struct rb_uw_detachment *detachment = argument;
-    struct rb_uw_reactor *reactor = detachment->reactor;
+    struct rb_uw_host *host = detachment->host;
 
-    pthread_mutex_lock(&reactor->lock);
-    detachment->done = reactor->ended;
+    pthread_mutex_lock(&host->lock);
+    detachment->done = host->ended;
     if (!detachment->done)
         uw_request_detach(detachment->request, &detachment->detached);
     while (!detachment->done)
-        pthread_cond_wait(&reactor->changed, &reactor->lock);
-    pthread_mutex_unlock(&reactor->lock);
+        pthread_cond_wait(&host->changed, &host->lock);
+    pthread_mutex_unlock(&host->lock);
     return NULL;
 }
 
@@ -260,20 +285,36 @@ static void detach(struct rb_uw_detachment *detachment)
     rb_nogvl(wait_for_detach, detachment, NULL, NULL, 0);
 }
 
-static int open(struct rb_uw_reactor *reactor, const char *backend, const int *fds, long count)
+static int open(struct rb_uw_reactor *reactor, const char *backend, const struct rb_uw_listening *listening, long count)
 {
-    struct start start = {reactor, backend, fds, count};
+    struct start start = {reactor, backend, listening, count};
 
     return start_thread(reactor, &start);
 }
 
+/* Workers look into the queue by themselves. */
+static bool brought(const struct rb_uw_reactor *reactor)
+{
+    (void)reactor;
+    return false;
+}
+
+static size_t queued(const struct rb_uw_reactor *reactor)
+{
+    return own(reactor)->queue.length;
+}
+
 const struct rb_uw_mode rb_uw_mode_threads = {
     .name = "threads",
+    .calls = {.send = uw_request_post, .await_drain = await_drain, .detach = detach},
+    .own_bytes = sizeof(struct threads),
+    .init = init,
+    .free = free_queue,
     .notify = notify,
     .open = open,
     .run = run,
     .close = join_thread,
-    .send = uw_request_post,
-    .await_drain = await_drain,
-    .detach = detach,
+    .brought = brought,
+    .work = work_here,
+    .queued = queued,
 };

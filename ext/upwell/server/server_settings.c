@@ -1,5 +1,5 @@
 /* The settings that every kind of server has, out of a Hash. */
-#include "upwell.h"
+#include "server/settings.h"
 
 VALUE rb_uw_setting(VALUE settings, const char *name)
 {

@@ -3,129 +3,15 @@
  * next: in the loop, in another request, between two. So Thread#raise of such a thread gets them only while a request
  * runs, and the thread goes on to nothing else before they have struck; a request that waits is interrupted by the
  * scheduler. */
-#include <string.h>
-
 #include "scheduler/scheduler.h"
 #include "server/reactor.h"
 
 static ID id_cause, id_env, id_reactor;
 static VALUE mRaising, key_cause, key_hijack;
 
-static bool is_timeout(VALUE error)
-{
-    return strncmp(rb_obj_classname(error), "Timeout::", strlen("Timeout::")) == 0;
-}
-
-static bool within_timeout(void)
-{
-    VALUE frames = rb_make_backtrace();
-
-    for (long i = 0; i < RARRAY_LEN(frames); i++) {
-        VALUE frame = RARRAY_AREF(frames, i);
-
-        if (strstr(StringValueCStr(frame), "/timeout.rb:"))
-            return true;
-    }
-    return false;
-}
-
-/* Timeout.timeout { reactor.run }, or what ends a thread anyway. A time-out that comes too late for its block, as may
- * happen on Ruby 3.1, does not. */
-static bool ends_server(VALUE error)
-{
-    return rb_uw_ends_thread(error) || (is_timeout(error) && within_timeout());
-}
-
-static VALUE log_stray(VALUE error)
-{
-    return rb_funcall(rb_const_get(rb_mUpwell, rb_intern("ErrorLog")), rb_intern("stray"), 1, error);
-}
-
-/* One that belongs to no request. */
-static void log_stray_protected(VALUE error)
-{
-    int state;
-
-    rb_protect(log_stray, error, &state);
-    if (state)
-        rb_set_errinfo(Qnil);
-}
-
-/* Of a `state` of rb_protect: what was raised is logged, or the state returned of what is to end the thread. */
-static int end_or_log(int state)
-{
-    VALUE error;
-
-    if (!state || ends_server(error = rb_errinfo()))
-        return state;
-    rb_set_errinfo(Qnil);
-    log_stray_protected(error);
-    return 0;
-}
-
-int rb_uw_protect(VALUE (*function)(VALUE), VALUE argument)
-{
-    int state;
-
-    rb_protect(function, argument, &state);
-    return end_or_log(state);
-}
-
-/* One request */
-
-/* Raises what was raised for the request. */
-static VALUE strike(VALUE argument)
-{
-    const struct rb_uw_exchange *exchange = (const struct rb_uw_exchange *)argument;
-
-    if (exchange->struck)
-        rb_uw_take_interrupts();
-    else
-        rb_thread_check_ints();
-    return Qnil;
-}
-
-static bool may_strike(const struct rb_uw_exchange *exchange)
-{
-    return exchange->struck || rb_thread_interrupted(exchange->thread);
-}
-
-static bool strikes(const struct rb_uw_exchange *exchange)
-{
-    int state, ending;
-
-    rb_protect(strike, (VALUE)exchange, &state);
-    ending = end_or_log(state);
-    if (ending)
-        rb_jump_tag(ending);
-    return state;
-}
-
-/* What comes too late for a request is nobody else's. */
-static void drop_interrupts(const struct rb_uw_exchange *exchange)
-{
-    while (may_strike(exchange) && strikes(exchange))
-        ;
-}
-
-void rb_uw_service_begin(struct rb_uw_exchange *exchange)
-{
-    exchange->interruptible = true;
-}
-
-void rb_uw_service_end(struct rb_uw_exchange *exchange)
-{
-    struct rb_uw_scheduler *scheduler = exchange->reactor->fiber_scheduler;
-
-    exchange->interruptible = false;
-    if (scheduler)
-        rb_uw_scheduler_spare(scheduler, exchange->fiber);
-    drop_interrupts(exchange);
-}
-
 int rb_uw_service(struct rb_uw_reactor *reactor, struct uw_request *request)
 {
-    return end_or_log(rb_uw_serve(reactor, request));
+    return rb_uw_end_or_log(rb_uw_serve(&reactor->host, request));
 }
 
 /* Thread#raise */
@@ -185,7 +71,7 @@ static bool tells_request(const struct rb_uw_reactor *reactor, VALUE error, stru
     *whose = NULL;
     if (env == Qundef || !RB_TYPE_P(env, T_HASH))
         return false;
-    for (const struct uw_list *link = reactor->serving.next; link != &reactor->serving; link = link->next) {
+    for (const struct uw_list *link = reactor->host.serving.next; link != &reactor->host.serving; link = link->next) {
         struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
 
         if (exchange->interruptible && is_of(env, exchange))
@@ -196,7 +82,7 @@ static bool tells_request(const struct rb_uw_reactor *reactor, VALUE error, stru
 
 static bool runs(const struct rb_uw_exchange *exchange, VALUE thread)
 {
-    const struct rb_uw_scheduler *scheduler = exchange->reactor->fiber_scheduler;
+    const struct rb_uw_scheduler *scheduler = exchange->host->scheduler;
 
     return exchange->interruptible && (scheduler ? exchange->fiber == scheduler->running : exchange->thread == thread);
 }
@@ -204,20 +90,14 @@ static bool runs(const struct rb_uw_exchange *exchange, VALUE thread)
 /* What runs on `thread` now, or NULL. */
 static struct rb_uw_exchange *running(const struct rb_uw_reactor *reactor, VALUE thread)
 {
-    for (const struct uw_list *link = reactor->serving.previous; link != &reactor->serving; link = link->previous) {
+    for (const struct uw_list *link = reactor->host.serving.previous; link != &reactor->host.serving;
+         link = link->previous) {
         struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
 
         if (runs(exchange, thread))
             return exchange;
     }
     return NULL;
-}
-
-/* A time-out is for whatever the thread does: the end of a request, which nothing else may interrupt, or the server. It
- * may be of any class: what tells it is that Ruby's Timeout raises it, on the thread that runs here. */
-static bool strikes_anyway(VALUE error)
-{
-    return is_timeout(error) || within_timeout();
 }
 
 /* Strikes before the scheduler has another fiber go on. */
@@ -227,8 +107,8 @@ static VALUE raise_here(struct rb_uw_reactor *reactor, struct rb_uw_exchange *wh
 
     if (whose)
         whose->struck = true;
-    if (reactor->fiber_scheduler)
-        reactor->fiber_scheduler->struck = true;
+    if (reactor->host.scheduler)
+        reactor->host.scheduler->struck = true;
     result = rb_call_super(1, &error);
     set_cause(error, cause); /* Thread#raise takes no other than $! before Ruby 4.0 */
     return result;
@@ -251,17 +131,17 @@ static VALUE raising_raise(int argc, VALUE *argv, VALUE thread)
     if (NIL_P(self) || thread == rb_thread_current() || rb_uw_ends_thread(error = make_exception(argc, argv)))
         return rb_call_super(argc, argv);
     reactor = rb_uw_reactor(self);
-    if (rb_uw_reactor_is_copy(reactor)) /* which serves nobody */
+    if (rb_uw_host_is_copy(&reactor->host)) /* which serves nobody */
         return rb_call_super(argc, argv);
     told = tells_request(reactor, error, &whose); /* from here on, nothing lets the thread go on */
     if (!told)
         whose = running(reactor, thread);
-    if (whose ? runs(whose, thread) : !told && strikes_anyway(error))
+    if (whose ? runs(whose, thread) : !told && rb_uw_strikes_anyway(error))
         return raise_here(reactor, whose, error);
-    if (whose && reactor->fiber_scheduler)
-        rb_uw_scheduler_interrupt(reactor->fiber_scheduler, whose->fiber, error);
+    if (whose && reactor->host.scheduler)
+        rb_uw_scheduler_interrupt(reactor->host.scheduler, whose->fiber, error);
     else
-        log_stray_protected(error);
+        rb_uw_log_stray(error);
     return Qnil;
 }
 

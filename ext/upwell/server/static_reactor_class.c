@@ -1,30 +1,28 @@
 /* Upwell::StaticReactor: a server of the core that answers with files, on the thread that runs it. Ruby has no part in
  * a request: the interpreter's lock is let go for as long as it runs. */
-#include "base/control.h"
 #include "base/forks.h"
+#include "base/module.h"
 #include "log/access_log.h"
+#include "server/access.h"
+#include "server/loop_server.h"
+#include "server/reactor.h"
+#include "server/settings.h"
 #include "server/static_settings.h"
 #include "static/response.h"
 #include "static/static.h"
-#include "upwell.h"
 
 struct static_reactor {
-    struct uw_server server;
-    struct uw_server_settings settings;
+    struct rb_uw_loop_server base;
     struct uw_static files;
     struct rb_uw_static_settings files_settings;
     struct uw_access_log *log;
     enum uw_access_format log_format;
     uint64_t log_lines_lost;
-    struct rb_uw_control control;
-    VALUE backend, sockets, access_log;
+    VALUE access_log;
     unsigned forks; /* this process had been forked so often when `run` was called */
-    bool ran;       /* that is so */
     bool logs;      /* `log` is open */
     bool has_files; /* `files` is */
-    bool finished;  /* nothing was in flight at the end */
     atomic_bool interrupted;
-    int status;
 };
 
 static ID id_fileno;
@@ -34,8 +32,7 @@ static void reactor_mark(void *data)
 {
     struct static_reactor *reactor = data;
 
-    rb_gc_mark_movable(reactor->backend);
-    rb_gc_mark_movable(reactor->sockets);
+    rb_uw_loop_server_mark(&reactor->base);
     rb_gc_mark_movable(reactor->access_log);
 }
 
@@ -43,8 +40,7 @@ static void reactor_compact(void *data)
 {
     struct static_reactor *reactor = data;
 
-    reactor->backend = rb_gc_location(reactor->backend);
-    reactor->sockets = rb_gc_location(reactor->sockets);
+    rb_uw_loop_server_compact(&reactor->base);
     reactor->access_log = rb_gc_location(reactor->access_log);
 }
 
@@ -61,13 +57,13 @@ static size_t reactor_memsize(const void *data)
     const struct static_reactor *reactor = data;
 
     return sizeof *reactor + rb_uw_static_settings_bytes(&reactor->files_settings) +
-           reactor->server.service.connections.blocks * reactor->server.service.connections.block_bytes +
-           reactor->server.service.requests.blocks * reactor->server.service.requests.block_bytes;
+           rb_uw_loop_server_bytes(&reactor->base);
 }
 
 static const rb_data_type_t reactor_type = {
     .wrap_struct_name = "Upwell::StaticReactor",
     .function = {.dmark = reactor_mark, .dfree = reactor_free, .dsize = reactor_memsize, .dcompact = reactor_compact},
+    .parent = &rb_uw_loop_server_type,
     .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
 };
 
@@ -84,8 +80,8 @@ static VALUE reactor_allocate(VALUE class)
     struct static_reactor *reactor;
     VALUE self = TypedData_Make_Struct(class, struct static_reactor, &reactor_type, reactor);
 
-    reactor->backend = reactor->access_log = Qnil;
-    RB_OBJ_WRITE(self, &reactor->sockets, rb_ary_new());
+    reactor->access_log = Qnil;
+    rb_uw_loop_server_init(&reactor->base, self);
     return self;
 }
 
@@ -116,29 +112,11 @@ static VALUE reactor_initialize(VALUE self, VALUE root, VALUE settings)
 {
     struct static_reactor *reactor = get(self);
 
-    rb_uw_read_server_settings(&reactor->settings, settings);
+    rb_uw_loop_server_read(&reactor->base, self, settings);
     rb_uw_static_settings_read(&reactor->files_settings, root, settings);
-    reactor->settings.answers_at_once = true;
+    reactor->base.settings.answers_at_once = true;
     reactor->log_format = read_log_format(settings);
     RB_OBJ_WRITE(self, &reactor->access_log, rb_uw_setting(settings, "access_log"));
-    RB_OBJ_WRITE(self, &reactor->backend, rb_str_freeze(rb_uw_choose_backend(rb_uw_setting(settings, "backend"))));
-    return self;
-}
-
-/*
- * Serves what connects to a listening socket, once #run is called. The socket is not closed.
- *
- * @param socket [TCPServer, UNIXServer, Socket]
- * @return [self]
- * @raise [ArgumentError] when there are too many
- */
-static VALUE reactor_listen(VALUE self, VALUE socket)
-{
-    struct static_reactor *reactor = get(self);
-
-    if (RARRAY_LEN(reactor->sockets) >= UW_LISTENERS_MAX)
-        rb_raise(rb_eArgError, "a reactor listens on at most %d sockets", UW_LISTENERS_MAX);
-    rb_ary_push(reactor->sockets, socket);
     return self;
 }
 
@@ -146,12 +124,14 @@ static VALUE reactor_listen(VALUE self, VALUE socket)
 
 static void log_answer(void *context, const struct uw_response *response)
 {
-    uw_access_log_add(context, response->request, response->status, response->content_bytes);
+    struct uw_access access = uw_access(response->request, response->head.status, response->content_bytes);
+
+    uw_access_log_add(context, &access);
 }
 
 static void log_refusal(void *context, const struct uw_access *refusal)
 {
-    uw_access_log_add_refusal(context, refusal);
+    uw_access_log_add(context, refusal);
 }
 
 static int descriptor(VALUE io)
@@ -182,16 +162,16 @@ static void open_files(struct static_reactor *reactor)
 
 static void open_server(struct static_reactor *reactor)
 {
-    int error = uw_server_open(&reactor->server, &reactor->settings, StringValueCStr(reactor->backend),
-                               uw_static_handler(&reactor->files));
+    struct rb_uw_listening listening[UW_LISTENERS_MAX];
+    long count = rb_uw_listening_hold(reactor->base.sockets, listening);
+    int error = rb_uw_loop_server_open(&reactor->base, StringValueCStr(reactor->base.backend),
+                                       uw_static_handler(&reactor->files));
 
+    if (!error)
+        error = rb_uw_listening_open(&reactor->base.server, listening, count);
+    rb_uw_listening_release(listening, count);
     if (error)
         rb_syserr_fail(-error, "starting the event loop");
-    rb_uw_control_open(&reactor->control);
-    for (long i = 0; i < RARRAY_LEN(reactor->sockets) && !error; i++)
-        error = uw_server_listen(&reactor->server, descriptor(RARRAY_AREF(reactor->sockets, i)));
-    if (error)
-        rb_syserr_fail(-error, "listening");
 }
 
 /* Whether this process is the child that a trap handler has forked: all this is its parent's. */
@@ -202,7 +182,8 @@ static bool is_copy(const struct static_reactor *reactor)
 
 static bool goes_on(struct static_reactor *reactor)
 {
-    return !reactor->status && !is_copy(reactor) && rb_uw_control_goes_on(&reactor->control, &reactor->server);
+    return !reactor->base.status && !is_copy(reactor) &&
+           rb_uw_control_goes_on(&reactor->base.control, &reactor->base.server);
 }
 
 static void *serve(void *argument)
@@ -210,7 +191,7 @@ static void *serve(void *argument)
     struct static_reactor *reactor = argument;
 
     while (!atomic_load(&reactor->interrupted) && goes_on(reactor))
-        reactor->status = uw_server_turn(&reactor->server, rb_uw_control_wait_ns(&reactor->control));
+        reactor->base.status = uw_server_turn(&reactor->base.server, rb_uw_control_wait_ns(&reactor->base.control));
     return NULL;
 }
 
@@ -219,7 +200,7 @@ static void interrupt(void *argument)
     struct static_reactor *reactor = argument;
 
     atomic_store(&reactor->interrupted, true);
-    uw_loop_wake(&reactor->server.service.loop);
+    uw_loop_wake(&reactor->base.server.service.loop);
 }
 
 static VALUE open_and_serve(VALUE self)
@@ -234,8 +215,8 @@ static VALUE open_and_serve(VALUE self)
         atomic_store(&reactor->interrupted, false);
         rb_nogvl(serve, reactor, interrupt, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
     }
-    if (reactor->status)
-        rb_syserr_fail(-reactor->status, "waiting for events");
+    if (reactor->base.status)
+        rb_syserr_fail(-reactor->base.status, "waiting for events");
     return Qnil;
 }
 
@@ -268,14 +249,14 @@ static VALUE close_all(VALUE self)
     struct static_reactor *reactor = get(self);
 
     if (is_copy(reactor)) {
-        reactor->finished = true;
+        reactor->base.finished = true;
         return Qnil;
     }
-    if (reactor->control.open) {
-        reactor->control.open = false;
-        reactor->finished = uw_server_connections(&reactor->server) == 0;
+    if (reactor->base.control.open) {
+        reactor->base.control.open = false;
+        reactor->base.finished = uw_server_connections(&reactor->base.server) == 0;
         uw_static_stop(&reactor->files);
-        uw_server_close(&reactor->server);
+        uw_server_close(&reactor->base.server);
     }
     if (reactor->has_files)
         uw_static_close(&reactor->files);
@@ -296,56 +277,13 @@ static VALUE reactor_run(VALUE self)
 {
     struct static_reactor *reactor = get(self);
 
-    if (reactor->ran)
-        rb_raise(rb_eUpwellError, "a reactor runs once: make a new one");
-    reactor->ran = true;
-    reactor->forks = atomic_load(&rb_uw_forks);
+    rb_uw_loop_server_begin(&reactor->base);
+    reactor->forks = rb_uw_forks_now();
     rb_ensure(open_and_serve, self, close_all, self);
-    return reactor->finished ? Qtrue : Qfalse;
+    return reactor->base.finished ? Qtrue : Qfalse;
 }
 
 /* Control and inspection */
-
-/*
- * Accepts no more and finishes every response in flight; then #run returns true. After the deadline it returns false.
- * May be called in a trap handler.
- *
- * @overload drain(seconds, refuses = false)
- *   @param seconds [Numeric]
- *   @param refuses [Boolean] whether the listening sockets end to listen, for whoever has them: who comes is refused,
- *     and who is connected already is served
- * @return [nil]
- */
-static VALUE reactor_drain(int argc, VALUE *argv, VALUE self)
-{
-    struct static_reactor *reactor = get(self);
-    VALUE seconds, refuses;
-
-    rb_scan_args(argc, argv, "11", &seconds, &refuses);
-    rb_uw_control_drain(&reactor->control, &reactor->server, NUM2DBL(seconds), RTEST(refuses));
-    return Qnil;
-}
-
-/*
- * Has #run return at once. May be called in a trap handler.
- *
- * @return [nil]
- */
-static VALUE reactor_stop(VALUE self)
-{
-    struct static_reactor *reactor = get(self);
-
-    rb_uw_control_stop(&reactor->control, &reactor->server);
-    return Qnil;
-}
-
-/*
- * @return [String] the backend in use: "io_uring", "epoll", "poll" or "io_uring_sqpoll"
- */
-static VALUE reactor_backend(VALUE self)
-{
-    return get(self)->backend;
-}
 
 /*
  * @return [Integer] lines of the access log that could not be written in time; known once #run has returned
@@ -361,13 +299,9 @@ void rb_uw_init_static_reactor(void)
 
     /* Document-class: Upwell::StaticReactor
      * A server of the core that answers with files, on one loop. */
-    cStaticReactor = rb_define_class_under(rb_mUpwell, "StaticReactor", rb_cObject);
+    cStaticReactor = rb_define_class_under(rb_mUpwell, "StaticReactor", rb_uw_cLoopServer);
     rb_define_alloc_func(cStaticReactor, reactor_allocate);
     rb_define_method(cStaticReactor, "initialize", reactor_initialize, 2);
-    rb_define_method(cStaticReactor, "listen", reactor_listen, 1);
     rb_define_method(cStaticReactor, "run", reactor_run, 0);
-    rb_define_method(cStaticReactor, "drain", reactor_drain, -1);
-    rb_define_method(cStaticReactor, "stop", reactor_stop, 0);
-    rb_define_method(cStaticReactor, "backend", reactor_backend, 0);
     rb_define_method(cStaticReactor, "log_lines_lost", reactor_log_lines_lost, 0);
 }

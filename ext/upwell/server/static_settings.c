@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include "upwell.h"
+#include "base/module.h"
+#include "server/settings.h"
 
 struct rb_uw_text {
     struct rb_uw_text *next;

@@ -11,7 +11,7 @@ module Upwell
     #     after_fork { |index| Database.connect }
     class FileReader
       NAMES = SETTINGS.map(&:name).freeze
-      HOOKS = %i[before_fork after_fork].freeze
+      OTHERS = %i[certificate before_fork after_fork].freeze
       UNREADABLE = [StandardError, ScriptError, SystemStackError, SystemExit].freeze
       SYNTAX_ERROR_LINE = /:(\d+): /
 
@@ -38,6 +38,15 @@ module Upwell
         define_method(setting.name) do |*values|
           @configuration.set(setting.name, value_of(setting, values), "configuration file #{place(line_of(caller_locations))}:")
         end
+      end
+
+      # Adds a certificate, for the hosts that it names.
+      #
+      # @param path [String] PEM, with its chain behind it
+      # @param key [String, nil] PEM; nil: in the same file
+      # @param ocsp [String, nil] DER: a response of who signed it, for clients
+      def certificate(path, key: nil, ocsp: nil)
+        @configuration.certificates << TLS::Certificate.new(*[path, key, ocsp].map { |file| file && File.expand_path(file) })
       end
 
       # Registers a block for the supervisor, before it forks.
@@ -93,7 +102,7 @@ module Upwell
       def suggestion(name)
         return unless defined?(DidYouMean::SpellChecker)
 
-        similar = DidYouMean::SpellChecker.new(dictionary: NAMES + HOOKS).correct(name).first
+        similar = DidYouMean::SpellChecker.new(dictionary: NAMES + OTHERS).correct(name).first
         ", did you mean #{similar}?" if similar
       end
 

@@ -12,8 +12,8 @@ module Upwell
     # A worker that gives no sign of life is killed, and so replaced like any that dies. Meanwhile new clients go to the others ({Steering}).
     #
     # SIGTERM and SIGINT drain all workers and exit 0 (1 when requests had to be given up); a second one kills them and exits 1. SIGHUP opens the
-    # log file again, here and in the workers. SIGUSR1 replaces the workers one by one: each goes on until its successor is ready. SIGTTIN
-    # has the workers tell where their threads are.
+    # log file and reads the certificates again, here and in the workers. SIGUSR1 replaces the workers one by one: each goes on until its
+    # successor is ready. SIGTTIN has the workers tell where their threads are.
     class Cluster
       HARMLESS_SIGNALS = %w[HUP USR1 USR2 TTIN].freeze
       SIGNALS = %w[TERM INT CHLD].freeze
@@ -187,7 +187,7 @@ module Upwell
       def obey(name)
         case name
         when "TERM", "INT" then terminate(name)
-        when "HUP" then open_logs_again
+        when "HUP" then read_again
         when "USR1" then @restart = @slots.dup unless @terminating
         when "USR2" then Log.tell("SIGUSR2 has no meaning here; SIGUSR1 replaces the workers one by one")
         when "TTIN" then workers.each { |worker| worker.signal("TTIN") if worker.ready? }
@@ -212,8 +212,10 @@ module Upwell
         @status = 1
       end
 
-      def open_logs_again
+      # Workers that come later inherit the certificates.
+      def read_again
         @log_file.open_again
+        Listeners.renew(@slots.flat_map(&:listeners))
         workers.each { |worker| worker.signal("HUP") }
       end
     end

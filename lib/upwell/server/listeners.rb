@@ -15,7 +15,13 @@ module Upwell
 
       # A socket and how to tell where it listens.
       # A UNIX socket has a file: a path, wherever the application goes, and a number, which no other gets as long as the socket is open.
-      Listener = Struct.new(:socket, :url, :path, :file_number) do
+      # One that is served by TLS has credentials, which it shares with others of the same settings.
+      Listener = Struct.new(:socket, :url, :path, :file_number, :credentials) do
+        # @return [TLSContext, nil]
+        def context
+          credentials&.context
+        end
+
         # Takes a UNIX socket out of the file system, unless another server has put its own there.
         def remove
           File.unlink(path) if path && Listeners.file_number(path) == file_number
@@ -52,6 +58,13 @@ module Upwell
         listeners.each(&:refuse)
       end
 
+      # Reads certificates and keys again.
+      #
+      # @param listeners [Array<Listener>]
+      def self.renew(listeners)
+        listeners.filter_map(&:credentials).uniq.each(&:renew)
+      end
+
       # @param path [String]
       # @return [Array<Integer>] what tells a file from any other that there is
       def self.file_number(path)
@@ -65,12 +78,22 @@ module Upwell
         @port = configuration.port
         @binds = configuration.bind
         @reuse_port = reuse_port
+        @plan = TLS::Plan.new(configuration)
+        @credentials = Hash.new { |known, settings| known[settings] = TLS::Credentials.new(settings) }
+      end
+
+      # Reads certificates and keys.
+      #
+      # @raise [ConfigurationError] when one is not what it should be
+      def read_credentials
+        @binds.each { |bind| credentials_for(bind) }
       end
 
       # @return [Array<Listener>]
       # @raise [ConfigurationError] when an address cannot be listened on
       def open
-        listeners = @binds.flat_map { |bind| bind.start_with?(UNIX) ? [open_unix(bind.delete_prefix(UNIX))] : open_tcp(bind) }
+        read_credentials # before there is a socket
+        listeners = @binds.flat_map { |bind| open_bind(bind, credentials_for(bind)) }
         raise ConfigurationError, "one can listen on at most #{MAX} addresses, not #{listeners.size}" if listeners.size > MAX
 
         listeners
@@ -86,9 +109,30 @@ module Upwell
 
       private
 
+      def credentials_for(bind)
+        settings = @plan.of(bind)
+        settings && @credentials[settings]
+      end
+
+      def open_bind(bind, credentials)
+        return [open_unix(bind.delete_prefix(UNIX))] if bind.start_with?(UNIX)
+
+        listeners = open_tcp(TLS::Address.match?(bind) ? TLS::Address.new(bind).bind : bind)
+        credentials ? listeners.each { |listener| secure(listener, credentials) } : listeners
+      end
+
+      def secure(listener, credentials)
+        listener.credentials = credentials
+        listener.url = listener.url.sub("http", "https")
+      end
+
       # Where the port cannot be shared, the socket is: gVisor counts the option at the first bind alone.
       def again(listener)
-        listener.path ? listener : listen(listener.socket.local_address, reuse_port: @reuse_port)
+        return listener if listener.path
+
+        listen(listener.socket.local_address, reuse_port: @reuse_port).tap do |other|
+          secure(other, listener.credentials) if listener.credentials
+        end
       rescue Errno::EADDRINUSE
         listener
       end

@@ -4,8 +4,8 @@ module Upwell
   class Server
     # A server that owns its process: loads the application, obeys signals, no workers.
     #
-    # SIGTERM and SIGINT drain and exit 0; a second one ends at once with status 1. SIGHUP opens the log file again, SIGTTIN tells where the
-    # threads are.
+    # SIGTERM and SIGINT drain and exit 0; a second one ends at once with status 1. SIGHUP opens the log file again, and reads
+    # the certificates again; SIGTTIN tells where the threads are.
     class Single
       # @param configuration [Configuration]
       # @param log_file [LogFile]
@@ -23,9 +23,9 @@ module Upwell
         process = Process.pid
         Title.set("server")
         listeners = Listeners.open_for(@configuration)
-        signals = Signals.new(harmless_signals).trap # loading the application may take its time
+        signals = Signals.new(harmless_signals(listeners)).trap # loading the application may take its time
         trap("TTOU", "IGNORE") # would stop the process
-        @server = @server_class.new(@load_app.call, @configuration, listeners: listeners)
+        make_server(listeners)
         signals.add(Termination.new(@server, listeners, @configuration.drain_timeout, quiet: @configuration.quiet).handlers)
         Log.announce("Upwell #{VERSION} serves on #{@server.description}, no workers") unless @configuration.quiet
         finished = @server.run
@@ -37,12 +37,23 @@ module Upwell
 
       private
 
-      def harmless_signals
+      def harmless_signals(listeners)
         {
           **Signals::QUESTIONS,
-          "HUP" => ->(_) { @log_file.open_again },
+          "HUP" => ->(_) { read_again(listeners) },
           "USR1" => ->(_) { Log.tell("SIGUSR1: a phased restart needs workers (-w N)") }
         }
+      end
+
+      def make_server(listeners)
+        @server = @server_class.new(@load_app.call, @configuration, listeners: listeners)
+        @server.renew # a SIGHUP may have come meanwhile
+      end
+
+      def read_again(listeners)
+        @log_file.open_again
+        Listeners.renew(listeners)
+        @server&.renew
       end
     end
   end

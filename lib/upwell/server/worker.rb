@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "socket"
-require_relative "clock"
+require_relative "../clock"
 require_relative "fork"
 require_relative "heartbeat"
 

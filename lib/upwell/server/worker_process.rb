@@ -32,9 +32,10 @@ module Upwell
       def boot(alive)
         Title.set("worker #{@slot.index}")
         trap_signals
-        @log_file.open_again # a SIGHUP may have come since the fork
+        read_again # a SIGHUP may have come since the fork
         watch(alive)
         @server = @server_class.new(load_app, @configuration, listeners: @slot.listeners)
+        @server.renew # or meanwhile
       end
 
       # A child that goes on here, after Process.daemon for example, would serve for ever: nobody supervises it.
@@ -59,7 +60,13 @@ module Upwell
         trap("CHLD", "DEFAULT")
         trap("USR1", "IGNORE")
         trap("INT", "IGNORE") # a terminal sends it to everybody; the supervisor decides
-        Signals.new({ **Signals::QUESTIONS, "HUP" => ->(_) { @log_file.open_again }, "TERM" => ->(_) { retire } }).trap
+        Signals.new({ **Signals::QUESTIONS, "HUP" => ->(_) { read_again }, "TERM" => ->(_) { retire } }).trap
+      end
+
+      def read_again
+        @log_file.open_again
+        Listeners.renew(@slot.listeners)
+        @server&.renew
       end
 
       def watch(alive)

@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "http1/parser.h"
+#include "server/access.h"
 #include "server/connection.h"
 
 #define HEAD "GET /file HTTP/1.1\r\nHost: a\r\nReferer: b\r\nUser-Agent: c\r\n\r\n"
@@ -27,6 +28,13 @@ static struct uw_request *make_request(void)
     uw_http_head_init(&request.head, &limits);
     CHECK_EQUAL(sizeof HEAD - 1, uw_http_parse(&request.head, request.bytes, sizeof HEAD - 1));
     return &request;
+}
+
+static void add(struct uw_access_log *log, const struct uw_request *answered)
+{
+    struct uw_access access = uw_access(answered, 200, 5);
+
+    uw_access_log_add(log, &access);
 }
 
 static int temporary_file(void)
@@ -61,7 +69,7 @@ TEST(what_is_added_is_in_the_file_once_closed)
 
     CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
     for (int i = 0; i < 10; i++)
-        uw_access_log_add(log, make_request(), 200, 5);
+        add(log, make_request());
     CHECK_EQUAL(0, uw_access_log_close(log));
     rewind(file);
     CHECK_EQUAL(10, read_lines(file));
@@ -80,7 +88,7 @@ TEST(every_line_is_either_whole_in_the_file_or_counted_as_lost)
     CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
     make_request();
     for (int i = 0; i < LINES; i++)
-        uw_access_log_add(log, &request, 200, 5);
+        add(log, &request);
     lost = (int)uw_access_log_close(log);
     rewind(file);
     CHECK_EQUAL(LINES, read_lines(file) + lost);
@@ -96,7 +104,7 @@ TEST(a_line_does_not_wait_for_others)
 
     CHECK_EQUAL(0, pipe(ends));
     CHECK_EQUAL(0, uw_access_log_open(&log, ends[1], UW_ACCESS_JSON));
-    uw_access_log_add(log, make_request(), 200, 5);
+    add(log, make_request());
     CHECK(read(ends[0], text, sizeof text) > 0); /* ends since the line comes by itself */
     CHECK(strncmp(text, "{\"time\":\"", 9) == 0);
     CHECK_EQUAL(0, uw_access_log_close(log));
@@ -115,7 +123,7 @@ TEST(a_pipe_that_nobody_reads_delays_nobody)
     CHECK_EQUAL(0, uw_access_log_open(&log, ends[1], UW_ACCESS_COMBINED));
     make_request();
     for (int i = 0; i < LINES; i++)
-        uw_access_log_add(log, &request, 200, 5);
+        add(log, &request);
     lost = (int)uw_access_log_close(log);
     CHECK(lost > 0);
     close(ends[1]);
@@ -139,7 +147,7 @@ TEST(a_terminal_that_nobody_reads_is_given_up)
     CHECK_EQUAL(0, uw_access_log_open(&log, slave, UW_ACCESS_COMBINED));
     make_request();
     for (int i = 0; i < LINES; i++)
-        uw_access_log_add(log, &request, 200, 5);
+        add(log, &request);
     CHECK(uw_access_log_close(log) > 0);
     close(slave);
     close(master);
@@ -164,7 +172,7 @@ TEST(a_file_in_whose_place_is_a_pipe_that_nobody_reads_is_given_up)
     fill(ends[1]);
     CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
     CHECK(dup2(ends[1], fd) == fd);
-    uw_access_log_add(log, make_request(), 200, 5);
+    add(log, make_request());
     CHECK_EQUAL(1, uw_access_log_close(log));
     close(fd);
     close(ends[0]);
@@ -179,7 +187,7 @@ TEST(a_pipe_without_a_reader_is_no_signal)
     CHECK_EQUAL(0, pipe(ends));
     close(ends[0]);
     CHECK_EQUAL(0, uw_access_log_open(&log, ends[1], UW_ACCESS_COMBINED));
-    uw_access_log_add(log, make_request(), 200, 5);
+    add(log, make_request());
     CHECK_EQUAL(1, uw_access_log_close(log));
     close(ends[1]);
 }
@@ -193,7 +201,7 @@ static struct rlimit tear(struct uw_access_log *log)
     low = (struct rlimit){.rlim_cur = sizeof LINE_REST, .rlim_max = limit.rlim_max};
     CHECK_EQUAL(0, setrlimit(RLIMIT_FSIZE, &low));
     signal(SIGXFSZ, SIG_IGN);
-    uw_access_log_add(log, make_request(), 200, 5);
+    add(log, make_request());
     while (!atomic_load(&log->lost))
         sched_yield();
     return limit;
@@ -205,7 +213,7 @@ static void check_next_file(int next, struct uw_access_log *log, const struct rl
     FILE *file;
 
     CHECK_EQUAL(0, setrlimit(RLIMIT_FSIZE, limit));
-    uw_access_log_add(log, make_request(), 200, 5);
+    add(log, make_request());
     CHECK_EQUAL(1, uw_access_log_close(log));
     file = fdopen(next, "r");
     rewind(file);
@@ -251,7 +259,7 @@ TEST(only_lines_that_are_not_whole_in_the_file_are_lost_and_none_is_glued_to_ano
     size_t length;
 
     CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
-    uw_access_log_add(log, make_request(), 200, 5);
+    add(log, make_request());
     CHECK_EQUAL(0, uw_access_log_close(log));
     rewind(file);
     CHECK(fgets(line, sizeof line, file) != NULL);
@@ -265,11 +273,11 @@ TEST(only_lines_that_are_not_whole_in_the_file_are_lost_and_none_is_glued_to_ano
     signal(SIGXFSZ, SIG_IGN);
     CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
     for (int i = 0; i < LINES; i++)
-        uw_access_log_add(log, make_request(), 200, 5);
+        add(log, make_request());
     while (!atomic_load(&log->lost))
         sched_yield();
     CHECK_EQUAL(0, setrlimit(RLIMIT_FSIZE, &limit)); /* there is room again */
-    uw_access_log_add(log, make_request(), 200, 5);
+    add(log, make_request());
     CHECK_EQUAL(LINES - WRITTEN, uw_access_log_close(log));
     rewind(file);
     while (fgets(line, sizeof line, file)) {

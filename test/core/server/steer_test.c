@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "check.h"
-#include "server/steer.h"
 
 #define SOCKETS 4
 #define CLIENTS 64

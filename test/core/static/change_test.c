@@ -178,7 +178,7 @@ static void answered(void *context, const struct uw_response *answer)
 {
     int64_t *sums = context;
 
-    sums[0] += answer->status;
+    sums[0] += answer->head.status;
     sums[1] += answer->content_bytes;
 }
 

@@ -21,6 +21,9 @@ struct rb_uw_control {
 /* There is a loop from now on. */
 void rb_uw_control_open(struct rb_uw_control *control);
 
+/* `server` while it has a loop in this process, else NULL. With the interpreter's lock held it remains so. */
+struct uw_server *rb_uw_control_server(const struct rb_uw_control *control, struct uw_server *server);
+
 /* What the methods `drain` and `stop` do. They need the interpreter's lock. */
 void rb_uw_control_drain(struct rb_uw_control *control, struct uw_server *server, double seconds, bool refuses);
 void rb_uw_control_stop(struct rb_uw_control *control, struct uw_server *server);

@@ -1,11 +1,10 @@
-#include "server/steer.h"
+/* Programs for the kernel that look at packets: see `man 7 socket`, SO_ATTACH_FILTER and SO_ATTACH_REUSEPORT_CBPF. */
+#ifdef __linux__
 
 #include <errno.h>
-#include <sys/socket.h>
-
-#ifdef SO_ATTACH_REUSEPORT_CBPF
-
 #include <linux/filter.h>
+
+#include "base/system.h"
 
 #define STEPS_MAX (2 * UW_STEERED_MAX + 2)
 #define NONE UINT32_MAX /* no socket has this index, and the kernel chooses as if there were no program */
@@ -42,12 +41,21 @@ int uw_steer(int fd, const uint32_t *indexes, uint32_t count)
     return setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) ? -errno : 0;
 }
 
-#else
-
-int uw_steer(int fd, const uint32_t *indexes, uint32_t count)
+/* The first packet of a client (SYN without ACK) is dropped: it is sent again. */
+void uw_hold_off(int fd)
 {
-    (void)fd, (void)indexes, (void)count;
-    return -ENOSYS;
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13), /* of the TCP header: the flags */
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+    };
+    struct sock_fprog filter = {.len = sizeof code / sizeof *code, .filter = code};
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter); /* without it: a reset, if ever */
 }
 
+#else
+typedef int uw_filters_are_for_linux; /* ISO C wants a declaration */
 #endif

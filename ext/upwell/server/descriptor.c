@@ -2,13 +2,12 @@
  * nobody may read any more. And which of several listening sockets gets a client. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/module.h"
 #include "base/sigpipe.h"
-#include "server/steer.h"
-#include "upwell.h"
+#include "base/system.h"
+#include "server/reactor.h"
 
 /* It was opened so that nobody waits for a pipe's reader; who writes may. */
 static int clear_nonblock(int fd)
@@ -25,7 +24,7 @@ static VALUE replace(VALUE self, VALUE number, VALUE by)
     int fd = NUM2INT(number), from = NUM2INT(by);
 
     (void)self;
-    if (clear_nonblock(from) < 0 || (fd <= STDERR_FILENO ? dup2(from, fd) : dup3(from, fd, O_CLOEXEC)) < 0)
+    if (clear_nonblock(from) < 0 || (fd <= STDERR_FILENO ? dup2(from, fd) : uw_replace(from, fd)) < 0)
         rb_sys_fail("descriptor");
     return Qnil;
 }
@@ -37,19 +36,11 @@ struct writing {
     int error;
 };
 
-/* One of our own may be told not to wait, without a word to those who have the other. */
-static int open_anew(int fd)
-{
-    char path[sizeof "/proc/self/fd/" + 3 * sizeof fd];
-
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
-/* Terminals, and older kernels' pipes, cannot be asked not to wait this time. */
+/* Terminals, and older kernels' pipes, cannot be asked not to wait this time. One of our own may be told not to wait,
+ * without a word to those who have the other. */
 static ssize_t write_anew(const struct writing *writing)
 {
-    int fd = open_anew(writing->fd), error;
+    int fd = uw_open_anew(writing->fd, O_WRONLY | O_NONBLOCK | O_NOCTTY), error;
     ssize_t count = write(fd < 0 ? writing->fd : fd, writing->bytes, writing->left);
 
     error = errno;
@@ -62,8 +53,7 @@ static ssize_t write_anew(const struct writing *writing)
 /* Another process may have taken the room that there was; and what polls as writable may have room for a part only. */
 static ssize_t write_at_once(const struct writing *writing)
 {
-    const struct iovec text = {.iov_base = (void *)(uintptr_t)writing->bytes, .iov_len = writing->left};
-    ssize_t count = pwritev2(writing->fd, &text, 1, -1, RWF_NOWAIT);
+    ssize_t count = uw_write_now(writing->fd, writing->bytes, writing->left, -1);
 
     return count < 0 && errno == EOPNOTSUPP ? write_anew(writing) : count;
 }

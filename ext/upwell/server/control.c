@@ -1,5 +1,5 @@
 /* The end of a server: at once, or when what is in flight is done. */
-#include "base/control.h"
+#include "server/control.h"
 
 #include "base/forks.h"
 
@@ -13,6 +13,11 @@ void rb_uw_control_open(struct rb_uw_control *control)
 static bool has_loop(const struct rb_uw_control *control)
 {
     return control->open && !rb_uw_forked_since(control->forks);
+}
+
+struct uw_server *rb_uw_control_server(const struct rb_uw_control *control, struct uw_server *server)
+{
+    return has_loop(control) ? server : NULL;
 }
 
 static void give(struct rb_uw_control *control, struct uw_server *server, enum rb_uw_command command)

@@ -1,0 +1,208 @@
+#ifdef __linux__
+
+#include "base/system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef SYS_openat2
+#include <linux/openat2.h>
+#endif
+
+#include "base/clock.h"
+
+const int uw_open_to_look = O_PATH;
+
+uint64_t uw_thread_id(void)
+{
+    return (uint64_t)gettid();
+}
+
+int uw_processors_allowed(void)
+{
+    cpu_set_t set;
+    long online;
+
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+    online = sysconf(_SC_NPROCESSORS_ONLN); /* there are more than the set can hold */
+    return online > 0 ? (int)online : 1;
+}
+
+int uw_process_descriptor(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+void uw_signal_take(int signal)
+{
+    static const struct timespec at_once;
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    (void)sigtimedwait(&set, NULL, &at_once); /* fails when there was none after all */
+}
+
+int uw_condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    int error = pthread_condattr_init(&attributes);
+
+    if (error)
+        return error;
+    error = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (!error)
+        error = pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return error;
+}
+
+int uw_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_ns)
+{
+    struct timespec deadline = {deadline_ns / UW_NS_PER_SECOND, deadline_ns % UW_NS_PER_SECOND};
+
+    return pthread_cond_timedwait(condition, lock, &deadline);
+}
+
+int uw_wakeup_open(struct uw_wakeup *wakeup)
+{
+    wakeup->fd = wakeup->tell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return wakeup->fd < 0 ? -errno : 0;
+}
+
+void uw_wakeup_close(const struct uw_wakeup *wakeup)
+{
+    if (wakeup->fd >= 0)
+        close(wakeup->fd);
+}
+
+void uw_wakeup_tell(const struct uw_wakeup *wakeup)
+{
+    int saved_errno = errno;
+
+    (void)eventfd_write(wakeup->tell_fd, 1); /* EAGAIN means that it has been told very often already */
+    errno = saved_errno;
+}
+
+void uw_wakeup_clear(const struct uw_wakeup *wakeup)
+{
+    eventfd_t count;
+
+    (void)eventfd_read(wakeup->fd, &count); /* there may be nothing to clear */
+}
+
+int uw_accept(int fd)
+{
+    return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+int uw_socket_pair(int ends[2])
+{
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) ? -errno : 0;
+}
+
+static int send_flags(bool more)
+{
+    return MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+}
+
+ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more)
+{
+    return send(fd, bytes, length, send_flags(more));
+}
+
+ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more)
+{
+    return sendmsg(fd, message, send_flags(more));
+}
+
+ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
+{
+    off_t from = offset;
+
+    return sendfile(fd, file, &from, length);
+}
+
+ssize_t uw_read_now(int fd, void *bytes, size_t length, int64_t offset)
+{
+    struct iovec part = {bytes, length};
+
+    return preadv2(fd, &part, 1, offset, RWF_NOWAIT);
+}
+
+ssize_t uw_write_now(int fd, const void *bytes, size_t length, int64_t offset)
+{
+    struct iovec part = {(void *)(uintptr_t)bytes, length};
+
+    return pwritev2(fd, &part, 1, offset, RWF_NOWAIT);
+}
+
+int uw_open_anew(int fd, int flags)
+{
+    char path[sizeof "/proc/self/fd/" + 3 * sizeof fd];
+
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, flags | O_CLOEXEC);
+}
+
+int uw_replace(int from, int fd)
+{
+    return dup3(from, fd, O_CLOEXEC);
+}
+
+int uw_open_unnamed(const char *folder)
+{
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd >= 0)
+        return fd;
+    return errno == EISDIR || errno == EINVAL ? -EOPNOTSUPP : -errno;
+}
+
+#ifdef SYS_openat2
+#define OPEN_TRIES 10 /* the kernel gives EAGAIN when a rename elsewhere could have led it out */
+
+int uw_open_beneath_at_once(int root, const char *path, int flags)
+{
+    struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC), .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    long fd = -1;
+
+    for (int i = 0; i < OPEN_TRIES; i++) {
+        fd = syscall(SYS_openat2, root, path, &how, sizeof how);
+        if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
+            break;
+    }
+    return fd < 0 ? -errno : (int)fd;
+}
+#else
+int uw_open_beneath_at_once(int root, const char *path, int flags)
+{
+    (void)root, (void)path, (void)flags;
+    return -ENOSYS;
+}
+#endif
+
+const void *uw_memory_last(const void *bytes, int byte, size_t length)
+{
+    return memrchr(bytes, byte, length);
+}
+
+bool uw_random(void *bytes, size_t length)
+{
+    return getrandom(bytes, length, GRND_NONBLOCK) == (ssize_t)length;
+}
+
+#else
+typedef int uw_system_is_not_linux; /* ISO C wants a declaration */
+#endif

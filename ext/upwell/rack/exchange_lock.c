@@ -1,0 +1,30 @@
+/* Who uses an exchange on other threads than the one that serves it. */
+#include "rack/rack.h"
+
+VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange)
+{
+    if (NIL_P(exchange->lock))
+        exchange->lock = rb_mutex_new();
+    return exchange->lock;
+}
+
+/* They refer to the stack of whoever serves the request. */
+VALUE rb_uw_await_users(VALUE lock)
+{
+    VALUE error = Qnil;
+    int state, raised = 0;
+
+    if (NIL_P(lock))
+        return Qnil;
+    do {
+        rb_protect(rb_mutex_lock, lock, &state);
+        if (state) {
+            raised = state;
+            error = rb_errinfo();
+        }
+    } while (state);
+    rb_mutex_unlock(lock);
+    if (raised)
+        rb_uw_unwind(raised, error);
+    return Qnil;
+}

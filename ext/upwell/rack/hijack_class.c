@@ -1,0 +1,60 @@
+/* Upwell::Hijack: what `rack.hijack` of an env is. */
+#include "rack/rack.h"
+
+static VALUE cHijack;
+static VALUE key_hijack_io;
+
+VALUE rb_uw_hijack_new(struct uw_request *request)
+{
+    return rb_uw_callable_new(cHijack, request);
+}
+
+static VALUE hijack(VALUE self)
+{
+    struct rb_uw_exchange *exchange = rb_uw_callable_exchange(self, "rack.hijack");
+    VALUE io;
+
+    if (exchange->hijacked)
+        return rb_hash_lookup(exchange->env, key_hijack_io);
+    if (exchange->answered)
+        rb_raise(rb_eIOError, "rack.hijack was called after the application had answered");
+    rb_hash_aset(exchange->env, key_hijack_io, Qnil); /* raises while env is frozen or iterated: better before */
+    io = rb_uw_detach(exchange, NULL);
+    if (NIL_P(io)) {
+        rb_hash_delete(exchange->env, key_hijack_io);
+        rb_uw_refuse_hijack();
+    }
+    exchange->hijacked = true;
+    rb_hash_aset(exchange->env, key_hijack_io, io);
+    return io;
+}
+
+/*
+ * Full hijack (Rack SPEC): the application takes the connection over; its response is ignored. Any thread may call it,
+ * but in mode +inline+.
+ *
+ * @return [TCPSocket, UNIXSocket] what the client sent ahead can be read from it first; the same when called again
+ * @raise [IOError] once the application has answered; when the client is gone, or has not read the answers to its
+ * requests before; in mode +inline+ when called by another thread than the one that serves
+ */
+static VALUE hijack_call(VALUE self)
+{
+    struct rb_uw_exchange *exchange = rb_uw_callable_exchange(self, "rack.hijack");
+
+    if (!exchange->host->one_thread)
+        return rb_mutex_synchronize(rb_uw_exchange_lock(exchange), hijack, self);
+    if (!pthread_equal(pthread_self(), exchange->host->thread))
+        rb_raise(rb_eIOError, "in mode inline only the thread that serves a request hijacks its connection; use mode "
+                              "fibers or threads:N to do so from others");
+    return hijack(self);
+}
+
+void rb_uw_init_hijack(void)
+{
+    rb_gc_register_mark_object(key_hijack_io = rb_interned_str_cstr("rack.hijack_io"));
+    /* Document-class: Upwell::Hijack
+     * What +rack.hijack+ of an env is: gives the connection to the application. */
+    cHijack = rb_define_class_under(rb_mUpwell, "Hijack", rb_cObject);
+    rb_undef_alloc_func(cHijack);
+    rb_define_method(cHijack, "call", hijack_call, 0);
+}

@@ -1,0 +1,15 @@
+/* server_settings.c: the settings that every kind of server has, out of a Hash. */
+#ifndef RB_UPWELL_SETTINGS_H
+#define RB_UPWELL_SETTINGS_H
+
+#include <ruby.h>
+
+#include "server/server.h"
+
+/* Raises KeyError when it is missing. */
+VALUE rb_uw_setting(VALUE settings, const char *name);
+
+/* Reads limits and time-outs. Raises KeyError for one that is missing, ArgumentError for one that is out of range. */
+void rb_uw_read_server_settings(struct uw_server_settings *core, VALUE settings);
+
+#endif

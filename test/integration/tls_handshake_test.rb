@@ -1,0 +1,233 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require_relative "../support/tls_client"
+
+# What client and server agree upon, who is let in, and what becomes of handshakes that go wrong.
+class TLSHandshakeTest < Minitest::Test
+  PATIENCE = 20 # seconds
+  GOODBYE = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+  def open_server(*options, certificates: Certificates.options, **settings, &block)
+    ServerProcess.open(*certificates, *options, **settings, &block)
+  end
+
+  def each_backend(*options, **settings)
+    BACKENDS.each { |backend| open_server("--backend", backend, *options, **settings) { |server| yield server } }
+  end
+
+  def await
+    Timeout.timeout(PATIENCE) { sleep 0.01 until yield }
+  end
+
+  def configured(text)
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "upwell.rb")
+      File.write(path, text)
+      yield ["-C", path]
+    end
+  end
+
+  def test_versions_and_alpn
+    open_server do |server|
+      { TLS1_2: "TLSv1.2", TLS1_3: "TLSv1.3" }.each do |version, name|
+        TLSClient.open(server.port, max_version: OpenSSL::SSL.const_get("#{version}_VERSION"), alpn_protocols: %w[h2 http/1.1]) do |client|
+          assert_equal [name, "http/1.1"], [client.socket.ssl_version, client.socket.alpn_protocol]
+        end
+      end
+      assert_raises(OpenSSL::SSL::SSLError) { TLSClient.open(server.port, min_version: nil, max_version: OpenSSL::SSL::TLS1_1_VERSION) { nil } }
+      assert_equal "Hello World", TLSClient.get(server.port, "/").body
+    end
+  end
+
+  def test_several_certificates_by_name
+    first = Certificates.localhost
+    shop = Certificates.authority.issue("shop.example", "www.shop.example", rsa: true)
+    any = Certificates.authority.issue("*.example")
+    text = ["secure", *[first, shop].map { |issued| "certificate '#{issued.path}', key: '#{issued.key_path}'" }, "certificate '#{any.bundle}'"]
+    configured(text.join("\n")) do |options|
+      open_server(*options, certificates: []) do |server|
+        { "localhost" => first, "shop.example" => shop, "WWW.shop.example" => shop, "other.example" => any }.each do |name, issued|
+          TLSClient.open(server.port, name: name) { |client| assert_equal issued.certificate.to_der, client.socket.peer_cert.to_der, name }
+        end
+        [nil, "nobody.test"].each do |name|
+          TLSClient.open(server.port, name: nil) do |client|
+            assert_equal first.certificate.to_der, client.socket.peer_cert.to_der, name
+          end
+        end
+        assert_equal "shop.example", TLSClient.env(server.port, name: "shop.example")["SSL_TLS_SNI"]
+        refute TLSClient.env(server.port, name: nil).key?("SSL_TLS_SNI")
+      end
+    end
+  end
+
+  def test_an_ocsp_response_is_stapled
+    issued = Certificates.localhost
+    response = Certificates.authority.vouch_for(issued)
+    configured("secure\ncertificate '#{issued.path}', key: '#{issued.key_path}', ocsp: '#{response}'") do |options|
+      open_server(*options, certificates: []) do |server|
+        output, = Open3.capture2e("openssl", "s_client", "-connect", "127.0.0.1:#{server.port}", "-status", "-CAfile",
+                                  Certificates.authority.path, stdin_data: "")
+        assert_match(/OCSP Response Status: successful/, output)
+        assert_match(/Cert Status: good/, output)
+      end
+    end
+  end
+
+  def client_certificates
+    {
+      good: Certificates.authority.issue("client.example"), strange: Certificates.stranger.issue("client.example"),
+      expired: Certificates.authority.issue("expired.example", until_seconds: -60)
+    }
+  end
+
+  # TLS 1.3 tells a client only after its handshake that the server did not want it.
+  def let_in?(server, certificate)
+    TLSClient.env(server.port, certificate: certificate)
+  rescue OpenSSL::SSL::SSLError, Errno::ECONNRESET, Errno::EPIPE, NoMethodError
+    nil
+  end
+
+  def test_certificates_of_clients
+    good, strange, expired = client_certificates.values
+    %w[optional required].each do |word|
+      open_server("--ca-file", Certificates.authority.path, "--client-certificate", word) do |server|
+        env = let_in?(server, good)
+        assert_equal "SUCCESS", env["SSL_CLIENT_VERIFY"]
+        assert_equal "CN=client.example,O=Tests", env["SSL_CLIENT_S_DN"]
+        assert_equal "CN=authority of trusted,O=Tests", env["SSL_CLIENT_I_DN"]
+        assert_equal good.certificate.serial, OpenSSL::BN.new(env["SSL_CLIENT_M_SERIAL"], 16)
+        assert_equal good.certificate.to_der, OpenSSL::X509::Certificate.new(env["SSL_CLIENT_CERT"]).to_der
+        assert_nil let_in?(server, strange)
+        assert_nil let_in?(server, expired)
+        none = let_in?(server, nil)
+        word == "required" ? assert_nil(none) : assert_equal(["NONE", nil], none.values_at("SSL_CLIENT_VERIFY", "SSL_CLIENT_CERT"))
+      end
+    end
+  end
+
+  # A ticket of one address is none of another, which asks for more.
+  def test_a_ticket_does_not_stand_for_a_certificate
+    issued = Certificates.localhost
+    query = "cert=#{issued.path}&key=#{issued.key_path}"
+    strict = "ssl://127.0.0.1:0?#{query}&ca=#{Certificates.authority.path}&verify_mode=force_peer"
+    open_server("-b", strict) do |server|
+      open_port, strict_port = server.lines.last.scan(%r{https://127\.0\.0\.1:(\d+)}).flatten.map(&:to_i)
+      sessions = []
+      TLSClient.open(open_port) { |client| client.write(GOODBYE) } # the first may come before the tickets
+      client = TLSClient.new(open_port) { |session| sessions << session }
+      client.write(GOODBYE)
+      client.read_all
+      assert_predicate sessions, :any?
+      assert_nil(begin
+        TLSClient.open(strict_port, session: sessions.last) { |other| other.write(GOODBYE) && other.response }
+      rescue OpenSSL::SSL::SSLError, Errno::ECONNRESET, Errno::EPIPE
+        nil
+      end)
+    ensure
+      client&.close
+    end
+  end
+
+  def test_plain_http_is_told_so
+    each_backend do |server|
+      ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "POST / HTTP/1.0\r\n\r\n"].each do |request|
+        response = RawClient.request(server.port, request)
+        assert_equal 400, response.status
+        assert_match(/HTTPS/, response.body)
+      end
+      assert_equal "Hello World", TLSClient.get(server.port, "/").body
+    end
+  end
+
+  # What a client says first, by itself.
+  def client_hello
+    ours, theirs = Socket.pair(:UNIX, :STREAM)
+    socket = OpenSSL::SSL::SSLSocket.new(theirs)
+    socket.hostname = "localhost"
+    socket.connect_nonblock(exception: false)
+    ours.readpartial(65_536)
+  ensure
+    [ours, theirs].each { |io| io&.close }
+  end
+
+  def test_what_goes_wrong_leaves_nothing_behind
+    hello = client_hello
+    broken = [*(1...hello.bytesize).map { |length| hello[0, length] }, "\x16\x03\x01\xff\xff".b, "\x00" * 5, "\x80\x2e\x01\x03\x01".b,
+              Random.new(3).bytes(100), hello + Random.new(4).bytes(100), "\x15\x03\x01\x00\x02\x02\x28".b]
+    each_backend do |server|
+      TLSClient.get(server.port, "/")
+      await { server.descriptors == (@before = server.descriptors) }
+      broken.each_slice(64) { |slice| slice.map { |bytes| half_closed(server.port, bytes) }.each { |client| end_of(client) } }
+      broken.each { |bytes| TCPSocket.open("127.0.0.1", server.port) { |client| client.write(bytes) } }
+      assert_equal "Hello World", TLSClient.get(server.port, "/").body
+      await { server.descriptors <= @before }
+    end
+  end
+
+  def half_closed(port, bytes)
+    TCPSocket.new("127.0.0.1", port).tap do |client|
+      client.write(bytes)
+      client.close_write
+    rescue SystemCallError
+      client # which the server has closed already
+    end
+  end
+
+  def end_of(client)
+    Timeout.timeout(PATIENCE) { client.read }
+  rescue Errno::ECONNRESET
+    nil
+  ensure
+    client.close
+  end
+
+  # They have --head-timeout for it, and nobody waits for them.
+  def test_slow_handshakes_hold_nobody_up
+    hello = client_hello
+    each_backend("--head-timeout", "2") do |server|
+      TLSClient.get(server.port, "/")
+      before = server.descriptors
+      slow = Array.new(20) { TCPSocket.new("127.0.0.1", server.port) }
+      writer = Thread.new { hello.each_char { |byte| slow.each { |client| client.write(byte) } && sleep(0.2) } }
+      writer.report_on_exception = false # of EPIPE: it is cut off
+      begun = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      5.times { assert_equal "Hello World", TLSClient.get(server.port, "/").body }
+      assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - begun, :<, 1.5
+      slow.each { |client| assert_empty end_of(client).to_s }
+      await { server.descriptors <= before }
+    ensure
+      writer&.kill
+      slow&.each(&:close)
+    end
+  end
+
+  def test_ends_of_all_kinds
+    each_backend do |server|
+      TLSClient.get(server.port, "/")
+      await { server.descriptors == (@before = server.descriptors) }
+      end_halfway(server)
+      end_without_goodbye(server)
+      assert_equal "Hello World", TLSClient.get(server.port, "/").body
+      await { server.descriptors <= @before }
+    end
+  end
+
+  # The client has said all it has to say, and still listens.
+  def end_halfway(server)
+    TLSClient.open(server.port) do |client|
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      client.tcp.close_write
+      assert_equal "Hello World", client.response.body
+    end
+  end
+
+  def end_without_goodbye(server)
+    TLSClient.new(server.port).tcp.close
+    TLSClient.new(server.port).tap { |client| client.write("GET /sleep-a-while HTTP/1.1\r\nHost: a\r\n\r\n") }.tcp.close
+    TLSClient.new(server.port).tap { |client| client.write("GET /big HTTP/1.1\r\nHost: a\r\n\r\n") }.tcp.close
+    client = TLSClient.new(server.port)
+    client.tcp.setsockopt(:SOCKET, :LINGER, [1, 0].pack("ii"))
+    client.tcp.close
+  end
+end
