@@ -57,6 +57,7 @@ static int read_certificates(struct uw_tls_identity *identity, const char *path,
         error = uw_tls_explain(message, -EBADMSG, "%s holds no certificate in PEM form", path);
     else if (!read_chain(identity, file))
         error = uw_tls_explain(message, -EBADMSG, "%s: the chain behind the certificate is damaged", path);
+    ERR_clear_error(); /* that there is no more is none */
     BIO_free(file);
     return error;
 }

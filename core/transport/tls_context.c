@@ -225,10 +225,14 @@ static int offer_protocols(struct uw_tls_context *context, const char *protocols
     return 0;
 }
 
+/* A client of TLS 1.3 uses a ticket once (RFC 8446, appendix C.4): it gets another each time. */
 static int choose_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
                       int encrypts)
 {
-    return uw_tls_tickets_key(&context_of(ssl)->tickets, name, iv, cipher, mac, encrypts);
+    int answer = uw_tls_tickets_key(&context_of(ssl)->tickets, name, iv, cipher, mac, encrypts);
+
+    return answer == UW_TLS_TICKET_USABLE && !encrypts && SSL_version(ssl) == TLS1_3_VERSION ? UW_TLS_TICKET_RENEWED
+                                                                                             : answer;
 }
 
 static int give_tickets(struct uw_tls_context *context, const struct uw_tls_settings *settings,

@@ -11,7 +11,7 @@
 #define NEXT_LABEL "upwell next ticket secret"
 
 /* What OpenSSL is told. */
-enum { FAILED = -1, UNKNOWN = 0, USABLE = 1, TO_BE_RENEWED = 2 };
+enum { FAILED = -1, UNKNOWN = 0 };
 
 /* HKDF with SHA-256 (RFC 5869). */
 static int derive(const uint8_t secret[UW_TLS_TICKET_SECRET_BYTES], const char *label, void *bytes, size_t length)
@@ -124,7 +124,7 @@ static int seal(const struct uw_tls_ticket_key *key, unsigned char *name, unsign
         EVP_EncryptInit_ex(cipher, EVP_aes_256_cbc(), NULL, key->cipher, iv) != 1 || !use_mac(mac, key))
         return FAILED;
     memcpy(name, key->name, sizeof key->name);
-    return USABLE;
+    return UW_TLS_TICKET_USABLE;
 }
 
 static int unseal(const struct uw_tls_tickets *tickets, const unsigned char *name, const unsigned char *iv,
@@ -136,7 +136,7 @@ static int unseal(const struct uw_tls_tickets *tickets, const unsigned char *nam
         return UNKNOWN;
     if (EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), NULL, key->cipher, iv) != 1 || !use_mac(mac, key))
         return FAILED;
-    return key == &tickets->key ? USABLE : TO_BE_RENEWED;
+    return key == &tickets->key ? UW_TLS_TICKET_USABLE : UW_TLS_TICKET_RENEWED;
 }
 
 int uw_tls_tickets_key(struct uw_tls_tickets *tickets, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,

@@ -10,6 +10,9 @@
 
 #include "transport/tls_openssl.h"
 
+/* What OpenSSL is told of a ticket: the session goes on, without or with another ticket. */
+enum { UW_TLS_TICKET_USABLE = 1, UW_TLS_TICKET_RENEWED = 2 };
+
 #define UW_TLS_TICKET_NAME_BYTES 16 /* as OpenSSL has it */
 #define UW_TLS_TICKET_KEY_BYTES 32
 

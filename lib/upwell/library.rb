@@ -25,4 +25,5 @@ module Upwell
   autoload :Server, "upwell/server"
   autoload :StaticConfiguration, "upwell/static_configuration"
   autoload :StaticServer, "upwell/static_server"
+  autoload :TLS, "upwell/tls"
 end

@@ -58,7 +58,7 @@ module Upwell
       @owner = listeners.nil?
       @listeners = listeners || Listeners.new(configuration).open
       @urls = @listeners.map(&:url)
-      @listeners.each { |listener| @reactor.listen(listener.socket, listener.context) }
+      listen
     end
 
     # Serves until {#drain} or {#stop}.

@@ -45,13 +45,11 @@ module Upwell
     def initialize(site, configuration, listeners: nil)
       @configuration = configuration
       @owner = listeners.nil?
-      listeners ||= Server::Listeners.open_for(configuration)
-      @urls = listeners.map(&:url).uniq
-      @listeners = listeners
+      @listeners = listeners || Server::Listeners.open_for(configuration)
+      @urls = @listeners.map(&:url).uniq
       settings = configuration.reactor_settings.merge(access_log: site.access_log)
-      @reactors = listeners.each_slice(listeners.size / configuration.loops).map do |own|
-        own.each_with_object(StaticReactor.new(site.root, settings)) { |listener, reactor| reactor.listen(listener.socket, listener.context) }
-      end
+      @reactors = Array.new(configuration.loops) { StaticReactor.new(site.root, settings) }
+      listen
     end
 
     # Serves until {#drain} or {#stop}. The calling thread only waits: Ruby 3.1 sees no signals while each of several threads is in the kernel

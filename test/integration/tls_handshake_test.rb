@@ -13,7 +13,7 @@ class TLSHandshakeTest < Minitest::Test
   end
 
   def each_backend(*options, **settings)
-    BACKENDS.each { |backend| open_server("--backend", backend, *options, **settings) { |server| yield server } }
+    (BACKENDS - ["poll"]).each { |backend| open_server("--backend", backend, *options, **settings) { |server| yield server } }
   end
 
   def await
@@ -43,11 +43,11 @@ class TLSHandshakeTest < Minitest::Test
   def test_several_certificates_by_name
     first = Certificates.localhost
     shop = Certificates.authority.issue("shop.example", "www.shop.example", rsa: true)
-    any = Certificates.authority.issue("*.example")
+    any = Certificates.authority.issue("*.shops.example")
     text = ["secure", *[first, shop].map { |issued| "certificate '#{issued.path}', key: '#{issued.key_path}'" }, "certificate '#{any.bundle}'"]
     configured(text.join("\n")) do |options|
       open_server(*options, certificates: []) do |server|
-        { "localhost" => first, "shop.example" => shop, "WWW.shop.example" => shop, "other.example" => any }.each do |name, issued|
+        { "localhost" => first, "shop.example" => shop, "WWW.shop.example" => shop, "other.shops.example" => any }.each do |name, issued|
           TLSClient.open(server.port, name: name) { |client| assert_equal issued.certificate.to_der, client.socket.peer_cert.to_der, name }
         end
         [nil, "nobody.test"].each do |name|

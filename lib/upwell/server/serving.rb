@@ -18,7 +18,7 @@ module Upwell
 
       # Has clients that come from now on find the certificates that the listeners have now.
       def renew
-        @reactors.zip(@listeners.each_slice(@listeners.size / @reactors.size)) do |reactor, own|
+        @reactors.zip(listeners_of_loops) do |reactor, own|
           own.each { |listener| reactor.renew(listener.socket, listener.context) if listener.context }
         end
       end
@@ -36,6 +36,18 @@ module Upwell
       # @return [String] for the operator: where, with which backend, and how requests are served
       def description
         "#{urls.join(", ")} (#{backend}, #{@configuration.description})"
+      end
+
+      private
+
+      def listen
+        @reactors.zip(listeners_of_loops) do |reactor, own|
+          own.each { |listener| reactor.listen(listener.socket, listener.context) }
+        end
+      end
+
+      def listeners_of_loops
+        @listeners.each_slice(@listeners.size / @reactors.size).to_a
       end
     end
   end
