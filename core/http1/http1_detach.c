@@ -2,7 +2,10 @@
 
 #include <poll.h>
 
-static void answer(struct uw_http1 *http1, int fd)
+#include "server/relay.h"
+
+/* Returns it for its `done` to be called, after which it is the handler's again. */
+static struct uw_detached *take(struct uw_http1 *http1, int fd)
 {
     struct uw_detached *detached = http1->detached;
 
@@ -10,6 +13,13 @@ static void answer(struct uw_http1 *http1, int fd)
     detached->fd = fd;
     if (fd >= 0 && http1->pending.length)
         detached->bytes = uw_pending_give(&http1->pending, &detached->length);
+    return detached;
+}
+
+static void answer(struct uw_http1 *http1, int fd)
+{
+    struct uw_detached *detached = take(http1, fd);
+
     detached->done(detached);
 }
 
@@ -47,6 +57,43 @@ static void send_head(struct uw_connection *connection)
     uw_connection_flush(connection);
 }
 
+void uw_http1_refuse_detaching(struct uw_connection *connection)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    http1->state = UW_HTTP1_ANSWERING;
+    answer(http1, -1);
+}
+
+/* The relay takes the place of this protocol, whose state is gone after that, before the handler hears of it: from then
+ * on it may finish the request, on whichever thread. */
+static void hand_over_by_relay(struct uw_connection *connection)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+    struct uw_request *request = http1->reader.request;
+    int fd = -1;
+    struct uw_relay *relay = uw_relay_new(connection, &fd);
+    struct uw_detached *detached;
+
+    if (!relay) {
+        uw_http1_refuse_detaching(connection);
+        uw_connection_go_on_later(connection);
+        return;
+    }
+    detached = take(http1, fd);
+    uw_pending_free(&http1->pending);
+    uw_relay_begin(relay, request);
+    detached->done(detached);
+}
+
+static void hand_over(struct uw_connection *connection)
+{
+    if (connection->endpoint.transport->hands_out_descriptor)
+        answer(uw_http1_of(connection), uw_connection_hand_out(connection));
+    else
+        hand_over_by_relay(connection);
+}
+
 void uw_http1_try_detach(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
@@ -55,7 +102,7 @@ void uw_http1_try_detach(struct uw_connection *connection)
     if (http1->state != UW_HTTP1_DETACHING || connection->receiving || !uw_connection_is_flushed(connection))
         return;
     if (!http1->detached->head)
-        answer(http1, uw_connection_hand_out(connection));
+        hand_over(connection);
     else if (has_room(connection))
         send_head(connection);
     else
@@ -77,14 +124,6 @@ void uw_http1_detach(struct uw_connection *connection, struct uw_detached *detac
     uw_connection_pause(connection);
     uw_connection_flush(connection);
     uw_http1_try_detach(connection);
-}
-
-void uw_http1_refuse_detaching(struct uw_connection *connection)
-{
-    struct uw_http1 *http1 = uw_http1_of(connection);
-
-    http1->state = UW_HTTP1_ANSWERING;
-    answer(http1, -1);
 }
 
 static bool look_at_taking(struct uw_connection *connection)

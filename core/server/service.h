@@ -37,6 +37,7 @@ struct uw_service {
     struct uw_list dead;        /* those to be buried at the end of the turn */
     struct uw_list handshaking; /* those whose transport is not ready, the oldest first */
     size_t handshakes;          /* in that list */
+    size_t relays;              /* connections that the application has for itself, see relay.h */
     atomic_bool draining;
     struct uw_server_counts counts;
 
