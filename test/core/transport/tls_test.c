@@ -729,7 +729,7 @@ static void send_raw(const char *backend, const char *bytes, size_t length, cons
     }
     CHECK(pair->ended);
     count = (size_t)BIO_get_mem_data(pair->to_client, &came);
-    CHECK(count >= strlen(answer) && memcmp(came, answer, strlen(answer)) == 0);
+    CHECK(count >= strlen(answer) && (!*answer || memcmp(came, answer, strlen(answer)) == 0));
     CHECK_EQUAL(0, pair->owner.ends);
     hang_up(pair);
     for (int i = 0; i < TURNS_MAX && !pair->owner.ends; i++)

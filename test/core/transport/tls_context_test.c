@@ -1,0 +1,392 @@
+/* What a context is made of, and which of its certificates a client gets. */
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/ocsp.h>
+#include <sys/stat.h>
+
+#include "certificates.h"
+#include "transport/tls_bio.h"
+#include "transport/tls_context.h"
+#include "transport/tls_peer.h"
+#include "transport/tls_tickets.h"
+
+#define ROUNDS_MAX 100
+
+static char message[UW_TLS_MESSAGE_BYTES_MAX];
+
+static int make(struct uw_tls_context **context, const char *certificate, const char *key)
+{
+    struct uw_tls_certificate paths = {.certificate_path = certificate, .key_path = key};
+    struct uw_tls_settings settings = {.certificates = &paths, .certificate_count = 1};
+
+    message[0] = '\0';
+    return uw_tls_context_new(context, &settings, message);
+}
+
+static void refuse(int error, const char *certificate, const char *key, const char *sentence)
+{
+    struct uw_tls_context *context;
+
+    CHECK_EQUAL(error, make(&context, certificate, key));
+    CHECK(context == NULL);
+    CHECK(strstr(message, sentence) != NULL);
+    if (!strstr(message, sentence))
+        printf("%s\n", message);
+    CHECK_EQUAL(0, ERR_peek_error());
+}
+
+static const char *write_text(const char *name, const char *text)
+{
+    const char *path = certificates_path(name);
+    FILE *file = fopen(path, "w");
+
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
+static const char *write_encrypted(const struct issued *issued)
+{
+    const char *path = certificates_path("encrypted.key");
+    FILE *file = fopen(path, "w");
+
+    CHECK_EQUAL(1, PEM_write_PrivateKey(file, issued->key, EVP_aes_128_cbc(), NULL, 0, NULL, (void *)"password"));
+    fclose(file);
+    return path;
+}
+
+TEST(what_is_wrong_with_files_is_said_in_a_sentence)
+{
+    struct issued good = issue("EC", "a.example", NULL, 30, NULL), other = issue("EC", "a.example", NULL, 30, NULL);
+    struct issued expired = issue("EC", "a.example", NULL, -1, NULL);
+    const char *certificate = write_certificate(&good, "good.crt"), *key = write_key(&good, "good.key");
+    struct uw_tls_context *context;
+
+    CHECK_EQUAL(0, make(&context, certificate, key));
+    CHECK(uw_tls_context_hold(context) == context);
+    uw_tls_context_release(context);
+    uw_tls_context_release(context);
+    refuse(-ENOENT, "/nowhere", key, "/nowhere cannot be read: No such file or directory");
+    refuse(-ENOENT, certificate, "/nowhere", "/nowhere cannot be read: No such file or directory");
+    refuse(-EBADMSG, key, key, "good.key holds no certificate in PEM form");
+    refuse(-EBADMSG, certificate, NULL, "good.crt holds no private key in PEM form");
+    refuse(-EBADMSG, certificate, write_encrypted(&good), "holds no private key in PEM form that is not encrypted");
+    refuse(-EBADMSG, write_text("text", "hello\n"), key, "holds no certificate in PEM form");
+    refuse(-EBADMSG, certificates_path(""), key, "holds no certificate in PEM form");
+    refuse(-EINVAL, certificate, write_key(&other, "other.key"), "other.key is not that of the certificate in");
+    refuse(-EKEYEXPIRED, write_certificate(&expired, "old.crt"), write_key(&expired, "old.key"), "old.crt has expired");
+    issued_free(&good);
+    issued_free(&other);
+    issued_free(&expired);
+}
+
+TEST(settings_that_do_not_go_together_are_refused)
+{
+    struct issued good = issue("EC", "a.example", NULL, 30, NULL);
+    struct uw_tls_certificate paths = {.certificate_path = write_certificate(&good, "good.crt"),
+                                       .key_path = write_key(&good, "good.key")};
+    struct uw_tls_settings settings = {.certificates = &paths, .certificate_count = 1};
+    struct uw_tls_context *context;
+
+    settings.clients = UW_TLS_CLIENTS_REQUIRED;
+    CHECK_EQUAL(-EINVAL, uw_tls_context_new(&context, &settings, message));
+    settings.ca_path = "/nowhere";
+    CHECK_EQUAL(-ENOENT, uw_tls_context_new(&context, &settings, message));
+    settings.ca_path = paths.key_path;
+    CHECK_EQUAL(-EBADMSG, uw_tls_context_new(&context, &settings, message));
+    settings.ca_path = paths.certificate_path;
+    CHECK_EQUAL(0, uw_tls_context_new(&context, &settings, message));
+    uw_tls_context_release(context);
+    settings.certificate_count = 0;
+    CHECK_EQUAL(-EINVAL, uw_tls_context_new(&context, &settings, message));
+    settings.certificate_count = 1;
+    paths.ocsp_path = paths.key_path;
+    CHECK_EQUAL(-EBADMSG, uw_tls_context_new(&context, &settings, message));
+    issued_free(&good);
+}
+
+/* A server and a client that talk in memory, without a loop. */
+struct talk {
+    SSL_CTX *clients;
+    SSL *client, *server;
+    BIO *to_client, *from_client;
+    struct uw_tls_carrier carrier;
+    struct uw_tls_peer peer;
+};
+
+static void talk_begin(struct talk *talk, struct uw_tls_context *context)
+{
+    *talk = (struct talk){.clients = SSL_CTX_new(TLS_client_method()),
+                          .to_client = BIO_new(BIO_s_mem()),
+                          .from_client = BIO_new(BIO_s_mem()),
+                          .carrier = {.buffers = calloc(1, sizeof(struct uw_tls_buffers))}};
+    talk->client = SSL_new(talk->clients);
+    talk->server = uw_tls_context_start(context, &talk->carrier);
+    BIO_set_mem_eof_return(talk->to_client, -1);
+    SSL_set_bio(talk->client, talk->to_client, talk->from_client);
+    SSL_set_connect_state(talk->client);
+}
+
+static void carry(struct talk *talk)
+{
+    char *bytes;
+
+    talk->carrier.input_left = (size_t)BIO_get_mem_data(talk->from_client, &bytes);
+    talk->carrier.input = bytes;
+    if (SSL_is_init_finished(talk->server))
+        (void)SSL_read(talk->server, talk->carrier.buffers->received, sizeof talk->carrier.buffers->received);
+    else
+        (void)SSL_do_handshake(talk->server);
+    (void)BIO_reset(talk->from_client);
+    if (talk->carrier.output) {
+        (void)BIO_write(talk->to_client, talk->carrier.output->bytes, (int)talk->carrier.output->length);
+        talk->carrier.output->length = 0;
+    }
+    ERR_clear_error();
+}
+
+/* Returns whether it came to an agreement. */
+static bool talk_on(struct talk *talk)
+{
+    for (int i = 0; i < ROUNDS_MAX && !(SSL_is_init_finished(talk->client) && SSL_is_init_finished(talk->server));
+         i++) {
+        (void)SSL_do_handshake(talk->client);
+        ERR_clear_error();
+        carry(talk);
+    }
+    return SSL_is_init_finished(talk->client) && SSL_is_init_finished(talk->server);
+}
+
+static void talk_end(struct talk *talk)
+{
+    uw_tls_peer_forget(&talk->peer);
+    SSL_free(talk->client);
+    SSL_free(talk->server);
+    SSL_CTX_free(talk->clients);
+    free(talk->carrier.output);
+    free(talk->carrier.buffers);
+}
+
+/* The common name of the certificate that a client gets who asks for `host` and can verify `algorithms`. */
+static void get(struct uw_tls_context *context, const char *host, const char *algorithms, const char *expected)
+{
+    char name[64] = "";
+    struct talk talk;
+
+    talk_begin(&talk, context);
+    if (host)
+        SSL_set_tlsext_host_name(talk.client, host);
+    CHECK_EQUAL(1, SSL_set1_sigalgs_list(talk.client, algorithms));
+    CHECK(talk_on(&talk));
+    X509_NAME_get_text_by_NID(X509_get_subject_name(SSL_get0_peer_certificate(talk.client)), NID_commonName, name,
+                              sizeof name);
+    CHECK(strcmp(expected, name) == 0);
+    if (strcmp(expected, name))
+        printf("%s: %s instead of %s\n", host ? host : "(none)", name, expected);
+    talk_end(&talk);
+}
+
+#define CERTIFICATES 6
+
+TEST(a_client_gets_the_certificate_of_the_host_it_asks_for)
+{
+    static const char *const ec = "ECDSA+SHA256", *const rsa = "rsa_pss_rsae_sha256",
+                             *const any = "ECDSA+SHA256:rsa_pss_rsae_sha256";
+    struct issued issued[CERTIFICATES] = {
+        issue("RSA", "first", "DNS:a.host.example,DNS:b.host.example", 30, NULL),
+        issue("EC", "wild", "DNS:*.host.example", 30, NULL),
+        issue("EC", "first ec", "DNS:a.host.example", 30, NULL),
+        issue("RSA", "c.host.example", NULL, 30, NULL),
+        issue("EC", "d", "DNS:d.host.example,DNS:*.d.host.example", 30, NULL),
+        issue("RSA", "d rsa", "DNS:d.host.example", 30, NULL),
+    };
+    struct uw_tls_certificate paths[CERTIFICATES];
+    struct uw_tls_settings settings = {.certificates = paths, .certificate_count = CERTIFICATES};
+    struct uw_tls_context *context;
+
+    for (int i = 0; i < CERTIFICATES; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "%d.crt", i);
+        paths[i] = (struct uw_tls_certificate){.certificate_path = write_certificate(&issued[i], name)};
+        snprintf(name, sizeof name, "%d.key", i);
+        paths[i].key_path = write_key(&issued[i], name);
+        issued_free(&issued[i]);
+    }
+    CHECK_EQUAL(0, uw_tls_context_new(&context, &settings, message));
+    get(context, NULL, rsa, "first");
+    get(context, NULL, ec, "first ec");
+    get(context, "nowhere.test", rsa, "first");
+    get(context, "a.host.example", any, "first ec");
+    get(context, "a.host.example", rsa, "first");
+    get(context, "A.Host.Example", rsa, "first");
+    get(context, "b.host.example", rsa, "first");
+    get(context, "b.host.example", ec, "wild");
+    get(context, "z.host.example", ec, "wild");
+    get(context, "c.host.example", rsa, "c.host.example");
+    get(context, "d.host.example", ec, "d");
+    get(context, "d.host.example", rsa, "d rsa");
+    get(context, "x.d.host.example", ec, "d");
+    get(context, "x.y.d.host.example", rsa, "first");
+    uw_tls_context_release(context);
+}
+
+static struct uw_tls_context *with_clients(enum uw_tls_clients clients, const char *ca_path)
+{
+    static struct issued server;
+    struct uw_tls_certificate paths;
+    struct uw_tls_settings settings = {
+        .certificates = &paths, .certificate_count = 1, .clients = clients, .ca_path = ca_path};
+    struct uw_tls_context *context = NULL;
+
+    server = issue("EC", "a.example", "DNS:a.example", 30, NULL);
+    paths = (struct uw_tls_certificate){.certificate_path = write_certificate(&server, "server.crt"),
+                                        .key_path = write_key(&server, "server.key")};
+    CHECK_EQUAL(0, uw_tls_context_new(&context, &settings, message));
+    issued_free(&server);
+    return context;
+}
+
+static void be_client(struct talk *talk, struct uw_tls_context *context, const struct issued *client)
+{
+    talk_begin(talk, context);
+    SSL_set_max_proto_version(talk->client,
+                              TLS1_2_VERSION); /* there a client learns in the handshake if it is refused */
+    if (client) {
+        CHECK_EQUAL(1, SSL_use_certificate(talk->client, client->certificate));
+        CHECK_EQUAL(1, SSL_use_PrivateKey(talk->client, client->key));
+    }
+}
+
+static void verify_clients(const char *ca_path, const struct issued *signer)
+{
+    struct issued good = issue("EC", "J\xc3\xbcrgen, client", NULL, 30, signer),
+                  other = issue("EC", "x", NULL, 30, NULL);
+    struct uw_tls_context *required = with_clients(UW_TLS_CLIENTS_REQUIRED, ca_path);
+    struct uw_tls_context *optional = with_clients(UW_TLS_CLIENTS_OPTIONAL, ca_path);
+    char serial[32];
+    struct talk talk;
+
+    snprintf(serial, sizeof serial, "%lX", (long)ASN1_INTEGER_get(X509_get_serialNumber(good.certificate)));
+    be_client(&talk, required, &good);
+    CHECK(talk_on(&talk));
+    CHECK(uw_tls_peer_note(&talk.peer, required, talk.server));
+    CHECK(talk.peer.client && strcmp(talk.peer.client->subject, "CN=J\xc3\xbcrgen\\, client") == 0);
+    CHECK(talk.peer.client && strcmp(talk.peer.client->issuer, "CN=signer") == 0);
+    CHECK(talk.peer.client && strcmp(talk.peer.client->serial, serial) == 0);
+    CHECK(talk.peer.client && strncmp(talk.peer.client->certificate, "-----BEGIN CERTIFICATE-----\n", 28) == 0);
+    talk_end(&talk);
+    be_client(&talk, required, &other);
+    CHECK(!talk_on(&talk));
+    talk_end(&talk);
+    be_client(&talk, required, NULL);
+    CHECK(!talk_on(&talk));
+    talk_end(&talk);
+    be_client(&talk, optional, NULL);
+    CHECK(talk_on(&talk));
+    CHECK(uw_tls_peer_note(&talk.peer, optional, talk.server));
+    CHECK(talk.peer.client == NULL);
+    talk_end(&talk);
+    be_client(&talk, optional, &other);
+    CHECK(!talk_on(&talk));
+    talk_end(&talk);
+    uw_tls_context_release(required);
+    uw_tls_context_release(optional);
+    issued_free(&good);
+    issued_free(&other);
+}
+
+TEST(clients_are_verified)
+{
+    struct issued signer = issue("EC", "signer", NULL, 30, NULL), other = issue("EC", "other", NULL, 30, NULL);
+
+    verify_clients(write_certificate(&signer, "ca.crt"), &signer);
+    CHECK_EQUAL(0, mkdir(certificates_path("cas"), 0700));
+    write_certificate(&other, "cas/a.crt");
+    write_certificate(&signer, "cas/b.crt");
+    verify_clients(certificates_path("cas"), &signer);
+    issued_free(&signer);
+    issued_free(&other);
+}
+
+TEST(an_ocsp_response_is_stapled)
+{
+    struct issued server = issue("EC", "a.example", NULL, 30, NULL);
+    OCSP_RESPONSE *response = OCSP_response_create(OCSP_RESPONSE_STATUS_TRYLATER, NULL);
+    struct uw_tls_certificate paths = {.certificate_path = write_certificate(&server, "server.crt"),
+                                       .key_path = write_key(&server, "server.key"),
+                                       .ocsp_path = certificates_path("server.ocsp")};
+    struct uw_tls_settings settings = {.certificates = &paths, .certificate_count = 1};
+    BIO *file = BIO_new_file(paths.ocsp_path, "w");
+    struct uw_tls_context *context;
+    const unsigned char *stapled;
+    struct talk talk;
+
+    CHECK_EQUAL(1, i2d_OCSP_RESPONSE_bio(file, response));
+    BIO_free(file);
+    CHECK_EQUAL(0, uw_tls_context_new(&context, &settings, message));
+    talk_begin(&talk, context);
+    SSL_set_tlsext_status_type(talk.client, TLSEXT_STATUSTYPE_ocsp);
+    CHECK(talk_on(&talk));
+    CHECK_EQUAL(i2d_OCSP_RESPONSE(response, NULL), SSL_get_tlsext_status_ocsp_resp(talk.client, &stapled));
+    talk_end(&talk);
+    talk_begin(&talk, context);
+    CHECK(talk_on(&talk));
+    CHECK_EQUAL(-1, SSL_get_tlsext_status_ocsp_resp(talk.client, &stapled));
+    talk_end(&talk);
+    uw_tls_context_release(context);
+    OCSP_RESPONSE_free(response);
+    issued_free(&server);
+}
+
+#define SINCE 1000000000
+#define EPOCH(number) (SINCE + (int64_t)(number)*UW_TLS_TICKET_EPOCH_SECONDS)
+
+static struct uw_tls_tickets begin_tickets(int64_t epoch)
+{
+    struct uw_tls_settings settings = {.ticket_secret = {7}};
+    struct uw_tls_tickets tickets;
+
+    CHECK_EQUAL(0, uw_tls_tickets_init(&tickets, &settings));
+    tickets.since = SINCE;
+    CHECK_EQUAL(0, uw_tls_tickets_go_on(&tickets, EPOCH(epoch)));
+    return tickets;
+}
+
+static bool same(const struct uw_tls_ticket_key *a, const struct uw_tls_ticket_key *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+TEST(ticket_keys_go_on_with_the_time)
+{
+    struct uw_tls_tickets early = begin_tickets(0), late = begin_tickets(9);
+    uint8_t first_secret[UW_TLS_TICKET_SECRET_BYTES];
+    struct uw_tls_ticket_key first = early.key;
+
+    memcpy(first_secret, early.secret, sizeof first_secret);
+    CHECK(!early.has_former);
+    CHECK(late.has_former && !same(&late.key, &late.former) && !same(&late.key, &first));
+    CHECK_EQUAL(0, uw_tls_tickets_go_on(&early, EPOCH(1) - 1));
+    CHECK(same(&early.key, &first));
+    CHECK_EQUAL(0, uw_tls_tickets_go_on(&early, EPOCH(1)));
+    CHECK(!same(&early.key, &first) && same(&early.former, &first) && early.has_former);
+    CHECK(memcmp(early.secret, first_secret, sizeof first_secret) != 0); /* forgotten */
+    for (int epoch = 2; epoch < 9; epoch++)
+        CHECK_EQUAL(0, uw_tls_tickets_go_on(&early, EPOCH(epoch)));
+    CHECK(same(&early.key, &late.former));
+    CHECK_EQUAL(0, uw_tls_tickets_go_on(&early, EPOCH(9)));
+    CHECK(same(&early.key, &late.key) && same(&early.former, &late.former));
+    CHECK_EQUAL(0, uw_tls_tickets_go_on(&early, EPOCH(3))); /* never back */
+    CHECK(same(&early.key, &late.key));
+    uw_tls_tickets_free(&early);
+    uw_tls_tickets_free(&late);
+}
+
+int main(int argc, char **argv)
+{
+    int status = check_main("tls_context_test", argc > 1 ? argv[1] : NULL);
+
+    certificates_remove();
+    return status;
+}
