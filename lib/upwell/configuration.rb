@@ -142,7 +142,7 @@ module Upwell
       addresses.each { |address| TLS::Address.new(address) if TLS::Address.match?(address) }
       return addresses if addresses.any? && addresses.all? { |address| ADDRESS.match?(address) }
 
-      raise ArgumentError, "must be host, host:port, [v6]:port, unix:PATH or ssl://host:port"
+      raise ArgumentError, "must be host, host:port, [v6]:port, ssl://host:port or unix:PATH"
     end
 
     def read_workers(value)

@@ -19,7 +19,7 @@ module Upwell
 
   SETTINGS = [
     Setting.new(:port, 3000, :port, "-p", "PORT", "TCP port; 0 takes a free one (environment: PORT)"),
-    Setting.new(:bind, ["localhost"], :binds, "-b", "ADDRESS", "host, host:port, [v6]:port, unix:PATH or ssl://host:port; may be repeated"),
+    Setting.new(:bind, ["localhost"], :binds, "-b", "ADDRESS", "host, host:port, [v6]:port, ssl://host:port or unix:PATH; may be repeated"),
     Setting.new(:secure, false, :flag, "-s", nil, "TLS on every TCP address; needs a certificate"),
     Setting.new(:cert_file, nil, :path, "-c", "FILE", "the certificate, with its chain behind it (PEM); SIGHUP reads it again"),
     Setting.new(:key_file, nil, :path, "-k", "FILE", "its key (PEM); without: in the same file"),

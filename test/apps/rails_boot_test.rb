@@ -3,6 +3,7 @@
 require "minitest/autorun"
 require_relative "support/app"
 require_relative "support/crowd"
+require_relative "../support/tls_client"
 
 # Every way of booting Rails: mode fibers isolates its requests by fiber, or does not start.
 class RailsBootTest < Minitest::Test
@@ -45,6 +46,14 @@ class RailsBootTest < Minitest::Test
       assert_match(/the application sets config.active_support.isolation_level = :thread/, error.message)
       assert_match(/; leave it out for mode fibers, or choose mode threads:N$/, error.message)
       refute_match(/^\s+from /, error.message)
+    end
+  end
+
+  def test_rails_serves_by_tls
+    issued = Certificates.localhost
+    serve("bin/rails", "server", "-u", "upwell", "-b", "ssl://127.0.0.1:0?cert=#{issued.path}&key=#{issued.key_path}") do |server|
+      assert_equal 200, TLSClient.get(server.port, "/locale?locale=de").status
+      assert_predicate server.stop, :success?
     end
   end
 

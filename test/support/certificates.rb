@@ -34,8 +34,7 @@ module Certificates
     def issue(*hosts, until_seconds: HOUR, rsa: false)
       names = hosts.map { |host| host.match?(/\A[\d.]+\z|:/) ? "IP:#{host}" : "DNS:#{host}" }.join(",")
       extensions = ["basicConstraints=CA:FALSE", "subjectAltName=#{names}"]
-      file = "#{@name}-#{hosts.first.tr("*", "_")}-#{until_seconds}"
-      Certificates.make(file, hosts.first, own, extensions, until_seconds: until_seconds, rsa: rsa)
+      Certificates.make("#{@name}-#{hosts.first.tr("*", "_")}", hosts.first, own, extensions, until_seconds: until_seconds, rsa: rsa)
     end
 
     # @return [String] the path of an OCSP response that says that the certificate is good
@@ -103,7 +102,7 @@ module Certificates
     end
 
     def write(file, certificate, key)
-      path = File.join(folder, file)
+      path = File.join(folder, "#{file}-#{@made = @made.to_i + 1}")
       Issued.new(certificate, key, "#{path}.pem", "#{path}.key", "#{path}.both").tap do |issued|
         File.write(issued.path, certificate.to_pem)
         File.write(issued.key_path, key.private_to_pem)

@@ -56,16 +56,17 @@ static void post(struct uw_server *server, long index, VALUE context)
 
 void rb_uw_listening_renew(VALUE sockets, VALUE socket, VALUE context, struct uw_server *server)
 {
-    (void)rb_uw_tls_context(context);
+    if (!rb_uw_tls_context(context))
+        rb_raise(rb_eTypeError, "an Upwell::TLSContext is needed, not nil");
     for (long i = 0; i < RARRAY_LEN(sockets); i++) {
-        if (socket_of(sockets, i) != socket)
+        if (socket_of(sockets, i) != socket || NIL_P(context_of(sockets, i)))
             continue;
         rb_ary_store(RARRAY_AREF(sockets, i), 1, context);
         if (server)
             post(server, i, context);
         return;
     }
-    rb_raise(rb_eArgError, "the reactor does not listen on this socket");
+    rb_raise(rb_eArgError, "the reactor does not listen on this socket by TLS");
 }
 
 void rb_uw_listening_catch_up(VALUE sockets, const struct rb_uw_listening *listening, struct uw_server *server)

@@ -12,7 +12,7 @@ module Upwell
       SECRET_BYTES = 32 # UW_TLS_TICKET_SECRET_BYTES
 
       REMEDIES = {
-        Errno::ENOSYS::Errno => "install OpenSSL's headers (Debian: apt-get install libssl-dev), and the gem again",
+        Errno::ENOSYS::Errno => "install that, and the gem again",
         Errno::EKEYEXPIRED::Errno => "have it renewed, or look at the clock",
         Errno::EBADMSG::Errno => "name a file that does, with --cert-file, --key-file or --ca-file",
         Errno::EINVAL::Errno => "name those that belong together, with --cert-file and --key-file",
