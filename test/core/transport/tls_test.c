@@ -219,9 +219,13 @@ static void begin(struct pair *pair)
     CHECK_EQUAL(0, pair->owner.endpoint.transport->open(&pair->owner.endpoint));
 }
 
+static bool failing; /* see may_allocate */
+
 static void turn(struct pair *pair)
 {
+    failing = true;
     CHECK_EQUAL(0, uw_loop_turn(&pair->loop, TURN_NS));
+    failing = false;
 }
 
 static size_t piece(const struct pair *pair, size_t most)
@@ -264,6 +268,41 @@ static void client_reads(struct pair *pair)
     while ((count = SSL_read(pair->client, pair->received + pair->length, (int)(BYTES_MAX - pair->length))) > 0)
         pair->length += (size_t)count;
     ERR_clear_error();
+}
+
+/* Memory: OpenSSL's allocations fail from the one on that is counted down to, while the server turns. */
+static long allocations_left = -1;
+
+static bool may_allocate(void)
+{
+    return !failing || allocations_left < 0 || allocations_left-- > 0;
+}
+
+static void *allocate(size_t bytes, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return may_allocate() ? malloc(bytes) : NULL;
+}
+
+static void *reallocate(void *memory, size_t bytes, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return may_allocate() ? realloc(memory, bytes) : NULL;
+}
+
+static void give_back(void *memory, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    free(memory);
+}
+
+__attribute__((constructor)) static void count_allocations(void)
+{
+    if (CRYPTO_set_mem_functions(allocate, reallocate, give_back) != 1)
+        abort();
 }
 
 static void step(struct pair *pair)
@@ -900,6 +939,51 @@ static void resume(const char *backend)
 TEST(sessions_are_resumed_by_whoever_has_the_secret)
 {
     on_each_backend_with_tls(resume);
+}
+
+/* Either all is as ever, or this connection ends. Returns whether there was memory enough. */
+static bool exchange_with(const char *backend, long allocations)
+{
+    struct pair *pair = pair_open(backend, context);
+    struct uw_chunk *answer = three_parts(200, 30000, 0);
+    bool over = false, asked = false, complete;
+
+    answer_with(pair, answer, 1);
+    allocations_left = allocations;
+    failing = true;
+    if (pair->owner.endpoint.transport->open(&pair->owner.endpoint)) {
+        pair->owner.endpoint.transport->close(&pair->owner.endpoint);
+        over = true;
+    }
+    failing = false;
+    for (int i = 0; i < TURNS_MAX && !over; i++) {
+        step(pair);
+        if (SSL_is_init_finished(pair->client) && !asked)
+            asked = SSL_write(pair->client, "x", 1) == 1;
+        over = pair->ended || pair->owner.ends || pair->length == 30200 || (pair->owner.sends && pair->owner.sent <= 0);
+    }
+    CHECK(over);
+    complete = allocations_left > 0;
+    allocations_left = -1;
+    CHECK(!complete || pair->length == 30200);
+    ERR_clear_error(); /* the client's */
+    pair_close(pair);
+    free_parts(answer);
+    return complete;
+}
+
+static void run_out_of_memory(const char *backend)
+{
+    long allocations = 0;
+
+    while (!exchange_with(backend, allocations))
+        allocations++;
+    CHECK(allocations > 100);
+}
+
+TEST(without_memory_one_connection_ends)
+{
+    on_each_backend_with_tls(run_out_of_memory);
 }
 
 /* Those that others have left on this thread. */
