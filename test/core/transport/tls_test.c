@@ -956,16 +956,12 @@ static bool exchange_with(const char *backend, long allocations)
         over = true;
     }
     failing = false;
-    for (int i = 0; i < 200 && !over; i++) {
+    for (int i = 0; i < TURNS_MAX && !over; i++) {
         step(pair);
         if (SSL_is_init_finished(pair->client) && !asked)
             asked = SSL_write(pair->client, "x", 1) == 1;
         over = pair->ended || pair->owner.ends || pair->length == 30200 || (pair->owner.sends && pair->owner.sent <= 0);
     }
-    if (!over)
-        printf("%s %ld left %ld ready %d fin %d asked %d len %zu sends %d sent %ld\n", backend, allocations,
-               allocations_left, pair->owner.ready, SSL_is_init_finished(pair->client), asked, pair->length,
-               pair->owner.sends, (long)pair->owner.sent);
     CHECK(over);
     complete = allocations_left > 0;
     allocations_left = -1;
