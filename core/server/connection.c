@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "io/hang_up.h"
+#include "transport/tls_peer.h"
 
 #define LOOPBACK "127.0.0.1" /* what a client on a UNIX socket is taken for */
 
@@ -34,7 +35,7 @@ static void initialize(struct uw_connection *connection, struct uw_service *serv
     *connection = (struct uw_connection){
         .service = service,
         .listener = listener,
-        .protocol = listener->protocol,
+        .protocol = listener->protocols[0],
         .endpoint = {.transport = listener->transport,
                      .owner = &owner,
                      .loop = &service->loop,
@@ -93,12 +94,25 @@ static void receive(struct uw_connection *connection)
     connection->endpoint.transport->receive(&connection->endpoint);
 }
 
+/* The client may have named another protocol in its handshake. */
+static const struct uw_protocol *agreed_upon(const struct uw_connection *connection)
+{
+    const struct uw_protocol *const *protocols = connection->listener->protocols;
+    const struct uw_tls_peer *peer = uw_endpoint_peer(&connection->endpoint);
+
+    for (int i = 0; peer && peer->protocol && protocols[i]; i++)
+        if (strcmp(protocols[i]->name, peer->protocol) == 0)
+            return protocols[i];
+    return protocols[0];
+}
+
 static void ready(struct uw_endpoint *endpoint)
 {
     struct uw_connection *connection = connection_of(endpoint);
 
     uw_connection_end_handshake(connection);
     connection->state = UW_CONNECTION_OPEN;
+    connection->protocol = agreed_upon(connection);
     connection->protocol->opened(connection);
     receive(connection);
     if (atomic_load(&connection->service->draining))
