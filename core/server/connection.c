@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/invariant.h"
 #include "io/hang_up.h"
 #include "transport/tls_peer.h"
 
@@ -211,12 +212,26 @@ void uw_connection_drain(struct uw_connection *connection)
         connection->protocol->drain(connection);
 }
 
+/* Between two events. */
+static void check(const struct uw_connection *connection)
+{
+    const struct uw_outgoing *outgoing = &connection->outgoing;
+
+    UW_INVARIANT(!connection->endpoint.sending || outgoing->first);
+    UW_INVARIANT(!outgoing->first == !outgoing->last);
+    UW_INVARIANT(outgoing->bytes == uw_outgoing_sum(outgoing));
+    UW_INVARIANT(connection->state != UW_CONNECTION_HANDSHAKE || !outgoing->first);
+    UW_INVARIANT(connection->state != UW_CONNECTION_LINGERING || !outgoing->first);
+    UW_INVARIANT(!uw_connection_is_closed(connection) || !connection->timer.active);
+}
+
 static void received(struct uw_endpoint *endpoint, const char *bytes, size_t length)
 {
     struct uw_connection *connection = connection_of(endpoint);
 
     if (uw_connection_is_open(connection))
         connection->protocol->received(connection, bytes, length);
+    check(connection);
 }
 
 static void receive_ended(struct uw_endpoint *endpoint, int32_t result)
@@ -277,6 +292,7 @@ void uw_connection_end_turn(struct uw_connection *connection)
     if (!connection->goes_on)
         uw_list_remove(&connection->work);
     uw_connection_flush(connection);
+    check(connection);
 }
 
 void uw_connection_queue(struct uw_connection *connection, struct uw_chunk *chunk)
@@ -345,6 +361,7 @@ static void sent(struct uw_endpoint *endpoint, int64_t count)
     uw_connection_flush(connection);
     if (uw_connection_is_open(connection))
         connection->protocol->sent(connection);
+    check(connection);
 }
 
 void uw_connection_flush_and_end(struct uw_connection *connection)
