@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Falcon with one process, and with the certificate and TLS version of the others: its command has no option for them. LISTEN=PORT,CERTIFICATE,KEY
+# Falcon with one process, the certificate and the TLS version of the others, for which its command has no option. LISTEN=PORT,CERTIFICATE,KEY
 
 require "falcon/environment/rackup"
 require "falcon/environment/server"
