@@ -1,5 +1,5 @@
-/* The load generator of handshakes: handshakes PORT CONNECTIONS SECONDS full|resumed. Each of so many threads connects to
- * 127.0.0.1, agrees on TLS 1.3, says that it sends no more, and reads to the end, by which the ticket for its next
+/* The load generator of handshakes: handshakes PORT CONNECTIONS SECONDS full|resumed. Each of so many threads connects
+ * to 127.0.0.1, agrees on TLS 1.3, says that it sends no more, and reads to the end, by which the ticket for its next
  * handshake has come too. Prints figures by name. */
 #include <arpa/inet.h>
 #include <openssl/ssl.h>
@@ -60,13 +60,23 @@ static int connect_from(struct in_addr address)
     return -1;
 }
 
+/* A copy: OpenSSL would not offer the same one again to a server that gives no other. */
+static bool offer(SSL *ssl, const SSL_SESSION *session)
+{
+    SSL_SESSION *copy = SSL_SESSION_dup(session);
+    bool offered = copy && SSL_set_session(ssl, copy);
+
+    SSL_SESSION_free(copy);
+    return offered;
+}
+
 /* Returns whether it was the handshake that it was to be. */
 static bool shake_hands(SSL *ssl, struct client *client)
 {
     bool offers = resumes && client->session;
     char rest[4096];
 
-    if (offers && !SSL_set_session(ssl, client->session))
+    if (offers && !offer(ssl, client->session))
         return false;
     if (SSL_connect(ssl) != 1)
         return false;
