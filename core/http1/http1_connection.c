@@ -227,7 +227,10 @@ static void sent(struct uw_connection *connection)
 
     if (uw_http1_is_handled(http1))
         uw_request_tell_drained(http1->reader.request);
-    uw_http1_try_detach(connection);
+    if (http1->state == UW_HTTP1_DETACHING) {
+        uw_http1_try_detach(connection); /* after which it may be another protocol's */
+        return;
+    }
     if (!uw_connection_is_open(connection) || !uw_connection_is_flushed(connection))
         return;
     if (http1->state == UW_HTTP1_IDLE)

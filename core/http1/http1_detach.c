@@ -76,8 +76,8 @@ static void hand_over_by_relay(struct uw_connection *connection)
     struct uw_detached *detached;
 
     if (!relay) {
+        uw_connection_go_on_later(connection); /* before the handler hears of it, who may end the connection */
         uw_http1_refuse_detaching(connection);
-        uw_connection_go_on_later(connection);
         return;
     }
     detached = take(http1, fd);
