@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "base/invariant.h"
 #include "http1/answers.h"
 #include "http1/http1.h"
 #include "http1/http1_detach.h"
@@ -13,7 +14,7 @@ static bool may_read(const struct uw_connection *connection)
     const struct uw_http1 *http1 = uw_http1_of(connection);
 
     return uw_connection_is_open(connection) && http1->state < UW_HTTP1_ANSWERING &&
-           atomic_load(&http1->stream.outgoing_bytes) <= UW_OUTGOING_HIGH_BYTES;
+           connection->outgoing.bytes <= UW_OUTGOING_HIGH_BYTES;
 }
 
 /* For the next request, from now on: the client has the answer before. */
@@ -175,12 +176,24 @@ static void keep(struct uw_connection *connection, const char *bytes, size_t len
         uw_connection_pause(connection);
 }
 
+/* Between two events of an open connection. */
+static void check(const struct uw_connection *connection)
+{
+    const struct uw_http1 *http1 = uw_http1_of(connection);
+
+    if (!uw_connection_is_open(connection))
+        return;
+    UW_INVARIANT(!http1->reader.request == (http1->state == UW_HTTP1_IDLE));
+    UW_INVARIANT(!http1->detached == (http1->state != UW_HTTP1_DETACHING));
+}
+
 static void received(struct uw_connection *connection, const char *bytes, size_t length)
 {
     size_t used = uw_http1_of(connection)->pending.length ? 0 : process(connection, bytes, length);
 
     if (used < length && uw_connection_is_open(connection))
         keep(connection, bytes + used, length - used);
+    check(connection);
 }
 
 static void consume_pending(struct uw_connection *connection)
@@ -214,7 +227,7 @@ static void go_on(struct uw_connection *connection)
 static void receive_ended(struct uw_connection *connection, int32_t result)
 {
     if (uw_http1_of(connection)->state == UW_HTTP1_DETACHING)
-        uw_http1_try_detach(connection);
+        (void)uw_http1_try_detach(connection);
     else if (result == 0 || result == -ECANCELED)
         go_on(connection);
     else
@@ -227,10 +240,9 @@ static void sent(struct uw_connection *connection)
 
     if (uw_http1_is_handled(http1))
         uw_request_tell_drained(http1->reader.request);
-    if (http1->state == UW_HTTP1_DETACHING) {
-        uw_http1_try_detach(connection); /* after which it may be another protocol's */
-        return;
-    }
+    if (uw_http1_try_detach(connection))
+        return; /* its state is another protocol's now */
+    check(connection);
     if (!uw_connection_is_open(connection) || !uw_connection_is_flushed(connection))
         return;
     if (http1->state == UW_HTTP1_IDLE)

@@ -4,7 +4,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/invariant.h"
 #include "io/hang_up.h"
+#include "transport/tls_peer.h"
 
 #define LOOPBACK "127.0.0.1" /* what a client on a UNIX socket is taken for */
 
@@ -34,7 +36,7 @@ static void initialize(struct uw_connection *connection, struct uw_service *serv
     *connection = (struct uw_connection){
         .service = service,
         .listener = listener,
-        .protocol = listener->protocol,
+        .protocol = listener->protocols[0],
         .endpoint = {.transport = listener->transport,
                      .owner = &owner,
                      .loop = &service->loop,
@@ -93,12 +95,25 @@ static void receive(struct uw_connection *connection)
     connection->endpoint.transport->receive(&connection->endpoint);
 }
 
+/* The client may have named another protocol in its handshake. */
+static const struct uw_protocol *agreed_upon(const struct uw_connection *connection)
+{
+    const struct uw_protocol *const *protocols = connection->listener->protocols;
+    const struct uw_tls_peer *peer = uw_endpoint_peer(&connection->endpoint);
+
+    for (int i = 0; peer && peer->protocol && protocols[i]; i++)
+        if (strcmp(protocols[i]->name, peer->protocol) == 0)
+            return protocols[i];
+    return protocols[0];
+}
+
 static void ready(struct uw_endpoint *endpoint)
 {
     struct uw_connection *connection = connection_of(endpoint);
 
     uw_connection_end_handshake(connection);
     connection->state = UW_CONNECTION_OPEN;
+    connection->protocol = agreed_upon(connection);
     connection->protocol->opened(connection);
     receive(connection);
     if (atomic_load(&connection->service->draining))
@@ -197,12 +212,26 @@ void uw_connection_drain(struct uw_connection *connection)
         connection->protocol->drain(connection);
 }
 
+/* Between two events. */
+static void check(const struct uw_connection *connection)
+{
+    const struct uw_outgoing *outgoing = &connection->outgoing;
+
+    UW_INVARIANT(!connection->endpoint.sending || outgoing->first);
+    UW_INVARIANT(!outgoing->first == !outgoing->last);
+    UW_INVARIANT(outgoing->bytes == uw_outgoing_sum(outgoing));
+    UW_INVARIANT(connection->state != UW_CONNECTION_HANDSHAKE || !outgoing->first);
+    UW_INVARIANT(connection->state != UW_CONNECTION_LINGERING || !outgoing->first);
+    UW_INVARIANT(!uw_connection_is_closed(connection) || !connection->timer.active);
+}
+
 static void received(struct uw_endpoint *endpoint, const char *bytes, size_t length)
 {
     struct uw_connection *connection = connection_of(endpoint);
 
     if (uw_connection_is_open(connection))
         connection->protocol->received(connection, bytes, length);
+    check(connection);
 }
 
 static void receive_ended(struct uw_endpoint *endpoint, int32_t result)
@@ -263,6 +292,7 @@ void uw_connection_end_turn(struct uw_connection *connection)
     if (!connection->goes_on)
         uw_list_remove(&connection->work);
     uw_connection_flush(connection);
+    check(connection);
 }
 
 void uw_connection_queue(struct uw_connection *connection, struct uw_chunk *chunk)
@@ -331,6 +361,7 @@ static void sent(struct uw_endpoint *endpoint, int64_t count)
     uw_connection_flush(connection);
     if (uw_connection_is_open(connection))
         connection->protocol->sent(connection);
+    check(connection);
 }
 
 void uw_connection_flush_and_end(struct uw_connection *connection)

@@ -16,10 +16,11 @@ struct uw_listener {
     int taken;                       /* by it */
     struct uw_server *server;
     const struct uw_transport *transport;
-    const struct uw_protocol *protocol; /* until the transport has agreed upon another */
-    struct uw_tls_context *tls;         /* NULL for plain */
-    char address[UW_ADDRESS_BYTES];     /* numeric; "localhost" for a UNIX socket */
-    int port;                           /* 0 for a UNIX socket */
+    const struct uw_protocol *const
+        *protocols;                 /* ended by NULL; the first, unless the transport has agreed upon another */
+    struct uw_tls_context *tls;     /* NULL for plain */
+    char address[UW_ADDRESS_BYTES]; /* numeric; "localhost" for a UNIX socket */
+    int port;                       /* 0 for a UNIX socket */
 };
 
 #endif

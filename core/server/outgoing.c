@@ -24,6 +24,7 @@ static void merge(struct uw_chunk *last, struct uw_chunk *chunk)
 
 void uw_outgoing_append(struct uw_outgoing *outgoing, struct uw_chunk *chunk, bool sending)
 {
+    outgoing->bytes += uw_chunk_left(chunk);
     if (merges(outgoing, chunk, sending)) {
         merge(outgoing->last, chunk);
         return;
@@ -64,12 +65,23 @@ void uw_outgoing_take(struct uw_outgoing *outgoing, size_t count)
 {
     while (outgoing->first) {
         struct uw_chunk *chunk = outgoing->first;
+        size_t sent = count_sent(chunk, count);
 
-        count -= count_sent(chunk, count);
+        count -= sent;
+        outgoing->bytes -= sent;
         if (uw_chunk_left(chunk) || chunk->flags & UW_CHUNK_CLOSE)
             return;
         pop(outgoing);
     }
+}
+
+size_t uw_outgoing_sum(const struct uw_outgoing *outgoing)
+{
+    size_t sum = 0;
+
+    for (const struct uw_chunk *chunk = outgoing->first; chunk; chunk = chunk->next)
+        sum += uw_chunk_left(chunk);
+    return sum;
 }
 
 void uw_outgoing_refuse(struct uw_chunk *chunk)
@@ -87,4 +99,5 @@ void uw_outgoing_drop(struct uw_outgoing *outgoing)
         uw_outgoing_refuse(chunk);
     }
     outgoing->last = NULL;
+    outgoing->bytes = 0;
 }

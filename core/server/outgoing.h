@@ -6,6 +6,7 @@
 
 struct uw_outgoing {
     struct uw_chunk *first, *last;
+    size_t bytes; /* of all of them: what the client has not taken yet */
 };
 
 /* The queue takes the chunk over, which counts to its stream until it has been sent. `sending`: the transport reads the
@@ -15,6 +16,9 @@ void uw_outgoing_append(struct uw_outgoing *outgoing, struct uw_chunk *chunk, bo
 /* The first `count` bytes have been sent. Frees what is done with, up to a chunk that is the last before the connection
  * closes: that one stays the first, with nothing left. */
 void uw_outgoing_take(struct uw_outgoing *outgoing, size_t count);
+
+/* The bytes of all chunks, counted anew. */
+size_t uw_outgoing_sum(const struct uw_outgoing *outgoing);
 
 /* A chunk that has been counted and is not to be sent. */
 void uw_outgoing_refuse(struct uw_chunk *chunk);

@@ -15,6 +15,8 @@
 
 static void resume_accepting(struct uw_server *server);
 
+static const struct uw_protocol *const protocols[] = {&uw_protocol_http1, NULL};
+
 static struct uw_server *server_of(struct uw_loop *loop)
 {
     return uw_owner(loop, struct uw_server, service.loop);
@@ -241,7 +243,7 @@ int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context
     listener->server = server;
     listener->transport = tls ? &uw_transport_tls : &uw_transport_plain;
     listener->tls = uw_tls_context_hold(tls);
-    listener->protocol = &uw_protocol_http1;
+    listener->protocols = protocols;
     listener->accept = (struct uw_operation){.verb = UW_ACCEPT, .fd = fd, .complete = accepted};
     listener->accept_left = (struct uw_operation){.verb = UW_ACCEPT_WAITING, .fd = fd, .complete = accepted_left};
     note_address(listener, fd);

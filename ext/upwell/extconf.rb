@@ -127,7 +127,7 @@ end
 $CFLAGS << " -std=gnu11 -O3 -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter -Wno-declaration-after-statement"
 $warnflags = "" # Ruby's own choice would drown ours
 $defs << "-D_GNU_SOURCE"
-$defs << "-DUW_CHECK_OWNER" if ENV["UPWELL_CHECK_OWNER"]
+$defs << "-DUW_CHECK_OWNER" << "-DUW_CHECK_INVARIANTS" if ENV["UPWELL_CHECK_OWNER"]
 $INCFLAGS << " -I#{CORE} -I#{__dir__} -I."
 $VPATH.concat(FOLDERS)
 $srcs = Dir[*FOLDERS.map { |folder| File.join(folder, "*.c") }].sort

@@ -225,7 +225,7 @@ class SupervisionTest < Minitest::Test
     end
     class Upwell::Server::Cluster
       prepend(Module.new { def await_event = Breakage.of?("wait") ? raise("a mistake") : super })
-      def open_logs_again = raise("another mistake")
+      def read_again = raise("another mistake")
     end
     run ->(_) { warn("begun"); sleep 0.02 until File.exist?(File.join(__dir__, "go")); [200, {}, ["finished"]] }
   RUBY

@@ -6,6 +6,7 @@ require_relative "../support/tls_client"
 # What client and server agree upon, who is let in, and what becomes of handshakes that go wrong.
 class TLSHandshakeTest < Minitest::Test
   PATIENCE = 20 # seconds
+  HEAD_TIMEOUT = 3
   GOODBYE = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
   def open_server(*options, certificates: Certificates.options, **settings, &block)
@@ -185,7 +186,7 @@ class TLSHandshakeTest < Minitest::Test
   # They have --head-timeout for it, and nobody waits for them.
   def test_slow_handshakes_hold_nobody_up
     hello = client_hello
-    each_backend("--head-timeout", "2") do |server|
+    each_backend("--head-timeout", HEAD_TIMEOUT.to_s) do |server|
       TLSClient.get(server.port, "/")
       before = server.descriptors
       slow = Array.new(20) { TCPSocket.new("127.0.0.1", server.port) }
@@ -193,7 +194,7 @@ class TLSHandshakeTest < Minitest::Test
       writer.report_on_exception = false # of EPIPE: it is cut off
       begun = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       5.times { assert_equal "Hello World", TLSClient.get(server.port, "/").body }
-      assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - begun, :<, 1.5
+      assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - begun, :<, HEAD_TIMEOUT
       slow.each { |client| assert_empty end_of(client).to_s }
       await { server.descriptors <= before }
     ensure

@@ -71,6 +71,7 @@ class WorkerTest < Minitest::Test
     def backend = "poll"
     def in_flight = 0
     def drain(**) = @drained << true
+    def renew = nil
 
     def run
       Process.kill("TERM", Process.pid)

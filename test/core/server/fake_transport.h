@@ -282,9 +282,11 @@ static inline int fake_descriptor(void)
 /* The connection is opened within `service`, and begins with `fake`. */
 static inline void fake_connect(struct uw_service *service, const struct uw_protocol *protocol, struct fake *fake)
 {
+    static const struct uw_protocol *protocols[2];
     static struct uw_listener listener = {.transport = &fake_transport, .address = "127.0.0.1", .port = 80};
 
-    listener.protocol = protocol;
+    protocols[0] = protocol;
+    listener.protocols = protocols;
     fake_next = fake;
     uw_connection_open(service, &listener, fake_descriptor());
 }
