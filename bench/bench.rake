@@ -12,6 +12,9 @@ namespace :bench do
   desc "Measure servers of static files, see bench/README.md"
   task(:static) { sh MODERN_RUBY, "ruby", "bench/static/run.rb" }
 
+  desc "Measure servers over TLS, see bench/README.md"
+  task(:tls) { sh MODERN_RUBY, "ruby", "bench/tls/run.rb" }
+
   desc "15,000 connections to files that change, see bench/README.md: BACKENDS, CONNECTIONS, SECONDS"
   task(:crowd) { sh MODERN_RUBY, "ruby", "bench/static/crowd.rb" }
 

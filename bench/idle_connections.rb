@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
-# What idle keep-alive connections cost: memory above the empty server, and how soon one of them is served again. See README.md.
+# What idle keep-alive connections cost: memory above the empty server, and how soon one of them is served again; with SECURE=1 those over
+# TLS, beside plain ones. See README.md.
 
 require_relative "lib/descriptors"
 require_relative "lib/client"
 require_relative "lib/machine"
 require_relative "lib/statistics"
 require_relative "lib/upwell"
+require_relative "tls/certificates"
 
 module Bench
   # Connections that have been served once and then wait.
@@ -14,16 +16,18 @@ module Bench
     WARM_UP_REQUESTS = 2_000
     REQUESTS = 5_000
 
-    def initialize(server, count)
+    # @param secure [OpenSSL::SSL::SSLContext, nil]
+    def initialize(server, count, secure: nil)
       @server = server
       @count = count
+      @secure = secure
     end
 
     # @return [Hash{String => String}]
     def measure
       warm_up
       empty = @server.usage.resident
-      clients = Array.new(@count) { Client.new(@server.port).tap { |client| request(client) } }
+      clients = Array.new(@count) { client.tap { |client| request(client) } }
       growth = @server.usage.resident - empty
       { "memory of the empty server" => format("%.1f MiB", empty / 1_048_576.0),
         "memory above that" => format("%.1f MiB, %.0f bytes a connection", growth / 1_048_576.0, growth.to_f / @count),
@@ -34,10 +38,14 @@ module Bench
 
     private
 
+    def client
+      Client.new(@server.port, secure: @secure)
+    end
+
     def warm_up
-      client = Client.new(@server.port)
-      WARM_UP_REQUESTS.times { request(client) }
-      client.close
+      warming = client
+      WARM_UP_REQUESTS.times { request(warming) }
+      warming.close
     end
 
     def latencies(clients)
@@ -67,7 +75,15 @@ upwell = Bench::Upwell.new
 backend = ENV.fetch("BACKEND") { upwell.backends.first }
 mode = ENV.fetch("MODE", "inline")
 options = ["--backend", backend, "--mode", mode, "--connections-max", (count + SPARE_DESCRIPTORS).to_s, "--keep-alive-timeout", "600"]
-upwell.serve("hello", *options) do |server|
-  puts "#{count} idle connections, #{backend}, #{mode}, #{Bench::Machine.description.fetch("Ruby")}"
-  Bench::IdleConnections.new(server, count).measure.each { |name, value| puts "  #{name}: #{value}" }
+kinds = { "plain" => [] }
+if ENV["SECURE"] == "1"
+  certificate = Bench::Tls::RSA.tap(&:make)
+  kinds["TLS"] = ["--secure", "--cert-file", certificate.path, "--key-file", certificate.key_path]
+end
+kinds.each do |kind, more|
+  secure = OpenSSL::SSL::SSLContext.new if kind == "TLS"
+  upwell.serve("hello", *options, *more, secure: !secure.nil?) do |server|
+    puts "#{count} idle connections, #{kind}, #{backend}, #{mode}, #{Bench::Machine.description.fetch("Ruby")}"
+    Bench::IdleConnections.new(server, count, secure: secure).measure.each { |name, value| puts "  #{name}: #{value}" }
+  end
 end

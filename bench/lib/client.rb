@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "io/wait"
+require "openssl"
 require "socket"
 
 module Bench
@@ -16,12 +17,15 @@ module Bench
     GET = "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     # @param receive_buffer [Integer, nil] bytes, for a client that reads slowly
-    def initialize(port, receive_buffer: nil, &wait)
+    # @param secure [OpenSSL::SSL::SSLContext, nil] for a client that speaks TLS
+    def initialize(port, receive_buffer: nil, secure: nil, &wait)
       @wait = wait || BLOCKING_WAIT
       @buffer = +""
       @socket = Socket.new(:INET, :STREAM)
       @socket.setsockopt(:SOCKET, :RCVBUF, receive_buffer) if receive_buffer
       connect(Socket.sockaddr_in(port, "127.0.0.1"))
+      @stream = secure ? OpenSSL::SSL::SSLSocket.new(@socket, secure) : @socket
+      shake_hands if secure
     end
 
     def get(path)
@@ -31,7 +35,7 @@ module Bench
     def write(bytes)
       rest = bytes.b
       until rest.empty?
-        written = @socket.write_nonblock(rest, exception: false)
+        written = @stream.write_nonblock(rest, exception: false)
         written == :wait_writable ? wait(IO::WRITABLE) : rest = rest.byteslice(written..)
       end
     end
@@ -39,7 +43,7 @@ module Bench
     # @return [Integer, nil] the number of bytes that came; nil at the end
     def read(size = READ_SIZE)
       loop do
-        bytes = @socket.read_nonblock(size, exception: false)
+        bytes = @stream.read_nonblock(size, exception: false)
         next wait(IO::READABLE) if bytes == :wait_readable
 
         @buffer << bytes if bytes
@@ -75,6 +79,10 @@ module Bench
       wait(IO::WRITABLE) if @socket.connect_nonblock(address, exception: false) == :wait_writable
       error = @socket.getsockopt(:SOCKET, :ERROR).int
       raise SystemCallError.new("connect", error) unless error.zero?
+    end
+
+    def shake_hands
+      wait(IO::READABLE) while @stream.connect_nonblock(exception: false) == :wait_readable
     end
 
     def wait(event)

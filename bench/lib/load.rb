@@ -14,18 +14,20 @@ module Bench
     # @param workload [#app, #objection, #request, #wrk_threads]
     # @param generator [#run] {Wrk} or {Ab}
     # @param warm_up [Boolean]
-    def initialize(candidate, workload, connections, generator: Wrk, warm_up: true)
+    # @param secure [Boolean] by TLS
+    def initialize(candidate, workload, connections, generator: Wrk, warm_up: true, secure: false)
       @candidate = candidate
       @workload = workload
       @connections = connections
       @generator = generator
       @warm_up = warm_up
+      @secure = secure
     end
 
     # @return [Sample]
     # @raise [Server::Error, Wrk::Error]
     def sample(seconds)
-      Server.open(@candidate.method(:arguments), installation: @candidate.installation, app: @workload.app) do |server|
+      Server.open(@candidate.method(:arguments), installation: @candidate.installation, app: @workload.app, secure: @secure) do |server|
         check(server)
         system_calls = warm_up(server) if @warm_up
         measure(server, seconds).tap { |sample| sample.system_calls = system_calls }

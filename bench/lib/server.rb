@@ -2,6 +2,7 @@
 
 require "fileutils"
 require "net/http"
+require "openssl"
 require "socket"
 require "tmpdir"
 require_relative "last_words"
@@ -26,10 +27,11 @@ module Bench
     #
     # @param arguments [#call] makes the command of a port
     # @param app [String, nil] path of what a Rack server serves
-    def self.open(arguments, installation:, app: nil)
+    # @param secure [Boolean] whether it is asked by TLS, with any certificate
+    def self.open(arguments, installation:, app: nil, secure: false)
       Dir.mktmpdir("upwell-bench") do |folder|
         FileUtils.cp(app, File.join(folder, "config.ru")) if app
-        server = new(arguments, installation, folder)
+        server = new(arguments, installation, folder, secure: secure)
         begin
           server.await_answer
           yield server
@@ -39,7 +41,8 @@ module Bench
       end
     end
 
-    def initialize(arguments, installation, folder)
+    def initialize(arguments, installation, folder, secure: false)
+      @secure = secure
       @port = free_port
       @log = File.join(folder, "output.log")
       @pid = Process.spawn({ **installation.environment, **ENVIRONMENT }, "taskset", "-c", CORE.to_s, *arguments.call(@port),
@@ -47,19 +50,19 @@ module Bench
     end
 
     def url(path = "/")
-      "http://127.0.0.1:#{port}#{path}"
+      "#{@secure ? "https" : "http"}://127.0.0.1:#{port}#{path}"
     end
 
     # @param request [Request]
     # @return [Net::HTTPResponse]
     # @raise [NoAnswer] whatever else comes of it
     def request(request = Request.new)
-      Net::HTTP.start("127.0.0.1", port, open_timeout: 2, read_timeout: 2) do |http|
+      Net::HTTP.start("127.0.0.1", port, **options) do |http|
         next http.get(request.path, request.headers) unless request.body
 
         http.post(request.path, request.body, "content-type" => "application/octet-stream", **request.headers)
       end
-    rescue SystemCallError, IOError, Timeout::Error, Net::HTTPBadResponse => e
+    rescue SystemCallError, IOError, Timeout::Error, Net::HTTPBadResponse, OpenSSL::SSL::SSLError => e
       raise NoAnswer, "does not answer: #{e.message}"
     end
 
@@ -104,6 +107,10 @@ module Bench
     end
 
     private
+
+    def options
+      { open_timeout: 2, read_timeout: 2, use_ssl: @secure, verify_mode: OpenSSL::SSL::VERIFY_NONE }
+    end
 
     def ended?
       @ended ||= !Process.wait2(pid, Process::WNOHANG).nil?

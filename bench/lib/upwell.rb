@@ -20,10 +20,11 @@ module Bench
     end
 
     # @param options [Array<String>] more of the command line
+    # @param secure [Boolean] whether these have it serve by TLS
     # @yieldparam server [Server]
-    def serve(app, *options, &block)
+    def serve(app, *options, secure: false, &block)
       command = ->(port) { ["upwell", "-b", "127.0.0.1", "-p", port.to_s, *options, "config.ru"] }
-      Server.open(command, installation: @installation, app: File.expand_path("../apps/#{app}.ru", __dir__), &block)
+      Server.open(command, installation: @installation, app: File.expand_path("../apps/#{app}.ru", __dir__), secure: secure, &block)
     end
 
     # @param folder [String] whose files are served

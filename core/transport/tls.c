@@ -57,6 +57,13 @@ struct uw_tls {
 
 static void left(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
 
+/* Those of the thread, which is not ours alone. Clearing goes through the whole queue, and there is hardly ever one. */
+static void forget_errors(void)
+{
+    if (ERR_peek_error())
+        ERR_clear_error();
+}
+
 static void settle(struct uw_endpoint *endpoint)
 {
     if (endpoint->settled || (endpoint->tls && endpoint->tls->busy) || endpoint->receive.pending ||
@@ -214,11 +221,18 @@ static void shake_hands(struct uw_endpoint *endpoint)
         return;
     }
     tls->begun = true;
+    forget_errors();
     result = SSL_do_handshake(tls->ssl);
     if (result == 1)
         become_open(endpoint);
     else if (SSL_get_error(tls->ssl, result) != SSL_ERROR_WANT_READ)
         fail(tls, -EPROTO);
+}
+
+/* OpenSSL finds out as well, but not as cheaply. */
+static bool has_read_all(const struct uw_tls *tls)
+{
+    return tls->carrier.input_left == 0 && !SSL_has_pending(tls->ssl);
 }
 
 /* All that can be read, as far as there is room. */
@@ -232,6 +246,8 @@ static size_t read_plaintext(struct uw_tls *tls)
         if (SSL_read_ex(tls->ssl, buffers->received + length, sizeof buffers->received - length, &count) != 1)
             break;
         length += count;
+        if (has_read_all(tls))
+            return length;
     }
     if (length == sizeof buffers->received || tls->state == FAILED)
         return length;
@@ -249,7 +265,7 @@ static void hand_over(struct uw_endpoint *endpoint)
     size_t length;
 
     do {
-        ERR_clear_error();
+        forget_errors();
         length = read_plaintext(endpoint->tls);
         if (length)
             endpoint->owner->received(endpoint, buffers->received, length);
@@ -273,12 +289,11 @@ static void take_in(struct uw_endpoint *endpoint, const char *bytes, size_t leng
     tls->carrier.input = bytes;
     tls->carrier.input_left = length;
     tls->busy = true;
-    ERR_clear_error(); /* the thread's, which is not ours alone */
     if (tls->state == HANDSHAKE)
         shake_hands(endpoint);
     if (tls->state == OPEN && !endpoint->closed)
         hand_over(endpoint);
-    ERR_clear_error();
+    forget_errors();
     tls->busy = false;
     tls->carrier.input_left = 0;
     if (tls->state == ENDED)
@@ -322,7 +337,7 @@ static int start(struct uw_endpoint *endpoint, struct uw_tls *tls)
     if (!tls->carrier.buffers)
         return -ENOMEM;
     tls->ssl = uw_tls_context_start(endpoint->context, &tls->carrier);
-    ERR_clear_error();
+    forget_errors();
     return tls->ssl ? 0 : -ENOMEM;
 }
 
@@ -399,9 +414,8 @@ static void send_chunks(struct uw_endpoint *endpoint, struct uw_chunk *first)
     struct uw_tls *tls = endpoint->tls;
 
     UW_ASSERT_OWNER(endpoint->loop);
-    ERR_clear_error();
     tls->taken = seal(tls, first);
-    ERR_clear_error();
+    forget_errors();
     endpoint->sending = true;
     if (tls->taken > 0)
         (void)flush(endpoint);
@@ -439,10 +453,9 @@ static int shut(struct uw_endpoint *endpoint)
     struct uw_tls *tls = endpoint->tls;
 
     UW_ASSERT_OWNER(endpoint->loop);
-    ERR_clear_error();
     if (!tls->shut && (tls->state == OPEN || tls->state == ENDED))
         (void)SSL_shutdown(tls->ssl); /* without memory for it, the end of the stream has to do */
-    ERR_clear_error();
+    forget_errors();
     tls->shut = true;
     if (tls->carrier.output && !endpoint->send.pending && !tls->broken)
         send_at_once(endpoint);
@@ -468,7 +481,7 @@ static void release(struct uw_endpoint *endpoint)
     if (!tls)
         return;
     SSL_free(tls->ssl);
-    ERR_clear_error();
+    forget_errors();
     uw_tls_context_release(tls->context);
     uw_tls_peer_forget(&tls->peer);
     free(tls->leaving);
