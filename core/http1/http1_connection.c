@@ -226,12 +226,12 @@ static void go_on(struct uw_connection *connection)
 /* A client may close its side after its last request and still wait for the answer. */
 static void receive_ended(struct uw_connection *connection, int32_t result)
 {
-    if (uw_http1_of(connection)->state == UW_HTTP1_DETACHING)
+    if (result && result != -ECANCELED)
+        uw_connection_close(connection); /* before it is handed out, too: the transport tells of it once */
+    else if (uw_http1_of(connection)->state == UW_HTTP1_DETACHING)
         uw_http1_try_detach(connection);
-    else if (result == 0 || result == -ECANCELED)
-        go_on(connection);
     else
-        uw_connection_close(connection);
+        go_on(connection);
 }
 
 static void sent(struct uw_connection *connection)

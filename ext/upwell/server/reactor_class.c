@@ -88,7 +88,7 @@ static VALUE close_server(VALUE self)
         return Qnil;
     }
     reactor->mode->close(reactor);
-    reactor->base.finished = uw_server_connections(&reactor->base.server) == 0;
+    reactor->base.finished = uw_server_is_finished(&reactor->base.server);
     reactor->base.control.open = false;
     rb_uw_reactor_stop_files(reactor);
     if (atomic_load(&reactor->busy) == 0 && queued(reactor) == 0) {
