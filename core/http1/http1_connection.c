@@ -226,12 +226,12 @@ static void go_on(struct uw_connection *connection)
 /* A client may close its side after its last request and still wait for the answer. */
 static void receive_ended(struct uw_connection *connection, int32_t result)
 {
-    if (uw_http1_of(connection)->state == UW_HTTP1_DETACHING)
-        (void)uw_http1_try_detach(connection);
-    else if (result == 0 || result == -ECANCELED)
-        go_on(connection);
+    if (result && result != -ECANCELED)
+        uw_connection_close(connection); /* before it is handed out, too: the transport tells of it once */
+    else if (uw_http1_of(connection)->state == UW_HTTP1_DETACHING)
+        uw_http1_try_detach(connection);
     else
-        uw_connection_close(connection);
+        go_on(connection);
 }
 
 static void sent(struct uw_connection *connection)
@@ -240,8 +240,10 @@ static void sent(struct uw_connection *connection)
 
     if (uw_http1_is_handled(http1))
         uw_request_tell_drained(http1->reader.request);
-    if (uw_http1_try_detach(connection))
-        return; /* its state is another protocol's now */
+    if (http1->state == UW_HTTP1_DETACHING) {
+        uw_http1_try_detach(connection); /* after which it may be another protocol's */
+        return;
+    }
     check(connection);
     if (!uw_connection_is_open(connection) || !uw_connection_is_flushed(connection))
         return;

@@ -67,7 +67,7 @@ void uw_http1_refuse_detaching(struct uw_connection *connection)
 
 /* The relay takes the place of this protocol, whose state is gone after that, before the handler hears of it: from then
  * on it may finish the request, on whichever thread. */
-static bool hand_over_by_relay(struct uw_connection *connection)
+static void hand_over_by_relay(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
     struct uw_request *request = http1->reader.request;
@@ -76,39 +76,37 @@ static bool hand_over_by_relay(struct uw_connection *connection)
     struct uw_detached *detached;
 
     if (!relay) {
+        uw_connection_go_on_later(connection); /* before the handler hears of it, who may end the connection */
         uw_http1_refuse_detaching(connection);
-        uw_connection_go_on_later(connection);
-        return false;
+        return;
     }
     detached = take(http1, fd);
     uw_pending_free(&http1->pending);
     uw_relay_begin(relay, request);
     detached->done(detached);
-    return true;
 }
 
-static bool hand_over(struct uw_connection *connection)
+static void hand_over(struct uw_connection *connection)
 {
-    if (!connection->endpoint.transport->hands_out_descriptor)
-        return hand_over_by_relay(connection);
-    answer(uw_http1_of(connection), uw_connection_hand_out(connection));
-    return true;
+    if (connection->endpoint.transport->hands_out_descriptor)
+        answer(uw_http1_of(connection), uw_connection_hand_out(connection));
+    else
+        hand_over_by_relay(connection);
 }
 
-bool uw_http1_try_detach(struct uw_connection *connection)
+void uw_http1_try_detach(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
 
     UW_ASSERT_OWNER(&connection->service->loop);
     if (http1->state != UW_HTTP1_DETACHING || connection->receiving || !uw_connection_is_flushed(connection))
-        return false;
+        return;
     if (!http1->detached->head)
-        return hand_over(connection);
-    if (has_room(connection))
+        hand_over(connection);
+    else if (has_room(connection))
         send_head(connection);
     else
         await_room(connection);
-    return false;
 }
 
 void uw_http1_detach(struct uw_connection *connection, struct uw_detached *detached)
@@ -125,7 +123,7 @@ void uw_http1_detach(struct uw_connection *connection, struct uw_detached *detac
     await_taking(connection);
     uw_connection_pause(connection);
     uw_connection_flush(connection);
-    (void)uw_http1_try_detach(connection);
+    uw_http1_try_detach(connection);
 }
 
 static bool look_at_taking(struct uw_connection *connection)
@@ -149,7 +147,7 @@ static bool look_for_room(struct uw_connection *connection)
     if (--uw_http1_of(connection)->detached->looks_left == 0)
         return true;
     await_room(connection);
-    (void)uw_http1_try_detach(connection);
+    uw_http1_try_detach(connection);
     return false;
 }
 

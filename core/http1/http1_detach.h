@@ -13,8 +13,8 @@
 /* The handler wants the connection. */
 void uw_http1_detach(struct uw_connection *connection, struct uw_detached *detached);
 
-/* Hands the connection over if it is wanted and nothing is pending on it. Returns whether it is not HTTP's any more. */
-bool uw_http1_try_detach(struct uw_connection *connection);
+/* Hands the connection over if it is wanted and nothing is pending on it. */
+void uw_http1_try_detach(struct uw_connection *connection);
 
 /* The time to look has come. Returns whether it is given up: the connection stays the server's, and goes on. */
 bool uw_http1_look_after_detaching(struct uw_connection *connection);

@@ -14,9 +14,9 @@
 
 static void woken(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
-    if (result < 0)
+    if (result == -EBADF) /* somebody else has closed it, and would be waited for again and again */
         return;
-    uw_wakeup_clear(&loop->wakeup);
+    uw_wakeup_clear(&loop->wakeup); /* after a failure, too: one that nothing wakes any more would hang */
     loop->wakes++;
     uw_submit(loop, operation);
 }

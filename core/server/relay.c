@@ -17,6 +17,7 @@ struct uw_relay {
     bool application_ended;      /* it writes no more; perhaps it still reads */
     bool shut;                   /* the client has been told so */
     bool client_ended;
+    bool counted; /* among the service's relays, for which nobody waits */
 };
 
 static struct uw_relay *relay_of(const struct uw_connection *connection)
@@ -27,6 +28,13 @@ static struct uw_relay *relay_of(const struct uw_connection *connection)
 static struct uw_relay *relay_at(struct uw_endpoint *endpoint)
 {
     return uw_owner(endpoint, struct uw_relay, application);
+}
+
+static void count_in(struct uw_relay *relay, bool counted)
+{
+    if (counted != relay->counted)
+        relay->connection->service->relays += counted ? 1 : (size_t)-1;
+    relay->counted = counted;
 }
 
 static void receive_from_application(struct uw_relay *relay)
@@ -99,7 +107,7 @@ static void application_receive_ended(struct uw_endpoint *endpoint, int32_t resu
         return;
     }
     relay->application_ended = true;
-    relay->connection->service->relays--;
+    count_in(relay, false); /* what it has written last is still to leave */
     end_of_application(relay);
 }
 
@@ -109,10 +117,10 @@ static void application_sent(struct uw_endpoint *endpoint, int64_t count)
 
     if (count <= 0) { /* it has closed its end: what it has written before still goes out */
         uw_outgoing_drop(&relay->outgoing);
-        return;
+    } else {
+        uw_outgoing_take(&relay->outgoing, (size_t)count);
+        flush_to_application(relay);
     }
-    uw_outgoing_take(&relay->outgoing, (size_t)count);
-    flush_to_application(relay);
     if (atomic_load(&relay->to_application.outgoing_bytes) < UW_RELAY_BYTES_MAX)
         uw_connection_resume(relay->connection);
 }
@@ -162,10 +170,14 @@ void uw_relay_begin(struct uw_relay *relay, struct uw_request *request)
     request->stream = &relay->to_client;
     uw_connection_switch(connection, &uw_protocol_relay);
     *(struct uw_relay **)uw_connection_state(connection) = relay;
-    connection->service->relays++;
+    count_in(relay, true);
+    relay->client_ended = connection->input_ended;
     uw_connection_await_read(connection, UW_FOREVER);
     (void)relay->application.transport->open(&relay->application); /* plain needs nothing */
-    uw_connection_resume(connection);
+    if (relay->client_ended)
+        flush_to_application(relay); /* nobody tells of the end again */
+    else
+        uw_connection_resume(connection);
 }
 
 static void opened(struct uw_connection *connection)
@@ -226,10 +238,12 @@ static void timed_out(struct uw_connection *connection)
 {
     struct uw_relay *relay = relay_of(connection);
 
-    if (application_is_gone(relay))
+    if (application_is_gone(relay)) {
         uw_connection_close(connection);
-    else
-        end_of_application(relay);
+        return;
+    }
+    count_in(relay, true); /* it reads on for as long as it likes */
+    end_of_application(relay);
 }
 
 /* It is the application's, as one is whose descriptor it has. */
@@ -249,14 +263,13 @@ static void closed(struct uw_connection *connection)
 {
     struct uw_relay *relay = relay_of(connection);
 
-    if (!relay->application_ended)
-        connection->service->relays--;
     relay->application_ended = true;
     relay->application.transport->close(&relay->application);
 }
 
 static void end_pair(struct uw_relay *relay)
 {
+    count_in(relay, false);
     uw_outgoing_drop(&relay->outgoing);
     (void)close(relay->application.fd);
     free(relay);

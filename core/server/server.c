@@ -318,8 +318,7 @@ void uw_server_drain(struct uw_server *server)
 bool uw_server_drained(const struct uw_server *server)
 {
     UW_ASSERT_OWNER(&server->service.loop);
-    if (server->accept_retry.active || server->service.connections.taken > server->service.relays ||
-        !uw_list_empty(&server->waiting))
+    if (server->accept_retry.active || !uw_server_is_finished(server) || !uw_list_empty(&server->waiting))
         return false;
     for (int i = 0; i < server->listener_count; i++)
         if (server->listeners[i].accept.pending || server->listeners[i].accept_left.pending)

@@ -60,6 +60,12 @@ static inline size_t uw_server_connections(const struct uw_server *server)
     return server->service.connections.taken;
 }
 
+/* Whether nobody is left but whom the application has for itself. */
+static inline bool uw_server_is_finished(const struct uw_server *server)
+{
+    return server->service.connections.taken <= server->service.relays;
+}
+
 static inline bool uw_server_is_full(const struct uw_server *server)
 {
     return uw_server_connections(server) >= server->room;

@@ -295,6 +295,9 @@ int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_sett
 {
     int error;
 
+    /* No cleaning up at exit: in the child of a fork it would wait for locks that the loop's thread had then. */
+    if (!OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL))
+        return uw_tls_explain(message, -ENOMEM, "OpenSSL cannot be initialized");
     ERR_clear_error(); /* the thread's, which is not ours alone */
     *context = calloc(1, sizeof **context);
     if (!*context)

@@ -33,6 +33,21 @@ class ReactorTest < Minitest::Test
     assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(mode: :wires)) }
   end
 
+  def test_one_whose_initialization_failed_does_not_run
+    %i[fibers inline threads].each do |mode|
+      reactor = Upwell::Reactor.allocate
+      assert_raises(KeyError) { reactor.send(:initialize, nil, settings(mode: mode).except(:public)) }
+      assert_match(/not initialized/, assert_raises(Upwell::Error) { reactor.run }.message)
+      assert_raises(Upwell::Error) { reactor.work }
+    end
+  end
+
+  def test_to_initialize_it_again_changes_nothing
+    reactor = Upwell::Reactor.new(nil, settings(backend: BACKENDS.first))
+    assert_raises(Upwell::Error) { reactor.send(:initialize, nil, settings(backend: BACKENDS.last)) }
+    assert_equal BACKENDS.first, reactor.backend
+  end
+
   def test_a_public_folder_that_is_gone_is_told_and_leaves_nothing_open
     folder = Dir.mktmpdir
     reactor = Upwell::Reactor.new(nil, Upwell::Configuration.new({ public: folder }, environment: {}).reactor_settings)

@@ -17,6 +17,12 @@ class StaticReactorTest < Minitest::Test
     configured.merge(media_types: [["html", "text/html"], ["txt", "text/plain"]], access_log: nil, **changes)
   end
 
+  def test_one_whose_initialization_failed_does_not_run
+    reactor = Upwell::StaticReactor.allocate
+    assert_raises(KeyError) { reactor.send(:initialize, @root, settings.except(:cache_control)) }
+    assert_match(/not initialized/, assert_raises(Upwell::Error) { reactor.run }.message)
+  end
+
   # Runs a reactor, and a client beside it.
   def serve(reactor)
     TCPServer.open("127.0.0.1", 0) do |socket|

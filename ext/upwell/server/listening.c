@@ -69,9 +69,10 @@ void rb_uw_listening_renew(VALUE sockets, VALUE socket, VALUE context, struct uw
     rb_raise(rb_eArgError, "the reactor does not listen on this socket by TLS");
 }
 
-void rb_uw_listening_catch_up(VALUE sockets, const struct rb_uw_listening *listening, struct uw_server *server)
+void rb_uw_listening_catch_up(VALUE sockets, const struct rb_uw_listening *listening, long count,
+                              struct uw_server *server)
 {
-    for (long i = 0; i < RARRAY_LEN(sockets); i++)
+    for (long i = 0; i < count; i++)
         if (rb_uw_tls_context(context_of(sockets, i)) != listening[i].tls)
             post(server, i, context_of(sockets, i));
 }

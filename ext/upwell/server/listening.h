@@ -27,7 +27,8 @@ int rb_uw_listening_open(struct uw_server *server, const struct rb_uw_listening 
  * ArgumentError for another socket, NoMemoryError. */
 void rb_uw_listening_renew(VALUE sockets, VALUE socket, VALUE context, struct uw_server *server);
 
-/* Once the server is open: what was renewed since `listening` was held. */
-void rb_uw_listening_catch_up(VALUE sockets, const struct rb_uw_listening *listening, struct uw_server *server);
+/* Once the server is open: what was renewed since `listening` was held, of as many as that has. */
+void rb_uw_listening_catch_up(VALUE sockets, const struct rb_uw_listening *listening, long count,
+                              struct uw_server *server);
 
 #endif

@@ -41,12 +41,16 @@ size_t rb_uw_loop_server_bytes(const struct rb_uw_loop_server *server)
 
 void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE settings)
 {
+    if (!NIL_P(server->backend))
+        rb_raise(rb_eUpwellError, "a reactor is initialized once");
     rb_uw_read_server_settings(&server->settings, settings);
     RB_OBJ_WRITE(self, &server->backend, rb_str_freeze(rb_uw_choose_backend(rb_uw_setting(settings, "backend"))));
 }
 
 void rb_uw_loop_server_begin(struct rb_uw_loop_server *server)
 {
+    if (!server->initialized)
+        rb_raise(rb_eUpwellError, "a reactor that is not initialized cannot run");
     if (server->ran)
         rb_raise(rb_eUpwellError, "a reactor runs once: make a new one");
     server->ran = true;

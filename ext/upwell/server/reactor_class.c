@@ -22,8 +22,6 @@ static const struct rb_uw_mode *read_mode(VALUE settings)
 /* Threads of the application wait as workers do, in any mode. */
 static void choose_mode(struct rb_uw_reactor *reactor, const struct rb_uw_mode *mode, VALUE settings)
 {
-    if (reactor->own)
-        rb_raise(rb_eUpwellError, "a reactor is initialized once");
     reactor->own = xcalloc(1, mode->own_bytes);
     reactor->mode = mode;
     reactor->host.here = &mode->calls;
@@ -63,6 +61,7 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
     RB_OBJ_WRITE(self, &host->app, app);
     RB_OBJ_WRITE(self, &host->input, rb_uw_input_empty());
     RB_OBJ_WRITE(self, &host->template, rb_uw_env_template(host->newline_values, host->input));
+    reactor->base.initialized = true;
     return self;
 }
 
@@ -89,7 +88,7 @@ static VALUE close_server(VALUE self)
         return Qnil;
     }
     reactor->mode->close(reactor);
-    reactor->base.finished = uw_server_connections(&reactor->base.server) == 0;
+    reactor->base.finished = uw_server_is_finished(&reactor->base.server);
     reactor->base.control.open = false;
     rb_uw_reactor_stop_files(reactor);
     if (atomic_load(&reactor->busy) == 0 && queued(reactor) == 0) {
@@ -128,7 +127,7 @@ static void start(struct rb_uw_reactor *reactor)
     count = rb_uw_listening_hold(reactor->base.sockets, listening);
     error = reactor->mode->open(reactor, StringValueCStr(reactor->base.backend), listening, count);
     if (!error)
-        rb_uw_listening_catch_up(reactor->base.sockets, listening, &reactor->base.server);
+        rb_uw_listening_catch_up(reactor->base.sockets, listening, count, &reactor->base.server);
     rb_uw_listening_release(listening, count);
     if (!error)
         return;
@@ -151,8 +150,6 @@ static VALUE reactor_run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    if (!reactor->own)
-        rb_raise(rb_eUpwellError, "a reactor that is not initialized cannot run");
     rb_uw_loop_server_begin(&reactor->base);
     reactor->host.forks = rb_uw_forks_now();
     RB_OBJ_WRITE(self, &reactor->host.root, rb_fiber_current());
@@ -173,7 +170,7 @@ static VALUE reactor_work(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    if (!reactor->own || !reactor->mode->work)
+    if (!reactor->base.initialized || !reactor->mode->work)
         rb_raise(rb_eUpwellError, "only in mode threads do other threads serve");
     reactor->mode->work(reactor);
     return Qnil;

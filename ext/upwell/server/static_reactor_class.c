@@ -117,6 +117,7 @@ static VALUE reactor_initialize(VALUE self, VALUE root, VALUE settings)
     reactor->base.settings.answers_at_once = true;
     reactor->log_format = read_log_format(settings);
     RB_OBJ_WRITE(self, &reactor->access_log, rb_uw_setting(settings, "access_log"));
+    reactor->base.initialized = true;
     return self;
 }
 

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/module.h"
 #include "server/settings.h"
 
 struct rb_uw_text {
@@ -58,8 +57,6 @@ static void read_cache_settings(struct rb_uw_static_settings *copy, VALUE settin
 
 void rb_uw_static_settings_read(struct rb_uw_static_settings *copy, VALUE root, VALUE settings)
 {
-    if (copy->core.root)
-        rb_raise(rb_eUpwellError, "a reactor is initialized once");
     copy->core.root = keep(copy, root);
     copy->core.fallback = keep_setting(copy, settings, "spa");
     copy->core.list = RTEST(rb_uw_setting(settings, "list"));

@@ -167,6 +167,16 @@ static VALUE context_initialize(VALUE self, VALUE settings)
     return self;
 }
 
+/*
+ * Of which kind it is.
+ *
+ * @return [Integer] see Errno
+ */
+static VALUE error_errno(VALUE self)
+{
+    return rb_ivar_get(self, rb_intern("@errno"));
+}
+
 void rb_uw_init_tls_context(void)
 {
     /* Document-class: Upwell::TLSContext
@@ -177,7 +187,7 @@ void rb_uw_init_tls_context(void)
      * `errno` tells of which kind that is: ENOSYS, EKEYEXPIRED, EBADMSG (in the file is something else), EINVAL (they
      * do not go together), or why a file cannot be read. */
     eCertificateError = rb_define_class_under(rb_mUpwell, "CertificateError", rb_eUpwellError);
-    rb_define_attr(eCertificateError, "errno", 1, 0);
+    rb_define_method(eCertificateError, "errno", error_errno, 0);
     rb_define_alloc_func(cTLSContext, context_allocate);
     rb_define_method(cTLSContext, "initialize", context_initialize, 1);
 }

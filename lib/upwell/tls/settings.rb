@@ -2,6 +2,8 @@
 
 module Upwell
   module TLS
+    # A certificate, and what belongs to it.
+    #
     # @!attribute path [String] PEM, with its chain behind it
     # @!attribute key [String, nil] PEM; nil: in the same file
     # @!attribute ocsp [String, nil] DER: the response to be stapled

@@ -1,6 +1,7 @@
 /* HTTP/1.1 on a connection over a transport that splits, delays and fails at every byte and every call; and handlers
  * that answer at once, later, from another thread, or never. Whatever happens, nothing is left behind. */
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include "check.h"
 #include "http1/http1.h"
@@ -521,6 +522,81 @@ TEST(a_producer_that_waits_is_told_when_its_client_goes)
         finish(&fake);
         fake_free(&fake);
     }
+}
+
+/* The transport hands out no descriptor: the application has one end of a pair. */
+
+static struct uw_detached detached;
+static bool is_done, gives_up;
+
+static void note_done(struct uw_detached *done)
+{
+    CHECK(done == &detached);
+    is_done = true;
+    if (gives_up)
+        uw_request_abort(done->request);
+}
+
+static void take_connection(struct uw_request *request, const char *head)
+{
+    is_done = gives_up = false;
+    detached = (struct uw_detached){.done = note_done, .head = head ? uw_chunk_copy(head, strlen(head)) : NULL};
+    uw_request_detach(request, &detached);
+}
+
+static void run_until_output(struct fake *fake, size_t length)
+{
+    for (int i = 0; i < STEPS_MAX && fake->endpoint && fake->output_length < length; i++) {
+        turn();
+        (void)fake_step(fake);
+    }
+    CHECK_EQUAL(length, fake->output_length);
+}
+
+TEST(who_has_sent_his_last_byte_is_answered_by_whoever_takes_the_connection)
+{
+    static const char head[] = "HTTP/1.1 101 Switching Protocols\r\n\r\n", word[] = "bye";
+    struct fake fake = client_that_sends("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 27);
+
+    fake.input_ends = 0;
+    serve(&fake, NEVER);
+    CHECK(waiting != NULL);
+    take_connection(waiting, head);
+    run_until_output(&fake, sizeof head - 1);
+    CHECK(is_done && detached.fd >= 0 && !fake.closed);
+    CHECK_EQUAL(sizeof word - 1, write(detached.fd, word, sizeof word - 1));
+    run_until_output(&fake, sizeof head + sizeof word - 2);
+    close(detached.fd);
+    finish_request(waiting);
+    waiting = NULL;
+    finish(&fake);
+    fake_free(&fake);
+}
+
+/* No descriptor is left for the pair. */
+TEST(whoever_gives_up_as_he_hears_that_the_connection_is_not_to_be_had_ends_it)
+{
+    struct fake fake = client_that_sends("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 27);
+    struct rlimit before, none;
+
+    serve(&fake, NEVER);
+    CHECK_EQUAL(0, getrlimit(RLIMIT_NOFILE, &before));
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    take_connection(waiting, NULL);
+    gives_up = true;
+    waiting = NULL;
+    CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &none));
+    for (int i = 0; i < STEPS_MAX && !is_done; i++) {
+        uw_loop_turn(&server.service.loop, 0); /* the message */
+        (void)fake_step(&fake);
+    }
+    CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &before));
+    CHECK(is_done && detached.fd < 0 && fake.closed);
+    alarm(10); /* a turn that never ends */
+    turn();
+    alarm(0);
+    finish(&fake);
+    fake_free(&fake);
 }
 
 TEST_MAIN

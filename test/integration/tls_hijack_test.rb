@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require_relative "../support/tls_client"
+
+# A hijacked connection is the application's by TLS, too, however either side lets go of it.
+class TLSHijackTest < Minitest::Test
+  DRAIN_SECONDS = 10 # much longer than it takes for the server to see who still has a connection
+  ENDS_WITHIN = 5
+  FLOOD_BYTES = 20_000_000 # more than kernels keep
+
+  def each_server(&block)
+    BACKENDS.each do |backend|
+      options = ["--backend", backend, "--mode", "threads:2", "--drain-timeout", DRAIN_SECONDS.to_s, *Certificates.options]
+      ServerProcess.open(*options, app: "relayed.ru", &block)
+    end
+  end
+
+  def hijack(server, path)
+    TLSClient.open(server.port) do |client|
+      client.write("GET #{path} HTTP/1.1\r\nHost: test\r\n\r\n")
+      yield client
+    end
+  end
+
+  def ends_in_time(server)
+    before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    assert_predicate server.stop, :success?
+    assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - before, :<, ENDS_WITHIN
+  end
+
+  def test_nobody_waits_for_one_that_the_application_keeps
+    each_server do |server|
+      hijack(server, "/hold") do |client|
+        assert_equal "held", client.socket.readpartial(100)
+        ends_in_time(server)
+      end
+    end
+  end
+
+  def test_nor_for_one_that_it_only_reads_from
+    each_server do |server|
+      hijack(server, "/half") do |client|
+        assert_equal "half", client.read_all
+        ends_in_time(server)
+      end
+    end
+  end
+
+  # All in one segment, so that the server has read it before the application is asked.
+  def in_one_segment(client)
+    client.tcp.setsockopt(:TCP, :CORK, true)
+    client.write("GET /until-the-end HTTP/1.1\r\nHost: test\r\n\r\n")
+    yield
+    client.tcp.setsockopt(:TCP, :CORK, false)
+  end
+
+  def test_the_application_hears_of_an_end_that_came_with_the_request
+    each_server do |server|
+      TLSClient.open(server.port) do |client|
+        in_one_segment(client) do
+          client.socket.sync_close = false
+          client.socket.close # says close_notify, and leaves the connection open
+        end
+        refute_empty Timeout.timeout(ENDS_WITHIN) { client.tcp.read }
+      ensure
+        client.tcp.close
+      end
+    end
+  end
+
+  def test_who_has_sent_what_is_no_record_cannot_be_hijacked
+    each_server do |server|
+      TLSClient.open(server.port) do |client|
+        in_one_segment(client) { client.tcp.write("no record at all") }
+        server.await(/cannot be hijacked: the client is gone/)
+      end
+    end
+  end
+
+  def test_what_the_application_does_not_want_to_read_holds_nobody_up
+    each_server do |server|
+      hijack(server, "/deaf") do |client|
+        assert_equal "deaf", client.socket.readpartial(100)
+        Timeout.timeout(ENDS_WITHIN) { client.write("x" * FLOOD_BYTES) }
+      end
+    end
+  end
+end
