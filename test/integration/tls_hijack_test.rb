@@ -5,9 +5,10 @@ require_relative "../support/tls_client"
 
 # A hijacked connection is the application's by TLS, too, however either side lets go of it.
 class TLSHijackTest < Minitest::Test
-  DRAIN_SECONDS = 10 # much longer than it takes for the server to see who still has a connection
-  ENDS_WITHIN = 5
-  FLOOD_BYTES = 20_000_000 # more than kernels keep
+  DRAIN_SECONDS = 60 # much longer than it takes for the server to see who still has a connection
+  ENDS_WITHIN = 30
+  PIECE = "x" * 100_000
+  PIECES = 200 # more than kernels keep
 
   def each_server(&block)
     BACKENDS.each do |backend|
@@ -82,7 +83,7 @@ class TLSHijackTest < Minitest::Test
     each_server do |server|
       hijack(server, "/deaf") do |client|
         assert_equal "deaf", client.socket.readpartial(100)
-        Timeout.timeout(ENDS_WITHIN) { client.write("x" * FLOOD_BYTES) }
+        Timeout.timeout(ENDS_WITHIN) { PIECES.times { client.socket.syswrite(PIECE) } }
       end
     end
   end
