@@ -6,7 +6,7 @@ require_relative "../support/tls_client"
 # What client and server agree upon, who is let in, and what becomes of handshakes that go wrong.
 class TLSHandshakeTest < Minitest::Test
   PATIENCE = 20 # seconds
-  HEAD_TIMEOUT = 3
+  HEAD_TIMEOUT = 6
   GOODBYE = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
   def open_server(*options, certificates: Certificates.options, **settings, &block)
