@@ -136,10 +136,12 @@ static void answer(size_t most)
     if (content_left)
         write_content(&chunk, content_left < most ? content_left : most);
     if (content_left) {
-        hand_over(chunk, 0);
+        if (chunk) /* of an answer to HEAD there may be nothing */
+            hand_over(chunk, 0);
         return;
     }
     must(current->writer->end(&chunk, &response) == 0, "content can be ended");
+    must(chunk || (chunk = uw_chunk_new(0)), "there is memory");
     hand_over(chunk, UW_CHUNK_FINISH);
 }
 
