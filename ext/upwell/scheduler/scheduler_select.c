@@ -10,6 +10,7 @@
 #include <ruby/io.h>
 
 #include "base/module.h"
+#include "scheduler/scheduler_holds.h"
 
 #define LISTS 3
 
