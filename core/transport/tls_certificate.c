@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/tls_file.h"
+
 /* Nobody is asked for a password: an encrypted key is an error. */
 static int no_password(char *password, int size, int writing, void *context)
 {
@@ -15,19 +17,6 @@ static int no_password(char *password, int size, int writing, void *context)
     (void)writing;
     (void)context;
     return -1;
-}
-
-static int open_file(BIO **file, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
-{
-    int error;
-
-    errno = 0;
-    *file = BIO_new_file(path, "r");
-    if (*file)
-        return 0;
-    error = errno ? errno : ENOMEM;
-    snprintf(message, UW_TLS_MESSAGE_BYTES_MAX, "%s cannot be read: %s", path, strerror(error));
-    return -error;
 }
 
 static bool read_chain(struct uw_tls_identity *identity, BIO *file)
@@ -48,7 +37,7 @@ static bool read_chain(struct uw_tls_identity *identity, BIO *file)
 static int read_certificates(struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     BIO *file;
-    int error = open_file(&file, path, message);
+    int error = uw_tls_file_open(&file, path, message);
 
     if (error)
         return error;
@@ -65,7 +54,7 @@ static int read_certificates(struct uw_tls_identity *identity, const char *path,
 static int read_key(struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     BIO *file;
-    int error = open_file(&file, path, message);
+    int error = uw_tls_file_open(&file, path, message);
 
     if (error)
         return error;
@@ -80,7 +69,7 @@ static int read_key(struct uw_tls_identity *identity, const char *path, char mes
 static int read_ocsp(struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     BIO *file;
-    int error = open_file(&file, path, message), count;
+    int error = uw_tls_file_open(&file, path, message), count;
 
     if (error)
         return error;

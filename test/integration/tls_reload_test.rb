@@ -125,6 +125,18 @@ class TLSReloadTest < Minitest::Test
     end
   end
 
+  # Nobody waits for whoever might write to it.
+  def test_a_pipe_in_the_place_of_a_file
+    open_server do |server|
+      FileUtils.rm(@key)
+      File.mkfifo(@key)
+      server.signal("HUP")
+      assert_match(/#{@key} holds no private key/, server.await(/are kept/).string)
+      assert_equal @old.certificate.to_der, served(server)
+      assert_predicate server.stop, :success?
+    end
+  end
+
   # Workers that come later find what the supervisor has read.
   def test_a_phased_restart_under_load
     (BACKENDS - ["poll"]).each do |backend|

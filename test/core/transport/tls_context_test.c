@@ -55,6 +55,15 @@ static const char *write_encrypted(const struct issued *issued)
     return path;
 }
 
+/* One that nobody writes to. */
+static const char *make_pipe(const char *name)
+{
+    const char *path = certificates_path(name);
+
+    CHECK_EQUAL(0, mkfifo(path, 0600));
+    return path;
+}
+
 TEST(what_is_wrong_with_files_is_said_in_a_sentence)
 {
     struct issued good = issue("EC", "a.example", NULL, 30, NULL), other = issue("EC", "a.example", NULL, 30, NULL);
@@ -72,7 +81,9 @@ TEST(what_is_wrong_with_files_is_said_in_a_sentence)
     refuse(-EBADMSG, certificate, NULL, "good.crt holds no private key in PEM form");
     refuse(-EBADMSG, certificate, write_encrypted(&good), "holds no private key in PEM form that is not encrypted");
     refuse(-EBADMSG, write_text("text", "hello\n"), key, "holds no certificate in PEM form");
-    refuse(-EBADMSG, certificates_path(""), key, "holds no certificate in PEM form");
+    refuse(-EISDIR, certificates_path(""), key, "cannot be read: Is a directory");
+    refuse(-ENODEV, certificate, "/dev/zero", "/dev/zero cannot be read: No such device");
+    refuse(-EBADMSG, certificate, make_pipe("pipe"), "pipe holds no private key in PEM form");
     refuse(-EINVAL, certificate, write_key(&other, "other.key"), "other.key is not that of the certificate in");
     refuse(-EKEYEXPIRED, write_certificate(&expired, "old.crt"), write_key(&expired, "old.key"), "old.crt has expired");
     issued_free(&good);
