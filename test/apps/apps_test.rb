@@ -9,7 +9,7 @@ require_relative "support/results"
 require_relative "support/transaction_checks"
 
 # Real applications under load, in every mode that is for them. APPS=rails8,sinatra chooses among them, MODES=fibers among those; with
-# APPS_TABLE=1 the results are written into docs/guide/applications.md.
+# APPS_TABLE=1 the results are written into docs/guide/applications.md; with TLS=1 all of them speak TLS.
 class AppsTest < Minitest::Test
   ALL = %w[fibers threads:5 inline].freeze
   MODES = ENV.fetch("MODES", ALL.join(",")).split(",")
@@ -23,7 +23,9 @@ class AppsTest < Minitest::Test
       define_method("test_#{app.name}_#{mode}") do
         Results.note(app, gems, mode) do
           app.open do
-            app.serve("upwell", "-b", "127.0.0.1", "-p", "0", "--mode", mode) { |server| checks.new(self, app, server, mode).run }
+            app.serve("upwell", "-b", "127.0.0.1", "-p", "0", "--mode", mode, *Secure.options, environment: Secure.environment) do |server|
+              checks.new(self, app, server, mode).run
+            end
           end
         end
       end

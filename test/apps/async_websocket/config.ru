@@ -16,7 +16,7 @@ run(lambda do |env|
       end
     end || [400, {}, []]
   when "/ask"
-    body = Sync { Async::HTTP::Internet.get("http://127.0.0.1:#{request.port}/marker?m=#{request.params["m"]}", &:read) }
+    body = Sync { Async::HTTP::Internet.get("#{request.base_url}/marker?m=#{request.params["m"]}", &:read) }
     [200, { "content-type" => "text/plain" }, [body]]
   else
     sleep(rand(0.001..0.01))

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "net/http"
+require_relative "secure"
 
 # Clients that ask at the same time, each on a kept connection, each with a marker that is nobody else's.
 class Crowd
@@ -31,7 +32,7 @@ class Crowd
   # One client with its connection and its cookies.
   class Client
     def self.open(port)
-      Net::HTTP.start("127.0.0.1", port, read_timeout: READ_MAX, max_retries: 0) { |http| yield new(http) }
+      Net::HTTP.start("127.0.0.1", port, read_timeout: READ_MAX, max_retries: 0, **Secure.client) { |http| yield new(http) }
     end
 
     def initialize(http)

@@ -2,6 +2,7 @@
 
 require "socket"
 require "tmpdir"
+require_relative "secure"
 
 # nginx in front of a server, with kept connections to it.
 class Nginx
@@ -45,9 +46,10 @@ class Nginx
         #{paths}
         upstream app { server 127.0.0.1:#{backend}; keepalive 32; }
         server {
-          listen 127.0.0.1:#{port};
+          listen 127.0.0.1:#{port}#{" ssl" if Secure::CHOSEN};
+          #{Secure.nginx}
           location / {
-            proxy_pass http://app;
+            proxy_pass #{Secure.url("http", "app")};
             proxy_http_version 1.1;
             proxy_set_header Connection "";
             proxy_set_header Host $host;

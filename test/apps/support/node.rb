@@ -2,6 +2,7 @@
 
 require "open3"
 require_relative "app"
+require_relative "secure"
 
 # The clients in JavaScript, with the packages of clients/package.json.
 module Node
@@ -13,7 +14,7 @@ module Node
   # @return [String] what it printed; raises unless it is content
   def self.run(script, *arguments)
     install
-    environment = { "NODE_PATH" => File.join(PACKAGES, "node_modules") }
+    environment = { "NODE_PATH" => File.join(PACKAGES, "node_modules"), **Secure.environment }
     output, status = Open3.capture2e(environment, "timeout", RUN_MAX.to_s, "node", File.join(CLIENTS, script), *arguments)
     status.success? ? output : raise("#{script} failed:\n#{output}")
   end

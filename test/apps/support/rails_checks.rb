@@ -28,7 +28,7 @@ class RailsChecks < TransactionChecks
   end
 
   def check_cable
-    Node.run("cable.js", "ws://127.0.0.1:#{server.port}/cable", ROOMS.to_s, MESSAGES.to_s)
+    Node.run("cable.js", Secure.url("ws", "127.0.0.1:#{server.port}/cable"), ROOMS.to_s, MESSAGES.to_s)
   end
 
   # Nor is what a lost response has found in the database all that is ever found.

@@ -11,7 +11,8 @@ class WebSocketChecks < Checks
   instance_methods.grep(/\Acheck_/).each { |name| undef_method(name) }
 
   def check_echo(port = server.port)
-    test.assert_equal "#{SOCKETS * MESSAGES} messages\n", Node.run("echo.js", "ws://127.0.0.1:#{port}/echo", SOCKETS.to_s, MESSAGES.to_s)
+    url = Secure.url("ws", "127.0.0.1:#{port}/echo")
+    test.assert_equal "#{SOCKETS * MESSAGES} messages\n", Node.run("echo.js", url, SOCKETS.to_s, MESSAGES.to_s)
   end
 
   private
