@@ -1,5 +1,5 @@
-/* A transport may have a last word behind the last answer, as TLS does, and no room for it: a connection that has come to
- * its end waits for it, but not for ever. */
+/* A transport may have a last word behind the last answer, as TLS does, and no room for it: a connection that has come
+ * to its end waits for it, but not for ever. */
 #include "check.h"
 #include "fake_transport.h"
 #include "server/server.h"
