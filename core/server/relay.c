@@ -64,7 +64,7 @@ static void end_of_application(struct uw_relay *relay)
         return;
     }
     relay->shut = true;
-    if (relay->client_ended)
+    if (relay->client_ended && !connection->endpoint.send.pending)
         uw_connection_close(connection);
     else
         uw_connection_await_read(connection, connection->service->loop.now_ns + UW_LINGER_NS);
@@ -238,7 +238,7 @@ static void timed_out(struct uw_connection *connection)
 {
     struct uw_relay *relay = relay_of(connection);
 
-    if (application_is_gone(relay)) {
+    if (application_is_gone(relay) || relay->client_ended) {
         uw_connection_close(connection);
         return;
     }

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "transport/tls_file.h"
-
 /* What is being read: certificates to be trusted, each of which counts for the digest by which a session knows what its
  * client was verified with. */
 struct reading {

@@ -1,10 +1,10 @@
-#include "transport/tls_file.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "transport/tls_openssl.h"
 
 /* Reading has an end there; a device has none, and whoever reads it on never hears that the server is to end. */
 static int check_kind(int fd)

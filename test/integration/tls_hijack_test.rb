@@ -48,6 +48,19 @@ class TLSHijackTest < Minitest::Test
     end
   end
 
+  # Libraries set options of TCP, and ask who is at the other end.
+  def test_the_socket_answers_for_the_clients
+    each_server do |server|
+      ["/as-a-clients", "/in-part"].each do |path|
+        hijack(server, path) do |client|
+          told = JSON.parse(client.read_all[/\{.*/], symbolize_names: true)
+          host, port = client.tcp.local_address.ip_unpack
+          assert_equal({ set: [0] * 5, keeps: true, remote: [host, port], peer: ["AF_INET", port, host, host] }, told)
+        end
+      end
+    end
+  end
+
   # All in one segment, so that the server has read it before the application is asked.
   def in_one_segment(client)
     client.tcp.setsockopt(:TCP, :CORK, true)
