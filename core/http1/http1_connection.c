@@ -220,7 +220,7 @@ static void go_on(struct uw_connection *connection)
         uw_connection_resume(connection);
     /* What came before the end of input has been answered, or will never be complete. */
     if (connection->input_ended && may_read(connection) && uw_connection_is_flushed(connection))
-        uw_connection_close(connection);
+        uw_connection_part(connection);
 }
 
 /* A client may close its side after its last request and still wait for the answer. */
@@ -327,7 +327,7 @@ static void timed_out(struct uw_connection *connection)
         connection->service->counts.timeouts++;
         refuse(connection, 408);
     } else if (http1->state != UW_HTTP1_DETACHING) {
-        uw_connection_close(connection);
+        uw_connection_part(connection);
     } else if (uw_http1_look_after_detaching(connection)) {
         go_on(connection);
     }

@@ -77,6 +77,10 @@ void uw_connection_switch(struct uw_connection *connection, const struct uw_prot
  * whole. */
 void uw_connection_close(struct uw_connection *connection);
 
+/* Closes between two requests: the client is told so by a transport that has a word for it, and need not take the end
+ * for a cut. */
+void uw_connection_part(struct uw_connection *connection);
+
 /* Closes by a reset: the answer that was handed over last is not complete. */
 void uw_connection_cut(struct uw_connection *connection);
 

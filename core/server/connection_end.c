@@ -66,6 +66,13 @@ void uw_connection_close(struct uw_connection *connection)
     uw_connection_reap(connection);
 }
 
+void uw_connection_part(struct uw_connection *connection)
+{
+    if (!is_answering(connection))
+        (void)connection->endpoint.transport->shut(&connection->endpoint); /* fails when the client has gone */
+    uw_connection_close(connection);
+}
+
 int uw_connection_hand_out(struct uw_connection *connection)
 {
     struct uw_loop *loop = &connection->service->loop;

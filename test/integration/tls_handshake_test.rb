@@ -7,6 +7,7 @@ require_relative "../support/tls_client"
 class TLSHandshakeTest < Minitest::Test
   PATIENCE = 20 # seconds
   HEAD_TIMEOUT = 6
+  ALERT = "\x15\x03\x03\x00\x1a".b.freeze # a record of TLS 1.2 with 26 bytes
   GOODBYE = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
   def open_server(*options, certificates: Certificates.options, **settings, &block)
@@ -211,6 +212,31 @@ class TLSHandshakeTest < Minitest::Test
       end_without_goodbye(server)
       assert_equal "Hello World", TLSClient.get(server.port, "/").body
       await { server.descriptors <= @before }
+    end
+  end
+
+  # One of TLS 1.2, whose alerts tell in the clear what they are.
+  #
+  # @return [TLSClient] that has been answered
+  def answered(server)
+    TLSClient.new(server.port, max_version: OpenSSL::SSL::TLS1_2_VERSION).tap do |client|
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      assert_equal "Hello World", client.response.body
+    end
+  end
+
+  # Without it nobody can tell the end from a cut (RFC 8446, section 6.1).
+  def test_close_notify_comes_before_the_end
+    ways = { "silence" => ->(_, _) {}, "half an end" => ->(client, _) { client.tcp.close_write },
+             "close_notify" => ->(client, _) { client.socket.send(:stop) }, "a stop" => ->(_, server) { server.signal("TERM") } }
+    each_backend("--keep-alive-timeout", "1") do |server|
+      ways.each do |name, leave|
+        client = answered(server)
+        leave.call(client, server)
+        assert_match(/\A#{ALERT}.{26}\z/mn, Timeout.timeout(PATIENCE) { client.tcp.read }, name)
+      ensure
+        client&.close
+      end
     end
   end
 

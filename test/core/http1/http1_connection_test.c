@@ -307,6 +307,28 @@ TEST(a_client_may_leave_at_each_byte)
         }
 }
 
+TEST(who_leaves_between_two_requests_is_told_of_the_end_and_whoever_is_cut_off_is_not)
+{
+    static const char one[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    static const struct {
+        int32_t how;
+        enum when answers;
+        bool told;
+    } cases[] = {{0, AT_ONCE, true}, {0, NEVER, false}, {-ECONNRESET, AT_ONCE, false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake fake = client_that_sends(one, sizeof one - 1);
+
+        fake.input_ends = cases[i].how;
+        serve(&fake, cases[i].answers);
+        if (fake.endpoint)
+            uw_connection_close(uw_owner(fake.endpoint, struct uw_connection, endpoint));
+        CHECK_EQUAL(cases[i].told, fake.shut);
+        finish(&fake);
+        fake_free(&fake);
+    }
+}
+
 static void fail_send_after(size_t sends, int32_t error, size_t most, enum when answers)
 {
     struct fake fake = client_that_sends(pair, PAIR_BYTES);
