@@ -62,10 +62,11 @@ module Upwell
         raise ConfigurationError, "self_signed: the environment names no HOME to keep the certificate in; set it, or XDG_DATA_HOME"
       end
 
+      # The empty password keeps OpenSSL from asking whoever sits at the terminal for that of a key.
       def usable?
         text = File.read(path)
         certificate = OpenSSL::X509::Certificate.new(text)
-        certificate.check_private_key(OpenSSL::PKey.read(text)) && names_this_machine?(certificate) &&
+        certificate.check_private_key(OpenSSL::PKey.read(text, "")) && names_this_machine?(certificate) &&
           certificate.not_before <= Time.now && certificate.not_after > Time.now + (DAYS_LEFT_MIN * SECONDS_A_DAY)
       rescue Errno::ENOENT, OpenSSL::OpenSSLError
         false

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "pty"
 require_relative "../../test_helper"
 require_relative "../../support/certificates"
 
@@ -7,6 +8,7 @@ require_relative "../../support/certificates"
 class SelfSignedTest < Minitest::Test
   DAY = 86_400
   AT_ONCE = 6
+  PATIENCE = 30 # seconds
 
   def setup
     @home = Dir.mktmpdir
@@ -67,6 +69,20 @@ class SelfSignedTest < Minitest::Test
       assert_equal kept, File.read(@path) == text, text
       assert OpenSSL::X509::Certificate.new(File.read(@path)).check_private_key(OpenSSL::PKey.read(File.read(@path)))
     end
+  end
+
+  # At a terminal OpenSSL would ask for it, and wait.
+  def test_nobody_is_asked_for_the_password_of_a_key
+    key = OpenSSL::PKey::EC.generate("prime256v1").private_to_pem("aes-128-cbc", "secret")
+    leave(certificate(90 * DAY, own_names)[/.*END CERTIFICATE-----\n/m] + key)
+    program = "require 'upwell'; require 'upwell/tls'; puts Upwell::TLS::SelfSigned.new.ensure_file"
+    PTY.spawn({ "XDG_DATA_HOME" => @home }, RbConfig.ruby, "-I#{File.expand_path("../../../lib", __dir__)}", "-e", program) do |output, _, pid|
+      assert_equal @path, Timeout.timeout(PATIENCE) { output.gets }.chomp
+    ensure
+      Process.kill("KILL", pid)
+      Process.wait(pid)
+    end
+    refute_includes File.read(@path), "ENCRYPTED"
   end
 
   def test_one_that_others_could_read_halfway_is_not_left_so
