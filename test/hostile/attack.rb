@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "socket"
+require_relative "line"
 
 # One hostile client after another, as a seed determines: malformed and cut requests, resets at any byte, pipelining, huge heads, chunked
 # oddities, crowds, clients that leave while they are answered.
@@ -36,7 +37,7 @@ class Attack
 
   def visit
     send(pick(MANNERS))
-  rescue SystemCallError, IOError
+  rescue SystemCallError, IOError, OpenSSL::SSL::SSLError
     nil # a client that is refused or reset has got what it asked for
   end
 
@@ -94,7 +95,7 @@ class Attack
     connect do |socket|
       text = text.byteslice(0, @random.rand(text.bytesize + 1)) if @random.rand(4).zero?
       write_in_pieces(socket, text)
-      socket.close_write if @random.rand(4).zero?
+      socket.to_io.close_write if @random.rand(4).zero?
       sleep(@random.rand * STALL_MAX) if @random.rand(8).zero?
       read(socket, pick([0, 1, 5000, Float::INFINITY, Float::INFINITY]))
       reset(socket) if @random.rand(3).zero?
@@ -102,7 +103,7 @@ class Attack
   end
 
   def connect
-    socket = TCPSocket.new("127.0.0.1", @port)
+    socket = Line.open(@port)
     yield socket
   ensure
     socket&.close
@@ -112,20 +113,20 @@ class Attack
     until text.empty?
       piece = @random.rand(2).zero? ? text.bytesize : 1 + @random.rand(text.bytesize)
       written = socket.write_nonblock(text.byteslice(0, piece), exception: false)
-      return if written == :wait_writable && !socket.wait_writable(READ_MAX)
+      return if written == :wait_writable && !socket.to_io.wait_writable(READ_MAX)
 
       text = text.byteslice(written..) unless written == :wait_writable
     end
   end
 
   def read(socket, bytes)
-    while bytes.positive? && socket.wait_readable(READ_MAX)
+    while bytes.positive? && Line.readable?(socket, READ_MAX)
       piece = socket.read_nonblock(16_384, exception: false) or return
       bytes -= piece.bytesize unless piece == :wait_readable
     end
   end
 
-  def reset(socket) = socket.setsockopt(Socket::Option.linger(true, 0))
+  def reset(socket) = socket.to_io.setsockopt(Socket::Option.linger(true, 0))
 
   def pick(list) = list[@random.rand(list.size)]
 

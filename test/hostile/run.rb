@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Hostile clients against the server under ASan and UBSan, in every mode and on every backend: SECONDS in all, SEED.
+# Hostile clients against the server under ASan and UBSan, in every mode and on every backend: SECONDS in all, SEED; TLS=1: by TLS.
 
 require_relative "attack"
 require_relative "target"

@@ -2,6 +2,7 @@
 
 require "socket"
 require "tempfile"
+require_relative "line"
 require_relative "../support/sanitizers"
 
 # The real command with the extension that the sanitizers watch, which is to survive: it goes on answering, opens no more and more descriptors,
@@ -21,9 +22,9 @@ class Target
 
   def initialize(mode, backend)
     @log = Tempfile.new("upwell-hostile")
-    command = [RbConfig.ruby, "-I#{Sanitizers::BUILT}", "-I#{ROOT}/lib", "#{ROOT}/exe/upwell"]
-    @pid = Process.spawn(Sanitizers::ENVIRONMENT, *command, "-b", "127.0.0.1", "-p", "0", "--mode", mode, "--backend", backend,
-                         "#{__dir__}/app.ru", out: @log.path, err: %i[child out])
+    command = [RbConfig.ruby, "-I#{Sanitizers::BUILT}", "-I#{ROOT}/lib", "#{ROOT}/exe/upwell", *Line::OPTIONS]
+    @pid = Process.spawn({ **Sanitizers::ENVIRONMENT, **Line::ENVIRONMENT }, *command, "-b", "127.0.0.1", "-p", "0", "--mode", mode,
+                         "--backend", backend, "#{__dir__}/app.ru", out: @log.path, err: %i[child out])
     @port = await_port
     10.times { probe }
     @descriptors = descriptors
@@ -31,15 +32,16 @@ class Target
 
   # A client that behaves is answered in time.
   def probe(path = "/probe")
-    socket = Socket.tcp("127.0.0.1", @port, connect_timeout: ANSWER_MAX)
+    socket = Line.open(@port, ANSWER_MAX)
     socket.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
     answer = +""
     deadline = now + ANSWER_MAX
-    while (left = deadline - now).positive? && socket.wait_readable(left)
-      answer << (socket.read_nonblock(4096, exception: false) || break)
+    while (left = deadline - now).positive? && Line.readable?(socket, left)
+      piece = socket.read_nonblock(4096, exception: false) or break
+      answer << piece unless piece == :wait_readable
     end
     raise Failure, "#{path} was answered with #{answer.inspect} in #{ANSWER_MAX} s" unless answer.start_with?("HTTP/1.1 200")
-  rescue SystemCallError => e
+  rescue SystemCallError, OpenSSL::SSL::SSLError => e
     raise Failure, "#{path} failed: #{e.message}"
   ensure
     socket&.close
@@ -77,7 +79,7 @@ class Target
     await(START_MAX) do
       raise Failure, "it did not start:\n#{File.read(@log.path)}" if Process.wait(@pid, Process::WNOHANG)
 
-      File.read(@log.path)[/serves on http:\S+:(\d+)/, 1]&.to_i
+      File.read(@log.path)[/serves on https?:\S+:(\d+)/, 1]&.to_i
     end
   end
 
