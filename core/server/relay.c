@@ -246,10 +246,13 @@ static void timed_out(struct uw_connection *connection)
     end_of_application(relay);
 }
 
-/* It is the application's, as one is whose descriptor it has. */
+/* It is the application's, as one is whose descriptor it has; but what that has left behind is still to leave. */
 static void drain(struct uw_connection *connection)
 {
-    (void)connection;
+    struct uw_relay *relay = relay_of(connection);
+
+    if (application_is_gone(relay))
+        count_in(relay, false);
 }
 
 /* What the application makes of its end is its own affair. */

@@ -39,6 +39,25 @@ class TLSHijackTest < Minitest::Test
     end
   end
 
+  def refused?(port)
+    TCPSocket.new("127.0.0.1", port).close
+    false
+  rescue Errno::ECONNREFUSED
+    true
+  end
+
+  def test_what_the_application_has_left_behind_is_waited_for
+    each_server do |server|
+      hijack(server, "/leaves-much") do |client|
+        count = server.await(/left (\d+) bytes/)[1].to_i
+        server.signal("TERM")
+        await { refused?(server.port) } # it drains
+        assert_equal count, Timeout.timeout(DRAIN_SECONDS) { client.read_all }.bytesize
+        assert_predicate server.await_end, :success?
+      end
+    end
+  end
+
   def test_nor_for_one_that_it_only_reads_from
     each_server do |server|
       hijack(server, "/half") do |client|
@@ -89,6 +108,51 @@ class TLSHijackTest < Minitest::Test
         in_one_segment(client) { client.tcp.write("no record at all") }
         server.await(/cannot be hijacked: the client is gone/)
       end
+    end
+  end
+
+  def await
+    Timeout.timeout(ENDS_WITHIN) { sleep 0.01 until yield }
+  end
+
+  # Of those that a worker's application has for itself no worker waits; what they have said already arrives.
+  def test_a_phased_restart_with_connections_taken_over
+    (BACKENDS - ["poll"]).each do |backend|
+      options = ["--backend", backend, "-w", "2", "--mode", "threads:2", "--drain-timeout", DRAIN_SECONDS.to_s, *Certificates.options]
+      ServerProcess.open(*options, app: "relayed.ru") do |server|
+        before = server.read_on.workers
+        restart_beside_taken_over(server, before)
+        assert_empty server.lines.grep(/killed|status|signal/)
+        assert_predicate server.stop, :success?
+      end
+    end
+  end
+
+  def restart_beside_taken_over(server, before)
+    clients = Array.new(4) { TLSClient.new(server.port).tap { |client| client.write("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n") } }
+    clients.each { |client| assert_equal "held", client.socket.readpartial(100) }
+    server.signal("USR1")
+    await { server.workers.size == 2 && !server.workers.intersect?(before) }
+    clients.each { |client| assert(Timeout.timeout(ENDS_WITHIN) { client.tcp.read.is_a?(String) }) }
+    assert_includes server.workers, TLSClient.get(server.port, "/pid").body.to_i
+  ensure
+    clients&.each { |client| client.tcp.close }
+  end
+
+  # The request whose connection cannot be taken over is answered; nobody else notices.
+  def test_no_descriptor_is_left_for_the_pair
+    each_server do |server|
+      hijack(server, "/hold") do |held|
+        assert_equal "held", held.socket.readpartial(100)
+        TLSClient.open(server.port) do |client|
+          client.write("GET /without-descriptors HTTP/1.1\r\nHost: a\r\n\r\n")
+          assert_match(/the connection cannot be hijacked/, client.response.body)
+          client.write("GET /pid HTTP/1.1\r\nHost: a\r\n\r\n") # which goes on
+          assert_equal server.pid, client.response.body.to_i
+        end
+        assert_nil Timeout.timeout(1) { held.socket.read_nonblock(1, exception: false) == :wait_readable ? nil : "ended" }
+      end
+      hijack(server, "/half") { |client| assert_equal "half", client.read_all }
     end
   end
 
