@@ -3,8 +3,8 @@
 require_relative "../test_helper"
 require_relative "../support/tls_client"
 
-# Processes that are started within a request by TLS: they have the keys, and the connection, and must not say a word there. OpenSSL on the client's
-# side sees each record that is not the next one.
+# Processes that are started within a request by TLS: they have the keys, and the connection, and must not say a word there. OpenSSL at the
+# client sees each record that is not the next one.
 class TLSForkTest < Minitest::Test
   WAYS = %w[/exit /exit-at-once /without-a-block /exec /killed /system /popen /spawn].freeze
   ENDS_WITHIN = 15 # seconds

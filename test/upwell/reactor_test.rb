@@ -26,8 +26,8 @@ class ReactorTest < Minitest::Test
     assert_equal BACKENDS.first, IO.popen(command, &:read).delete_prefix("Errno::EMFILE ")
   end
 
-  # No descriptor, and no stack of a thread that nobody has joined. In a process of its own, which has one descriptor for the thread, and none for
-  # its loop.
+  # No descriptor, and no stack of a thread that nobody has joined. In a process of its own, which has one descriptor for the thread, and none
+  # for its loop.
   def test_a_loop_that_cannot_be_opened_in_its_thread_leaves_nothing_behind
     script = <<~RUBY
       settings = Upwell::Configuration.new({}, environment: {}).reactor_settings.merge(mode: :threads)
