@@ -115,26 +115,39 @@ class TLSHijackTest < Minitest::Test
     Timeout.timeout(ENDS_WITHIN) { sleep 0.01 until yield }
   end
 
-  # Of those that a worker's application has for itself no worker waits; what they have said already arrives.
-  def test_a_phased_restart_with_connections_taken_over
+  # No worker waits for those that the application has for itself; the supervisor succeeds only if its workers did.
+  def test_restarts_and_the_end_of_a_cluster_with_connections_taken_over
     (BACKENDS - ["poll"]).each do |backend|
       options = ["--backend", backend, "-w", "2", "--mode", "threads:2", "--drain-timeout", DRAIN_SECONDS.to_s, *Certificates.options]
       ServerProcess.open(*options, app: "relayed.ru") do |server|
         before = server.read_on.workers
-        restart_beside_taken_over(server, before)
-        assert_empty server.lines.grep(/killed|status|signal/)
-        assert_predicate server.stop, :success?
+        until_the_end_of_those_taken_over(server) { replace_workers(server, before) }
+        until_the_end_of_those_taken_over(server) { ends_in_time(server) }
+        assert_empty server.lines.grep(/killed|died/)
       end
     end
   end
 
-  def restart_beside_taken_over(server, before)
-    clients = Array.new(4) { TLSClient.new(server.port).tap { |client| client.write("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n") } }
-    clients.each { |client| assert_equal "held", client.socket.readpartial(100) }
+  def replace_workers(server, before)
     server.signal("USR1")
     await { server.workers.size == 2 && !server.workers.intersect?(before) }
-    clients.each { |client| assert(Timeout.timeout(ENDS_WITHIN) { client.tcp.read.is_a?(String) }) }
     assert_includes server.workers, TLSClient.get(server.port, "/pid").body.to_i
+    await { server.lines.grep(/was replaced/).size == 2 }
+  end
+
+  # Of one that has been reset there is nothing to read.
+  def read_to_the_end(socket)
+    Timeout.timeout(ENDS_WITHIN) { socket.read }
+  rescue Errno::ECONNRESET
+    nil
+  end
+
+  def until_the_end_of_those_taken_over(server)
+    clients = Array.new(4) { TLSClient.new(server.port).tap { |client| client.write("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n") } }
+    clients.each { |client| assert_equal "held", client.socket.readpartial(100) }
+    assert_equal :wait_readable, clients.first.socket.read_nonblock(1, exception: false)
+    yield
+    clients.each { |client| read_to_the_end(client.tcp) }
   ensure
     clients&.each { |client| client.tcp.close }
   end
