@@ -234,6 +234,13 @@ static void received(struct uw_endpoint *endpoint, const char *bytes, size_t len
     check(connection);
 }
 
+/* The last answer; or the transport's last word behind it, for which there was no room. */
+static bool is_leaving(const struct uw_connection *connection)
+{
+    return connection->state == UW_CONNECTION_FLUSHING ||
+           (connection->state == UW_CONNECTION_LINGERING && connection->endpoint.send.pending);
+}
+
 static void receive_ended(struct uw_endpoint *endpoint, int32_t result)
 {
     struct uw_connection *connection = connection_of(endpoint);
@@ -244,7 +251,7 @@ static void receive_ended(struct uw_endpoint *endpoint, int32_t result)
         connection->protocol->receive_ended(connection, result);
     else if (result == -ECANCELED)
         uw_connection_resume(connection); /* one who is not read from may not read the last answer either */
-    else if (result || connection->state != UW_CONNECTION_FLUSHING)
+    else if (result || !is_leaving(connection))
         uw_connection_close(connection);
 }
 
@@ -326,7 +333,8 @@ static void linger(struct uw_connection *connection)
 {
     uw_connection_out_of_danger(connection);
     uw_outgoing_drop(&connection->outgoing);
-    if (connection->endpoint.transport->shut(&connection->endpoint) || connection->input_ended) {
+    if (connection->endpoint.transport->shut(&connection->endpoint) ||
+        (connection->input_ended && !connection->endpoint.send.pending)) {
         uw_connection_close(connection);
         return;
     }

@@ -1,10 +1,8 @@
 #include "transport/tls_certificate.h"
 
 #include <errno.h>
-#include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Nobody is asked for a password: an encrypted key is an error. */
@@ -15,19 +13,6 @@ static int no_password(char *password, int size, int writing, void *context)
     (void)writing;
     (void)context;
     return -1;
-}
-
-static int open_file(BIO **file, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
-{
-    int error;
-
-    errno = 0;
-    *file = BIO_new_file(path, "r");
-    if (*file)
-        return 0;
-    error = errno ? errno : ENOMEM;
-    snprintf(message, UW_TLS_MESSAGE_BYTES_MAX, "%s cannot be read: %s", path, strerror(error));
-    return -error;
 }
 
 static bool read_chain(struct uw_tls_identity *identity, BIO *file)
@@ -48,7 +33,7 @@ static bool read_chain(struct uw_tls_identity *identity, BIO *file)
 static int read_certificates(struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     BIO *file;
-    int error = open_file(&file, path, message);
+    int error = uw_tls_file_open(&file, path, message);
 
     if (error)
         return error;
@@ -65,7 +50,7 @@ static int read_certificates(struct uw_tls_identity *identity, const char *path,
 static int read_key(struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     BIO *file;
-    int error = open_file(&file, path, message);
+    int error = uw_tls_file_open(&file, path, message);
 
     if (error)
         return error;
@@ -74,34 +59,6 @@ static int read_key(struct uw_tls_identity *identity, const char *path, char mes
         error = uw_tls_explain(message, -EBADMSG, "%s holds no private key in PEM form that is not encrypted", path);
     BIO_free(file);
     return error;
-}
-
-/* One byte more than may be, so that it is seen. */
-static int read_ocsp(struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
-{
-    BIO *file;
-    int error = open_file(&file, path, message), count;
-
-    if (error)
-        return error;
-    identity->ocsp = malloc(UW_TLS_OCSP_BYTES_MAX + 1);
-    count = identity->ocsp ? BIO_read(file, identity->ocsp, UW_TLS_OCSP_BYTES_MAX + 1) : 0;
-    BIO_free(file);
-    if (!identity->ocsp)
-        return uw_tls_explain(message, -ENOMEM, "%s cannot be read", path);
-    identity->ocsp_length = count > 0 ? (size_t)count : 0;
-    return 0;
-}
-
-static int check_ocsp(const struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
-{
-    const unsigned char *bytes = identity->ocsp;
-    OCSP_RESPONSE *response = NULL;
-
-    if (identity->ocsp_length <= UW_TLS_OCSP_BYTES_MAX)
-        response = d2i_OCSP_RESPONSE(NULL, &bytes, (long)identity->ocsp_length);
-    OCSP_RESPONSE_free(response);
-    return response ? 0 : uw_tls_explain(message, -EBADMSG, "%s holds no OCSP response in DER form", path);
 }
 
 static int check_time(const X509 *certificate, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
@@ -128,9 +85,7 @@ int uw_tls_identity_read(struct uw_tls_identity *identity, const struct uw_tls_c
     if (!error)
         error = check_time(identity->certificate, path, message);
     if (!error && paths->ocsp_path)
-        error = read_ocsp(identity, paths->ocsp_path, message);
-    if (!error && paths->ocsp_path)
-        error = check_ocsp(identity, paths->ocsp_path, message);
+        error = uw_tls_ocsp_read(&identity->ocsp, paths, identity->certificate, message);
     return error;
 }
 
@@ -139,13 +94,15 @@ void uw_tls_identity_free(struct uw_tls_identity *identity)
     X509_free(identity->certificate);
     sk_X509_pop_free(identity->chain, X509_free);
     EVP_PKEY_free(identity->key);
-    free(identity->ocsp);
+    uw_tls_ocsp_free(&identity->ocsp);
 }
 
 bool uw_tls_identity_matches(const struct uw_tls_identity *identity, const char *host, bool wildcards)
 {
     unsigned flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | (wildcards ? 0 : X509_CHECK_FLAG_NO_WILDCARDS);
 
+    if (host[0] == '.' || host[0] == '*') /* OpenSSL takes it for any host below, or for the wildcard itself */
+        return false;
     return X509_check_host(identity->certificate, host, 0, flags, NULL) == 1;
 }
 

@@ -4,19 +4,17 @@
 
 #include <stdbool.h>
 
-#include "transport/tls_openssl.h"
-
-#define UW_TLS_OCSP_BYTES_MAX 65535 /* of a response to be stapled */
+#include "transport/tls_ocsp.h"
 
 struct uw_tls_identity {
     X509 *certificate;
     STACK_OF(X509) * chain;
     EVP_PKEY *key;
-    unsigned char *ocsp; /* or NULL */
-    size_t ocsp_length;
+    struct uw_tls_ocsp ocsp;
 };
 
-/* Returns 0; or -errno with a sentence. `identity` is to be freed in either case. */
+/* Returns 0; or -errno with a sentence. Of an OCSP response that is not valid now, `message` tells as well. `identity`
+ * is to be freed in either case. */
 int uw_tls_identity_read(struct uw_tls_identity *identity, const struct uw_tls_certificate *paths,
                          char message[UW_TLS_MESSAGE_BYTES_MAX]);
 void uw_tls_identity_free(struct uw_tls_identity *identity);

@@ -47,15 +47,10 @@ static int trust_all(struct reading *reading, BIO *file, const char *path)
 static int read_file(struct reading *reading, const char *path)
 {
     BIO *file;
-    int error;
+    int error = uw_tls_file_open(&file, path, reading->message);
 
-    errno = 0;
-    file = BIO_new_file(path, "r");
-    if (!file) {
-        error = errno ? errno : ENOMEM;
-        snprintf(reading->message, UW_TLS_MESSAGE_BYTES_MAX, "%s cannot be read: %s", path, strerror(error));
-        return -error;
-    }
+    if (error)
+        return error;
     error = trust_all(reading, file, path);
     BIO_free(file);
     return error;

@@ -163,12 +163,12 @@ static int staple(SSL *ssl, void *argument)
     while (identity < context->identities + context->identity_count &&
            identity->certificate != SSL_get_certificate(ssl))
         identity++;
-    if (identity == context->identities + context->identity_count || !identity->ocsp)
+    if (identity == context->identities + context->identity_count || !uw_tls_ocsp_is_valid(&identity->ocsp))
         return SSL_TLSEXT_ERR_NOACK;
-    copy = OPENSSL_memdup(identity->ocsp, identity->ocsp_length);
+    copy = OPENSSL_memdup(identity->ocsp.bytes, identity->ocsp.length);
     if (!copy)
         return SSL_TLSEXT_ERR_NOACK;
-    SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)identity->ocsp_length);
+    SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)identity->ocsp.length);
     return SSL_TLSEXT_ERR_OK;
 }
 
@@ -299,6 +299,7 @@ int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_sett
     if (!OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL))
         return uw_tls_explain(message, -ENOMEM, "OpenSSL cannot be initialized");
     ERR_clear_error(); /* the thread's, which is not ours alone */
+    message[0] = '\0';
     *context = calloc(1, sizeof **context);
     if (!*context)
         return uw_tls_explain(message, -ENOMEM, "no memory for TLS");

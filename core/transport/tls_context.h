@@ -42,7 +42,9 @@ struct uw_tls_settings {
 
 /* Reads the files; settings are not needed afterwards. Returns 0; or -errno, with one sentence in `message` that says
  * what is wrong and where: -ENOSYS without OpenSSL, -EKEYEXPIRED for a certificate that has expired, -EBADMSG for a
- * file that does not hold what it should, -EINVAL for what does not go together, or why a file cannot be read. */
+ * file that does not hold what it should, -ENODATA for an OCSP response that does not say that its certificate is good,
+ * -EINVAL for what does not go together, or why a file cannot be read. Together with 0 the sentence is a warning, of an
+ * OCSP response that is not valid now: it is stapled while it is. Otherwise it is empty. */
 int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_settings *settings,
                        char message[UW_TLS_MESSAGE_BYTES_MAX]);
 

@@ -28,4 +28,7 @@ const char *uw_tls_context_protocol(const struct uw_tls_context *context, const 
 int uw_tls_explain(char message[UW_TLS_MESSAGE_BYTES_MAX], int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Opens a file for reading. Returns 0; or -errno with a sentence. */
+int uw_tls_file_open(BIO **file, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX]);
+
 #endif

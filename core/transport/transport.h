@@ -58,7 +58,8 @@ struct uw_transport {
     size_t (*progress)(const struct uw_endpoint *endpoint);
 
     /* Nothing more will be sent: the client sees the end of the stream, and may still send. All is done when this
-     * returns: `close` may follow at once. Returns 0 or -errno. */
+     * returns, and `close` may follow at once; but while send.pending is set, the last word is still waiting for room,
+     * and closing would take it back. Returns 0 or -errno. */
     int (*shut)(struct uw_endpoint *endpoint);
 
     /* Whether the descriptor itself can be handed out: bytes written to it reach the client as they are. */

@@ -2,6 +2,7 @@
 
 require_relative "tls/address"
 require_relative "tls/credentials"
+require_relative "tls/hijacked_socket"
 require_relative "tls/plan"
 require_relative "tls/self_signed"
 

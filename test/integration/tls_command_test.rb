@@ -40,6 +40,21 @@ class TLSCommandTest < Minitest::Test
     assert_match(/there is no certificate/, told("-s", command: ["static"]))
   end
 
+  def configured_with_ocsp(path)
+    File.join(@folder, "configuration.rb").tap do |file|
+      File.write(file, "secure\ncertificate '#{good.path}', key: '#{good.key_path}', ocsp: '#{path}'")
+    end
+  end
+
+  def test_an_ocsp_response_that_vouches_for_nothing
+    revoked = Certificates.authority.vouch_for(good, status: OpenSSL::OCSP::V_CERTSTATUS_REVOKED)
+    assert_match(/\Aupwell: the OCSP response in #{revoked} says .* that it is revoked; have /, told("-C", configured_with_ocsp(revoked)))
+    other = Certificates.authority.vouch_for(Certificates.authority.issue("localhost"))
+    assert_match(/#{other} is not that of the certificate in #{good.path}; have /, told("-C", configured_with_ocsp(other)))
+    assert_match(/#{good.path} holds no OCSP response in DER form/, told("-C", configured_with_ocsp(good.path)))
+    assert_match(/missing.ocsp cannot be read/, told("-C", configured_with_ocsp("#{@folder}/missing.ocsp")))
+  end
+
   def test_workers_that_cannot_be
     assert_match(/missing\.pem/, told("-s", "-w", "2", "-c", "#{@folder}/missing.pem"))
   end

@@ -125,6 +125,48 @@ class TLSReloadTest < Minitest::Test
     end
   end
 
+  def open_vouched(response, &block)
+    file = File.join(@folder, "configuration.rb")
+    File.write(file, "secure\ncertificate '#{@cert}', key: '#{@key}', ocsp: '#{response}'")
+    ServerProcess.open("-C", file, &block)
+  end
+
+  def stapled?(server)
+    output, = Open3.capture2e("openssl", "s_client", "-connect", "127.0.0.1:#{server.port}", "-status", stdin_data: "")
+    assert_match(/OCSP response:/, output)
+    output.include?("Cert Status: good")
+  end
+
+  def test_an_ocsp_response_is_renewed
+    response = Certificates.authority.vouch_for(@old, until_seconds: -60)
+    open_vouched(response) do |server|
+      assert_match(/#{response} has expired, so clients do not get it/, server.lines.join)
+      refute stapled?(server)
+      Certificates.authority.vouch_for(@old)
+      server.signal("HUP")
+      await { stapled?(server) }
+      Certificates.authority.vouch_for(@old, until_seconds: -60)
+      server.signal("HUP")
+      server.await(/#{response} has expired/)
+      await { !stapled?(server) }
+      File.write(response, "no response")
+      server.signal("HUP")
+      server.await(/the certificates in use are kept: #{response} holds no OCSP response/)
+      assert_equal @old.certificate.to_der, served(server)
+    end
+  end
+
+  def seen_to_expire?(seconds)
+    open_vouched(Certificates.authority.vouch_for(@old, until_seconds: seconds)) do |server|
+      stapled?(server).tap { |seen| await { !stapled?(server) } if seen }
+    end
+  end
+
+  # Nobody reads the file again meanwhile. On a loaded machine it may have expired before it is looked at.
+  def test_an_ocsp_response_that_expires_is_stapled_no_longer
+    assert([2, 8, 20].any? { |seconds| seen_to_expire?(seconds) })
+  end
+
   # Workers that come later find what the supervisor has read.
   def test_a_phased_restart_under_load
     (BACKENDS - ["poll"]).each do |backend|

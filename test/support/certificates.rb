@@ -37,11 +37,14 @@ module Certificates
       Certificates.make("#{@name}-#{hosts.first.tr("*", "_")}", hosts.first, own, extensions, until_seconds: until_seconds, rsa: rsa)
     end
 
-    # @return [String] the path of an OCSP response that says that the certificate is good
-    def vouch_for(issued)
+    # @param status [Integer]
+    # @param until_seconds [Integer] how long it is good for, from now
+    # @return [String] the path of an OCSP response that says that the certificate is good, or what its status is
+    def vouch_for(issued, status: OpenSSL::OCSP::V_CERTSTATUS_GOOD, until_seconds: HOUR)
       id = OpenSSL::OCSP::CertificateId.new(issued.certificate, own.certificate)
       answer = OpenSSL::OCSP::BasicResponse.new
-      answer.add_status(id, OpenSSL::OCSP::V_CERTSTATUS_GOOD, 0, nil, -HOUR, HOUR, nil)
+      revoked = -HOUR if status == OpenSSL::OCSP::V_CERTSTATUS_REVOKED
+      answer.add_status(id, status, 0, revoked, -HOUR, until_seconds, nil)
       answer.sign(own.certificate, own.key)
       "#{issued.path}.ocsp".tap do |path|
         File.binwrite(path, OpenSSL::OCSP::Response.create(OpenSSL::OCSP::RESPONSE_STATUS_SUCCESSFUL, answer).to_der)

@@ -5,7 +5,7 @@
 #include "rack/rack.h"
 #include "scheduler/scheduler.h"
 
-static ID id_for_fd, id_handle_interrupt, id_is_closed, id_ungetbyte;
+static ID id_for_fd, id_handle_interrupt, id_is_closed, id_ungetbyte, id_client;
 
 void rb_uw_init_detach(void)
 {
@@ -14,6 +14,7 @@ void rb_uw_init_detach(void)
     id_handle_interrupt = rb_intern("handle_interrupt");
     id_is_closed = rb_intern("closed?");
     id_ungetbyte = rb_intern("ungetbyte");
+    id_client = rb_intern("@client");
 }
 
 static void detached(struct uw_detached *detached)
@@ -29,16 +30,27 @@ static void detached(struct uw_detached *detached)
     pthread_mutex_unlock(&host->lock);
 }
 
-static VALUE ruby_socket(int fd)
+static VALUE socket_class(const struct uw_request *request, int fd)
 {
     struct sockaddr_storage address;
     socklen_t size = sizeof address;
-    const char *class = "TCPSocket";
 
+    if (uw_request_peer(request)) /* one end of a pair */
+        return rb_path2class("Upwell::TLS::HijackedSocket");
     if (getsockname(fd, (struct sockaddr *)&address, &size) == 0 && address.ss_family == AF_UNIX)
-        class = "UNIXSocket";
+        return rb_path2class("UNIXSocket");
+    return rb_path2class("TCPSocket");
+}
+
+static VALUE ruby_socket(const struct uw_request *request, int fd)
+{
     rb_update_max_fd(fd);
-    return rb_funcall(rb_path2class(class), id_for_fd, 1, INT2NUM(fd));
+    return rb_funcall(socket_class(request, fd), id_for_fd, 1, INT2NUM(fd));
+}
+
+static VALUE client_of(const struct uw_request *request)
+{
+    return rb_assoc_new(rb_str_new_cstr(uw_request_remote(request)), INT2NUM(uw_request_remote_port(request)));
 }
 
 struct making {
@@ -50,11 +62,14 @@ static VALUE make_io(RB_BLOCK_CALL_FUNC_ARGLIST(unused, argument))
 {
     struct making *making = (struct making *)argument;
     struct uw_detached *detached = &making->detachment->detached;
+    const struct uw_request *request = making->detachment->request;
     VALUE sent_ahead = rb_str_new(detached->bytes, (long)detached->length);
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
-    making->io = ruby_socket(detached->fd);
+    making->io = ruby_socket(request, detached->fd);
     detached->fd = -1;
+    if (uw_request_peer(request))
+        rb_ivar_set(making->io, id_client, client_of(request));
     if (RSTRING_LEN(sent_ahead))
         rb_funcall(making->io, id_ungetbyte, 1, sent_ahead);
     return Qnil;

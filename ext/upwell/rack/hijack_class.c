@@ -33,7 +33,8 @@ static VALUE hijack(VALUE self)
  * Full hijack (Rack SPEC): the application takes the connection over; its response is ignored. Any thread may call it,
  * but in mode +inline+.
  *
- * @return [TCPSocket, UNIXSocket] what the client sent ahead can be read from it first; the same when called again
+ * @return [TCPSocket, UNIXSocket, TLS::HijackedSocket] what the client sent ahead can be read from it first; the same
+ * when called again
  * @raise [IOError] once the application has answered; when the client is gone, or has not read the answers to its
  * requests before; in mode +inline+ when called by another thread than the one that serves
  */

@@ -164,7 +164,18 @@ static VALUE context_initialize(VALUE self, VALUE settings)
     RB_GC_GUARD(paths.ca);
     if (error)
         refuse(error, message);
+    rb_ivar_set(self, rb_intern("@warning"), message[0] ? rb_utf8_str_new_cstr(message) : Qnil);
     return self;
+}
+
+/*
+ * What there is to be said of the files nevertheless.
+ *
+ * @return [String, nil] a sentence about an OCSP response that is not valid now; nil: all is well
+ */
+static VALUE context_warning(VALUE self)
+{
+    return rb_ivar_get(self, rb_intern("@warning"));
 }
 
 /*
@@ -184,10 +195,12 @@ void rb_uw_init_tls_context(void)
     cTLSContext = rb_define_class_under(rb_mUpwell, "TLSContext", rb_cObject);
     /* Document-class: Upwell::CertificateError
      * A certificate, a key or what belongs to them is not what it should be, or cannot be had; or there is no OpenSSL.
-     * `errno` tells of which kind that is: ENOSYS, EKEYEXPIRED, EBADMSG (in the file is something else), EINVAL (they
-     * do not go together), or why a file cannot be read. */
+     * `errno` tells of which kind that is: ENOSYS, EKEYEXPIRED, EBADMSG (in the file is something else), ENODATA (an
+     * OCSP response does not say that the certificate is good), EINVAL (they do not go together), or why a file cannot
+     * be read. */
     eCertificateError = rb_define_class_under(rb_mUpwell, "CertificateError", rb_eUpwellError);
     rb_define_method(eCertificateError, "errno", error_errno, 0);
     rb_define_alloc_func(cTLSContext, context_allocate);
     rb_define_method(cTLSContext, "initialize", context_initialize, 1);
+    rb_define_method(cTLSContext, "warning", context_warning, 0);
 }

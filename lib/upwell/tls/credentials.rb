@@ -15,6 +15,7 @@ module Upwell
         Errno::ENOSYS::Errno => "install that, and the gem again",
         Errno::EKEYEXPIRED::Errno => "have it renewed, or look at the clock",
         Errno::EBADMSG::Errno => "name a file that does, with --cert-file, --key-file or --ca-file",
+        Errno::ENODATA::Errno => "have who signed it answer again, or leave out ocsp",
         Errno::EINVAL::Errno => "name those that belong together, with --cert-file and --key-file",
         Errno::EACCES::Errno => "let this user read it"
       }.freeze
@@ -53,6 +54,7 @@ module Upwell
       def read
         @context = TLSContext.new(certificates: @settings.certificates.map(&:to_a), ca: @settings.ca, clients: @settings.clients,
                                   ticket_secret: ticket_secret, ticket_secret_since: @since)
+        Log.tell(@context.warning) if @context.warning
       rescue CertificateError => e
         raise ConfigurationError, "#{e.message}; #{REMEDIES.fetch(e.errno, "name another with --cert-file, --key-file or --ca-file")}"
       end

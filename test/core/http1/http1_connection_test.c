@@ -573,6 +573,39 @@ TEST(who_has_sent_his_last_byte_is_answered_by_whoever_takes_the_connection)
     fake_free(&fake);
 }
 
+/* Both sides have said all, but the transport's last word still waits for room. */
+TEST(a_connection_that_was_taken_ends_when_its_last_word_has_left_or_at_the_deadline)
+{
+    for (int late = 0; late < 2; late++) {
+        struct fake fake = client_that_sends("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 27);
+        struct uw_connection *connection;
+
+        fake.input_ends = 0;
+        fake.keeps_last_word = true;
+        serve(&fake, NEVER);
+        connection = uw_owner(fake.endpoint, struct uw_connection, endpoint);
+        take_connection(waiting, NULL);
+        for (int i = 0; i < STEPS_MAX && !is_done; i++) {
+            turn();
+            (void)fake_step(&fake);
+        }
+        close(detached.fd);
+        finish_request(waiting);
+        waiting = NULL;
+        for (int i = 0; i < STEPS_MAX && !fake.shut; i++)
+            turn();
+        CHECK(fake.shut && !fake.closed);
+        fake.endpoint->send.pending = late;
+        connection->service->loop.now_ns += UW_LINGER_NS + UW_NS_PER_SECOND;
+        uw_connection_timeout(connection);
+        CHECK(fake.closed);
+        CHECK_EQUAL(late, fake.lost_last_word);
+        turn();
+        finish(&fake);
+        fake_free(&fake);
+    }
+}
+
 /* No descriptor is left for the pair. */
 TEST(whoever_gives_up_as_he_hears_that_the_connection_is_not_to_be_had_ends_it)
 {

@@ -31,6 +31,7 @@ struct fake {
     int open_error;                  /* of `open`: -ENOMEM */
     bool shakes_hands;               /* is ready only when fake_ready is called */
     int shut_error;                  /* of `shut`: -errno */
+    bool keeps_last_word;            /* `shut` has something to say for which there is no room */
     bool settles_at_once;            /* within `close`, even when something is under way */
     void (*fails)(const char *what); /* told what a connection must not do */
 
@@ -40,6 +41,7 @@ struct fake {
     char *output; /* the caller frees it: fake_free */
     size_t output_length;
     bool receiving, pausing, shut, closed, released;
+    bool lost_last_word; /* closed before it had left */
     char *staged;
     size_t staged_length;
 };
@@ -151,6 +153,7 @@ static inline int fake_shut(struct uw_endpoint *endpoint)
 
     fake_must(fake, !fake->shut && !endpoint->sending && !endpoint->closed, "shut once, when all is sent");
     fake->shut = true;
+    endpoint->send.pending = fake->keeps_last_word;
     return fake->shut_error;
 }
 
@@ -158,7 +161,7 @@ static inline void fake_settle(struct uw_endpoint *endpoint)
 {
     struct fake *fake = fake_of(endpoint);
 
-    fake->receiving = fake->pausing = endpoint->sending = false;
+    fake->receiving = fake->pausing = endpoint->sending = endpoint->send.pending = false;
     endpoint->settled = true;
     endpoint->owner->settled(endpoint);
 }
@@ -169,6 +172,7 @@ static inline void fake_close(struct uw_endpoint *endpoint)
 
     fake_must(fake, !endpoint->closed, "close once");
     endpoint->closed = fake->closed = true;
+    fake->lost_last_word = endpoint->send.pending;
     if (fake->settles_at_once || !(fake->receiving || endpoint->sending))
         fake_settle(endpoint);
 }

@@ -3,10 +3,12 @@
 #include <openssl/err.h>
 #include <openssl/ocsp.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "certificates.h"
 #include "transport/tls_bio.h"
 #include "transport/tls_context.h"
+#include "transport/tls_ocsp.h"
 #include "transport/tls_peer.h"
 #include "transport/tls_tickets.h"
 
@@ -101,7 +103,7 @@ TEST(settings_that_do_not_go_together_are_refused)
     CHECK_EQUAL(-EINVAL, uw_tls_context_new(&context, &settings, message));
     settings.certificate_count = 1;
     paths.ocsp_path = paths.key_path;
-    CHECK_EQUAL(-EBADMSG, uw_tls_context_new(&context, &settings, message));
+    CHECK_EQUAL(-ENODATA, uw_tls_context_new(&context, &settings, message));
     issued_free(&good);
 }
 
@@ -178,8 +180,9 @@ static void get(struct uw_tls_context *context, const char *host, const char *al
         SSL_set_tlsext_host_name(talk.client, host);
     CHECK_EQUAL(1, SSL_set1_sigalgs_list(talk.client, algorithms));
     CHECK(talk_on(&talk));
-    X509_NAME_get_text_by_NID(X509_get_subject_name(SSL_get0_peer_certificate(talk.client)), NID_commonName, name,
-                              sizeof name);
+    if (SSL_get0_peer_certificate(talk.client))
+        X509_NAME_get_text_by_NID(X509_get_subject_name(SSL_get0_peer_certificate(talk.client)), NID_commonName, name,
+                                  sizeof name);
     CHECK(strcmp(expected, name) == 0);
     if (strcmp(expected, name))
         printf("%s: %s instead of %s\n", host ? host : "(none)", name, expected);
@@ -200,6 +203,22 @@ TEST(a_client_gets_the_certificate_of_the_host_it_asks_for)
         issue("EC", "d", "DNS:d.host.example,DNS:*.d.host.example", 30, NULL),
         issue("RSA", "d rsa", "DNS:d.host.example", 30, NULL),
     };
+    static const char *const strange[] = {".d.host.example",
+                                          ".host.example",
+                                          ".c.host.example",
+                                          ".",
+                                          "..",
+                                          "d.host.example.",
+                                          "c..host.example",
+                                          "c.host.example.",
+                                          "d.host",
+                                          "example",
+                                          "127.0.0.1",
+                                          "::1",
+                                          "ac.host.example.x",
+                                          "*.host.example",
+                                          "*",
+                                          "ad.h.example"};
     struct uw_tls_certificate paths[CERTIFICATES];
     struct uw_tls_settings settings = {.certificates = paths, .certificate_count = CERTIFICATES};
     struct uw_tls_context *context;
@@ -228,6 +247,8 @@ TEST(a_client_gets_the_certificate_of_the_host_it_asks_for)
     get(context, "d.host.example", rsa, "d rsa");
     get(context, "x.d.host.example", ec, "d");
     get(context, "x.y.d.host.example", rsa, "first");
+    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++)
+        get(context, strange[i], rsa, "first");
     uw_tls_context_release(context);
 }
 
@@ -309,34 +330,182 @@ TEST(clients_are_verified)
     issued_free(&other);
 }
 
-TEST(an_ocsp_response_is_stapled)
+/* Names of a client's own making, which it may be the first to think of. */
+TEST(a_name_is_matched_as_a_whole_or_not_at_all)
 {
-    struct issued server = issue("EC", "a.example", NULL, 30, NULL);
-    OCSP_RESPONSE *response = OCSP_response_create(OCSP_RESPONSE_STATUS_TRYLATER, NULL);
-    struct uw_tls_certificate paths = {.certificate_path = write_certificate(&server, "server.crt"),
-                                       .key_path = write_key(&server, "server.key"),
-                                       .ocsp_path = certificates_path("server.ocsp")};
-    struct uw_tls_settings settings = {.certificates = &paths, .certificate_count = 1};
-    BIO *file = BIO_new_file(paths.ocsp_path, "w");
+    struct issued first = issue("EC", "first", "DNS:first.example", 30, NULL);
+    struct issued second = issue("EC", "second", "DNS:*.host.example,DNS:w*.part.example", 30, NULL);
+    struct uw_tls_certificate paths[] = {
+        {.certificate_path = write_certificate(&first, "first.crt"), .key_path = write_key(&first, "first.key")},
+        {.certificate_path = write_certificate(&second, "second.crt"), .key_path = write_key(&second, "second.key")}};
+    struct uw_tls_settings settings = {.certificates = paths, .certificate_count = 2};
     struct uw_tls_context *context;
-    const unsigned char *stapled;
-    struct talk talk;
+    char longest[256];
 
+    CHECK_EQUAL(0, uw_tls_context_new(&context, &settings, message));
+    get(context, "a.host.example", "ECDSA+SHA256", "second");
+    get(context, "A.HOST.example", "ECDSA+SHA256", "second");
+    get(context, "host.example", "ECDSA+SHA256", "first");
+    get(context, ".host.example", "ECDSA+SHA256", "first");
+    get(context, "..host.example", "ECDSA+SHA256", "first");
+    get(context, "a..host.example", "ECDSA+SHA256", "first");
+    get(context, "a.b.host.example", "ECDSA+SHA256", "first");
+    get(context, "a.host.example.", "ECDSA+SHA256", "first");
+    get(context, "www.part.example", "ECDSA+SHA256", "first");
+    get(context, "*.part.example", "ECDSA+SHA256", "first");
+    get(context, "*.host.example", "ECDSA+SHA256", "first");
+    memset(longest, 'a', sizeof longest - 1);
+    strcpy(longest + sizeof longest - sizeof ".host.example", ".host.example");
+    get(context, longest, "ECDSA+SHA256", "second");
+    uw_tls_context_release(context);
+    issued_free(&first);
+    issued_free(&second);
+}
+
+/* What `issuer` says of `subject`, for so many days from now on, or without an end (0). */
+static void write_ocsp(const char *path, const struct issued *issuer, const struct issued *subject, int status,
+                       long days)
+{
+    OCSP_BASICRESP *basic = OCSP_BASICRESP_new();
+    OCSP_CERTID *id = OCSP_cert_to_id(EVP_sha256(), subject->certificate, issuer->certificate);
+    ASN1_TIME *since = X509_gmtime_adj(NULL, -2 * DAY_SECONDS), *until = X509_gmtime_adj(NULL, days * DAY_SECONDS);
+    OCSP_RESPONSE *response;
+    BIO *file = BIO_new_file(path, "w");
+
+    CHECK(OCSP_basic_add1_status(basic, id, status, 0, since, since, days ? until : NULL) != NULL);
+    CHECK_EQUAL(1, OCSP_basic_sign(basic, issuer->certificate, issuer->key, EVP_sha256(), NULL, 0));
+    response = OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic);
     CHECK_EQUAL(1, i2d_OCSP_RESPONSE_bio(file, response));
     BIO_free(file);
-    CHECK_EQUAL(0, uw_tls_context_new(&context, &settings, message));
-    talk_begin(&talk, context);
-    SSL_set_tlsext_status_type(talk.client, TLSEXT_STATUSTYPE_ocsp);
-    CHECK(talk_on(&talk));
-    CHECK_EQUAL(i2d_OCSP_RESPONSE(response, NULL), SSL_get_tlsext_status_ocsp_resp(talk.client, &stapled));
-    talk_end(&talk);
-    talk_begin(&talk, context);
-    CHECK(talk_on(&talk));
-    CHECK_EQUAL(-1, SSL_get_tlsext_status_ocsp_resp(talk.client, &stapled));
-    talk_end(&talk);
-    uw_tls_context_release(context);
+    ASN1_TIME_free(since);
+    ASN1_TIME_free(until);
+    OCSP_CERTID_free(id);
     OCSP_RESPONSE_free(response);
-    issued_free(&server);
+    OCSP_BASICRESP_free(basic);
+}
+
+/* What a server and its OCSP response are made of. */
+struct vouched {
+    struct issued signer, server;
+    struct uw_tls_certificate paths;
+    struct uw_tls_settings settings;
+};
+
+static void vouched_begin(struct vouched *vouched)
+{
+    *vouched = (struct vouched){.signer = issue("EC", "signer", NULL, 30, NULL)};
+    vouched->server = issue("EC", "a.example", NULL, 30, &vouched->signer);
+    vouched->paths = (struct uw_tls_certificate){.certificate_path = write_certificate(&vouched->server, "server.crt"),
+                                                 .key_path = write_key(&vouched->server, "server.key"),
+                                                 .ocsp_path = certificates_path("server.ocsp")};
+    vouched->settings = (struct uw_tls_settings){.certificates = &vouched->paths, .certificate_count = 1};
+}
+
+static void vouched_end(struct vouched *vouched)
+{
+    issued_free(&vouched->signer);
+    issued_free(&vouched->server);
+}
+
+static bool is_stapled(struct uw_tls_context *context, bool asked_for)
+{
+    const unsigned char *stapled;
+    struct talk talk;
+    bool came;
+
+    talk_begin(&talk, context);
+    if (asked_for)
+        SSL_set_tlsext_status_type(talk.client, TLSEXT_STATUSTYPE_ocsp);
+    CHECK(talk_on(&talk));
+    came = SSL_get_tlsext_status_ocsp_resp(talk.client, &stapled) > 0;
+    talk_end(&talk);
+    return came;
+}
+
+TEST(an_ocsp_response_is_stapled)
+{
+    static const long days[] = {1, 0};
+
+    for (int i = 0; i < 2; i++) {
+        struct vouched vouched;
+        struct uw_tls_context *context;
+
+        vouched_begin(&vouched);
+        write_ocsp(vouched.paths.ocsp_path, &vouched.signer, &vouched.server, V_OCSP_CERTSTATUS_GOOD, days[i]);
+        CHECK_EQUAL(0, uw_tls_context_new(&context, &vouched.settings, message));
+        CHECK(message[0] == '\0');
+        CHECK(is_stapled(context, true));
+        CHECK(!is_stapled(context, false));
+        uw_tls_context_release(context);
+        vouched_end(&vouched);
+    }
+}
+
+TEST(an_ocsp_response_that_has_expired_is_warned_of_and_left_out)
+{
+    struct vouched vouched;
+    struct uw_tls_context *context;
+
+    vouched_begin(&vouched);
+    write_ocsp(vouched.paths.ocsp_path, &vouched.signer, &vouched.server, V_OCSP_CERTSTATUS_GOOD, -1);
+    CHECK_EQUAL(0, uw_tls_context_new(&context, &vouched.settings, message));
+    CHECK(strstr(message, "server.ocsp has expired, so clients do not get it") != NULL);
+    CHECK(!is_stapled(context, true));
+    uw_tls_context_release(context);
+    vouched_end(&vouched);
+}
+
+TEST(an_ocsp_response_is_valid_from_its_beginning_to_its_end)
+{
+    unsigned char byte;
+    struct uw_tls_ocsp ocsp = {.bytes = &byte, .length = 1};
+    int64_t now = (int64_t)time(NULL);
+
+    ocsp.until = INT64_MAX;
+    CHECK(uw_tls_ocsp_is_valid(&ocsp));
+    ocsp.until = now;
+    CHECK(!uw_tls_ocsp_is_valid(&ocsp));
+    ocsp = (struct uw_tls_ocsp){.bytes = &byte, .length = 1, .since = now + DAY_SECONDS, .until = INT64_MAX};
+    CHECK(!uw_tls_ocsp_is_valid(&ocsp));
+    ocsp = (struct uw_tls_ocsp){.until = INT64_MAX};
+    CHECK(!uw_tls_ocsp_is_valid(&ocsp));
+}
+
+static void refuse_ocsp(const struct vouched *vouched, int error, const char *sentence)
+{
+    struct uw_tls_context *context;
+
+    CHECK_EQUAL(error, uw_tls_context_new(&context, &vouched->settings, message));
+    CHECK(strstr(message, sentence) != NULL);
+    if (!strstr(message, sentence))
+        printf("%s\n", message);
+    CHECK_EQUAL(0, ERR_peek_error());
+}
+
+TEST(an_ocsp_response_that_does_not_say_that_the_certificate_is_good_is_refused)
+{
+    OCSP_RESPONSE *refusal = OCSP_response_create(OCSP_RESPONSE_STATUS_TRYLATER, NULL);
+    struct vouched vouched;
+    struct issued other;
+    BIO *file;
+
+    vouched_begin(&vouched);
+    other = issue("EC", "b.example", NULL, 30, &vouched.signer);
+    write_ocsp(vouched.paths.ocsp_path, &vouched.signer, &other, V_OCSP_CERTSTATUS_GOOD, 1);
+    refuse_ocsp(&vouched, -ENODATA, "server.ocsp is not that of the certificate in ");
+    write_ocsp(vouched.paths.ocsp_path, &vouched.signer, &vouched.server, V_OCSP_CERTSTATUS_UNKNOWN, 1);
+    refuse_ocsp(&vouched, -ENODATA, "says of the certificate that it is unknown");
+    file = BIO_new_file(vouched.paths.ocsp_path, "w");
+    CHECK_EQUAL(1, i2d_OCSP_RESPONSE_bio(file, refusal));
+    BIO_free(file);
+    refuse_ocsp(&vouched, -ENODATA, "server.ocsp tells nothing: its status is \"trylater\"");
+    write_text("server.ocsp", "");
+    refuse_ocsp(&vouched, -ENODATA, "server.ocsp holds no OCSP response in DER form");
+    CHECK_EQUAL(0, remove(vouched.paths.ocsp_path));
+    refuse_ocsp(&vouched, -ENOENT, "server.ocsp cannot be read: No such file");
+    OCSP_RESPONSE_free(refusal);
+    issued_free(&other);
+    vouched_end(&vouched);
 }
 
 #define SINCE 1000000000

@@ -697,6 +697,36 @@ TEST(the_end_within_a_record_is_an_error)
     on_each_backend_with_tls(cut_record_everywhere);
 }
 
+/* There is no room for close_notify until the client has taken the answer. */
+static void say_the_last_word(const char *backend)
+{
+    struct pair *pair = pair_open(backend, context);
+    struct uw_endpoint *endpoint = &pair->owner.endpoint;
+    struct uw_chunk *answer = three_parts(200, 100000, 0);
+    int least = 1;
+
+    shake_hands(pair);
+    answer_with(pair, answer, 0);
+    send_on(&pair->owner);
+    for (int i = 0; i < TURNS_MAX && !pair->owner.sends; i++)
+        turn(pair);
+    CHECK_EQUAL(0, setsockopt(endpoint->fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least));
+    CHECK_EQUAL(0, endpoint->transport->shut(endpoint));
+    CHECK(endpoint->send.pending);
+    STEP_UNTIL(pair, pair->ended);
+    client_reads(pair);
+    CHECK_EQUAL(100200, pair->length);
+    CHECK_EQUAL(SSL_RECEIVED_SHUTDOWN, SSL_get_shutdown(pair->client) & SSL_RECEIVED_SHUTDOWN);
+    CHECK(!endpoint->send.pending);
+    pair_close(pair);
+    free_parts(answer);
+}
+
+TEST(the_last_word_leaves_when_there_is_room)
+{
+    on_each_backend_with_tls(say_the_last_word);
+}
+
 /* The client says that nothing more comes, and still gets his answer. */
 static void half_close(const char *backend)
 {
