@@ -2,11 +2,8 @@
 
 # Measures the scheduler and the loop beside their peers and writes bench/results/DATE-io-PART-NAME.md and .svg; see bench/README.md.
 
-require "time"
 require_relative "../lib/benchmark"
-require_relative "../lib/chart"
-require_relative "../lib/machine"
-require_relative "../lib/report"
+require_relative "../lib/publication"
 require_relative "candidates"
 require_relative "workloads"
 
@@ -22,26 +19,19 @@ TITLES = {
 # What the figures hang on, beside the candidates' commands.
 def facts(settings)
   {
-    "date" => Time.now.strftime("%F"), **Bench::Machine.description,
     "cores" => "what is measured on core #{Bench::Server::CORE}, wrk and the server of the fan-out on core #{Bench::Wrk::CORE}, by taskset",
     "environment" => Bench::Server::ENVIRONMENT.map { |name, value| "#{name}=#{value}" }.join(" "),
     "rounds" => "#{settings.rounds} of #{settings.seconds} s, candidates in turn, each in a new process and warmed up"
   }
 end
 
-RESULTS = File.expand_path("../results", __dir__)
-
 def write(group, tables, settings, versions)
   title = TITLES.fetch(group)
-  path = File.join(RESULTS, "#{Time.now.strftime("%F")}-io-#{group}-#{settings.name}")
   servers = versions.select { |candidate, _| candidate.group == group }
-  report = Bench::Report.new(tables, facts: facts(settings), servers: servers, chart: "#{File.basename(path)}.svg", title: title)
-  File.write("#{path}.md", report.to_s)
-  File.write("#{path}.svg", Bench::Chart.new(tables, title: "#{title}, one process on one core").to_s)
-  puts report, "written to #{path}.md and .svg"
+  Bench::Publication.write("io-#{group}-#{settings.name}", tables, facts: facts(settings), servers: servers, title: title,
+                                                                   chart_title: "#{title}, one process on one core")
 end
 
-Dir.mkdir(RESULTS) unless Dir.exist?(RESULTS)
 settings = Bench::Settings.new(workloads: Bench::Io::WORKLOADS, candidates: Bench::Io::CANDIDATES, seconds: SECONDS)
 benchmark = Bench::Benchmark.new(settings).run
 benchmark.tables.group_by { |table| table.workload.group }.each { |group, tables| write(group, tables, settings, benchmark.versions) }

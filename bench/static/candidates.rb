@@ -23,7 +23,7 @@ module Bench
       end
     end
 
-    PEERS = File.expand_path("peers", __dir__) # scripts that write the configuration of a peer and start it
+    PEERS = File.expand_path("../peers", __dir__) # scripts that write the configuration of a peer and start it
 
     UPWELL = Installation.new("upwell", companions: %w[rack roda])
     RACK = { companions: %w[rack] }.freeze

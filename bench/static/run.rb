@@ -2,14 +2,10 @@
 
 # Measures servers of static files and writes bench/results/DATE-static-NAME.md and .svg; see bench/README.md.
 
-require "time"
 require_relative "../lib/benchmark"
-require_relative "../lib/chart"
-require_relative "../lib/machine"
-require_relative "../lib/report"
+require_relative "../lib/publication"
 require_relative "settings"
 
-RESULTS = File.expand_path("../results", __dir__)
 TITLE = "Static files, one process on one core"
 COLUMNS = { "GB/s" => [:gigabytes, "%.2f"], "system calls/request" => [:system_calls, "%.2f"],
             "page faults from its start" => [:faults, "%d"] }.freeze
@@ -18,7 +14,6 @@ COLUMNS = { "GB/s" => [:gigabytes, "%.2f"], "system calls/request" => [:system_c
 def facts(settings)
   wrk = Bench::Wrk.command(url: "http://127.0.0.1:PORT/SIZE.html", connections: settings.connections.join("|"), seconds: settings.seconds)
   {
-    "date" => Time.now.strftime("%F"), **Bench::Machine.description,
     "cores" => "server (all its processes) on core #{Bench::Server::CORE}, wrk or ab on core #{Bench::Wrk::CORE}, by taskset",
     "rounds" => "#{settings.rounds} of #{settings.seconds} s, servers in turn, each started anew and, but for ab, warmed up for " \
                 "#{Bench::Load::WARM_UP_SECONDS} s, in which the system calls are counted",
@@ -29,9 +24,5 @@ end
 settings = Bench::Static::Settings.new
 Bench::Static::Site.make
 benchmark = Bench::Benchmark.new(settings).run
-path = File.join(RESULTS, "#{Time.now.strftime("%F")}-static-#{settings.name}")
-report = Bench::Report.new(benchmark.tables, facts: facts(settings), servers: benchmark.versions, chart: "#{File.basename(path)}.svg",
-                                             title: TITLE, columns: COLUMNS)
-File.write("#{path}.md", report.to_s)
-File.write("#{path}.svg", Bench::Chart.new(benchmark.tables, title: TITLE).to_s)
-puts report, "written to #{path}.md and .svg"
+Bench::Publication.write("static-#{settings.name}", benchmark.tables, facts: facts(settings), servers: benchmark.versions, title: TITLE,
+                                                                      chart_title: TITLE, columns: COLUMNS)

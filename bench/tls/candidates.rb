@@ -37,7 +37,7 @@ module Bench
       end
     end
 
-    PEERS = File.expand_path("peers", __dir__) # scripts that write the configuration of a peer and start it
+    PEERS = File.expand_path("../peers", __dir__) # scripts that write the configuration of a peer and start it
 
     GEMS = { companions: %w[rack roda] }.freeze
     UPWELL = Installation.new("upwell", **GEMS)

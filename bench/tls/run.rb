@@ -2,14 +2,10 @@
 
 # Measures servers over TLS 1.3 and writes bench/results/DATE-tls-NAME.md and .svg; see bench/README.md.
 
-require "time"
 require_relative "../lib/benchmark"
-require_relative "../lib/chart"
-require_relative "../lib/machine"
-require_relative "../lib/report"
+require_relative "../lib/publication"
 require_relative "settings"
 
-RESULTS = File.expand_path("../results", __dir__)
 TITLE = "TLS 1.3, one process on one core"
 COLUMNS = { "GB/s" => [:gigabytes, "%.2f"], "system calls/request" => [:system_calls, "%.2f"] }.freeze
 
@@ -17,7 +13,7 @@ COLUMNS = { "GB/s" => [:gigabytes, "%.2f"], "system calls/request" => [:system_c
 def facts(settings)
   options = { url: "https://127.0.0.1:PORT/", connections: settings.connections.join("|"), seconds: settings.seconds }
   {
-    "date" => Time.now.strftime("%F"), **Bench::Machine.description, "OpenSSL" => OpenSSL::OPENSSL_LIBRARY_VERSION,
+    "OpenSSL" => OpenSSL::OPENSSL_LIBRARY_VERSION,
     "cores" => "server (all its processes) on core #{Bench::Server::CORE}, load generator on core #{Bench::Wrk::CORE}, by taskset",
     "certificates" => "self-signed, the same for all: RSA 2048, but for the handshakes by ECDSA P-256",
     "rounds" => "#{settings.rounds} of #{settings.seconds} s, servers in turn, each started anew and warmed up for " \
@@ -32,9 +28,5 @@ settings = Bench::Tls::Settings.new
 Bench::Static::Site.make
 [Bench::Tls::RSA, Bench::Tls::ECDSA].each(&:make)
 benchmark = Bench::Benchmark.new(settings).run
-path = File.join(RESULTS, "#{Time.now.strftime("%F")}-tls-#{settings.name}")
-report = Bench::Report.new(benchmark.tables, facts: facts(settings), servers: benchmark.versions, chart: "#{File.basename(path)}.svg",
-                                             title: TITLE, columns: COLUMNS)
-File.write("#{path}.md", report.to_s)
-File.write("#{path}.svg", Bench::Chart.new(benchmark.tables, title: TITLE).to_s)
-puts report, "written to #{path}.md and .svg"
+Bench::Publication.write("tls-#{settings.name}", benchmark.tables, facts: facts(settings), servers: benchmark.versions, title: TITLE,
+                                                                   chart_title: TITLE, columns: COLUMNS)

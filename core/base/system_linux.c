@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -13,13 +12,10 @@
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef SYS_openat2
 #include <linux/openat2.h>
 #endif
-
-#include "base/clock.h"
 
 const int uw_open_to_look = O_PATH;
 
@@ -42,37 +38,6 @@ int uw_processors_allowed(void)
 int uw_process_descriptor(pid_t pid)
 {
     return (int)syscall(SYS_pidfd_open, pid, 0);
-}
-
-void uw_signal_take(int signal)
-{
-    static const struct timespec at_once;
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, signal);
-    (void)sigtimedwait(&set, NULL, &at_once); /* fails when there was none after all */
-}
-
-int uw_condition_init(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-    int error = pthread_condattr_init(&attributes);
-
-    if (error)
-        return error;
-    error = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    if (!error)
-        error = pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return error;
-}
-
-int uw_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_ns)
-{
-    struct timespec deadline = {deadline_ns / UW_NS_PER_SECOND, deadline_ns % UW_NS_PER_SECOND};
-
-    return pthread_cond_timedwait(condition, lock, &deadline);
 }
 
 int uw_wakeup_open(struct uw_wakeup *wakeup)

@@ -4,13 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/system.h"
 
 #define SEND_FILE_BYTES 16384 /* through memory of ours, at once */
@@ -74,37 +71,6 @@ int uw_process_descriptor(pid_t pid)
 {
     (void)pid;
     return lacking(ENOSYS);
-}
-
-void uw_signal_take(int signal)
-{
-    static const struct timespec at_once;
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, signal);
-    (void)sigtimedwait(&set, NULL, &at_once); /* fails when there was none after all */
-}
-
-int uw_condition_init(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-    int error = pthread_condattr_init(&attributes);
-
-    if (error)
-        return error;
-    error = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    if (!error)
-        error = pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return error;
-}
-
-int uw_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_ns)
-{
-    struct timespec deadline = {deadline_ns / UW_NS_PER_SECOND, deadline_ns % UW_NS_PER_SECOND};
-
-    return pthread_cond_timedwait(condition, lock, &deadline);
 }
 
 int uw_wakeup_open(struct uw_wakeup *wakeup)

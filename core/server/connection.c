@@ -312,8 +312,7 @@ void uw_connection_queue(struct uw_connection *connection, struct uw_chunk *chun
 
 void uw_connection_enqueue(struct uw_connection *connection, struct uw_stream *stream, struct uw_chunk *chunk)
 {
-    chunk->stream = stream;
-    atomic_fetch_add(&stream->outgoing_bytes, uw_chunk_left(chunk));
+    uw_outgoing_count(stream, chunk);
     uw_connection_queue(connection, chunk);
 }
 

@@ -84,6 +84,12 @@ size_t uw_outgoing_sum(const struct uw_outgoing *outgoing)
     return sum;
 }
 
+void uw_outgoing_count(struct uw_stream *stream, struct uw_chunk *chunk)
+{
+    chunk->stream = stream;
+    atomic_fetch_add(&stream->outgoing_bytes, uw_chunk_left(chunk));
+}
+
 void uw_outgoing_refuse(struct uw_chunk *chunk)
 {
     atomic_fetch_sub(&chunk->stream->outgoing_bytes, uw_chunk_left(chunk));

@@ -9,8 +9,10 @@ struct uw_outgoing {
     size_t bytes; /* of all of them: what the client has not taken yet */
 };
 
-/* The queue takes the chunk over, which counts to its stream until it has been sent. `sending`: the transport reads the
- * first chunk. */
+/* From now on the chunk counts to the stream, until it has been sent or is refused. */
+void uw_outgoing_count(struct uw_stream *stream, struct uw_chunk *chunk);
+
+/* The queue takes a chunk over that has been counted. `sending`: the transport reads the first chunk. */
 void uw_outgoing_append(struct uw_outgoing *outgoing, struct uw_chunk *chunk, bool sending);
 
 /* The first `count` bytes have been sent. Frees what is done with, up to a chunk that is the last before the connection

@@ -30,8 +30,10 @@ static struct uw_relay *relay_at(struct uw_endpoint *endpoint)
     return uw_owner(endpoint, struct uw_relay, application);
 }
 
+/* The handler may still be writing. */
 static void count_in(struct uw_relay *relay, bool counted)
 {
+    counted &= !relay->request;
     if (counted != relay->counted)
         relay->connection->service->relays += counted ? 1 : (size_t)-1;
     relay->counted = counted;
@@ -170,7 +172,6 @@ void uw_relay_begin(struct uw_relay *relay, struct uw_request *request)
     request->stream = &relay->to_client;
     uw_connection_switch(connection, &uw_protocol_relay);
     *(struct uw_relay **)uw_connection_state(connection) = relay;
-    count_in(relay, true);
     relay->client_ended = connection->input_ended;
     uw_connection_await_read(connection, UW_FOREVER);
     (void)relay->application.transport->open(&relay->application); /* plain needs nothing */
@@ -246,10 +247,13 @@ static void timed_out(struct uw_connection *connection)
     end_of_application(relay);
 }
 
-/* It is the application's, as one is whose descriptor it has. */
+/* It is the application's, as one is whose descriptor it has; but what that has left behind is still to leave. */
 static void drain(struct uw_connection *connection)
 {
-    (void)connection;
+    struct uw_relay *relay = relay_of(connection);
+
+    if (application_is_gone(relay))
+        count_in(relay, false);
 }
 
 /* What the application makes of its end is its own affair. */
@@ -305,6 +309,7 @@ static void take_over(struct uw_request *request, struct uw_chunk *chunk)
         return;
     relay->request = NULL;
     uw_request_free(request);
+    count_in(relay, !relay->application_ended && !application_is_gone(relay));
     uw_connection_reap(relay->connection);
 }
 

@@ -91,12 +91,6 @@ static const struct uw_protocol *protocol_of(const struct uw_request *request)
     return request->stream->connection->protocol;
 }
 
-static void count(struct uw_request *request, struct uw_chunk *chunk)
-{
-    chunk->stream = request->stream;
-    atomic_fetch_add(&request->stream->outgoing_bytes, uw_chunk_left(chunk));
-}
-
 void uw_request_send(struct uw_request *request, struct uw_chunk *chunk)
 {
     UW_ASSERT_OWNER(&request->service->loop);
@@ -104,7 +98,7 @@ void uw_request_send(struct uw_request *request, struct uw_chunk *chunk)
         uw_request_post(request, chunk);
         return;
     }
-    count(request, chunk);
+    uw_outgoing_count(request->stream, chunk);
     protocol_of(request)->take_over(request, chunk);
 }
 
@@ -128,7 +122,7 @@ void uw_request_post(struct uw_request *request, struct uw_chunk *chunk)
 {
     struct uw_loop *loop = &request->service->loop;
 
-    count(request, chunk);
+    uw_outgoing_count(request->stream, chunk);
     atomic_fetch_add(&request->posted, 1);
     chunk->request = request;
     chunk->message.receive = receive_posted;

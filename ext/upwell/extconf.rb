@@ -142,7 +142,7 @@ left_out = choose_backends(requested_backends)
 abort "no backend can be compiled: #{left_out}" if left_out.size == BACKENDS.size
 have_library("pthread")
 have_func("rb_io_closed_p", "ruby/io.h")
-have_func("rb_internal_thread_specific_key_create", "ruby/thread.h")
+have_struct_member("rb_internal_thread_event_data_t", "thread", "ruby/thread.h")
 if ENV["UPWELL_SANITIZE"]
   # Not of the stack: Ruby leaves frames by longjmp and by switching fibers, of which AddressSanitizer learns nothing.
   $CFLAGS << " -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer --param asan-stack=0"

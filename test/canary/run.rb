@@ -8,6 +8,7 @@ mode, backend, workers, seconds, seed = ARGV
 ENV["CANARY_MODE"] = mode # the application knows what is refused in it
 ENV["MALLOC_ARENA_MAX"] = "1" # what is free in one arena is missed in another, which looks like a leak
 
+require_relative "../support/hung_child"
 require_relative "client"
 require_relative "server"
 
@@ -120,12 +121,14 @@ module Canary
 
     # What was in flight is finished.
     def end_under_load
+      status = nil
       load_for(3 * LAST_LOAD) do
         sleep LAST_LOAD
         @draining = true
         @server.signal("TERM")
+        status = @server.await_end
+        HungChild.end_left_behind(@server.pid)
       end
-      status = @server.await_end
       @failure ||= "the server ended with #{status.inspect}" unless status.success?
     end
 

@@ -39,6 +39,25 @@ class TLSHijackTest < Minitest::Test
     end
   end
 
+  def refused?(port)
+    TCPSocket.new("127.0.0.1", port).close
+    false
+  rescue Errno::ECONNREFUSED
+    true
+  end
+
+  def test_what_the_application_has_left_behind_is_waited_for
+    each_server do |server|
+      hijack(server, "/leaves-much") do |client|
+        count = server.await(/left (\d+) bytes/)[1].to_i
+        server.signal("TERM")
+        await { refused?(server.port) } # it drains
+        assert_equal count, Timeout.timeout(DRAIN_SECONDS) { client.read_all }.bytesize
+        assert_predicate server.await_end, :success?
+      end
+    end
+  end
+
   def test_nor_for_one_that_it_only_reads_from
     each_server do |server|
       hijack(server, "/half") do |client|
@@ -89,6 +108,64 @@ class TLSHijackTest < Minitest::Test
         in_one_segment(client) { client.tcp.write("no record at all") }
         server.await(/cannot be hijacked: the client is gone/)
       end
+    end
+  end
+
+  def await
+    Timeout.timeout(ENDS_WITHIN) { sleep 0.01 until yield }
+  end
+
+  # No worker waits for those that the application has for itself; the supervisor succeeds only if its workers did.
+  def test_restarts_and_the_end_of_a_cluster_with_connections_taken_over
+    (BACKENDS - ["poll"]).each do |backend|
+      options = ["--backend", backend, "-w", "2", "--mode", "threads:2", "--drain-timeout", DRAIN_SECONDS.to_s, *Certificates.options]
+      ServerProcess.open(*options, app: "relayed.ru") do |server|
+        before = server.read_on.workers
+        until_the_end_of_those_taken_over(server) { replace_workers(server, before) }
+        until_the_end_of_those_taken_over(server) { ends_in_time(server) }
+        assert_empty server.lines.grep(/killed|died/)
+      end
+    end
+  end
+
+  def replace_workers(server, before)
+    server.signal("USR1")
+    await { server.workers.size == 2 && !server.workers.intersect?(before) }
+    assert_includes server.workers, TLSClient.get(server.port, "/pid").body.to_i
+    await { server.lines.grep(/was replaced/).size == 2 }
+  end
+
+  # Of one that has been reset there is nothing to read.
+  def read_to_the_end(socket)
+    Timeout.timeout(ENDS_WITHIN) { socket.read }
+  rescue Errno::ECONNRESET
+    nil
+  end
+
+  def until_the_end_of_those_taken_over(server)
+    clients = Array.new(4) { TLSClient.new(server.port).tap { |client| client.write("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n") } }
+    clients.each { |client| assert_equal "held", client.socket.readpartial(100) }
+    assert_equal :wait_readable, clients.first.socket.read_nonblock(1, exception: false)
+    yield
+    clients.each { |client| read_to_the_end(client.tcp) }
+  ensure
+    clients&.each { |client| client.tcp.close }
+  end
+
+  # The request whose connection cannot be taken over is answered; nobody else notices.
+  def test_no_descriptor_is_left_for_the_pair
+    each_server do |server|
+      hijack(server, "/hold") do |held|
+        assert_equal "held", held.socket.readpartial(100)
+        TLSClient.open(server.port) do |client|
+          client.write("GET /without-descriptors HTTP/1.1\r\nHost: a\r\n\r\n")
+          assert_match(/the connection cannot be hijacked/, client.response.body)
+          client.write("GET /pid HTTP/1.1\r\nHost: a\r\n\r\n") # which goes on
+          assert_equal server.pid, client.response.body.to_i
+        end
+        assert_nil Timeout.timeout(1) { held.socket.read_nonblock(1, exception: false) == :wait_readable ? nil : "ended" }
+      end
+      hijack(server, "/half") { |client| assert_equal "half", client.read_all }
     end
   end
 

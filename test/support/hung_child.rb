@@ -33,17 +33,34 @@ module HungChild
     #
     # @return [Integer] how many there were
     def end_children
-      Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).count do |pid|
-        parent_of(pid) == Process.pid && File.read("/proc/#{pid}/wchan").start_with?("futex_") && kill(pid)
-      end
+      processes.count { |pid| family_of(pid)[0] == Process.pid && hangs?(pid) && kill(pid) }
+    end
+
+    # Ends those that a process has left behind: they have copies of its connections.
+    #
+    # @param group [Integer] that of the process
+    # @return [void]
+    def end_left_behind(group)
+      processes.each { |pid| kill(pid) if POSSIBLE && family_of(pid)[1] == group && hangs?(pid) }
     end
 
     private
 
-    def parent_of(pid)
-      File.read("/proc/#{pid}/stat").rpartition(")").last.split[1].to_i
+    def processes
+      Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i)
+    end
+
+    # @return [Array<Integer>] its parent and its group
+    def family_of(pid)
+      File.read("/proc/#{pid}/stat").rpartition(")").last.split[1, 2].map(&:to_i)
     rescue SystemCallError
-      nil # it has ended
+      [] # it has ended
+    end
+
+    def hangs?(pid)
+      File.read("/proc/#{pid}/wchan").start_with?("futex_")
+    rescue SystemCallError
+      false
     end
 
     # It has ended, and another has the pipe that its parent reads from.

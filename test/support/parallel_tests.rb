@@ -17,6 +17,36 @@ module ParallelTests
     end
   end
 
+  # For Minitest: each process takes another suite when it is done with one. Some last for a minute: dealt out beforehand, most of them may
+  # fall to one process.
+  module Turns
+    NUMBER = "S" # of a suite, for pack
+    NUMBER_BYTES = 2
+
+    def parallel_fork_setup_children(suites, *)
+      @suites = suites
+      @numbers, all = IO.pipe(binmode: true)
+      all.write(suites.each_index.to_a.pack("#{NUMBER}*"))
+      all.close
+      super
+    end
+
+    def parallel_fork_run_test_suites(_dealt, reporter, options)
+      while (number = next_number)
+        parallel_fork_run_test_suite(@suites[number], reporter, options)
+      end
+    end
+
+    private
+
+    # Unbuffered: what is left is for the others.
+    def next_number
+      @numbers.sysread(NUMBER_BYTES).unpack1(NUMBER)
+    rescue EOFError
+      nil
+    end
+  end
+
   class << self
     # @param processes [Hash{Integer => IO}] each with the pipe of its results
     # @return [Array] the results of each
@@ -78,5 +108,6 @@ module ParallelTests
 end
 
 Minitest::Test.prepend(ParallelTests::Named)
+Minitest.singleton_class.prepend(ParallelTests::Turns)
 Minitest.after_parallel_fork { Process.setpgrp }
 Minitest.define_singleton_method(:parallel_fork_child_data) { |processes| ParallelTests.collect(processes.to_h) }

@@ -26,6 +26,30 @@ class ReactorTest < Minitest::Test
     assert_equal BACKENDS.first, IO.popen(command, &:read).delete_prefix("Errno::EMFILE ")
   end
 
+  # No descriptor, and no stack of a thread that nobody has joined. In a process of its own, which has one descriptor for the thread, and none
+  # for its loop.
+  def test_a_loop_that_cannot_be_opened_in_its_thread_leaves_nothing_behind
+    script = <<~RUBY
+      settings = Upwell::Configuration.new({}, environment: {}).reactor_settings.merge(mode: :threads)
+      most = Process.getrlimit(:NOFILE).last
+      fail_once = lambda do |*|
+        reactor = Upwell::Reactor.new(nil, settings)
+        Process.setrlimit(:NOFILE, $stderr.dup.then { |copy| copy.fileno.tap { copy.close } } + 1, most)
+        reactor.run
+      rescue Errno::EMFILE
+        Process.setrlimit(:NOFILE, 256, most)
+      end
+      held = -> { [Dir.children("/proc/self/fd").size, File.read("/proc/self/status")[/VmSize:\\s+(\\d+)/, 1].to_i] }
+      5.times(&fail_once)
+      before = held.call
+      40.times(&fail_once)
+      after = held.call
+      print after[0] - before[0], " ", after[1] - before[1] < 100_000
+    RUBY
+    command = ["timeout", "30", RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-r", "upwell", "-e", script]
+    assert_equal "0 true", IO.popen(command, err: %i[child out], &:read)
+  end
+
   def test_missing_and_wrong_settings
     assert_raises(KeyError) { Upwell::Reactor.new(nil, {}) }
     assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(head_timeout: 0)) }

@@ -1,53 +1,105 @@
 /* Whether a worker computes, that is, has the interpreter's lock or waits for it, or does something without. Ruby tells
  * since 3.3; before, and where it cannot, nothing is known of any worker. */
+#include "base/forks.h"
 #include "server/reactor.h"
 
-#ifdef HAVE_RB_INTERNAL_THREAD_SPECIFIC_KEY_CREATE
+#ifdef HAVE_RB_INTERNAL_THREAD_EVENT_DATA_T_THREAD
 
-static rb_internal_thread_specific_key_t key;
-static enum { UNKNOWN, TOLD, NOT_TOLD } state;
+#define WATCHED_MAX 256 /* of any further workers nothing is known: each event of each thread goes through all */
+
+/* Whose thread is told of. It is known by its address alone: its memory, which rb_internal_thread_specific_get reads,
+ * must not be touched without the lock, as another thread may be compacting the heap. An entry is written while its
+ * thread has the lock, when nobody tells of it. */
+static struct {
+    _Atomic VALUE thread; /* 0: none */
+    struct uw_worker *worker;
+} watched[WATCHED_MAX];
+
+static atomic_int watched_end;
+static atomic_uint watched_forks; /* see rb_uw_forks: another process's threads are not told of */
+
+/* Returns -1 if there is none. */
+static int place_of(VALUE thread)
+{
+    int end = atomic_load(&watched_end);
+
+    for (int i = 0; i < end; i++)
+        if (atomic_load_explicit(&watched[i].thread, memory_order_acquire) == thread)
+            return i;
+    return -1;
+}
 
 /* On any thread, with or without the lock. */
 static void tell(rb_event_flag_t event, const rb_internal_thread_event_data_t *data, void *unused)
 {
-    struct uw_worker *worker = rb_internal_thread_specific_get(data->thread, key);
+    int place = rb_uw_forked_since(atomic_load(&watched_forks)) ? -1 : place_of(data->thread);
 
     (void)unused;
-    if (worker && event == RUBY_INTERNAL_THREAD_EVENT_READY)
-        uw_worker_computes(worker);
-    else if (worker)
-        uw_worker_leaves(worker);
+    if (place < 0)
+        return;
+    if (event == RUBY_INTERNAL_THREAD_EVENT_READY)
+        uw_worker_computes(watched[place].worker);
+    else
+        uw_worker_leaves(watched[place].worker);
 }
 
-/* Never removed: that would wait for a lock that another thread may have had when this process was forked. */
-static VALUE watch(VALUE unused)
+static int free_place(void)
 {
-    key = rb_internal_thread_specific_key_create();
-    rb_internal_thread_add_event_hook(tell, RUBY_INTERNAL_THREAD_EVENT_READY | RUBY_INTERNAL_THREAD_EVENT_SUSPENDED,
-                                      NULL);
-    return unused;
+    int place = place_of(0), end = atomic_load(&watched_end);
+
+    if (place >= 0 || end == WATCHED_MAX)
+        return place;
+    atomic_store(&watched_end, end + 1);
+    return end;
 }
 
-/* There are few keys, and none where a Ractor came first. */
-static bool told(void)
+static void enter(VALUE thread, struct uw_worker *worker)
 {
-    int error;
+    int place = free_place();
 
-    if (state == UNKNOWN) {
-        rb_protect(watch, Qnil, &error);
-        rb_set_errinfo(Qnil);
-        state = error ? NOT_TOLD : TOLD;
-    }
-    return state == TOLD;
+    if (place < 0)
+        return;
+    uw_worker_computes(worker);
+    watched[place].worker = worker;
+    atomic_store_explicit(&watched[place].thread, thread, memory_order_release);
+}
+
+static void leave(VALUE thread)
+{
+    int place = place_of(thread);
+
+    if (place >= 0)
+        atomic_store(&watched[place].thread, 0);
+}
+
+static void forget_all(void)
+{
+    for (int i = 0; i < WATCHED_MAX; i++)
+        atomic_store(&watched[i].thread, 0);
+    atomic_store(&watched_forks, rb_uw_forks_now());
+}
+
+/* The hook is never removed: that would wait for a lock that another thread may have had when this process was forked.
+ */
+static void begin_to_watch(void)
+{
+    static bool hooked;
+
+    if (rb_uw_forked_since(atomic_load(&watched_forks)))
+        forget_all();
+    if (!hooked)
+        rb_internal_thread_add_event_hook(tell, RUBY_INTERNAL_THREAD_EVENT_READY | RUBY_INTERNAL_THREAD_EVENT_SUSPENDED,
+                                          NULL);
+    hooked = true;
 }
 
 void rb_uw_watch_worker(struct uw_worker *worker)
 {
-    if (!told())
-        return;
+    begin_to_watch();
     if (worker)
-        uw_worker_computes(worker);
-    rb_internal_thread_specific_set(rb_thread_current(), key, worker);
+        enter(rb_thread_current(), worker);
+    else
+        leave(rb_thread_current());
 }
 
 #else

@@ -2,6 +2,7 @@
  * nobody may read any more. And which of several listening sockets gets a client. */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/module.h"
@@ -28,6 +29,8 @@ static VALUE replace(VALUE self, VALUE number, VALUE by)
         rb_sys_fail("descriptor");
     return Qnil;
 }
+
+#define IN_HEAP_BYTES_MAX 1024 /* more than the largest slot of the heap */
 
 struct writing {
     int fd;
@@ -77,6 +80,14 @@ static void *write_on(void *argument)
     return NULL;
 }
 
+/* Shorter text may lie in Ruby's heap, which another thread may be compacting: nobody else can read it then. */
+static const char *out_of_heap(VALUE text, char *copy)
+{
+    size_t length = (size_t)RSTRING_LEN(text);
+
+    return length <= IN_HEAP_BYTES_MAX ? memcpy(copy, RSTRING_PTR(text), length) : RSTRING_PTR(text);
+}
+
 static bool no_room(int error)
 {
     return error == EAGAIN || error == EINTR;
@@ -87,8 +98,9 @@ static bool no_room(int error)
  * closes the three standard ones. */
 static VALUE write_without_signal(VALUE self, VALUE number, VALUE piece)
 {
+    char copy[IN_HEAP_BYTES_MAX];
     VALUE text = rb_str_new_frozen(StringValue(piece));
-    struct writing writing = {NUM2INT(number), RSTRING_PTR(text), (size_t)RSTRING_LEN(text), 0};
+    struct writing writing = {NUM2INT(number), out_of_heap(text, copy), (size_t)RSTRING_LEN(text), 0};
 
     (void)self;
     while (writing.left > 0 && !no_room(writing.error)) {

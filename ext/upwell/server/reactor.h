@@ -26,7 +26,8 @@ struct rb_uw_mode {
     void (*free)(struct rb_uw_reactor *reactor);
 
     void (*notify)(void *reactor, struct uw_request *request, enum uw_event event);
-    /* Opens the server on the thread that will turn its loop. Returns 0 or -errno. */
+    /* Opens the server on the thread that will turn its loop. Returns 0 or -errno; control.open tells whether `close`
+     * is to follow all the same. */
     int (*open)(struct rb_uw_reactor *reactor, const char *backend, const struct rb_uw_listening *listening,
                 long count);
     /* Serves until told to end. */

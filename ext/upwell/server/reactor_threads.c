@@ -84,17 +84,17 @@ static int start_thread(struct rb_uw_reactor *reactor, struct start *start)
     sigset_t all, before;
     int error;
 
-    error = uw_wakeup_open(&own(reactor)->end);
-    if (error)
-        return error;
-    rb_update_max_fd(own(reactor)->end.fd);
-    rb_update_max_fd(own(reactor)->end.tell_fd);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&reactor->host.thread, NULL, loop_thread, start);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error)
-        return -error;
+    return -error;
+}
+
+static int await_start(struct rb_uw_reactor *reactor)
+{
+    int error;
+
     pthread_mutex_lock(&reactor->host.lock);
     while (!own(reactor)->started)
         pthread_cond_wait(&reactor->host.changed, &reactor->host.lock);
@@ -129,9 +129,14 @@ static VALUE run(VALUE self)
 
 static void join_thread(struct rb_uw_reactor *reactor)
 {
-    rb_uw_control_stop(&reactor->base.control, &reactor->base.server);
     pthread_join(reactor->host.thread, NULL);
     uw_wakeup_close(&own(reactor)->end);
+}
+
+static void end_thread(struct rb_uw_reactor *reactor)
+{
+    rb_uw_control_stop(&reactor->base.control, &reactor->base.server);
+    join_thread(reactor);
 }
 
 struct work {
@@ -288,8 +293,21 @@ static void detach(struct rb_uw_detachment *detachment)
 static int open(struct rb_uw_reactor *reactor, const char *backend, const struct rb_uw_listening *listening, long count)
 {
     struct start start = {reactor, backend, listening, count};
+    int error = uw_wakeup_open(&own(reactor)->end);
 
-    return start_thread(reactor, &start);
+    if (error)
+        return error;
+    rb_update_max_fd(own(reactor)->end.fd);
+    rb_update_max_fd(own(reactor)->end.tell_fd);
+    error = start_thread(reactor, &start);
+    if (error) {
+        uw_wakeup_close(&own(reactor)->end);
+        return error;
+    }
+    error = await_start(reactor);
+    if (error && !reactor->base.control.open)
+        join_thread(reactor);
+    return error;
 }
 
 /* Workers look into the queue by themselves. */
@@ -313,7 +331,7 @@ const struct rb_uw_mode rb_uw_mode_threads = {
     .notify = notify,
     .open = open,
     .run = run,
-    .close = join_thread,
+    .close = end_thread,
     .brought = brought,
     .work = work_here,
     .queued = queued,

@@ -4,8 +4,8 @@ require "socket"
 
 module Upwell
   module TLS
-    # What an application gets that takes over a connection by TLS: one end of a socket pair, whose other end the server has. To what is asked of a
-    # client's socket it answers for the client's: libraries do not know that there is a pair.
+    # What an application gets that takes over a connection by TLS: one end of a socket pair, whose other end the server has. Where libraries,
+    # which do not know that, ask it as a client's socket, it answers for the client's.
     class HijackedSocket < UNIXSocket
       TCP_LEVELS = [Socket::IPPROTO_TCP.to_s, "TCP", "IPPROTO_TCP", "SOL_TCP"].freeze
       private_constant :TCP_LEVELS

@@ -12,6 +12,7 @@
 #define REQUESTS 20000
 #define ANSWERS_PER_TURN 10 /* less than comes in a turn */
 #define TURN_NS (UW_NS_PER_SECOND / 100)
+#define BURST_BYTES (4 * UW_RECEIVE_BYTES_MAX) /* sent at once: valgrind looks at all that a send could take */
 #define BUFFER_BYTES 65536
 #define AFTERWARDS_BYTES (20 * BUFFER_BYTES) /* more than the kernel keeps then */
 #define PATIENCE_NS (20 * UW_NS_PER_SECOND)
@@ -79,7 +80,8 @@ static size_t sent, to_send;
 
 static size_t send_more(int client)
 {
-    ssize_t count = send(client, text + sent, to_send - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    size_t left = to_send - sent;
+    ssize_t count = send(client, text + sent, left < BURST_BYTES ? left : BURST_BYTES, MSG_DONTWAIT | MSG_NOSIGNAL);
 
     CHECK(count >= 0 || errno == EAGAIN);
     return count > 0 ? (size_t)count : 0;

@@ -19,6 +19,8 @@ static const struct uw_server_settings settings = {
 };
 
 static struct uw_server server;
+static struct fake fake; /* the client */
+static struct uw_connection *connection;
 static int opened, closed, discarded;
 static bool answering, keeps;
 static char said[1024];
@@ -133,21 +135,14 @@ static void begin(void)
     opened = closed = discarded = 0;
     answering = keeps = false;
     memset(said, 0, sizeof said);
+    fake = (struct fake){.input_ends = FAKE_CLIENT_GOES_ON, .sends_fail_after = FAKE_NEVER, .fails = fails};
     CHECK_EQUAL(0, uw_server_open(&server, &settings, "poll", (struct uw_handler){.notify = notify}));
 }
 
-static struct fake client(void)
+static void connect_client(void)
 {
-    return (struct fake){.input_ends = FAKE_CLIENT_GOES_ON, .sends_fail_after = FAKE_NEVER, .fails = fails};
-}
-
-static struct uw_connection *connect_fake(struct fake *fake)
-{
-    struct uw_endpoint *endpoint;
-
-    fake_connect(&server.service, &silent, fake);
-    endpoint = fake->endpoint;
-    return endpoint ? uw_owner(endpoint, struct uw_connection, endpoint) : NULL;
+    fake_connect(&server.service, &silent, &fake);
+    connection = fake.endpoint ? uw_owner(fake.endpoint, struct uw_connection, endpoint) : NULL;
 }
 
 static void turn(void)
@@ -155,19 +150,19 @@ static void turn(void)
     CHECK_EQUAL(0, uw_server_turn(&server, 0));
 }
 
-static void run(struct fake *fake)
+static void come_to_rest(void)
 {
     for (int i = 0; i < STEPS_MAX; i++) {
-        bool told = fake_step(fake);
+        bool told = fake_step(&fake);
 
         turn();
-        if (!told && !fake_step(fake))
+        if (!told && !fake_step(&fake))
             return;
     }
     CHECK(!"it comes to rest");
 }
 
-static void hand_over(struct uw_connection *connection, const char *text, unsigned flags)
+static void hand_over(const char *text, unsigned flags)
 {
     struct uw_chunk *chunk = uw_chunk_copy(text, strlen(text));
 
@@ -176,30 +171,40 @@ static void hand_over(struct uw_connection *connection, const char *text, unsign
     uw_connection_enqueue(connection, &stream, chunk);
 }
 
-static void check_gone(const struct fake *fake)
+static void say_good_bye(void)
 {
-    CHECK(fake->released);
+    hand_over("bye", UW_CHUNK_CLOSE);
+    uw_connection_flush_and_end(connection);
+}
+
+static void end(void)
+{
+    come_to_rest();
+    CHECK(fake.released);
     CHECK_EQUAL(0, uw_server_connections(&server));
     CHECK_EQUAL(0, server.service.handshakes);
     CHECK_EQUAL(0, atomic_load(&stream.outgoing_bytes));
     CHECK_EQUAL(0, server.service.loop.timers.count);
     CHECK(uw_list_empty(&server.service.all) && uw_list_empty(&server.service.dirty));
-}
-
-static void end(struct fake *fake)
-{
     uw_server_close(&server);
-    fake_free(fake);
+    fake_free(&fake);
 }
 
-TEST(a_protocol_is_asked_nothing_before_the_transport_is_ready)
-{
-    struct fake fake = client();
-    struct uw_connection *connection;
+/* A test with a server and one client, of whom nothing is left in the end. */
+#define VISIT(visit_name) \
+    static void visit_name##_visit(void); \
+    TEST(visit_name) \
+    { \
+        begin(); \
+        visit_name##_visit(); \
+        end(); \
+    } \
+    static void visit_name##_visit(void)
 
-    begin();
+VISIT(a_protocol_is_asked_nothing_before_the_transport_is_ready)
+{
     fake.shakes_hands = true;
-    connection = connect_fake(&fake);
+    connect_client();
     CHECK_EQUAL(UW_CONNECTION_HANDSHAKE, connection->state);
     CHECK_EQUAL(1, server.service.handshakes);
     uw_connection_drain(connection);
@@ -211,53 +216,36 @@ TEST(a_protocol_is_asked_nothing_before_the_transport_is_ready)
     CHECK(fake.receiving);
     CHECK(strcmp(said, "o") == 0);
     uw_connection_close(connection);
-    run(&fake);
+    come_to_rest();
     CHECK(strcmp(said, "oc") == 0);
-    check_gone(&fake);
-    end(&fake);
 }
 
-TEST(who_never_was_ready_is_closed_without_a_word_to_the_protocol)
+VISIT(who_never_was_ready_is_closed_without_a_word_to_the_protocol)
 {
-    struct fake fake = client();
-
-    begin();
     fake.shakes_hands = true;
-    uw_connection_close(connect_fake(&fake));
-    run(&fake);
+    connect_client();
+    uw_connection_close(connection);
+    come_to_rest();
     CHECK_EQUAL(0, strlen(said));
-    check_gone(&fake);
-    end(&fake);
 }
 
-TEST(a_handshake_has_a_deadline)
+VISIT(a_handshake_has_a_deadline)
 {
-    struct fake fake = client();
-    struct uw_connection *connection;
-
-    begin();
     fake.shakes_hands = true;
-    connection = connect_fake(&fake);
+    connect_client();
     server.service.loop.now_ns += LONG_NS + UW_NS_PER_SECOND;
     uw_connection_timeout(connection);
-    run(&fake);
+    come_to_rest();
     CHECK_EQUAL(1, server.service.counts.timeouts);
     CHECK_EQUAL(0, strlen(said));
-    check_gone(&fake);
-    end(&fake);
 }
 
-TEST(a_transport_that_cannot_be_opened_is_closed)
+VISIT(a_transport_that_cannot_be_opened_is_closed)
 {
-    struct fake fake = client();
-
-    begin();
     fake.open_error = -ENOMEM;
-    (void)connect_fake(&fake);
-    run(&fake);
+    connect_client();
+    come_to_rest();
     CHECK_EQUAL(0, opened);
-    check_gone(&fake);
-    end(&fake);
 }
 
 TEST(one_handshake_too_many_ends_the_oldest)
@@ -265,10 +253,10 @@ TEST(one_handshake_too_many_ends_the_oldest)
     static struct fake fakes[UW_HANDSHAKES_MAX + 1];
 
     begin();
+    fake.shakes_hands = true;
     for (int i = 0; i <= UW_HANDSHAKES_MAX; i++) {
-        fakes[i] = client();
-        fakes[i].shakes_hands = true;
-        (void)connect_fake(&fakes[i]);
+        fakes[i] = fake;
+        fake_connect(&server.service, &silent, &fakes[i]);
     }
     turn();
     CHECK(fakes[0].released && !fakes[1].closed && !fakes[UW_HANDSHAKES_MAX].closed);
@@ -276,126 +264,102 @@ TEST(one_handshake_too_many_ends_the_oldest)
     uw_server_close(&server);
 }
 
-TEST(what_is_outgoing_at_the_end_is_sent_and_the_client_has_time_to_read_it)
+VISIT(what_is_outgoing_at_the_end_is_sent_and_the_client_has_time_to_read_it)
 {
-    struct fake fake = client();
-    struct uw_connection *connection;
-
-    begin();
     fake.send_most = 4;
     fake.input = "ignored";
     fake.input_length = 7;
-    connection = connect_fake(&fake);
-    hand_over(connection, "the last answer", UW_CHUNK_CLOSE);
+    connect_client();
+    hand_over("the last answer", UW_CHUNK_CLOSE);
     uw_connection_flush_and_end(connection);
     CHECK_EQUAL(UW_CONNECTION_FLUSHING, connection->state);
-    run(&fake);
+    come_to_rest();
     CHECK_EQUAL(UW_CONNECTION_LINGERING, connection->state);
     CHECK_EQUAL(15, fake.output_length);
     CHECK(fake.shut && !fake.closed);
     CHECK(strcmp(said, "o") == 0); /* what came then is dropped */
     fake.input_ends = 0;
-    run(&fake);
-    check_gone(&fake);
-    end(&fake);
 }
 
-TEST(nobody_lingers_for_ever)
+VISIT(nobody_lingers_for_ever)
 {
-    struct fake fake = client();
-    struct uw_connection *connection;
-
-    begin();
-    connection = connect_fake(&fake);
-    hand_over(connection, "bye", UW_CHUNK_CLOSE);
-    uw_connection_flush_and_end(connection);
-    run(&fake);
+    connect_client();
+    say_good_bye();
+    come_to_rest();
     CHECK_EQUAL(UW_CONNECTION_LINGERING, connection->state);
     server.service.loop.now_ns += UW_LINGER_NS + UW_NS_PER_SECOND;
     uw_connection_timeout(connection);
-    run(&fake);
-    check_gone(&fake);
-    end(&fake);
 }
 
-/* Nor is there anything to wait for. */
-TEST(who_has_said_all_does_not_linger_nor_one_whose_end_cannot_be_told)
+VISIT(who_has_said_all_does_not_linger)
 {
-    for (int told = 0; told < 2; told++) {
-        struct fake fake = client();
-        struct uw_connection *connection;
+    fake.input_ends = 0;
+    connect_client();
+    come_to_rest();
+    say_good_bye();
+    come_to_rest();
+    CHECK_EQUAL(3, fake.output_length);
+}
 
-        begin();
-        fake.shut_error = told ? -ENOTCONN : 0;
-        fake.input_ends = told ? FAKE_CLIENT_GOES_ON : 0;
-        connection = connect_fake(&fake);
-        run(&fake);
-        hand_over(connection, "bye", UW_CHUNK_CLOSE);
-        uw_connection_flush_and_end(connection);
-        run(&fake);
-        CHECK_EQUAL(3, fake.output_length);
-        check_gone(&fake);
-        end(&fake);
-    }
+/* There is nothing to wait for. */
+VISIT(nor_does_one_whose_end_cannot_be_told)
+{
+    fake.shut_error = -ENOTCONN;
+    connect_client();
+    say_good_bye();
+    come_to_rest();
+    CHECK_EQUAL(3, fake.output_length);
 }
 
 /* Its chunks stay as long as the transport reads them. */
-TEST(a_connection_closed_in_the_midst_of_a_send_waits_until_the_transport_has_settled)
+static void close_in_the_midst_of_a_send(bool settles_at_once)
 {
-    for (int at_once = 0; at_once < 2; at_once++) {
-        struct fake fake = client();
-        struct uw_connection *connection;
-
-        begin();
-        fake.holds_sends = true;
-        fake.settles_at_once = at_once;
-        connection = connect_fake(&fake);
-        hand_over(connection, "an answer", 0);
-        turn();
-        CHECK(fake.endpoint->sending);
-        uw_connection_close(connection);
-        uw_connection_close(connection); /* once is enough */
-        CHECK_EQUAL(1, closed);
-        turn();
-        CHECK_EQUAL(at_once, fake.released);
-        CHECK_EQUAL(at_once ? 0 : 9, atomic_load(&stream.outgoing_bytes));
-        run(&fake);
-        CHECK(strcmp(said, "oc") == 0);
-        check_gone(&fake);
-        end(&fake);
-    }
+    fake.holds_sends = true;
+    fake.settles_at_once = settles_at_once;
+    connect_client();
+    hand_over("an answer", 0);
+    turn();
+    CHECK(fake.endpoint->sending);
+    uw_connection_close(connection);
+    uw_connection_close(connection); /* once is enough */
+    CHECK_EQUAL(1, closed);
+    turn();
+    CHECK_EQUAL(settles_at_once, fake.released);
+    CHECK_EQUAL(settles_at_once ? 0 : 9, atomic_load(&stream.outgoing_bytes));
+    come_to_rest();
+    CHECK(strcmp(said, "oc") == 0);
 }
 
-TEST(a_connection_whose_request_is_held_is_freed_only_afterwards)
+VISIT(a_connection_closed_in_the_midst_of_a_send_waits_until_the_transport_has_settled)
 {
-    struct fake fake = client();
-    struct uw_connection *connection;
+    close_in_the_midst_of_a_send(false);
+}
 
-    begin();
-    connection = connect_fake(&fake);
+VISIT(a_transport_may_settle_at_once)
+{
+    close_in_the_midst_of_a_send(true);
+}
+
+VISIT(a_connection_whose_request_is_held_is_freed_only_afterwards)
+{
+    connect_client();
     keeps = true;
     uw_connection_close(connection);
-    run(&fake);
+    come_to_rest();
     CHECK_EQUAL(-1, connection->endpoint.fd); /* the client is gone all the same */
     CHECK_EQUAL(1, uw_server_connections(&server));
     CHECK(!fake.released);
     keeps = false;
     uw_connection_reap(connection);
     turn();
-    check_gone(&fake);
-    end(&fake);
 }
 
-TEST(receiving_pauses_and_goes_on_once)
+VISIT(receiving_pauses_and_goes_on_once)
 {
-    struct fake fake = client();
-    struct uw_connection *connection;
-
-    begin();
     fake.input = "abc";
     fake.input_length = 3;
     fake.piece = 1;
-    connection = connect_fake(&fake);
+    connect_client();
     CHECK(fake_step(&fake));
     uw_connection_pause(connection);
     uw_connection_resume(connection); /* too early: the transport has not stopped */
@@ -405,22 +369,15 @@ TEST(receiving_pauses_and_goes_on_once)
     uw_connection_resume(connection);
     uw_connection_resume(connection);
     CHECK(fake.receiving);
-    run(&fake);
+    come_to_rest();
     CHECK(strcmp(said, "orprr") == 0);
     uw_connection_close(connection);
     uw_connection_resume(connection);
-    run(&fake);
-    check_gone(&fake);
-    end(&fake);
 }
 
-TEST(going_on_later_is_once_at_the_end_of_the_turn)
+VISIT(going_on_later_is_once_at_the_end_of_the_turn)
 {
-    struct fake fake = client();
-    struct uw_connection *connection;
-
-    begin();
-    connection = connect_fake(&fake);
+    connect_client();
     uw_connection_go_on_later(connection);
     uw_connection_go_on_later(connection);
     CHECK(strcmp(said, "o") == 0);
@@ -429,39 +386,26 @@ TEST(going_on_later_is_once_at_the_end_of_the_turn)
     CHECK(strcmp(said, "og") == 0);
     uw_connection_go_on_later(connection);
     uw_connection_close(connection);
-    run(&fake);
+    come_to_rest();
     CHECK(strcmp(said, "ogc") == 0);
-    check_gone(&fake);
-    end(&fake);
 }
 
-TEST(a_client_that_takes_nothing_is_let_go_at_the_deadline)
+VISIT(a_client_that_takes_nothing_is_let_go_at_the_deadline)
 {
-    struct fake fake = client();
-    struct uw_connection *connection;
-
-    begin();
     fake.holds_sends = true;
-    connection = connect_fake(&fake);
-    hand_over(connection, "an answer", 0);
+    connect_client();
+    hand_over("an answer", 0);
     turn();
     server.service.loop.now_ns = connection->write_deadline_ns;
     uw_connection_timeout(connection);
     CHECK_EQUAL(1, server.service.counts.timeouts);
-    run(&fake);
-    check_gone(&fake);
-    end(&fake);
 }
 
-TEST(a_late_loop_excuses_its_client_once)
+VISIT(a_late_loop_excuses_its_client_once)
 {
-    struct fake fake = client();
-    struct uw_connection *connection;
-
-    begin();
     fake.holds_sends = true;
-    connection = connect_fake(&fake);
-    hand_over(connection, "an answer", 0);
+    connect_client();
+    hand_over("an answer", 0);
     turn();
     for (int late = 0; late < 2; late++) {
         CHECK_EQUAL(UW_CONNECTION_OPEN, connection->state);
@@ -469,30 +413,28 @@ TEST(a_late_loop_excuses_its_client_once)
         uw_connection_timeout(connection);
     }
     CHECK_EQUAL(1, server.service.counts.timeouts);
-    run(&fake);
-    check_gone(&fake);
-    end(&fake);
+}
+
+static void bring_to(enum uw_connection_state state)
+{
+    fake.shakes_hands = state == UW_CONNECTION_HANDSHAKE;
+    fake.holds_sends = state == UW_CONNECTION_FLUSHING;
+    connect_client();
+    if (state == UW_CONNECTION_FLUSHING || state == UW_CONNECTION_LINGERING) {
+        say_good_bye();
+        turn();
+        (void)fake_step(&fake);
+    } else if (state == UW_CONNECTION_CLOSED) {
+        uw_connection_close(connection);
+    }
+    CHECK_EQUAL(state, connection->state);
 }
 
 TEST(a_server_that_closes_discards_in_every_state)
 {
     for (int state = UW_CONNECTION_HANDSHAKE; state <= UW_CONNECTION_CLOSED; state++) {
-        struct fake fake = client();
-        struct uw_connection *connection;
-
         begin();
-        fake.shakes_hands = state == UW_CONNECTION_HANDSHAKE;
-        fake.holds_sends = state == UW_CONNECTION_FLUSHING;
-        connection = connect_fake(&fake);
-        if (state == UW_CONNECTION_FLUSHING || state == UW_CONNECTION_LINGERING) {
-            hand_over(connection, "bye", UW_CHUNK_CLOSE);
-            uw_connection_flush_and_end(connection);
-            turn();
-            (void)fake_step(&fake);
-        } else if (state == UW_CONNECTION_CLOSED) {
-            uw_connection_close(connection);
-        }
-        CHECK_EQUAL(state, connection->state);
+        bring_to((enum uw_connection_state)state);
         uw_server_close(&server);
         CHECK(fake.released);
         CHECK_EQUAL(1, discarded);

@@ -23,7 +23,6 @@ static struct uw_chunk *chunk_of(struct uw_stream *stream, size_t length, int64_
     CHECK(chunk != NULL);
     memset(chunk->bytes, 'a', length);
     chunk->length = length;
-    chunk->stream = stream;
     chunk->flags = flags;
     if (lent_bytes) {
         chunk->memory = lent;
@@ -31,7 +30,7 @@ static struct uw_chunk *chunk_of(struct uw_stream *stream, size_t length, int64_
         chunk->lender = &given_back;
         chunk->release = give_back;
     }
-    atomic_fetch_add(&stream->outgoing_bytes, uw_chunk_left(chunk));
+    uw_outgoing_count(stream, chunk);
     return chunk;
 }
 

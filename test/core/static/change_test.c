@@ -103,7 +103,7 @@ static void *replace_again_and_again(void *argument)
 /* Whatever is sent is the whole of one of the files: one letter throughout. `ask` checks the length. */
 SERVED(no_response_mixes_two_files)
 {
-    int64_t end_ns = uw_clock_ns() + UW_NS_PER_SECOND * 5 / 2; /* the cache looks again in between */
+    int64_t end_ns = uw_clock_ns() + UW_NS_PER_SECOND * 3 / 2; /* the cache looks again in between */
     char first[64] = "";
     bool changed = false;
     pthread_t thread;

@@ -47,6 +47,17 @@ static inline void add_extension(X509 *certificate, int nid, const char *value)
     X509_EXTENSION_free(extension);
 }
 
+/* One for all certificates: to find its primes takes long, most of all under valgrind. */
+static inline EVP_PKEY *rsa_key(void)
+{
+    static EVP_PKEY *key;
+
+    if (!key)
+        key = EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)2048);
+    CHECK_EQUAL(1, EVP_PKEY_up_ref(key));
+    return key;
+}
+
 /* `names` as OpenSSL writes alternative names ("DNS:a.example,DNS:*.b.example"), or NULL; `kind` "RSA" or "EC". */
 static inline struct issued issue(const char *kind, const char *common_name, const char *names, long days,
                                   const struct issued *issuer)
@@ -54,8 +65,7 @@ static inline struct issued issue(const char *kind, const char *common_name, con
     struct issued issued = {.certificate = X509_new()};
     static long serial = 0xabc0;
 
-    issued.key = strcmp(kind, "RSA") ? EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256")
-                                     : EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)2048);
+    issued.key = strcmp(kind, "RSA") ? EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256") : rsa_key();
     X509_set_version(issued.certificate, X509_VERSION_3);
     ASN1_INTEGER_set(X509_get_serialNumber(issued.certificate), ++serial);
     X509_gmtime_adj(X509_getm_notBefore(issued.certificate), -2 * DAY_SECONDS);

@@ -1,4 +1,6 @@
-# nginx with one worker that keeps files open and logs nothing: PORT ROOT
+# nginx with one worker that keeps files open and logs nothing: PORT ROOT, and for TLS 1.3 CERTIFICATE KEY CIPHERSUITES, or DEFAULT
+[ -z "$3" ] || ssl=ssl certificate="ssl_certificate $3; ssl_certificate_key $4; ssl_protocols TLSv1.3;"
+[ "${5:-DEFAULT}" = DEFAULT ] || ciphersuites="ssl_conf_command Ciphersuites $5;"
 cat >nginx.conf <<CONFIGURATION
 worker_processes 1;
 daemon off;
@@ -15,7 +17,9 @@ http {
   open_file_cache max=1000 inactive=60s;
   open_file_cache_valid 1s;
   client_body_temp_path $PWD; proxy_temp_path $PWD; fastcgi_temp_path $PWD; uwsgi_temp_path $PWD; scgi_temp_path $PWD;
-  server { listen 127.0.0.1:$1 backlog=4096; root $2; }
+  $certificate
+  $ciphersuites
+  server { listen 127.0.0.1:$1 $ssl backlog=4096; root $2; }
 }
 CONFIGURATION
 exec nginx -e stderr -p "$PWD" -c "$PWD/nginx.conf"
