@@ -440,11 +440,18 @@ static bool may_be_held_back(struct uw_endpoint *endpoint)
     return tls->unseen > UNSEEN_BYTES_MAX;
 }
 
+static void await_room(struct uw_endpoint *endpoint);
+
+/* It may be gone again: the kernel puts there what it has held back. */
 static void found_room(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct uw_endpoint *endpoint = uw_owner(operation, struct uw_endpoint, send);
 
     (void)loop;
+    if (result >= 0 && !endpoint->closed && !has_room(endpoint)) {
+        await_room(endpoint);
+        return;
+    }
     endpoint->tls->unseen = 0;
     if (!endpoint->closed)
         tell_sent(endpoint, result < 0 ? result : endpoint->tls->taken);
