@@ -442,7 +442,7 @@ static bool may_be_held_back(struct uw_endpoint *endpoint)
 
 static void await_room(struct uw_endpoint *endpoint);
 
-/* It may be gone again: the kernel puts there what it has held back. */
+/* On io_uring the wait ends as well when the client has said all (POLLRDHUP), which is not room. */
 static void found_room(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct uw_endpoint *endpoint = uw_owner(operation, struct uw_endpoint, send);
