@@ -214,7 +214,7 @@ static void prepare_accept_waiting(struct io_uring_sqe *entry, const struct uw_o
 /* MSG_WAITALL: the kernel resumes short sends itself, where it can. */
 static unsigned send_flags(const struct uw_operation *operation)
 {
-    return MSG_NOSIGNAL | MSG_WAITALL | (operation->more ? MSG_MORE : 0U);
+    return MSG_NOSIGNAL | (operation->in_parts ? 0U : MSG_WAITALL) | (operation->more ? MSG_MORE : 0U);
 }
 
 static void prepare_send(struct io_uring_sqe *entry, const struct uw_operation *operation)
@@ -492,8 +492,8 @@ static bool ended_early(const struct uw_operation *operation, int32_t result)
            (operation->verb == UW_ACCEPT && result == -ECONNABORTED);
 }
 
-/* Counts what was sent. Whether something is left: of a send that the kernel cut short in spite of MSG_WAITALL, or of a
- * file whose socket is writable now. */
+/* Counts what was sent. Whether something is left: of a send that the kernel cut short, in spite of MSG_WAITALL even,
+ * or of a file whose socket is writable now. */
 static bool left_to_send(struct uw_operation *operation, int32_t result)
 {
     switch (operation->verb) {

@@ -73,6 +73,7 @@ struct uw_operation {
     bool cancelled;
     bool ended;      /* the loop's: its `result` is known, and told in the next turn */
     bool more;       /* of a send: more follows at once, so an incomplete packet may wait for it */
+    bool in_parts;   /* of a send: the kernel's TLS, for one, refuses to be asked for all at once (MSG_WAITALL) */
     bool stepwise;   /* of UW_RECEIVE and UW_ACCEPT: no more is received, and nobody accepted, before a result has been
                       * dealt with, so that one who cancels within the callback gets nothing more; counts from the next
                       * submission or result on. The readiness backends always do so */

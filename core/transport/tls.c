@@ -11,10 +11,12 @@
  * client sends, and see for themselves when it is incomplete; and many clients leave that way. Within a record it is
  * told as -ECONNRESET. */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "transport/chunk_send.h"
 #include "transport/tls_bio.h"
 #include "transport/tls_peer.h"
 #include "transport/tls_seal.h"
@@ -23,6 +25,7 @@
  * none of. Each costs more than it does him. */
 #define LATE_MESSAGES_MAX 32
 #define LATE_MESSAGE_BYTES (1024 * 1024) /* and one more for so many bytes received */
+#define UNSEEN_BYTES_MAX 16384           /* the kernel seals them, and has room for them when it has any */
 #define DROPPED_BYTES_MAX (256 * 1024)   /* after a failure; then the connection ends without waiting for the client */
 
 static const char plain_answer[] = "HTTP/1.1 400 Bad Request\r\n"
@@ -38,14 +41,14 @@ struct uw_tls {
     SSL *ssl;
     struct uw_tls_context *context;
     struct uw_tls_carrier carrier;
-    struct uw_tls_buffer *leaving; /* in the kernel, or NULL */
-    bool carries;                  /* it has in it what the owner sends */
-    int64_t taken;                 /* of the chunks, by the owner's send; or why it fails */
-    int32_t broken;                /* the -errno with which the kernel took no more; or 0 */
+    bool carries;   /* what is leaving has in it what the owner sends */
+    int64_t taken;  /* of the chunks, by the owner's send; or why it fails */
+    int32_t broken; /* the -errno with which the kernel took no more; or 0 */
     enum state state;
     int32_t end; /* what the end of receiving is told as, when FAILED */
     uint64_t received;
     uint64_t late_messages;
+    uint64_t unseen; /* sent, since room for more was seen last; when the kernel seals */
     size_t dropped;
     bool begun; /* bytes have come */
     bool shut;  /* nothing more is to be sent, and then: it is the end of the stream for the client */
@@ -95,7 +98,7 @@ static bool flush(struct uw_endpoint *endpoint)
     if (tls->broken)
         drop_output(tls);
     else if (output && !endpoint->send.pending) {
-        tls->leaving = output;
+        tls->carrier.leaving = output;
         tls->carrier.output = NULL;
         tls->carries = endpoint->sending && tls->taken > 0;
         endpoint->send = (struct uw_operation){.verb = UW_SEND,
@@ -127,6 +130,8 @@ static void go_on(struct uw_endpoint *endpoint)
         settle(endpoint);
         return;
     }
+    if (tls->state == FAILED && tls->carrier.kernel_seals)
+        uw_cancel(endpoint->loop, &endpoint->send); /* the alert has left already */
     if (flush(endpoint))
         return;
     if (tls->shut || tls->state == FAILED)
@@ -152,11 +157,11 @@ static void left(struct uw_loop *loop, struct uw_operation *operation, int32_t r
     struct uw_tls *tls = endpoint->tls;
 
     (void)loop;
-    if (tls->leaving) {
-        uw_tls_buffer_give(tls->carrier.buffers, tls->leaving);
+    if (tls->carrier.leaving) {
+        uw_tls_buffer_give(tls->carrier.buffers, tls->carrier.leaving);
         tls->broken = result < 0 ? result : 0;
     }
-    tls->leaving = NULL;
+    tls->carrier.leaving = NULL;
     if (tls->broken && tls->state == HANDSHAKE) {
         fail(tls, tls->broken);
         uw_cancel(endpoint->loop, &endpoint->receive);
@@ -336,6 +341,7 @@ static int start(struct uw_endpoint *endpoint, struct uw_tls *tls)
     tls->carrier.buffers = uw_tls_buffers_of(endpoint->loop);
     if (!tls->carrier.buffers)
         return -ENOMEM;
+    tls->carrier.fd = endpoint->fd;
     tls->ssl = uw_tls_context_start(endpoint->context, &tls->carrier);
     forget_errors();
     return tls->ssl ? 0 : -ENOMEM;
@@ -388,8 +394,6 @@ static int64_t seal(struct uw_tls *tls, const struct uw_chunk *first)
     size_t bytes = weight(first, many ? UW_SEND_BYTES_MAX : UW_TLS_RECORD_BYTES_MAX);
     int64_t sealed;
 
-    if (tls->broken || tls->state == FAILED || tls->shut)
-        return tls->broken ? tls->broken : -EPIPE;
     if (!carrier->output) /* at once as large as it will be */
         carrier->output = uw_tls_buffer_take(carrier->buffers, uw_tls_sealed_bytes(bytes));
     if (!carrier->output)
@@ -409,14 +413,97 @@ static void tell_later(struct uw_endpoint *endpoint)
     uw_submit(endpoint->loop, &endpoint->send);
 }
 
+static int32_t refusal(const struct uw_tls *tls)
+{
+    if (tls->broken)
+        return tls->broken;
+    return tls->state == FAILED || tls->shut ? -EPIPE : 0;
+}
+
+static bool has_room(const struct uw_endpoint *endpoint)
+{
+    struct pollfd item = {.fd = endpoint->fd, .events = POLLOUT};
+
+    return poll(&item, 1, 0) != 0; /* of a failure the next send tells */
+}
+
+/* The kernel takes a record, seals it, and may find that the socket has no room: then it holds the record back, and
+ * drops it when the stream ends meanwhile, though it has been told as sent. So nothing is told here but what is in the
+ * socket for certain, as it is of a plain connection. */
+static bool may_be_held_back(struct uw_endpoint *endpoint)
+{
+    struct uw_tls *tls = endpoint->tls;
+
+    tls->unseen += (uint64_t)tls->taken;
+    if (tls->unseen > UNSEEN_BYTES_MAX && has_room(endpoint))
+        tls->unseen = 0;
+    return tls->unseen > UNSEEN_BYTES_MAX;
+}
+
+static void await_room(struct uw_endpoint *endpoint);
+
+/* On io_uring the wait ends as well when the client has said all (POLLRDHUP), which is not room. */
+static void found_room(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    struct uw_endpoint *endpoint = uw_owner(operation, struct uw_endpoint, send);
+
+    (void)loop;
+    if (result >= 0 && !endpoint->closed && !has_room(endpoint)) {
+        await_room(endpoint);
+        return;
+    }
+    endpoint->tls->unseen = 0;
+    if (!endpoint->closed)
+        tell_sent(endpoint, result < 0 ? result : endpoint->tls->taken);
+    go_on(endpoint);
+}
+
+static void await_room(struct uw_endpoint *endpoint)
+{
+    endpoint->send =
+        (struct uw_operation){.verb = UW_POLL, .fd = endpoint->fd, .length = POLLOUT, .complete = found_room};
+    uw_submit(endpoint->loop, &endpoint->send);
+}
+
+static void kernel_took(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    struct uw_endpoint *endpoint = uw_owner(operation, struct uw_endpoint, send);
+    struct uw_tls *tls = endpoint->tls;
+
+    (void)loop;
+    tls->taken = result;
+    tls->broken = result < 0 ? result : 0;
+    if (!endpoint->closed && result > 0 && may_be_held_back(endpoint)) {
+        await_room(endpoint);
+        return;
+    }
+    if (!endpoint->closed)
+        tell_sent(endpoint, result);
+    go_on(endpoint);
+}
+
+static void send_as_it_is(struct uw_endpoint *endpoint, const struct uw_chunk *first)
+{
+    uw_chunk_prepare_send(endpoint, first);
+    endpoint->send.in_parts = true;
+    endpoint->send.complete = kernel_took;
+    uw_submit(endpoint->loop, &endpoint->send);
+}
+
 static void send_chunks(struct uw_endpoint *endpoint, struct uw_chunk *first)
 {
     struct uw_tls *tls = endpoint->tls;
 
     UW_ASSERT_OWNER(endpoint->loop);
-    tls->taken = seal(tls, first);
-    forget_errors();
     endpoint->sending = true;
+    tls->taken = refusal(tls);
+    if (!tls->taken && tls->carrier.kernel_seals) {
+        send_as_it_is(endpoint, first);
+        return;
+    }
+    if (!tls->taken)
+        tls->taken = seal(tls, first);
+    forget_errors();
     if (tls->taken > 0)
         (void)flush(endpoint);
     else
@@ -427,24 +514,11 @@ static size_t progress(const struct uw_endpoint *endpoint)
 {
     const struct uw_tls *tls = endpoint->tls;
 
-    if (!endpoint->sending || !tls->carries || !tls->leaving)
+    if (endpoint->sending && tls->carrier.kernel_seals)
+        return tls->taken > 0 ? (size_t)tls->taken : endpoint->send.done;
+    if (!endpoint->sending || !tls->carries || !tls->carrier.leaving)
         return 0;
-    return (size_t)((uint64_t)tls->taken * endpoint->send.done / tls->leaving->length);
-}
-
-/* What there is to send, as far as there is room: the owner may be about to close. */
-static void send_at_once(struct uw_endpoint *endpoint)
-{
-    struct uw_tls *tls = endpoint->tls;
-    struct uw_tls_buffer *output = tls->carrier.output;
-    ssize_t count = uw_send_now(endpoint->fd, output->bytes, output->length, false);
-
-    if (count == (ssize_t)output->length)
-        drop_output(tls);
-    else if (count > 0) {
-        output->length -= (size_t)count;
-        memmove(output->bytes, output->bytes + count, output->length);
-    }
+    return (size_t)((uint64_t)tls->taken * endpoint->send.done / tls->carrier.leaving->length);
 }
 
 /* Close_notify, and then the end of the stream; after what is leaving right now. */
@@ -457,8 +531,8 @@ static int shut(struct uw_endpoint *endpoint)
         (void)SSL_shutdown(tls->ssl); /* without memory for it, the end of the stream has to do */
     forget_errors();
     tls->shut = true;
-    if (tls->carrier.output && !endpoint->send.pending && !tls->broken)
-        send_at_once(endpoint);
+    if (!endpoint->send.pending && !tls->broken) /* the owner may be about to close */
+        (void)uw_tls_buffer_leave(tls->carrier.buffers, &tls->carrier.output, endpoint->fd);
     return flush(endpoint) ? 0 : shut_down(endpoint);
 }
 
@@ -484,7 +558,7 @@ static void release(struct uw_endpoint *endpoint)
     forget_errors();
     uw_tls_context_release(tls->context);
     uw_tls_peer_forget(&tls->peer);
-    free(tls->leaving);
+    free(tls->carrier.leaving);
     free(tls->carrier.output);
     free(tls);
     endpoint->tls = NULL;

@@ -2,6 +2,12 @@
 
 #include <string.h>
 
+#include "transport/tls_kernel.h"
+
+/* Of OpenSSL 3, which names them in a comment of its bio.h only. */
+#define SET_KERNEL 72
+#define SET_RECORD_TYPE 74
+
 static int read_input(BIO *bio, char *bytes, int length)
 {
     struct uw_tls_carrier *carrier = BIO_get_data(bio);
@@ -18,21 +24,65 @@ static int read_input(BIO *bio, char *bytes, int length)
     return (int)count;
 }
 
+/* The kernel's keys cannot be changed, and without that nothing may follow a client's request to do so (RFC 8446,
+ * 4.6.3). */
+static bool is_key_update(uint8_t type, const char *bytes)
+{
+    return type == SSL3_RT_HANDSHAKE && bytes[0] == SSL3_MT_KEY_UPDATE;
+}
+
+static int write_record(struct uw_tls_carrier *carrier, const char *bytes, int length)
+{
+    static const uint8_t alert[] = {SSL3_AL_FATAL, SSL_AD_INTERNAL_ERROR};
+    uint8_t type = carrier->record_type;
+
+    carrier->record_type = 0;
+    if (type == 0)
+        return -1;
+    if (is_key_update(type, bytes)) {
+        (void)uw_tls_kernel_send_record(carrier->fd, SSL3_RT_ALERT, alert, sizeof alert);
+        return -1;
+    }
+    return uw_tls_kernel_send_record(carrier->fd, type, bytes, (size_t)length) ? -1 : length;
+}
+
 /* It is all or nothing, so OpenSSL never has to wait for room. */
 static int write_output(BIO *bio, const char *bytes, int length)
 {
     struct uw_tls_carrier *carrier = BIO_get_data(bio);
 
     BIO_clear_retry_flags(bio);
+    if (carrier->kernel_seals)
+        return write_record(carrier, bytes, length);
     return uw_tls_buffer_append(carrier->buffers, &carrier->output, bytes, (size_t)length) ? length : -1;
+}
+
+/* What has been sealed here must be in the socket before: else OpenSSL goes on sealing. */
+static bool let_kernel_seal(struct uw_tls_carrier *carrier, const void *keys)
+{
+    if (carrier->leaving || !uw_tls_buffer_leave(carrier->buffers, &carrier->output, carrier->fd))
+        return false;
+    carrier->kernel_seals = uw_tls_kernel_start(carrier->fd, keys) == 0;
+    return carrier->kernel_seals;
 }
 
 static long control(BIO *bio, int command, long number, void *pointer)
 {
-    (void)bio;
-    (void)number;
-    (void)pointer;
-    return command == BIO_CTRL_FLUSH;
+    struct uw_tls_carrier *carrier = BIO_get_data(bio);
+
+    switch (command) {
+    case BIO_CTRL_FLUSH:
+        return 1;
+    case SET_KERNEL:
+        return number && let_kernel_seal(carrier, pointer); /* 0: for what is received */
+    case BIO_CTRL_GET_KTLS_SEND:
+        return carrier->kernel_seals;
+    case SET_RECORD_TYPE:
+        carrier->record_type = (uint8_t)number;
+        return 0;
+    default:
+        return 0;
+    }
 }
 
 static int create(BIO *bio)

@@ -105,3 +105,21 @@ bool uw_tls_buffer_append(struct uw_tls_buffers *buffers, struct uw_tls_buffer *
     (*buffer)->length += length;
     return true;
 }
+
+bool uw_tls_buffer_leave(struct uw_tls_buffers *buffers, struct uw_tls_buffer **buffer, int fd)
+{
+    struct uw_tls_buffer *leaving = *buffer;
+    ssize_t count;
+
+    if (!leaving)
+        return true;
+    count = uw_send_now(fd, leaving->bytes, leaving->length, false);
+    if (count == (ssize_t)leaving->length) {
+        uw_tls_buffer_give(buffers, leaving);
+        *buffer = NULL;
+    } else if (count > 0) {
+        leaving->length -= (size_t)count;
+        memmove(leaving->bytes, leaving->bytes + count, leaving->length);
+    }
+    return !*buffer;
+}

@@ -46,4 +46,7 @@ void uw_tls_buffer_give(struct uw_tls_buffers *buffers, struct uw_tls_buffer *bu
 bool uw_tls_buffer_append(struct uw_tls_buffers *buffers, struct uw_tls_buffer **buffer, const char *bytes,
                           size_t length);
 
+/* Sends of it (NULL: nothing) what the socket has room for; what is left stays. Returns whether that is nothing. */
+bool uw_tls_buffer_leave(struct uw_tls_buffers *buffers, struct uw_tls_buffer **buffer, int fd);
+
 #endif

@@ -8,6 +8,7 @@
 #include "transport/tls_bio.h"
 #include "transport/tls_certificate.h"
 #include "transport/tls_clients.h"
+#include "transport/tls_kernel.h"
 #include "transport/tls_tickets.h"
 
 /* Authenticated encryption and forward secrecy only. AES with 128 bits is the fastest of what is secure. */
@@ -255,6 +256,8 @@ static int be_strict(SSL_CTX *ssl_context, char message[UW_TLS_MESSAGE_BYTES_MAX
 {
     SSL_CTX_set_options(ssl_context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                          SSL_OP_PRIORITIZE_CHACHA);
+    if (uw_tls_kernel_probe())
+        SSL_CTX_set_options(ssl_context, SSL_OP_ENABLE_KTLS);
     SSL_CTX_set_mode(ssl_context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_security_level(ssl_context, SECURITY_LEVEL);
     if (SSL_CTX_set_min_proto_version(ssl_context, TLS1_2_VERSION) != 1 ||

@@ -39,8 +39,8 @@ class TLSClient < RawClient
   # @param session [OpenSSL::SSL::Session, nil] to be resumed
   # @param settings [Hash{Symbol => Object}] of the context: alpn_protocols, max_version
   # @yieldparam session [OpenSSL::SSL::Session] each that the server gives a ticket for
-  def initialize(port, name: "localhost", certificate: nil, session: nil, **settings, &ticket)
-    super(port)
+  def initialize(port, name: "localhost", certificate: nil, session: nil, ahead: nil, **settings, &ticket)
+    super(port, ahead: ahead)
     @tcp = @socket
     @socket = OpenSSL::SSL::SSLSocket.new(@tcp, context(certificate, settings, ticket))
     @socket.sync_close = true

@@ -2,9 +2,12 @@
 #ifndef UW_TEST_LOOPBACK_H
 #define UW_TEST_LOOPBACK_H
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include "base/system.h"
 #include "check.h"
 #include "io/backend.h"
 
@@ -43,6 +46,18 @@ static inline int connect_to(int listener)
 
     connect_socket(fd, listener);
     return fd;
+}
+
+/* Two ends, as uw_socket_pair's are. */
+static inline void connected_pair(int ends[2])
+{
+    int listener = listen_on_loopback();
+
+    ends[0] = connect_to(listener);
+    ends[1] = uw_accept(listener);
+    CHECK(ends[1] >= 0);
+    CHECK_EQUAL(0, fcntl(ends[0], F_SETFL, O_NONBLOCK));
+    close(listener);
 }
 
 static inline void on_each_backend(void (*test)(const char *backend))
