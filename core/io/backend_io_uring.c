@@ -27,7 +27,7 @@
 #define POLLING_WAIT_NS (50 * UW_NS_PER_US) /* for the polling thread, in a turn that began late, and how often */
 #define POLLING_WAITS_MAX 4000
 #define CANCEL_AGAIN_NS (5 * UW_NS_PER_MS) /* after the kernel could not yet */
-#define TRY_AGAIN_NS UW_NS_PER_MS          /* what a stream that is ready did not take */
+#define TRY_AGAIN_NS UW_NS_PER_MS          /* what a stream that is ready did not take; after that, less often */
 #define LOOK_AFTER_NS UW_NS_PER_SECOND     /* of silence, whether a stream has ended; see hear */
 #define CLOSE_WAIT_NS (100 * UW_NS_PER_MS) /* for an operation that cannot be cancelled */
 #define CLOSE_TURNS_MAX 1000
@@ -515,18 +515,25 @@ static bool tries_again(const struct uw_operation *operation, int32_t result)
     return is_stream(operation) && result == -EAGAIN && !operation->cancelled;
 }
 
+/* One after another; the last for ever. */
+static struct __kernel_timespec pauses[] = {
+    {.tv_nsec = TRY_AGAIN_NS},     {.tv_nsec = 2 * TRY_AGAIN_NS},  {.tv_nsec = 4 * TRY_AGAIN_NS},
+    {.tv_nsec = 8 * TRY_AGAIN_NS}, {.tv_nsec = 16 * TRY_AGAIN_NS}, {.tv_nsec = 32 * TRY_AGAIN_NS},
+};
+#define PAUSES ((int)(sizeof pauses / sizeof *pauses))
+
 /* The pause is in the place of the poll. */
 static void try_later(struct uw_loop *loop, struct uw_operation *operation)
 {
-    static struct __kernel_timespec again = {.tv_nsec = TRY_AGAIN_NS};
     struct io_uring_sqe *entry = next_entry(ring_of(loop));
 
     if (!entry) {
         uw_complete_later(loop, operation, -EBUSY);
         return;
     }
+    io_uring_prep_timeout(entry, &pauses[operation->pauses], 0, 0);
     operation->polling = true;
-    io_uring_prep_timeout(entry, &again, 0, 0);
+    operation->pauses += operation->pauses + 1 < PAUSES;
     io_uring_sqe_set_data64(entry, data_of(operation));
 }
 
@@ -579,13 +586,46 @@ static void go_on(struct uw_loop *loop, struct uw_operation *operation, int32_t 
         operation->complete(loop, operation, result);
 }
 
+static uint32_t polled_events(const struct uw_operation *operation)
+{
+    switch (operation->verb) {
+    case UW_POLL:
+    case UW_WATCH:
+        return operation->length;
+    case UW_SEND_FILE:
+        return POLLOUT;
+    default:
+        return operation->polling ? (uint32_t)awaited_event(operation) : UINT32_MAX;
+    }
+}
+
+/* The kernel's poll ends as well when the other end sends no more, whatever it is to wait for (POLLRDHUP). */
+static bool is_no_event(struct uw_operation *operation, int32_t result)
+{
+    bool none = result > 0 && !((uint32_t)result & (polled_events(operation) | POLLERR | POLLHUP | POLLNVAL));
+
+    if (result > 0 && !none)
+        operation->pauses = 0;
+    return none;
+}
+
+static void wait_on(struct uw_loop *loop, struct uw_operation *operation)
+{
+    if (operation->cancelled)
+        finish(loop, operation, -ECANCELED);
+    else
+        try_later(loop, operation);
+}
+
 /* Of the poll that goes before a stream's read or write, or the pause. */
 static void deliver_poll(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     if (result == -ETIME)
         result = 0;
-    if (result < 0 || operation->cancelled) {
-        finish(loop, operation, result < 0 ? result : -ECANCELED);
+    if (result < 0) {
+        finish(loop, operation, result);
+    } else if (operation->cancelled || is_no_event(operation, result)) {
+        wait_on(loop, operation);
     } else {
         ring_of(loop)->unfinished = true;
         ring_submit(loop, operation);
@@ -600,7 +640,9 @@ static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_
         uw_list_remove(&operation->heard);
     else if (operation->verb == UW_RECEIVE && !operation->cancelled)
         hear(loop, operation);
-    if (early && !operation->cancelled) {
+    if (is_no_event(operation, result)) {
+        wait_on(loop, operation);
+    } else if (early && !operation->cancelled) {
         go_on(loop, operation, result);
     } else if (more || early) { /* or cancelled, but this came first */
         if (brings(operation, result))

@@ -81,6 +81,7 @@ struct uw_operation {
     bool pollable;   /* of UW_READ and UW_WRITE: a try without waiting has answered EAGAIN; so the kernel can wait for
                       * `fd` itself, and there is no use in trying again */
     bool polling;    /* the loop's: the kernel waits until `fd` is ready */
+    uint8_t pauses;  /* the loop's: so often in a row the kernel told nothing by that */
     bool cancelling; /* the loop's: the kernel has not yet told how it was cancelled */
     bool silent;     /* the loop's: of one that was heard, since the last look at it */
     int32_t file;    /* of UW_SEND_FILE */

@@ -57,6 +57,62 @@ CONTRACT(polls_for_writing)
     close_pair(fds);
 }
 
+static void turn_for(int64_t nanoseconds)
+{
+    int64_t end_ns = uw_clock_ns() + nanoseconds;
+
+    while (uw_clock_ns() < end_ns)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, end_ns - uw_clock_ns()));
+}
+
+/* Who says no more may yet be slow to read. */
+static void wait_for_room_behind_an_end(struct uw_operation *operation, int32_t expected)
+{
+    int fds[2];
+
+    make_pair(fds);
+    operation->fd = fds[0];
+    operation->complete = note;
+    set_nonblocking(fds[0]);
+    CHECK_EQUAL(0, shutdown(fds[1], SHUT_WR));
+    fill_socket(fds[0]);
+    uw_submit(&loop, operation);
+    turn_for(SHORT_NS);
+    CHECK(operation->pending && results == 0 && loop.turns < TURNS_MAX);
+    empty_socket(fds[1]);
+    turn_until(&results, 1);
+    CHECK_EQUAL(expected, last_result & ~POLLRDHUP);
+    fill_socket(fds[0]);
+    uw_submit(&loop, operation);
+    turn_for(SHORT_NS);
+    CHECK_EQUAL(-ECANCELED, cancel(operation));
+    results = 0;
+    close_pair(fds);
+}
+
+CONTRACT(polls_for_room_at_an_end_of_the_stream)
+{
+    struct uw_operation out = {.verb = UW_POLL, .length = POLLOUT};
+
+    wait_for_room_behind_an_end(&out, POLLOUT);
+}
+
+CONTRACT(writes_wait_for_room_at_an_end_of_the_stream)
+{
+    struct uw_operation write = {.verb = UW_WRITE, .data = "x", .length = 1, .offset = -1};
+
+    wait_for_room_behind_an_end(&write, 1);
+}
+
+CONTRACT(files_wait_for_room_at_an_end_of_the_stream)
+{
+    struct uw_operation send = {
+        .verb = UW_SEND_FILE, .length = 1, .file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
+
+    wait_for_room_behind_an_end(&send, 1);
+    CHECK_EQUAL(0, close(send.file));
+}
+
 CONTRACT(polls_for_both_at_once)
 {
     int fds[2];
