@@ -76,6 +76,7 @@ class SchedulerFiberTest < Minitest::Test
       Fiber.schedule { puts "ready" }
     RUBY
       assert_equal "ready\n", out.gets
+      Thread.pass until File.read("/proc/#{out.pid}/stat").match?(/\) S /) # its scheduler waits; before, it may be about to be closed
       Process.kill(:INT, out.pid)
       assert_equal "ensured\n", out.read
     end
