@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <string.h>
+
 static size_t length_by_first(unsigned char first)
 {
     if (first < 0x80)
@@ -9,24 +11,71 @@ static size_t length_by_first(unsigned char first)
     return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
+/* The bounds of the second byte: shorter forms, surrogates, and what lies beyond U+10FFFF are no characters. */
+static unsigned char second_low(unsigned char first)
+{
+    return first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+}
+
+static unsigned char second_high(unsigned char first)
+{
+    return first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+}
+
 size_t uw_utf8_character(const char *text, size_t length)
 {
     const unsigned char *bytes = (const unsigned char *)text;
-    unsigned char low = 0x80, high = 0xbf;
     size_t size = length > 0 ? length_by_first(bytes[0]) : 0;
 
     if (size > length)
         return 0;
-    if (size > 0 && bytes[0] == 0xe0)
-        low = 0xa0; /* a shorter form exists */
-    else if (size > 0 && bytes[0] == 0xed)
-        high = 0x9f; /* surrogates */
-    else if (size > 0 && bytes[0] == 0xf0)
-        low = 0x90;
-    else if (size > 0 && bytes[0] == 0xf4)
-        high = 0x8f; /* beyond U+10FFFF */
-    for (size_t i = 1; i < size; i++, low = 0x80, high = 0xbf)
-        if (bytes[i] < low || bytes[i] > high)
+    if (size > 1 && (bytes[1] < second_low(bytes[0]) || bytes[1] > second_high(bytes[0])))
+        return 0;
+    for (size_t i = 2; i < size; i++)
+        if (bytes[i] < 0x80 || bytes[i] > 0xbf)
             return 0;
     return size;
+}
+
+/* How many of the bytes at `text`, by eights, are ASCII. */
+static size_t ascii_eights(const char *text, size_t length)
+{
+    size_t count = 0;
+    uint64_t eight;
+
+    for (; length - count >= sizeof eight; count += sizeof eight) {
+        memcpy(&eight, text + count, sizeof eight);
+        if (eight & 0x8080808080808080)
+            break;
+    }
+    return count;
+}
+
+static bool begin(struct uw_utf8 *utf8, unsigned char first)
+{
+    size_t size = length_by_first(first);
+
+    if (size == 0)
+        return false;
+    *utf8 = (struct uw_utf8){(uint8_t)(size - 1), second_low(first), second_high(first)};
+    return true;
+}
+
+static bool go_on(struct uw_utf8 *utf8, unsigned char byte)
+{
+    if (byte < utf8->low || byte > utf8->high)
+        return false;
+    *utf8 = (struct uw_utf8){(uint8_t)(utf8->missing - 1), 0x80, 0xbf};
+    return true;
+}
+
+bool uw_utf8_feed(struct uw_utf8 *utf8, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (!utf8->missing)
+            i += ascii_eights(text + i, length - i);
+        if (i < length && !(utf8->missing ? go_on : begin)(utf8, (unsigned char)text[i]))
+            return false;
+    }
+    return true;
 }

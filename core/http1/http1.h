@@ -22,6 +22,8 @@ enum uw_http1_state {
     UW_HTTP1_CONTENT,   /* the head is complete, its content is not */
     UW_HTTP1_ANSWERING, /* the handler has the request */
     UW_HTTP1_DETACHING, /* likewise, and wants the descriptor */
+    UW_HTTP1_UPGRADING, /* has been answered, and another protocol goes on as soon as nobody is in the midst of this one
+                         */
 };
 
 struct uw_http1 {
@@ -32,6 +34,7 @@ struct uw_http1 {
     int64_t content_start_ns;
     struct uw_pending pending; /* received ahead of its turn */
     struct uw_detached *detached;
+    struct uw_client *client; /* who has the connection then */
 };
 
 _Static_assert(sizeof(struct uw_http1) <= UW_PROTOCOL_STATE_BYTES, "a connection has room for it");

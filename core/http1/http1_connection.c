@@ -6,6 +6,7 @@
 #include "http1/http1.h"
 #include "http1/http1_detach.h"
 #include "http1/writer.h"
+#include "push/client.h"
 #include "server/refusal.h"
 
 /* A client that does not read its answers has its next requests wait. */
@@ -106,7 +107,7 @@ static void begin_content(struct uw_connection *connection, bool more_has_come)
 static bool begin_request(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
-    struct uw_request *request = uw_request_new(connection->service, &http1->stream);
+    struct uw_request *request = uw_request_new(connection->service, &http1->stream, &uw_protocol_http1);
 
     if (!request) {
         uw_connection_close(connection);
@@ -183,7 +184,7 @@ static void check(const struct uw_connection *connection)
 
     if (!uw_connection_is_open(connection))
         return;
-    UW_INVARIANT(!http1->reader.request == (http1->state == UW_HTTP1_IDLE));
+    UW_INVARIANT(!http1->reader.request == (http1->state == UW_HTTP1_IDLE || http1->state == UW_HTTP1_UPGRADING));
     UW_INVARIANT(!http1->detached == (http1->state != UW_HTTP1_DETACHING));
 }
 
@@ -205,12 +206,23 @@ static void consume_pending(struct uw_connection *connection)
         uw_pending_take(pending, used);
 }
 
+static void upgrade(struct uw_connection *connection)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+    struct uw_pending pending = http1->pending;
+
+    uw_client_begin(http1->client, connection, uw_pending_bytes(&pending), pending.length);
+    uw_pending_free(&pending);
+}
+
 /* Goes on with what was received ahead of its turn. */
 static void go_on(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
 
-    if (http1->state == UW_HTTP1_DETACHING)
+    if (http1->state == UW_HTTP1_UPGRADING)
+        upgrade(connection);
+    if (connection->protocol != &uw_protocol_http1 || http1->state == UW_HTTP1_DETACHING)
         return;
     if (http1->pending.length && may_read(connection))
         consume_pending(connection);
@@ -295,6 +307,23 @@ static struct uw_connection *take_back(struct uw_request *request)
     return connection;
 }
 
+/* Another protocol goes on with the connection, behind this answer. */
+static void begin_upgrade(struct uw_request *request)
+{
+    struct uw_client *client = request->client;
+    struct uw_connection *connection = take_back(request);
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    if (uw_connection_is_closed(connection)) {
+        uw_client_abandon(client);
+        uw_connection_reap(connection);
+        return;
+    }
+    http1->client = client;
+    http1->state = UW_HTTP1_UPGRADING;
+    uw_connection_go_on_later(connection);
+}
+
 static void take_over(struct uw_request *request, struct uw_chunk *chunk)
 {
     struct uw_connection *connection = request->stream->connection;
@@ -304,7 +333,9 @@ static void take_over(struct uw_request *request, struct uw_chunk *chunk)
         uw_outgoing_refuse(chunk);
     else
         uw_connection_queue(connection, chunk);
-    if (flags & UW_CHUNK_FINISH)
+    if (flags & UW_CHUNK_UPGRADE)
+        begin_upgrade(request);
+    else if (flags & UW_CHUNK_FINISH)
         answered(take_back(request), flags);
 }
 
@@ -358,6 +389,8 @@ static void closed(struct uw_connection *connection)
 
     if (http1->detached)
         uw_http1_refuse_detaching(connection);
+    if (http1->client)
+        uw_client_abandon(http1->client);
     if (uw_http1_is_handled(http1))
         uw_request_lose(http1->reader.request);
     else if (http1->reader.request)

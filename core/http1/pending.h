@@ -11,7 +11,7 @@ struct uw_pending {
 
 static inline char *uw_pending_bytes(const struct uw_pending *pending)
 {
-    return pending->memory + pending->start;
+    return pending->memory ? pending->memory + pending->start : NULL;
 }
 
 /* Returns 0 or -ENOMEM. */

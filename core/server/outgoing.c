@@ -107,3 +107,11 @@ void uw_outgoing_drop(struct uw_outgoing *outgoing)
     outgoing->last = NULL;
     outgoing->bytes = 0;
 }
+
+void uw_outgoing_move(struct uw_outgoing *outgoing, struct uw_stream *stream)
+{
+    for (struct uw_chunk *chunk = outgoing->first; chunk; chunk = chunk->next) {
+        atomic_fetch_sub(&chunk->stream->outgoing_bytes, uw_chunk_left(chunk));
+        uw_outgoing_count(stream, chunk);
+    }
+}

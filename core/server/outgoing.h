@@ -22,6 +22,9 @@ void uw_outgoing_take(struct uw_outgoing *outgoing, size_t count);
 /* The bytes of all chunks, counted anew. */
 size_t uw_outgoing_sum(const struct uw_outgoing *outgoing);
 
+/* All that is in the queue counts to `stream` from now on. */
+void uw_outgoing_move(struct uw_outgoing *outgoing, struct uw_stream *stream);
+
 /* A chunk that has been counted and is not to be sent. */
 void uw_outgoing_refuse(struct uw_chunk *chunk);
 

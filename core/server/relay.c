@@ -170,6 +170,7 @@ void uw_relay_begin(struct uw_relay *relay, struct uw_request *request)
 
     relay->request = request;
     request->stream = &relay->to_client;
+    request->protocol = &uw_protocol_relay;
     uw_connection_switch(connection, &uw_protocol_relay);
     *(struct uw_relay **)uw_connection_state(connection) = relay;
     relay->client_ended = connection->input_ended;

@@ -6,7 +6,8 @@
 #include "server/connection.h"
 #include "transport/tls_peer.h"
 
-struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *stream)
+struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *stream,
+                                  const struct uw_protocol *protocol)
 {
     struct uw_request *request = uw_slab_take(&service->requests);
 
@@ -15,8 +16,10 @@ struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *
     request->next = NULL;
     request->service = service;
     request->stream = stream;
-    request->writer = stream->connection->protocol->writer;
+    request->protocol = protocol;
+    request->writer = protocol->writer;
     request->user = NULL;
+    request->client = NULL;
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;
     request->bytes_capacity = sizeof request->inline_bytes;
@@ -55,14 +58,24 @@ static int reserve(struct uw_request *request, size_t length)
     return 0;
 }
 
+char *uw_request_extend(struct uw_request *request, size_t length)
+{
+    char *room;
+
+    if (reserve(request, request->bytes_length + length))
+        return NULL;
+    room = request->bytes + request->bytes_length;
+    request->bytes_length += (uint32_t)length;
+    return room;
+}
+
 int uw_request_keep(struct uw_request *request, const char *bytes, size_t length)
 {
-    int error = reserve(request, request->bytes_length + length);
+    char *room = uw_request_extend(request, length);
 
-    if (error)
-        return error;
-    memcpy(request->bytes + request->bytes_length, bytes, length);
-    request->bytes_length += (uint32_t)length;
+    if (!room)
+        return -ENOMEM;
+    memcpy(room, bytes, length);
     return 0;
 }
 
@@ -86,11 +99,6 @@ void uw_request_tell_drained(struct uw_request *request)
         notify_drained(request);
 }
 
-static const struct uw_protocol *protocol_of(const struct uw_request *request)
-{
-    return request->stream->connection->protocol;
-}
-
 void uw_request_send(struct uw_request *request, struct uw_chunk *chunk)
 {
     UW_ASSERT_OWNER(&request->service->loop);
@@ -99,14 +107,14 @@ void uw_request_send(struct uw_request *request, struct uw_chunk *chunk)
         return;
     }
     uw_outgoing_count(request->stream, chunk);
-    protocol_of(request)->take_over(request, chunk);
+    request->protocol->take_over(request, chunk);
 }
 
 void uw_request_abort(struct uw_request *request)
 {
     UW_ASSERT_OWNER(&request->service->loop);
     assert(!atomic_load(&request->posted));
-    protocol_of(request)->abort(request);
+    request->protocol->abort(request);
 }
 
 static void receive_posted(struct uw_loop *loop, struct uw_message *message)
@@ -115,7 +123,7 @@ static void receive_posted(struct uw_loop *loop, struct uw_message *message)
 
     (void)loop;
     atomic_fetch_sub(&chunk->request->posted, 1);
-    protocol_of(chunk->request)->take_over(chunk->request, chunk);
+    chunk->request->protocol->take_over(chunk->request, chunk);
 }
 
 void uw_request_post(struct uw_request *request, struct uw_chunk *chunk)
@@ -163,7 +171,7 @@ static void begin_detach(struct uw_loop *loop, struct uw_message *message)
 
     (void)loop;
     atomic_fetch_sub(&detached->request->posted, 1);
-    protocol_of(detached->request)->detach(detached->request, detached);
+    detached->request->protocol->detach(detached->request, detached);
 }
 
 /* By a message, from the loop's thread too: what was posted before arrives first. */

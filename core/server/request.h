@@ -19,6 +19,8 @@
 #define UW_OUTGOING_LOW_BYTES (64 * 1024)
 
 struct uw_access;
+struct uw_client;
+struct uw_protocol;
 struct uw_response_writer;
 struct uw_service;
 struct uw_tls_peer;
@@ -45,9 +47,12 @@ struct uw_handler {
 struct uw_request {
     struct uw_request *next; /* the handler's, for a queue */
     struct uw_service *service;
-    struct uw_stream *stream;                /* NULL once finished */
-    const struct uw_response_writer *writer; /* of the protocol */
+    struct uw_stream *stream; /* NULL once finished */
+    const struct uw_protocol *protocol;
+    const struct uw_response_writer *writer; /* the protocol's */
     void *user;                              /* the handler's */
+    struct uw_client *client; /* who has the connection once it is upgraded; or whose event this is; or NULL */
+    uint8_t client_event;     /* in the latter case: see push/client.h */
 
     struct uw_http_head head;
     char *bytes; /* what head's slices point into */
@@ -62,8 +67,13 @@ struct uw_request {
 };
 
 /* For protocols. A request without bytes, which counts to `stream`; NULL when memory is exhausted. */
-struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *stream);
+struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *stream,
+                                  const struct uw_protocol *protocol);
 void uw_request_free(struct uw_request *request);
+
+/* Room for `length` more bytes behind those that there are, and which count as being there; NULL when memory is
+ * exhausted. */
+char *uw_request_extend(struct uw_request *request, size_t length);
 
 /* Appends bytes to what the head's slices point into. Returns 0 or -ENOMEM. */
 int uw_request_keep(struct uw_request *request, const char *bytes, size_t length);

@@ -10,6 +10,7 @@
 #include "io/hang_up.h"
 #include "server/connection.h"
 #include "transport/tls_context.h"
+#include "websocket/deflate.h"
 
 #define UNIX_ADDRESS "localhost"
 
@@ -379,6 +380,7 @@ void uw_server_close(struct uw_server *server)
     for (struct uw_list *node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_connection_discard(uw_owner(node, struct uw_connection, link));
     release_contexts(server);
+    uw_deflate_free(server->service.deflate);
     uw_slab_free(&server->service.requests);
     uw_slab_free(&server->service.chunks);
     uw_slab_free(&server->service.connections);

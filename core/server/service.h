@@ -11,6 +11,8 @@
 #include "io/loop.h"
 #include "server/request.h"
 
+struct uw_deflate;
+
 struct uw_server_settings {
     struct uw_http_limits http;
     uint64_t body_bytes_max;       /* above: 413 */
@@ -21,6 +23,11 @@ struct uw_server_settings {
     int64_t keep_alive_timeout_ns; /* between a response and the next request */
     int64_t write_timeout_ns;      /* see UW_SEND_BYTES_MAX */
     bool answers_at_once;          /* the handler never waits: a busy loop gathers requests */
+
+    /* Of clients that stay, see push/client.h: */
+    uint64_t message_bytes_max; /* of a message of theirs; above: closed with 1009 */
+    size_t client_bytes_max;    /* outgoing to one; then no more is taken, and it is closed with 1008 */
+    int64_t silence_ns;         /* after which it is asked whether it is there */
 };
 
 struct uw_server_counts {
@@ -40,6 +47,8 @@ struct uw_service {
     size_t relays;              /* connections that the application has for itself, see relay.h */
     atomic_bool draining;
     struct uw_server_counts counts;
+    struct uw_deflate *deflate;      /* of all clients that compress; NULL until there is one */
+    atomic_int_least64_t leaving_ns; /* over which clients that stay leave when the server drains */
 
     /* A connection has ended, so there is room for another. */
     void (*ended)(struct uw_service *service);

@@ -19,6 +19,7 @@ enum uw_chunk_flag {
     UW_CHUNK_CLOSE = 2,    /* with FINISH: close the connection once this has been sent */
     UW_CHUNK_ABORT = 4,    /* with FINISH: the response is broken; close at once so that the client sees it */
     UW_CHUNK_TO_CLOSE = 8, /* the first of a response that the end of the connection alone delimits */
+    UW_CHUNK_UPGRADE = 16, /* with FINISH: the connection is the request's client's from here on */
 };
 
 struct uw_chunk {

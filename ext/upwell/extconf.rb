@@ -32,7 +32,7 @@ obstacle&.then { |reason| leave_out(reason) }
 require "mkmf"
 
 CORE = File.expand_path("../../core", __dir__)
-FOLDERS = (%w[base io http http1 log transport server static].map { |folder| File.join(CORE, folder) } +
+FOLDERS = (%w[base io http http1 log transport server push websocket static].map { |folder| File.join(CORE, folder) } +
            ["", "base", "loop", "scheduler", "rack", "server"].map { |wing| File.expand_path(wing, __dir__) }).freeze
 BACKENDS = %w[io_uring epoll poll].freeze
 
@@ -77,11 +77,15 @@ def missing_tls
   "OpenSSL 3 was not found (Debian: apt-get install libssl-dev)" unless found
 end
 
-# One of the two stands for TLS: what speaks it, or what says that it is missing.
-def choose_tls(reason)
-  tls = Dir[File.join(CORE, "transport", "tls*.c")]
-  missing, speaking = tls.partition { |path| File.basename(path) == "tls_missing.c" }
-  $srcs -= reason ? speaking : missing
+# One of the two stands for a library: the files that use it, or the one that says that it is missing.
+def choose(using, missing, reason)
+  missing = File.join(CORE, missing)
+  $srcs -= reason ? Dir[File.join(CORE, using)] - [missing] : [missing]
+end
+
+# @return [String, nil] why messages of WebSockets are not compressed
+def missing_zlib
+  "zlib was not found (Debian: apt-get install zlib1g-dev)" unless have_header("zlib.h") && have_library("z", "deflateInit2_", "zlib.h")
 end
 
 def openssl_version
@@ -132,7 +136,9 @@ $INCFLAGS << " -I#{CORE} -I#{__dir__} -I."
 $VPATH.concat(FOLDERS)
 $srcs = Dir[*FOLDERS.map { |folder| File.join(folder, "*.c") }].sort
 without_tls = missing_tls
-choose_tls(without_tls)
+choose("transport/tls*.c", "transport/tls_missing.c", without_tls)
+choose("websocket/accept_key.c", "websocket/accept_key_missing.c", without_tls)
+choose("websocket/deflate.c", "websocket/deflate_missing.c", missing_zlib)
 $objs = $srcs.map { |path| "#{File.basename(path, ".c")}.o" }
 abort "two C files have one name: #{$objs.tally.select { |_, count| count > 1 }.keys.join(", ")}" unless $objs.uniq.size == $objs.size
 $headers.concat(Dir[File.join(CORE, "**", "*.h"), File.join(__dir__, "**", "*.h")]) # a changed header compiles what depends on it anew

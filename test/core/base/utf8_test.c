@@ -78,4 +78,60 @@ TEST(every_code_point)
     }
 }
 
+/* In pieces of each size the same is said as of the whole. */
+static bool feed(const char *text, size_t length, size_t piece, bool *whole)
+{
+    struct uw_utf8 utf8 = {0};
+
+    for (size_t at = 0; at < length; at += piece) {
+        size_t count = length - at < piece ? length - at : piece;
+
+        if (!uw_utf8_feed(&utf8, guard_copy(text + at, count), count))
+            return false;
+    }
+    *whole = uw_utf8_is_whole(&utf8);
+    return true;
+}
+
+TEST(texts_in_pieces)
+{
+    static const char text[] = "abcdefghijkl \xc3\xa4 mnopqrstuvwxyz \xe2\x82\xac \xf0\x9f\x98\x80 0123456789";
+    bool whole;
+
+    for (size_t piece = 1; piece < sizeof text; piece++) {
+        CHECK(feed(text, sizeof text - 1, piece, &whole) && whole);
+        CHECK(feed("abcdefghijklmnop\xe2\x82", 18, piece, &whole) && !whole);
+        CHECK(!feed("abcdefghijklmnop\xe2\x28\xa1", 19, piece, &whole));
+        CHECK(!feed("abcdefgh\xed\xa0\x80", 11, piece, &whole));
+        CHECK(!feed("abcdefgh\xff", 9, piece, &whole));
+        CHECK(!feed("\xc3\xa4\xc0\xaf", 4, piece, &whole));
+    }
+}
+
+/* At the first byte that no text has there, though more of it is to come. */
+TEST(texts_fail_at_once)
+{
+    struct uw_utf8 utf8 = {0};
+
+    CHECK(uw_utf8_feed(&utf8, "\xf4", 1));
+    CHECK(!uw_utf8_feed(&utf8, "\x90", 1));
+}
+
+/* Each code point that the encoder makes, and each surrogate that it must not. */
+TEST(all_code_points_in_a_text)
+{
+    char text[4];
+    bool whole;
+
+    for (unsigned point = 0; point <= 0x10ffff; point++) {
+        size_t length = encode(point, text);
+        bool surrogate = point >= 0xd800 && point <= 0xdfff;
+        struct uw_utf8 utf8 = {0};
+
+        whole = uw_utf8_feed(&utf8, text, length) && uw_utf8_is_whole(&utf8);
+        if (whole == surrogate)
+            CHECK_EQUAL(-1, point);
+    }
+}
+
 TEST_MAIN

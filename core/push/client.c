@@ -1,0 +1,326 @@
+#include "push/client.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "websocket/deflate.h"
+#include "websocket/frame.h"
+
+struct uw_client *uw_client_new(struct uw_service *service, const struct uw_client_kind *kind, void *user)
+{
+    struct uw_client *client = calloc(1, sizeof *client);
+
+    if (!client)
+        return NULL;
+    client->kind = kind;
+    client->service = service;
+    client->user = user;
+    client->last = &client->first;
+    uw_list_init(&client->subscriptions);
+    atomic_init(&client->holds, 1);
+    atomic_init(&client->silence_ns, service->settings.silence_ns);
+    return client;
+}
+
+void uw_client_hold(struct uw_client *client)
+{
+    atomic_fetch_add_explicit(&client->holds, 1, memory_order_relaxed);
+}
+
+void uw_client_release(struct uw_client *client)
+{
+    if (atomic_fetch_sub(&client->holds, 1) > 1)
+        return;
+    free(client->end_reason);
+    free(client);
+}
+
+/* Events */
+
+struct uw_request *uw_client_event_new(struct uw_client *client, enum uw_client_event event)
+{
+    struct uw_request *request = uw_request_new(client->service, &client->stream, client->kind->protocol);
+
+    if (!request)
+        return NULL;
+    request->client = client;
+    request->client_event = (uint8_t)event;
+    return request;
+}
+
+static void serve_next(struct uw_client *client)
+{
+    struct uw_service *service = client->service;
+    struct uw_request *request = client->first;
+
+    if (client->current || !request)
+        return;
+    client->first = request->next;
+    if (!client->first)
+        client->last = &client->first;
+    client->waiting--;
+    client->waiting_bytes -= request->bytes_length;
+    client->drained_waits &= request->client_event != UW_CLIENT_DRAINED;
+    client->current = request;
+    service->handler.notify(service->handler.context, request, UW_EVENT_REQUEST);
+}
+
+void uw_client_tell(struct uw_client *client, struct uw_request *request)
+{
+    UW_ASSERT_OWNER(&client->service->loop);
+    request->next = NULL;
+    *client->last = request;
+    client->last = &request->next;
+    client->waiting++;
+    client->waiting_bytes += request->bytes_length;
+    serve_next(client);
+}
+
+bool uw_client_tell_simply(struct uw_client *client, enum uw_client_event event)
+{
+    struct uw_request *request = uw_client_event_new(client, event);
+
+    if (request)
+        uw_client_tell(client, request);
+    return request != NULL;
+}
+
+bool uw_client_is_full(const struct uw_client *client)
+{
+    return client->waiting >= UW_INBOX_EVENTS_MAX || client->waiting_bytes >= UW_INBOX_BYTES_MAX;
+}
+
+bool uw_client_is_served(const struct uw_client *client)
+{
+    return !client->current && !client->first;
+}
+
+/* Fewer events wait, perhaps none. */
+static void go_on(struct uw_client *client)
+{
+    struct uw_connection *connection = client->stream.connection;
+
+    if (connection && uw_connection_is_closed(connection))
+        uw_connection_reap(connection);
+    else if (connection && client->held_back)
+        uw_connection_go_on_later(connection);
+}
+
+/* The handler has served an event. */
+static void served(struct uw_request *request, bool failed)
+{
+    struct uw_client *client = request->client;
+    bool ends = request->client_event == UW_CLIENT_SHUTDOWN;
+
+    assert(client->current == request && !atomic_load(&request->posted));
+    client->current = NULL;
+    uw_request_free(request);
+    if (failed)
+        uw_client_end(client, UW_CLOSE_INTERNAL_ERROR, "", 0);
+    else if (ends)
+        uw_client_end(client, UW_CLOSE_GOING_AWAY, "", 0);
+    serve_next(client);
+    go_on(client);
+}
+
+void uw_client_take_over(struct uw_request *request, struct uw_chunk *chunk)
+{
+    unsigned flags = chunk->flags;
+
+    uw_outgoing_refuse(chunk); /* it says nothing but that the event has been served */
+    if (flags & UW_CHUNK_FINISH)
+        served(request, flags & UW_CHUNK_ABORT);
+}
+
+void uw_client_abort(struct uw_request *request)
+{
+    served(request, true);
+}
+
+void uw_client_detach(struct uw_request *request, struct uw_detached *detached)
+{
+    (void)request;
+    detached->done(detached); /* without a descriptor: it is not to be had */
+}
+
+/* Beginning and end */
+
+/* Of the loop's, for the first client that needs it. */
+static bool has_deflate(const struct uw_client *client)
+{
+    struct uw_service *service = client->service;
+
+    if (client->window_bits && !service->deflate)
+        service->deflate = uw_deflate_new();
+    return !client->window_bits || service->deflate;
+}
+
+void uw_client_begin(struct uw_client *client, struct uw_connection *connection, const char *ahead, size_t length)
+{
+    UW_ASSERT_OWNER(&client->service->loop);
+    uw_client_hold(client);
+    client->opened = true;
+    client->stream.connection = connection;
+    uw_outgoing_move(&connection->outgoing, &client->stream);
+    uw_connection_switch(connection, client->kind->protocol);
+    *(struct uw_client **)uw_connection_state(connection) = client;
+    if (!has_deflate(client)) {
+        uw_connection_close(connection);
+        return;
+    }
+    (void)uw_client_tell_simply(client, UW_CLIENT_OPENED);
+    if (length > 0 && uw_connection_is_open(connection))
+        client->kind->protocol->received(connection, ahead, length);
+    if (connection->input_ended && uw_connection_is_open(connection))
+        client->kind->protocol->receive_ended(connection, 0);
+    else
+        uw_connection_resume(connection);
+    if (atomic_load(&client->service->draining))
+        uw_connection_drain(connection);
+}
+
+void uw_client_abandon(struct uw_client *client)
+{
+    uw_client_closed(client);
+    (void)uw_client_tell_simply(client, UW_CLIENT_CLOSED);
+}
+
+void uw_client_closed(struct uw_client *client)
+{
+    atomic_store(&client->ending, true);
+}
+
+bool uw_client_is_done(struct uw_client *client)
+{
+    if (!client->end_told) {
+        client->end_told = true;
+        uw_client_closed(client);
+        if (uw_client_tell_simply(client, UW_CLIENT_CLOSED))
+            return false; /* it is asked again when that has been served */
+    }
+    if (!uw_client_is_served(client))
+        return false;
+    uw_client_discard(client);
+    return true;
+}
+
+/* Anywhere in the time that there is for it. */
+int64_t uw_client_leaves_at(const struct uw_client *client)
+{
+    const struct uw_service *service = client->service;
+    uint64_t scattered = ((uint64_t)(uintptr_t)client ^ (uint64_t)service->loop.now_ns) * UINT64_C(0x9e3779b97f4a7c15);
+    int64_t spread_ns = atomic_load(&service->leaving_ns);
+
+    return service->loop.now_ns + (spread_ns ? (int64_t)((scattered >> 1) % (uint64_t)spread_ns) : 0);
+}
+
+static void free_events(struct uw_client *client)
+{
+    struct uw_request *next;
+
+    if (client->current)
+        uw_request_free(client->current);
+    for (struct uw_request *request = client->first; request; request = next) {
+        next = request->next;
+        uw_request_free(request);
+    }
+    client->current = client->first = NULL;
+    client->last = &client->first;
+}
+
+void uw_client_discard(struct uw_client *client)
+{
+    free_events(client);
+    client->stream.connection = NULL;
+    uw_client_release(client);
+}
+
+/* Writing */
+
+bool uw_client_is_behind(const struct uw_client *client)
+{
+    return atomic_load(&client->stream.outgoing_bytes) >= client->service->settings.client_bytes_max;
+}
+
+static bool takes(const struct uw_client *client)
+{
+    return uw_client_is_open(client) && client->stream.connection && uw_connection_is_open(client->stream.connection);
+}
+
+/* The chunk has been counted. */
+static bool queue(struct uw_client *client, struct uw_chunk *chunk)
+{
+    if (!takes(client)) {
+        uw_outgoing_refuse(chunk);
+        return false;
+    }
+    uw_connection_queue(client->stream.connection, client->kind->prepare(client, chunk));
+    return true;
+}
+
+bool uw_client_send(struct uw_client *client, struct uw_chunk *chunk)
+{
+    UW_ASSERT_OWNER(&client->service->loop);
+    uw_outgoing_count(&client->stream, chunk);
+    return queue(client, chunk);
+}
+
+static void receive_posted(struct uw_loop *loop, struct uw_message *message)
+{
+    struct uw_chunk *chunk = uw_owner(message, struct uw_chunk, message);
+    struct uw_client *client = uw_owner(chunk->stream, struct uw_client, stream);
+
+    (void)loop;
+    (void)queue(client, chunk);
+    uw_client_release(client);
+}
+
+void uw_client_post(struct uw_client *client, struct uw_chunk *chunk)
+{
+    uw_outgoing_count(&client->stream, chunk);
+    uw_client_hold(client);
+    chunk->message.receive = receive_posted;
+    uw_loop_post(&client->service->loop, &chunk->message);
+}
+
+void uw_client_sent(struct uw_client *client)
+{
+    if (!atomic_load(&client->wants_drained) || client->drained_waits ||
+        atomic_load(&client->stream.outgoing_bytes) > 0)
+        return;
+    client->drained_waits = uw_client_tell_simply(client, UW_CLIENT_DRAINED);
+}
+
+void uw_client_end(struct uw_client *client, unsigned code, const char *reason, size_t length)
+{
+    UW_ASSERT_OWNER(&client->service->loop);
+    if (atomic_exchange(&client->ending, true))
+        return;
+    if (client->stream.connection && uw_connection_is_open(client->stream.connection))
+        client->kind->end(client, code, reason, length);
+}
+
+static void receive_end(struct uw_loop *loop, struct uw_message *message)
+{
+    struct uw_client *client = uw_owner(message, struct uw_client, end_message);
+
+    (void)loop;
+    uw_client_end(client, client->end_code, client->end_reason ? client->end_reason : "", client->end_reason_length);
+    uw_client_release(client);
+}
+
+/* A reason for which there is no memory is not told. */
+void uw_client_end_from_afar(struct uw_client *client, unsigned code, const char *reason, size_t length)
+{
+    if (atomic_exchange(&client->end_posted, true))
+        return;
+    client->end_code = code;
+    client->end_reason = length ? malloc(length) : NULL;
+    client->end_reason_length = client->end_reason ? length : 0;
+    if (client->end_reason)
+        memcpy(client->end_reason, reason, length);
+    uw_client_hold(client);
+    client->end_message.receive = receive_end;
+    uw_loop_post(&client->service->loop, &client->end_message);
+}

@@ -1,0 +1,138 @@
+/* A client that stays after its request, and that the application talks to when it likes: by WebSocket or by
+ * server-sent events. What comes of it are events, served one after another like requests; what goes to it may be
+ * written by any thread.
+ *
+ * Counted: held by its connection, by whoever has made it, and by each message about it on its way to the loop. What is
+ * not said to be for any thread belongs to the loop's. */
+#ifndef UW_PUSH_CLIENT_H
+#define UW_PUSH_CLIENT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "server/connection.h"
+
+#define UW_INBOX_EVENTS_MAX 16         /* that wait for the handler; then the client is not read for a while */
+#define UW_INBOX_BYTES_MAX (64 * 1024) /* likewise */
+#define UW_CLIENT_REASON_BYTES_MAX 123 /* of a close: RFC 6455, section 5.5.1 */
+
+/* What an event's request carries beside its bytes. Each is served by the handler like a request, and finished with an
+ * empty chunk; UW_CHUNK_ABORT says that the handler has failed. */
+enum uw_client_event {
+    UW_CLIENT_OPENED = 1,
+    UW_CLIENT_TEXT,
+    UW_CLIENT_BINARY,
+    UW_CLIENT_DELIVERY, /* of what was published: the bytes are the channel's name and, from `body_offset`, the message
+                         */
+    UW_CLIENT_DRAINED,  /* all that was written has been sent */
+    UW_CLIENT_SHUTDOWN, /* the server ends: the client will be closed after this */
+    UW_CLIENT_CLOSED,   /* the last one; also of one that has never been opened, as its connection was gone */
+};
+
+struct uw_client;
+
+/* How it is talked to. */
+struct uw_client_kind {
+    const struct uw_protocol *protocol;
+
+    /* A message as it is sent, in a chunk of `slab` where it fits, or NULL when memory is exhausted. `slab` may be
+     * NULL: then any thread. */
+    struct uw_chunk *(*frame)(struct uw_slab *slab, bool text, const char *bytes, size_t length);
+
+    /* Before it is sent: may give another chunk for it. */
+    struct uw_chunk *(*prepare)(struct uw_client *client, struct uw_chunk *chunk);
+
+    /* Tells the client that it ends, with a close code of RFC 6455 and a reason, and ends it. */
+    void (*end)(struct uw_client *client, unsigned code, const char *reason, size_t length);
+};
+
+struct uw_client {
+    const struct uw_client_kind *kind;
+    struct uw_service *service;
+    void *user; /* the handler's */
+    struct uw_stream stream;
+    atomic_uint holds;
+    atomic_bool ending;               /* nothing is taken for it any more */
+    atomic_bool wants_drained;        /* the handler wants to be told */
+    atomic_int_least64_t silence_ns;  /* after which it is looked whether it is there */
+    bool opened, end_told;            /* to the handler */
+    bool drained_waits;               /* in the inbox */
+    bool held_back;                   /* more has come than may wait: the protocol is to go on once less does */
+    int window_bits;                  /* of what is compressed for it; 0: nothing is */
+    struct uw_request *current;       /* the handler has it */
+    struct uw_request *first, **last; /* events that wait */
+    unsigned waiting;                 /* of them */
+    size_t waiting_bytes;             /* their content */
+    struct uw_list subscriptions;     /* see channels.h */
+    struct uw_message end_message;    /* uw_client_end_from_afar */
+    atomic_bool end_posted;
+    unsigned end_code;
+    size_t end_reason_length;
+    char *end_reason;
+};
+
+/* A client without a connection yet, held by the caller; NULL when memory is exhausted. Any thread. */
+struct uw_client *uw_client_new(struct uw_service *service, const struct uw_client_kind *kind, void *user);
+
+/* Any thread. The last to let go frees it. */
+void uw_client_hold(struct uw_client *client);
+void uw_client_release(struct uw_client *client);
+
+/* The client has the connection from now on, whose last answer is on its way. `ahead` is what the client has sent
+ * meanwhile. */
+void uw_client_begin(struct uw_client *client, struct uw_connection *connection, const char *ahead, size_t length);
+
+/* There is no connection for it. */
+void uw_client_abandon(struct uw_client *client);
+
+/* For protocols: a request that carries an event, to be told or freed; NULL when memory is exhausted. */
+struct uw_request *uw_client_event_new(struct uw_client *client, enum uw_client_event event);
+void uw_client_tell(struct uw_client *client, struct uw_request *request);
+
+/* Likewise, of an event without bytes. Returns whether there was memory for it. */
+bool uw_client_tell_simply(struct uw_client *client, enum uw_client_event event);
+
+/* For protocols: what they do in the place of request.h's. */
+void uw_client_take_over(struct uw_request *request, struct uw_chunk *chunk);
+void uw_client_abort(struct uw_request *request);
+void uw_client_detach(struct uw_request *request, struct uw_detached *detached);
+
+/* For protocols: less is outgoing; the connection is closed; it is about to be freed, which it may be once this is
+ * true: the handler has been told, and has served all events; the loop has been closed. */
+void uw_client_sent(struct uw_client *client);
+void uw_client_closed(struct uw_client *client);
+bool uw_client_is_done(struct uw_client *client);
+void uw_client_discard(struct uw_client *client);
+
+/* Whether the handler has served all events so far. */
+bool uw_client_is_served(const struct uw_client *client);
+
+/* When it is to leave a server that drains. */
+int64_t uw_client_leaves_at(const struct uw_client *client);
+
+/* Whether events wait as many as may, so that no more are to be read. */
+bool uw_client_is_full(const struct uw_client *client);
+
+/* Whether the application may still write. Any thread. */
+static inline bool uw_client_is_open(const struct uw_client *client)
+{
+    return !atomic_load(&client->ending);
+}
+
+/* Whether so much is outgoing that the client takes no more messages: then it is to be ended with UW_CLOSE_POLICY. Any
+ * thread. */
+bool uw_client_is_behind(const struct uw_client *client);
+
+/* Has a message sent, in a chunk made by kind->frame. Returns false when the client is ending, and the chunk is gone.
+ */
+bool uw_client_send(struct uw_client *client, struct uw_chunk *chunk);
+
+/* The same for other threads than the loop's. */
+void uw_client_post(struct uw_client *client, struct uw_chunk *chunk);
+
+/* Ends it once what was written has been sent, with `length` bytes of a reason. The second is for other threads. Once
+ * for each client: later calls do nothing. */
+void uw_client_end(struct uw_client *client, unsigned code, const char *reason, size_t length);
+void uw_client_end_from_afar(struct uw_client *client, unsigned code, const char *reason, size_t length);
+
+#endif

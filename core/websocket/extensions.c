@@ -1,0 +1,152 @@
+#include "websocket/extensions.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "http/token.h"
+
+/* What is left of a value to be read. */
+struct reader {
+    const char *at, *end;
+};
+
+struct word {
+    const char *text;
+    size_t length;
+};
+
+struct parameter {
+    struct word name, value;
+    bool has_value;
+};
+
+static void skip_space(struct reader *reader)
+{
+    while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\t'))
+        reader->at++;
+}
+
+static bool take(struct reader *reader, char c)
+{
+    skip_space(reader);
+    if (reader->at == reader->end || *reader->at != c)
+        return false;
+    reader->at++;
+    return true;
+}
+
+static bool take_token(struct reader *reader, struct word *word)
+{
+    skip_space(reader);
+    word->text = reader->at;
+    while (reader->at < reader->end && uw_http_byte_is(*reader->at, UW_BYTE_TOKEN))
+        reader->at++;
+    word->length = (size_t)(reader->at - word->text);
+    return word->length > 0;
+}
+
+/* What is quoted must be a token, too (RFC 6455, section 9.1). */
+static bool take_value(struct reader *reader, struct word *word)
+{
+    bool quoted = take(reader, '"');
+
+    return take_token(reader, word) && (!quoted || (reader->at < reader->end && *reader->at++ == '"'));
+}
+
+static bool take_parameter(struct reader *reader, struct parameter *parameter)
+{
+    if (!take_token(reader, &parameter->name))
+        return false;
+    parameter->has_value = take(reader, '=');
+    return !parameter->has_value || take_value(reader, &parameter->value);
+}
+
+static bool is(struct word word, const char *text)
+{
+    return word.length == strlen(text) && strncasecmp(word.text, text, word.length) == 0;
+}
+
+/* 8 to 15, without a leading zero (RFC 7692, section 7.1.2); 0 for anything else. */
+static int window_bits(struct word word)
+{
+    int bits = 0;
+
+    if (word.length == 0 || word.length > 2 || word.text[0] == '0')
+        return 0;
+    for (size_t i = 0; i < word.length; i++) {
+        if (!uw_http_byte_is(word.text[i], UW_BYTE_DIGIT))
+            return 0;
+        bits = bits * 10 + (word.text[i] - '0');
+    }
+    return bits >= UW_WINDOW_BITS_MIN && bits <= UW_WINDOW_BITS_MAX ? bits : 0;
+}
+
+enum { SERVER_TAKEOVER = 1, CLIENT_TAKEOVER = 2, SERVER_BITS = 4, CLIENT_BITS = 8 };
+
+/* Which one it is; 0 for what declines the offer (section 7.1). */
+static int meet(const struct parameter *parameter, struct uw_deflate_terms *terms)
+{
+    if (is(parameter->name, "server_no_context_takeover"))
+        return parameter->has_value ? 0 : SERVER_TAKEOVER;
+    if (is(parameter->name, "client_no_context_takeover"))
+        return parameter->has_value ? 0 : CLIENT_TAKEOVER;
+    if (is(parameter->name, "client_max_window_bits"))
+        return parameter->has_value && !window_bits(parameter->value) ? 0 : CLIENT_BITS;
+    if (!is(parameter->name, "server_max_window_bits") || !parameter->has_value)
+        return 0;
+    terms->window_bits = window_bits(parameter->value);
+    terms->window_was_asked = true;
+    return terms->window_bits ? SERVER_BITS : 0;
+}
+
+/* One extension with its parameters. Returns false at what is no list of extensions. */
+static bool read_offer(struct reader *reader, struct uw_deflate_terms *terms)
+{
+    struct uw_deflate_terms offered = {.agreed = true, .window_bits = UW_WINDOW_BITS_MAX};
+    struct parameter parameter = {.has_value = false};
+    struct word name;
+    int seen = 0;
+
+    if (!take_token(reader, &name))
+        return false;
+    while (take(reader, ';')) {
+        int which;
+
+        if (!take_parameter(reader, &parameter))
+            return false;
+        which = meet(&parameter, &offered);
+        offered.agreed &= which && !(seen & which);
+        seen |= which;
+    }
+    if (offered.agreed && is(name, "permessage-deflate") && !terms->agreed)
+        *terms = offered;
+    return true;
+}
+
+void uw_extensions_read(struct uw_deflate_terms *terms, const char *value, size_t length)
+{
+    struct reader reader = {value, value + length};
+    struct uw_deflate_terms found = *terms;
+
+    do {
+        if (!read_offer(&reader, &found))
+            return;
+    } while (take(&reader, ','));
+    skip_space(&reader);
+    if (reader.at == reader.end)
+        *terms = found;
+}
+
+size_t uw_extensions_answer(const struct uw_deflate_terms *terms, char *text)
+{
+    static const char base[] = "permessage-deflate; server_no_context_takeover; client_no_context_takeover";
+    int length;
+
+    if (!terms->agreed)
+        return 0;
+    length = terms->window_was_asked
+                 ? snprintf(text, UW_EXTENSIONS_BYTES_MAX, "%s; server_max_window_bits=%d", base, terms->window_bits)
+                 : snprintf(text, UW_EXTENSIONS_BYTES_MAX, "%s", base);
+    return (size_t)length;
+}

@@ -1,0 +1,552 @@
+#include "websocket/websocket.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/invariant.h"
+#include "base/utf8.h"
+#include "http1/pending.h"
+#include "websocket/deflate.h"
+#include "websocket/frame.h"
+
+struct uw_websocket {
+    struct uw_client *client; /* first: see uw_client_begin */
+    struct uw_frame frame;    /* whose payload is being read */
+    uint64_t left;            /* of it */
+    struct uw_request *message;
+    struct uw_utf8 utf8;
+    bool in_frame, compressed;
+    bool close_sent;
+    bool leaving;     /* the server drains: its time is set */
+    bool asked;       /* whether the client is there, by a ping */
+    uint16_t failure; /* with which it is closed once what came before has been served */
+    struct uw_pending pending;
+};
+
+_Static_assert(sizeof(struct uw_websocket) <= UW_PROTOCOL_STATE_BYTES, "a connection has room for it");
+
+static struct uw_websocket *websocket_of(const struct uw_connection *connection)
+{
+    return uw_connection_state(connection);
+}
+
+/* Deadlines */
+
+static void await_silence(struct uw_connection *connection)
+{
+    int64_t silence_ns = atomic_load(&websocket_of(connection)->client->silence_ns);
+    int64_t now_ns = connection->service->loop.now_ns;
+
+    uw_connection_await_read(connection, silence_ns ? now_ns + silence_ns : UW_FOREVER);
+}
+
+/* Sending */
+
+static void send_frame(struct uw_connection *connection, enum uw_opcode opcode, const char *bytes, size_t length)
+{
+    struct uw_chunk *chunk = uw_chunk_take(&connection->service->chunks);
+
+    if (!chunk) {
+        uw_connection_close(connection);
+        return;
+    }
+    chunk->length = uw_frame_write_head(chunk->bytes, opcode, false, length);
+    memcpy(chunk->bytes + chunk->length, bytes, length);
+    chunk->length += length;
+    uw_connection_enqueue(connection, &websocket_of(connection)->client->stream, chunk);
+}
+
+static void send_close(struct uw_connection *connection, unsigned code, const char *reason, size_t length)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+    char payload[UW_FRAME_CONTROL_BYTES_MAX];
+
+    payload[0] = (char)(code >> 8);
+    payload[1] = (char)code;
+    memcpy(payload + 2, reason, length);
+    websocket->close_sent = true;
+    atomic_store(&websocket->client->ending, true);
+    send_frame(connection, UW_OPCODE_CLOSE, payload, code == UW_CLOSE_NO_STATUS ? 0 : length + 2);
+}
+
+/* Both sides have said all they had to say, or one of them may not be listened to any more. */
+static void end(struct uw_connection *connection)
+{
+    struct uw_chunk *last = uw_chunk_take(&connection->service->chunks);
+
+    if (!last) {
+        uw_connection_close(connection);
+        return;
+    }
+    uw_pending_free(&websocket_of(connection)->pending);
+    last->flags = UW_CHUNK_CLOSE;
+    uw_connection_enqueue(connection, &websocket_of(connection)->client->stream, last);
+    uw_connection_flush_and_end(connection);
+}
+
+/* Fails the connection (section 7.1.7). */
+static void fail_now(struct uw_connection *connection, unsigned code)
+{
+    if (!websocket_of(connection)->close_sent)
+        send_close(connection, code, "", 0);
+    if (uw_connection_is_open(connection))
+        end(connection);
+}
+
+static void fail(struct uw_connection *connection, unsigned code)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+
+    websocket->failure = (uint16_t)code;
+    if (uw_client_is_served(websocket->client))
+        fail_now(connection, code);
+    else
+        websocket->client->held_back = true;
+}
+
+/* Receiving */
+
+static uint64_t message_bytes(const struct uw_websocket *websocket)
+{
+    return websocket->message ? websocket->message->bytes_length : 0;
+}
+
+/* Begins a message, or goes on with one (section 5.4). Returns 0 or the close code of what is wrong. */
+static unsigned begin_frame(struct uw_websocket *websocket)
+{
+    const struct uw_frame *frame = &websocket->frame;
+    bool continues = frame->opcode == UW_OPCODE_CONTINUATION, text = frame->opcode == UW_OPCODE_TEXT;
+
+    if (continues == !websocket->message)
+        return UW_CLOSE_PROTOCOL_ERROR;
+    if (frame->length > websocket->client->service->settings.message_bytes_max - message_bytes(websocket))
+        return UW_CLOSE_TOO_BIG;
+    websocket->in_frame = true;
+    websocket->left = frame->length;
+    if (continues)
+        return 0;
+    websocket->message = uw_client_event_new(websocket->client, text ? UW_CLIENT_TEXT : UW_CLIENT_BINARY);
+    websocket->compressed = frame->compressed;
+    websocket->utf8 = (struct uw_utf8){0};
+    return websocket->message ? 0 : UW_CLOSE_INTERNAL_ERROR;
+}
+
+static bool is_text(const struct uw_websocket *websocket)
+{
+    return websocket->message->client_event == UW_CLIENT_TEXT;
+}
+
+static unsigned take_payload(struct uw_websocket *websocket, const char *bytes, size_t length)
+{
+    char *room = uw_request_extend(websocket->message, length);
+
+    if (!room)
+        return UW_CLOSE_INTERNAL_ERROR;
+    uw_frame_mask(room, bytes, length, websocket->frame.mask, websocket->frame.length - websocket->left);
+    websocket->left -= length;
+    if (is_text(websocket) && !websocket->compressed && !uw_utf8_feed(&websocket->utf8, room, length))
+        return UW_CLOSE_INVALID_DATA;
+    return 0;
+}
+
+static unsigned close_code_of(long error)
+{
+    return error == -E2BIG ? UW_CLOSE_TOO_BIG : error == -EBADMSG ? UW_CLOSE_INVALID_DATA : UW_CLOSE_INTERNAL_ERROR;
+}
+
+static unsigned decompress(struct uw_websocket *websocket)
+{
+    struct uw_service *service = websocket->client->service;
+    struct uw_request *message = websocket->message;
+    char *result;
+    long length = uw_deflate_decompress(service->deflate, message->bytes, message->bytes_length,
+                                        service->settings.message_bytes_max, &result);
+
+    if (length < 0)
+        return close_code_of(length);
+    message->bytes_length = 0;
+    if (uw_request_keep(message, result, (size_t)length))
+        return UW_CLOSE_INTERNAL_ERROR;
+    if (is_text(websocket) && !uw_utf8_feed(&websocket->utf8, message->bytes, message->bytes_length))
+        return UW_CLOSE_INVALID_DATA;
+    return 0;
+}
+
+static unsigned end_frame(struct uw_websocket *websocket)
+{
+    struct uw_request *message = websocket->message;
+    unsigned wrong = 0;
+
+    websocket->in_frame = false;
+    if (!websocket->frame.fin)
+        return 0;
+    if (websocket->compressed)
+        wrong = decompress(websocket);
+    if (!wrong && is_text(websocket) && !uw_utf8_is_whole(&websocket->utf8))
+        wrong = UW_CLOSE_INVALID_DATA;
+    if (wrong)
+        return wrong;
+    websocket->message = NULL;
+    if (websocket->close_sent)
+        uw_request_free(message); /* the application has said that it is over */
+    else
+        uw_client_tell(websocket->client, message);
+    return 0;
+}
+
+/* What a close frame says (section 5.5.1): the code that answers it. */
+static unsigned answer_to_close(const char *payload, size_t length)
+{
+    unsigned code = length >= 2 ? (unsigned)(unsigned char)payload[0] << 8 | (unsigned char)payload[1] : 0;
+    struct uw_utf8 utf8 = {0};
+
+    if (length == 0)
+        return UW_CLOSE_NO_STATUS;
+    if (length == 1 || !uw_close_code_is_valid(code))
+        return UW_CLOSE_PROTOCOL_ERROR;
+    if (!uw_utf8_feed(&utf8, payload + 2, length - 2) || !uw_utf8_is_whole(&utf8))
+        return UW_CLOSE_INVALID_DATA;
+    return code;
+}
+
+static void take_control(struct uw_connection *connection, const struct uw_frame *frame, const char *bytes)
+{
+    char payload[UW_FRAME_CONTROL_BYTES_MAX];
+    size_t length = (size_t)frame->length;
+
+    uw_frame_mask(payload, bytes, length, frame->mask, 0);
+    if (frame->opcode == UW_OPCODE_PING)
+        send_frame(connection, UW_OPCODE_PONG, payload, length);
+    else if (frame->opcode == UW_OPCODE_CLOSE)
+        fail_now(connection, answer_to_close(payload, length));
+}
+
+/* The application has its say before a close is answered, and a client that does not read has its frames wait. */
+static bool may_read(const struct uw_connection *connection)
+{
+    const struct uw_websocket *websocket = websocket_of(connection);
+
+    return uw_connection_is_open(connection) && !websocket->failure && !uw_client_is_full(websocket->client) &&
+           connection->outgoing.bytes <= UW_OUTGOING_HIGH_BYTES;
+}
+
+/* Returns the bytes consumed; 0: not all of a head, or of a control frame, has come, or its turn has not. */
+static size_t read_head(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+    struct uw_frame *frame = &websocket->frame, next;
+    int result = uw_frame_read(&next, bytes, length, websocket->client->window_bits > 0);
+    unsigned wrong;
+
+    if (result < 0)
+        fail(connection, (unsigned)-result);
+    if (result <= 0)
+        return 0;
+    if (uw_frame_is_control(&next)) {
+        bool waits = next.opcode == UW_OPCODE_CLOSE && !uw_client_is_served(websocket->client);
+
+        if (waits || length < next.head_bytes + next.length)
+            return 0;
+        take_control(connection, &next, bytes + next.head_bytes);
+        return next.head_bytes + (size_t)next.length;
+    }
+    *frame = next;
+    wrong = begin_frame(websocket);
+    if (wrong)
+        fail(connection, wrong);
+    return next.head_bytes;
+}
+
+static size_t read_payload(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+    size_t count = length < websocket->left ? length : (size_t)websocket->left;
+    unsigned wrong = take_payload(websocket, bytes, count);
+
+    if (!wrong && !websocket->left)
+        wrong = end_frame(websocket);
+    if (wrong)
+        fail(connection, wrong);
+    return count;
+}
+
+static bool has_more(const struct uw_websocket *websocket, size_t left)
+{
+    return left > 0 || (websocket->in_frame && websocket->left == 0);
+}
+
+/* Returns the bytes consumed. */
+static size_t process(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+    size_t used = 0, count = 1;
+
+    while (count > 0 && has_more(websocket, length - used) && may_read(connection)) {
+        bool payload = websocket->in_frame;
+
+        count = (payload ? read_payload : read_head)(connection, bytes + used, length - used);
+        used += count;
+        count += payload;
+    }
+    return used;
+}
+
+static void hold_back(struct uw_connection *connection)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+
+    websocket->client->held_back = true;
+    if (websocket->pending.length >= UW_INBOX_BYTES_MAX && !connection->paused)
+        uw_connection_pause(connection);
+}
+
+/* After bytes have been consumed, as far as they may be. */
+static void read_on(struct uw_connection *connection)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+
+    websocket->client->held_back = false;
+    if (!uw_connection_is_open(connection))
+        return;
+    if (websocket->failure)
+        websocket->client->held_back = true;
+    else if (websocket->pending.length > 0)
+        hold_back(connection);
+    if (websocket->pending.length < UW_INBOX_BYTES_MAX)
+        uw_connection_resume(connection);
+}
+
+static void consume_pending(struct uw_connection *connection)
+{
+    struct uw_pending *pending = &websocket_of(connection)->pending;
+    size_t used = process(connection, uw_pending_bytes(pending), pending->length);
+
+    if (uw_connection_is_open(connection))
+        uw_pending_take(pending, used);
+}
+
+static void keep(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    if (!websocket_of(connection)->failure && uw_pending_append(&websocket_of(connection)->pending, bytes, length))
+        uw_connection_close(connection);
+}
+
+static void received(struct uw_connection *connection, const char *bytes, size_t length)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+    bool waited = websocket->pending.length > 0;
+    size_t used = waited ? 0 : process(connection, bytes, length);
+
+    if (uw_connection_is_open(connection)) {
+        websocket->asked = false;
+        if (!websocket->close_sent && !websocket->leaving)
+            await_silence(connection);
+        if (used < length)
+            keep(connection, bytes + used, length - used);
+    }
+    if (waited && uw_connection_is_open(connection))
+        consume_pending(connection);
+    read_on(connection);
+}
+
+/* Whoever closes the connection without a word has all that he sent served all the same. */
+static void end_of_input(struct uw_connection *connection)
+{
+    const struct uw_websocket *websocket = websocket_of(connection);
+
+    if (uw_connection_is_open(connection) && (!websocket->pending.length || uw_client_is_served(websocket->client)))
+        uw_connection_close(connection);
+}
+
+static void go_on(struct uw_connection *connection)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+
+    if (websocket->failure && uw_client_is_served(websocket->client)) {
+        fail_now(connection, websocket->failure);
+        return;
+    }
+    if (websocket->pending.length || websocket->in_frame)
+        consume_pending(connection);
+    read_on(connection);
+    if (connection->input_ended)
+        end_of_input(connection);
+}
+
+static void receive_ended(struct uw_connection *connection, int32_t result)
+{
+    if (result == -ECANCELED)
+        read_on(connection);
+    else if (result)
+        uw_connection_close(connection);
+    else
+        end_of_input(connection);
+}
+
+static void sent(struct uw_connection *connection)
+{
+    struct uw_client *client = websocket_of(connection)->client;
+
+    uw_client_sent(client);
+    if (uw_connection_is_open(connection) && client->held_back && may_read(connection))
+        go_on(connection);
+}
+
+/* Nobody can tell whether one who is not read from is there. */
+static void look_whether_there(struct uw_connection *connection)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+
+    if (websocket->asked) {
+        connection->service->counts.timeouts++;
+        uw_connection_close(connection);
+    } else if (connection->paused) {
+        await_silence(connection);
+    } else {
+        websocket->asked = true;
+        send_frame(connection, UW_OPCODE_PING, "", 0);
+        uw_connection_await_read(connection, connection->service->loop.now_ns + UW_PONG_NS);
+    }
+}
+
+static void timed_out(struct uw_connection *connection)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+
+    if (websocket->close_sent) {
+        end(connection);
+    } else if (websocket->leaving) {
+        if (!uw_client_tell_simply(websocket->client, UW_CLIENT_SHUTDOWN))
+            uw_connection_close(connection);
+    } else {
+        look_whether_there(connection);
+    }
+}
+
+/* They do not all leave, and come back to other servers, in one moment. */
+static void drain(struct uw_connection *connection)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+
+    if (websocket->close_sent || websocket->leaving)
+        return;
+    websocket->leaving = true;
+    uw_connection_await_read(connection, uw_client_leaves_at(websocket->client));
+}
+
+static void opened(struct uw_connection *connection)
+{
+    (void)connection; /* uw_client_begin has more to say */
+}
+
+/* What is outgoing tells. */
+static bool is_answering(const struct uw_connection *connection)
+{
+    (void)connection;
+    return false;
+}
+
+/* What is read of a message that will never be whole. */
+static void forget_message(struct uw_websocket *websocket)
+{
+    if (websocket->message)
+        uw_request_free(websocket->message);
+    websocket->message = NULL;
+    uw_pending_free(&websocket->pending);
+}
+
+static void closed(struct uw_connection *connection)
+{
+    uw_client_closed(websocket_of(connection)->client);
+}
+
+static bool released(struct uw_connection *connection)
+{
+    struct uw_websocket *websocket = websocket_of(connection);
+
+    forget_message(websocket);
+    return uw_client_is_done(websocket->client);
+}
+
+static void discarded(struct uw_connection *connection)
+{
+    forget_message(websocket_of(connection));
+    uw_client_discard(websocket_of(connection)->client);
+}
+
+const struct uw_protocol uw_protocol_websocket = {
+    .name = "websocket",
+    .opened = opened,
+    .received = received,
+    .receive_ended = receive_ended,
+    .sent = sent,
+    .go_on = go_on,
+    .timed_out = timed_out,
+    .drain = drain,
+    .is_answering = is_answering,
+    .closed = closed,
+    .released = released,
+    .discarded = discarded,
+    .take_over = uw_client_take_over,
+    .abort = uw_client_abort,
+    .detach = uw_client_detach,
+};
+
+/* A message of the application's, whole. */
+static struct uw_chunk *frame_message(struct uw_slab *slab, bool text, const char *bytes, size_t length)
+{
+    size_t whole = length + UW_FRAME_HEAD_BYTES_MAX;
+    struct uw_chunk *chunk = slab && whole <= UW_CHUNK_SLAB_CAPACITY ? uw_chunk_take(slab) : uw_chunk_new(whole);
+
+    if (!chunk)
+        return NULL;
+    chunk->length = uw_frame_write_head(chunk->bytes, text ? UW_OPCODE_TEXT : UW_OPCODE_BINARY, false, length);
+    memcpy(chunk->bytes + chunk->length, bytes, length);
+    chunk->length += length;
+    return chunk;
+}
+
+/* In place of the frame in `chunk`, where that is longer. */
+static void put_compressed(struct uw_chunk *chunk, const char *bytes, size_t length)
+{
+    enum uw_opcode opcode = chunk->bytes[0] & UW_FRAME_OPCODE;
+
+    chunk->length = uw_frame_write_head(chunk->bytes, opcode, true, length);
+    memcpy(chunk->bytes + chunk->length, bytes, length);
+    chunk->length += length;
+}
+
+/* The chunk has been counted. */
+static struct uw_chunk *prepare(struct uw_client *client, struct uw_chunk *chunk)
+{
+    size_t before = chunk->length, head = uw_frame_head_bytes(chunk->bytes);
+    char *compressed;
+    long length = -1;
+
+    if (client->window_bits && before - head >= UW_DEFLATE_BYTES_MIN)
+        length = uw_deflate_compress(client->service->deflate, client->window_bits, chunk->bytes + head, before - head,
+                                     &compressed);
+    if (length < 0)
+        return chunk;
+    put_compressed(chunk, compressed, (size_t)length);
+    atomic_fetch_sub(&client->stream.outgoing_bytes, before - chunk->length);
+    return chunk;
+}
+
+static void begin_closing(struct uw_client *client, unsigned code, const char *reason, size_t length)
+{
+    struct uw_connection *connection = client->stream.connection;
+
+    if (websocket_of(connection)->close_sent)
+        return;
+    send_close(connection, code, reason, length);
+    if (uw_connection_is_open(connection))
+        uw_connection_await_read(connection, client->service->loop.now_ns + UW_CLOSING_NS);
+}
+
+const struct uw_client_kind uw_client_websocket = {
+    .protocol = &uw_protocol_websocket,
+    .frame = frame_message,
+    .prepare = prepare,
+    .end = begin_closing,
+};
