@@ -211,7 +211,7 @@ static void upgrade(struct uw_connection *connection)
     struct uw_http1 *http1 = uw_http1_of(connection);
     struct uw_pending pending = http1->pending;
 
-    uw_client_begin(http1->client, connection, uw_pending_bytes(&pending), pending.length);
+    uw_client_begin(http1->client, uw_pending_bytes(&pending), pending.length);
     uw_pending_free(&pending);
 }
 
@@ -321,7 +321,9 @@ static void begin_upgrade(struct uw_request *request)
     }
     http1->client = client;
     http1->state = UW_HTTP1_UPGRADING;
-    uw_connection_go_on_later(connection);
+    uw_client_attach(client, connection);
+    if (uw_connection_is_open(connection))
+        uw_connection_go_on_later(connection);
 }
 
 static void take_over(struct uw_request *request, struct uw_chunk *chunk)
@@ -390,7 +392,7 @@ static void closed(struct uw_connection *connection)
     if (http1->detached)
         uw_http1_refuse_detaching(connection);
     if (http1->client)
-        uw_client_abandon(http1->client);
+        uw_client_closed(http1->client);
     if (uw_http1_is_handled(http1))
         uw_request_lose(http1->reader.request);
     else if (http1->reader.request)
@@ -401,7 +403,7 @@ static bool released(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
 
-    if (http1->reader.request)
+    if (http1->reader.request || (http1->client && !uw_client_is_done(http1->client)))
         return false;
     uw_pending_free(&http1->pending);
     return true;
@@ -413,6 +415,8 @@ static void discarded(struct uw_connection *connection)
 
     if (http1->reader.request)
         free_request(http1);
+    if (http1->client)
+        uw_client_discard(http1->client);
     uw_pending_free(&http1->pending);
 }
 

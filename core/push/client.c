@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "websocket/deflate.h"
 #include "websocket/frame.h"
 
@@ -54,7 +55,7 @@ static void serve_next(struct uw_client *client)
     struct uw_service *service = client->service;
     struct uw_request *request = client->first;
 
-    if (client->current || !request)
+    if (client->current || !request || service->closing)
         return;
     client->first = request->next;
     if (!client->first)
@@ -63,6 +64,7 @@ static void serve_next(struct uw_client *client)
     client->waiting_bytes -= request->bytes_length;
     client->drained_waits &= request->client_event != UW_CLIENT_DRAINED;
     client->current = request;
+    service->events++;
     service->handler.notify(service->handler.context, request, UW_EVENT_REQUEST);
 }
 
@@ -112,6 +114,7 @@ static void served(struct uw_request *request, bool failed)
 {
     struct uw_client *client = request->client;
     bool ends = request->client_event == UW_CLIENT_SHUTDOWN;
+    bool abandoned = request->client_event == UW_CLIENT_CLOSED && !client->stream.connection;
 
     assert(client->current == request && !atomic_load(&request->posted));
     client->current = NULL;
@@ -122,6 +125,8 @@ static void served(struct uw_request *request, bool failed)
         uw_client_end(client, UW_CLOSE_GOING_AWAY, "", 0);
     serve_next(client);
     go_on(client);
+    if (abandoned)
+        uw_client_release(client);
 }
 
 void uw_client_take_over(struct uw_request *request, struct uw_chunk *chunk)
@@ -156,20 +161,41 @@ static bool has_deflate(const struct uw_client *client)
     return !client->window_bits || service->deflate;
 }
 
-void uw_client_begin(struct uw_client *client, struct uw_connection *connection, const char *ahead, size_t length)
+void uw_client_attach(struct uw_client *client, struct uw_connection *connection)
 {
     UW_ASSERT_OWNER(&client->service->loop);
     uw_client_hold(client);
-    client->opened = true;
     client->stream.connection = connection;
     uw_outgoing_move(&connection->outgoing, &client->stream);
-    uw_connection_switch(connection, client->kind->protocol);
-    *(struct uw_client **)uw_connection_state(connection) = client;
-    if (!has_deflate(client)) {
+    if (!has_deflate(client))
+        uw_connection_close(connection);
+}
+
+/* From now on the protocol says when it is looked whether the client is there. */
+static void open_client(struct uw_client *client)
+{
+    struct uw_connection *connection = client->stream.connection;
+    int64_t silence_ns = atomic_load(&client->silence_ns);
+
+    if (!uw_client_tell_simply(client, UW_CLIENT_OPENED)) {
         uw_connection_close(connection);
         return;
     }
-    (void)uw_client_tell_simply(client, UW_CLIENT_OPENED);
+    client->opened = true;
+    if (silence_ns)
+        uw_connection_await_read(connection, client->service->loop.now_ns + silence_ns);
+    if (client->early_end_code && uw_connection_is_open(connection))
+        client->kind->end(client, client->early_end_code, "", 0);
+}
+
+void uw_client_begin(struct uw_client *client, const char *ahead, size_t length)
+{
+    struct uw_connection *connection = client->stream.connection;
+
+    UW_ASSERT_OWNER(&client->service->loop);
+    uw_connection_switch(connection, client->kind->protocol);
+    *(struct uw_client **)uw_connection_state(connection) = client;
+    open_client(client);
     if (length > 0 && uw_connection_is_open(connection))
         client->kind->protocol->received(connection, ahead, length);
     if (connection->input_ended && uw_connection_is_open(connection))
@@ -180,15 +206,20 @@ void uw_client_begin(struct uw_client *client, struct uw_connection *connection,
         uw_connection_drain(connection);
 }
 
+/* Its end is served while nobody else may hold it. */
 void uw_client_abandon(struct uw_client *client)
 {
     uw_client_closed(client);
-    (void)uw_client_tell_simply(client, UW_CLIENT_CLOSED);
+    uw_client_hold(client);
+    if (!uw_client_tell_simply(client, UW_CLIENT_CLOSED))
+        uw_client_release(client);
 }
 
 void uw_client_closed(struct uw_client *client)
 {
     atomic_store(&client->ending, true);
+    if (client->current)
+        uw_request_lose(client->current);
 }
 
 bool uw_client_is_done(struct uw_client *client)
@@ -232,6 +263,7 @@ static void free_events(struct uw_client *client)
 void uw_client_discard(struct uw_client *client)
 {
     free_events(client);
+    atomic_store(&client->ending, true);
     client->stream.connection = NULL;
     uw_client_release(client);
 }
@@ -286,19 +318,48 @@ void uw_client_post(struct uw_client *client, struct uw_chunk *chunk)
 
 void uw_client_sent(struct uw_client *client)
 {
+    if (client->current)
+        uw_request_tell_drained(client->current);
     if (!atomic_load(&client->wants_drained) || client->drained_waits ||
         atomic_load(&client->stream.outgoing_bytes) > 0)
         return;
-    client->drained_waits = uw_client_tell_simply(client, UW_CLIENT_DRAINED);
+    client->drained_waits = true; /* before it is told: it may be served at once */
+    if (!uw_client_tell_simply(client, UW_CLIENT_DRAINED))
+        client->drained_waits = false;
 }
 
+/* What may be sent of a reason: a text that fits, cut between two characters. */
+static size_t reason_length(const char *reason, size_t length)
+{
+    struct uw_utf8 utf8 = {0};
+
+    if (!uw_utf8_feed(&utf8, reason, length) || !uw_utf8_is_whole(&utf8))
+        return 0;
+    if (length <= UW_CLIENT_REASON_BYTES_MAX)
+        return length;
+    length = UW_CLIENT_REASON_BYTES_MAX;
+    while (((unsigned char)reason[length] & 0xc0) == 0x80)
+        length--;
+    return length;
+}
+
+static unsigned code_to_send(unsigned code)
+{
+    return uw_close_code_is_valid(code) ? code : UW_CLOSE_INTERNAL_ERROR;
+}
+
+/* Of one that is not open yet it is done when it is. */
 void uw_client_end(struct uw_client *client, unsigned code, const char *reason, size_t length)
 {
+    struct uw_connection *connection = client->stream.connection;
+
     UW_ASSERT_OWNER(&client->service->loop);
     if (atomic_exchange(&client->ending, true))
         return;
-    if (client->stream.connection && uw_connection_is_open(client->stream.connection))
-        client->kind->end(client, code, reason, length);
+    if (!client->opened)
+        client->early_end_code = code_to_send(code);
+    else if (connection && uw_connection_is_open(connection))
+        client->kind->end(client, code_to_send(code), reason, reason_length(reason, length));
 }
 
 static void receive_end(struct uw_loop *loop, struct uw_message *message)
@@ -315,6 +376,7 @@ void uw_client_end_from_afar(struct uw_client *client, unsigned code, const char
 {
     if (atomic_exchange(&client->end_posted, true))
         return;
+    length = reason_length(reason, length);
     client->end_code = code;
     client->end_reason = length ? malloc(length) : NULL;
     client->end_reason_length = client->end_reason ? length : 0;

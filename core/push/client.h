@@ -3,7 +3,10 @@
  * written by any thread.
  *
  * Counted: held by its connection, by whoever has made it, and by each message about it on its way to the loop. What is
- * not said to be for any thread belongs to the loop's. */
+ * not said to be for any thread belongs to the loop's.
+ *
+ * A server that is stopped or closed tells the handler nothing more, UW_CLIENT_CLOSED neither, and nothing may be
+ * posted to it; one that drains tells all. Where memory is exhausted the end may go untold, too. */
 #ifndef UW_PUSH_CLIENT_H
 #define UW_PUSH_CLIENT_H
 
@@ -16,8 +19,8 @@
 #define UW_INBOX_BYTES_MAX (64 * 1024) /* likewise */
 #define UW_CLIENT_REASON_BYTES_MAX 123 /* of a close: RFC 6455, section 5.5.1 */
 
-/* What an event's request carries beside its bytes. Each is served by the handler like a request, and finished with an
- * empty chunk; UW_CHUNK_ABORT says that the handler has failed. */
+/* What an event's request carries beside its bytes; of its head nothing is set. Each is served by the handler like a
+ * request, and finished with an empty chunk; UW_CHUNK_ABORT says that the handler has failed. */
 enum uw_client_event {
     UW_CLIENT_OPENED = 1,
     UW_CLIENT_TEXT,
@@ -56,6 +59,7 @@ struct uw_client {
     atomic_bool wants_drained;        /* the handler wants to be told */
     atomic_int_least64_t silence_ns;  /* after which it is looked whether it is there */
     bool opened, end_told;            /* to the handler */
+    unsigned early_end_code;          /* with which it is ended as soon as it is open; or 0 */
     bool drained_waits;               /* in the inbox */
     bool held_back;                   /* more has come than may wait: the protocol is to go on once less does */
     int window_bits;                  /* of what is compressed for it; 0: nothing is */
@@ -78,9 +82,12 @@ struct uw_client *uw_client_new(struct uw_service *service, const struct uw_clie
 void uw_client_hold(struct uw_client *client);
 void uw_client_release(struct uw_client *client);
 
-/* The client has the connection from now on, whose last answer is on its way. `ahead` is what the client has sent
- * meanwhile. */
-void uw_client_begin(struct uw_client *client, struct uw_connection *connection, const char *ahead, size_t length);
+/* The client has the connection from now on, whose last answer is on its way: what is written goes out behind that. May
+ * close it, where memory is exhausted. */
+void uw_client_attach(struct uw_client *client, struct uw_connection *connection);
+
+/* Its protocol has the connection from now on. `ahead` is what the client has sent meanwhile. */
+void uw_client_begin(struct uw_client *client, const char *ahead, size_t length);
 
 /* There is no connection for it. */
 void uw_client_abandon(struct uw_client *client);

@@ -123,6 +123,8 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
 {
     int error;
 
+    if (settings->message_bytes_max > UW_MESSAGE_BYTES_MAX)
+        return -EINVAL;
     memset(server, 0, sizeof *server);
     server->service.settings = *settings;
     server->room = settings->connections_max;
@@ -276,9 +278,15 @@ static bool gathers(const struct uw_server *server)
     return server->service.settings.answers_at_once && server->service.connections.taken >= UW_GATHER_CONNECTIONS_MIN;
 }
 
+/* Of the handler, so far. */
+static uint64_t things_asked(const struct uw_server *server)
+{
+    return server->service.counts.requests + server->service.events;
+}
+
 int uw_server_turn(struct uw_server *server, int64_t wait_ns)
 {
-    uint64_t requests = server->service.counts.requests;
+    uint64_t asked = things_asked(server);
     int error;
 
     UW_ASSERT_OWNER(&server->service.loop);
@@ -287,8 +295,8 @@ int uw_server_turn(struct uw_server *server, int64_t wait_ns)
     bury_dead(server);
     if (atomic_load(&server->service.draining) && uw_server_drained(server))
         wait_ns = 0; /* that was the last connection: nothing comes any more */
-    if (server->service.counts.requests != requests)
-        wait_ns = 0; /* of requests that had been received ahead: the handler has something to do */
+    if (things_asked(server) != asked)
+        wait_ns = 0; /* of what had been received ahead: the handler has something to do */
     error = uw_loop_turn(&server->service.loop, wait_ns);
     flush_dirty(server);
     bury_dead(server);
@@ -370,7 +378,7 @@ static void release_contexts(struct uw_server *server)
 
 void uw_server_close(struct uw_server *server)
 {
-    server->ended = true;
+    server->ended = server->service.closing = true;
     uw_server_end_connections(server);
     uw_loop_close(&server->service.loop); /* first: nothing is pending in the kernel after it */
     drop_accepted(server);

@@ -28,7 +28,8 @@ struct uw_server {
     uint64_t accepted_before; /* the last of them */
 };
 
-/* Opens a server without listeners, on the thread that will run it. Returns what uw_loop_open does. The server must not
+/* Opens a server without listeners, on the thread that will run it. Returns what uw_loop_open does; -EINVAL for a limit
+ * that is none, before anything is touched. The server must not
  * move. */
 int uw_server_open(struct uw_server *server, const struct uw_server_settings *settings, const char *backend,
                    struct uw_handler handler);

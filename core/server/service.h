@@ -11,6 +11,8 @@
 #include "io/loop.h"
 #include "server/request.h"
 
+#define UW_MESSAGE_BYTES_MAX (1024 * 1024 * 1024)
+
 struct uw_deflate;
 
 struct uw_server_settings {
@@ -25,7 +27,7 @@ struct uw_server_settings {
     bool answers_at_once;          /* the handler never waits: a busy loop gathers requests */
 
     /* Of clients that stay, see push/client.h: */
-    uint64_t message_bytes_max; /* of a message of theirs; above: closed with 1009 */
+    uint64_t message_bytes_max; /* of a message of theirs, at most UW_MESSAGE_BYTES_MAX; above: closed with 1009 */
     size_t client_bytes_max;    /* outgoing to one; then no more is taken, and it is closed with 1008 */
     int64_t silence_ns;         /* after which it is asked whether it is there */
 };
@@ -47,7 +49,9 @@ struct uw_service {
     size_t relays;              /* connections that the application has for itself, see relay.h */
     atomic_bool draining;
     struct uw_server_counts counts;
-    struct uw_deflate *deflate;      /* of all clients that compress; NULL until there is one */
+    uint64_t events;            /* of clients that stay, so far: what the handler was asked to serve beside requests */
+    bool closing;               /* the handler is told nothing any more */
+    struct uw_deflate *deflate; /* of all clients that compress; NULL until there is one */
     atomic_int_least64_t leaving_ns; /* over which clients that stay leave when the server drains */
 
     /* A connection has ended, so there is room for another. */

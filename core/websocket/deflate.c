@@ -13,6 +13,7 @@
 #define ZLIB_WINDOW_BITS_MIN 9 /* of what zlib compresses without a header */
 #define SCRATCH_BYTES_MIN 16384
 #define INPUT_BYTES_MAX INT_MAX
+#define BETWEEN_BLOCKS 128 /* of data_type: see inflate in zlib.h */
 
 static const char tail[] = {0, 0, (char)0xff, (char)0xff}; /* of each message, and never sent */
 
@@ -168,6 +169,8 @@ long uw_deflate_decompress(struct uw_deflate *deflate, const char *bytes, size_t
     error = feed(deflate, stream, bytes, length, length_max);
     if (!error)
         error = feed(deflate, stream, tail, sizeof tail, length_max);
+    if (!error && !(stream->data_type & BETWEEN_BLOCKS))
+        error = -EBADMSG; /* it was cut */
     produced = deflate->capacity - stream->avail_out;
     *result = deflate->scratch;
     if (!error && produced > length_max)

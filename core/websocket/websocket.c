@@ -349,12 +349,20 @@ static void received(struct uw_connection *connection, const char *bytes, size_t
     read_on(connection);
 }
 
-/* Whoever closes the connection without a word has all that he sent served all the same. */
-static void end_of_input(struct uw_connection *connection)
+/* What came before the end of the connection is served all the same, as far as it is taken, and a breach answered. */
+static bool is_over(const struct uw_connection *connection)
 {
     const struct uw_websocket *websocket = websocket_of(connection);
+    bool served = uw_client_is_served(websocket->client);
 
-    if (uw_connection_is_open(connection) && (!websocket->pending.length || uw_client_is_served(websocket->client)))
+    if (websocket->failure && !served)
+        return false;
+    return !websocket->pending.length || (served && may_read(connection));
+}
+
+static void end_of_input(struct uw_connection *connection)
+{
+    if (uw_connection_is_open(connection) && is_over(connection))
         uw_connection_close(connection);
 }
 
@@ -392,7 +400,7 @@ static void sent(struct uw_connection *connection)
         go_on(connection);
 }
 
-/* Nobody can tell whether one who is not read from is there. */
+/* Nobody can tell whether one is there whose frames wait. */
 static void look_whether_there(struct uw_connection *connection)
 {
     struct uw_websocket *websocket = websocket_of(connection);
@@ -400,12 +408,13 @@ static void look_whether_there(struct uw_connection *connection)
     if (websocket->asked) {
         connection->service->counts.timeouts++;
         uw_connection_close(connection);
-    } else if (connection->paused) {
+    } else if (connection->paused || websocket->client->held_back) {
         await_silence(connection);
     } else {
         websocket->asked = true;
         send_frame(connection, UW_OPCODE_PING, "", 0);
-        uw_connection_await_read(connection, connection->service->loop.now_ns + UW_PONG_NS);
+        if (uw_connection_is_open(connection))
+            uw_connection_await_read(connection, connection->service->loop.now_ns + UW_PONG_NS);
     }
 }
 

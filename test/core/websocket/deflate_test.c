@@ -94,7 +94,9 @@ TEST(what_is_no_message)
     deflate = uw_deflate_new();
     CHECK_EQUAL(-EBADMSG, uw_deflate_decompress(deflate, "\xff\xff\xff", 3, 100, &result));
     CHECK_EQUAL(-EBADMSG, uw_deflate_decompress(deflate, "\x07garbage", 8, 100, &result));
-    CHECK_EQUAL(5, uw_deflate_decompress(deflate, "\xf2\x48\xcd\xc9\xc9\x07\x00", 7, 5, &result)); /* goes on */
+    CHECK_EQUAL(-EBADMSG, uw_deflate_decompress(deflate, "", 0, 100, &result));
+    CHECK_EQUAL(-EBADMSG, uw_deflate_decompress(deflate, "\x00\x09\x00\xf6\xff\x48", 6, 100, &result)); /* cut */
+    CHECK_EQUAL(5, uw_deflate_decompress(deflate, "\xf2\x48\xcd\xc9\xc9\x07\x00", 7, 5, &result));      /* goes on */
     uw_deflate_free(deflate);
 }
 

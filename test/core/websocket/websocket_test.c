@@ -39,7 +39,7 @@ static const uint8_t mask[4] = {0x12, 0x34, 0x56, 0x78};
 static struct uw_server server;
 static struct uw_client *client;
 static struct uw_request *waiting; /* the event that the handler has and keeps */
-static bool keeps, fails;
+static bool keeps, fails, ends_at_once, disconnects;
 static char events[LOG_MAX]; /* a letter each */
 static int listener, fd;
 
@@ -78,7 +78,13 @@ static void upgrade(struct uw_request *request)
     client = request->client = uw_client_new(&server.service, &uw_client_websocket, NULL);
     client->window_bits = terms.window_bits;
     chunk->flags = UW_CHUNK_FINISH | UW_CHUNK_UPGRADE;
+    if (disconnects)
+        uw_request_disconnect(request);
     uw_request_send(request, chunk);
+    if (!ends_at_once)
+        return;
+    CHECK(uw_client_send(client, client->kind->frame(NULL, true, "now", 3)));
+    uw_client_end(client, 1000, "", 0);
 }
 
 static void notify(void *context, struct uw_request *request, enum uw_event event)
@@ -518,6 +524,63 @@ TEST(the_server_ends_it)
     on_each_backend(ending);
 }
 
+/* A reason that is too long, in two-byte characters; a code that is none; in the turn of the answer. */
+static void ending_oddly(const char *backend)
+{
+    char reason[201];
+
+    reason[0] = 'a';
+    for (size_t i = 1; i < sizeof reason; i += 2)
+        memcpy(reason + i, "\xc3\xa4", 2);
+    begin(backend);
+    uw_client_end(client, 1005, reason, sizeof reason);
+    EXPECT("\x88\x7d\x03\xf3");
+    expect(reason, UW_CLIENT_REASON_BYTES_MAX);
+    SEND(0x88, "\x03\xf3");
+    expect_end();
+    end("oc");
+
+    begin(backend);
+    uw_client_end_from_afar(client, 1000, "\xff", 1);
+    EXPECT("\x88\x02\x03\xe8");
+    SEND(0x88, "\x03\xe8");
+    expect_end();
+    end("oc");
+
+    ends_at_once = true;
+    begin(backend);
+    EXPECT("\x81\x03now\x88\x02\x03\xe8");
+    SEND(0x88, "\x03\xe8");
+    expect_end();
+    end("oc");
+    ends_at_once = false;
+}
+
+TEST(the_server_ends_it_oddly)
+{
+    on_each_backend(ending_oddly);
+}
+
+/* The connection is gone as its answer is handed over. */
+static void gone_at_the_answer(const char *backend)
+{
+    open_server(backend);
+    disconnects = true;
+    fd = connect_to(listener);
+    send_bytes(REQUEST_HEAD "\r\n", sizeof REQUEST_HEAD + 1);
+    close(fd);
+    for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
+        turn();
+    disconnects = false;
+    CHECK(!uw_client_is_open(client));
+    end("c");
+}
+
+TEST(a_client_that_is_gone_before_the_answer)
+{
+    on_each_backend(gone_at_the_answer);
+}
+
 static void draining(const char *backend)
 {
     begin(backend);
@@ -539,13 +602,15 @@ TEST(the_server_drains)
 static void silence(const char *backend)
 {
     settings.silence_ns = UW_NS_PER_SECOND / 50;
-    begin(backend);
-    SEND(0x81, "a"); /* the deadline runs from here */
-    EXPECT("\x81\x01"
-           "a\x89\x00");
+    begin(backend); /* the deadline runs from here */
+    settings.silence_ns = 0;
+    EXPECT("\x89\x00");
     SEND(0x8a, "");
     EXPECT("\x89\x00");
-    settings.silence_ns = 0;
+    atomic_store(&client->silence_ns, 0);
+    SEND(0x81, "a");
+    EXPECT("\x81\x01"
+           "a");
     close(fd);
     for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
         turn();
@@ -623,11 +688,17 @@ TEST(other_threads_write)
     on_each_backend(from_afar);
 }
 
+static bool all_sent(void)
+{
+    return atomic_load(&client->stream.outgoing_bytes) == 0;
+}
+
 /* One who does not read is behind at some time, and is told when all has been sent. */
 static void behind(const char *backend)
 {
     char *payload = calloc(1, 65536);
     int messages = 0;
+    size_t told;
 
     begin(backend);
     atomic_store(&client->wants_drained, true);
@@ -638,14 +709,20 @@ static void behind(const char *backend)
     CHECK(atomic_load(&client->stream.outgoing_bytes) < CLIENT_BYTES_MAX + 65536 + UW_FRAME_HEAD_BYTES_MAX);
     for (int i = 0; i < messages; i++)
         expect_message(UW_OPCODE_BINARY, payload, 65536);
-    for (int i = 0; i < TURNS_MAX && !strchr(events, 'd'); i++)
+    for (int i = 0; i < TURNS_MAX && !all_sent(); i++)
         turn();
+    told = strlen(events);
+    CHECK(uw_client_send(client, client->kind->frame(NULL, true, "again", 5)));
+    EXPECT("\x81\x05"
+           "again");
+    for (int i = 0; i < TURNS_MAX && strlen(events) == told; i++)
+        turn();
+    CHECK(told > 1 && strcmp(events + told, "d") == 0);
     CHECK(!uw_client_is_behind(client));
     uw_client_end(client, UW_CLOSE_POLICY, "slow", 4);
     EXPECT("\x88\x06\x03\xf0slow");
     SEND(0x88, "\x03\xf0");
     expect_end();
-    CHECK(strncmp(events, "od", 2) == 0);
     end(events);
     free(payload);
 }
