@@ -314,16 +314,13 @@ static void begin_upgrade(struct uw_request *request)
     struct uw_connection *connection = take_back(request);
     struct uw_http1 *http1 = uw_http1_of(connection);
 
-    if (uw_connection_is_closed(connection)) {
-        uw_client_abandon(client);
-        uw_connection_reap(connection);
-        return;
-    }
     http1->client = client;
     http1->state = UW_HTTP1_UPGRADING;
     uw_client_attach(client, connection);
     if (uw_connection_is_open(connection))
         uw_connection_go_on_later(connection);
+    else
+        uw_connection_reap(connection);
 }
 
 static void take_over(struct uw_request *request, struct uw_chunk *chunk)

@@ -114,7 +114,6 @@ static void served(struct uw_request *request, bool failed)
 {
     struct uw_client *client = request->client;
     bool ends = request->client_event == UW_CLIENT_SHUTDOWN;
-    bool abandoned = request->client_event == UW_CLIENT_CLOSED && !client->stream.connection;
 
     assert(client->current == request && !atomic_load(&request->posted));
     client->current = NULL;
@@ -125,8 +124,6 @@ static void served(struct uw_request *request, bool failed)
         uw_client_end(client, UW_CLOSE_GOING_AWAY, "", 0);
     serve_next(client);
     go_on(client);
-    if (abandoned)
-        uw_client_release(client);
 }
 
 void uw_client_take_over(struct uw_request *request, struct uw_chunk *chunk)
@@ -175,17 +172,20 @@ void uw_client_attach(struct uw_client *client, struct uw_connection *connection
 static void open_client(struct uw_client *client)
 {
     struct uw_connection *connection = client->stream.connection;
-    int64_t silence_ns = atomic_load(&client->silence_ns);
+    int64_t silence_ns;
 
-    if (!uw_client_tell_simply(client, UW_CLIENT_OPENED)) {
-        uw_connection_close(connection);
-        return;
-    }
     client->opened = true;
+    if (!uw_client_tell_simply(client, UW_CLIENT_OPENED))
+        uw_connection_close(connection);
+    if (!uw_connection_is_open(connection))
+        return;
+    silence_ns = atomic_load(&client->silence_ns);
     if (silence_ns)
         uw_connection_await_read(connection, client->service->loop.now_ns + silence_ns);
-    if (client->early_end_code && uw_connection_is_open(connection))
+    if (client->early_end_code)
         client->kind->end(client, client->early_end_code, "", 0);
+    else if (uw_connection_is_flushed(connection))
+        uw_client_sent(client);
 }
 
 void uw_client_begin(struct uw_client *client, const char *ahead, size_t length)
@@ -204,15 +204,6 @@ void uw_client_begin(struct uw_client *client, const char *ahead, size_t length)
         uw_connection_resume(connection);
     if (atomic_load(&client->service->draining))
         uw_connection_drain(connection);
-}
-
-/* Its end is served while nobody else may hold it. */
-void uw_client_abandon(struct uw_client *client)
-{
-    uw_client_closed(client);
-    uw_client_hold(client);
-    if (!uw_client_tell_simply(client, UW_CLIENT_CLOSED))
-        uw_client_release(client);
 }
 
 void uw_client_closed(struct uw_client *client)

@@ -82,15 +82,12 @@ struct uw_client *uw_client_new(struct uw_service *service, const struct uw_clie
 void uw_client_hold(struct uw_client *client);
 void uw_client_release(struct uw_client *client);
 
-/* The client has the connection from now on, whose last answer is on its way: what is written goes out behind that. May
- * close it, where memory is exhausted. */
+/* The client has the connection from now on, whose last answer is on its way: what is written goes out behind that.
+ * The connection may be closed already, and is where memory is exhausted. */
 void uw_client_attach(struct uw_client *client, struct uw_connection *connection);
 
 /* Its protocol has the connection from now on. `ahead` is what the client has sent meanwhile. */
 void uw_client_begin(struct uw_client *client, const char *ahead, size_t length);
-
-/* There is no connection for it. */
-void uw_client_abandon(struct uw_client *client);
 
 /* For protocols: a request that carries an event, to be told or freed; NULL when memory is exhausted. */
 struct uw_request *uw_client_event_new(struct uw_client *client, enum uw_client_event event);
@@ -138,7 +135,7 @@ bool uw_client_send(struct uw_client *client, struct uw_chunk *chunk);
 void uw_client_post(struct uw_client *client, struct uw_chunk *chunk);
 
 /* Ends it once what was written has been sent, with `length` bytes of a reason. The second is for other threads. Once
- * for each client: later calls do nothing. */
+ * for each client: later calls do nothing. Of one that is not open yet the reason is not told. */
 void uw_client_end(struct uw_client *client, unsigned code, const char *reason, size_t length);
 void uw_client_end_from_afar(struct uw_client *client, unsigned code, const char *reason, size_t length);
 

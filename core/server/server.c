@@ -344,7 +344,7 @@ void uw_server_end_connections(struct uw_server *server)
 void uw_server_stop(struct uw_server *server)
 {
     UW_ASSERT_OWNER(&server->service.loop);
-    server->ended = true;
+    server->ended = server->service.closing = true;
     for (struct uw_list *node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_connection_close(uw_owner(node, struct uw_connection, link));
     uw_loop_receive(&server->service.loop);

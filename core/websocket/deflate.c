@@ -141,14 +141,16 @@ static int feed(struct uw_deflate *deflate, z_stream *stream, const char *bytes,
     while (!error) {
         int status = inflate(stream, Z_SYNC_FLUSH);
 
-        if (status == Z_STREAM_END)
+        if (status == Z_STREAM_END) {
             status = inflateReset(stream);
+            stream->data_type = BETWEEN_BLOCKS;
+        }
         if (status != Z_OK && status != Z_BUF_ERROR)
             return status == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
+        if (stream->avail_in == 0 && (stream->avail_out > 0 || stream->data_type & BETWEEN_BLOCKS))
+            return 0;
         if (stream->avail_out == 0)
             error = grow(deflate, stream, length_max);
-        else if (stream->avail_in == 0)
-            return 0;
         else if (status == Z_BUF_ERROR)
             return -EBADMSG;
     }

@@ -388,7 +388,7 @@ static void receive_ended(struct uw_connection *connection, int32_t result)
     else if (result)
         uw_connection_close(connection);
     else
-        end_of_input(connection);
+        go_on(connection);
 }
 
 static void sent(struct uw_connection *connection)
@@ -408,7 +408,7 @@ static void look_whether_there(struct uw_connection *connection)
     if (websocket->asked) {
         connection->service->counts.timeouts++;
         uw_connection_close(connection);
-    } else if (connection->paused || websocket->client->held_back) {
+    } else if (connection->paused || !may_read(connection) || !uw_client_is_served(websocket->client)) {
         await_silence(connection);
     } else {
         websocket->asked = true;

@@ -84,6 +84,8 @@ TEST(examples)
         CHECK(memcmp("Hello", result, 5) == 0);
     }
     CHECK_EQUAL(0, uw_deflate_decompress(deflate, "\x00", 1, 100, &result));
+    CHECK_EQUAL(0, uw_deflate_decompress(deflate, "\x01", 1, 100, &result)); /* the last block is one with BFINAL */
+    CHECK_EQUAL(5, uw_deflate_decompress(deflate, "\x00\x05\x00\xfa\xffHello\x01", 11, 5, &result));
     uw_deflate_free(deflate);
 }
 

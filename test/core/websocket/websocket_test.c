@@ -581,6 +581,42 @@ TEST(a_client_that_is_gone_before_the_answer)
     on_each_backend(gone_at_the_answer);
 }
 
+/* A client that closes its side right behind its last message and its close still gets both answers, and one that has
+ * sent half a head is asked whether it is there. */
+static void half_close(const char *backend)
+{
+    char bytes[40];
+    size_t length = make_frame(bytes, 0x81, "last", 4);
+
+    length += make_frame(bytes + length, 0x88, "", 0);
+    begin(backend);
+    keeps = true;
+    send_bytes(bytes, length);
+    for (int i = 0; i < TURNS_MAX && !waiting; i++)
+        turn();
+    CHECK_EQUAL(0, shutdown(fd, SHUT_WR));
+    keeps = false;
+    answer_waiting(); /* before the loop learns of the end, or after: either way */
+    EXPECT("\x81\x04last\x88\x00");
+    expect_end();
+    end("otc");
+
+    begin(backend);
+    send_bytes("\x81", 1);
+    atomic_store(&client->silence_ns, UW_NS_PER_SECOND / 50);
+    send_bytes("\x81", 1);
+    EXPECT("\x89\x00");
+    close(fd);
+    for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
+        turn();
+    end("oc");
+}
+
+TEST(a_client_that_closes_its_side)
+{
+    on_each_backend(half_close);
+}
+
 static void draining(const char *backend)
 {
     begin(backend);
