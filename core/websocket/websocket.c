@@ -215,7 +215,7 @@ static void take_control(struct uw_connection *connection, const struct uw_frame
     size_t length = (size_t)frame->length;
 
     uw_frame_mask(payload, bytes, length, frame->mask, 0);
-    if (frame->opcode == UW_OPCODE_PING)
+    if (frame->opcode == UW_OPCODE_PING && !websocket_of(connection)->close_sent)
         send_frame(connection, UW_OPCODE_PONG, payload, length);
     else if (frame->opcode == UW_OPCODE_CLOSE)
         fail_now(connection, answer_to_close(payload, length));

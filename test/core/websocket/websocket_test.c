@@ -508,6 +508,7 @@ static void ending(const char *backend)
     EXPECT("\x88\x05\x03\xe8"
            "bye");
     SEND(0x81, "not heard any more");
+    SEND(0x89, "nor answered");
     SEND(0x88, "\x03\xe8");
     expect_end();
     end("oc");
