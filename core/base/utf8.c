@@ -79,3 +79,10 @@ bool uw_utf8_feed(struct uw_utf8 *utf8, const char *text, size_t length)
     }
     return true;
 }
+
+bool uw_utf8_is_text(const char *text, size_t length)
+{
+    struct uw_utf8 utf8 = {0};
+
+    return uw_utf8_feed(&utf8, text, length) && uw_utf8_is_whole(&utf8);
+}

@@ -18,7 +18,6 @@ struct uw_client *uw_client_new(struct uw_service *service, const struct uw_clie
     client->service = service;
     client->user = user;
     client->last = &client->first;
-    uw_list_init(&client->subscriptions);
     atomic_init(&client->holds, 1);
     atomic_init(&client->silence_ns, service->settings.silence_ns);
     return client;
@@ -278,7 +277,8 @@ static bool queue(struct uw_client *client, struct uw_chunk *chunk)
         uw_outgoing_refuse(chunk);
         return false;
     }
-    uw_connection_queue(client->stream.connection, client->kind->prepare(client, chunk));
+    client->kind->prepare(client, chunk);
+    uw_connection_queue(client->stream.connection, chunk);
     return true;
 }
 
@@ -322,9 +322,7 @@ void uw_client_sent(struct uw_client *client)
 /* What may be sent of a reason: a text that fits, cut between two characters. */
 static size_t reason_length(const char *reason, size_t length)
 {
-    struct uw_utf8 utf8 = {0};
-
-    if (!uw_utf8_feed(&utf8, reason, length) || !uw_utf8_is_whole(&utf8))
+    if (!uw_utf8_is_text(reason, length))
         return 0;
     if (length <= UW_CLIENT_REASON_BYTES_MAX)
         return length;

@@ -25,8 +25,6 @@ enum uw_client_event {
     UW_CLIENT_OPENED = 1,
     UW_CLIENT_TEXT,
     UW_CLIENT_BINARY,
-    UW_CLIENT_DELIVERY, /* of what was published: the bytes are the channel's name and, from `body_offset`, the message
-                         */
     UW_CLIENT_DRAINED,  /* all that was written has been sent */
     UW_CLIENT_SHUTDOWN, /* the server ends: the client will be closed after this */
     UW_CLIENT_CLOSED,   /* the last one; also of one that has never been opened, as its connection was gone */
@@ -42,8 +40,8 @@ struct uw_client_kind {
      * NULL: then any thread. */
     struct uw_chunk *(*frame)(struct uw_slab *slab, bool text, const char *bytes, size_t length);
 
-    /* Before it is sent: may give another chunk for it. */
-    struct uw_chunk *(*prepare)(struct uw_client *client, struct uw_chunk *chunk);
+    /* Before it is sent, on the loop's thread: may make it shorter. It has been counted as outgoing. */
+    void (*prepare)(struct uw_client *client, struct uw_chunk *chunk);
 
     /* Tells the client that it ends, with a close code of RFC 6455 and a reason, and ends it. */
     void (*end)(struct uw_client *client, unsigned code, const char *reason, size_t length);
@@ -67,7 +65,6 @@ struct uw_client {
     struct uw_request *first, **last; /* events that wait */
     unsigned waiting;                 /* of them */
     size_t waiting_bytes;             /* their content */
-    struct uw_list subscriptions;     /* see channels.h */
     struct uw_message end_message;    /* uw_client_end_from_afar */
     atomic_bool end_posted;
     unsigned end_code;

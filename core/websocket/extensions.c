@@ -4,12 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "http/cursor.h"
 #include "http/token.h"
-
-/* What is left of a value to be read. */
-struct reader {
-    const char *at, *end;
-};
 
 struct word {
     const char *text;
@@ -21,45 +17,36 @@ struct parameter {
     bool has_value;
 };
 
-static void skip_space(struct reader *reader)
+static bool take(struct uw_http_cursor *cursor, const char *sign)
 {
-    while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\t'))
-        reader->at++;
+    uw_http_skip_space(cursor);
+    return uw_http_skip_text(cursor, sign);
 }
 
-static bool take(struct reader *reader, char c)
+static bool take_token(struct uw_http_cursor *cursor, struct word *word)
 {
-    skip_space(reader);
-    if (reader->at == reader->end || *reader->at != c)
-        return false;
-    reader->at++;
-    return true;
-}
-
-static bool take_token(struct reader *reader, struct word *word)
-{
-    skip_space(reader);
-    word->text = reader->at;
-    while (reader->at < reader->end && uw_http_byte_is(*reader->at, UW_BYTE_TOKEN))
-        reader->at++;
-    word->length = (size_t)(reader->at - word->text);
+    uw_http_skip_space(cursor);
+    word->text = cursor->at;
+    while (cursor->at < cursor->end && uw_http_byte_is(*cursor->at, UW_BYTE_TOKEN))
+        cursor->at++;
+    word->length = (size_t)(cursor->at - word->text);
     return word->length > 0;
 }
 
 /* What is quoted must be a token, too (RFC 6455, section 9.1). */
-static bool take_value(struct reader *reader, struct word *word)
+static bool take_value(struct uw_http_cursor *cursor, struct word *word)
 {
-    bool quoted = take(reader, '"');
+    bool quoted = take(cursor, "\"");
 
-    return take_token(reader, word) && (!quoted || (reader->at < reader->end && *reader->at++ == '"'));
+    return take_token(cursor, word) && (!quoted || (cursor->at < cursor->end && *cursor->at++ == '"'));
 }
 
-static bool take_parameter(struct reader *reader, struct parameter *parameter)
+static bool take_parameter(struct uw_http_cursor *cursor, struct parameter *parameter)
 {
-    if (!take_token(reader, &parameter->name))
+    if (!take_token(cursor, &parameter->name))
         return false;
-    parameter->has_value = take(reader, '=');
-    return !parameter->has_value || take_value(reader, &parameter->value);
+    parameter->has_value = take(cursor, "=");
+    return !parameter->has_value || take_value(cursor, &parameter->value);
 }
 
 static bool is(struct word word, const char *text)
@@ -101,19 +88,19 @@ static int meet(const struct parameter *parameter, struct uw_deflate_terms *term
 }
 
 /* One extension with its parameters. Returns false at what is no list of extensions. */
-static bool read_offer(struct reader *reader, struct uw_deflate_terms *terms)
+static bool read_offer(struct uw_http_cursor *cursor, struct uw_deflate_terms *terms)
 {
     struct uw_deflate_terms offered = {.agreed = true, .window_bits = UW_WINDOW_BITS_MAX};
     struct parameter parameter = {.has_value = false};
     struct word name;
     int seen = 0;
 
-    if (!take_token(reader, &name))
+    if (!take_token(cursor, &name))
         return false;
-    while (take(reader, ';')) {
+    while (take(cursor, ";")) {
         int which;
 
-        if (!take_parameter(reader, &parameter))
+        if (!take_parameter(cursor, &parameter))
             return false;
         which = meet(&parameter, &offered);
         offered.agreed &= which && !(seen & which);
@@ -126,15 +113,15 @@ static bool read_offer(struct reader *reader, struct uw_deflate_terms *terms)
 
 void uw_extensions_read(struct uw_deflate_terms *terms, const char *value, size_t length)
 {
-    struct reader reader = {value, value + length};
+    struct uw_http_cursor cursor = uw_http_cursor(value, length);
     struct uw_deflate_terms found = *terms;
 
     do {
-        if (!read_offer(&reader, &found))
+        if (!read_offer(&cursor, &found))
             return;
-    } while (take(&reader, ','));
-    skip_space(&reader);
-    if (reader.at == reader.end)
+    } while (take(&cursor, ","));
+    uw_http_skip_space(&cursor);
+    if (cursor.at == cursor.end)
         *terms = found;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "http/cursor.h"
 #include "websocket/accept_key.h"
 #include "websocket/deflate.h"
 
@@ -49,23 +50,25 @@ static bool is_key(const char *bytes, struct uw_http_slice slice)
     return true;
 }
 
+static void skip_element(struct uw_http_cursor *cursor)
+{
+    const char *comma = memchr(cursor->at, ',', (size_t)(cursor->end - cursor->at));
+
+    cursor->at = comma ? comma : cursor->end;
+}
+
 /* Upgrade names it, among others perhaps (RFC 9110, section 7.8). */
 static bool names_websocket(const struct uw_http_head *head, const char *bytes)
 {
     const struct uw_http_header *upgrade = find(head, UW_FIELD_UPGRADE);
-    const char *at = upgrade ? bytes + upgrade->value.offset : NULL, *end = at ? at + upgrade->value.length : NULL;
+    struct uw_http_cursor cursor;
 
-    while (at && at < end) {
-        const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end;
-
-        while (at < stop && (*at == ' ' || *at == '\t'))
-            at++;
-        while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t'))
-            stop--;
-        if (is(at, (struct uw_http_slice){0, (uint32_t)(stop - at)}, "websocket"))
+    if (!upgrade)
+        return false;
+    cursor = uw_http_cursor(bytes + upgrade->value.offset, upgrade->value.length);
+    for (; uw_http_next_element(&cursor); skip_element(&cursor))
+        if (uw_http_skip_word(&cursor, "websocket") && uw_http_end_element(&cursor))
             return true;
-        at = comma ? comma + 1 : end;
-    }
     return false;
 }
 

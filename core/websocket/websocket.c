@@ -42,6 +42,14 @@ static void await_silence(struct uw_connection *connection)
 
 /* Sending */
 
+/* In place of what is in the chunk, which has room for it. */
+static void put_frame(struct uw_chunk *chunk, enum uw_opcode opcode, bool compressed, const char *bytes, size_t length)
+{
+    chunk->length = uw_frame_write_head(chunk->bytes, opcode, compressed, length);
+    memcpy(chunk->bytes + chunk->length, bytes, length);
+    chunk->length += length;
+}
+
 static void send_frame(struct uw_connection *connection, enum uw_opcode opcode, const char *bytes, size_t length)
 {
     struct uw_chunk *chunk = uw_chunk_take(&connection->service->chunks);
@@ -50,9 +58,7 @@ static void send_frame(struct uw_connection *connection, enum uw_opcode opcode, 
         uw_connection_close(connection);
         return;
     }
-    chunk->length = uw_frame_write_head(chunk->bytes, opcode, false, length);
-    memcpy(chunk->bytes + chunk->length, bytes, length);
-    chunk->length += length;
+    put_frame(chunk, opcode, false, bytes, length);
     uw_connection_enqueue(connection, &websocket_of(connection)->client->stream, chunk);
 }
 
@@ -198,15 +204,12 @@ static unsigned end_frame(struct uw_websocket *websocket)
 static unsigned answer_to_close(const char *payload, size_t length)
 {
     unsigned code = length >= 2 ? (unsigned)(unsigned char)payload[0] << 8 | (unsigned char)payload[1] : 0;
-    struct uw_utf8 utf8 = {0};
 
     if (length == 0)
         return UW_CLOSE_NO_STATUS;
     if (length == 1 || !uw_close_code_is_valid(code))
         return UW_CLOSE_PROTOCOL_ERROR;
-    if (!uw_utf8_feed(&utf8, payload + 2, length - 2) || !uw_utf8_is_whole(&utf8))
-        return UW_CLOSE_INVALID_DATA;
-    return code;
+    return uw_utf8_is_text(payload + 2, length - 2) ? code : UW_CLOSE_INVALID_DATA;
 }
 
 static void take_control(struct uw_connection *connection, const struct uw_frame *frame, const char *bytes)
@@ -507,26 +510,13 @@ static struct uw_chunk *frame_message(struct uw_slab *slab, bool text, const cha
     size_t whole = length + UW_FRAME_HEAD_BYTES_MAX;
     struct uw_chunk *chunk = slab && whole <= UW_CHUNK_SLAB_CAPACITY ? uw_chunk_take(slab) : uw_chunk_new(whole);
 
-    if (!chunk)
-        return NULL;
-    chunk->length = uw_frame_write_head(chunk->bytes, text ? UW_OPCODE_TEXT : UW_OPCODE_BINARY, false, length);
-    memcpy(chunk->bytes + chunk->length, bytes, length);
-    chunk->length += length;
+    if (chunk)
+        put_frame(chunk, text ? UW_OPCODE_TEXT : UW_OPCODE_BINARY, false, bytes, length);
     return chunk;
 }
 
-/* In place of the frame in `chunk`, where that is longer. */
-static void put_compressed(struct uw_chunk *chunk, const char *bytes, size_t length)
-{
-    enum uw_opcode opcode = chunk->bytes[0] & UW_FRAME_OPCODE;
-
-    chunk->length = uw_frame_write_head(chunk->bytes, opcode, true, length);
-    memcpy(chunk->bytes + chunk->length, bytes, length);
-    chunk->length += length;
-}
-
-/* The chunk has been counted. */
-static struct uw_chunk *prepare(struct uw_client *client, struct uw_chunk *chunk)
+/* Compresses the frame where that makes it shorter. */
+static void prepare(struct uw_client *client, struct uw_chunk *chunk)
 {
     size_t before = chunk->length, head = uw_frame_head_bytes(chunk->bytes);
     char *compressed;
@@ -536,10 +526,9 @@ static struct uw_chunk *prepare(struct uw_client *client, struct uw_chunk *chunk
         length = uw_deflate_compress(client->service->deflate, client->window_bits, chunk->bytes + head, before - head,
                                      &compressed);
     if (length < 0)
-        return chunk;
-    put_compressed(chunk, compressed, (size_t)length);
+        return;
+    put_frame(chunk, chunk->bytes[0] & UW_FRAME_OPCODE, true, compressed, (size_t)length);
     atomic_fetch_sub(&client->stream.outgoing_bytes, before - chunk->length);
-    return chunk;
 }
 
 static void begin_closing(struct uw_client *client, unsigned code, const char *reason, size_t length)

@@ -89,7 +89,7 @@ static void upgrade(struct uw_request *request)
 
 static void notify(void *context, struct uw_request *request, enum uw_event event)
 {
-    static const char letters[] = "?otbDdsc";
+    static const char letters[] = "?otbdsc";
     size_t length = strlen(events);
 
     (void)context;
@@ -569,6 +569,8 @@ static void gone_at_the_answer(const char *backend)
     disconnects = true;
     fd = connect_to(listener);
     send_bytes(REQUEST_HEAD "\r\n", sizeof REQUEST_HEAD + 1);
+    for (int i = 0; i < TURNS_MAX && !*events; i++) /* it may not even have been accepted yet */
+        turn();
     close(fd);
     for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
         turn();
