@@ -1,0 +1,29 @@
+#include "push/upgrades.h"
+
+#include <stddef.h>
+
+#include "websocket/handshake.h"
+#include "websocket/websocket.h"
+
+static int accept_websocket(const struct uw_response_writer *writer, struct uw_chunk **chunk,
+                            const struct uw_http_head *head, const char *bytes, struct uw_client *client)
+{
+    struct uw_deflate_terms terms;
+    int error = uw_websocket_accept(writer, chunk, head, bytes, &terms);
+
+    if (!error)
+        client->window_bits = terms.window_bits;
+    return error;
+}
+
+static const struct uw_upgrade upgrades[] = {
+    {"websocket", &uw_client_websocket, 101, uw_websocket_is_wanted, accept_websocket},
+};
+
+const struct uw_upgrade *uw_upgrade_wanted(const struct uw_http_head *head, const char *bytes)
+{
+    for (size_t i = 0; i < sizeof upgrades / sizeof *upgrades; i++)
+        if (upgrades[i].is_wanted(head, bytes))
+            return &upgrades[i];
+    return NULL;
+}
