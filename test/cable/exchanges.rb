@@ -1,0 +1,112 @@
+# frozen_string_literal: true
+
+require_relative "cable_client"
+
+# What a client and Action Cable say to each other, each on connections of its own: what the client has got, all of it.
+module Exchanges
+  ANSWER = { channel: "AnswerChannel" }.freeze
+  ROOM = { channel: "RoomChannel", room: 1 }.freeze
+  NEWS = { channel: "NewsChannel", of: "harbor" }.freeze
+  NASTY = { "html" => "<b>&amp;</b>", "text" => "Grüße \u2028 🐙 \"\\\n", "numbers" => [1, -2.5, 1e20, 1e-7, 12_345_678_901_234_567_890], "none" => nil,
+            "deep" => { "a" => [{ "b" => [] }, true, false] } }.freeze
+
+  ALL = {
+    "a welcome" => ->(client) {},
+    "an answer" => ->(client) { client.join(ANSWER) },
+    "a broadcast" => lambda do |client|
+      client.join(NEWS)
+      client.perform(NEWS, "tell", news: { "headline" => "A ship has come in" })
+      client.message
+    end,
+    "all that JSON has" => lambda do |client|
+      client.join(NEWS)
+      client.perform(NEWS, "tell", news: NASTY)
+      client.message
+    end,
+    "news that is no object" => lambda do |client|
+      client.join(NEWS)
+      [42, "text", nil, [1, "two"], false].each do |news|
+        client.perform(NEWS, "tell", news: news)
+        client.message
+      end
+    end,
+    "a long message" => lambda do |client|
+      client.join(NEWS)
+      client.perform(NEWS, "tell", news: "x" * 30_000)
+      client.message
+    end,
+    "a channel that transmits in its own way" => lambda do |client|
+      client.join(ROOM.merge(loud: true))
+      client.perform(ROOM.merge(loud: true), "say", text: "hello")
+      client.message
+    end,
+    "a stream with a callback" => lambda do |client|
+      count = { channel: "CountChannel", of: "sheep" }
+      client.join(count)
+      client.perform(count, "count", count: 41)
+      client.message
+    end,
+    "two subscriptions to the same" => lambda do |client|
+      [NEWS, NEWS.merge(again: true)].each { |identifier| client.join(identifier) }
+      client.perform(NEWS, "tell", news: "twice")
+      2.times { client.message }
+    end,
+    "a subscription asked for twice" => lambda do |client|
+      client.join(NEWS)
+      client.subscribe(NEWS)
+    end,
+    "the end of a stream" => lambda do |client|
+      client.join(ROOM)
+      client.perform(ROOM, "leave")
+      client.message
+      client.perform(ROOM, "say", text: "unheard")
+    end,
+    "the end of a subscription" => lambda do |client|
+      client.join(NEWS)
+      client.command(command: "unsubscribe", identifier: JSON.generate(NEWS))
+      client.perform(NEWS, "tell", news: "unheard")
+    end,
+    "a rejection" => lambda do |client|
+      client.subscribe(ROOM.merge(room: "closed"))
+      client.message
+    end,
+    "an exception that is rescued" => lambda do |client|
+      client.join(ANSWER)
+      client.perform(ANSWER, "fail", text: "on purpose")
+      client.message
+    end,
+    "an unknown channel, command and action" => lambda do |client|
+      client.subscribe(channel: "Kernel")
+      client.subscribe(channel: "NoSuchChannel")
+      client.command(command: "dance")
+      client.join(ANSWER)
+      client.perform(ANSWER, "dance")
+    end,
+    "what is no JSON" => ->(client) { client.send_frame(CableClient::TEXT, "{") },
+    "bytes" => ->(client) { client.send_frame(CableClient::BINARY, "\xff\0") }
+  }.freeze
+
+  # @param port [Integer]
+  # @param exchange [Proc]
+  # @return [Array] the status of the answer, the subprotocol and all frames, to the answer to a last question and the close of the connection
+  def self.run(port, exchange)
+    CableClient.open(port, "name=somebody") do |client|
+      seen = record(client)
+      exchange.call(client)
+      client.join(ANSWER.merge(last: true))
+      client.perform(ANSWER.merge(last: true), "echo", text: "last")
+      client.await { |message| message.dig("message", "echo") == "last" }
+      client.send_frame(CableClient::CLOSE, [1000].pack("n"))
+      client.frames
+      seen
+    end
+  end
+
+  # @return [Array] to which each frame is added
+  def self.record(client)
+    seen = client.head.values_at("status", "sec-websocket-protocol")
+    client.define_singleton_method(:frame) { super().tap { |frame| seen << frame } }
+    seen
+  end
+  private_class_method :record
+end
