@@ -4,8 +4,6 @@ module Upwell
   module ActionCable
     # A client of the server, in the place of Action Cable's ClientSocket, and what the server tells of it.
     class Socket
-      NOT_TEXT = [].freeze # as what Action Cable is told of a binary message, which it refuses
-
       # @return [String, nil] the subprotocol
       attr_reader :protocol
 
@@ -60,7 +58,7 @@ module Upwell
 
       # Of the server.
       def on_message(_client, data)
-        @connection.on_message(data.encoding == Encoding::BINARY ? NOT_TEXT : data) if alive?
+        @connection.on_message(data) if alive?
       end
 
       # Of the server, when it ends: so the client looks for another one at once.
