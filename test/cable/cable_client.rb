@@ -89,6 +89,11 @@ class CableClient
     Enumerator.produce { frame }.take_while(&:itself)
   end
 
+  # @return [String] the content of an answer that is no upgrade
+  def rest
+    waiting { @socket.read(Integer(head["content-length"])) }
+  end
+
   # Waits for a ping of Action Cable's.
   def await_ping
     waiting { nil until read_frame.last.start_with?(PING) }

@@ -86,6 +86,29 @@ module Exchanges
     "bytes" => ->(client) { client.send_frame(CableClient::BINARY, "\xff\0") }
   }.freeze
 
+  # Those that do not end with a last question: query, header fields and what the client does. All of them end with the connection.
+  ENDS = {
+    "nobody's name" => ["", {}, ->(client) {}],
+    "a name that is gone" => ["name=gone", {}, lambda do |client|
+      client.join(ANSWER)
+      client.perform(ANSWER, "disconnect_others", name: "gone")
+    end],
+    "a restart" => ["name=somebody", {}, lambda do |client|
+      client.join(ANSWER)
+      client.perform(ANSWER, "restart")
+    end],
+    "connect that fails" => ["fails=1", {}, lambda do |client|
+      client.subscribe(NEWS)
+      client.send_frame(CableClient::CLOSE, [1000].pack("n"))
+    end],
+    "an allowed origin" => ["", { "Origin" => "http://here.test" }, ->(client) {}],
+    "another origin" => ["name=somebody", { "Origin" => "http://elsewhere.test", "Sec-WebSocket-Extensions" => nil }, ->(client) {}],
+    "no origin" => ["name=somebody", { "Origin" => nil }, ->(client) {}],
+    "no subprotocol" => ["", { "Sec-WebSocket-Protocol" => nil }, ->(client) {}],
+    "another subprotocol" => ["", { "Sec-WebSocket-Protocol" => "soap,actioncable-unsupported" }, ->(client) {}],
+    "no upgrade" => ["name=somebody", { "Upgrade" => nil, "Connection" => "close" }, ->(client) {}]
+  }.freeze
+
   # @param port [Integer]
   # @param exchange [Proc]
   # @return [Array] the status of the answer, the subprotocol and all frames, to the answer to a last question and the close of the connection
@@ -98,6 +121,16 @@ module Exchanges
       client.await { |message| message.dig("message", "echo") == "last" }
       client.send_frame(CableClient::CLOSE, [1000].pack("n"))
       client.frames
+      seen
+    end
+  end
+
+  # @return [Array] likewise, of one of ENDS
+  def self.run_to_end(port, query, fields, exchange)
+    CableClient.open(port, query, fields) do |client|
+      seen = record(client)
+      exchange.call(client)
+      client.head["status"] == "101" ? client.frames : seen << client.rest
       seen
     end
   end
