@@ -10,7 +10,9 @@ class CableClient
   TEXT = 1
   BINARY = 2
   CLOSE = 8
-  PING = '{"type":"ping"'
+  PING = 9
+  PONG = 10
+  BEAT = '{"type":"ping"'
 
   # @return [Hash] the head of the answer, by names in lower case, its status as "status"
   attr_reader :head
@@ -57,16 +59,20 @@ class CableClient
   # @param opcode [Integer]
   # @param payload [String]
   def send_frame(opcode, payload)
+    @closing = true if opcode == CLOSE
     payload = payload.b
     length = payload.bytesize < 126 ? [0x80 | payload.bytesize].pack("C") : [0x80 | 126, payload.bytesize].pack("Cn")
     @socket.write([0x80 | opcode].pack("C") + length + "\0\0\0\0" + payload) # a mask of zeros changes nothing
   end
 
-  # @return [Array(Integer, String), nil] the next frame that is no ping of Action Cable's; nil when there is none any more
+  # @return [Array(Integer, String), nil] the next frame that is no ping; nil when there is none any more
   def frame
     loop do
-      frame = waiting { read_frame }
-      return frame unless frame && frame[1].start_with?(PING)
+      opcode, payload = waiting { read_frame }
+      return unless opcode
+
+      answer(opcode, payload)
+      return [opcode, payload] unless opcode == PING || payload.start_with?(BEAT)
     end
   end
 
@@ -94,9 +100,9 @@ class CableClient
     waiting { @socket.read(Integer(head["content-length"])) }
   end
 
-  # Waits for a ping of Action Cable's.
-  def await_ping
-    waiting { nil until read_frame.last.start_with?(PING) }
+  # Waits for Action Cable's sign of life.
+  def await_beat
+    waiting { nil until read_frame.last.start_with?(BEAT) }
   end
 
   def end
@@ -119,6 +125,13 @@ class CableClient
     [opcode & 0x0f, @socket.read(length).force_encoding(Encoding::UTF_8)]
   rescue Errno::ECONNRESET
     nil
+  end
+
+  def answer(opcode, payload)
+    send_frame(PONG, payload) if opcode == PING
+    send_frame(CLOSE, payload) if opcode == CLOSE && !@closing
+  rescue Errno::EPIPE, Errno::ECONNRESET
+    nil # it did not wait for it
   end
 
   def waiting(&block)

@@ -42,7 +42,7 @@ class CableTest < Minitest::Test
       with_clients(port, CLIENTS) do |*clients|
         assert_equal [alone["tasks"], alone["connections"] + CLIENTS], whereabouts(port).values_at("tasks", "connections")
         tell_all(clients)
-        clients.first.await_ping
+        clients.first.await_beat
       end
       Timeout.timeout(CableClient::READ_MAX) { sleep 0.01 until whereabouts(port)["connections"] == alone["connections"] } # nothing tells it
     end
