@@ -319,6 +319,42 @@ void uw_client_sent(struct uw_client *client)
         client->drained_waits = false;
 }
 
+/* One that is about to leave, or to end, has its time for that. */
+static void await_silence(struct uw_client *client)
+{
+    int64_t silence_ns = atomic_load(&client->silence_ns);
+
+    if (client->opened && takes(client) && !atomic_load(&client->service->draining))
+        uw_connection_await_read(client->stream.connection, silence_ns ? uw_clock_ns() + silence_ns : UW_FOREVER);
+}
+
+void uw_client_set_silence(struct uw_client *client, int64_t silence_ns)
+{
+    UW_ASSERT_OWNER(&client->service->loop);
+    atomic_store(&client->silence_ns, silence_ns);
+    await_silence(client);
+}
+
+static void receive_silence(struct uw_loop *loop, struct uw_message *message)
+{
+    struct uw_client *client = uw_owner(message, struct uw_client, silence_message);
+
+    (void)loop;
+    atomic_store(&client->silence_posted, false);
+    await_silence(client);
+    uw_client_release(client);
+}
+
+void uw_client_set_silence_from_afar(struct uw_client *client, int64_t silence_ns)
+{
+    atomic_store(&client->silence_ns, silence_ns);
+    if (atomic_exchange(&client->silence_posted, true))
+        return;
+    uw_client_hold(client);
+    client->silence_message.receive = receive_silence;
+    uw_loop_post(&client->service->loop, &client->silence_message);
+}
+
 /* What may be sent of a reason: a text that fits, cut between two characters. */
 static size_t reason_length(const char *reason, size_t length)
 {

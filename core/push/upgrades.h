@@ -22,6 +22,10 @@ struct uw_upgrade {
                   const char *bytes, struct uw_client *client);
 };
 
+/* Whether a field of the response that accepts is the server's to write, or has no sense there: the application's own
+ * is left out. */
+bool uw_upgrade_writes(const char *name, size_t length);
+
 /* The one that a request asks for, or NULL. */
 const struct uw_upgrade *uw_upgrade_wanted(const struct uw_http_head *head, const char *bytes);
 
