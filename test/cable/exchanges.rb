@@ -82,8 +82,8 @@ module Exchanges
       client.join(ANSWER)
       client.perform(ANSWER, "dance")
     end,
-    "what is no JSON" => ->(client) { client.send_frame(CableClient::TEXT, "{") },
-    "bytes" => ->(client) { client.send_frame(CableClient::BINARY, "\xff\0") }
+    "what is no JSON" => ->(client) { client.send_text("{") },
+    "bytes" => ->(client) { client.send_binary("\xff\0") }
   }.freeze
 
   # Those that do not end with a last question: query, header fields and what the client does. All of them end with the connection.
@@ -99,10 +99,10 @@ module Exchanges
     end],
     "connect that fails" => ["fails=1", {}, lambda do |client|
       client.subscribe(NEWS)
-      client.send_frame(CableClient::CLOSE, [1000].pack("n"))
+      client.send_close
     end],
     "an allowed origin" => ["", { "Origin" => "http://here.test" }, ->(client) {}],
-    "another origin" => ["name=somebody", { "Origin" => "http://elsewhere.test", "Sec-WebSocket-Extensions" => nil }, ->(client) {}],
+    "another origin" => ["name=somebody", { "Origin" => "http://elsewhere.test" }, ->(client) {}],
     "no origin" => ["name=somebody", { "Origin" => nil }, ->(client) {}],
     "no subprotocol" => ["", { "Sec-WebSocket-Protocol" => nil }, ->(client) {}],
     "another subprotocol" => ["", { "Sec-WebSocket-Protocol" => "soap,actioncable-unsupported" }, ->(client) {}],
@@ -111,34 +111,33 @@ module Exchanges
 
   # @param port [Integer]
   # @param exchange [Proc]
-  # @return [Array] the status of the answer, the subprotocol and all frames, to the answer to a last question and the close of the connection
+  # @return [Array] the subprotocol and all that has come, to the answer to a last question and the close of the connection
   def self.run(port, exchange)
-    CableClient.open(port, "name=somebody") do |client|
-      seen = record(client)
+    run_to_end(port, "name=somebody", {}, lambda do |client|
       exchange.call(client)
       client.join(ANSWER.merge(last: true))
       client.perform(ANSWER.merge(last: true), "echo", text: "last")
-      client.await { |message| message.dig("message", "echo") == "last" }
-      client.send_frame(CableClient::CLOSE, [1000].pack("n"))
-      client.frames
-      seen
-    end
+      client.await_message { |message| message.dig("message", "echo") == "last" }
+      client.send_close
+    end)
   end
 
-  # @return [Array] likewise, of one of ENDS
-  def self.run_to_end(port, query, fields, exchange)
-    CableClient.open(port, query, fields) do |client|
+  # @return [Array] likewise, of one of ENDS; or the status of an answer that is no upgrade
+  def self.run_to_end(port, query, headers, exchange)
+    CableClient.open(port, query, headers) do |client|
       seen = record(client)
       exchange.call(client)
-      client.head["status"] == "101" ? client.frames : seen << client.rest
+      nil while client.receive
       seen
     end
+  rescue WebSocketClient::Refused => e
+    [e.response.status, e.response.headers["content-type"]]
   end
 
-  # @return [Array] to which each frame is added
+  # @return [Array] to which each event is added
   def self.record(client)
-    seen = client.head.values_at("status", "sec-websocket-protocol")
-    client.define_singleton_method(:frame) { super().tap { |frame| seen << frame } }
+    seen = [client.protocol]
+    client.define_singleton_method(:event) { super().tap { |event| seen << event.to_a } }
     seen
   end
   private_class_method :record
