@@ -7,8 +7,8 @@ module Exchanges
   ANSWER = { channel: "AnswerChannel" }.freeze
   ROOM = { channel: "RoomChannel", room: 1 }.freeze
   NEWS = { channel: "NewsChannel", of: "harbor" }.freeze
-  NASTY = { "html" => "<b>&amp;</b>", "text" => "Grüße \u2028 🐙 \"\\\n", "numbers" => [1, -2.5, 1e20, 1e-7, 12_345_678_901_234_567_890], "none" => nil,
-            "deep" => { "a" => [{ "b" => [] }, true, false] } }.freeze
+  NASTY = { "html" => "<b>&amp;</b>", "text" => "Grüße \u2028 🐙 \"\\\n", "numbers" => [1, -2.5, 1e20, 1e-7, 12_345_678_901_234_567_890],
+            "none" => nil, "deep" => { "a" => [{ "b" => [] }, true, false] } }.freeze
 
   ALL = {
     "a welcome" => ->(client) {},
@@ -33,6 +33,12 @@ module Exchanges
     "a long message" => lambda do |client|
       client.join(NEWS)
       client.perform(NEWS, "tell", news: "x" * 30_000)
+      client.message
+    end,
+    "a broadcasting of a long name" => lambda do |client|
+      news = NEWS.merge(of: "harbor" * 200)
+      client.join(news)
+      client.perform(news, "tell", news: "Long live the name")
       client.message
     end,
     "a channel that transmits in its own way" => lambda do |client|

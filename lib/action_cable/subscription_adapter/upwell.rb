@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "digest"
 require "action_cable/subscription_adapter/base"
 require "action_cable/subscription_adapter/channel_prefix"
 require "action_cable/subscription_adapter/subscriber_map"
@@ -8,10 +9,12 @@ require "upwell/action_cable/subscribers"
 
 module ActionCable
   module SubscriptionAdapter
-    # `adapter: upwell` in config/cable.yml: broadcasts reach the clients of all workers of the server, by the server's own publish and subscribe, with
-    # no service beside it.
+    # `adapter: upwell` in config/cable.yml: broadcasts reach the clients of all workers of the server, by the server's own publish and
+    # subscribe, with no service beside it.
     class Upwell < Base
       prepend ChannelPrefix
+
+      NAME_BYTES_MAX = 1024 # of a channel
 
       def initialize(server)
         super
@@ -21,25 +24,32 @@ module ActionCable
       # @param channel [String]
       # @param payload [String] encoded
       def broadcast(channel, payload)
-        ::Upwell.publish(channel, payload)
+        ::Upwell.publish(short(channel), payload)
       end
 
       # @param channel [String]
       # @param callback [#call] with each message
       # @param success_callback [#call, nil]
       def subscribe(channel, callback, success_callback = nil)
-        @subscribers.add_subscriber(channel, callback, success_callback)
+        @subscribers.add_subscriber(short(channel), callback, success_callback)
       end
 
       # @param channel [String]
       # @param callback [#call] that was subscribed
       def unsubscribe(channel, callback)
-        @subscribers.remove_subscriber(channel, callback)
+        @subscribers.remove_subscriber(short(channel), callback)
       end
 
       # Nobody is told anything any more.
       def shutdown
         @subscribers.close
+      end
+
+      private
+
+      # The same for a publisher and a subscriber.
+      def short(name)
+        name.bytesize > NAME_BYTES_MAX ? Digest::SHA256.hexdigest(name) : name
       end
     end
   end

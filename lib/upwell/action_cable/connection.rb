@@ -2,8 +2,8 @@
 
 module Upwell
   module ActionCable
-    # For Action Cable's connections: what the server's clients say is served where the server tells it, like a request and in its order, and not by
-    # Action Cable's own threads. Executor, reloader, log tags and errors are those of its worker.
+    # For Action Cable's connections: what the server's clients say is served where the server tells it, like a request and in its order, and
+    # not by Action Cable's own threads. Executor, reloader, log tags and errors are those of its worker.
     module Connection
       # :nodoc:
       def on_open

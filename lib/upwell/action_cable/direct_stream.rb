@@ -2,8 +2,8 @@
 
 module Upwell
   module ActionCable
-    # What a stream without a callback of the application's does with a message: sends it to the client under the subscription's identifier. The client
-    # gets what Action Cable would send, in the order of the broadcasts, and what many clients get alike is encoded once.
+    # What a stream without a callback of the application's does with a message: sends it to the client under the subscription's identifier. The
+    # client gets what Action Cable would send, in the order of the broadcasts, and what many clients get alike is encoded once.
     class DirectStream
       # A message on its way, and what was made of it for whom.
       class Message < String

@@ -7,9 +7,7 @@ module Upwell
     # For Action Cable's WebSocket: has the server's client where the server has one, and the hijacked socket else.
     module WebSocket
       def initialize(env, connection, event_loop, protocols: ::ActionCable::INTERNAL[:protocols])
-        return super unless env["rack.upgrade?"] == :websocket
-
-        @websocket = Socket.new(env, connection, protocols)
+        env["rack.upgrade?"] == :websocket ? @websocket = Socket.new(env, connection, protocols) : super
       end
 
       # @return [Boolean] whether the server itself talks to the client
