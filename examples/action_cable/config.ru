@@ -14,7 +14,8 @@ class Harbor < Rails::Application
   config.load_defaults Rails::VERSION::STRING.to_f
   config.eager_load = false
   config.secret_key_base = "only for this example"
-  config.logger = Logger.new($stderr, level: :warn)
+  config.logger = Logger.new($stderr)
+  config.log_level = :warn
   config.hosts.clear
   config.public_file_server.enabled = false
   config.upwell.action_cable = true # the server's own WebSockets
