@@ -25,7 +25,22 @@ class CableTest < Minitest::Test
         serve("--mode", mode, environment: NATIVE) do |port|
           transcripts(port).each { |name, transcript| assert_equal expected.fetch(name), transcript, "#{name}, #{mode}" }
           assert whereabouts(port)["native"]
+          await_connections(port, 1)
         end
+      end
+    end
+  end
+
+  # In Action Cable's own way any of these may come late, or in another order.
+  def test_order
+    open_server(environment: NATIVE) do |port|
+      CableClient.open(port, "name=gone") do |client|
+        identifiers = [NEWS, NEWS.merge(again: true)].each { |identifier| client.join(identifier) }
+        3.times { |number| client.perform(NEWS, "tell", news: number) }
+        expected = [0, 1, 2].product(identifiers).map { |number, identifier| { "identifier" => JSON.generate(identifier), "message" => number } }
+        assert_equal expected, Array.new(6) { client.message }
+        disconnect(client, "gone")
+        assert_equal [GONE.merge("reason" => "remote"), nil, 1000], [client.message, client.receive, client.close_code]
       end
     end
   end
@@ -50,7 +65,7 @@ class CableTest < Minitest::Test
         tell_all(clients)
         clients.first.await_beat
       end
-      Timeout.timeout(GONE_MAX) { nil until whereabouts(port)["connections"] == alone["connections"] } # nothing tells it
+      await_connections(port, alone["connections"])
     end
   end
 
@@ -92,6 +107,16 @@ class CableTest < Minitest::Test
 
   def whereabouts(port)
     CableClient.open(port, "name=asking") { |client| ask_whereabouts(client) }
+  end
+
+  # Nothing tells that they have gone.
+  def await_connections(port, count)
+    Timeout.timeout(GONE_MAX) { nil until whereabouts(port)["connections"] == count }
+  end
+
+  def disconnect(client, name)
+    client.join(ANSWER)
+    client.perform(ANSWER, "disconnect_others", name: name)
   end
 
   def ask_whereabouts(client)

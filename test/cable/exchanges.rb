@@ -52,11 +52,6 @@ module Exchanges
       client.perform(count, "count", count: 41)
       client.message
     end,
-    "two subscriptions to the same" => lambda do |client|
-      [NEWS, NEWS.merge(again: true)].each { |identifier| client.join(identifier) }
-      client.perform(NEWS, "tell", news: "twice")
-      2.times { client.message }
-    end,
     "a subscription asked for twice" => lambda do |client|
       client.join(NEWS)
       client.subscribe(NEWS)
@@ -95,10 +90,6 @@ module Exchanges
   # Those that do not end with a last question: query, header fields and what the client does. All of them end with the connection.
   ENDS = {
     "nobody's name" => ["", {}, ->(client) {}],
-    "a name that is gone" => ["name=gone", {}, lambda do |client|
-      client.join(ANSWER)
-      client.perform(ANSWER, "disconnect_others", name: "gone")
-    end],
     "a restart" => ["name=somebody", {}, lambda do |client|
       client.join(ANSWER)
       client.perform(ANSWER, "restart")

@@ -37,8 +37,9 @@ module Upwell
 
       private
 
+      # The server's present pool: the connection's own does nothing more once the server has been restarted, and the end is to be told all the same.
       def serve(method, *arguments)
-        worker_pool.invoke(self, method, *arguments, connection: self)
+        server.worker_pool.invoke(self, method, *arguments, connection: self)
       end
     end
   end

@@ -19,7 +19,7 @@ module Upwell
       # @return [Boolean] whether nobody does anything else when it transmits
       def self.possible?(channel)
         connection = channel.connection
-        connection.served_here? && channel.method(:transmit).owner == ::ActionCable::Channel::Base &&
+        connection.try(:served_here?) && channel.method(:transmit).owner == ::ActionCable::Channel::Base &&
           %i[transmit encode].all? { |name| connection.method(name).owner == ::ActionCable::Connection::Base }
       end
 

@@ -30,7 +30,7 @@ module Upwell
       # @param message [String, Numeric, Array<Integer>] text, or the bytes of a binary message
       # @return [Boolean] whether the client is still there
       def transmit(message)
-        return false unless alive?
+        return false unless @client
 
         case message
         when String then @client.write(text(message))
