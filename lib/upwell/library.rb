@@ -21,6 +21,7 @@ module Upwell
   autoload :ConfigurationError, "upwell/configuration"
   autoload :ErrorLog, "upwell/error_log"
   autoload :Log, "upwell/log"
+  autoload :PubSub, "upwell/pub_sub"
   autoload :SETTINGS, "upwell/settings"
   autoload :Server, "upwell/server"
   autoload :StaticConfiguration, "upwell/static_configuration"
