@@ -79,7 +79,8 @@ class RedisProcess
   def tls_options
     @port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
     issued = Certificates.localhost
-    ["--tls-port", port.to_s, "--bind", "127.0.0.1", "--tls-cert-file", issued.path, "--tls-key-file", issued.key_path, "--tls-auth-clients", "no"]
+    ["--tls-port", port.to_s, "--bind", "127.0.0.1", "--tls-cert-file", issued.path, "--tls-key-file", issued.key_path,
+     "--tls-auth-clients", "no"]
   end
 
   def await_start

@@ -80,8 +80,8 @@ module Upwell
         @session&.close(seconds) if @session&.here?
       end
 
-      # @return [Hash{Symbol => Integer}] of this process: messages :waiting; :sent (Redis has confirmed them); :refused (when too many waited, or
-      #   at the end); :uncertain (the connection was lost after they were written and before Redis confirmed them: they are not sent again);
+      # @return [Hash{Symbol => Integer}] of this process: messages :waiting; :sent (Redis has confirmed them); :refused (when too many waited,
+      #   or at the end); :uncertain (the connection was lost after they were written and before Redis confirmed them: they are not sent again);
       #   :failed (Redis answered with an error); and :lost, how many times Redis was
       def stats
         session.stats

@@ -5,8 +5,8 @@ require_relative "rack_pub_sub"
 
 module Upwell
   class Server
-    # What brings the messages of this process to other servers, and theirs here, as configured. The application was loaded: an engine that it has
-    # chosen stays, and its own version of the gem is used.
+    # What brings the messages of this process to other servers, and theirs here, as configured. The application was loaded: an engine that it
+    # has chosen stays, and its own version of the gem is used.
     class Messages
       # @param target [String, nil] the setting `pubsub`
       # @raise [ConfigurationError] when the gem redis-client is missing

@@ -7,8 +7,8 @@ require_relative "../../log"
 module Upwell
   module PubSub
     class Redis
-      # The thread that publishes. Some messages are on their way at once. When the connection is lost then, nobody knows what became of those that
-      # Redis has not confirmed: they are counted and not sent again, for nobody shall have a message twice. All others are kept.
+      # The thread that publishes. Some messages are on their way at once. When the connection is lost then, nobody knows what became of those
+      # that Redis has not confirmed: they are counted and not sent again, for nobody shall have a message twice. All others are kept.
       class Publisher
         WINDOW = 64 # messages on their way
         IDLE = 1 # seconds, after which the connection is tried before it is trusted with messages
@@ -49,7 +49,10 @@ module Upwell
         private
 
         def connect
-          @connection ||= @link.open.tap { @used = Clock.now }
+          return if @connection
+
+          @connection = @link.open
+          @used = Clock.now
         end
 
         def send_batch(batch)
