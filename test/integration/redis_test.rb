@@ -10,8 +10,8 @@ class RedisIntegrationTest < Minitest::Test
     skip "there is no redis-server" unless RedisProcess.there?
   end
 
-  def serve(redis, *arguments, &block)
-    ServerProcess.open("--pubsub", redis.url, *arguments, app: "pub_sub.ru", &block)
+  def serve(redis, ...)
+    ServerProcess.open("--pubsub", redis.url, ...)
   end
 
   def publish(server, text)

@@ -26,7 +26,7 @@ class RedisProcess
   end
 
   # @return [Integer]
-  attr_reader :pid, :port
+  attr_reader :pid
 
   def initialize(options, tls:)
     @dir = Dir.mktmpdir("redis")
@@ -37,6 +37,12 @@ class RedisProcess
   # @return [String] of the UNIX socket
   def url
     "unix://#{path}"
+  end
+
+  # @param authority [Certificates::Authority] that its certificate is verified with
+  # @return [String] of the port with TLS
+  def encrypted_url(authority = Certificates.authority)
+    "rediss://localhost:#{@port}?ca_file=#{authority.path}"
   end
 
   def start
@@ -79,7 +85,7 @@ class RedisProcess
   def tls_options
     @port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
     issued = Certificates.localhost
-    ["--tls-port", port.to_s, "--bind", "127.0.0.1", "--tls-cert-file", issued.path, "--tls-key-file", issued.key_path,
+    ["--tls-port", @port.to_s, "--bind", "127.0.0.1", "--tls-cert-file", issued.path, "--tls-key-file", issued.key_path,
      "--tls-auth-clients", "no"]
   end
 

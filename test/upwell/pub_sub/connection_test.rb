@@ -81,7 +81,7 @@ class PubSubConnectionTest < Minitest::Test
       workers.each do |worker|
         bytes = worker.accept.read
         hello = bytes.slice!(0, 12 + bytes[7].ord)
-        assert_match(/\AUB\x01\x02\0\0\0.\0\0\0\0#{Process.pid}-\h{16}\.bus\z/n, hello)
+        assert_match(/\AUB\x01\x02\x00{3}.\x00{4}#{Process.pid}-\h{16}\.bus\z/n, hello)
         assert_equal frames, bytes
       end
     end

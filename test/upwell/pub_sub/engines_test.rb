@@ -133,7 +133,7 @@ class EnginesTest < Minitest::Test
     engine = @engines.register(Told.new)
     @engines.changed("a", nil, true)
     held = Queue.new
-    holder = Thread.new { @engines.instance_variable_get(:@lock).synchronize { held << 1 && sleep } } # another thread in the midst of it
+    holder = Thread.new { @engines.instance_variable_get(:@lock).synchronize { (held << 1) && sleep } } # another thread in the midst of it
     held.pop
     pid = fork do
       @engines.changed("b", nil, true)

@@ -13,7 +13,8 @@ class RedisTest < Minitest::Test
   def setup
     skip "there is no redis-server" unless RedisProcess.there?
 
-    @log, $stderr = $stderr, StringIO.new
+    @log = $stderr
+    $stderr = StringIO.new
     @heard = Queue.new
     @engines = []
   end
@@ -72,33 +73,40 @@ class RedisTest < Minitest::Test
     refute engine("unix:///nowhere").subscribe("a", :nats)
   end
 
+  # A UNIX socket tells at once that nobody is there, TCP only when it was written to.
   def test_a_redis_that_is_killed
-    RedisProcess.open do |redis|
-      engine = engine(redis.url)
-      engine.subscribe("a")
-      count = 0
-      publish = ->(*) { assert engine.publish("a", (count += 1).to_s) }
-      20.times { publish.call && sleep(0.001) }
-      heard(1)
-      redis.kill
-      await { told(/is lost/).any? }
-      20.times(&publish)
-      redis.start
-      await { told(/is back/).any? }
-      20.times(&publish)
-      await { engine.stats[:waiting].zero? }
-      assert_equal 60, engine.stats.values_at(:sent, :uncertain).sum
+    RedisProcess.open { |redis| check_outage(redis, redis.url) }
+  end
 
-      numbers = [1]
-      numbers << heard(1).first.to_i until numbers.last == 60
-      assert_equal numbers.sort.uniq, numbers
-      assert_equal (21..60).to_a, numbers.last(40), "what was published meanwhile was kept"
-      assert_equal [1, 1, 1], [told(/is lost/).size, told(/is back/).size, engine.stats[:lost]], $stderr.string
-    end
+  def test_a_redis_that_is_killed_behind_tcp
+    RedisProcess.open(tls: true) { |redis| check_outage(redis, redis.encrypted_url) }
+  end
+
+  def check_outage(redis, url)
+    engine = engine(url)
+    engine.subscribe("a")
+    count = 0
+    publish = ->(*) { assert engine.publish("a", (count += 1).to_s) }
+    20.times { publish.call && sleep(0.001) }
+    heard(1)
+    redis.kill
+    await { told(/is lost/).any? }
+    20.times(&publish)
+    redis.start
+    await { told(/is back/).any? }
+    20.times(&publish)
+    await { engine.stats[:waiting].zero? }
+    assert_equal 60, engine.stats.values_at(:sent, :uncertain).sum
+
+    numbers = [1]
+    numbers << heard(1).first.to_i until numbers.last == 60
+    assert_equal numbers.sort.uniq, numbers
+    assert_equal (21..60).to_a, numbers.last(40), "what was published meanwhile was kept"
+    assert_equal [1, 1, 1], [told(/is lost/).size, told(/is back/).size, engine.stats[:lost]], $stderr.string
   end
 
   def test_what_nobody_knows_the_fate_of_is_not_sent_again
-    clients = [->(client) { client.command }, ->(client) { loop { @heard << client.command && client.answer(":1\r\n") } }]
+    clients = [lambda(&:command), ->(client) { loop { (@heard << client.command) && client.answer(":1\r\n") } }]
     got = Queue.new
     redis = ToldRedis.open { |client| clients.shift.call(client).tap { |command| got << command } }
     engine = engine(redis.url)
@@ -202,12 +210,11 @@ class RedisTest < Minitest::Test
 
   def test_encrypted
     RedisProcess.open(tls: true) do |redis|
-      url = "rediss://localhost:#{redis.port}"
-      engine = engine("#{url}?ca_file=#{Certificates.authority.path}")
+      engine = engine(redis.encrypted_url)
       engine.subscribe("a")
       engine.publish("a", "1")
       assert_equal ["1"], heard(1)
-      stranger = engine("#{url}?ca_file=#{Certificates.stranger.path}")
+      stranger = engine(redis.encrypted_url(Certificates.stranger))
       stranger.publish("a", "2")
       await { told(/certificate verify failed/).any? }
       500.times { |i| engine.publish("a", i.to_s * 50) }

@@ -31,13 +31,23 @@ module Upwell
             retry
           end
           @outages.back(self)
-          @born = Clock.now
+          proven
           connection
         end
 
         # @param error [RedisClient::Error] by which it ended
         def lost(error)
           @outages.lost(self, @born, error)
+        end
+
+        # @return [Boolean] whether another connection was lost since this one was known to live
+        def doubtful?
+          @outages.since?(@born)
+        end
+
+        # Redis has answered.
+        def proven
+          @born = Clock.now
         end
       end
     end

@@ -27,7 +27,7 @@ module Upwell
         # @param error [Exception]
         def lost(who, born, error)
           @lock.synchronize do
-            next if @lost.include?(who) || (born && @began && born < @began)
+            next if @lost.include?(who) || (born && before_last?(born))
 
             begin_outage(error) if @lost.empty?
             @lost << who
@@ -44,6 +44,12 @@ module Upwell
           end
         end
 
+        # @param moment [Float]
+        # @return [Boolean] whether the last one has begun since
+        def since?(moment)
+          @lock.synchronize { before_last?(moment) }
+        end
+
         # Waits to try again, unless another one has succeeded.
         #
         # @param seconds [Float]
@@ -52,6 +58,10 @@ module Upwell
         end
 
         private
+
+        def before_last?(moment)
+          !@began.nil? && moment < @began
+        end
 
         def begin_outage(error)
           @began = Clock.now

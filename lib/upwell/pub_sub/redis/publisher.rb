@@ -57,7 +57,7 @@ module Upwell
 
         def send_batch(batch)
           connect
-          try_out if Clock.now - @used > IDLE
+          try_out if Clock.now - @used > IDLE || @link.doubtful?
           @subscriber.await(batch.last.changes)
           transmit(batch)
           @used = Clock.now
@@ -69,6 +69,7 @@ module Upwell
         def try_out
           @connection.write("PING")
           answer
+          @link.proven
         end
 
         # One that could not be written to its end is none that Redis could obey.
