@@ -33,7 +33,7 @@ module Upwell
     Setting.new(:public, nil, :folder, nil, "DIR", "a GET or HEAD for a file beneath DIR is answered without asking the application", true),
     Setting.new(:public_cache_control, nil, :field_value, nil, "VALUE", "Cache-Control of these files", true),
     Setting.new(:pubsub, nil, :pubsub, nil, "URL",
-                "URL of a Redis that brings messages to other servers (redis://, rediss://, unix:///), or a folder for the workers' sockets", true),
+                "a Redis that brings messages to other servers (redis://, rediss://, unix:///), or a folder for the workers' sockets", true),
     Setting.new(:environment, "development", :text, "-E", "NAME", "sets RACK_ENV (environment: RACK_ENV, else RAILS_ENV)", true),
     Setting.new(:preload, false, :flag, nil, nil, "load the application before the workers are forked", true),
     Setting.new(:log_file, nil, :text, "-l", "FILE", "standard output and error go there; SIGHUP opens it again"),

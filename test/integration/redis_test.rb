@@ -10,8 +10,9 @@ class RedisIntegrationTest < Minitest::Test
     skip "there is no redis-server" unless RedisProcess.there?
   end
 
-  def serve(redis, ...)
-    ServerProcess.open("--pubsub", redis.url, ...)
+  def serve(redis, *arguments, &block)
+    options = ["--pubsub", redis.url, *arguments]
+    ServerProcess.open(*options, app: "pub_sub.ru", &block)
   end
 
   def publish(server, text)

@@ -39,7 +39,7 @@ module Upwell
         frame = frame(text?(message) ? TEXT : 0, channel, message)
         @lock.synchronize do
           look
-          @workers.to_a.any? { |name, socket| send_to(name, socket, frame) }
+          @workers.to_a.map { |name, socket| send_to(name, socket, frame) }.any?
         end
       end
 
