@@ -82,7 +82,7 @@ module Upwell
 
       # @return [Hash{Symbol => Integer}] of this process: messages :waiting; :sent (Redis has confirmed them); :refused (when too many waited,
       #   or at the end); :uncertain (the connection was lost after they were written and before Redis confirmed them: they are not sent again);
-      #   :failed (Redis answered with an error); and :lost, how many times Redis was
+      #   :failed (Redis answered with an error, or ended the connection at them); and :lost, how many times Redis was
       def stats
         session.stats
       end

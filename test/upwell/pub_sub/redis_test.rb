@@ -120,6 +120,16 @@ class RedisTest < Minitest::Test
     redis&.close
   end
 
+  def test_a_message_that_redis_does_not_bear_is_left_out
+    RedisProcess.open("--proto-max-bulk-len", "1mb") do |redis|
+      engine = engine(redis.url)
+      engine.publish("a", "x" * 8_000_000)
+      engine.publish("a", "1")
+      await { engine.stats[:waiting].zero? }
+      assert_equal [1, 1, 0], engine.stats.values_at(:failed, :sent, :uncertain)
+    end
+  end
+
   def test_an_idle_connection_is_tried_before_it_is_trusted
     commands = Queue.new
     redis = ToldRedis.open do |client|

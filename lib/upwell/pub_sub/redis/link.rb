@@ -17,21 +17,14 @@ module Upwell
           @outages = outages
         end
 
-        # Tries until there is one.
+        # Tries until there is one. One that has not lived for long is made anew after a pause, too.
         #
         # @return [Wire]
         def open
-          pause = PAUSE_MIN
-          begin
-            connection = @address.connect
-          rescue RedisClient::Error => e
-            @outages.lost(self, nil, e)
-            @outages.pause(pause)
-            pause = [pause * 2, PAUSE_MAX].min
-            retry
-          end
+          @opened && Clock.now - @opened < PAUSE_MAX ? wait : @pause = PAUSE_MIN
+          connection = connect
           @outages.back(self)
-          proven
+          @opened = proven
           connection
         end
 
@@ -46,8 +39,25 @@ module Upwell
         end
 
         # Redis has answered.
+        #
+        # @return [Float] when
         def proven
           @born = Clock.now
+        end
+
+        private
+
+        def connect
+          @address.connect
+        rescue RedisClient::Error => e
+          @outages.lost(self, nil, e)
+          wait
+          retry
+        end
+
+        def wait
+          @outages.pause(@pause)
+          @pause = [@pause * 2, PAUSE_MAX].min
         end
       end
     end

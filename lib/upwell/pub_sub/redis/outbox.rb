@@ -5,8 +5,8 @@ module Upwell
     class Redis
       # Messages that wait for Redis, in order, up to a bound. Any thread puts them in; one takes them out, when it knows what became of them.
       class Outbox
-        # What is published, and how many changes of subscriptions were before.
-        Message = Struct.new(:channel, :text, :changes) do
+        # What is published, how many changes of subscriptions were before, and how often it could not be written.
+        Message = Struct.new(:channel, :text, :changes, :attempts) do
           # @return [Integer]
           def bytes
             channel.bytesize + text.bytesize
@@ -51,6 +51,11 @@ module Upwell
             @filled.wait(@lock) until @closed || @messages.any?
             @messages.first(count) if @messages.any?
           end
+        end
+
+        # @return [Message, nil] what is first now
+        def peek
+          @lock.synchronize { @messages.first }
         end
 
         # @param count [Integer] of the first

@@ -11,6 +11,7 @@ module Upwell
       # that Redis has not confirmed: they are counted and not sent again, for nobody shall have a message twice. All others are kept.
       class Publisher
         WINDOW = 64 # messages on their way
+        ATTEMPTS_MAX = 5 # to write a message: Redis may end the connection for its length
         IDLE = 1 # seconds, after which the connection is tried before it is trusted with messages
 
         # @return [Hash{Symbol => Integer}] see {Redis#stats}
@@ -64,6 +65,12 @@ module Upwell
         rescue RedisClient::Error => e
           disconnect
           @link.lost(e)
+          leave_out(e)
+        end
+
+        # Others are behind it.
+        def leave_out(error)
+          count(error) if @outbox.peek&.attempts.to_i >= ATTEMPTS_MAX
         end
 
         def try_out
@@ -76,6 +83,7 @@ module Upwell
         def transmit(batch)
           unconfirmed = 0
           batch.each do |message|
+            message.attempts += 1
             @connection.write("PUBLISH", message.channel, message.text)
             unconfirmed += 1
           end

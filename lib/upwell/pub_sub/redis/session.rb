@@ -12,6 +12,8 @@ module Upwell
     class Redis
       # What a process has of an engine: its threads, begun when there is something for them to do, and its connections.
       class Session
+        END_MAX = 0.5 # seconds for a thread to end: one that resolves a name may take longer
+
         # @param address [Address]
         # @param limits [Array(Integer, Integer)] of the outbox
         # @param receiver [#call]
@@ -39,7 +41,7 @@ module Upwell
         # @return [Boolean]
         def publish(channel, text)
           start_publisher
-          @outbox.push(Outbox::Message.new(channel, text, @subscriber.changes))
+          @outbox.push(Outbox::Message.new(channel, text, @subscriber.changes, 0))
         end
 
         # @return [Boolean]
@@ -59,8 +61,9 @@ module Upwell
         def close(seconds)
           @outbox.close
           @lock.synchronize { @closed = true }
-          @threads[:publisher]&.join(seconds)
-          @threads.each_value { |thread| thread.kill.join }
+          @threads[:publisher]&.join(seconds) if @outbox.size.positive?
+          @threads.each_value(&:kill)
+          @threads.each_value { |thread| thread.join(END_MAX) }
           [@publisher, @subscriber].each(&:disconnect)
           left = @outbox.abandon
           Log.tell("publish/subscribe: #{left} messages are lost: Redis did not take them in time") if left.positive?
