@@ -96,7 +96,7 @@ module Upwell
         def begin_with(connection)
           @lock.synchronize do
             @subscriptions.forget
-            @heard = Clock.now
+            @waits_since = nil
             @connection = connection
             @changed.signal
           end
@@ -114,8 +114,9 @@ module Upwell
         def listen(connection)
           forget
           loop do
+            @waits_since = Clock.now
             event = connection.read(0) # however long it takes: of half an event the rest would be misunderstood
-            @heard = Clock.now
+            @waits_since = nil # who receives may take its time
             hear(event)
           end
         end
@@ -172,7 +173,8 @@ module Upwell
         # A failure ends the connection, so that the other thread has it made anew.
         def tell(connection, commands)
           commands.each { |command| connection.write(*command) }
-          raise RedisClient::ReadTimeoutError, "silent for #{SILENCE_MAX} s" if Clock.now - @heard > SILENCE_MAX
+          since = @waits_since
+          raise RedisClient::ReadTimeoutError, "silent for #{SILENCE_MAX} s" if since && Clock.now - since > SILENCE_MAX
         rescue RedisClient::Error
           connection.close
         end
