@@ -29,11 +29,13 @@ class RedisIntegrationTest < Minitest::Test
       serve(redis, "-w", "2") do |one|
         serve(redis, "--mode", "threads:2") do |other|
           await_subscribers(redis, 3)
-          publish(one, "a")
-          publish(other, "b")
-          assert_equal [2, 1], [await_heard(one, "a", 2), await_heard(other, "a", 1)].map { |workers| workers.uniq.size }
-          assert_equal [2, 1], [await_heard(one, "b", 2), await_heard(other, "b", 1)].map { |workers| workers.uniq.size }
+          [one, other].each_with_index do |publisher, index|
+            publish(publisher, index.to_s)
+            heard = [await_heard(one, index, 2), await_heard(other, index, 1)]
+            assert_equal [2, 1], heard.map { |workers| workers.uniq.size }
+          end
           [one, other].each { |server| assert_predicate server.stop, :success? }
+          assert_equal [4, 2], [one, other].map { |server| server.lines.join.scan("heard").size }, "none twice"
         end
       end
     end
