@@ -175,8 +175,8 @@ module Upwell
           commands.each { |command| connection.write(*command) }
           since = @waits_since
           raise RedisClient::ReadTimeoutError, "silent for #{SILENCE_MAX} s" if since && Clock.now - since > SILENCE_MAX
-        rescue RedisClient::Error
-          connection.close
+        rescue RedisClient::Error => e
+          connection.close(e.message)
         end
       end
     end

@@ -8,7 +8,7 @@ module Upwell
         # @param connection [RedisClient::PubSub]
         def initialize(connection)
           @connection = connection
-          @closed = false
+          @reason = nil
         end
 
         # @param command [Array<String>]
@@ -25,20 +25,22 @@ module Upwell
         end
 
         # May be called again.
-        def close
-          @closed = true
+        #
+        # @param reason [String] for the one that reads
+        def close(reason = "closed")
+          @reason ||= reason
           @connection.close
         end
 
         private
 
-        # The gem does not expect that.
+        # The gem does not expect that another thread closes it.
         def unless_closed
           yield
-        rescue NoMethodError, IOError
-          raise unless @closed
+        rescue NoMethodError, IOError, RedisClient::ConnectionError
+          raise unless @reason
 
-          raise RedisClient::ConnectionError, "closed"
+          raise RedisClient::ConnectionError, @reason
         end
       end
     end
