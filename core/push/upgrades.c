@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "push/event_stream.h"
+#include "push/event_stream_request.h"
 #include "websocket/handshake.h"
 #include "websocket/websocket.h"
 
@@ -16,8 +18,16 @@ static int accept_websocket(const struct uw_response_writer *writer, struct uw_c
     return error;
 }
 
+static int accept_event_stream(const struct uw_response_writer *writer, struct uw_chunk **chunk,
+                               const struct uw_http_head *head, const char *bytes, struct uw_client *client)
+{
+    (void)head, (void)bytes, (void)client; /* nothing is agreed upon */
+    return uw_event_stream_accept(writer, chunk);
+}
+
 static const struct uw_upgrade upgrades[] = {
-    {"websocket", &uw_client_websocket, 101, uw_websocket_is_wanted, accept_websocket},
+    {"websocket", &uw_client_websocket, 101, uw_websocket_is_wanted, accept_websocket, NULL},
+    {"sse", &uw_client_event_stream, 200, uw_event_stream_is_wanted, accept_event_stream, uw_event_stream_owns},
 };
 
 const struct uw_upgrade *uw_upgrade_wanted(const struct uw_http_head *head, const char *bytes)

@@ -1,4 +1,5 @@
-/* The ways in which a client can stay after its request, one table entry each. */
+/* The ways in which a client can stay after its request, one table entry each. The response that accepts has no framing
+ * to be written: what follows its head is the client's protocol's. */
 #ifndef UW_PUSH_UPGRADES_H
 #define UW_PUSH_UPGRADES_H
 
@@ -20,6 +21,9 @@ struct uw_upgrade {
      * has the client be what was agreed upon. Returns what the writer does, or -ENOSYS where it is not possible. */
     int (*accept)(const struct uw_response_writer *writer, struct uw_chunk **chunk, const struct uw_http_head *head,
                   const char *bytes, struct uw_client *client);
+
+    /* Whether the application's own field of that name is to be left out of that response; or NULL, for none is. */
+    bool (*owns)(const char *name, size_t length);
 };
 
 /* The one that a request asks for, or NULL. */
