@@ -5,25 +5,30 @@
 
 #define MEDIA_TYPE "text/event-stream"
 
-/* Over a parameter; false where there is no other. */
+/* Whether a parameter stands here that is not the weight; steps over it. */
 static bool skip_parameter(struct uw_http_cursor *element)
 {
-    while (element->at < element->end && *element->at != ';' && *element->at != ',')
-        element->at++;
-    return element->at < element->end && *element->at == ';';
+    struct uw_http_cursor ahead = *element;
+
+    if (!uw_http_skip_text(&ahead, ";"))
+        return false;
+    uw_http_skip_space(&ahead);
+    if (uw_http_skip_word(&ahead, "q="))
+        return false;
+    while (ahead.at < ahead.end && *ahead.at != ';' && *ahead.at != ',')
+        ahead.at++;
+    *element = ahead;
+    return true;
 }
 
 /* media-range [ weight ], as RFC 9110 has it in section 12.5.1: the weight comes behind the parameters. */
 static bool names_it(struct uw_http_cursor *element)
 {
-    int weight;
-
     if (!uw_http_skip_word(element, MEDIA_TYPE) || (!uw_http_end_element(element) && *element->at != ';'))
         return false;
-    do
-        weight = uw_http_read_weight(element);
-    while (weight < 0 && skip_parameter(element));
-    return weight > 0;
+    while (skip_parameter(element))
+        ;
+    return uw_http_read_weight(element) > 0;
 }
 
 static bool accepts(const char *value, size_t length)
