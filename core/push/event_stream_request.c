@@ -69,17 +69,3 @@ int uw_event_stream_accept(const struct uw_response_writer *writer, struct uw_ch
         error = writer->field(chunk, fields[i][0], strlen(fields[i][0]), fields[i][1], strlen(fields[i][1]));
     return error;
 }
-
-bool uw_event_stream_owns(const char *name, size_t length)
-{
-    static const char *const owned[] = {"content-type", "content-encoding", "content-length", "transfer-encoding",
-                                        "x-accel-buffering"};
-
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
-        struct uw_http_cursor cursor = uw_http_cursor(name, length);
-
-        if (uw_http_skip_word(&cursor, owned[i]) && cursor.at == cursor.end)
-            return true;
-    }
-    return false;
-}

@@ -21,10 +21,11 @@ struct uw_upgrade {
      * has the client be what was agreed upon. Returns what the writer does, or -ENOSYS where it is not possible. */
     int (*accept)(const struct uw_response_writer *writer, struct uw_chunk **chunk, const struct uw_http_head *head,
                   const char *bytes, struct uw_client *client);
-
-    /* Whether the application's own field of that name is to be left out of that response; or NULL, for none is. */
-    bool (*owns)(const char *name, size_t length);
 };
+
+/* Whether a field of the response that accepts is the server's to write, or has no sense there: the application's own
+ * is left out. */
+bool uw_upgrade_writes(const char *name, size_t length);
 
 /* The one that a request asks for, or NULL. */
 const struct uw_upgrade *uw_upgrade_wanted(const struct uw_http_head *head, const char *bytes);

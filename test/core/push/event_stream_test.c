@@ -142,15 +142,15 @@ TEST(requests_that_ask_for_events)
 
 TEST(fields_that_are_not_the_applications)
 {
-    CHECK(uw_event_stream_owns(TEXT("Content-Type")));
-    CHECK(uw_event_stream_owns(TEXT("content-length")));
-    CHECK(uw_event_stream_owns(TEXT("TRANSFER-ENCODING")));
-    CHECK(uw_event_stream_owns(TEXT("content-encoding")));
-    CHECK(uw_event_stream_owns(TEXT("x-accel-buffering")));
-    CHECK(!uw_event_stream_owns(TEXT("cache-control")));
-    CHECK(!uw_event_stream_owns(TEXT("content-typ")));
-    CHECK(!uw_event_stream_owns(TEXT("content-type-x")));
-    CHECK(!uw_event_stream_owns(TEXT("")));
+    CHECK(uw_upgrade_writes(TEXT("Content-Type")));
+    CHECK(uw_upgrade_writes(TEXT("content-length")));
+    CHECK(uw_upgrade_writes(TEXT("TRANSFER-ENCODING")));
+    CHECK(uw_upgrade_writes(TEXT("content-encoding")));
+    CHECK(uw_upgrade_writes(TEXT("x-accel-buffering")));
+    CHECK(!uw_upgrade_writes(TEXT("cache-control")));
+    CHECK(!uw_upgrade_writes(TEXT("content-typ")));
+    CHECK(!uw_upgrade_writes(TEXT("content-type-x")));
+    CHECK(!uw_upgrade_writes(TEXT("")));
 }
 
 /* Streams */
