@@ -20,6 +20,7 @@ module Upwell
   autoload :Configuration, "upwell/configuration"
   autoload :ConfigurationError, "upwell/configuration"
   autoload :ErrorLog, "upwell/error_log"
+  autoload :EventStream, "upwell/event_stream"
   autoload :Log, "upwell/log"
   autoload :PubSub, "upwell/pub_sub"
   autoload :SETTINGS, "upwell/settings"
