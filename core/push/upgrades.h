@@ -1,4 +1,5 @@
-/* The ways in which a client can stay after its request, one table entry each. */
+/* The ways in which a client can stay after its request, one table entry each. The response that accepts has no framing
+ * to be written: what follows its head is the client's protocol's. */
 #ifndef UW_PUSH_UPGRADES_H
 #define UW_PUSH_UPGRADES_H
 
@@ -20,11 +21,13 @@ struct uw_upgrade {
      * has the client be what was agreed upon. Returns what the writer does, or -ENOSYS where it is not possible. */
     int (*accept)(const struct uw_response_writer *writer, struct uw_chunk **chunk, const struct uw_http_head *head,
                   const char *bytes, struct uw_client *client);
+
+    /* Whether it writes the field of that name itself, beside those that tell of the connection; or NULL. */
+    bool (*owns)(const char *name, size_t length);
 };
 
-/* Whether a field of the response that accepts is the server's to write, or has no sense there: the application's own
- * is left out. */
-bool uw_upgrade_writes(const char *name, size_t length);
+/* Whether the application's own field of that name is to be left out of the response by which a client stays. */
+bool uw_upgrade_owns(const struct uw_upgrade *upgrade, const char *name, size_t length);
 
 /* The one that a request asks for, or NULL. */
 const struct uw_upgrade *uw_upgrade_wanted(const struct uw_http_head *head, const char *bytes);

@@ -50,13 +50,6 @@ static bool is_key(const char *bytes, struct uw_http_slice slice)
     return true;
 }
 
-static void skip_element(struct uw_http_cursor *cursor)
-{
-    const char *comma = memchr(cursor->at, ',', (size_t)(cursor->end - cursor->at));
-
-    cursor->at = comma ? comma : cursor->end;
-}
-
 /* Upgrade names it, among others perhaps (RFC 9110, section 7.8). */
 static bool names_websocket(const struct uw_http_head *head, const char *bytes)
 {
@@ -66,7 +59,7 @@ static bool names_websocket(const struct uw_http_head *head, const char *bytes)
     if (!upgrade)
         return false;
     cursor = uw_http_cursor(bytes + upgrade->value.offset, upgrade->value.length);
-    for (; uw_http_next_element(&cursor); skip_element(&cursor))
+    for (; uw_http_next_element(&cursor); uw_http_skip_element(&cursor))
         if (uw_http_skip_word(&cursor, "websocket") && uw_http_end_element(&cursor))
             return true;
     return false;
@@ -91,10 +84,11 @@ static int write_text(const struct uw_response_writer *writer, struct uw_chunk *
     return writer->field(chunk, name, strlen(name), value, length);
 }
 
+static const char accept_name[] = "Sec-WebSocket-Accept";
+
 static int write_accept(const struct uw_response_writer *writer, struct uw_chunk **chunk,
                         const struct uw_http_head *head, const char *bytes)
 {
-    static const char name[] = "Sec-WebSocket-Accept";
     char accept[UW_WEBSOCKET_ACCEPT_BYTES];
     struct uw_http_slice key = {0, 0};
 
@@ -102,7 +96,7 @@ static int write_accept(const struct uw_response_writer *writer, struct uw_chunk
         return -EINVAL;
     if (uw_accept_key(bytes + key.offset, accept))
         return -ENOSYS;
-    return writer->field(chunk, name, sizeof name - 1, accept, sizeof accept);
+    return writer->field(chunk, accept_name, sizeof accept_name - 1, accept, sizeof accept);
 }
 
 static void read_offers(struct uw_deflate_terms *terms, const struct uw_http_head *head, const char *bytes)
@@ -129,4 +123,15 @@ int uw_websocket_accept(const struct uw_response_writer *writer, struct uw_chunk
     if (!error && length)
         error = write_text(writer, chunk, UW_FIELD_SEC_WEBSOCKET_EXTENSIONS, answer, length);
     return error;
+}
+
+bool uw_websocket_owns(const char *name, size_t length)
+{
+    switch (uw_http_field_find(name, length)) {
+    case UW_FIELD_CONTENT_TYPE:
+    case UW_FIELD_SEC_WEBSOCKET_EXTENSIONS:
+        return true;
+    default:
+        return length == sizeof accept_name - 1 && strncasecmp(name, accept_name, length) == 0;
+    }
 }

@@ -17,4 +17,7 @@ bool uw_websocket_is_wanted(const struct uw_http_head *head, const char *bytes);
 int uw_websocket_accept(const struct uw_response_writer *writer, struct uw_chunk **chunk,
                         const struct uw_http_head *head, const char *bytes, struct uw_deflate_terms *terms);
 
+/* Whether the application's own field of that name would contradict them; or tell of a content, which there is not. */
+bool uw_websocket_owns(const char *name, size_t length);
+
 #endif

@@ -8,7 +8,7 @@ class ClientTest < Minitest::Test
   UPGRADE = "Host: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
   TEXTS = ["", "häy", "x" * 125, "ä" * 63, "x" * 70_000].freeze
   CLIENT_BYTES_MAX = 200_000
-  CHECKS = %i[echo answers ways order errors ends other_threads drained settings collected].freeze
+  CHECKS = %i[echo answers ways order errors ends other_threads drained settings collected events].freeze
 
   def test_all_that_a_client_can_do_on_every_backend_in_every_mode
     BACKENDS.product(MODES) do |backend, mode|
@@ -275,8 +275,10 @@ class ClientTest < Minitest::Test
       client.send_text("who hears this?")
       assert_equal 1000, client.close
     end
-    join(server, "settings") { |client| assert_equal [nil, 1011], [ask(client, "broken"), client.close_code] }
-    server.await(/settings: close/)
+    ["broken", "event x"].each do |text|
+      join(server, "settings") { |client| assert_equal [nil, 1011], [ask(client, text), client.close_code] }
+      server.await(/settings: close/)
+    end
   end
 
   # Of most clients the application keeps nothing.
@@ -287,6 +289,18 @@ class ClientTest < Minitest::Test
       assert_equal "z", ask(client, "z")
     end
     server.await(/collected: close/)
+  end
+
+  def check_events(server)
+    head, body = RawClient.open(server.port) do |client|
+      client.write("GET /events?events HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n")
+      client.read_all.split("\r\n\r\n", 2)
+    end
+    assert_match(/\AHTTP\/1.1 200 .*^x-a: b\r$.*^content-type: text\/event-stream\r$/mi, head)
+    refute_match(/text\/html|^content-length|^transfer-encoding/i, head)
+    assert_equal "data: one\ndata: two\n\nid: 7\nretry: 10\n\nevent: e\nid: \ndata: ä\n\n", body.force_encoding("UTF-8")
+    server.await(/events: close false -1 false/)
+    assert_includes told(server, "events"), "ArgumentError ArgumentError ArgumentError"
   end
 
   # One of a server in this process, which has ended.

@@ -21,6 +21,7 @@ class Handler
     "timeout" => ->(client, text) { client.timeout = Float(text) },
     "handler" => ->(client, _text) { client.handler = Deaf.new },
     "number" => ->(client, text) { client.write(Integer(text)) },
+    "event" => ->(client, text) { client.event(text) },
     "latin" => ->(client, _text) { client.write("\xe4".dup.force_encoding("ISO-8859-1")) },
     "broken" => ->(client, _text) { client.write("\xff") },
     "about" => ->(client, _text) { client.write([client.inspect, client.open?, client.env["PATH_INFO"], client.timeout, client.pending].join(" ")) },
@@ -67,6 +68,26 @@ class Draining < Handler
   end
 end
 
+class Events < Handler
+  def on_open(client)
+    super
+    client.write("one\ntwo")
+    client.event(nil, id: 7, retry: 10)
+    client.event("ä", event: "e", id: "")
+    tell([{ event: "a\nb" }, { id: "\0" }, { retry: -1 }].map { |fields| error_of { client.event("x", **fields) } }.join(" "))
+    client.close
+  end
+
+  private
+
+  def error_of
+    yield
+    "none"
+  rescue StandardError => e
+    e.class
+  end
+end
+
 class Deaf # hears nothing
 end
 
@@ -80,11 +101,12 @@ class Body
   end
 end
 
-HANDLERS = { "/" => Handler, "/drained" => Draining }.freeze
+HANDLERS = { "/" => Handler, "/drained" => Draining, "/events" => Events }.freeze
 RESPONSES = {
   "/refused" => [403, { "content-type" => "text/plain" }, ["no"]],
   "/zero" => [0, {}, []],
   "/body" => [200, { "x-a" => "b", "content-length" => "1", "set-cookie" => "c=d", "upgrade" => "h2c" }, Body.new],
+  "/events" => [200, { "content-type" => "text/html", "x-a" => "b" }, []],
   "/wrong" => [200, { "x-a" => "b\r\nc" }, []],
   "/protocol" => [101, { "sec-websocket-protocol" => "chat" }, []],
   "/hijacked" => [200, { "rack.hijack" => ->(io) { io.close } }, []]

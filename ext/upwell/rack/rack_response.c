@@ -16,8 +16,8 @@ struct head {
     const struct uw_response_writer *writer;
     struct uw_http_response *response;
     struct uw_chunk **chunk;
-    bool newline_values; /* see rb_uw_host */
-    bool upgrades;       /* its fields are those of a connection that becomes another thing */
+    bool newline_values;              /* see rb_uw_host */
+    const struct uw_upgrade *upgrade; /* by which the client stays, or NULL */
 };
 
 void rb_uw_init_response(void)
@@ -126,7 +126,7 @@ static int each_header(VALUE name, VALUE value, VALUE argument)
     /* "rack." names are meant for the server, never for the client. */
     if (RSTRING_LEN(name) > 5 && memcmp(RSTRING_PTR(name), "rack.", 5) == 0)
         return ST_CONTINUE;
-    if (head->upgrades && uw_upgrade_writes(RSTRING_PTR(name), (size_t)RSTRING_LEN(name)))
+    if (head->upgrade && uw_upgrade_owns(head->upgrade, RSTRING_PTR(name), (size_t)RSTRING_LEN(name)))
         return ST_CONTINUE;
     if (!NIL_P(value) && !note_header(head, name, value))
         write_header(head, name, value);
@@ -258,7 +258,7 @@ void rb_uw_response_upgrade(struct rb_uw_exchange *exchange, struct uw_client *c
         .response = response,
         .chunk = &exchange->chunk,
         .newline_values = exchange->host->newline_values,
-        .upgrades = true,
+        .upgrade = exchange->upgrade,
     };
     int error;
 
@@ -295,7 +295,7 @@ struct uw_chunk *rb_uw_response_early_hints(const struct uw_response_writer *wri
 {
     struct uw_http_response response = {.status = EARLY_HINTS, .version_minor = 1};
     struct uw_chunk *chunk = NULL;
-    struct hints hints = {{writer, &response, &chunk, newline_values, false}, headers};
+    struct hints hints = {{writer, &response, &chunk, newline_values, NULL}, headers};
     int state = 0;
 
     rb_protect(write_hints, (VALUE)&hints, &state);
