@@ -5,10 +5,11 @@ require_relative "../support/websocket_client"
 
 # Clients that stay after their request, by WebSocket, as the application has them.
 class ClientTest < Minitest::Test
-  UPGRADE = "Host: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+  UPGRADE = "Host: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" \
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
   TEXTS = ["", "häy", "x" * 125, "ä" * 63, "x" * 70_000].freeze
   CLIENT_BYTES_MAX = 200_000
-  CHECKS = %i[echo answers ways order errors ends other_threads drained settings collected events].freeze
+  CHECKS = %i[echo answers ways order errors ends other_threads drained settings collected events protocols].freeze
 
   def test_all_that_a_client_can_do_on_every_backend_in_every_mode
     BACKENDS.product(MODES) do |backend, mode|
@@ -301,6 +302,21 @@ class ClientTest < Minitest::Test
     assert_equal "data: one\ndata: two\n\nid: 7\nretry: 10\n\nevent: e\nid: \ndata: ä\n\n", body.force_encoding("UTF-8")
     server.await(/events: close false -1 false/)
     assert_includes told(server, "events"), "ArgumentError ArgumentError ArgumentError"
+  end
+
+  # Which the application speaks itself.
+  def check_protocols(server)
+    { "" => "nil", "Connection: upgrade\r\nUpgrade: chat/2 ,x,, y\r\nUpgrade: z\r\n" => %w[chat/2 x y z].inspect }.each do |fields, protocols|
+      assert_equal protocols, RawClient.request(server.port, "GET /protocols HTTP/1.1\r\nHost: a\r\n#{fields}\r\n").body
+    end
+    { "chat/2" => 101, "chat" => 200 }.each do |protocol, status|
+      response, rest = RawClient.open(server.port) do |client|
+        client.write("GET /switched HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: #{protocol}\r\n\r\n")
+        [client.response, status == 101 ? client.read_all : nil]
+      end
+      assert_equal [status, ["c=d"], "hi"], [response.status, response.headers["set-cookie"], rest || response.body]
+      assert_equal [["chat/2"], ["upgrade"]], response.headers.values_at("upgrade", "connection") if status == 101
+    end
   end
 
   # One of a server in this process, which has ended.

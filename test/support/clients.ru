@@ -4,7 +4,7 @@
 
 $stdout.sync = true
 
-KEPT = {} # by name
+KEPT = {} # by name; rubocop:disable Style/MutableConstant
 PIECE = ("x" * 65_536).b.freeze
 
 class Handler
@@ -19,13 +19,13 @@ class Handler
     "bulk" => ->(client, text) { Integer(text).times { client.write(PIECE) } },
     "flood" => ->(client, _text) { nil while client.write(PIECE) },
     "timeout" => ->(client, text) { client.timeout = Float(text) },
-    "handler" => ->(client, _text) { client.handler = Deaf.new },
+    "handler" => ->(client, _text) { client.handler = Object.new },
     "number" => ->(client, text) { client.write(Integer(text)) },
     "event" => ->(client, text) { client.event(text) },
     "latin" => ->(client, _text) { client.write("\xe4".dup.force_encoding("ISO-8859-1")) },
     "broken" => ->(client, _text) { client.write("\xff") },
-    "about" => ->(client, _text) { client.write([client.inspect, client.open?, client.env["PATH_INFO"], client.timeout, client.pending].join(" ")) },
-    "fork" => ->(client, _text) { (pid = fork) ? client.write("child: #{Process.wait2(pid).last.exitstatus}") : client.write("child") && exit(1) },
+    "about" => ->(client, _text) { client.write(about(client)) },
+    "fork" => ->(client, _text) { (pid = fork) ? client.write("child: #{Process.wait2(pid).last.exitstatus}") : client.write("x") && exit(1) },
     "collect" => ->(client, text) { client.write(text) if GC.start.nil? },
     "compact" => ->(client, text) { client.write(text) if GC.compact },
     "stress" => ->(_client, text) { GC.stress = text == "on" }
@@ -56,6 +56,10 @@ class Handler
   end
 
   private
+
+  def about(client)
+    [client.inspect, client.open?, client.env["PATH_INFO"], client.timeout, client.pending].join(" ")
+  end
 
   def tell(what)
     $stdout.write("#{@name}: #{what}.\n")
@@ -88,9 +92,6 @@ class Events < Handler
   end
 end
 
-class Deaf # hears nothing
-end
-
 class Body
   def each
     raise "the body is sent"
@@ -109,11 +110,14 @@ RESPONSES = {
   "/events" => [200, { "content-type" => "text/html", "x-a" => "b" }, []],
   "/wrong" => [200, { "x-a" => "b\r\nc" }, []],
   "/protocol" => [101, { "sec-websocket-protocol" => "chat" }, []],
-  "/hijacked" => [200, { "rack.hijack" => ->(io) { io.close } }, []]
+  "/switched" => [200, { "rack.protocol" => "chat/2", "upgrade" => "x", "set-cookie" => "c=d" }, ->(stream) { stream.write("hi") and stream.close }],
+  "/hijacked" => [200, { "rack.hijack" => lambda(&:close) }, []]
 }.freeze
 
 app = lambda do |env|
   asked = env["rack.upgrade?"]
+  return [200, { "content-type" => "text/plain" }, [env["rack.protocol"].inspect]] if env["PATH_INFO"] == "/protocols"
+
   env["rack.upgrade"] = HANDLERS.fetch(env["PATH_INFO"], Handler).new(env["QUERY_STRING"])
   response = RESPONSES.fetch(env["PATH_INFO"], asked ? [101, {}, []] : [200, { "content-type" => "text/plain" }, [asked.inspect]])
   [response[0], response[1].dup, response[2]]
