@@ -4,7 +4,6 @@
 
 $stdout.sync = true
 
-KEPT = {} # by name; rubocop:disable Style/MutableConstant
 PIECE = ("x" * 65_536).b.freeze
 
 class Handler
@@ -15,7 +14,7 @@ class Handler
     "slow" => ->(client, text) { sleep 0.05 and client.write(text) },
     "thread" => ->(client, text) { Thread.new { client.write(text) }.value },
     "close-from-thread" => ->(client, text) { Thread.new { client.close(4002, text) }.value },
-    "others" => ->(_client, text) { KEPT.each_value { |other| other.write(text) } },
+    "others" => ->(_client, text) { Handler.kept.each_value { |other| other.write(text) } },
     "bulk" => ->(client, text) { Integer(text).times { client.write(PIECE) } },
     "flood" => ->(client, _text) { nil while client.write(PIECE) },
     "timeout" => ->(client, text) { client.timeout = Float(text) },
@@ -31,12 +30,15 @@ class Handler
     "stress" => ->(_client, text) { GC.stress = text == "on" }
   }.freeze
 
+  @kept = {} # by name
+  singleton_class.attr_reader :kept
+
   def initialize(name)
     @name = name
   end
 
   def on_open(client)
-    KEPT[@name] = client if @name.start_with?("kept")
+    Handler.kept[@name] = client if @name.start_with?("kept")
     tell("open")
   end
 
@@ -51,7 +53,7 @@ class Handler
   end
 
   def on_close(client)
-    KEPT.delete(@name)
+    Handler.kept.delete(@name)
     tell("close #{client.write("late")} #{client.pending} #{client.open?}")
   end
 
@@ -110,7 +112,7 @@ RESPONSES = {
   "/events" => [200, { "content-type" => "text/html", "x-a" => "b" }, []],
   "/wrong" => [200, { "x-a" => "b\r\nc" }, []],
   "/protocol" => [101, { "sec-websocket-protocol" => "chat" }, []],
-  "/switched" => [200, { "rack.protocol" => "chat/2", "upgrade" => "x", "set-cookie" => "c=d" }, ->(stream) { stream.write("hi") and stream.close }],
+  "/switched" => [200, { "rack.protocol" => "chat/2", "upgrade" => "x", "set-cookie" => "c=d" }, ->(io) { io.write("hi") and io.close }],
   "/hijacked" => [200, { "rack.hijack" => lambda(&:close) }, []]
 }.freeze
 
