@@ -20,8 +20,8 @@ class ClientTest < Minitest::Test
     end
   end
 
-  def test_by_tls
-    serve(*Certificates.options) do |server|
+  def test_by_tls_with_a_worker
+    serve("-w", "1", "--preload", *Certificates.options) do |server|
       join(server, "a", tls: {}) { |client| TEXTS.each { |text| assert_equal text, ask(client, text) } }
       server.await(/a: close/)
     end
@@ -224,6 +224,8 @@ class ClientTest < Minitest::Test
       end
       server.await(/errors: close false -1 false/)
       assert_equal "x", ask(other, "x")
+      assert_equal [nil, 1011], [ask(other, "wait 0.01"), other.close_code]
+      server.await(/Timeout::Error/)
     end
     server.await(/other: close/)
   end

@@ -2,6 +2,8 @@
 
 # Clients that stay. The query says how what is told of one begins; a message, what is done, or else it is sent back.
 
+require "timeout"
+
 $stdout.sync = true
 
 PIECE = ("x" * 65_536).b.freeze
@@ -9,6 +11,7 @@ PIECE = ("x" * 65_536).b.freeze
 class Handler
   COMMANDS = {
     "raise" => ->(_client, text) { raise text },
+    "wait" => ->(_client, text) { Timeout.timeout(Float(text)) { sleep } },
     "kill" => ->(_client, _text) { Thread.current.kill },
     "close" => ->(client, text) { client.close(*text&.split(" ", 2)&.then { |code, reason| [Integer(code), reason].compact }) },
     "slow" => ->(client, text) { sleep 0.05 and client.write(text) },
