@@ -30,6 +30,7 @@ class Handler
     "fork" => ->(client, _text) { (pid = fork) ? client.write("child: #{Process.wait2(pid).last.exitstatus}") : client.write("x") && exit(1) },
     "collect" => ->(client, text) { client.write(text) if GC.start.nil? },
     "compact" => ->(client, text) { client.write(text) if GC.compact },
+    "count" => ->(client, _text) { client.write(ObjectSpace.each_object(Upwell::Client).count) if GC.start.nil? },
     "stress" => ->(_client, text) { GC.stress = text == "on" }
   }.freeze
 
