@@ -40,7 +40,7 @@ struct uw_client_kind {
      * NULL: then any thread. */
     struct uw_chunk *(*frame)(struct uw_slab *slab, bool text, const char *bytes, size_t length);
 
-    /* Before it is sent, on the loop's thread: may make it shorter. It has been counted as outgoing. */
+    /* Before it is sent, on the loop's thread: may make it shorter. It has been counted as outgoing. Or NULL. */
     void (*prepare)(struct uw_client *client, struct uw_chunk *chunk);
 
     /* Tells the client that it ends, with a close code of RFC 6455 and a reason, and ends it. */
@@ -59,6 +59,7 @@ struct uw_client {
     bool opened, end_told;             /* to the handler */
     unsigned early_end_code;           /* with which it is ended as soon as it is open; or 0 */
     bool drained_waits;                /* in the inbox */
+    bool leaving;                      /* the server drains: its time is set */
     bool held_back;                    /* more has come than may wait: the protocol is to go on once less does */
     int window_bits;                   /* of what is compressed for it; 0: nothing is */
     struct uw_request *current;        /* the handler has it */
@@ -109,8 +110,9 @@ void uw_client_discard(struct uw_client *client);
 /* Whether the handler has served all events so far. */
 bool uw_client_is_served(const struct uw_client *client);
 
-/* When it is to leave a server that drains. */
-int64_t uw_client_leaves_at(const struct uw_client *client);
+/* The protocol's timed_out comes after so much silence as is allowed, from now on; not of one that leaves or ends,
+ * which has its time for that. */
+void uw_client_await_silence(struct uw_client *client, int64_t now_ns);
 
 /* Whether events wait as many as may, so that no more are to be read. */
 bool uw_client_is_full(const struct uw_client *client);

@@ -1,4 +1,5 @@
-/* The ways in which a client can stay after its request, one table entry each. */
+/* The ways in which a client can stay after its request, one table entry each. The response that accepts has no framing
+ * to be written: what follows its head is the client's protocol's. */
 #ifndef UW_PUSH_UPGRADES_H
 #define UW_PUSH_UPGRADES_H
 
