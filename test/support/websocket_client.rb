@@ -9,7 +9,7 @@ require_relative "websocket_frame"
 # A WebSocket client that sends what it is told to, right or wrong, and takes from the server nothing but what
 # RFC 6455 and RFC 7692 allow. Whatever it waits for, it waits for so long at most.
 class WebSocketClient
-  WAIT_MAX = 10 # seconds
+  WAIT_MAX = 30 # seconds
   READ_BYTES = 65_536
   ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
   TAIL = "\x00\x00\xff\xff".b.freeze # that messages are compressed without: RFC 7692, section 7.2.1
@@ -46,6 +46,8 @@ class WebSocketClient
   attr_reader :close_code
   # @return [String, nil]
   attr_reader :close_reason
+  # @return [Integer] how many bytes of payload the last message was sent in
+  attr_reader :message_bytes
 
   # Connects and does the handshake.
   #
@@ -267,6 +269,7 @@ class WebSocketClient
   def whole_message
     message = @message
     @message = nil
+    @message_bytes = message.payload.bytesize
     data = message.rsv.zero? ? message.payload : inflated(message.payload)
     Event.new(message.opcode, decoded(message.opcode, data))
   end
