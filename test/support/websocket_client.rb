@@ -60,7 +60,7 @@ class WebSocketClient
   # @raise [Refused] when the server does not say 101
   # @raise [Error] when its 101 is wrong
   def initialize(port, path = "/", headers: {}, offer: nil, protocols: nil, tls: false, ahead: "")
-    @raw = tls ? TLSClient.new(port, **(tls if tls != true)) : RawClient.new(port)
+    @raw = connect(port, tls)
     @socket = @raw.socket
     @received = +"".b
     @message = nil
@@ -190,6 +190,12 @@ class WebSocketClient
   end
 
   private
+
+  def connect(port, tls)
+    return RawClient.new(port) unless tls
+
+    tls == true ? TLSClient.new(port) : TLSClient.new(port, **tls)
+  end
 
   def send_message(type, data, compress)
     compress ? send_frame(type, deflated(data), rsv: WebSocketFrame::RSV1) : send_frame(type, data)
