@@ -226,16 +226,6 @@ bool uw_client_is_done(struct uw_client *client)
     return true;
 }
 
-/* Anywhere in the time that there is for it. */
-int64_t uw_client_leaves_at(const struct uw_client *client)
-{
-    const struct uw_service *service = client->service;
-    uint64_t scattered = ((uint64_t)(uintptr_t)client ^ (uint64_t)service->loop.now_ns) * UINT64_C(0x9e3779b97f4a7c15);
-    int64_t spread_ns = atomic_load(&service->leaving_ns);
-
-    return service->loop.now_ns + (spread_ns ? (int64_t)((scattered >> 1) % (uint64_t)spread_ns) : 0);
-}
-
 static void free_events(struct uw_client *client)
 {
     struct uw_request *next;
@@ -277,7 +267,8 @@ static bool queue(struct uw_client *client, struct uw_chunk *chunk)
         uw_outgoing_refuse(chunk);
         return false;
     }
-    client->kind->prepare(client, chunk);
+    if (client->kind->prepare)
+        client->kind->prepare(client, chunk);
     uw_connection_queue(client->stream.connection, chunk);
     return true;
 }
@@ -317,6 +308,42 @@ void uw_client_sent(struct uw_client *client)
     client->drained_waits = true; /* before it is told: it may be served at once */
     if (!uw_client_tell_simply(client, UW_CLIENT_DRAINED))
         client->drained_waits = false;
+}
+
+/* One that is about to leave, or to end, has its time for that. */
+static void await_silence(struct uw_client *client)
+{
+    int64_t silence_ns = atomic_load(&client->silence_ns);
+
+    if (client->opened && takes(client) && !atomic_load(&client->service->draining))
+        uw_connection_await_read(client->stream.connection, silence_ns ? uw_clock_ns() + silence_ns : UW_FOREVER);
+}
+
+void uw_client_set_silence(struct uw_client *client, int64_t silence_ns)
+{
+    UW_ASSERT_OWNER(&client->service->loop);
+    atomic_store(&client->silence_ns, silence_ns);
+    await_silence(client);
+}
+
+static void receive_silence(struct uw_loop *loop, struct uw_message *message)
+{
+    struct uw_client *client = uw_owner(message, struct uw_client, silence_message);
+
+    (void)loop;
+    atomic_store(&client->silence_posted, false);
+    await_silence(client);
+    uw_client_release(client);
+}
+
+void uw_client_set_silence_from_afar(struct uw_client *client, int64_t silence_ns)
+{
+    atomic_store(&client->silence_ns, silence_ns);
+    if (atomic_exchange(&client->silence_posted, true))
+        return;
+    uw_client_hold(client);
+    client->silence_message.receive = receive_silence;
+    uw_loop_post(&client->service->loop, &client->silence_message);
 }
 
 /* What may be sent of a reason: a text that fits, cut between two characters. */

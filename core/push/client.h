@@ -40,7 +40,7 @@ struct uw_client_kind {
      * NULL: then any thread. */
     struct uw_chunk *(*frame)(struct uw_slab *slab, bool text, const char *bytes, size_t length);
 
-    /* Before it is sent, on the loop's thread: may make it shorter. It has been counted as outgoing. */
+    /* Before it is sent, on the loop's thread: may make it shorter. It has been counted as outgoing. Or NULL. */
     void (*prepare)(struct uw_client *client, struct uw_chunk *chunk);
 
     /* Tells the client that it ends, with a close code of RFC 6455 and a reason, and ends it. */
@@ -53,20 +53,22 @@ struct uw_client {
     void *user; /* the handler's */
     struct uw_stream stream;
     atomic_uint holds;
-    atomic_bool ending;               /* nothing is taken for it any more */
-    atomic_bool wants_drained;        /* the handler wants to be told */
-    atomic_int_least64_t silence_ns;  /* after which it is looked whether it is there */
-    bool opened, end_told;            /* to the handler */
-    unsigned early_end_code;          /* with which it is ended as soon as it is open; or 0 */
-    bool drained_waits;               /* in the inbox */
-    bool held_back;                   /* more has come than may wait: the protocol is to go on once less does */
-    int window_bits;                  /* of what is compressed for it; 0: nothing is */
-    struct uw_request *current;       /* the handler has it */
-    struct uw_request *first, **last; /* events that wait */
-    unsigned waiting;                 /* of them */
-    size_t waiting_bytes;             /* their content */
-    struct uw_message end_message;    /* uw_client_end_from_afar */
-    atomic_bool end_posted;
+    atomic_bool ending;                /* nothing is taken for it any more */
+    atomic_bool wants_drained;         /* the handler wants to be told */
+    atomic_int_least64_t silence_ns;   /* after which it is looked whether it is there */
+    bool opened, end_told;             /* to the handler */
+    unsigned early_end_code;           /* with which it is ended as soon as it is open; or 0 */
+    bool drained_waits;                /* in the inbox */
+    bool leaving;                      /* the server drains: its time is set */
+    bool held_back;                    /* more has come than may wait: the protocol is to go on once less does */
+    int window_bits;                   /* of what is compressed for it; 0: nothing is */
+    struct uw_request *current;        /* the handler has it */
+    struct uw_request *first, **last;  /* events that wait */
+    unsigned waiting;                  /* of them */
+    size_t waiting_bytes;              /* their content */
+    struct uw_message end_message;     /* uw_client_end_from_afar */
+    struct uw_message silence_message; /* uw_client_set_silence_from_afar */
+    atomic_bool end_posted, silence_posted;
     unsigned end_code;
     size_t end_reason_length;
     char *end_reason;
@@ -108,9 +110,6 @@ void uw_client_discard(struct uw_client *client);
 /* Whether the handler has served all events so far. */
 bool uw_client_is_served(const struct uw_client *client);
 
-/* When it is to leave a server that drains. */
-int64_t uw_client_leaves_at(const struct uw_client *client);
-
 /* Whether events wait as many as may, so that no more are to be read. */
 bool uw_client_is_full(const struct uw_client *client);
 
@@ -130,6 +129,10 @@ bool uw_client_send(struct uw_client *client, struct uw_chunk *chunk);
 
 /* The same for other threads than the loop's. */
 void uw_client_post(struct uw_client *client, struct uw_chunk *chunk);
+
+/* From now on it is looked after so much silence whether it is there; 0: never. The second is for other threads. */
+void uw_client_set_silence(struct uw_client *client, int64_t silence_ns);
+void uw_client_set_silence_from_afar(struct uw_client *client, int64_t silence_ns);
 
 /* Ends it once what was written has been sent, with `length` bytes of a reason. The second is for other threads. Once
  * for each client: later calls do nothing. Of one that is not open yet the reason is not told. */

@@ -20,6 +20,7 @@ module Upwell
   autoload :Configuration, "upwell/configuration"
   autoload :ConfigurationError, "upwell/configuration"
   autoload :ErrorLog, "upwell/error_log"
+  autoload :EventStream, "upwell/event_stream"
   autoload :Log, "upwell/log"
   autoload :SETTINGS, "upwell/settings"
   autoload :Server, "upwell/server"

@@ -4,6 +4,7 @@
 require_relative "clock"
 require_relative "configuration"
 require_relative "error_log"
+require_relative "event_stream"
 require_relative "server/database_pools"
 require_relative "server/fiber_i18n"
 require_relative "server/fiber_isolation"

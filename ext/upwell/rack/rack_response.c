@@ -6,6 +6,7 @@
 #include "http/response_writer.h"
 #include "rack/rack.h"
 
+#define SWITCHING_PROTOCOLS 101
 #define EARLY_HINTS 103
 
 static ID id_to_i, id_each;
@@ -16,6 +17,7 @@ struct head {
     struct uw_http_response *response;
     struct uw_chunk **chunk;
     bool newline_values; /* see rb_uw_host */
+    bool upgrades;       /* its fields are those of a connection that becomes another thing */
 };
 
 void rb_uw_init_response(void)
@@ -124,6 +126,8 @@ static int each_header(VALUE name, VALUE value, VALUE argument)
     /* "rack." names are meant for the server, never for the client. */
     if (RSTRING_LEN(name) > 5 && memcmp(RSTRING_PTR(name), "rack.", 5) == 0)
         return ST_CONTINUE;
+    if (head->upgrades && uw_upgrade_writes(RSTRING_PTR(name), (size_t)RSTRING_LEN(name)))
+        return ST_CONTINUE;
     if (!NIL_P(value) && !note_header(head, name, value))
         write_header(head, name, value);
     return ST_CONTINUE;
@@ -148,7 +152,7 @@ static void each_pair(VALUE headers, struct head *head)
         rb_block_call(headers, id_each, 0, NULL, yielded_header, (VALUE)head);
 }
 
-static int status_of(struct rb_uw_exchange *exchange)
+int rb_uw_response_status(const struct rb_uw_exchange *exchange)
 {
     VALUE status = exchange->status;
 
@@ -222,7 +226,7 @@ void rb_uw_response_head(struct rb_uw_exchange *exchange)
         .chunk = &exchange->chunk,
         .newline_values = exchange->host->newline_values,
     };
-    int status = status_of(exchange);
+    int status = rb_uw_response_status(exchange);
 
     rb_uw_check_response(response, uw_http_response_begin(response, &exchange->request->head, status));
     response->hijacked = !NIL_P(exchange->hijacker);
@@ -231,6 +235,44 @@ void rb_uw_response_head(struct rb_uw_exchange *exchange)
     note_length(exchange);
     uw_http_frame(response, uw_request_keeps_alive(exchange->request));
     rb_uw_check_response(response, end_head(&head));
+}
+
+static int end_upgrade(struct head *head, const struct rb_uw_exchange *exchange, struct uw_client *client)
+{
+    const struct uw_response_writer *writer = head->writer;
+    const struct uw_request *request = exchange->request;
+    int error = head->response->has_date ? 0 : writer->date(head->chunk);
+
+    if (!error)
+        error = exchange->upgrade->accept(writer, head->chunk, &request->head, request->bytes, client);
+    if (!error)
+        error = writer->connection(head->chunk, head->response);
+    return error ? error : writer->end_head(head->chunk);
+}
+
+void rb_uw_response_upgrade(struct rb_uw_exchange *exchange, struct uw_client *client)
+{
+    struct uw_http_response *response = &exchange->response;
+    struct head head = {
+        .writer = exchange->request->writer,
+        .response = response,
+        .chunk = &exchange->chunk,
+        .newline_values = exchange->host->newline_values,
+        .upgrades = true,
+    };
+    int error;
+
+    *response = (struct uw_http_response){
+        .status = (int)exchange->upgrade->status,
+        .version_minor = exchange->request->head.version_minor,
+        .upgrade = exchange->upgrade->status == SWITCHING_PROTOCOLS,
+    };
+    begin(&head);
+    each_pair(exchange->headers, &head);
+    error = end_upgrade(&head, exchange, client);
+    if (error == -ENOSYS)
+        rb_syserr_fail(ENOSYS, exchange->upgrade->name);
+    rb_uw_check_response(response, error);
 }
 
 struct hints {
@@ -253,7 +295,7 @@ struct uw_chunk *rb_uw_response_early_hints(const struct uw_response_writer *wri
 {
     struct uw_http_response response = {.status = EARLY_HINTS, .version_minor = 1};
     struct uw_chunk *chunk = NULL;
-    struct hints hints = {{writer, &response, &chunk, newline_values}, headers};
+    struct hints hints = {{writer, &response, &chunk, newline_values, false}, headers};
     int state = 0;
 
     rb_protect(write_hints, (VALUE)&hints, &state);
