@@ -7,7 +7,7 @@ module WebSocketCases
   module_function
 
   def closing
-    close_order + close_payloads + close_codes
+    close_order + close_payloads + close_codes + closed_by_application
   end
 
   def close_case(id, payload, code, **options)
@@ -59,5 +59,19 @@ module WebSocketCases
     { 1012 => 1012, 1013 => 1013, 1014 => 1014, 1015 => 1002 }.map do |code, answer|
       close_case("close #{code}", [code].pack("n"), answer)
     end
+  end
+
+  # Not on the list: test/support/websocket_echo.ru closes when it is told to. What the client still sends is nothing to
+  # it, and its pings are not answered.
+  def closed_by_application
+    first, last = fragments("fragment1", "fragment2")
+    behind = [frame(:ping, "late"), frame(:text, "late"), frame(:text, "close 3002 late")]
+    { "1000" => [], "3001 because" => [], "4999 #{"*" * 123}" => [], "1001 \u00e4" => behind, "1011" => [first, behind.first, last] }
+      .map do |close, sent|
+        code = close.to_i
+        told = [:close, close.split(" ", 2)[1].to_s, code]
+        FrameCase.new("closed by the application: #{code}",
+                      [frame(:text, "close #{close}"), told, [*sent, frame(:close, [code].pack("n"))].join], code: Case::OVER)
+      end
   end
 end
