@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "digest"
+require "digest/sha1" # all of it: "digest" loads the rest at its first use, which several threads may come to at once
 require "securerandom"
 require "zlib"
 require_relative "tls_client"
