@@ -80,9 +80,14 @@ module WebSocketCases
     frame(:text, [hex].pack("H*"), rsv: WebSocketFrame::RSV1, **options)
   end
 
+  def deflated_byte(hex, index, last)
+    index.zero? ? deflated_frame(hex, fin: false) : frame(:continuation, [hex].pack("H*"), fin: index == last)
+  end
+
   def deflate_forms
     { "one block" => "f248cdc9c90700", "two blocks" => "f24805000000ffffcac9c90700",
-      "a block without compression" => "000500faff48656c6c6f00", "a last block" => "f348cdc9c9070000" }
+      "a block without compression" => "000500faff48656c6c6f00", "a last block" => "f348cdc9c9070000",
+      "an empty block behind" => "f248cdc9c907000000ffff00" }
       .map do |name, hex|
         FrameCase.new("deflate: #{name}", [deflated_frame(hex)] * 2, [[:text, "Hello"]] * 2, offer: DEFLATE)
       end + [
@@ -115,6 +120,8 @@ module WebSocketCases
     rsv = WebSocketFrame::RSV1
     [
       FrameCase.new("deflate: in fragments", [first, frame(:continuation, rest)], [[:text, "Hello"]], offer: DEFLATE),
+      FrameCase.new("deflate: each byte in a frame",
+                    "f248cdc9c90700".scan(/../).each_with_index.map { |hex, at| deflated_byte(hex, at, 6) }, [[:text, "Hello"]], offer: DEFLATE),
       FrameCase.new("deflate: a ping among fragments", [first, frame(:ping, "a"), frame(:continuation, rest)],
                     [[:pong, "a"], [:text, "Hello"]], offer: DEFLATE),
       FrameCase.new("deflate: RSV1 of a continuation", [first, frame(:continuation, rest, rsv: rsv)], code: 1002, offer: DEFLATE),
