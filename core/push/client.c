@@ -167,20 +167,30 @@ void uw_client_attach(struct uw_client *client, struct uw_connection *connection
         uw_connection_close(connection);
 }
 
+static bool takes(const struct uw_client *client)
+{
+    return uw_client_is_open(client) && client->stream.connection && uw_connection_is_open(client->stream.connection);
+}
+
+void uw_client_await_silence(struct uw_client *client, int64_t now_ns)
+{
+    int64_t silence_ns = atomic_load(&client->silence_ns);
+
+    if (client->opened && takes(client) && !client->leaving)
+        uw_connection_await_read(client->stream.connection, silence_ns ? now_ns + silence_ns : UW_FOREVER);
+}
+
 /* From now on the protocol says when it is looked whether the client is there. */
 static void open_client(struct uw_client *client)
 {
     struct uw_connection *connection = client->stream.connection;
-    int64_t silence_ns;
 
     client->opened = true;
     if (!uw_client_tell_simply(client, UW_CLIENT_OPENED))
         uw_connection_close(connection);
     if (!uw_connection_is_open(connection))
         return;
-    silence_ns = atomic_load(&client->silence_ns);
-    if (silence_ns)
-        uw_connection_await_read(connection, client->service->loop.now_ns + silence_ns);
+    uw_client_await_silence(client, client->service->loop.now_ns);
     if (client->early_end_code)
         client->kind->end(client, client->early_end_code, "", 0);
     else if (uw_connection_is_flushed(connection))
@@ -255,11 +265,6 @@ bool uw_client_is_behind(const struct uw_client *client)
     return atomic_load(&client->stream.outgoing_bytes) >= client->service->settings.client_bytes_max;
 }
 
-static bool takes(const struct uw_client *client)
-{
-    return uw_client_is_open(client) && client->stream.connection && uw_connection_is_open(client->stream.connection);
-}
-
 /* The chunk has been counted. */
 static bool queue(struct uw_client *client, struct uw_chunk *chunk)
 {
@@ -310,20 +315,11 @@ void uw_client_sent(struct uw_client *client)
         client->drained_waits = false;
 }
 
-/* One that is about to leave, or to end, has its time for that. */
-static void await_silence(struct uw_client *client)
-{
-    int64_t silence_ns = atomic_load(&client->silence_ns);
-
-    if (client->opened && takes(client) && !atomic_load(&client->service->draining))
-        uw_connection_await_read(client->stream.connection, silence_ns ? uw_clock_ns() + silence_ns : UW_FOREVER);
-}
-
 void uw_client_set_silence(struct uw_client *client, int64_t silence_ns)
 {
     UW_ASSERT_OWNER(&client->service->loop);
     atomic_store(&client->silence_ns, silence_ns);
-    await_silence(client);
+    uw_client_await_silence(client, uw_clock_ns());
 }
 
 static void receive_silence(struct uw_loop *loop, struct uw_message *message)
@@ -332,7 +328,7 @@ static void receive_silence(struct uw_loop *loop, struct uw_message *message)
 
     (void)loop;
     atomic_store(&client->silence_posted, false);
-    await_silence(client);
+    uw_client_await_silence(client, uw_clock_ns());
     uw_client_release(client);
 }
 

@@ -110,6 +110,10 @@ void uw_client_discard(struct uw_client *client);
 /* Whether the handler has served all events so far. */
 bool uw_client_is_served(const struct uw_client *client);
 
+/* The protocol's timed_out comes after so much silence as is allowed, from now on; not of one that leaves or ends,
+ * which has its time for that. */
+void uw_client_await_silence(struct uw_client *client, int64_t now_ns);
+
 /* Whether events wait as many as may, so that no more are to be read. */
 bool uw_client_is_full(const struct uw_client *client);
 

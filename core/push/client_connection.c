@@ -1,14 +1,5 @@
 #include "push/client_connection.h"
 
-void uw_client_await_silence(struct uw_connection *connection)
-{
-    const struct uw_client *client = uw_client_of(connection);
-    int64_t silence_ns = atomic_load(&client->silence_ns);
-
-    if (uw_client_is_open(client) && !client->leaving)
-        uw_connection_await_read(connection, silence_ns ? client->service->loop.now_ns + silence_ns : UW_FOREVER);
-}
-
 int64_t uw_client_scatter(const struct uw_client *client, int64_t spread)
 {
     uint64_t seed = (uint64_t)(uintptr_t)client ^ (uint64_t)client->service->loop.now_ns;

@@ -10,10 +10,6 @@ static inline struct uw_client *uw_client_of(const struct uw_connection *connect
     return *(struct uw_client **)uw_connection_state(connection);
 }
 
-/* The protocol's timed_out comes after so much silence as is allowed, from now on; not of one that leaves or ends,
- * which has a deadline already. */
-void uw_client_await_silence(struct uw_connection *connection);
-
 /* Somewhere from 0 to below `spread`, and elsewhere for the next client. */
 int64_t uw_client_scatter(const struct uw_client *client, int64_t spread);
 

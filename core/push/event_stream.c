@@ -25,7 +25,7 @@ static void sent(struct uw_connection *connection)
 {
     uw_client_sent(uw_client_of(connection));
     if (uw_connection_is_open(connection))
-        uw_client_await_silence(connection);
+        uw_client_await_silence(uw_client_of(connection), connection->service->loop.now_ns);
 }
 
 static void go_on(struct uw_connection *connection)
@@ -39,7 +39,7 @@ static void break_silence(struct uw_connection *connection)
 {
     struct uw_chunk *chunk;
 
-    uw_client_await_silence(connection);
+    uw_client_await_silence(uw_client_of(connection), connection->service->loop.now_ns);
     if (!uw_connection_is_flushed(connection))
         return;
     chunk = uw_chunk_copy(COMMENT, sizeof COMMENT - 1);

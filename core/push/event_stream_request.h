@@ -11,7 +11,8 @@
 /* Whether a request asks for one: by GET, and an Accept that names the type. A wildcard is everybody's. */
 bool uw_event_stream_is_wanted(const struct uw_http_head *head, const char *bytes);
 
-/* Writes the fields that make a stream of a response 200. Returns what the writer does. */
+/* Writes the fields that make a stream of a response 200; to Cache-Control, a list, the application may add lines.
+ * Returns what the writer does. */
 int uw_event_stream_accept(const struct uw_response_writer *writer, struct uw_chunk **chunk);
 
 #endif

@@ -48,6 +48,7 @@ bool uw_upgrade_writes(const char *name, size_t length)
 {
     switch (uw_http_field_find(name, length)) {
     case UW_FIELD_CONNECTION:
+    case UW_FIELD_CONTENT_ENCODING:
     case UW_FIELD_CONTENT_LENGTH:
     case UW_FIELD_CONTENT_TYPE:
     case UW_FIELD_SEC_WEBSOCKET_EXTENSIONS:
@@ -56,7 +57,6 @@ bool uw_upgrade_writes(const char *name, size_t length)
         return true;
     default:
         return is(name, length, "Sec-WebSocket-Accept") || is(name, length, "Keep-Alive") ||
-               is(name, length, "Trailer") || is(name, length, "Content-Encoding") ||
-               is(name, length, "X-Accel-Buffering");
+               is(name, length, "Trailer") || is(name, length, "X-Accel-Buffering");
     }
 }

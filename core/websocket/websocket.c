@@ -324,7 +324,7 @@ static void received(struct uw_connection *connection, const char *bytes, size_t
 
     if (uw_connection_is_open(connection)) {
         websocket->asked = false;
-        uw_client_await_silence(connection);
+        uw_client_await_silence(websocket->client, connection->service->loop.now_ns);
         if (used < length)
             keep(connection, bytes + used, length - used);
     }
@@ -393,7 +393,7 @@ static void look_whether_there(struct uw_connection *connection)
         connection->service->counts.timeouts++;
         uw_connection_close(connection);
     } else if (connection->paused || !may_read(connection) || !uw_client_is_served(websocket->client)) {
-        uw_client_await_silence(connection);
+        uw_client_await_silence(websocket->client, connection->service->loop.now_ns);
     } else {
         websocket->asked = true;
         send_frame(connection, UW_OPCODE_PING, "", 0);

@@ -23,16 +23,16 @@ module Upwell
     #   `retry` but tells nobody
     # @param event [#to_s, nil] its name, which chooses the client's listeners; nil is "message"
     # @param id [#to_s, nil] what the client sends as Last-Event-ID when it comes back; nil leaves the one before, "" forgets it
-    # @param retry [Integer, nil] milliseconds after which the client comes back to a stream that has ended; nil leaves it as it was
+    # @param retry [Numeric, nil] seconds after which the client comes back to a stream that has ended; nil leaves it as it was
     # @return [String] in UTF-8
-    # @raise [ArgumentError] when `event` or `id` holds a line's end or NUL, a text is not to be had in UTF-8, or `retry` is no whole number from
-    #   0 on
+    # @raise [ArgumentError] when `event` or `id` holds a line's end or NUL, a text is not to be had in UTF-8, or `retry` is no number from 0
+    #   on
     def self.format(data, event: nil, id: nil, retry: nil)
-      retry_ms = binding.local_variable_get(:retry) # a word of the language's, too
+      seconds = binding.local_variable_get(:retry) # a word of the language's, too
       text = +""
       text << "event: #{line(event, "the event's name")}\n" unless event.nil?
       text << "id: #{line(id, "the event's id")}\n" unless id.nil?
-      text << "retry: #{milliseconds(retry_ms)}\n" unless retry_ms.nil?
+      text << "retry: #{milliseconds(seconds)}\n" unless seconds.nil?
       text << lines("data: ", data) unless data.nil?
       text << "\n"
     end
@@ -71,10 +71,10 @@ module Upwell
         raise ArgumentError, "#{what} is #{value.to_s.inspect}, which is not to be had in UTF-8: #{e.message}"
       end
 
-      def milliseconds(value)
-        return value if value.is_a?(Integer) && value >= 0
+      def milliseconds(seconds)
+        return (seconds * 1000).round if seconds.is_a?(Numeric) && seconds.real? && seconds.finite? && seconds >= 0
 
-        raise ArgumentError, "retry is #{value.inspect}, but must be a whole number of milliseconds from 0 on"
+        raise ArgumentError, "retry is #{seconds.inspect}, but must be a number of seconds from 0 on"
       end
     end
 

@@ -13,9 +13,10 @@ class EventStreamTest < Minitest::Test
   end
 
   def test_fields_come_before_data
-    assert_equal "event: tick\nid: 1\nretry: 1500\ndata: a\n\n", EventStream.format("a", event: :tick, id: 1, retry: 1500)
+    assert_equal "event: tick\nid: 1\nretry: 1500\ndata: a\n\n", EventStream.format("a", event: :tick, id: 1, retry: 1.5)
     assert_equal "id: \ndata: a\n\n", EventStream.format("a", id: "")
     assert_equal "retry: 0\n\n", EventStream.format(nil, retry: 0)
+    assert_equal "retry: 3000\n\n", EventStream.format(nil, retry: 3)
   end
 
   def test_comments
@@ -39,8 +40,8 @@ class EventStreamTest < Minitest::Test
   end
 
   def test_what_is_no_time_is_refused
-    [-1, 1.5, "1000", "1\ndata: a"].each do |time|
-      assert_refused("retry is #{time.inspect}, but must be a whole number of milliseconds from 0 on") { EventStream.format("", retry: time) }
+    [-1, Float::NAN, Float::INFINITY, 1i, "1000", "1\ndata: a", false].each do |time|
+      assert_refused("retry is #{time.inspect}, but must be a number of seconds from 0 on") { EventStream.format("", retry: time) }
     end
   end
 
