@@ -63,16 +63,29 @@ static int64_t hear_first(struct uw_bus_speaker *speaker, const char *bytes, siz
     return whole ? (int64_t)frame.length : 0;
 }
 
+/* Room for the frame as far as its length is known: for its head, then for all of it. */
+static int make_room(struct uw_bus_speaker *speaker)
+{
+    char *grown;
+
+    if (speaker->capacity >= speaker->wanted)
+        return 0;
+    grown = realloc(speaker->kept, speaker->wanted);
+    if (!grown)
+        return -ENOMEM;
+    speaker->kept = grown;
+    speaker->capacity = speaker->wanted;
+    return 0;
+}
+
 /* Returns how many of the bytes are among those that are wanted, or -ENOMEM. */
 static int64_t keep(struct uw_bus_speaker *speaker, const char *bytes, size_t length)
 {
     size_t missing = speaker->wanted - speaker->kept_length, count = length < missing ? length : missing;
-    char *grown = realloc(speaker->kept, speaker->wanted);
 
-    if (!grown)
+    if (make_room(speaker))
         return -ENOMEM;
-    speaker->kept = grown;
-    memcpy(grown + speaker->kept_length, bytes, count);
+    memcpy(speaker->kept + speaker->kept_length, bytes, count);
     speaker->kept_length += count;
     return (int64_t)count;
 }
@@ -81,7 +94,7 @@ static void drop_kept(struct uw_bus_speaker *speaker)
 {
     free(speaker->kept);
     speaker->kept = NULL;
-    speaker->kept_length = 0;
+    speaker->kept_length = speaker->capacity = 0;
 }
 
 /* Goes on with the frame that has begun. Returns how many of the bytes were used, or -errno. */

@@ -22,7 +22,7 @@ struct uw_bus_speaker {
     struct uw_operation receive;
     bool greeted, ended;
     char *kept; /* of a frame that has not come to its end */
-    size_t kept_length, wanted;
+    size_t kept_length, capacity, wanted;
 };
 
 /* Receives from `fd`, which is closed when there are too many, or memory is exhausted. What breaks the rules is not

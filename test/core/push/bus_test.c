@@ -13,11 +13,10 @@
 #include "push/bus.h"
 
 #define PATIENCE_NS (60 * UW_NS_PER_SECOND)
-#define PATIENCE_MS (60 * 1000)
-#define TURN_NS (UW_NS_PER_SECOND / 1000)
+#define TURN_NS (UW_NS_PER_SECOND / 10000)
 #define MEMBERS 3
-#define MESSAGES 500
-#define BIG_BYTES (1024 * 1024)
+#define MESSAGES 300
+#define BIG_BYTES (2 * 1024 * 1024)
 #define CHANNEL "channel"
 
 struct member {
