@@ -35,7 +35,7 @@ class BusTest < Minitest::Test
       await("a socket of each worker") { sockets(base).size == 2 }
       before = sockets(base)
       server.signal("USR1")
-      await("a socket of each successor") { sockets(base).size == 2 && (sockets(base) & before).empty? }
+      await("a socket of each successor") { sockets(base).size == 2 && !sockets(base).intersect?(before) }
       assert_equal 1, Dir.children(base).size # the folder stays the same
       check_end(server, base)
     end
