@@ -173,20 +173,30 @@ void uw_client_attach(struct uw_client *client, struct uw_connection *connection
         uw_connection_close(connection);
 }
 
+static bool takes(const struct uw_client *client)
+{
+    return uw_client_is_open(client) && client->stream.connection && uw_connection_is_open(client->stream.connection);
+}
+
+void uw_client_await_silence(struct uw_client *client, int64_t now_ns)
+{
+    int64_t silence_ns = atomic_load(&client->silence_ns);
+
+    if (client->opened && takes(client) && !client->leaving)
+        uw_connection_await_read(client->stream.connection, silence_ns ? now_ns + silence_ns : UW_FOREVER);
+}
+
 /* From now on the protocol says when it is looked whether the client is there. */
 static void open_client(struct uw_client *client)
 {
     struct uw_connection *connection = client->stream.connection;
-    int64_t silence_ns;
 
     client->opened = true;
     if (!uw_client_tell_simply(client, UW_CLIENT_OPENED))
         uw_connection_close(connection);
     if (!uw_connection_is_open(connection))
         return;
-    silence_ns = atomic_load(&client->silence_ns);
-    if (silence_ns)
-        uw_connection_await_read(connection, client->service->loop.now_ns + silence_ns);
+    uw_client_await_silence(client, client->service->loop.now_ns);
     if (client->early_end_code)
         client->kind->end(client, client->early_end_code, "", 0);
     else if (uw_connection_is_flushed(connection))
@@ -239,16 +249,6 @@ bool uw_client_is_done(struct uw_client *client)
     return true;
 }
 
-/* Anywhere in the time that there is for it. */
-int64_t uw_client_leaves_at(const struct uw_client *client)
-{
-    const struct uw_service *service = client->service;
-    uint64_t scattered = ((uint64_t)(uintptr_t)client ^ (uint64_t)service->loop.now_ns) * UINT64_C(0x9e3779b97f4a7c15);
-    int64_t spread_ns = atomic_load(&service->leaving_ns);
-
-    return service->loop.now_ns + (spread_ns ? (int64_t)((scattered >> 1) % (uint64_t)spread_ns) : 0);
-}
-
 static void free_events(struct uw_client *client)
 {
     struct uw_request *next;
@@ -277,11 +277,6 @@ void uw_client_discard(struct uw_client *client)
 bool uw_client_is_behind(const struct uw_client *client)
 {
     return atomic_load(&client->stream.outgoing_bytes) >= client->service->settings.client_bytes_max;
-}
-
-static bool takes(const struct uw_client *client)
-{
-    return uw_client_is_open(client) && client->stream.connection && uw_connection_is_open(client->stream.connection);
 }
 
 static void prepare(struct uw_client *client, struct uw_chunk *chunk)
@@ -353,6 +348,33 @@ void uw_client_sent(struct uw_client *client)
     client->drained_waits = true; /* before it is told: it may be served at once */
     if (!uw_client_tell_simply(client, UW_CLIENT_DRAINED))
         client->drained_waits = false;
+}
+
+void uw_client_set_silence(struct uw_client *client, int64_t silence_ns)
+{
+    UW_ASSERT_OWNER(&client->service->loop);
+    atomic_store(&client->silence_ns, silence_ns);
+    uw_client_await_silence(client, uw_clock_ns());
+}
+
+static void receive_silence(struct uw_loop *loop, struct uw_message *message)
+{
+    struct uw_client *client = uw_owner(message, struct uw_client, silence_message);
+
+    (void)loop;
+    atomic_store(&client->silence_posted, false);
+    uw_client_await_silence(client, uw_clock_ns());
+    uw_client_release(client);
+}
+
+void uw_client_set_silence_from_afar(struct uw_client *client, int64_t silence_ns)
+{
+    atomic_store(&client->silence_ns, silence_ns);
+    if (atomic_exchange(&client->silence_posted, true))
+        return;
+    uw_client_hold(client);
+    client->silence_message.receive = receive_silence;
+    uw_loop_post(&client->service->loop, &client->silence_message);
 }
 
 /* What may be sent of a reason: a text that fits, cut between two characters. */

@@ -67,6 +67,7 @@ struct uw_client {
     bool opened, end_told;            /* to the handler */
     unsigned early_end_code;          /* with which it is ended as soon as it is open; or 0 */
     bool drained_waits;               /* in the inbox */
+    bool leaving;                     /* the server drains: its time is set */
     bool held_back;                   /* more has come than may wait: the protocol is to go on once less does */
     int window_bits;                  /* of what is compressed for it; 0: nothing is */
     struct uw_request *current;       /* the handler has it */
@@ -80,7 +81,8 @@ struct uw_client {
     size_t published_bytes;                 /* of those that wait */
     bool published_told, published_telling; /* one, that is not served yet; the subscriber is about to */
     struct uw_message end_message;          /* uw_client_end_from_afar */
-    atomic_bool end_posted;
+    struct uw_message silence_message;      /* uw_client_set_silence_from_afar */
+    atomic_bool end_posted, silence_posted;
     unsigned end_code;
     size_t end_reason_length;
     char *end_reason;
@@ -122,8 +124,9 @@ void uw_client_discard(struct uw_client *client);
 /* Whether the handler has served all events so far. */
 bool uw_client_is_served(const struct uw_client *client);
 
-/* When it is to leave a server that drains. */
-int64_t uw_client_leaves_at(const struct uw_client *client);
+/* The protocol's timed_out comes after so much silence as is allowed, from now on; not of one that leaves or ends,
+ * which has its time for that. */
+void uw_client_await_silence(struct uw_client *client, int64_t now_ns);
 
 /* Whether events wait as many as may, so that no more are to be read. */
 bool uw_client_is_full(const struct uw_client *client);
@@ -147,6 +150,10 @@ bool uw_client_send_framed(struct uw_client *client, struct uw_chunk *chunk);
 
 /* The same as uw_client_send for other threads than the loop's. */
 void uw_client_post(struct uw_client *client, struct uw_chunk *chunk);
+
+/* From now on it is looked after so much silence whether it is there; 0: never. The second is for other threads. */
+void uw_client_set_silence(struct uw_client *client, int64_t silence_ns);
+void uw_client_set_silence_from_afar(struct uw_client *client, int64_t silence_ns);
 
 /* Ends it once what was written has been sent, with `length` bytes of a reason. The second is for other threads. Once
  * for each client: later calls do nothing. Of one that is not open yet the reason is not told. */
