@@ -53,7 +53,7 @@ class BusTest < Minitest::Test
 
   def test_a_server_without_workers_has_one_too
     MODES.each do |mode|
-      serve("-m", mode) do |server, base|
+      serve("--mode", mode) do |server, base|
         await("a socket") { sockets(base).size == 1 }
         check_end(server, base)
       end
