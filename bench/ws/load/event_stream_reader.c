@@ -7,10 +7,13 @@
 
 static void take_line(struct peer *peer, const char *line, size_t length)
 {
-    static const char name[] = "data: ";
+    static const char name[] = "data:";
+    size_t start = sizeof name - 1;
 
-    if (length >= sizeof name - 1 && memcmp(line, name, sizeof name - 1) == 0)
-        peer->kind->received(peer, line + sizeof name - 1, length - (sizeof name - 1));
+    if (length <= start || memcmp(line, name, start) != 0)
+        return;
+    start += line[start] == ' ';
+    peer->kind->received(peer, line + start, length - start);
 }
 
 static size_t read_lines(struct peer *peer, const char *bytes, size_t length)
@@ -41,7 +44,7 @@ static size_t take_chunk(struct peer *peer, const char *bytes, size_t length)
 {
     size_t part = length < peer->chunk_left ? length : peer->chunk_left;
 
-    kept_append(&peer->line, bytes, part);
+    kept_append(&peer->parts, bytes, part);
     peer->chunk_left -= part;
     return part;
 }
@@ -57,6 +60,6 @@ size_t event_stream_read(struct peer *peer, const char *bytes, size_t length)
                                 : read_chunk_head(peer, bytes + at, length - at);
         at += part;
     } while (part && at < length && peer->state == PEER_OPEN);
-    kept_drop(&peer->line, read_lines(peer, peer->line.bytes, peer->line.length));
+    kept_drop(&peer->parts, read_lines(peer, peer->parts.bytes, peer->parts.length));
     return at;
 }

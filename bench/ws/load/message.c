@@ -10,8 +10,8 @@
 
 struct head {
     unsigned char opcode;
-    bool whole, compressed; /* the message's only frame; its payload */
-    size_t bytes, length;   /* its own, and the payload's */
+    bool last, compressed; /* frame of the message; its payload */
+    size_t bytes, length;  /* its own, and the payload's */
 };
 
 static size_t write_frame(char *at, enum uw_opcode opcode, bool compressed, const char *bytes, size_t length)
@@ -47,7 +47,7 @@ static bool read_head(struct head *head, const char *bytes, size_t length)
 
     if (length < 2 || length < uw_frame_head_bytes(bytes))
         return false;
-    *head = (struct head){.opcode = at[0] & UW_FRAME_OPCODE, .whole = at[0] & 0x80, .compressed = at[0] & 0x40};
+    *head = (struct head){.opcode = at[0] & UW_FRAME_OPCODE, .last = at[0] & 0x80, .compressed = at[0] & 0x40};
     head->bytes = uw_frame_head_bytes(bytes);
     head->length = at[1] & LENGTH;
     if (head->bytes > 2)
@@ -57,17 +57,28 @@ static bool read_head(struct head *head, const char *bytes, size_t length)
     return true;
 }
 
-static void take_message(struct peer *peer, const struct head *head, const char *payload)
+static void take_message(struct peer *peer, const char *payload, size_t length, bool compressed)
 {
     char *bytes = (char *)payload;
-    long length = (long)head->length;
+    long result = (long)length;
 
-    if (head->compressed)
-        length = uw_deflate_decompress(peer->run->deflate, payload, head->length, MESSAGE_BYTES_MAX, &bytes);
-    if (length < 0)
+    if (compressed)
+        result = uw_deflate_decompress(peer->run->deflate, payload, length, MESSAGE_BYTES_MAX, &bytes);
+    if (result < 0)
         peer_fail(peer, "a message does not decompress");
     else
-        peer->kind->received(peer, bytes, (size_t)length);
+        peer->kind->received(peer, bytes, (size_t)result);
+}
+
+static void take_part(struct peer *peer, const struct head *head, const char *payload)
+{
+    if (head->opcode != UW_OPCODE_CONTINUATION)
+        peer->compressed = head->compressed;
+    kept_append(&peer->parts, payload, head->length);
+    if (!head->last)
+        return;
+    take_message(peer, peer->parts.bytes, peer->parts.length, peer->compressed);
+    peer->parts.length = 0;
 }
 
 /* A pong for a ping; none while something else is on its way, which proves as well that somebody is there. */
@@ -79,10 +90,10 @@ static void take_ping(struct peer *peer, const struct head *head, const char *pa
 
 static void take_frame(struct peer *peer, const struct head *head, const char *payload)
 {
-    if (!head->whole || head->opcode == UW_OPCODE_CONTINUATION)
-        peer_fail(peer, "a message comes in parts");
-    else if (head->opcode == UW_OPCODE_TEXT || head->opcode == UW_OPCODE_BINARY)
-        take_message(peer, head, payload);
+    if (head->opcode < UW_OPCODE_CLOSE && head->last && head->opcode)
+        take_message(peer, payload, head->length, head->compressed);
+    else if (head->opcode < UW_OPCODE_CLOSE)
+        take_part(peer, head, payload);
     else if (head->opcode == UW_OPCODE_PING && head->length <= UW_FRAME_CONTROL_BYTES_MAX)
         take_ping(peer, head, payload);
     else if (head->opcode == UW_OPCODE_CLOSE && peer->closing)

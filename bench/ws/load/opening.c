@@ -51,27 +51,44 @@ const char *opening_request(const struct peer *peer, size_t *length)
     return request->text;
 }
 
+/* Whether a field of that name begins so. */
+static bool has_field(const char *head, const char *name, const char *value)
+{
+    char start[HEAD_BYTES_MAX];
+    const char *field;
+
+    snprintf(start, sizeof start, "\r\n%s:", name);
+    field = strcasestr(head, start);
+    if (!field)
+        return false;
+    field += strlen(start);
+    return strncasecmp(field + strspn(field, " "), value, strlen(value)) == 0;
+}
+
+static const char *deflate_objection(const struct peer *peer, const char *head)
+{
+    bool deflate = has_field(head, "sec-websocket-extensions", "permessage-deflate");
+
+    if (!peer->run->options.compressed)
+        return deflate ? "compresses unasked" : NULL;
+    if (!deflate)
+        return "does not compress";
+    return strstr(head, "server_no_context_takeover") ? NULL : "compresses in another way than was asked";
+}
+
 static const char *websocket_objection(const struct peer *peer, const char *head)
 {
-    bool deflate = strcasestr(head, "\r\nsec-websocket-extensions: permessage-deflate") != NULL;
-
     if (strncmp(head, "HTTP/1.1 101 ", 13) != 0)
         return "is not upgraded to a WebSocket";
-    if (!strstr(head, ACCEPT))
-        return "the server accepts another key";
-    if (peer->run->options.compressed)
-        return !deflate                                     ? "does not compress"
-               : strstr(head, "server_no_context_takeover") ? NULL
-                                                            : "compresses in another way than was asked";
-    return deflate ? "compresses unasked" : NULL;
+    return strstr(head, ACCEPT) ? deflate_objection(peer, head) : "the server accepts another key";
 }
 
 static const char *event_stream_objection(struct peer *peer, const char *head)
 {
-    peer->chunked = strcasestr(head, "\r\ntransfer-encoding: chunked\r\n") != NULL;
-    if (strncmp(head, "HTTP/1.1 200 ", 13) != 0)
-        return "does not answer by an event stream";
-    return strcasestr(head, "\r\ncontent-type: text/event-stream") ? NULL : "does not answer by an event stream";
+    peer->chunked = has_field(head, "transfer-encoding", "chunked");
+    return strncmp(head, "HTTP/1.1 200 ", 13) == 0 && has_field(head, "content-type", "text/event-stream")
+               ? NULL
+               : "does not answer by an event stream";
 }
 
 size_t opening_read_answer(struct peer *peer, const char *bytes, size_t length)

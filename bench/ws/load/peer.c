@@ -45,7 +45,7 @@ static void end(struct peer *peer)
         return;
     uw_close(&peer->run->loop, peer->fd);
     peer->state = PEER_CLOSED;
-    peer->kept.length = peer->line.length = peer->chunk_left = peer->next_length = 0;
+    peer->kept.length = peer->parts.length = peer->chunk_left = peer->next_length = 0;
     peer->kind->closed(peer);
 }
 

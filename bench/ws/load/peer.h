@@ -29,15 +29,16 @@ struct peer {
     const struct peer_kind *kind;
     const char *path;
     bool event_stream;
-    bool chunked; /* of an event stream */
-    bool closing; /* has said so */
+    bool chunked;    /* of an event stream */
+    bool compressed; /* the message whose parts come */
+    bool closing;    /* has said so */
     bool reading;
     enum peer_state state;
     int fd;
     struct sockaddr_in address; /* of its own, or ports would run out */
     struct uw_operation connect, receive, send;
     struct kept kept;
-    struct kept line;  /* of an event stream that is chunked: what is decoded */
+    struct kept parts; /* of a message, or of an event stream: its chunks without their sizes */
     size_t chunk_left; /* of it */
     const char *next;  /* to be sent once that is done which is on its way */
     size_t next_length;

@@ -8,11 +8,15 @@ require "protocol/http/body/writable"
 CLIENTS = Set.new
 EVENT_STREAMS = Set.new
 
+LEFT = [EOFError, SystemCallError, Protocol::WebSocket::ClosedError].freeze # of a client that is gone
+
 def each_message(env, &block)
   Async::WebSocket::Adapters::Rack.open(env) do |client|
     while (message = client.read)
       block.call(client, message)
     end
+  rescue *LEFT
+    nil
   end
 end
 
@@ -27,6 +31,8 @@ def subscribe(env)
   Async::WebSocket::Adapters::Rack.open(env) do |client|
     CLIENTS << client
     client.read
+  rescue *LEFT
+    nil
   ensure
     CLIENTS.delete(client)
   end

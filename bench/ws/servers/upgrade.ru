@@ -26,6 +26,8 @@ end
 HANDLERS = { "/echo" => Echo, "/all" => Subscriber, "/publish" => Publisher }.freeze
 
 run(lambda do |env|
-  env["rack.upgrade"] = HANDLERS[env["PATH_INFO"]] if env["rack.upgrade?"]
-  [200, { "content-type" => "text/plain" }, ["Hello, world!"]]
+  next [200, { "content-type" => "text/plain" }, ["Hello, world!"]] unless env["rack.upgrade?"]
+
+  env["rack.upgrade"] = HANDLERS.fetch(env["PATH_INFO"])
+  [200, {}, []]
 end)
