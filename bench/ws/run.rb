@@ -13,6 +13,7 @@ COLUMNS = { "generator's CPU µs" => [:load_us, "%.1f"], "system calls" => [:sys
 # What the figures hang on, beside the servers' commands.
 def facts(settings)
   {
+    "load generator" => "bench/ws/load, on the core's loop",
     "cores" => "server (all its processes) on core #{Bench::Server::CORE}, load generator on core #{Bench::Wrk::CORE}, by taskset",
     "environment" => Bench::Server::ENVIRONMENT.map { |name, value| "#{name}=#{value}" }.join(" "),
     "rounds" => "#{settings.rounds} of #{settings.seconds} s, servers in turn, each started anew and warmed up for " \
