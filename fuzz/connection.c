@@ -1,23 +1,13 @@
 /* A whole connection over a transport in memory: any bytes, cut anywhere, read and sent at any pace by an unruly
  * client, answered at any time by an unruly handler. What the client has received must be responses, framed as they
  * say, each with the content that the handler gave it, and nothing after one that closes; and nothing is left behind.
- *
- * The input: how the client reads and writes (3 bytes), how many acts there are, the acts, then what the client
- * sends. */
-#include <stdio.h>
-
+ */
 #include "http/response_writer.h"
-#include "http1/http1.h"
-#include "server/fake_transport.h"
-#include "server/server.h"
+#include "serving.h"
 
-#define SETTINGS_BYTES 4
-#define ACTS_MAX 64
-#define STEPS_MAX 100000
 #define REQUESTS_MAX 512
 #define CONTENT_BYTES_MAX 600
 #define STATUS_AT (sizeof "HTTP/1.1 " - 1) /* in a response */
-#define LONG_NS (60 * UW_NS_PER_SECOND)
 
 enum act {
     ACT_STEP, /* the transport tells one thing */
@@ -33,44 +23,17 @@ enum act {
     ACT_COUNT,
 };
 
-static const struct uw_server_settings settings = {
-    .http = {.head_bytes_max = 2048, .target_bytes_max = 1024, .headers_max = UW_HTTP_HEADERS_MAX},
-    .body_bytes_max = 4096,
-    .body_memory_bytes_max = 4096,
-    .connections_max = 10,
-    .head_timeout_ns = LONG_NS,
-    .body_timeout_ns = LONG_NS,
-    .keep_alive_timeout_ns = LONG_NS,
-    .write_timeout_ns = LONG_NS,
-};
-
 /* One response, as the handler makes it and as the client shall have it. */
 struct given {
     bool head, sized;
     size_t length; /* of content */
 };
 
-static struct uw_server server;
-static bool answers_at_once;
-static uint8_t way; /* the next answer's */
 static struct given all[REQUESTS_MAX];
 static size_t count;               /* requests so far */
 static struct uw_request *current; /* not answered, or not completely */
 static struct uw_http_response response;
 static size_t content_left;
-
-static void must(bool right, const char *what)
-{
-    if (right)
-        return;
-    fprintf(stderr, "connection: not so: %s\n", what);
-    abort();
-}
-
-static void fails(const char *what)
-{
-    must(false, what);
-}
 
 static void write_head(struct uw_chunk **chunk)
 {
@@ -165,38 +128,6 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
         answer(CONTENT_BYTES_MAX);
 }
 
-/* Many connections have one server, until it drains. */
-static void open_server(void)
-{
-    static bool is_open;
-
-    if (is_open && !atomic_load(&server.service.draining))
-        return;
-    if (is_open)
-        uw_server_close(&server);
-    is_open = true;
-    must(uw_server_open(&server, &settings, "poll", (struct uw_handler){.notify = notify}) == 0, "a server opens");
-}
-
-static struct uw_connection *connection_of(const struct fake *fake)
-{
-    return fake->endpoint ? uw_owner(fake->endpoint, struct uw_connection, endpoint) : NULL;
-}
-
-static void turn(void)
-{
-    must(uw_server_turn(&server, 0) == 0, "a turn succeeds");
-}
-
-/* All that a connection waits for has taken too long. */
-static void time_out(struct uw_connection *connection)
-{
-    if (!connection || uw_connection_is_closed(connection))
-        return;
-    server.service.loop.now_ns += 2 * LONG_NS;
-    uw_connection_timeout(connection);
-}
-
 static void act(struct fake *fake, enum act what)
 {
     switch (what) {
@@ -220,11 +151,10 @@ static void act(struct fake *fake, enum act what)
             uw_request_disconnect(current);
         break;
     case ACT_DRAIN:
-        if (!atomic_load(&server.service.draining))
-            uw_server_drain(&server);
+        drain();
         break;
     case ACT_TIME_OUT:
-        time_out(connection_of(fake));
+        time_out(fake);
         break;
     case ACT_SENDS_FAIL:
         fake->sends_fail_after = 0;
@@ -237,25 +167,11 @@ static void act(struct fake *fake, enum act what)
     }
 }
 
-/* The client reads what there is, and closes. */
-static void run_to_the_end(struct fake *fake)
+static void answer_at_last(int step)
 {
-    int steps = 0;
-
-    if (fake->input_ends == FAKE_CLIENT_GOES_ON)
-        fake->input_ends = 0;
-    while (steps++ < STEPS_MAX && fake->endpoint) {
-        (void)fake_step(fake);
-        turn();
-        way = (uint8_t)(way * 5 + 1);
-        answer(CONTENT_BYTES_MAX);
-        turn();
-    }
-    must(!fake->endpoint && fake->released, "the connection ends with its client");
-    must(!current, "no request is left with the handler");
-    must(!server.service.connections.taken && !server.service.requests.taken && !server.service.chunks.taken &&
-             server.service.loop.timers.count == server.accept_retry.active,
-         "nothing is left behind");
+    (void)step;
+    way = (uint8_t)(way * 5 + 1);
+    answer(CONTENT_BYTES_MAX);
 }
 
 /* What the client has. */
@@ -406,33 +322,22 @@ static void check_output(const struct fake *fake)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fake fake = {.input_ends = FAKE_CLIENT_GOES_ON, .sends_fail_after = FAKE_NEVER, .fails = fails};
-    size_t acts;
+    struct fake fake;
+    struct input input;
 
-    if (size < SETTINGS_BYTES)
+    if (!read_input(&input, &fake, data, size))
         return 0;
-    acts = data[3] % ACTS_MAX;
-    if (size < SETTINGS_BYTES + acts)
-        return 0;
-    answers_at_once = data[0] & 1;
-    fake.gathers = data[0] & 2;
-    fake.settles_at_once = data[0] & 4;
-    fake.shut_error = data[0] & 8 ? -ENOTCONN : 0;
-    fake.send_error = data[0] & 16 ? -EPIPE : 0;
-    fake.piece = data[1];
-    fake.send_most = data[2];
-    fake.input = (const char *)data + SETTINGS_BYTES + acts;
-    fake.input_length = size - SETTINGS_BYTES - acts;
-    way = data[0] >> 5;
     count = 0;
     current = NULL;
     open_server();
     fake_connect(&server.service, &uw_protocol_http1, &fake);
-    for (size_t i = 0; i < acts; i++) {
-        way = (uint8_t)(way + data[SETTINGS_BYTES + i]);
-        act(&fake, data[SETTINGS_BYTES + i] % ACT_COUNT);
+    for (size_t i = 0; i < input.acts_length; i++) {
+        way = (uint8_t)(way + input.acts[i]);
+        act(&fake, input.acts[i] % ACT_COUNT);
     }
-    run_to_the_end(&fake);
+    run_to_the_end(&fake, answer_at_last);
+    must(!current, "no request is left with the handler");
+    check_nothing_is_left();
     check_output(&fake);
     fake_free(&fake);
     return 0;

@@ -4,10 +4,9 @@
 
 #include "http/cursor.h"
 #include "http/token.h"
+#include "http/weight.h"
 
-#define WEIGHT_MAX 1000
 #define WEIGHT_LEAST 1 /* of identity where it was not named: any other acceptable coding is preferred */
-#define QVALUE_DIGITS_MAX 3
 
 enum {
     ANY = UW_CODING_COUNT,
@@ -40,52 +39,12 @@ static int read_coding(struct uw_http_cursor *element)
     return -1;
 }
 
-/* qvalue = "0" [ "." 0*3DIGIT ] / "1" [ "." 0*3"0" ], in thousandths, or -1. */
-static int read_qvalue(struct uw_http_cursor *element)
-{
-    int64_t whole, fraction = 0;
-    size_t digits = 0;
-
-    if (uw_http_read_number(element, &whole) != 1)
-        return -1;
-    if (uw_http_skip_text(element, "."))
-        digits = uw_http_read_number(element, &fraction);
-    for (size_t i = digits; i < QVALUE_DIGITS_MAX; i++)
-        fraction *= 10;
-    if (digits > QVALUE_DIGITS_MAX || whole * WEIGHT_MAX + fraction > WEIGHT_MAX)
-        return -1;
-    return (int)(whole * WEIGHT_MAX + fraction);
-}
-
-/* weight = OWS ";" OWS "q=" qvalue; absent, it is the greatest. */
-static int read_weight(struct uw_http_cursor *element)
-{
-    int weight;
-
-    if (uw_http_end_element(element))
-        return WEIGHT_MAX;
-    if (!uw_http_skip_text(element, ";"))
-        return -1;
-    uw_http_skip_space(element);
-    if (!uw_http_skip_word(element, "q="))
-        return -1;
-    weight = read_qvalue(element);
-    return uw_http_end_element(element) ? weight : -1;
-}
-
-static void skip_to_comma(struct uw_http_cursor *list)
-{
-    const char *comma = memchr(list->at, ',', (size_t)(list->end - list->at));
-
-    list->at = comma ? comma : list->end;
-}
-
 void uw_http_accepted_codings_add(struct uw_http_accepted_codings *accepted, const char *value, size_t length)
 {
     struct uw_http_cursor list = uw_http_cursor(value, length);
 
-    for (; uw_http_next_element(&list); skip_to_comma(&list)) {
-        int coding = read_coding(&list), weight = read_weight(&list);
+    for (; uw_http_next_element(&list); uw_http_skip_element(&list)) {
+        int coding = read_coding(&list), weight = uw_http_read_weight(&list);
 
         if (coding < 0 || weight < 0)
             continue;

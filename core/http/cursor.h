@@ -68,6 +68,14 @@ static inline bool uw_http_next_element(struct uw_http_cursor *cursor)
     return cursor->at < cursor->end;
 }
 
+/* Steps to the comma that ends the element, or to the list's end. */
+static inline void uw_http_skip_element(struct uw_http_cursor *cursor)
+{
+    const char *comma = memchr(cursor->at, ',', (size_t)(cursor->end - cursor->at));
+
+    cursor->at = comma ? comma : cursor->end;
+}
+
 /* Whether an element has been read whole: the list ends here, or a comma follows. */
 static inline bool uw_http_end_element(struct uw_http_cursor *cursor)
 {

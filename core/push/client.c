@@ -18,6 +18,9 @@ struct uw_client *uw_client_new(struct uw_service *service, const struct uw_clie
     client->service = service;
     client->user = user;
     client->last = &client->first;
+    uw_list_init(&client->subscriptions);
+    uw_list_init(&client->published);
+    atomic_init(&client->subscribed, 0);
     atomic_init(&client->holds, 1);
     atomic_init(&client->silence_ns, service->settings.silence_ns);
     return client;
@@ -113,6 +116,7 @@ static void served(struct uw_request *request, bool failed)
 {
     struct uw_client *client = request->client;
     bool ends = request->client_event == UW_CLIENT_SHUTDOWN;
+    bool published = request->client_event == UW_CLIENT_PUBLISHED;
 
     assert(client->current == request && !atomic_load(&request->posted));
     client->current = NULL;
@@ -121,6 +125,8 @@ static void served(struct uw_request *request, bool failed)
         uw_client_end(client, UW_CLOSE_INTERNAL_ERROR, "", 0);
     else if (ends)
         uw_client_end(client, UW_CLOSE_GOING_AWAY, "", 0);
+    if (published)
+        client->subscriber->served(client);
     serve_next(client);
     go_on(client);
 }
@@ -167,20 +173,30 @@ void uw_client_attach(struct uw_client *client, struct uw_connection *connection
         uw_connection_close(connection);
 }
 
+static bool takes(const struct uw_client *client)
+{
+    return uw_client_is_open(client) && client->stream.connection && uw_connection_is_open(client->stream.connection);
+}
+
+void uw_client_await_silence(struct uw_client *client, int64_t now_ns)
+{
+    int64_t silence_ns = atomic_load(&client->silence_ns);
+
+    if (client->opened && takes(client) && !client->leaving)
+        uw_connection_await_read(client->stream.connection, silence_ns ? now_ns + silence_ns : UW_FOREVER);
+}
+
 /* From now on the protocol says when it is looked whether the client is there. */
 static void open_client(struct uw_client *client)
 {
     struct uw_connection *connection = client->stream.connection;
-    int64_t silence_ns;
 
     client->opened = true;
     if (!uw_client_tell_simply(client, UW_CLIENT_OPENED))
         uw_connection_close(connection);
     if (!uw_connection_is_open(connection))
         return;
-    silence_ns = atomic_load(&client->silence_ns);
-    if (silence_ns)
-        uw_connection_await_read(connection, client->service->loop.now_ns + silence_ns);
+    uw_client_await_silence(client, client->service->loop.now_ns);
     if (client->early_end_code)
         client->kind->end(client, client->early_end_code, "", 0);
     else if (uw_connection_is_flushed(connection))
@@ -205,9 +221,16 @@ void uw_client_begin(struct uw_client *client, const char *ahead, size_t length)
         uw_connection_drain(connection);
 }
 
+static void end_subscriptions(struct uw_client *client)
+{
+    if (client->subscriber)
+        client->subscriber->ended(client);
+}
+
 void uw_client_closed(struct uw_client *client)
 {
     atomic_store(&client->ending, true);
+    end_subscriptions(client);
     if (client->current)
         uw_request_lose(client->current);
 }
@@ -224,16 +247,6 @@ bool uw_client_is_done(struct uw_client *client)
         return false;
     uw_client_discard(client);
     return true;
-}
-
-/* Anywhere in the time that there is for it. */
-int64_t uw_client_leaves_at(const struct uw_client *client)
-{
-    const struct uw_service *service = client->service;
-    uint64_t scattered = ((uint64_t)(uintptr_t)client ^ (uint64_t)service->loop.now_ns) * UINT64_C(0x9e3779b97f4a7c15);
-    int64_t spread_ns = atomic_load(&service->leaving_ns);
-
-    return service->loop.now_ns + (spread_ns ? (int64_t)((scattered >> 1) % (uint64_t)spread_ns) : 0);
 }
 
 static void free_events(struct uw_client *client)
@@ -254,6 +267,7 @@ void uw_client_discard(struct uw_client *client)
 {
     free_events(client);
     atomic_store(&client->ending, true);
+    end_subscriptions(client);
     client->stream.connection = NULL;
     uw_client_release(client);
 }
@@ -265,21 +279,31 @@ bool uw_client_is_behind(const struct uw_client *client)
     return atomic_load(&client->stream.outgoing_bytes) >= client->service->settings.client_bytes_max;
 }
 
-static bool takes(const struct uw_client *client)
+static void prepare(struct uw_client *client, struct uw_chunk *chunk)
 {
-    return uw_client_is_open(client) && client->stream.connection && uw_connection_is_open(client->stream.connection);
+    size_t before = uw_chunk_left(chunk);
+
+    if (client->kind->prepare)
+        client->kind->prepare(client, chunk);
+    atomic_fetch_sub(&client->stream.outgoing_bytes, before - uw_chunk_left(chunk));
 }
 
 /* The chunk has been counted. */
-static bool queue(struct uw_client *client, struct uw_chunk *chunk)
+static bool queue_framed(struct uw_client *client, struct uw_chunk *chunk)
 {
     if (!takes(client)) {
         uw_outgoing_refuse(chunk);
         return false;
     }
-    client->kind->prepare(client, chunk);
     uw_connection_queue(client->stream.connection, chunk);
     return true;
+}
+
+static bool queue(struct uw_client *client, struct uw_chunk *chunk)
+{
+    if (takes(client))
+        prepare(client, chunk);
+    return queue_framed(client, chunk);
 }
 
 bool uw_client_send(struct uw_client *client, struct uw_chunk *chunk)
@@ -287,6 +311,13 @@ bool uw_client_send(struct uw_client *client, struct uw_chunk *chunk)
     UW_ASSERT_OWNER(&client->service->loop);
     uw_outgoing_count(&client->stream, chunk);
     return queue(client, chunk);
+}
+
+bool uw_client_send_framed(struct uw_client *client, struct uw_chunk *chunk)
+{
+    UW_ASSERT_OWNER(&client->service->loop);
+    uw_outgoing_count(&client->stream, chunk);
+    return queue_framed(client, chunk);
 }
 
 static void receive_posted(struct uw_loop *loop, struct uw_message *message)
@@ -304,7 +335,7 @@ void uw_client_post(struct uw_client *client, struct uw_chunk *chunk)
     uw_outgoing_count(&client->stream, chunk);
     uw_client_hold(client);
     chunk->message.receive = receive_posted;
-    uw_loop_post(&client->service->loop, &chunk->message);
+    uw_loop_line_up(&client->service->loop, &chunk->message);
 }
 
 void uw_client_sent(struct uw_client *client)
@@ -317,6 +348,33 @@ void uw_client_sent(struct uw_client *client)
     client->drained_waits = true; /* before it is told: it may be served at once */
     if (!uw_client_tell_simply(client, UW_CLIENT_DRAINED))
         client->drained_waits = false;
+}
+
+void uw_client_set_silence(struct uw_client *client, int64_t silence_ns)
+{
+    UW_ASSERT_OWNER(&client->service->loop);
+    atomic_store(&client->silence_ns, silence_ns);
+    uw_client_await_silence(client, uw_clock_ns());
+}
+
+static void receive_silence(struct uw_loop *loop, struct uw_message *message)
+{
+    struct uw_client *client = uw_owner(message, struct uw_client, silence_message);
+
+    (void)loop;
+    atomic_store(&client->silence_posted, false);
+    uw_client_await_silence(client, uw_clock_ns());
+    uw_client_release(client);
+}
+
+void uw_client_set_silence_from_afar(struct uw_client *client, int64_t silence_ns)
+{
+    atomic_store(&client->silence_ns, silence_ns);
+    if (atomic_exchange(&client->silence_posted, true))
+        return;
+    uw_client_hold(client);
+    client->silence_message.receive = receive_silence;
+    uw_loop_post(&client->service->loop, &client->silence_message);
 }
 
 /* What may be sent of a reason: a text that fits, cut between two characters. */
@@ -373,5 +431,5 @@ void uw_client_end_from_afar(struct uw_client *client, unsigned code, const char
         memcpy(client->end_reason, reason, length);
     uw_client_hold(client);
     client->end_message.receive = receive_end;
-    uw_loop_post(&client->service->loop, &client->end_message);
+    uw_loop_line_up(&client->service->loop, &client->end_message);
 }

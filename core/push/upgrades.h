@@ -1,4 +1,5 @@
-/* The ways in which a client can stay after its request, one table entry each. */
+/* The ways in which a client can stay after its request, one table entry each. The response that accepts has no framing
+ * to be written: what follows its head is the client's protocol's. */
 #ifndef UW_PUSH_UPGRADES_H
 #define UW_PUSH_UPGRADES_H
 
@@ -21,6 +22,10 @@ struct uw_upgrade {
     int (*accept)(const struct uw_response_writer *writer, struct uw_chunk **chunk, const struct uw_http_head *head,
                   const char *bytes, struct uw_client *client);
 };
+
+/* Whether a field of the response that accepts is the server's to write, or has no sense there: the application's own
+ * is left out. */
+bool uw_upgrade_writes(const char *name, size_t length);
 
 /* The one that a request asks for, or NULL. */
 const struct uw_upgrade *uw_upgrade_wanted(const struct uw_http_head *head, const char *bytes);

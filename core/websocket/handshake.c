@@ -50,13 +50,6 @@ static bool is_key(const char *bytes, struct uw_http_slice slice)
     return true;
 }
 
-static void skip_element(struct uw_http_cursor *cursor)
-{
-    const char *comma = memchr(cursor->at, ',', (size_t)(cursor->end - cursor->at));
-
-    cursor->at = comma ? comma : cursor->end;
-}
-
 /* Upgrade names it, among others perhaps (RFC 9110, section 7.8). */
 static bool names_websocket(const struct uw_http_head *head, const char *bytes)
 {
@@ -66,7 +59,7 @@ static bool names_websocket(const struct uw_http_head *head, const char *bytes)
     if (!upgrade)
         return false;
     cursor = uw_http_cursor(bytes + upgrade->value.offset, upgrade->value.length);
-    for (; uw_http_next_element(&cursor); skip_element(&cursor))
+    for (; uw_http_next_element(&cursor); uw_http_skip_element(&cursor))
         if (uw_http_skip_word(&cursor, "websocket") && uw_http_end_element(&cursor))
             return true;
     return false;

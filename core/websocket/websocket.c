@@ -6,6 +6,7 @@
 #include "base/invariant.h"
 #include "base/utf8.h"
 #include "http1/pending.h"
+#include "push/client_connection.h"
 #include "websocket/deflate.h"
 #include "websocket/frame.h"
 
@@ -17,7 +18,6 @@ struct uw_websocket {
     struct uw_utf8 utf8;
     bool in_frame, compressed;
     bool close_sent;
-    bool leaving;     /* the server drains: its time is set */
     bool asked;       /* whether the client is there, by a ping */
     uint16_t failure; /* with which it is closed once what came before has been served */
     struct uw_pending pending;
@@ -28,16 +28,6 @@ _Static_assert(sizeof(struct uw_websocket) <= UW_PROTOCOL_STATE_BYTES, "a connec
 static struct uw_websocket *websocket_of(const struct uw_connection *connection)
 {
     return uw_connection_state(connection);
-}
-
-/* Deadlines */
-
-static void await_silence(struct uw_connection *connection)
-{
-    int64_t silence_ns = atomic_load(&websocket_of(connection)->client->silence_ns);
-    int64_t now_ns = connection->service->loop.now_ns;
-
-    uw_connection_await_read(connection, silence_ns ? now_ns + silence_ns : UW_FOREVER);
 }
 
 /* Sending */
@@ -78,16 +68,8 @@ static void send_close(struct uw_connection *connection, unsigned code, const ch
 /* Both sides have said all they had to say, or one of them may not be listened to any more. */
 static void end(struct uw_connection *connection)
 {
-    struct uw_chunk *last = uw_chunk_take(&connection->service->chunks);
-
-    if (!last) {
-        uw_connection_close(connection);
-        return;
-    }
     uw_pending_free(&websocket_of(connection)->pending);
-    last->flags = UW_CHUNK_CLOSE;
-    uw_connection_enqueue(connection, &websocket_of(connection)->client->stream, last);
-    uw_connection_flush_and_end(connection);
+    uw_client_end_connection(connection);
 }
 
 /* Fails the connection (section 7.1.7). */
@@ -342,8 +324,7 @@ static void received(struct uw_connection *connection, const char *bytes, size_t
 
     if (uw_connection_is_open(connection)) {
         websocket->asked = false;
-        if (!websocket->close_sent && !websocket->leaving)
-            await_silence(connection);
+        uw_client_await_silence(websocket->client, connection->service->loop.now_ns);
         if (used < length)
             keep(connection, bytes + used, length - used);
     }
@@ -412,7 +393,7 @@ static void look_whether_there(struct uw_connection *connection)
         connection->service->counts.timeouts++;
         uw_connection_close(connection);
     } else if (connection->paused || !may_read(connection) || !uw_client_is_served(websocket->client)) {
-        await_silence(connection);
+        uw_client_await_silence(websocket->client, connection->service->loop.now_ns);
     } else {
         websocket->asked = true;
         send_frame(connection, UW_OPCODE_PING, "", 0);
@@ -427,35 +408,11 @@ static void timed_out(struct uw_connection *connection)
 
     if (websocket->close_sent) {
         end(connection);
-    } else if (websocket->leaving) {
-        if (!uw_client_tell_simply(websocket->client, UW_CLIENT_SHUTDOWN))
-            uw_connection_close(connection);
+    } else if (websocket->client->leaving) {
+        uw_client_leave(connection);
     } else {
         look_whether_there(connection);
     }
-}
-
-/* They do not all leave, and come back to other servers, in one moment. */
-static void drain(struct uw_connection *connection)
-{
-    struct uw_websocket *websocket = websocket_of(connection);
-
-    if (websocket->close_sent || websocket->leaving)
-        return;
-    websocket->leaving = true;
-    uw_connection_await_read(connection, uw_client_leaves_at(websocket->client));
-}
-
-static void opened(struct uw_connection *connection)
-{
-    (void)connection; /* uw_client_begin has more to say */
-}
-
-/* What is outgoing tells. */
-static bool is_answering(const struct uw_connection *connection)
-{
-    (void)connection;
-    return false;
 }
 
 /* What is read of a message that will never be whole. */
@@ -467,36 +424,29 @@ static void forget_message(struct uw_websocket *websocket)
     uw_pending_free(&websocket->pending);
 }
 
-static void closed(struct uw_connection *connection)
-{
-    uw_client_closed(websocket_of(connection)->client);
-}
-
 static bool released(struct uw_connection *connection)
 {
-    struct uw_websocket *websocket = websocket_of(connection);
-
-    forget_message(websocket);
-    return uw_client_is_done(websocket->client);
+    forget_message(websocket_of(connection));
+    return uw_client_connection_released(connection);
 }
 
 static void discarded(struct uw_connection *connection)
 {
     forget_message(websocket_of(connection));
-    uw_client_discard(websocket_of(connection)->client);
+    uw_client_connection_discarded(connection);
 }
 
 const struct uw_protocol uw_protocol_websocket = {
     .name = "websocket",
-    .opened = opened,
+    .opened = uw_client_connection_opened,
     .received = received,
     .receive_ended = receive_ended,
     .sent = sent,
     .go_on = go_on,
     .timed_out = timed_out,
-    .drain = drain,
-    .is_answering = is_answering,
-    .closed = closed,
+    .drain = uw_client_drain,
+    .is_answering = uw_client_connection_is_answering,
+    .closed = uw_client_connection_closed,
     .released = released,
     .discarded = discarded,
     .take_over = uw_client_take_over,
@@ -528,7 +478,6 @@ static void prepare(struct uw_client *client, struct uw_chunk *chunk)
     if (length < 0)
         return;
     put_frame(chunk, chunk->bytes[0] & UW_FRAME_OPCODE, true, compressed, (size_t)length);
-    atomic_fetch_sub(&client->stream.outgoing_bytes, before - chunk->length);
 }
 
 static void begin_closing(struct uw_client *client, unsigned code, const char *reason, size_t length)

@@ -8,6 +8,7 @@
 #include "build_report.h"
 #include "io/backend.h"
 #include "loop/loop.h"
+#include "rack/client_class.h"
 #include "rack/rack.h"
 #include "scheduler/scheduler.h"
 #include "server/reactor.h"
@@ -81,6 +82,10 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_body_file();
     rb_uw_init_body();
     rb_uw_init_exchange();
+    rb_uw_init_upgrade();
+    rb_uw_init_protocol();
+    rb_uw_init_client_class();
+    rb_uw_init_client_events();
     rb_uw_init_detach();
     rb_uw_init_tls_context();
     rb_uw_init_loop_server();

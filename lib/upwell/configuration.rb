@@ -23,6 +23,7 @@ module Upwell
     SECONDS_MAX = 31_536_000 # a year
     COUNT_MAX = (2**31) - 1
     BYTES_MAX = 2**50
+    MESSAGE_BYTES_MAX = 2**30 # a message is one piece of memory
     ADDRESS = %r{\A(?:unix:.+|(?!unix:)(?!(?!ssl)\w+://).+)\z} # the resolver has the last word
     FIELD_VALUE = /\A[\t\x20-\x7e]{0,256}\z/
     # The last that is set counts.
@@ -191,6 +192,15 @@ module Upwell
       File.directory?(path) ? path : raise(ArgumentError, "must be a folder that exists")
     end
 
+    # Redis is asked later, by each worker.
+    def read_pubsub(value)
+      return if value.nil?
+      return value.to_s if PubSub::Redis::Address.match?(value)
+      return File.expand_path(value.to_s) unless value.to_s.match?(/\A\w+:/)
+
+      raise ArgumentError, "must be #{PubSub::Redis::Address::DESCRIPTION}, or a folder"
+    end
+
     def read_field_value(value)
       return value if value.nil? || FIELD_VALUE.match?(value)
 
@@ -211,6 +221,10 @@ module Upwell
       integer(value, 1..BYTES_MAX, "a number of bytes from 1 to #{BYTES_MAX}")
     end
 
+    def read_message_bytes(value)
+      integer(value, 1..MESSAGE_BYTES_MAX, "a number of bytes from 1 to #{MESSAGE_BYTES_MAX}")
+    end
+
     def read_headers(value)
       integer(value, 1..HEADERS_MAX, "a number from 1 to #{HEADERS_MAX}")
     end
@@ -220,6 +234,12 @@ module Upwell
       raise ArgumentError, "must be a number of seconds above 0, at most a year" unless number&.positive? && number <= SECONDS_MAX
 
       number
+    end
+
+    def read_pause(value)
+      Float(value, exception: false)&.zero? ? 0.0 : read_seconds(value)
+    rescue ArgumentError
+      raise ArgumentError, "must be a number of seconds, at most a year, or 0"
     end
   end
 end

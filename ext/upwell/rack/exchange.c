@@ -55,6 +55,11 @@ static void add_to_serving(struct rb_uw_exchange *exchange)
     RB_OBJ_WRITTEN(exchange->host->self, Qundef, exchange->fiber);
 }
 
+void rb_uw_exchange_end(struct rb_uw_exchange *exchange)
+{
+    uw_list_remove(&exchange->link);
+}
+
 /* A thread of the application may be about to hijack. */
 static void end_application(struct rb_uw_exchange *exchange)
 {
@@ -76,6 +81,12 @@ static VALUE answer(VALUE argument)
         return Qnil;
     }
     read_response(exchange, response);
+    if (rb_uw_is_upgraded(exchange)) {
+        rb_uw_upgrade(exchange);
+        return Qnil;
+    }
+    if (exchange->request->head.upgrade)
+        rb_uw_choose_protocol(exchange);
     rb_uw_body_prepare(exchange);
     rb_uw_response_head(exchange);
     rb_uw_body_send(exchange);
@@ -105,7 +116,7 @@ static VALUE error_of(VALUE (*function)(VALUE), VALUE argument)
     return error;
 }
 
-static void report_error(struct rb_uw_exchange *exchange)
+void rb_uw_exchange_report(struct rb_uw_exchange *exchange)
 {
     error_of(report, (VALUE)exchange); /* a log that cannot be written must not end the server */
 }
@@ -135,7 +146,7 @@ static void send_error(struct rb_uw_exchange *exchange)
     }
     exchange->status = INT2FIX(500);
     exchange->headers = rb_hash_new();
-    exchange->hijacker = Qnil;
+    exchange->hijacker = exchange->protocol = Qnil;
     rb_hash_aset(exchange->headers, rb_str_new_cstr("content-type"), rb_str_new_cstr("text/plain"));
     exchange->body = rb_ary_new_from_args(1, rb_str_new_cstr(error_text));
     rb_uw_response_head(exchange);
@@ -156,7 +167,7 @@ static VALUE close_or_report(VALUE argument)
     if (NIL_P(error))
         return Qnil;
     exchange->error = error;
-    report_error(exchange);
+    rb_uw_exchange_report(exchange);
     return Qnil;
 }
 
@@ -178,7 +189,7 @@ static VALUE fail(VALUE argument, VALUE error)
     rb_uw_end_callables(exchange);
     end_application(exchange);
     if (!client_left(exchange) && !rb_uw_ends_thread(error))
-        report_error(exchange);
+        rb_uw_exchange_report(exchange);
     if (!exchange->done)
         error_of(send_error_of, argument);
     if (rb_uw_ends_thread(error))
@@ -217,7 +228,7 @@ static void call_back_protected(VALUE callable, struct rb_uw_exchange *exchange)
     if (NIL_P(error))
         return;
     exchange->error = error;
-    report_error(exchange);
+    rb_uw_exchange_report(exchange);
     exchange->error = before;
 }
 
@@ -255,7 +266,7 @@ static VALUE end_telling(VALUE argument)
     exchange->host->ending--;
     uw_body_free(&exchange->held);
     rb_uw_env_end(exchange);
-    uw_list_remove(&exchange->link);
+    rb_uw_exchange_end(exchange);
     return Qnil;
 }
 
@@ -319,9 +330,9 @@ static VALUE answer_and_complete(VALUE argument)
     return rb_ensure(answer_or_fail, argument, complete, argument);
 }
 
-int rb_uw_serve(struct rb_uw_host *host, struct uw_request *request)
+struct rb_uw_exchange rb_uw_exchange_of_request(struct rb_uw_host *host, struct uw_request *request)
 {
-    struct rb_uw_exchange exchange = {
+    return (struct rb_uw_exchange){
         .host = host,
         .request = request,
         .env = Qnil,
@@ -334,22 +345,34 @@ int rb_uw_serve(struct rb_uw_host *host, struct uw_request *request)
         .body = Qnil,
         .closer = Qnil,
         .hijacker = Qnil,
+        .protocol = Qnil,
         .error = Qnil,
         .lock = Qnil,
         .thread = rb_thread_current(),
         .fiber = rb_fiber_current(),
         .began_ns = host->busy_since_ns ? host->busy_since_ns : uw_clock_ns(),
     };
+}
+
+int rb_uw_exchange_run(struct rb_uw_exchange *exchange, VALUE (*function)(VALUE))
+{
     int state;
 
-    request->user = &exchange;
-    add_to_serving(&exchange);
-    rb_protect(answer_and_complete, (VALUE)&exchange, &state);
+    exchange->request->user = exchange;
+    add_to_serving(exchange);
+    rb_protect(function, (VALUE)exchange, &state);
     /* The child of a fork within a request goes no further, and ends as it would behind the block of that fork: all
      * that is further out is its parent's. */
-    if (rb_uw_host_is_copy(host))
+    if (rb_uw_host_is_copy(exchange->host))
         ruby_stop(state);
     return state;
+}
+
+int rb_uw_serve(struct rb_uw_host *host, struct uw_request *request)
+{
+    struct rb_uw_exchange exchange = rb_uw_exchange_of_request(host, request);
+
+    return rb_uw_exchange_run(&exchange, answer_and_complete);
 }
 
 static bool has_loop(const struct rb_uw_host *host, const struct rb_uw_exchange *exchange)

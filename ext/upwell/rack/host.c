@@ -1,5 +1,6 @@
 #include <errno.h>
 
+#include "rack/client_class.h"
 #include "rack/rack.h"
 
 #define FLUSH_NS UW_NS_PER_MS /* a response waits for others of its turn no longer than this */
@@ -21,6 +22,7 @@ void rb_uw_host_init(struct rb_uw_host *host, struct uw_server *server, VALUE se
     host->app = host->root = host->template = host->input = Qnil;
     host->http_host = host->remote_addr = host->remote_ports = Qnil;
     uw_list_init(&host->serving);
+    uw_list_init(&host->clients);
     RB_OBJ_WRITE(self, &host->http_host, rb_str_new(NULL, 0));
     RB_OBJ_WRITE(self, &host->remote_addr, rb_str_new(NULL, 0));
     RB_OBJ_WRITE(self, &host->remote_ports, rb_ary_new());
@@ -36,6 +38,13 @@ static void mark_serving(const struct rb_uw_host *host)
         rb_gc_mark(uw_owner(link, struct rb_uw_exchange, link)->fiber);
 }
 
+/* Their events come whether or not the application keeps them; which have them not move. */
+static void mark_clients(const struct rb_uw_host *host)
+{
+    for (const struct uw_list *link = host->clients.next; link != &host->clients; link = link->next)
+        rb_gc_mark(uw_owner(link, struct rb_uw_client, link)->self);
+}
+
 void rb_uw_host_mark(const struct rb_uw_host *host)
 {
     rb_gc_mark_movable(host->app);
@@ -46,6 +55,7 @@ void rb_uw_host_mark(const struct rb_uw_host *host)
     rb_gc_mark_movable(host->remote_addr);
     rb_gc_mark_movable(host->remote_ports);
     mark_serving(host);
+    mark_clients(host);
     rb_gc_mark(host->self); /* itself: it must not move, since exchanges and the core point into it */
 }
 
@@ -102,19 +112,19 @@ static void turn_and_flush(struct rb_uw_host *host)
 }
 
 /* Where the loop has a thread of its own, that does so in its own time. */
-static bool turns_here(const struct rb_uw_host *host)
+bool rb_uw_host_turns_here(const struct rb_uw_host *host)
 {
     return pthread_equal(pthread_self(), host->thread) && !rb_uw_host_is_copy(host);
 }
 
 bool rb_uw_host_give_up(struct rb_uw_host *host)
 {
-    return turns_here(host) && uw_service_give_up(&host->server->service);
+    return rb_uw_host_turns_here(host) && uw_service_give_up(&host->server->service);
 }
 
 void rb_uw_host_flush(struct rb_uw_host *host)
 {
-    if (turns_here(host))
+    if (rb_uw_host_turns_here(host))
         turn_and_flush(host);
 }
 
@@ -155,7 +165,7 @@ void rb_uw_push(struct rb_uw_exchange *exchange)
     int64_t end_ns;
     size_t left, outgoing;
 
-    if (!turns_here(exchange->host))
+    if (!rb_uw_host_turns_here(exchange->host))
         return;
     end_ns = uw_clock_ns() + PUSH_NS;
     outgoing = uw_request_outgoing(exchange->request);

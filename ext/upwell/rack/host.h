@@ -44,6 +44,8 @@ struct rb_uw_host {
     int64_t flushed_ns;     /* when responses were last handed to the kernel */
     int64_t busy_since_ns;  /* when the application got the loop's thread, 0: it does not have it */
     struct uw_list serving; /* exchanges; touched with the interpreter's lock only */
+    struct uw_list clients; /* that stay: struct rb_uw_client; touched likewise */
+    bool closed;            /* the server is: nobody touches it any more. Likewise */
     size_t ending;          /* requests that have their response, and whose bodies and callbacks are being told so */
 
     /* Whoever waits on another thread than the loop's: */
@@ -67,6 +69,9 @@ static inline bool rb_uw_host_is_copy(const struct rb_uw_host *host)
 
 /* Raises Upwell::Error there. */
 void rb_uw_refuse_copy(const struct rb_uw_host *host);
+
+/* Whether this is the loop's thread, and the loop this process's own. */
+bool rb_uw_host_turns_here(const struct rb_uw_host *host);
 
 /* Wakes threads that wait for something to change. */
 void rb_uw_host_tell_changed(struct rb_uw_host *host);

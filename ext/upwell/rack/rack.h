@@ -10,6 +10,7 @@
 #include "base/module.h"
 #include "base/unwinding.h"
 #include "http/response_head.h"
+#include "push/upgrades.h"
 #include "rack/host.h"
 #include "server/server.h"
 
@@ -22,9 +23,11 @@ struct rb_uw_exchange {
     VALUE thread, fiber;    /* on which it is served */
     int64_t began_ns;
     VALUE env, input, hijack, early_hints;
+    const struct uw_upgrade *upgrade; /* in which the client may stay, or NULL */
     VALUE status, headers, body;
     VALUE closer;             /* the body whose `close` is due */
     VALUE hijacker;           /* of a partial hijack, or nil */
+    VALUE protocol;           /* to which the response has the connection switch (rack.protocol), or nil */
     VALUE error;              /* what the application raised, or nil */
     VALUE lock;               /* Mutex of whoever writes or hijacks, on whichever thread; nil until somebody does */
     bool interruptible;       /* by what other threads raise for it */
@@ -48,6 +51,18 @@ void rb_uw_init_exchange(void);
 /* Answers a request from beginning to end. Returns the state, as rb_protect does, of what was raised beyond that: what
  * must end the thread, such as SystemExit, or what struck while nothing could be answered with it. */
 int rb_uw_serve(struct rb_uw_host *host, struct uw_request *request);
+
+/* An exchange that has not begun, of a request or of an event of a client that stays. */
+struct rb_uw_exchange rb_uw_exchange_of_request(struct rb_uw_host *host, struct uw_request *request);
+
+/* Has `function` serve it, which gives the request back whatever happens. Returns what rb_uw_serve does. */
+int rb_uw_exchange_run(struct rb_uw_exchange *exchange, VALUE (*function)(VALUE));
+
+/* It is being served no more. */
+void rb_uw_exchange_end(struct rb_uw_exchange *exchange);
+
+/* Logs exchange->error. */
+void rb_uw_exchange_report(struct rb_uw_exchange *exchange);
 
 /* What is being served: an Array of [env, thread, seconds so far, whether it has the thread of the loop now]. */
 VALUE rb_uw_served_now(const struct rb_uw_host *host);
@@ -78,8 +93,14 @@ void rb_uw_env_end(const struct rb_uw_exchange *exchange);
 /* rack_response.c */
 void rb_uw_init_response(void);
 
+/* The status that the application has answered with, whatever it is. */
+int rb_uw_response_status(const struct rb_uw_exchange *exchange);
+
 /* Makes exchange->chunk the head of the response. Raises ArgumentError for what must not be sent. */
 void rb_uw_response_head(struct rb_uw_exchange *exchange);
+
+/* Makes it the head of the response by which `client` stays. Raises the same, and SystemCallError where it cannot. */
+void rb_uw_response_upgrade(struct rb_uw_exchange *exchange, struct uw_client *client);
 
 /* The head of a response 103: a chunk of its own, which belongs to the caller. Raises the same. */
 struct uw_chunk *rb_uw_response_early_hints(const struct uw_response_writer *writer, bool newline_values,
@@ -119,11 +140,36 @@ void rb_uw_init_body(void);
  * after a response 101 into a hijacker. */
 void rb_uw_body_prepare(struct rb_uw_exchange *exchange);
 
+/* Whether it streams by itself: is called with a stream. */
+bool rb_uw_body_is_callable(const struct rb_uw_exchange *exchange);
+
 /* Sends the whole body after the head, and finishes. */
 void rb_uw_body_send(struct rb_uw_exchange *exchange);
 
 /* Calls the body's `close`, if it has one. */
 void rb_uw_body_close(struct rb_uw_exchange *exchange);
+
+/* upgrade.c: rack.upgrade */
+void rb_uw_init_upgrade(void);
+
+/* Whether the application has the client stay, by what it has answered. */
+bool rb_uw_is_upgraded(const struct rb_uw_exchange *exchange);
+
+/* Answers so: the body is not sent. */
+void rb_uw_upgrade(struct rb_uw_exchange *exchange);
+
+/* rack_protocol.c: rack.protocol */
+void rb_uw_init_protocol(void);
+
+/* What the client offers to switch to: an Array of Strings, given the whole field. */
+VALUE rb_uw_protocols(VALUE field);
+
+/* Has the response switch, where the application names one of them and has the connection for itself. */
+void rb_uw_choose_protocol(struct rb_uw_exchange *exchange);
+
+/* client_events.c: serves an event of a client that stays, as rb_uw_serve does a request. */
+void rb_uw_init_client_events(void);
+int rb_uw_serve_event(struct rb_uw_host *host, struct uw_request *request);
 
 /* input_class.c: rack.input */
 void rb_uw_init_input(void);

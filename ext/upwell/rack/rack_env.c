@@ -29,6 +29,8 @@
     KEY(errors, "rack.errors") \
     KEY(hijack_p, "rack.hijack?") \
     KEY(hijack, "rack.hijack") \
+    KEY(upgrade_p, "rack.upgrade?") \
+    KEY(protocol, "rack.protocol") \
     KEY(early_hints, "rack.early_hints") \
     KEY(response_finished, "rack.response_finished") \
     KEY(version, "rack.version") \
@@ -142,6 +144,7 @@ VALUE rb_uw_env_template(bool rack_2, VALUE input)
     rb_hash_aset(template, key.input, input);
     rb_hash_aset(template, key.errors, rb_stderr);
     rb_hash_aset(template, key.hijack_p, Qtrue);
+    rb_hash_aset(template, key.upgrade_p, Qnil);
     if (rack_2) {
         rb_hash_aset(template, key.version, rb_ary_new_from_args(2, INT2FIX(1), INT2FIX(3)));
         rb_hash_aset(template, key.multithread, Qtrue);
@@ -406,6 +409,15 @@ static void add_body(VALUE env, struct rb_uw_exchange *exchange)
     rb_hash_aset(env, key.input, exchange->input);
 }
 
+static void add_upgrade(VALUE env, struct rb_uw_exchange *exchange)
+{
+    if (exchange->request->head.upgrade)
+        rb_hash_aset(env, key.protocol, rb_uw_protocols(rb_hash_lookup(env, field_keys[UW_FIELD_UPGRADE])));
+    exchange->upgrade = uw_upgrade_wanted(&exchange->request->head, exchange->request->bytes);
+    if (exchange->upgrade)
+        rb_hash_aset(env, key.upgrade_p, ID2SYM(rb_intern(exchange->upgrade->name)));
+}
+
 VALUE rb_uw_env(struct rb_uw_exchange *exchange)
 {
     struct uw_request *request = exchange->request;
@@ -422,6 +434,7 @@ VALUE rb_uw_env(struct rb_uw_exchange *exchange)
     if (uw_request_peer(request))
         rb_uw_tls_env(env, uw_request_peer(request));
 
+    add_upgrade(env, exchange);
     exchange->hijack = rb_uw_hijack_new(request);
     rb_hash_aset(env, key.hijack, exchange->hijack);
     exchange->early_hints = rb_uw_early_hints_new(request);

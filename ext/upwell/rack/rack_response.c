@@ -6,6 +6,7 @@
 #include "http/response_writer.h"
 #include "rack/rack.h"
 
+#define SWITCHING_PROTOCOLS 101
 #define EARLY_HINTS 103
 
 static ID id_to_i, id_each;
@@ -15,7 +16,9 @@ struct head {
     const struct uw_response_writer *writer;
     struct uw_http_response *response;
     struct uw_chunk **chunk;
-    bool newline_values; /* see rb_uw_host */
+    bool newline_values;              /* see rb_uw_host */
+    bool switches;                    /* to a protocol that the application has chosen */
+    const struct uw_upgrade *upgrade; /* by which the client stays, or NULL */
 };
 
 void rb_uw_init_response(void)
@@ -115,6 +118,14 @@ static bool note_header(struct head *head, VALUE name, VALUE value)
     return result;
 }
 
+/* Whether the server writes that field itself. */
+static bool is_ours(const struct head *head, const char *name, size_t length)
+{
+    if (head->upgrade)
+        return uw_upgrade_writes(name, length);
+    return head->switches && uw_http_field_find(name, length) == UW_FIELD_UPGRADE;
+}
+
 static int each_header(VALUE name, VALUE value, VALUE argument)
 {
     struct head *head = (struct head *)argument;
@@ -123,6 +134,8 @@ static int each_header(VALUE name, VALUE value, VALUE argument)
         name = rb_obj_as_string(name);
     /* "rack." names are meant for the server, never for the client. */
     if (RSTRING_LEN(name) > 5 && memcmp(RSTRING_PTR(name), "rack.", 5) == 0)
+        return ST_CONTINUE;
+    if (is_ours(head, RSTRING_PTR(name), (size_t)RSTRING_LEN(name)))
         return ST_CONTINUE;
     if (!NIL_P(value) && !note_header(head, name, value))
         write_header(head, name, value);
@@ -148,7 +161,7 @@ static void each_pair(VALUE headers, struct head *head)
         rb_block_call(headers, id_each, 0, NULL, yielded_header, (VALUE)head);
 }
 
-static int status_of(struct rb_uw_exchange *exchange)
+int rb_uw_response_status(const struct rb_uw_exchange *exchange)
 {
     VALUE status = exchange->status;
 
@@ -221,16 +234,58 @@ void rb_uw_response_head(struct rb_uw_exchange *exchange)
         .response = response,
         .chunk = &exchange->chunk,
         .newline_values = exchange->host->newline_values,
+        .switches = !NIL_P(exchange->protocol),
     };
-    int status = status_of(exchange);
+    int status = rb_uw_response_status(exchange);
 
     rb_uw_check_response(response, uw_http_response_begin(response, &exchange->request->head, status));
     response->hijacked = !NIL_P(exchange->hijacker);
+    response->upgrade = head.switches;
     begin(&head);
+    if (head.switches)
+        write_header(&head, rb_str_new_cstr(uw_http_field_name(UW_FIELD_UPGRADE)), exchange->protocol);
     each_pair(exchange->headers, &head);
     note_length(exchange);
     uw_http_frame(response, uw_request_keeps_alive(exchange->request));
     rb_uw_check_response(response, end_head(&head));
+}
+
+static int end_upgrade(struct head *head, const struct rb_uw_exchange *exchange, struct uw_client *client)
+{
+    const struct uw_response_writer *writer = head->writer;
+    const struct uw_request *request = exchange->request;
+    int error = head->response->has_date ? 0 : writer->date(head->chunk);
+
+    if (!error)
+        error = exchange->upgrade->accept(writer, head->chunk, &request->head, request->bytes, client);
+    if (!error)
+        error = writer->connection(head->chunk, head->response);
+    return error ? error : writer->end_head(head->chunk);
+}
+
+void rb_uw_response_upgrade(struct rb_uw_exchange *exchange, struct uw_client *client)
+{
+    struct uw_http_response *response = &exchange->response;
+    struct head head = {
+        .writer = exchange->request->writer,
+        .response = response,
+        .chunk = &exchange->chunk,
+        .newline_values = exchange->host->newline_values,
+        .upgrade = exchange->upgrade,
+    };
+    int error;
+
+    *response = (struct uw_http_response){
+        .status = (int)exchange->upgrade->status,
+        .version_minor = exchange->request->head.version_minor,
+        .upgrade = exchange->upgrade->status == SWITCHING_PROTOCOLS,
+    };
+    begin(&head);
+    each_pair(exchange->headers, &head);
+    error = end_upgrade(&head, exchange, client);
+    if (error == -ENOSYS)
+        rb_syserr_fail(ENOSYS, exchange->upgrade->name);
+    rb_uw_check_response(response, error);
 }
 
 struct hints {
@@ -253,7 +308,7 @@ struct uw_chunk *rb_uw_response_early_hints(const struct uw_response_writer *wri
 {
     struct uw_http_response response = {.status = EARLY_HINTS, .version_minor = 1};
     struct uw_chunk *chunk = NULL;
-    struct hints hints = {{writer, &response, &chunk, newline_values}, headers};
+    struct hints hints = {{writer, &response, &chunk, newline_values, false, NULL}, headers};
     int state = 0;
 
     rb_protect(write_hints, (VALUE)&hints, &state);

@@ -44,11 +44,13 @@ void rb_uw_control_stop(struct rb_uw_control *control, struct uw_server *server)
     give(control, server, RB_UW_STOP);
 }
 
-/* The server takes at least one more turn: what end_listening has posted arrives. */
+/* The server takes at least one more turn: what end_listening has posted arrives. Clients that stay leave in the first
+ * half of the time, so that there is some left for what they say last. */
 static void begin_to_drain(struct rb_uw_control *control, struct uw_server *server)
 {
     if (atomic_load(&control->refuses)) /* it may not have been open when it was told */
         uw_server_end_listening(server);
+    atomic_store(&server->service.leaving_ns, rb_uw_control_wait_ns(control) / 2);
     uw_server_drain(server);
 }
 

@@ -39,8 +39,9 @@ static void read_public(struct rb_uw_reactor *reactor, VALUE settings)
 /*
  * @param app [#call] a Rack application
  * @param settings [Hash{Symbol => Object}] mode (:fibers, :inline or :threads), fibers_max, backend (String or nil),
- * the limits head_bytes_max, headers_max, target_bytes_max, body_bytes_max, body_memory_bytes_max, connections_max; the
- * time-outs in seconds head_timeout, body_timeout, keep_alive_timeout, write_timeout; newline_header_values (true for
+ * the limits head_bytes_max, headers_max, target_bytes_max, body_bytes_max, body_memory_bytes_max, connections_max,
+ * message_bytes_max, client_bytes_max; the time-outs in seconds head_timeout, body_timeout, keep_alive_timeout,
+ * write_timeout, client_timeout (0: none); newline_header_values (true for
  * Rack 2); public (nil, or a Hash of root and what {StaticReactor} needs to serve files): the folder whose files are
  * sent without asking the application
  * @raise [KeyError] when a setting is missing
@@ -54,6 +55,7 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
 
     (void)rb_uw_error_log(); /* before it is needed */
     rb_uw_loop_server_read(&reactor->base, self, settings);
+    rb_uw_read_client_settings(&reactor->base.settings, settings);
     choose_mode(reactor, read_mode(settings), settings);
     read_public(reactor, rb_uw_setting(settings, "public"));
     host->newline_values = RTEST(rb_uw_setting(settings, "newline_header_values"));
@@ -87,6 +89,7 @@ static VALUE close_server(VALUE self)
         reactor->base.finished = true;
         return Qnil;
     }
+    reactor->host.closed = true;
     reactor->mode->close(reactor);
     reactor->base.finished = uw_server_is_finished(&reactor->base.server);
     reactor->base.control.open = false;

@@ -48,3 +48,16 @@ void rb_uw_read_server_settings(struct uw_server_settings *core, VALUE settings)
     read_limits(core, settings);
     read_timeouts(core, settings);
 }
+
+void rb_uw_read_client_settings(struct uw_server_settings *core, VALUE settings)
+{
+    double silence = NUM2DBL(rb_uw_setting(settings, "client_timeout"));
+
+    core->message_bytes_max = number(settings, "message_bytes_max");
+    if (core->message_bytes_max > UW_MESSAGE_BYTES_MAX)
+        rb_raise(rb_eArgError, "message_bytes_max must be at most %d", UW_MESSAGE_BYTES_MAX);
+    core->client_bytes_max = number(settings, "client_bytes_max");
+    if (!(silence >= 0) || silence > 1e9)
+        rb_raise(rb_eArgError, "client_timeout must be a number of seconds, or 0");
+    core->silence_ns = (int64_t)(silence * (double)UW_NS_PER_SECOND);
+}

@@ -11,7 +11,9 @@ static VALUE mRaising, key_cause, key_hijack;
 
 int rb_uw_service(struct rb_uw_reactor *reactor, struct uw_request *request)
 {
-    return rb_uw_end_or_log(rb_uw_serve(&reactor->host, request));
+    int state = request->client ? rb_uw_serve_event(&reactor->host, request) : rb_uw_serve(&reactor->host, request);
+
+    return rb_uw_end_or_log(state);
 }
 
 /* Thread#raise */

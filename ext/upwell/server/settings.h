@@ -12,4 +12,7 @@ VALUE rb_uw_setting(VALUE settings, const char *name);
 /* Reads limits and time-outs. Raises KeyError for one that is missing, ArgumentError for one that is out of range. */
 void rb_uw_read_server_settings(struct uw_server_settings *core, VALUE settings);
 
+/* The same of clients that stay. */
+void rb_uw_read_client_settings(struct uw_server_settings *core, VALUE settings);
+
 #endif

@@ -5,63 +5,17 @@
 #include <poll.h>
 #include <pthread.h>
 
-#include "server/loopback.h"
-#include "server/server.h"
+#include "push/clients.h"
 #include "websocket/deflate.h"
 #include "websocket/frame.h"
 #include "websocket/handshake.h"
 
-#define LONG_NS (60 * UW_NS_PER_SECOND)
-#define TURN_NS (UW_NS_PER_SECOND / 1000)
-#define TURNS_MAX 5000
-#define MESSAGE_BYTES_MAX 200000
-#define CLIENT_BYTES_MAX (512 * 1024)
-#define LOG_MAX 4096
 #define FLOOD_FRAMES 10000
 #define REQUEST_HEAD \
     "GET /chat HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" \
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
 
-static struct uw_server_settings settings = {
-    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
-    .body_bytes_max = 100,
-    .body_memory_bytes_max = 100,
-    .connections_max = 10,
-    .head_timeout_ns = LONG_NS,
-    .body_timeout_ns = LONG_NS,
-    .keep_alive_timeout_ns = LONG_NS,
-    .write_timeout_ns = LONG_NS,
-    .message_bytes_max = MESSAGE_BYTES_MAX,
-    .client_bytes_max = CLIENT_BYTES_MAX,
-};
 static const uint8_t mask[4] = {0x12, 0x34, 0x56, 0x78};
-
-static struct uw_server server;
-static struct uw_client *client;
-static struct uw_request *waiting; /* the event that the handler has and keeps */
-static bool keeps, fails, ends_at_once, disconnects;
-static char events[LOG_MAX]; /* a letter each */
-static int listener, fd;
-
-/* The handler */
-
-static void finish(struct uw_request *request, unsigned flags)
-{
-    struct uw_chunk *chunk = uw_chunk_new(0);
-
-    chunk->flags = UW_CHUNK_FINISH | flags;
-    uw_request_send(request, chunk);
-}
-
-static void answer(struct uw_request *request)
-{
-    bool text = request->client_event == UW_CLIENT_TEXT;
-
-    if (text || request->client_event == UW_CLIENT_BINARY)
-        (void)uw_client_send(client,
-                             client->kind->frame(&server.service.chunks, text, request->bytes, request->bytes_length));
-    finish(request, fails && text ? UW_CHUNK_ABORT : 0);
-}
 
 static void upgrade(struct uw_request *request)
 {
@@ -75,105 +29,9 @@ static void upgrade(struct uw_request *request)
     CHECK_EQUAL(0, uw_websocket_accept(writer, &chunk, &request->head, request->bytes, &terms));
     CHECK_EQUAL(0, writer->connection(&chunk, &response));
     CHECK_EQUAL(0, writer->end_head(&chunk));
-    client = request->client = uw_client_new(&server.service, &uw_client_websocket, NULL);
+    client = uw_client_new(&server.service, &uw_client_websocket, NULL);
     client->window_bits = terms.window_bits;
-    chunk->flags = UW_CHUNK_FINISH | UW_CHUNK_UPGRADE;
-    if (disconnects)
-        uw_request_disconnect(request);
-    uw_request_send(request, chunk);
-    if (!ends_at_once)
-        return;
-    CHECK(uw_client_send(client, client->kind->frame(NULL, true, "now", 3)));
-    uw_client_end(client, 1000, "", 0);
-}
-
-static void notify(void *context, struct uw_request *request, enum uw_event event)
-{
-    static const char letters[] = "?otbdsc";
-    size_t length = strlen(events);
-
-    (void)context;
-    CHECK_EQUAL(UW_EVENT_REQUEST, event);
-    if (!request->client) {
-        upgrade(request);
-        return;
-    }
-    if (length < sizeof events - 1)
-        events[length] = letters[request->client_event];
-    if (keeps) {
-        CHECK(!waiting);
-        waiting = request;
-    } else {
-        answer(request);
-    }
-}
-
-static void answer_waiting(void)
-{
-    struct uw_request *request = waiting;
-
-    waiting = NULL;
-    answer(request);
-}
-
-/* The client */
-
-static void turn(void)
-{
-    CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
-}
-
-static void send_bytes(const char *bytes, size_t length)
-{
-    for (int i = 0; length > 0 && i < TURNS_MAX; i++) {
-        ssize_t count = send(fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
-
-        if (count > 0) {
-            bytes += count;
-            length -= (size_t)count;
-        }
-        turn();
-    }
-    CHECK_EQUAL(0, length);
-}
-
-/* Returns how many of them came before the end. */
-static size_t receive(char *bytes, size_t length)
-{
-    size_t count = 0;
-
-    for (int i = 0; count < length && i < TURNS_MAX; i++) {
-        ssize_t got = recv(fd, bytes + count, length - count, MSG_DONTWAIT);
-
-        if (got == 0)
-            return count;
-        count += got > 0 ? (size_t)got : 0;
-        if (got < 0)
-            turn();
-    }
-    return count;
-}
-
-static void expect(const char *bytes, size_t length)
-{
-    char *got = malloc(length + 1);
-
-    CHECK_EQUAL(length, receive(got, length));
-    CHECK(memcmp(bytes, got, length) == 0);
-    free(got);
-}
-
-#define EXPECT(bytes) expect(bytes, sizeof(bytes) - 1)
-
-static void expect_end(void)
-{
-    char byte;
-
-    CHECK_EQUAL(0, receive(&byte, 1));
-    close(fd);
-    for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
-        turn();
-    CHECK_EQUAL(0, uw_server_connections(&server));
+    hand_over_upgrade(request, chunk);
 }
 
 /* A masked frame; returns its length. */
@@ -206,17 +64,6 @@ static void expect_message(enum uw_opcode opcode, const char *payload, size_t le
     expect(payload, length);
 }
 
-static void open_server(const char *backend)
-{
-    struct uw_handler handler = {.notify = notify};
-
-    keeps = fails = false;
-    memset(events, 0, sizeof events);
-    listener = listen_on_loopback();
-    CHECK_EQUAL(0, uw_server_open(&server, &settings, backend, handler));
-    CHECK_EQUAL(0, uw_server_listen(&server, listener));
-}
-
 static void connect_client(const char *more)
 {
     static const char answer[] = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
@@ -233,16 +80,6 @@ static void begin(const char *backend)
     open_server(backend);
     connect_client("\r\n");
     EXPECT("Connection: upgrade\r\n\r\n");
-}
-
-static void end(const char *expected)
-{
-    CHECK(strcmp(expected, events) == 0);
-    if (strcmp(expected, events) != 0)
-        printf("%s instead of %s\n", events, expected);
-    uw_client_release(client);
-    uw_server_close(&server);
-    close(listener);
 }
 
 /* Tests */
@@ -292,9 +129,7 @@ static void fragments(const char *backend)
     for (size_t i = 0; i < length; i++)
         send_bytes(bytes + i, 1);
     EXPECT(expected);
-    close(fd); /* without a word */
-    for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
-        turn();
+    close_client(); /* without a word */
     end("otbtbc");
 }
 
@@ -444,12 +279,8 @@ static void flood(const char *backend)
     for (size_t i = 0; i < sent / frame; i++)
         EXPECT("\x81\x04"
                "0123");
-    close(fd);
-    for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
-        turn();
-    uw_client_release(client);
-    uw_server_close(&server);
-    close(listener);
+    close_client();
+    close_server();
 }
 
 TEST(a_client_that_sends_more_than_is_served)
@@ -569,11 +400,8 @@ static void gone_at_the_answer(const char *backend)
     disconnects = true;
     fd = connect_to(listener);
     send_bytes(REQUEST_HEAD "\r\n", sizeof REQUEST_HEAD + 1);
-    for (int i = 0; i < TURNS_MAX && !*events; i++) /* it may not even have been accepted yet */
-        turn();
-    close(fd);
-    for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
-        turn();
+    await_events(1); /* it may not even have been accepted yet */
+    close_client();
     disconnects = false;
     CHECK(!uw_client_is_open(client));
     end("c");
@@ -609,9 +437,7 @@ static void half_close(const char *backend)
     atomic_store(&client->silence_ns, UW_NS_PER_SECOND / 50);
     send_bytes("\x81", 1);
     EXPECT("\x89\x00");
-    close(fd);
-    for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
-        turn();
+    close_client();
     end("oc");
 }
 
@@ -650,9 +476,7 @@ static void silence(const char *backend)
     SEND(0x81, "a");
     EXPECT("\x81\x01"
            "a");
-    close(fd);
-    for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
-        turn();
+    close_client();
     end("otc");
 }
 
@@ -832,37 +656,10 @@ static const char *const unwanted[] = {
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n",
 };
 
-static bool wanted;
-
-static void note_wanted(void *context, struct uw_request *request, enum uw_event event)
-{
-    (void)context, (void)event;
-    wanted = uw_websocket_is_wanted(&request->head, request->bytes);
-    finish(request, UW_CHUNK_ABORT);
-}
-
 TEST(requests_that_are_no_handshake)
 {
-    struct uw_handler handler = {.notify = note_wanted};
-
-    listener = listen_on_loopback();
-    CHECK_EQUAL(0, uw_server_open(&server, &settings, NULL, handler));
-    CHECK_EQUAL(0, uw_server_listen(&server, listener));
-    for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++) {
-        char byte;
-
-        wanted = true;
-        fd = connect_to(listener);
-        send_bytes(unwanted[i], strlen(unwanted[i]));
-        for (int turns = 0; turns < TURNS_MAX && wanted && recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0; turns++)
-            turn();
-        if (wanted)
-            printf("wanted: %s\n", unwanted[i]);
-        CHECK(!wanted);
-        close(fd);
-    }
-    uw_server_close(&server);
-    close(listener);
+    is_wanted = uw_websocket_is_wanted;
+    check_wanted(unwanted, sizeof unwanted / sizeof *unwanted, false);
 }
 
 TEST_MAIN

@@ -1,0 +1,421 @@
+/* Upwell::Client: what the callbacks of a handler are called with. Any thread may use it, for as long as it likes: once
+ * the connection or the server has ended, or in the child of a fork, it is simply closed. */
+#include "rack/client_class.h"
+
+#include "push/event_stream.h"
+#include "push/event_stream_frame.h"
+#include "websocket/frame.h"
+
+#define SECONDS_MAX 1e9
+
+static VALUE cClient, key_kind;
+static ID id_on_drained, event_options[3];
+
+static void client_mark(void *data)
+{
+    struct rb_uw_client *client = data;
+
+    rb_gc_mark(client->reactor);
+    rb_gc_mark_movable(client->env);
+    rb_gc_mark_movable(client->handler);
+}
+
+static void client_compact(void *data)
+{
+    struct rb_uw_client *client = data;
+
+    client->env = rb_gc_location(client->env);
+    client->handler = rb_gc_location(client->handler);
+}
+
+/* The list that it may be in is gone, too: whoever has the list keeps all that are in it. */
+static void client_free(void *data)
+{
+    struct rb_uw_client *client = data;
+
+    if (client->core)
+        uw_client_release(client->core);
+    xfree(client);
+}
+
+static size_t client_memsize(const void *data)
+{
+    (void)data;
+    return sizeof(struct rb_uw_client) + sizeof(struct uw_client);
+}
+
+static const rb_data_type_t client_type = {
+    .wrap_struct_name = "Upwell::Client",
+    .function = {.dmark = client_mark, .dfree = client_free, .dsize = client_memsize, .dcompact = client_compact},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+struct rb_uw_client *rb_uw_client(VALUE self)
+{
+    struct rb_uw_client *client;
+
+    TypedData_Get_Struct(self, struct rb_uw_client, &client_type, client);
+    return client;
+}
+
+/* To tell nobody of what has been sent costs nothing. */
+static void set_handler(struct rb_uw_client *client, VALUE self, VALUE handler)
+{
+    atomic_store(&client->core->wants_drained, rb_respond_to(handler, id_on_drained));
+    RB_OBJ_WRITE(self, &client->handler, handler);
+}
+
+VALUE rb_uw_client_new(struct rb_uw_exchange *exchange, VALUE handler)
+{
+    struct rb_uw_client *client;
+    VALUE self = TypedData_Make_Struct(cClient, struct rb_uw_client, &client_type, client);
+
+    uw_list_init(&client->link);
+    client->self = self;
+    client->host = exchange->host;
+    client->env = client->handler = client->reactor = Qnil;
+    RB_OBJ_WRITE(self, &client->reactor, exchange->host->self);
+    RB_OBJ_WRITE(self, &client->env, exchange->env);
+    client->core = uw_client_new(exchange->request->service, exchange->upgrade->kind, client);
+    if (!client->core)
+        rb_memerror();
+    set_handler(client, self, handler);
+    return self;
+}
+
+void rb_uw_client_begin(struct rb_uw_client *client)
+{
+    uw_list_append(&client->host->clients, &client->link);
+    RB_OBJ_WRITTEN(client->host->self, Qundef, client->self);
+}
+
+void rb_uw_client_end(struct rb_uw_client *client)
+{
+    uw_list_remove(&client->link);
+}
+
+/* What is said to the loop with the interpreter's lock held, before the server is closed, arrives. */
+static bool has_loop(const struct rb_uw_client *client)
+{
+    return !client->host->closed && !rb_uw_host_is_copy(client->host);
+}
+
+bool rb_uw_client_is_open(const struct rb_uw_client *client)
+{
+    return has_loop(client) && uw_client_is_open(client->core) && !atomic_load(&client->core->end_posted);
+}
+
+static void end_client(struct rb_uw_client *client, unsigned code, const char *reason, size_t length)
+{
+    if (rb_uw_host_turns_here(client->host))
+        uw_client_end(client->core, code, reason, length);
+    else
+        uw_client_end_from_afar(client->core, code, reason, length);
+}
+
+static void send_from_here(struct rb_uw_client *client, struct uw_chunk *chunk)
+{
+    (void)uw_client_send(client->core, chunk);
+    if (rb_uw_host_is_late(client->host))
+        rb_uw_host_flush(client->host);
+}
+
+bool rb_uw_client_send(struct rb_uw_client *client, rb_uw_client_frame *frame, const void *data)
+{
+    struct uw_client *core = client->core;
+    bool here = rb_uw_host_turns_here(client->host);
+    struct uw_chunk *chunk;
+
+    if (!rb_uw_client_is_open(client))
+        return false;
+    if (uw_client_is_behind(core)) {
+        end_client(client, UW_CLOSE_POLICY, "", 0);
+        return false;
+    }
+    chunk = frame(client, here ? &core->service->chunks : NULL, data);
+    if (!chunk)
+        rb_memerror();
+    if (here)
+        send_from_here(client, chunk);
+    else
+        uw_client_post(core, chunk);
+    return true;
+}
+
+struct message {
+    bool text;
+    const char *bytes;
+    size_t length;
+};
+
+static struct uw_chunk *frame_message(const struct rb_uw_client *client, struct uw_slab *slab, const void *data)
+{
+    const struct message *message = data;
+
+    return client->core->kind->frame(slab, message->text, message->bytes, message->length);
+}
+
+/* Bytes are bytes; whatever else has an encoding is a text, and sent as UTF-8. */
+static VALUE text_of(VALUE data)
+{
+    VALUE text = rb_str_export_to_enc(data, rb_utf8_encoding());
+    int range = rb_enc_str_coderange(text);
+
+    if (range == ENC_CODERANGE_BROKEN || !rb_enc_asciicompat(rb_enc_get(text)) ||
+        (range != ENC_CODERANGE_7BIT && rb_enc_get(text) != rb_utf8_encoding()))
+        rb_raise(rb_eArgError, "a text must be valid in its encoding, %s; other bytes are to be in BINARY",
+                 rb_enc_name(rb_enc_get(data)));
+    return text;
+}
+
+/*
+ * Sends a message; of a client of server-sent events, the data of an event. It is on its way when this returns, and
+ * nobody waits for the client: where more than +client_bytes_max+ bytes are on their way to it already, it is closed
+ * with 1008. Any thread may write.
+ *
+ * @param data [String, #to_s] a text, sent as UTF-8; or, in the encoding BINARY, bytes
+ * @return [Boolean] false when the client is closed, or is now
+ * @raise [ArgumentError] for a text that is not valid in its encoding
+ */
+static VALUE client_write(VALUE self, VALUE data)
+{
+    struct message message;
+    bool taken;
+
+    data = rb_obj_as_string(data);
+    message.text = rb_enc_get(data) != rb_ascii8bit_encoding();
+    if (message.text)
+        data = text_of(data);
+    message.bytes = RSTRING_PTR(data);
+    message.length = (size_t)RSTRING_LEN(data);
+    taken = rb_uw_client_send(rb_uw_client(self), frame_message, &message);
+    RB_GC_GUARD(data);
+    return taken ? Qtrue : Qfalse;
+}
+
+static struct uw_chunk *frame_event(const struct rb_uw_client *client, struct uw_slab *slab, const void *data)
+{
+    (void)client;
+    return uw_event_stream_frame(slab, data);
+}
+
+/* A text, or nil. */
+static VALUE optional_text(VALUE value)
+{
+    return NIL_P(value) ? Qnil : text_of(rb_obj_as_string(value));
+}
+
+static const char *bytes_of(VALUE text, size_t *length)
+{
+    *length = NIL_P(text) ? 0 : (size_t)RSTRING_LEN(text);
+    return NIL_P(text) ? NULL : RSTRING_PTR(text);
+}
+
+static VALUE optional_line(VALUE value)
+{
+    VALUE line = optional_text(value);
+
+    if (!NIL_P(line) && !uw_event_stream_is_line(RSTRING_PTR(line), (size_t)RSTRING_LEN(line)))
+        rb_raise(rb_eArgError, "%+" PRIsVALUE " must be a single line without NUL", line);
+    return line;
+}
+
+static int64_t retry_ms(VALUE value)
+{
+    long long number = NIL_P(value) ? -1 : NUM2LL(value);
+
+    if (!NIL_P(value) && number < 0)
+        rb_raise(rb_eArgError, "retry is a number of milliseconds, 0 at least");
+    return number;
+}
+
+/*
+ * Sends a server-sent event. Any thread may call it.
+ *
+ * @overload event(data, event: nil, id: nil, retry: nil)
+ *   @param data [String, #to_s, nil] text of any number of lines; nil: none, so that the client notes the rest but
+ *     tells nobody
+ *   @param event [String, #to_s, nil] its name, which chooses the client's listeners; nil is "message"
+ *   @param id [String, #to_s, nil] what the client sends as Last-Event-ID when it comes back; "" forgets the last
+ *   @param retry [Integer, nil] milliseconds after which it comes back to a stream that has ended
+ * @return [Boolean] as {#write} does
+ * @raise [Upwell::Error] when it is no client of server-sent events
+ * @raise [ArgumentError] for a text that is not valid in its encoding, a name or id of several lines, a negative retry
+ */
+static VALUE client_event(int argc, VALUE *argv, VALUE self)
+{
+    struct uw_sent_event event;
+    VALUE data, options, values[3], name, id;
+    bool taken;
+
+    rb_scan_args(argc, argv, "1:", &data, &options);
+    rb_get_kwargs(NIL_P(options) ? rb_hash_new() : options, event_options, 0, 3, values);
+    if (rb_uw_client(self)->core->kind != &uw_client_event_stream)
+        rb_raise(rb_eUpwellError, "only a client of server-sent events has events");
+    data = optional_text(data);
+    name = optional_line(values[0] == Qundef ? Qnil : values[0]);
+    id = optional_line(values[1] == Qundef ? Qnil : values[1]);
+    event.retry_ms = retry_ms(values[2] == Qundef ? Qnil : values[2]);
+    event.data = bytes_of(data, &event.data_length);
+    event.name = bytes_of(name, &event.name_length);
+    event.id = bytes_of(id, &event.id_length);
+    taken = rb_uw_client_send(rb_uw_client(self), frame_event, &event);
+    RB_GC_GUARD(data);
+    RB_GC_GUARD(name);
+    RB_GC_GUARD(id);
+    return taken ? Qtrue : Qfalse;
+}
+
+static unsigned close_code(VALUE value)
+{
+    int code = NUM2INT(value);
+
+    if (code < 0 || !uw_close_code_is_valid((unsigned)code))
+        rb_raise(rb_eArgError, "%d is no code to close with: 1000 and what applications choose, 3000 to 4999, are",
+                 code);
+    return (unsigned)code;
+}
+
+/*
+ * Ends the connection once what was written has been sent; +on_close+ comes when it has ended. Does nothing to one that
+ * ends already. Any thread may call it.
+ *
+ * @overload close(code = 1000, reason = "")
+ *   @param code [Integer] of RFC 6455, section 7.4; a client of server-sent events learns of none
+ *   @param reason [String] in UTF-8; of a longer one the first 123 bytes, as far as these are whole characters
+ * @return [nil]
+ * @raise [ArgumentError] for a code that must not be sent
+ */
+static VALUE client_close(int argc, VALUE *argv, VALUE self)
+{
+    VALUE code, reason;
+    unsigned number;
+
+    rb_scan_args(argc, argv, "02", &code, &reason);
+    number = NIL_P(code) ? UW_CLOSE_NORMAL : close_code(code);
+    reason = NIL_P(reason) ? rb_utf8_str_new("", 0) : rb_obj_as_string(reason);
+    if (rb_uw_client_is_open(rb_uw_client(self)))
+        end_client(rb_uw_client(self), number, RSTRING_PTR(reason), (size_t)RSTRING_LEN(reason));
+    RB_GC_GUARD(reason);
+    return Qnil;
+}
+
+/*
+ * @return [Boolean] whether something may still be written
+ */
+static VALUE client_is_open(VALUE self)
+{
+    return rb_uw_client_is_open(rb_uw_client(self)) ? Qtrue : Qfalse;
+}
+
+/*
+ * @return [Integer] bytes that were written and have not been sent yet; -1 when closed
+ */
+static VALUE client_pending(VALUE self)
+{
+    const struct rb_uw_client *client = rb_uw_client(self);
+
+    return rb_uw_client_is_open(client) ? SIZET2NUM(atomic_load(&client->core->stream.outgoing_bytes)) : INT2FIX(-1);
+}
+
+/*
+ * @return [Hash] of the request by which the client came
+ */
+static VALUE client_env(VALUE self)
+{
+    return rb_uw_client(self)->env;
+}
+
+/*
+ * @return [Object] whose callbacks are called
+ */
+static VALUE client_handler(VALUE self)
+{
+    return rb_uw_client(self)->handler;
+}
+
+/*
+ * Has another object's callbacks called, from the next event on. It is asked once whether it has +on_drained+: now.
+ *
+ * @param handler [Object]
+ * @return [Object]
+ */
+static VALUE client_set_handler(VALUE self, VALUE handler)
+{
+    rb_check_frozen(self);
+    set_handler(rb_uw_client(self), self, handler);
+    return handler;
+}
+
+/*
+ * @return [Float] seconds of silence after which it is asked whether the client is there; 0: never
+ */
+static VALUE client_timeout(VALUE self)
+{
+    return DBL2NUM((double)atomic_load(&rb_uw_client(self)->core->silence_ns) / (double)UW_NS_PER_SECOND);
+}
+
+/*
+ * Any thread may call it.
+ *
+ * @param seconds [Numeric] from now on; 0: never
+ * @return [Numeric]
+ * @raise [ArgumentError] for a negative number
+ */
+static VALUE client_set_timeout(VALUE self, VALUE seconds)
+{
+    struct rb_uw_client *client = rb_uw_client(self);
+    double value = NUM2DBL(seconds);
+    int64_t silence_ns;
+
+    if (!(value >= 0) || value > SECONDS_MAX)
+        rb_raise(rb_eArgError, "a time-out is a number of seconds, or 0");
+    silence_ns = (int64_t)(value * (double)UW_NS_PER_SECOND);
+    if (!has_loop(client))
+        return seconds;
+    if (rb_uw_host_turns_here(client->host))
+        uw_client_set_silence(client->core, silence_ns);
+    else
+        uw_client_set_silence_from_afar(client->core, silence_ns);
+    return seconds;
+}
+
+/*
+ * @return [String]
+ */
+static VALUE client_inspect(VALUE self)
+{
+    const struct rb_uw_client *client = rb_uw_client(self);
+
+    return rb_sprintf("#<%" PRIsVALUE " %" PRIsVALUE " %s>", rb_obj_class(self), rb_hash_lookup(client->env, key_kind),
+                      rb_uw_client_is_open(client) ? "open" : "closed");
+}
+
+void rb_uw_init_client_class(void)
+{
+    id_on_drained = rb_intern("on_drained");
+    event_options[0] = rb_intern("event");
+    event_options[1] = rb_intern("id");
+    event_options[2] = rb_intern("retry");
+    rb_gc_register_mark_object(key_kind = rb_interned_str_cstr("rack.upgrade?"));
+
+    /* Document-class: Upwell::Client
+     * A client that stays after its request, by WebSocket or server-sent events, and whom the application writes to
+     * when it likes: what the callbacks of the handler in <tt>env["rack.upgrade"]</tt> are called with. Each of them is
+     * optional: <tt>on_open(client)</tt>, <tt>on_message(client, data)</tt>, <tt>on_drained(client)</tt> when all that
+     * was written has been sent, <tt>on_shutdown(client)</tt> before the server ends, and <tt>on_close(client)</tt>,
+     * the last. They are called one after another, as requests are served. */
+    cClient = rb_define_class_under(rb_mUpwell, "Client", rb_cObject);
+    rb_undef_alloc_func(cClient);
+    rb_define_method(cClient, "write", client_write, 1);
+    rb_define_method(cClient, "event", client_event, -1);
+    rb_define_method(cClient, "close", client_close, -1);
+    rb_define_method(cClient, "open?", client_is_open, 0);
+    rb_define_method(cClient, "pending", client_pending, 0);
+    rb_define_method(cClient, "env", client_env, 0);
+    rb_define_method(cClient, "handler", client_handler, 0);
+    rb_define_method(cClient, "handler=", client_set_handler, 1);
+    rb_define_method(cClient, "timeout", client_timeout, 0);
+    rb_define_method(cClient, "timeout=", client_set_timeout, 1);
+    rb_define_method(cClient, "inspect", client_inspect, 0);
+}

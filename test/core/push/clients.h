@@ -1,0 +1,246 @@
+/* One client that stays, over real sockets, whatever the protocol; and a handler that answers each message with itself,
+ * at once or when it is told to. The test says how it upgrades. */
+#ifndef UW_TEST_CLIENTS_H
+#define UW_TEST_CLIENTS_H
+
+#include "push/client.h"
+#include "server/loopback.h"
+#include "server/server.h"
+
+#define LONG_NS (60 * UW_NS_PER_SECOND)
+#define TURN_NS (UW_NS_PER_SECOND / 1000)
+#define TURNS_MAX 20000
+#define MESSAGE_BYTES_MAX 200000
+#define CLIENT_BYTES_MAX (512 * 1024)
+#define EVENTS_MAX 4096
+
+static struct uw_server_settings settings = {
+    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
+    .body_bytes_max = 100,
+    .body_memory_bytes_max = 100,
+    .connections_max = 10,
+    .head_timeout_ns = LONG_NS,
+    .body_timeout_ns = LONG_NS,
+    .keep_alive_timeout_ns = LONG_NS,
+    .write_timeout_ns = LONG_NS,
+    .message_bytes_max = MESSAGE_BYTES_MAX,
+    .client_bytes_max = CLIENT_BYTES_MAX,
+};
+
+static struct uw_server server;
+static struct uw_client *client;
+static struct uw_request *waiting; /* the event that the handler has and keeps */
+static bool keeps, fails, ends_at_once, disconnects;
+static char events[EVENTS_MAX]; /* a letter each */
+static int listener, fd;
+
+/* The handler */
+
+/* Sets `client` and hands the answer over. */
+static void upgrade(struct uw_request *request);
+
+static inline void finish(struct uw_request *request, unsigned flags)
+{
+    struct uw_chunk *chunk = uw_chunk_new(0);
+
+    chunk->flags = UW_CHUNK_FINISH | flags;
+    uw_request_send(request, chunk);
+}
+
+static inline bool write_text(const char *bytes, size_t length)
+{
+    return uw_client_send(client, client->kind->frame(NULL, true, bytes, length));
+}
+
+static inline void hand_over_upgrade(struct uw_request *request, struct uw_chunk *head)
+{
+    request->client = client;
+    head->flags = UW_CHUNK_FINISH | UW_CHUNK_UPGRADE;
+    if (disconnects)
+        uw_request_disconnect(request);
+    uw_request_send(request, head);
+    if (!ends_at_once)
+        return;
+    CHECK(write_text("now", 3));
+    uw_client_end(client, 1000, "", 0);
+}
+
+static inline void answer(struct uw_request *request)
+{
+    bool text = request->client_event == UW_CLIENT_TEXT;
+
+    if (text || request->client_event == UW_CLIENT_BINARY)
+        (void)uw_client_send(client,
+                             client->kind->frame(&server.service.chunks, text, request->bytes, request->bytes_length));
+    finish(request, fails ? UW_CHUNK_ABORT : 0);
+}
+
+static inline void notify(void *context, struct uw_request *request, enum uw_event event)
+{
+    static const char letters[] = "?otbdsc";
+    size_t length = strlen(events);
+
+    (void)context;
+    CHECK_EQUAL(UW_EVENT_REQUEST, event);
+    if (!request->client) {
+        upgrade(request);
+        return;
+    }
+    if (length < sizeof events - 1)
+        events[length] = letters[request->client_event];
+    if (keeps) {
+        CHECK(!waiting);
+        waiting = request;
+    } else {
+        answer(request);
+    }
+}
+
+static inline void answer_waiting(void)
+{
+    struct uw_request *request = waiting;
+
+    waiting = NULL;
+    answer(request);
+}
+
+/* The client */
+
+static inline void turn(void)
+{
+    CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
+}
+
+static inline void send_bytes(const char *bytes, size_t length)
+{
+    for (int i = 0; length > 0 && i < TURNS_MAX; i++) {
+        ssize_t count = send(fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (count > 0) {
+            bytes += count;
+            length -= (size_t)count;
+        }
+        turn();
+    }
+    CHECK_EQUAL(0, length);
+}
+
+/* Returns how many of them came before the end. */
+static inline size_t receive(char *bytes, size_t length)
+{
+    size_t count = 0;
+
+    for (int i = 0; count < length && i < TURNS_MAX; i++) {
+        ssize_t got = recv(fd, bytes + count, length - count, MSG_DONTWAIT);
+
+        if (got == 0)
+            return count;
+        count += got > 0 ? (size_t)got : 0;
+        if (got < 0)
+            turn();
+    }
+    return count;
+}
+
+static inline void expect(const char *bytes, size_t length)
+{
+    char *got = malloc(length + 1);
+
+    CHECK_EQUAL(length, receive(got, length));
+    CHECK(memcmp(bytes, got, length) == 0);
+    free(got);
+}
+
+#define EXPECT(bytes) expect(bytes, sizeof(bytes) - 1)
+
+static inline void await_no_connections(void)
+{
+    for (int i = 0; i < TURNS_MAX && uw_server_connections(&server); i++)
+        turn();
+    CHECK_EQUAL(0, uw_server_connections(&server));
+}
+
+static inline void close_client(void)
+{
+    close(fd);
+    await_no_connections();
+}
+
+static inline void expect_end(void)
+{
+    char byte;
+
+    CHECK_EQUAL(0, receive(&byte, 1));
+    close_client();
+}
+
+static inline void await_events(size_t count)
+{
+    for (int i = 0; i < TURNS_MAX && strlen(events) < count; i++)
+        turn();
+}
+
+/* Beginning and end */
+
+static inline void open_server(const char *backend)
+{
+    struct uw_handler handler = {.notify = notify};
+
+    keeps = fails = false;
+    memset(events, 0, sizeof events);
+    listener = listen_on_loopback();
+    CHECK_EQUAL(0, uw_server_open(&server, &settings, backend, handler));
+    CHECK_EQUAL(0, uw_server_listen(&server, listener));
+}
+
+static inline void close_server(void)
+{
+    uw_client_release(client);
+    uw_server_close(&server);
+    close(listener);
+}
+
+/* `expected` are the letters of all events that the handler has been told. */
+static inline void end(const char *expected)
+{
+    CHECK(strcmp(expected, events) == 0);
+    if (strcmp(expected, events) != 0)
+        printf("%s instead of %s\n", events, expected);
+    close_server();
+}
+
+/* A request that asks for nothing, by `is_wanted`, which is told for each. */
+
+static bool (*is_wanted)(const struct uw_http_head *head, const char *bytes);
+static int wanted; /* or -1: not known yet */
+
+static inline void note_wanted(void *context, struct uw_request *request, enum uw_event event)
+{
+    (void)context, (void)event;
+    wanted = is_wanted(&request->head, request->bytes);
+    finish(request, UW_CHUNK_ABORT);
+}
+
+static inline void check_wanted(const char *const *requests, size_t count, bool expected)
+{
+    struct uw_handler handler = {.notify = note_wanted};
+
+    listener = listen_on_loopback();
+    CHECK_EQUAL(0, uw_server_open(&server, &settings, NULL, handler));
+    CHECK_EQUAL(0, uw_server_listen(&server, listener));
+    for (size_t i = 0; i < count; i++) {
+        wanted = -1;
+        fd = connect_to(listener);
+        send_bytes(requests[i], strlen(requests[i]));
+        for (int turns = 0; turns < TURNS_MAX && wanted < 0; turns++)
+            turn();
+        CHECK_EQUAL(expected, wanted);
+        if (wanted != expected)
+            printf("in: %s\n", requests[i]);
+        close(fd);
+    }
+    uw_server_close(&server);
+    close(listener);
+}
+
+#endif
