@@ -29,7 +29,8 @@ module Bench
       return if File.exist?(File.join(modules, @name, "package.json"))
 
       FileUtils.mkdir_p(folder)
-      output, status = Open3.capture2e("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder, "#{@name}@#{@version}")
+      output, status = Open3.capture2e("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder,
+                                       "#{@name}@#{@version}")
       raise Installation::Error, "does not install: #{output.lines.grep(/error/i).first}" unless status.success?
     rescue Errno::ENOENT
       raise Installation::Error, "npm is not installed"

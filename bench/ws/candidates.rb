@@ -20,7 +20,7 @@ module Bench
       # @param deflates [Boolean]
       # @return [Array<String>]
       def arguments(port, deflates: false)
-        (deflates && deflating || command).gsub("PORT", port.to_s).gsub("APPS", APPS).split
+        ((deflating if deflates) || command).gsub("PORT", port.to_s).gsub("APPS", APPS).split
       end
 
       # @return [String, nil] path of a config.ru

@@ -26,8 +26,8 @@ def facts(settings)
 end
 
 def command(workload, settings)
-  workload.generator.command(url: "http://127.0.0.1:0/", connections: settings.connections.join("|"), seconds: settings.seconds)
-          .join(" ").sub("#{Bench::ROOT}/", "")
+  command = workload.generator.command(url: "http://127.0.0.1:0/", connections: settings.connections.join("|"), seconds: settings.seconds)
+  command.join(" ").sub("#{Bench::ROOT}/", "")
 end
 
 settings = Bench::Ws::Settings.new

@@ -2,28 +2,20 @@
 
 # For servers that know env["rack.upgrade"]: /echo; /all, whose clients get what a client of /publish says.
 
-# Answers each message by the same.
-module Echo
-  def self.on_message(client, data)
-    client.write(data)
-  end
+ECHO, SUBSCRIBER, PUBLISHER = Array.new(3) { Object.new }
+HANDLERS = { "/echo" => ECHO, "/all" => SUBSCRIBER, "/publish" => PUBLISHER }.freeze
+
+def ECHO.on_message(client, data)
+  client.write(data)
 end
 
-# Hears what is published.
-module Subscriber
-  def self.on_open(client)
-    client.subscribe("all")
-  end
+def SUBSCRIBER.on_open(client)
+  client.subscribe("all")
 end
 
-# Publishes what it says.
-module Publisher
-  def self.on_message(client, data)
-    client.publish("all", data)
-  end
+def PUBLISHER.on_message(client, data)
+  client.publish("all", data)
 end
-
-HANDLERS = { "/echo" => Echo, "/all" => Subscriber, "/publish" => Publisher }.freeze
 
 run(lambda do |env|
   next [200, { "content-type" => "text/plain" }, ["Hello, world!"]] unless env["rack.upgrade?"]
