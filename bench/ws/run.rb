@@ -18,7 +18,7 @@ def facts(settings)
     "environment" => Bench::Server::ENVIRONMENT.map { |name, value| "#{name}=#{value}" }.join(" "),
     "rounds" => "#{settings.rounds} of #{settings.seconds} s, servers in turn, each started anew and warmed up for " \
                 "#{Bench::Load::WARM_UP_SECONDS} s, in which the system calls are counted",
-    "CPU" => "from when all clients are connected to when the last message has come; of idle clients, while they connect",
+    "CPU of the server" => "from when all clients are connected to when the last message has come; of idle clients, while they connect",
     **settings.workloads.to_h { |workload| ["load of #{workload.name}", "`#{command(workload, settings)}`"] },
     "uwebsockets" => "is a third party's copy of uWebSockets.js, which npm itself does not have",
     "memory" => "Pss of all the server's processes with idle clients, less that before they came"
