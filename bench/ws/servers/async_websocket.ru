@@ -38,12 +38,18 @@ def subscribe(env)
   end
 end
 
+def send_to(client, text)
+  client.send_text(text)
+  client.flush
+rescue *LEFT
+  nil # its own fiber sees that, too
+end
+
+# To those who are there when it begins: others may come and go while one is written to.
 def publish(env)
   each_message(env) do |_, message|
-    CLIENTS.each do |client|
-      client.send_text(message.buffer)
-      client.flush
-    end
+    CLIENTS.to_a.each { |client| send_to(client, message.buffer) }
+    EVENT_STREAMS.delete_if(&:closed?)
     event = "data: #{message.buffer}\n\n" if EVENT_STREAMS.any?
     EVENT_STREAMS.each { |body| body.write(event) }
   end
