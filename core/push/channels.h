@@ -68,7 +68,8 @@ struct uw_afar_room {
     pthread_cond_t changed;
     unsigned errands;
     size_t bytes;
-    bool closed; /* the loop has ended: nothing is taken any more */
+    unsigned waiting; /* threads, until there is less */
+    bool closed;      /* the loop has ended: nothing is taken any more */
 };
 
 struct uw_channels {
@@ -77,6 +78,7 @@ struct uw_channels {
     size_t bucket_mask;
     uint64_t key[UW_SIPHASH_KEY_WORDS];
     struct uw_list patterns;
+    struct uw_list ears; /* see ear.h */
     struct uw_slab lent; /* chunks that have borrowed a shared frame */
     struct uw_cursor *cursors;
     unsigned depth;
@@ -86,6 +88,10 @@ struct uw_channels {
     /* A topic has got its first subscriber, or lost its last one; or NULL. Must leave the channels alone. */
     void (*changed)(void *context, const struct uw_topic *topic, bool has_subscribers);
     void *context; /* its own */
+
+    /* Brings what is published here further, to other processes, before it is delivered here; or NULL. */
+    void (*spread)(void *context, const struct uw_publication *publication);
+    void *spread_context; /* its own */
 };
 
 /* For the server. NULL when memory is exhausted. They are freed when the connections are, by the thread that frees
@@ -111,5 +117,8 @@ struct uw_topic uw_topic_of(const struct uw_subscriber *subscriber);
 
 /* Delivers to all who are subscribed now. Returns to how many, and 0 for a channel whose name is too long. */
 size_t uw_publish(struct uw_channels *channels, struct uw_publication publication);
+
+/* The same for what another process has published. */
+size_t uw_publish_here(struct uw_channels *channels, struct uw_publication publication);
 
 #endif
