@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system.h"
 #include "push/ear.h"
 #include "server/service.h"
 
@@ -76,14 +77,16 @@ static void give_room(struct uw_afar_room *room, size_t bytes)
     pthread_mutex_unlock(&room->lock);
 }
 
-void uw_afar_await_room(struct uw_channels *channels, size_t bytes, const bool *interrupted)
+void uw_afar_await_room(struct uw_channels *channels, size_t bytes, int64_t deadline_ns, const bool *interrupted)
 {
     struct uw_afar_room *room = &channels->room;
+    int late = 0;
 
     pthread_mutex_lock(&room->lock);
     room->waiting++;
-    while (!*interrupted && !room->closed && !(is_half_free(room) && has_room(room, sizeof(struct errand) + bytes)))
-        pthread_cond_wait(&room->changed, &room->lock);
+    while (!late && !*interrupted && !room->closed &&
+           !(is_half_free(room) && has_room(room, sizeof(struct errand) + bytes)))
+        late = uw_condition_wait_until(&room->changed, &room->lock, deadline_ns);
     room->waiting--;
     if (room->closed)
         pthread_cond_broadcast(&room->changed);

@@ -35,9 +35,9 @@ int uw_afar_subscribe(struct uw_channels *channels, struct uw_subscriber *subscr
 int uw_afar_unsubscribe(struct uw_channels *channels, struct uw_subscriber *subscriber,
                         void (*done)(struct uw_subscriber *subscriber, int error));
 
-/* Waits until there is room again for something of `bytes` bytes, names included; or the loop has ended, or
- * `*interrupted` is set, which uw_afar_interrupt does. Not on the loop's thread. */
-void uw_afar_await_room(struct uw_channels *channels, size_t bytes, const bool *interrupted);
+/* Waits until there is room again for something of `bytes` bytes, names included; or the loop has ended, the
+ * deadline passed, or `*interrupted` is set, which uw_afar_interrupt does. Not on the loop's thread. */
+void uw_afar_await_room(struct uw_channels *channels, size_t bytes, int64_t deadline_ns, const bool *interrupted);
 void uw_afar_interrupt(struct uw_channels *channels, bool *interrupted);
 
 /* For the server: the loop has ended. Returns when nobody waits any more. */

@@ -31,6 +31,7 @@ static void reactor_free(void *data)
     if (reactor->own && reactor->mode->free)
         reactor->mode->free(reactor);
     xfree(reactor->own);
+    rb_uw_reactor_free_channels(reactor);
     rb_uw_host_free(&reactor->host);
     xfree(reactor);
 }
@@ -65,6 +66,7 @@ VALUE rb_uw_reactor_allocate(VALUE class)
 
     rb_uw_host_init(&reactor->host, &reactor->base.server, self);
     rb_uw_loop_server_init(&reactor->base, self);
+    rb_uw_reactor_init_channels(reactor);
     return self;
 }
 
@@ -79,6 +81,7 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
         return error;
     uw_refusal_log_init(&reactor->refusals, &reactor->base.server.service.loop, STDERR_FILENO);
     reactor->host.thread = pthread_self();
+    rb_uw_reactor_open_channels(reactor);
     return rb_uw_listening_open(&reactor->base.server, listening, count);
 }
 

@@ -89,7 +89,7 @@ static atomic_bool has_room;
 
 static void *await_room(void *argument)
 {
-    uw_afar_await_room(channels_of_server(), *(size_t *)argument, &interrupted);
+    uw_afar_await_room(channels_of_server(), *(size_t *)argument, uw_clock_ns() + LONG_NS, &interrupted);
     atomic_store(&has_room, true);
     return NULL;
 }
@@ -326,7 +326,7 @@ static int act(struct swarmer *swarmer, uint32_t step)
         if (!uw_client_may_subscribe(client))
             return 0;
         while (uw_afar_client_subscribe(client, &topic, (enum uw_subscription_form)number, number) == -EAGAIN)
-            uw_afar_await_room(channels_of_server(), topic.length, &interrupted);
+            uw_afar_await_room(channels_of_server(), topic.length, uw_clock_ns() + LONG_NS, &interrupted);
         return 0;
     default:
         return uw_afar_publish(channels_of_server(), false, "all", 3, bytes, sizeof bytes, false);
@@ -341,7 +341,7 @@ static void *swarm(void *argument)
         int error = act(swarmer, step);
 
         if (error == -EAGAIN)
-            uw_afar_await_room(channels_of_server(), sizeof step, &interrupted);
+            uw_afar_await_room(channels_of_server(), sizeof step, uw_clock_ns() + LONG_NS, &interrupted);
         else if (error)
             abort();
     }
