@@ -20,6 +20,7 @@ struct uw_client *uw_client_new(struct uw_service *service, const struct uw_clie
     client->last = &client->first;
     uw_list_init(&client->subscriptions);
     uw_list_init(&client->published);
+    uw_list_init(&client->ears);
     atomic_init(&client->subscribed, 0);
     atomic_init(&client->holds, 1);
     atomic_init(&client->silence_ns, service->settings.silence_ns);

@@ -74,6 +74,7 @@ struct uw_client {
     struct uw_request *first, **last; /* events that wait */
     unsigned waiting;                 /* of them */
     size_t waiting_bytes;             /* their content */
+    struct uw_list ears;              /* see ear.h: of one without a connection */
     const struct uw_client_subscriber *subscriber; /* NULL: it has never subscribed */
     struct uw_list subscriptions, published;       /* the subscriber's: what waits to be told */
     atomic_uint subscribed;                        /* how many subscriptions there are, or will be */
