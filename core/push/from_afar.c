@@ -125,6 +125,38 @@ static void receive(struct uw_loop *loop, struct uw_message *message)
     free(errand);
 }
 
+static struct errand *errand_new(struct uw_channels *channels, const struct errand *filled, const char *name,
+                                 const char *bytes)
+{
+    struct errand *errand = malloc(bytes_of(filled));
+
+    if (!errand)
+        return NULL;
+    *errand = *filled;
+    errand->channels = channels;
+    errand->message.receive = receive;
+    memcpy(errand->bytes, name, errand->name_length);
+    memcpy(errand->bytes + errand->name_length, bytes, errand->length);
+    return errand;
+}
+
+/* The loop may have ended since there was room: what comes after that is received by nobody. */
+static int line_up(struct errand *errand)
+{
+    struct uw_channels *channels = errand->channels;
+    int error;
+
+    pthread_mutex_lock(&channels->room.lock);
+    error = channels->room.closed ? -ESHUTDOWN : 0;
+    if (!error) {
+        if (errand->client)
+            uw_client_hold(errand->client);
+        uw_loop_line_up(&channels->service->loop, &errand->message);
+    }
+    pthread_mutex_unlock(&channels->room.lock);
+    return error;
+}
+
 /* Its bytes follow. Returns 0 or -errno, and then there is none. */
 static int send_off(struct uw_channels *channels, struct errand filled, const char *name, const char *bytes)
 {
@@ -134,20 +166,13 @@ static int send_off(struct uw_channels *channels, struct errand filled, const ch
 
     if (error)
         return error;
-    errand = malloc(all);
-    if (!errand) {
+    errand = errand_new(channels, &filled, name, bytes);
+    error = errand ? line_up(errand) : -ENOMEM;
+    if (error) {
+        free(errand);
         give_room(&channels->room, all);
-        return -ENOMEM;
     }
-    *errand = filled;
-    errand->channels = channels;
-    errand->message.receive = receive;
-    memcpy(errand->bytes, name, errand->name_length);
-    memcpy(errand->bytes + errand->name_length, bytes, errand->length);
-    if (errand->client)
-        uw_client_hold(errand->client);
-    uw_loop_line_up(&channels->service->loop, &errand->message);
-    return 0;
+    return error;
 }
 
 /* Publishing */

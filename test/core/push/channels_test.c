@@ -244,6 +244,33 @@ TEST(other_events_between_messages)
     end();
 }
 
+static void cause_an_event(struct uw_client *client, const struct uw_published *published)
+{
+    if (published->message[0] == '2')
+        CHECK(uw_client_tell_simply(client, UW_CLIENT_DRAINED));
+}
+
+static void publish_one_more(struct uw_client *client)
+{
+    (void)client;
+    CHECK_EQUAL(1, publish("a", "4"));
+}
+
+/* Also when the handler serves at once, and is served another event before the next message. */
+TEST(messages_come_in_order_whatever_is_published_between_them)
+{
+    begin(NULL, 1);
+    CHECK_EQUAL(0, subscribe(0, "a", false, UW_SUBSCRIBED_EVENT, 1));
+    on_published = cause_an_event;
+    on_drained = publish_one_more;
+    keeps = true;
+    for (const char *number = "1\0002\0003\000"; *number; number += 2)
+        CHECK_EQUAL(1, publish("a", number));
+    finish_kept();
+    expect_events("1\"a=1 1\"a=2 1\"a=3 1\"a=4 ");
+    end();
+}
+
 /* Within a delivery */
 
 struct hearer {

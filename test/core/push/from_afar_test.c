@@ -173,6 +173,49 @@ TEST(nothing_is_taken_after_the_end)
     end();
 }
 
+#define LONG_BYTES (2 * 1024 * 1024)
+
+/* Much of its time it is about to send something off. */
+static void *publish_until_the_end(void *argument)
+{
+    char *message = calloc(1, LONG_BYTES + 1);
+    int error;
+
+    (void)argument;
+    memset(message, 'x', LONG_BYTES);
+    do {
+        error = publish_afar("a", message);
+        if (error == -EAGAIN)
+            uw_afar_await_room(channels_of_server(), LONG_BYTES, &interrupted);
+    } while (!error || error == -EAGAIN);
+    CHECK_EQUAL(-ESHUTDOWN, error);
+    free(message);
+    return NULL;
+}
+
+/* What was taken has arrived when the loop has ended, and nothing comes after it. */
+static void ending(const char *backend)
+{
+    pthread_t thread;
+
+    begin(backend, 0);
+    listen_to("a", hear);
+    interrupted = false;
+    CHECK_EQUAL(0, pthread_create(&thread, NULL, publish_until_the_end, NULL));
+    AWAIT(bytes_heard > LONG_BYTES);
+    uw_server_stop(&server);
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(0, channels_of_server()->room.errands);
+    CHECK(!atomic_load(&server.service.loop.joining));
+    end();
+}
+
+TEST(the_loop_ends_while_a_thread_publishes)
+{
+    for (int i = 0; i < 10; i++)
+        on_each_backend(ending);
+}
+
 /* A flood */
 
 static bool take_long(struct uw_subscriber *subscriber, struct uw_publication *publication)
