@@ -260,7 +260,7 @@ static bool replace(const struct uw_client *client, const struct uw_topic *topic
 int uw_client_subscribe(struct uw_client *client, const struct uw_topic *topic, enum uw_subscription_form form,
                         uint64_t number)
 {
-    bool open = uw_client_is_open(client), replaced = open && replace(client, topic, form, number);
+    bool open = uw_client_is_open(client) && !client->has_left, replaced = open && replace(client, topic, form, number);
     int error = !open ? -EPIPE : replaced ? 0 : add(client, topic, form, number);
 
     UW_ASSERT_OWNER(&client->service->loop);

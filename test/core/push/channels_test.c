@@ -271,6 +271,45 @@ TEST(messages_come_in_order_whatever_is_published_between_them)
     end();
 }
 
+#define ROUNDS_MAX 100
+
+/* The handler is always behind, one message after another. */
+static void take_leave(const char *bytes, size_t length, bool half_closes)
+{
+    begin(NULL, 1);
+    CHECK_EQUAL(0, subscribe(0, "a", false, UW_SUBSCRIBED_EVENT, 1));
+    keeps = true;
+    publish("a", "x");
+    CHECK_EQUAL(length, send(fds[0], bytes, length, MSG_NOSIGNAL));
+    if (half_closes)
+        CHECK_EQUAL(0, shutdown(fds[0], SHUT_WR));
+    for (int i = 0; i < ROUNDS_MAX && uw_client_is_open(clients[0]); i++) {
+        struct uw_request *request = kept;
+
+        publish("a", "x");
+        turn();
+        kept = NULL;
+        if (request)
+            finish(request);
+    }
+    CHECK(!uw_client_is_open(clients[0]));
+    if (kept)
+        finish_kept();
+}
+
+/* Who says that it ends does not wait until others say nothing. */
+TEST(a_client_that_leaves_a_busy_channel)
+{
+    take_leave("\x88\x82\0\0\0\0\x03\xe8", 8, false);
+    expect_bytes(fds[0], "\x88\x02\x03\xe8", 4);
+    end();
+    take_leave("\x83\x80\0\0\0\0", 6, false); /* a breach */
+    expect_bytes(fds[0], "\x88\x02\x03\xea", 4);
+    end();
+    take_leave("\x81\x82\0", 3, true); /* amid a frame */
+    end();
+}
+
 /* Within a delivery */
 
 struct hearer {
