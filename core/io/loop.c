@@ -48,6 +48,7 @@ int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire)
 
     *loop = (struct uw_loop){.expire = expire, .owner = uw_thread_id(), .now_ns = uw_clock_ns()};
     loop->completed_tail = &loop->completed;
+    loop->line_tail = &loop->line;
     uw_timers_init(&loop->timers, loop->now_ns);
 
     error = uw_wakeup_open(&loop->wakeup);
@@ -128,14 +129,13 @@ static void expire_timers(struct uw_loop *loop, int64_t until_ns)
 }
 
 /* Messages were pushed onto a stack; their order of posting is the reverse. */
-void uw_loop_receive(struct uw_loop *loop)
+static struct uw_message *take_posted(_Atomic(struct uw_message *) *posted)
 {
     struct uw_message *stack, *queue = NULL;
 
-    UW_ASSERT_OWNER(loop);
-    if (!atomic_load_explicit(&loop->posted, memory_order_relaxed))
-        return;
-    stack = atomic_exchange_explicit(&loop->posted, NULL, memory_order_acquire);
+    if (!atomic_load_explicit(posted, memory_order_relaxed))
+        return NULL;
+    stack = atomic_exchange_explicit(posted, NULL, memory_order_acquire);
     while (stack) {
         struct uw_message *next = stack->next;
 
@@ -143,12 +143,58 @@ void uw_loop_receive(struct uw_loop *loop)
         queue = stack;
         stack = next;
     }
+    return queue;
+}
+
+static void receive_posted(struct uw_loop *loop)
+{
+    struct uw_message *queue = take_posted(&loop->posted);
+
     while (queue) {
         struct uw_message *next = queue->next;
 
         queue->receive(loop, queue);
         queue = next;
     }
+}
+
+static void join_line(struct uw_loop *loop)
+{
+    *loop->line_tail = take_posted(&loop->joining);
+    while (*loop->line_tail)
+        loop->line_tail = &(*loop->line_tail)->next;
+}
+
+static void receive_first(struct uw_loop *loop)
+{
+    struct uw_message *first = loop->line;
+
+    loop->line = first->next;
+    if (!loop->line)
+        loop->line_tail = &loop->line;
+    first->receive(loop, first);
+}
+
+static void receive_line(struct uw_loop *loop)
+{
+    int64_t until_ns;
+
+    join_line(loop);
+    if (!loop->line)
+        return;
+    until_ns = uw_clock_ns() + UW_LINE_NS;
+    do {
+        receive_first(loop);
+    } while (loop->line && uw_clock_ns() < until_ns);
+}
+
+void uw_loop_receive(struct uw_loop *loop)
+{
+    UW_ASSERT_OWNER(loop);
+    receive_posted(loop);
+    join_line(loop);
+    while (loop->line)
+        receive_first(loop);
 }
 
 /* How long to wait in a turn that begins at `now_ns`. */
@@ -168,7 +214,7 @@ static int look(struct uw_loop *loop, int64_t wait_ns)
 
     atomic_store_explicit(&loop->waiting, false, memory_order_relaxed);
     deliver_completed(loop);
-    uw_loop_receive(loop);
+    receive_posted(loop);
     return told;
 }
 
@@ -194,7 +240,7 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
     if (wait_ns > 0) {
         /* Sequentially consistent with uw_loop_post: either it sees `waiting`, or its message is seen here. */
         atomic_store(&loop->waiting, true);
-        if (atomic_load(&loop->posted))
+        if (atomic_load(&loop->posted) || atomic_load(&loop->joining) || loop->line)
             wait_ns = 0;
     }
     loop->turns++;
@@ -202,6 +248,7 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
     told = look(loop, wait_ns);
     if (loop->overdue)
         told = catch_up(loop, told);
+    receive_line(loop);
     /* By the time that was looked up to, not by the present: who knows what has come since. */
     expire_timers(loop, told == UW_TOLD_NOTHING && wait_ns < UW_FOREVER ? begin_ns + wait_ns : begin_ns);
     loop->turning = false;
@@ -234,15 +281,25 @@ void uw_loop_wake(struct uw_loop *loop)
     uw_wakeup_tell(&loop->wakeup);
 }
 
-void uw_loop_post(struct uw_loop *loop, struct uw_message *message)
+static void post(struct uw_loop *loop, _Atomic(struct uw_message *) *posted, struct uw_message *message)
 {
-    struct uw_message *head = atomic_load_explicit(&loop->posted, memory_order_relaxed);
+    struct uw_message *head = atomic_load_explicit(posted, memory_order_relaxed);
 
     do {
         message->next = head;
-    } while (!atomic_compare_exchange_weak(&loop->posted, &head, message));
+    } while (!atomic_compare_exchange_weak(posted, &head, message));
     if (!head && atomic_load(&loop->waiting))
         uw_loop_wake(loop);
+}
+
+void uw_loop_post(struct uw_loop *loop, struct uw_message *message)
+{
+    post(loop, &loop->posted, message);
+}
+
+void uw_loop_line_up(struct uw_loop *loop, struct uw_message *message)
+{
+    post(loop, &loop->joining, message);
 }
 
 int uw_close(struct uw_loop *loop, int fd)

@@ -109,6 +109,8 @@ struct uw_loop {
     struct uw_operation wake_poll;
     atomic_bool waiting; /* in, or about to be in, the kernel: a post has to wake it */
     _Atomic(struct uw_message *) posted;
+    _Atomic(struct uw_message *) joining; /* uw_loop_line_up's, on their way to the line */
+    struct uw_message *line, **line_tail; /* the loop's: in their order */
 
     uint64_t turns, submitted, wakes; /* counted, never reset */
     _Atomic uint64_t wake_calls;      /* so are these, of uw_loop_wake: a wake may come in a later wait */
@@ -166,8 +168,14 @@ void uw_loop_wake(struct uw_loop *loop);
 /* Has `message` received on the loop's thread, in the order of posting by each thread. Any thread. */
 void uw_loop_post(struct uw_loop *loop, struct uw_message *message);
 
-/* Receives what was posted and has not arrived: for the last time, when there are no more turns. Also of a loop that is
- * closed. */
+/* The same for messages of which a great many may come: they stand in a line of their own, in the order in which each
+ * thread posts them there, and are received for about UW_LINE_NS a turn, so that all else goes on meanwhile. */
+void uw_loop_line_up(struct uw_loop *loop, struct uw_message *message);
+
+#define UW_LINE_NS (2 * UW_NS_PER_MS)
+
+/* Receives all that was posted and has not arrived: for the last time, when there are no more turns. Also of a loop
+ * that is closed. */
 void uw_loop_receive(struct uw_loop *loop);
 
 /* Starts `operation`, which must stay in place until it is no longer pending. Failures too are told by completion,

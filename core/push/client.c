@@ -18,6 +18,9 @@ struct uw_client *uw_client_new(struct uw_service *service, const struct uw_clie
     client->service = service;
     client->user = user;
     client->last = &client->first;
+    uw_list_init(&client->subscriptions);
+    uw_list_init(&client->published);
+    atomic_init(&client->subscribed, 0);
     atomic_init(&client->holds, 1);
     atomic_init(&client->silence_ns, service->settings.silence_ns);
     return client;
@@ -113,6 +116,7 @@ static void served(struct uw_request *request, bool failed)
 {
     struct uw_client *client = request->client;
     bool ends = request->client_event == UW_CLIENT_SHUTDOWN;
+    bool published = request->client_event == UW_CLIENT_PUBLISHED;
 
     assert(client->current == request && !atomic_load(&request->posted));
     client->current = NULL;
@@ -121,6 +125,8 @@ static void served(struct uw_request *request, bool failed)
         uw_client_end(client, UW_CLOSE_INTERNAL_ERROR, "", 0);
     else if (ends)
         uw_client_end(client, UW_CLOSE_GOING_AWAY, "", 0);
+    if (published)
+        client->subscriber->served(client);
     serve_next(client);
     go_on(client);
 }
@@ -215,9 +221,16 @@ void uw_client_begin(struct uw_client *client, const char *ahead, size_t length)
         uw_connection_drain(connection);
 }
 
+static void end_subscriptions(struct uw_client *client)
+{
+    if (client->subscriber)
+        client->subscriber->ended(client);
+}
+
 void uw_client_closed(struct uw_client *client)
 {
     atomic_store(&client->ending, true);
+    end_subscriptions(client);
     if (client->current)
         uw_request_lose(client->current);
 }
@@ -254,6 +267,7 @@ void uw_client_discard(struct uw_client *client)
 {
     free_events(client);
     atomic_store(&client->ending, true);
+    end_subscriptions(client);
     client->stream.connection = NULL;
     uw_client_release(client);
 }
@@ -265,17 +279,31 @@ bool uw_client_is_behind(const struct uw_client *client)
     return atomic_load(&client->stream.outgoing_bytes) >= client->service->settings.client_bytes_max;
 }
 
+static void prepare(struct uw_client *client, struct uw_chunk *chunk)
+{
+    size_t before = uw_chunk_left(chunk);
+
+    if (client->kind->prepare)
+        client->kind->prepare(client, chunk);
+    atomic_fetch_sub(&client->stream.outgoing_bytes, before - uw_chunk_left(chunk));
+}
+
 /* The chunk has been counted. */
-static bool queue(struct uw_client *client, struct uw_chunk *chunk)
+static bool queue_framed(struct uw_client *client, struct uw_chunk *chunk)
 {
     if (!takes(client)) {
         uw_outgoing_refuse(chunk);
         return false;
     }
-    if (client->kind->prepare)
-        client->kind->prepare(client, chunk);
     uw_connection_queue(client->stream.connection, chunk);
     return true;
+}
+
+static bool queue(struct uw_client *client, struct uw_chunk *chunk)
+{
+    if (takes(client))
+        prepare(client, chunk);
+    return queue_framed(client, chunk);
 }
 
 bool uw_client_send(struct uw_client *client, struct uw_chunk *chunk)
@@ -283,6 +311,13 @@ bool uw_client_send(struct uw_client *client, struct uw_chunk *chunk)
     UW_ASSERT_OWNER(&client->service->loop);
     uw_outgoing_count(&client->stream, chunk);
     return queue(client, chunk);
+}
+
+bool uw_client_send_framed(struct uw_client *client, struct uw_chunk *chunk)
+{
+    UW_ASSERT_OWNER(&client->service->loop);
+    uw_outgoing_count(&client->stream, chunk);
+    return queue_framed(client, chunk);
 }
 
 static void receive_posted(struct uw_loop *loop, struct uw_message *message)
@@ -300,7 +335,7 @@ void uw_client_post(struct uw_client *client, struct uw_chunk *chunk)
     uw_outgoing_count(&client->stream, chunk);
     uw_client_hold(client);
     chunk->message.receive = receive_posted;
-    uw_loop_post(&client->service->loop, &chunk->message);
+    uw_loop_line_up(&client->service->loop, &chunk->message);
 }
 
 void uw_client_sent(struct uw_client *client)
@@ -396,5 +431,5 @@ void uw_client_end_from_afar(struct uw_client *client, unsigned code, const char
         memcpy(client->end_reason, reason, length);
     uw_client_hold(client);
     client->end_message.receive = receive_end;
-    uw_loop_post(&client->service->loop, &client->end_message);
+    uw_loop_line_up(&client->service->loop, &client->end_message);
 }

@@ -25,9 +25,10 @@ enum uw_client_event {
     UW_CLIENT_OPENED = 1,
     UW_CLIENT_TEXT,
     UW_CLIENT_BINARY,
-    UW_CLIENT_DRAINED,  /* all that was written has been sent */
-    UW_CLIENT_SHUTDOWN, /* the server ends: the client will be closed after this */
-    UW_CLIENT_CLOSED,   /* the last one; also of one that has never been opened, as its connection was gone */
+    UW_CLIENT_DRAINED,   /* all that was written has been sent */
+    UW_CLIENT_SHUTDOWN,  /* the server ends: the client will be closed after this */
+    UW_CLIENT_CLOSED,    /* the last one; also of one that has never been opened, as its connection was gone */
+    UW_CLIENT_PUBLISHED, /* in a channel that it has subscribed to: see push/subscriptions.h */
 };
 
 struct uw_client;
@@ -40,11 +41,18 @@ struct uw_client_kind {
      * NULL: then any thread. */
     struct uw_chunk *(*frame)(struct uw_slab *slab, bool text, const char *bytes, size_t length);
 
-    /* Before it is sent, on the loop's thread: may make it shorter. It has been counted as outgoing. Or NULL. */
+    /* Before it is sent, on the loop's thread: may make it shorter, by what was agreed upon with the client: its
+     * window alone says how. Or NULL. */
     void (*prepare)(struct uw_client *client, struct uw_chunk *chunk);
 
     /* Tells the client that it ends, with a close code of RFC 6455 and a reason, and ends it. */
     void (*end)(struct uw_client *client, unsigned code, const char *reason, size_t length);
+};
+
+/* Who keeps its subscriptions is told: of an event that has been served, and of its end. */
+struct uw_client_subscriber {
+    void (*served)(struct uw_client *client);
+    void (*ended)(struct uw_client *client);
 };
 
 struct uw_client {
@@ -53,21 +61,27 @@ struct uw_client {
     void *user; /* the handler's */
     struct uw_stream stream;
     atomic_uint holds;
-    atomic_bool ending;                /* nothing is taken for it any more */
-    atomic_bool wants_drained;         /* the handler wants to be told */
-    atomic_int_least64_t silence_ns;   /* after which it is looked whether it is there */
-    bool opened, end_told;             /* to the handler */
-    unsigned early_end_code;           /* with which it is ended as soon as it is open; or 0 */
-    bool drained_waits;                /* in the inbox */
-    bool leaving;                      /* the server drains: its time is set */
-    bool held_back;                    /* more has come than may wait: the protocol is to go on once less does */
-    int window_bits;                   /* of what is compressed for it; 0: nothing is */
-    struct uw_request *current;        /* the handler has it */
-    struct uw_request *first, **last;  /* events that wait */
-    unsigned waiting;                  /* of them */
-    size_t waiting_bytes;              /* their content */
-    struct uw_message end_message;     /* uw_client_end_from_afar */
-    struct uw_message silence_message; /* uw_client_set_silence_from_afar */
+    atomic_bool ending;               /* nothing is taken for it any more */
+    atomic_bool wants_drained;        /* the handler wants to be told */
+    atomic_int_least64_t silence_ns;  /* after which it is looked whether it is there */
+    bool opened, end_told;            /* to the handler */
+    unsigned early_end_code;          /* with which it is ended as soon as it is open; or 0 */
+    bool drained_waits;               /* in the inbox */
+    bool leaving;                     /* the server drains: its time is set */
+    bool held_back;                   /* more has come than may wait: the protocol is to go on once less does */
+    int window_bits;                  /* of what is compressed for it; 0: nothing is */
+    struct uw_request *current;       /* the handler has it */
+    struct uw_request *first, **last; /* events that wait */
+    unsigned waiting;                 /* of them */
+    size_t waiting_bytes;             /* their content */
+    const struct uw_client_subscriber *subscriber; /* NULL: it has never subscribed */
+    struct uw_list subscriptions, published;       /* the subscriber's: what waits to be told */
+    atomic_uint subscribed;                        /* how many subscriptions there are, or will be */
+    unsigned published_waiting;
+    size_t published_bytes;                 /* of those that wait */
+    bool published_told, published_telling; /* one, that is not served yet; the subscriber is about to */
+    struct uw_message end_message;          /* uw_client_end_from_afar */
+    struct uw_message silence_message;      /* uw_client_set_silence_from_afar */
     atomic_bool end_posted, silence_posted;
     unsigned end_code;
     size_t end_reason_length;
@@ -131,7 +145,10 @@ bool uw_client_is_behind(const struct uw_client *client);
  */
 bool uw_client_send(struct uw_client *client, struct uw_chunk *chunk);
 
-/* The same for other threads than the loop's. */
+/* Likewise of what is ready to be sent, and needs no preparation. */
+bool uw_client_send_framed(struct uw_client *client, struct uw_chunk *chunk);
+
+/* The same as uw_client_send for other threads than the loop's. */
 void uw_client_post(struct uw_client *client, struct uw_chunk *chunk);
 
 /* From now on it is looked after so much silence whether it is there; 0: never. The second is for other threads. */

@@ -10,6 +10,11 @@
 #define ID "id: "
 #define RETRY_BYTES_MAX (sizeof "retry: 9223372036854775807\n")
 
+bool uw_event_stream_is_line(const char *bytes, size_t length)
+{
+    return !memchr(bytes, '\r', length) && !memchr(bytes, '\n', length) && !memchr(bytes, '\0', length);
+}
+
 /* Up to CR, LF, or both, which end a line of data, or to `end`. Returns where the next one begins; NULL: there is none.
  */
 static const char *next_line(const char *line, const char *end, size_t *length)

@@ -2,6 +2,7 @@
 #ifndef UW_PUSH_EVENT_STREAM_FRAME_H
 #define UW_PUSH_EVENT_STREAM_FRAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,9 @@ struct uw_sent_event {
     size_t id_length;
     int64_t retry_ms; /* until the client comes back to a stream that has ended; negative: not said */
 };
+
+/* Whether a name or an id may be this. */
+bool uw_event_stream_is_line(const char *bytes, size_t length);
 
 /* In a chunk of `slab` where it fits, or NULL when memory is exhausted. `slab` may be NULL: then any thread. */
 struct uw_chunk *uw_event_stream_frame(struct uw_slab *slab, const struct uw_sent_event *event);

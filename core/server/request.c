@@ -20,6 +20,7 @@ struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *
     request->writer = protocol->writer;
     request->user = NULL;
     request->client = NULL;
+    request->client_event = 0;
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;
     request->bytes_capacity = sizeof request->inline_bytes;
@@ -134,7 +135,8 @@ void uw_request_post(struct uw_request *request, struct uw_chunk *chunk)
     atomic_fetch_add(&request->posted, 1);
     chunk->request = request;
     chunk->message.receive = receive_posted;
-    uw_loop_post(loop, &chunk->message);
+    /* What a client's handler has written stands in line, and counts before it has served the event. */
+    (request->client_event ? uw_loop_line_up : uw_loop_post)(loop, &chunk->message);
 }
 
 bool uw_request_keeps_alive(const struct uw_request *request)

@@ -8,6 +8,8 @@
 #include "base/descriptors.h"
 #include "http1/http1.h"
 #include "io/hang_up.h"
+#include "push/channels.h"
+#include "push/from_afar.h"
 #include "server/connection.h"
 #include "transport/tls_context.h"
 #include "websocket/deflate.h"
@@ -116,6 +118,7 @@ static void own_slabs(struct uw_server *server)
     uw_slab_own(&server->service.connections);
     uw_slab_own(&server->service.requests);
     uw_slab_own(&server->service.chunks);
+    uw_channels_own(server->service.channels);
 }
 
 int uw_server_open(struct uw_server *server, const struct uw_server_settings *settings, const char *backend,
@@ -132,6 +135,11 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
     error = uw_loop_open(&server->service.loop, backend, expire);
     if (error)
         return error;
+    server->service.channels = uw_channels_new(&server->service);
+    if (!server->service.channels) {
+        uw_loop_close(&server->service.loop);
+        return -ENOMEM;
+    }
     uw_slab_init(&server->service.connections, sizeof(struct uw_connection));
     uw_slab_init(&server->service.requests, sizeof(struct uw_request));
     uw_slab_init(&server->service.chunks, UW_CHUNK_SLAB_BYTES);
@@ -345,6 +353,7 @@ void uw_server_stop(struct uw_server *server)
 {
     UW_ASSERT_OWNER(&server->service.loop);
     server->ended = server->service.closing = true;
+    uw_afar_close(server->service.channels);
     for (struct uw_list *node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_connection_close(uw_owner(node, struct uw_connection, link));
     uw_loop_receive(&server->service.loop);
@@ -379,6 +388,8 @@ static void release_contexts(struct uw_server *server)
 void uw_server_close(struct uw_server *server)
 {
     server->ended = server->service.closing = true;
+    server->service.channels->changed = NULL; /* nobody is told any more */
+    uw_afar_close(server->service.channels);
     uw_server_end_connections(server);
     uw_loop_close(&server->service.loop); /* first: nothing is pending in the kernel after it */
     drop_accepted(server);
@@ -388,6 +399,7 @@ void uw_server_close(struct uw_server *server)
     for (struct uw_list *node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_connection_discard(uw_owner(node, struct uw_connection, link));
     release_contexts(server);
+    uw_channels_free(server->service.channels);
     uw_deflate_free(server->service.deflate);
     uw_slab_free(&server->service.requests);
     uw_slab_free(&server->service.chunks);

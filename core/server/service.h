@@ -13,6 +13,7 @@
 
 #define UW_MESSAGE_BYTES_MAX (1024 * 1024 * 1024)
 
+struct uw_channels;
 struct uw_deflate;
 
 struct uw_server_settings {
@@ -51,6 +52,7 @@ struct uw_service {
     struct uw_server_counts counts;
     uint64_t events;            /* of clients that stay, so far: what the handler was asked to serve beside requests */
     bool closing;               /* the handler is told nothing any more */
+    struct uw_channels *channels;
     struct uw_deflate *deflate; /* of all clients that compress; NULL until there is one */
     atomic_int_least64_t leaving_ns; /* over which clients that stay leave when the server drains */
 

@@ -478,7 +478,6 @@ static void prepare(struct uw_client *client, struct uw_chunk *chunk)
     if (length < 0)
         return;
     put_frame(chunk, chunk->bytes[0] & UW_FRAME_OPCODE, true, compressed, (size_t)length);
-    atomic_fetch_sub(&client->stream.outgoing_bytes, before - chunk->length);
 }
 
 static void begin_closing(struct uw_client *client, unsigned code, const char *reason, size_t length)

@@ -192,6 +192,15 @@ module Upwell
       File.directory?(path) ? path : raise(ArgumentError, "must be a folder that exists")
     end
 
+    # Redis is asked later, by each worker.
+    def read_pubsub(value)
+      return if value.nil?
+      return value.to_s if PubSub::Redis::Address.match?(value)
+      return File.expand_path(value.to_s) unless value.to_s.match?(/\A\w+:/)
+
+      raise ArgumentError, "must be #{PubSub::Redis::Address::DESCRIPTION}, or a folder"
+    end
+
     def read_field_value(value)
       return value if value.nil? || FIELD_VALUE.match?(value)
 

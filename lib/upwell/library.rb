@@ -22,6 +22,7 @@ module Upwell
   autoload :ErrorLog, "upwell/error_log"
   autoload :EventStream, "upwell/event_stream"
   autoload :Log, "upwell/log"
+  autoload :PubSub, "upwell/pub_sub"
   autoload :SETTINGS, "upwell/settings"
   autoload :Server, "upwell/server"
   autoload :StaticConfiguration, "upwell/static_configuration"

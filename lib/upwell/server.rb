@@ -16,6 +16,7 @@ require_relative "server/file_size"
 require_relative "server/listeners"
 require_relative "server/log_file"
 require_relative "server/lost_executions"
+require_relative "server/messages"
 require_relative "server/pid_file"
 require_relative "server/serving"
 require_relative "server/backtraces"
@@ -48,10 +49,12 @@ module Upwell
     # @param app [#call]
     # @param configuration [Configuration]
     # @param listeners [Array<Listeners::Listener>] opened already, or nil
-    # @raise [ConfigurationError] when an address cannot be listened on, or the application cannot be served in this mode
+    # @raise [ConfigurationError] when an address cannot be listened on, or the application cannot be served in this mode, or the gem
+    #   redis-client is missing
     # @raise [BackendError] when the backend asked for does not work here
     def initialize(app, configuration, listeners: nil)
       @configuration = configuration
+      @messages = Messages.new(configuration.pubsub)
       settings = reactor_settings
       app = LostExecutions.end_those_of(app) if settings.fetch(:mode) == :fibers
       @reactor = Reactor.new(app, settings)
@@ -68,7 +71,10 @@ module Upwell
     # @return [Boolean] whether everything in flight was finished
     def run(&ready)
       FileSize.survive
+      @messages.begin
       @configuration.threads.zero? ? run_on_this_thread(&ready) : run_on_threads(&ready)
+    ensure
+      @messages.end
     end
 
     # See {Serving#drain}.

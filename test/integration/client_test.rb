@@ -5,10 +5,11 @@ require_relative "../support/websocket_client"
 
 # Clients that stay after their request, by WebSocket, as the application has them.
 class ClientTest < Minitest::Test
-  UPGRADE = "Host: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+  UPGRADE = "Host: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" \
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
   TEXTS = ["", "häy", "x" * 125, "ä" * 63, "x" * 70_000].freeze
   CLIENT_BYTES_MAX = 200_000
-  CHECKS = %i[echo answers ways order errors ends other_threads drained settings collected].freeze
+  CHECKS = %i[echo answers ways order errors ends other_threads drained settings collected events protocols].freeze
 
   def test_all_that_a_client_can_do_on_every_backend_in_every_mode
     BACKENDS.product(MODES) do |backend, mode|
@@ -19,8 +20,8 @@ class ClientTest < Minitest::Test
     end
   end
 
-  def test_by_tls
-    serve(*Certificates.options) do |server|
+  def test_by_tls_with_a_worker
+    serve("-w", "1", "--preload", *Certificates.options) do |server|
       join(server, "a", tls: {}) { |client| TEXTS.each { |text| assert_equal text, ask(client, text) } }
       server.await(/a: close/)
     end
@@ -223,6 +224,8 @@ class ClientTest < Minitest::Test
       end
       server.await(/errors: close false -1 false/)
       assert_equal "x", ask(other, "x")
+      assert_equal [nil, 1011], [ask(other, "wait 0.01"), other.close_code]
+      server.await(/Timeout::Error/)
     end
     server.await(/other: close/)
   end
@@ -275,18 +278,49 @@ class ClientTest < Minitest::Test
       client.send_text("who hears this?")
       assert_equal 1000, client.close
     end
-    join(server, "settings") { |client| assert_equal [nil, 1011], [ask(client, "broken"), client.close_code] }
-    server.await(/settings: close/)
+    ["broken", "event x"].each do |text|
+      join(server, "settings") { |client| assert_equal [nil, 1011], [ask(client, text), client.close_code] }
+      server.await(/settings: close/)
+    end
   end
 
   # Of most clients the application keeps nothing.
   def check_collected(server)
+    40.times { join(server, "passing", &:close) and server.await(/passing: close/) }
     join(server, "collected") do |client|
       2.times { |number| assert_equal "x#{number}", ask(client, "collect x#{number}") }
       assert_equal "y", ask(client, "compact y") if GC.respond_to?(:compact)
       assert_equal "z", ask(client, "z")
+      assert_includes 1..30, Integer(ask(client, "count")) # the collector takes some that are gone for references yet
     end
     server.await(/collected: close/)
+  end
+
+  def check_events(server)
+    head, body = RawClient.open(server.port) do |client|
+      client.write("GET /events?events HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n")
+      client.read_all.split("\r\n\r\n", 2)
+    end
+    assert_match(/\AHTTP\/1.1 200 .*^x-a: b\r$.*^content-type: text\/event-stream\r$/mi, head)
+    refute_match(/text\/html|^content-length|^transfer-encoding/i, head)
+    assert_equal "data: one\ndata: two\n\nid: 7\nretry: 10\n\nevent: e\nid: \ndata: ä\n\n", body.force_encoding("UTF-8")
+    server.await(/events: close false -1 false/)
+    assert_includes told(server, "events"), "ArgumentError ArgumentError ArgumentError"
+  end
+
+  # Which the application speaks itself.
+  def check_protocols(server)
+    { "" => "nil", "Connection: upgrade\r\nUpgrade: chat/2 ,x,, y\r\nUpgrade: z\r\n" => %w[chat/2 x y z].inspect }.each do |fields, protocols|
+      assert_equal protocols, RawClient.request(server.port, "GET /protocols HTTP/1.1\r\nHost: a\r\n#{fields}\r\n").body
+    end
+    { "chat/2" => 101, "chat" => 200 }.each do |protocol, status|
+      response, rest = RawClient.open(server.port) do |client|
+        client.write("GET /switched HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: #{protocol}\r\n\r\n")
+        [client.response, status == 101 ? client.read_all : nil]
+      end
+      assert_equal [status, ["c=d"], "hi"], [response.status, response.headers["set-cookie"], rest || response.body]
+      assert_equal [["chat/2"], ["upgrade"]], response.headers.values_at("upgrade", "connection") if status == 101
+    end
   end
 
   # One of a server in this process, which has ended.

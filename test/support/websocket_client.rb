@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "digest"
+require "digest/sha1" # all of it: "digest" loads the rest at its first use, which several threads may come to at once
 require "securerandom"
 require "zlib"
 require_relative "tls_client"
@@ -9,7 +9,7 @@ require_relative "websocket_frame"
 # A WebSocket client that sends what it is told to, right or wrong, and takes from the server nothing but what
 # RFC 6455 and RFC 7692 allow. Whatever it waits for, it waits for so long at most.
 class WebSocketClient
-  WAIT_MAX = 10 # seconds
+  WAIT_MAX = 30 # seconds
   READ_BYTES = 65_536
   ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
   TAIL = "\x00\x00\xff\xff".b.freeze # that messages are compressed without: RFC 7692, section 7.2.1
@@ -46,6 +46,8 @@ class WebSocketClient
   attr_reader :close_code
   # @return [String, nil]
   attr_reader :close_reason
+  # @return [Integer] how many bytes of payload the last message was sent in
+  attr_reader :message_bytes
 
   # Connects and does the handshake.
   #
@@ -58,7 +60,7 @@ class WebSocketClient
   # @raise [Refused] when the server does not say 101
   # @raise [Error] when its 101 is wrong
   def initialize(port, path = "/", headers: {}, offer: nil, protocols: nil, tls: false, ahead: "")
-    @raw = tls ? TLSClient.new(port, **(tls if tls != true)) : RawClient.new(port)
+    @raw = connect(port, tls)
     @socket = @raw.socket
     @received = +"".b
     @message = nil
@@ -189,6 +191,12 @@ class WebSocketClient
 
   private
 
+  def connect(port, tls)
+    return RawClient.new(port) unless tls
+
+    tls == true ? TLSClient.new(port) : TLSClient.new(port, **tls)
+  end
+
   def send_message(type, data, compress)
     compress ? send_frame(type, deflated(data), rsv: WebSocketFrame::RSV1) : send_frame(type, data)
   end
@@ -267,6 +275,7 @@ class WebSocketClient
   def whole_message
     message = @message
     @message = nil
+    @message_bytes = message.payload.bytesize
     data = message.rsv.zero? ? message.payload : inflated(message.payload)
     Event.new(message.opcode, decoded(message.opcode, data))
   end

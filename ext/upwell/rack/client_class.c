@@ -2,12 +2,14 @@
  * the connection or the server has ended, or in the child of a fork, it is simply closed. */
 #include "rack/client_class.h"
 
+#include "push/event_stream.h"
+#include "push/event_stream_frame.h"
 #include "websocket/frame.h"
 
 #define SECONDS_MAX 1e9
 
 static VALUE cClient, key_kind;
-static ID id_on_drained;
+static ID id_on_drained, event_options[3];
 
 static void client_mark(void *data)
 {
@@ -118,7 +120,7 @@ static void send_from_here(struct rb_uw_client *client, struct uw_chunk *chunk)
         rb_uw_host_flush(client->host);
 }
 
-bool rb_uw_client_send(struct rb_uw_client *client, bool text, const char *bytes, size_t length)
+bool rb_uw_client_send(struct rb_uw_client *client, rb_uw_client_frame *frame, const void *data)
 {
     struct uw_client *core = client->core;
     bool here = rb_uw_host_turns_here(client->host);
@@ -130,7 +132,7 @@ bool rb_uw_client_send(struct rb_uw_client *client, bool text, const char *bytes
         end_client(client, UW_CLOSE_POLICY, "", 0);
         return false;
     }
-    chunk = core->kind->frame(here ? &core->service->chunks : NULL, text, bytes, length);
+    chunk = frame(client, here ? &core->service->chunks : NULL, data);
     if (!chunk)
         rb_memerror();
     if (here)
@@ -138,6 +140,19 @@ bool rb_uw_client_send(struct rb_uw_client *client, bool text, const char *bytes
     else
         uw_client_post(core, chunk);
     return true;
+}
+
+struct message {
+    bool text;
+    const char *bytes;
+    size_t length;
+};
+
+static struct uw_chunk *frame_message(const struct rb_uw_client *client, struct uw_slab *slab, const void *data)
+{
+    const struct message *message = data;
+
+    return client->core->kind->frame(slab, message->text, message->bytes, message->length);
 }
 
 /* Bytes are bytes; whatever else has an encoding is a text, and sent as UTF-8. */
@@ -164,14 +179,90 @@ static VALUE text_of(VALUE data)
  */
 static VALUE client_write(VALUE self, VALUE data)
 {
-    bool text, taken;
+    struct message message;
+    bool taken;
 
     data = rb_obj_as_string(data);
-    text = rb_enc_get(data) != rb_ascii8bit_encoding();
-    if (text)
+    message.text = rb_enc_get(data) != rb_ascii8bit_encoding();
+    if (message.text)
         data = text_of(data);
-    taken = rb_uw_client_send(rb_uw_client(self), text, RSTRING_PTR(data), (size_t)RSTRING_LEN(data));
+    message.bytes = RSTRING_PTR(data);
+    message.length = (size_t)RSTRING_LEN(data);
+    taken = rb_uw_client_send(rb_uw_client(self), frame_message, &message);
     RB_GC_GUARD(data);
+    return taken ? Qtrue : Qfalse;
+}
+
+static struct uw_chunk *frame_event(const struct rb_uw_client *client, struct uw_slab *slab, const void *data)
+{
+    (void)client;
+    return uw_event_stream_frame(slab, data);
+}
+
+/* A text, or nil. */
+static VALUE optional_text(VALUE value)
+{
+    return NIL_P(value) ? Qnil : text_of(rb_obj_as_string(value));
+}
+
+static const char *bytes_of(VALUE text, size_t *length)
+{
+    *length = NIL_P(text) ? 0 : (size_t)RSTRING_LEN(text);
+    return NIL_P(text) ? NULL : RSTRING_PTR(text);
+}
+
+static VALUE optional_line(VALUE value)
+{
+    VALUE line = optional_text(value);
+
+    if (!NIL_P(line) && !uw_event_stream_is_line(RSTRING_PTR(line), (size_t)RSTRING_LEN(line)))
+        rb_raise(rb_eArgError, "%+" PRIsVALUE " must be a single line without NUL", line);
+    return line;
+}
+
+static int64_t retry_ms(VALUE value)
+{
+    long long number = NIL_P(value) ? -1 : NUM2LL(value);
+
+    if (!NIL_P(value) && number < 0)
+        rb_raise(rb_eArgError, "retry is a number of milliseconds, 0 at least");
+    return number;
+}
+
+/*
+ * Sends a server-sent event. Any thread may call it.
+ *
+ * @overload event(data, event: nil, id: nil, retry: nil)
+ *   @param data [String, #to_s, nil] text of any number of lines; nil: none, so that the client notes the rest but
+ *     tells nobody
+ *   @param event [String, #to_s, nil] its name, which chooses the client's listeners; nil is "message"
+ *   @param id [String, #to_s, nil] what the client sends as Last-Event-ID when it comes back; "" forgets the last
+ *   @param retry [Integer, nil] milliseconds after which it comes back to a stream that has ended
+ * @return [Boolean] as {#write} does
+ * @raise [Upwell::Error] when it is no client of server-sent events
+ * @raise [ArgumentError] for a text that is not valid in its encoding, a name or id of several lines, a negative retry
+ */
+static VALUE client_event(int argc, VALUE *argv, VALUE self)
+{
+    struct uw_sent_event event;
+    VALUE data, options, values[3], name, id;
+    bool taken;
+
+    rb_scan_args(argc, argv, "1:", &data, &options);
+    rb_get_kwargs(NIL_P(options) ? rb_hash_new() : options, event_options, 0, 3, values);
+    if (rb_uw_client(self)->core->kind != &uw_client_event_stream)
+        rb_raise(rb_eUpwellError, "only a client of server-sent events has events");
+    data = optional_text(data);
+    name = optional_line(values[0] == Qundef ? Qnil : values[0]);
+    id = optional_line(values[1] == Qundef ? Qnil : values[1]);
+    event.retry_ms = retry_ms(values[2] == Qundef ? Qnil : values[2]);
+    event.data = bytes_of(data, &event.data_length);
+    event.name = bytes_of(name, &event.name_length);
+    event.id = bytes_of(id, &event.id_length);
+    taken = rb_uw_client_send(rb_uw_client(self), frame_event, &event);
+    RB_GC_GUARD(data);
+    RB_GC_GUARD(name);
+    RB_GC_GUARD(id);
     return taken ? Qtrue : Qfalse;
 }
 
@@ -303,6 +394,9 @@ static VALUE client_inspect(VALUE self)
 void rb_uw_init_client_class(void)
 {
     id_on_drained = rb_intern("on_drained");
+    event_options[0] = rb_intern("event");
+    event_options[1] = rb_intern("id");
+    event_options[2] = rb_intern("retry");
     rb_gc_register_mark_object(key_kind = rb_interned_str_cstr("rack.upgrade?"));
 
     /* Document-class: Upwell::Client
@@ -314,6 +408,7 @@ void rb_uw_init_client_class(void)
     cClient = rb_define_class_under(rb_mUpwell, "Client", rb_cObject);
     rb_undef_alloc_func(cClient);
     rb_define_method(cClient, "write", client_write, 1);
+    rb_define_method(cClient, "event", client_event, -1);
     rb_define_method(cClient, "close", client_close, -1);
     rb_define_method(cClient, "open?", client_is_open, 0);
     rb_define_method(cClient, "pending", client_pending, 0);

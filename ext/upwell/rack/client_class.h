@@ -26,8 +26,12 @@ void rb_uw_client_end(struct rb_uw_client *client);
 /* Whether something may still be written to it; not in the child of a fork, whose parent has the connection. */
 bool rb_uw_client_is_open(const struct rb_uw_client *client);
 
-/* Sends a message, on any thread. Returns whether the client takes it: one with too much outgoing is ended. Raises
- * NoMemoryError. */
-bool rb_uw_client_send(struct rb_uw_client *client, bool text, const char *bytes, size_t length);
+/* Makes what is to be sent of `data`: in a chunk of `slab` where it fits, or NULL when memory is exhausted. `slab` is
+ * NULL on other threads than the loop's. */
+typedef struct uw_chunk *rb_uw_client_frame(const struct rb_uw_client *client, struct uw_slab *slab, const void *data);
+
+/* Sends what `frame` makes, on any thread. Returns whether the client takes it: one with too much outgoing is ended.
+ * Raises NoMemoryError. */
+bool rb_uw_client_send(struct rb_uw_client *client, rb_uw_client_frame *frame, const void *data);
 
 #endif

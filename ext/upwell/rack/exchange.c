@@ -85,6 +85,8 @@ static VALUE answer(VALUE argument)
         rb_uw_upgrade(exchange);
         return Qnil;
     }
+    if (exchange->request->head.upgrade)
+        rb_uw_choose_protocol(exchange);
     rb_uw_body_prepare(exchange);
     rb_uw_response_head(exchange);
     rb_uw_body_send(exchange);
@@ -144,7 +146,7 @@ static void send_error(struct rb_uw_exchange *exchange)
     }
     exchange->status = INT2FIX(500);
     exchange->headers = rb_hash_new();
-    exchange->hijacker = Qnil;
+    exchange->hijacker = exchange->protocol = Qnil;
     rb_hash_aset(exchange->headers, rb_str_new_cstr("content-type"), rb_str_new_cstr("text/plain"));
     exchange->body = rb_ary_new_from_args(1, rb_str_new_cstr(error_text));
     rb_uw_response_head(exchange);
@@ -343,6 +345,7 @@ struct rb_uw_exchange rb_uw_exchange_of_request(struct rb_uw_host *host, struct 
         .body = Qnil,
         .closer = Qnil,
         .hijacker = Qnil,
+        .protocol = Qnil,
         .error = Qnil,
         .lock = Qnil,
         .thread = rb_thread_current(),

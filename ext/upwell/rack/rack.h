@@ -27,6 +27,7 @@ struct rb_uw_exchange {
     VALUE status, headers, body;
     VALUE closer;             /* the body whose `close` is due */
     VALUE hijacker;           /* of a partial hijack, or nil */
+    VALUE protocol;           /* to which the response has the connection switch (rack.protocol), or nil */
     VALUE error;              /* what the application raised, or nil */
     VALUE lock;               /* Mutex of whoever writes or hijacks, on whichever thread; nil until somebody does */
     bool interruptible;       /* by what other threads raise for it */
@@ -139,6 +140,9 @@ void rb_uw_init_body(void);
  * after a response 101 into a hijacker. */
 void rb_uw_body_prepare(struct rb_uw_exchange *exchange);
 
+/* Whether it streams by itself: is called with a stream. */
+bool rb_uw_body_is_callable(const struct rb_uw_exchange *exchange);
+
 /* Sends the whole body after the head, and finishes. */
 void rb_uw_body_send(struct rb_uw_exchange *exchange);
 
@@ -153,6 +157,15 @@ bool rb_uw_is_upgraded(const struct rb_uw_exchange *exchange);
 
 /* Answers so: the body is not sent. */
 void rb_uw_upgrade(struct rb_uw_exchange *exchange);
+
+/* rack_protocol.c: rack.protocol */
+void rb_uw_init_protocol(void);
+
+/* What the client offers to switch to: an Array of Strings, given the whole field. */
+VALUE rb_uw_protocols(VALUE field);
+
+/* Has the response switch, where the application names one of them and has the connection for itself. */
+void rb_uw_choose_protocol(struct rb_uw_exchange *exchange);
 
 /* client_events.c: serves an event of a client that stays, as rb_uw_serve does a request. */
 void rb_uw_init_client_events(void);

@@ -11,11 +11,16 @@ void rb_uw_init_body(void)
     id_to_ary = rb_intern("to_ary");
 }
 
+bool rb_uw_body_is_callable(const struct rb_uw_exchange *exchange)
+{
+    return !RB_TYPE_P(exchange->body, T_ARRAY) && !rb_respond_to(exchange->body, id_each) &&
+           rb_respond_to(exchange->body, id_call);
+}
+
 /* After 101 the connection speaks another protocol, both ways (RFC 9110, section 15.2.2): a callable body speaks it. */
 static bool takes_connection(const struct rb_uw_exchange *exchange)
 {
-    return exchange->status == INT2FIX(101) && !RB_TYPE_P(exchange->body, T_ARRAY) &&
-           !rb_respond_to(exchange->body, id_each) && rb_respond_to(exchange->body, id_call);
+    return exchange->status == INT2FIX(101) && rb_uw_body_is_callable(exchange);
 }
 
 /* The Rack SPEC has `to_ary` give an Array; that of Rails 7 gives an Enumerator where the body streams, which `each`

@@ -30,6 +30,7 @@
     KEY(hijack_p, "rack.hijack?") \
     KEY(hijack, "rack.hijack") \
     KEY(upgrade_p, "rack.upgrade?") \
+    KEY(protocol, "rack.protocol") \
     KEY(early_hints, "rack.early_hints") \
     KEY(response_finished, "rack.response_finished") \
     KEY(version, "rack.version") \
@@ -410,6 +411,8 @@ static void add_body(VALUE env, struct rb_uw_exchange *exchange)
 
 static void add_upgrade(VALUE env, struct rb_uw_exchange *exchange)
 {
+    if (exchange->request->head.upgrade)
+        rb_hash_aset(env, key.protocol, rb_uw_protocols(rb_hash_lookup(env, field_keys[UW_FIELD_UPGRADE])));
     exchange->upgrade = uw_upgrade_wanted(&exchange->request->head, exchange->request->bytes);
     if (exchange->upgrade)
         rb_hash_aset(env, key.upgrade_p, ID2SYM(rb_intern(exchange->upgrade->name)));

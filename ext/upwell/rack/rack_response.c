@@ -16,8 +16,9 @@ struct head {
     const struct uw_response_writer *writer;
     struct uw_http_response *response;
     struct uw_chunk **chunk;
-    bool newline_values; /* see rb_uw_host */
-    bool upgrades;       /* its fields are those of a connection that becomes another thing */
+    bool newline_values;              /* see rb_uw_host */
+    bool switches;                    /* to a protocol that the application has chosen */
+    const struct uw_upgrade *upgrade; /* by which the client stays, or NULL */
 };
 
 void rb_uw_init_response(void)
@@ -117,6 +118,14 @@ static bool note_header(struct head *head, VALUE name, VALUE value)
     return result;
 }
 
+/* Whether the server writes that field itself. */
+static bool is_ours(const struct head *head, const char *name, size_t length)
+{
+    if (head->upgrade)
+        return uw_upgrade_writes(name, length);
+    return head->switches && uw_http_field_find(name, length) == UW_FIELD_UPGRADE;
+}
+
 static int each_header(VALUE name, VALUE value, VALUE argument)
 {
     struct head *head = (struct head *)argument;
@@ -126,7 +135,7 @@ static int each_header(VALUE name, VALUE value, VALUE argument)
     /* "rack." names are meant for the server, never for the client. */
     if (RSTRING_LEN(name) > 5 && memcmp(RSTRING_PTR(name), "rack.", 5) == 0)
         return ST_CONTINUE;
-    if (head->upgrades && uw_upgrade_writes(RSTRING_PTR(name), (size_t)RSTRING_LEN(name)))
+    if (is_ours(head, RSTRING_PTR(name), (size_t)RSTRING_LEN(name)))
         return ST_CONTINUE;
     if (!NIL_P(value) && !note_header(head, name, value))
         write_header(head, name, value);
@@ -225,12 +234,16 @@ void rb_uw_response_head(struct rb_uw_exchange *exchange)
         .response = response,
         .chunk = &exchange->chunk,
         .newline_values = exchange->host->newline_values,
+        .switches = !NIL_P(exchange->protocol),
     };
     int status = rb_uw_response_status(exchange);
 
     rb_uw_check_response(response, uw_http_response_begin(response, &exchange->request->head, status));
     response->hijacked = !NIL_P(exchange->hijacker);
+    response->upgrade = head.switches;
     begin(&head);
+    if (head.switches)
+        write_header(&head, rb_str_new_cstr(uw_http_field_name(UW_FIELD_UPGRADE)), exchange->protocol);
     each_pair(exchange->headers, &head);
     note_length(exchange);
     uw_http_frame(response, uw_request_keeps_alive(exchange->request));
@@ -258,7 +271,7 @@ void rb_uw_response_upgrade(struct rb_uw_exchange *exchange, struct uw_client *c
         .response = response,
         .chunk = &exchange->chunk,
         .newline_values = exchange->host->newline_values,
-        .upgrades = true,
+        .upgrade = exchange->upgrade,
     };
     int error;
 
@@ -295,7 +308,7 @@ struct uw_chunk *rb_uw_response_early_hints(const struct uw_response_writer *wri
 {
     struct uw_http_response response = {.status = EARLY_HINTS, .version_minor = 1};
     struct uw_chunk *chunk = NULL;
-    struct hints hints = {{writer, &response, &chunk, newline_values, false}, headers};
+    struct hints hints = {{writer, &response, &chunk, newline_values, false, NULL}, headers};
     int state = 0;
 
     rb_protect(write_hints, (VALUE)&hints, &state);

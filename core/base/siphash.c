@@ -1,0 +1,60 @@
+#include "base/siphash.h"
+
+#include <endian.h>
+#include <string.h>
+
+#define ROUNDS_AT_END 3
+
+struct state {
+    uint64_t a, b, c, d;
+};
+
+static uint64_t turn(uint64_t value, int bits)
+{
+    return value << bits | value >> (64 - bits);
+}
+
+static void mix(struct state *state)
+{
+    state->a += state->b;
+    state->c += state->d;
+    state->b = turn(state->b, 13) ^ state->a;
+    state->d = turn(state->d, 16) ^ state->c;
+    state->a = turn(state->a, 32) + state->d;
+    state->c += state->b;
+    state->d = turn(state->d, 21) ^ state->a;
+    state->b = turn(state->b, 17) ^ state->c;
+    state->c = turn(state->c, 32);
+}
+
+static void add(struct state *state, uint64_t word)
+{
+    state->d ^= word;
+    mix(state);
+    state->a ^= word;
+}
+
+/* Up to eight bytes, the first of them the lowest. */
+static uint64_t read_word(const unsigned char *at, size_t length)
+{
+    uint64_t word = 0;
+
+    memcpy(&word, at, length);
+    return le64toh(word);
+}
+
+uint64_t uw_siphash(const uint64_t key[UW_SIPHASH_KEY_WORDS], const void *bytes, size_t length)
+{
+    const unsigned char *at = bytes;
+    struct state state = {key[0] ^ UINT64_C(0x736f6d6570736575), key[1] ^ UINT64_C(0x646f72616e646f6d),
+                          key[0] ^ UINT64_C(0x6c7967656e657261), key[1] ^ UINT64_C(0x7465646279746573)};
+    size_t left = length;
+
+    for (; left >= sizeof(uint64_t); left -= sizeof(uint64_t), at += sizeof(uint64_t))
+        add(&state, read_word(at, sizeof(uint64_t)));
+    add(&state, (uint64_t)length << 56 | read_word(at, left));
+    state.c ^= 0xff;
+    for (int i = 0; i < ROUNDS_AT_END; i++)
+        mix(&state);
+    return state.a ^ state.b ^ state.c ^ state.d;
+}

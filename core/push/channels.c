@@ -1,0 +1,412 @@
+#include "push/channels.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/system.h"
+#include "push/letter.h"
+
+/* A channel, or a pattern. Goes with its last subscriber, once nobody delivers to it. */
+struct uw_channel {
+    struct uw_channel *next; /* in its bucket */
+    struct uw_list link;     /* among the patterns */
+    struct uw_list subscribers;
+    struct uw_glob *glob; /* of a pattern */
+    unsigned delivering;
+    uint64_t hash;
+    size_t length;
+    char name[];
+};
+
+/* Who delivers to a channel's subscribers: to whom next. */
+struct uw_cursor {
+    struct uw_cursor *outer; /* within whose delivery this one is */
+    struct uw_list *next;
+};
+
+static void count(_Atomic uint64_t *number, uint64_t by)
+{
+    atomic_fetch_add_explicit(number, by, memory_order_relaxed);
+}
+
+/* The table */
+
+static uint64_t hash(const struct uw_channels *channels, const char *name, size_t length)
+{
+    return uw_siphash(channels->key, name, length);
+}
+
+static bool is_named(const struct uw_channel *channel, const char *name, size_t length)
+{
+    return channel->length == length && memcmp(channel->name, name, length) == 0;
+}
+
+static struct uw_channel *look_up(const struct uw_channels *channels, const char *name, size_t length)
+{
+    uint64_t sum = hash(channels, name, length);
+    struct uw_channel *channel = channels->buckets[sum & channels->bucket_mask];
+
+    while (channel && !(channel->hash == sum && is_named(channel, name, length)))
+        channel = channel->next;
+    return channel;
+}
+
+static void put(struct uw_channel **buckets, size_t mask, struct uw_channel *channel)
+{
+    channel->next = buckets[channel->hash & mask];
+    buckets[channel->hash & mask] = channel;
+}
+
+/* Without memory for it the table stays as it is, only slower. */
+static void resize(struct uw_channels *channels, size_t size)
+{
+    struct uw_channel **buckets = calloc(size, sizeof(struct uw_channel *)), *next;
+
+    if (!buckets)
+        return;
+    for (size_t i = 0; i <= channels->bucket_mask; i++) {
+        for (struct uw_channel *channel = channels->buckets[i]; channel; channel = next) {
+            next = channel->next;
+            put(buckets, size - 1, channel);
+        }
+    }
+    free(channels->buckets);
+    channels->buckets = buckets;
+    channels->bucket_mask = size - 1;
+}
+
+static void fit(struct uw_channels *channels)
+{
+    size_t size = channels->bucket_mask + 1, needed = (size_t)atomic_load(&channels->counts.channels);
+
+    if (needed > size)
+        resize(channels, 2 * size);
+    else if (size > UW_CHANNELS_BUCKETS_MIN && needed * UW_CHANNELS_SPARSE < size)
+        resize(channels, size / 2);
+}
+
+static void add_to_table(struct uw_channels *channels, struct uw_channel *channel)
+{
+    channel->hash = hash(channels, channel->name, channel->length);
+    put(channels->buckets, channels->bucket_mask, channel);
+    count(&channels->counts.channels, 1);
+    fit(channels);
+}
+
+static void remove_from_table(struct uw_channels *channels, struct uw_channel *channel)
+{
+    struct uw_channel **link = &channels->buckets[channel->hash & channels->bucket_mask];
+
+    while (*link != channel)
+        link = &(*link)->next;
+    *link = channel->next;
+    count(&channels->counts.channels, (uint64_t)-1);
+    fit(channels);
+}
+
+/* Patterns */
+
+static struct uw_channel *find_pattern(const struct uw_channels *channels, const char *name, size_t length)
+{
+    for (struct uw_list *node = channels->patterns.next; node != &channels->patterns; node = node->next) {
+        struct uw_channel *pattern = uw_owner(node, struct uw_channel, link);
+
+        if (is_named(pattern, name, length))
+            return pattern;
+    }
+    return NULL;
+}
+
+static int add_pattern(struct uw_channels *channels, struct uw_channel *pattern)
+{
+    if (atomic_load(&channels->counts.patterns) >= UW_PATTERNS_MAX)
+        return -ENOSPC;
+    pattern->glob = uw_glob_compile(pattern->name, pattern->length);
+    if (!pattern->glob)
+        return -ENOMEM;
+    uw_list_append(&channels->patterns, &pattern->link);
+    count(&channels->counts.patterns, 1);
+    return 0;
+}
+
+/* Both */
+
+static struct uw_topic topic_of(const struct uw_channel *channel)
+{
+    return (struct uw_topic){.name = channel->name, .length = channel->length, .pattern = channel->glob};
+}
+
+bool uw_topic_is_valid(const struct uw_topic *topic)
+{
+    return topic->length <= (topic->pattern ? UW_GLOB_BYTES_MAX : UW_CHANNEL_BYTES_MAX);
+}
+
+static struct uw_channel *find(const struct uw_channels *channels, const struct uw_topic *topic)
+{
+    return (topic->pattern ? find_pattern : look_up)(channels, topic->name, topic->length);
+}
+
+/* Returns 0 or -errno. */
+static int add(struct uw_channels *channels, const struct uw_topic *topic, struct uw_channel **added)
+{
+    struct uw_channel *channel = calloc(1, sizeof *channel + topic->length);
+    int error = 0;
+
+    if (!channel)
+        return -ENOMEM;
+    uw_list_init(&channel->link);
+    uw_list_init(&channel->subscribers);
+    channel->length = topic->length;
+    memcpy(channel->name, topic->name, topic->length);
+    if (topic->pattern)
+        error = add_pattern(channels, channel);
+    else
+        add_to_table(channels, channel);
+    if (error)
+        free(channel);
+    else
+        *added = channel;
+    return error;
+}
+
+static void free_channel(struct uw_channel *channel)
+{
+    free(channel->glob);
+    free(channel);
+}
+
+static void tell_change(struct uw_channels *channels, const struct uw_channel *channel, bool has_subscribers)
+{
+    struct uw_topic topic = topic_of(channel);
+
+    if (channels->changed)
+        channels->changed(channels->context, &topic, has_subscribers);
+}
+
+static void remove_if_empty(struct uw_channels *channels, struct uw_channel *channel)
+{
+    if (channel->delivering || !uw_list_empty(&channel->subscribers))
+        return;
+    if (channel->glob)
+        count(&channels->counts.patterns, (uint64_t)-1);
+    else
+        remove_from_table(channels, channel);
+    uw_list_remove(&channel->link);
+    tell_change(channels, channel, false);
+    free_channel(channel);
+}
+
+/* Subscribing */
+
+int uw_subscribe(struct uw_channels *channels, struct uw_subscriber *subscriber, const struct uw_topic *topic)
+{
+    struct uw_channel *channel;
+    bool first;
+    int error;
+
+    UW_ASSERT_OWNER(&channels->lent);
+    assert(!subscriber->channel);
+    if (!uw_topic_is_valid(topic))
+        return -EINVAL;
+    channel = find(channels, topic);
+    first = !channel;
+    error = first ? add(channels, topic, &channel) : 0;
+    if (error)
+        return error;
+    subscriber->channel = channel;
+    subscriber->since = atomic_load(&channels->counts.published);
+    uw_list_append(&channel->subscribers, &subscriber->link);
+    count(&channels->counts.subscribers, 1);
+    if (first)
+        tell_change(channels, channel, true);
+    return 0;
+}
+
+void uw_unsubscribe(struct uw_channels *channels, struct uw_subscriber *subscriber)
+{
+    struct uw_channel *channel = subscriber->channel;
+
+    UW_ASSERT_OWNER(&channels->lent);
+    if (!channel)
+        return;
+    for (struct uw_cursor *cursor = channels->cursors; cursor; cursor = cursor->outer)
+        if (cursor->next == &subscriber->link)
+            cursor->next = subscriber->link.next;
+    uw_list_remove(&subscriber->link);
+    subscriber->channel = NULL;
+    count(&channels->counts.subscribers, (uint64_t)-1);
+    remove_if_empty(channels, channel);
+}
+
+struct uw_topic uw_topic_of(const struct uw_subscriber *subscriber)
+{
+    return topic_of(subscriber->channel);
+}
+
+/* Publishing */
+
+struct tally {
+    size_t delivered, dropped;
+};
+
+/* Who has subscribed since it began comes last, and gets nothing of it. */
+static void deliver_to_all(struct uw_channels *channels, struct uw_channel *channel, struct uw_publication *publication,
+                           struct tally *tally)
+{
+    struct uw_cursor cursor = {.outer = channels->cursors, .next = channel->subscribers.next};
+
+    channels->cursors = &cursor;
+    while (cursor.next != &channel->subscribers) {
+        struct uw_subscriber *subscriber = uw_owner(cursor.next, struct uw_subscriber, link);
+
+        if (subscriber->since >= publication->number)
+            break;
+        cursor.next = cursor.next->next;
+        if (subscriber->deliver(subscriber, publication))
+            tally->delivered++;
+        else
+            tally->dropped++;
+    }
+    channels->cursors = cursor.outer;
+}
+
+static void deliver_to(struct uw_channels *channels, struct uw_channel *channel, struct uw_publication *publication,
+                       struct tally *tally)
+{
+    channel->delivering++;
+    deliver_to_all(channels, channel, publication, tally);
+    channel->delivering--;
+}
+
+static void deliver_by_name(struct uw_channels *channels, struct uw_publication *publication, struct tally *tally)
+{
+    struct uw_channel *channel = look_up(channels, publication->channel, publication->channel_length);
+
+    if (!channel)
+        return;
+    deliver_to(channels, channel, publication, tally);
+    remove_if_empty(channels, channel);
+}
+
+/* A pattern that is delivered to stays in the list, and so leads to the next. */
+static void deliver_by_pattern(struct uw_channels *channels, struct uw_publication *publication, struct tally *tally)
+{
+    struct uw_list *node = channels->patterns.next;
+
+    while (node != &channels->patterns) {
+        struct uw_channel *pattern = uw_owner(node, struct uw_channel, link);
+        bool matches = uw_glob_matches(pattern->glob, publication->channel, publication->channel_length);
+
+        if (matches)
+            deliver_to(channels, pattern, publication, tally);
+        node = node->next;
+        if (matches)
+            remove_if_empty(channels, pattern);
+    }
+}
+
+size_t uw_publish(struct uw_channels *channels, struct uw_publication publication)
+{
+    struct tally tally = {0};
+
+    UW_ASSERT_OWNER(&channels->lent);
+    if (publication.channel_length > UW_CHANNEL_BYTES_MAX || channels->depth == UW_PUBLISH_DEPTH_MAX)
+        return 0;
+    channels->depth++;
+    publication.number = atomic_fetch_add(&channels->counts.published, 1) + 1;
+    deliver_by_name(channels, &publication, &tally);
+    deliver_by_pattern(channels, &publication, &tally);
+    uw_shared_message_end(&publication.message);
+    uw_letter_release(publication.kept);
+    count(&channels->counts.delivered, tally.delivered);
+    count(&channels->counts.dropped, tally.dropped);
+    channels->depth--;
+    return tally.delivered;
+}
+
+/* Beginning and end */
+
+static void choose_key(struct uw_channels *channels)
+{
+    if (uw_random(channels->key, sizeof channels->key))
+        return;
+    channels->key[0] = (uint64_t)uw_clock_ns(); /* better than none */
+    channels->key[1] = (uint64_t)(uintptr_t)channels;
+}
+
+/* Returns 0 or -errno. */
+static int open_room(struct uw_afar_room *room)
+{
+    int error = pthread_mutex_init(&room->lock, NULL);
+
+    if (error)
+        return -error;
+    error = uw_condition_init(&room->changed);
+    if (error)
+        (void)pthread_mutex_destroy(&room->lock);
+    return -error;
+}
+
+struct uw_channels *uw_channels_new(struct uw_service *service)
+{
+    struct uw_channels *channels = calloc(1, sizeof *channels);
+
+    if (!channels)
+        return NULL;
+    channels->buckets = calloc(UW_CHANNELS_BUCKETS_MIN, sizeof *channels->buckets);
+    if (!channels->buckets || open_room(&channels->room)) {
+        free(channels->buckets);
+        free(channels);
+        return NULL;
+    }
+    channels->service = service;
+    channels->bucket_mask = UW_CHANNELS_BUCKETS_MIN - 1;
+    choose_key(channels);
+    uw_list_init(&channels->patterns);
+    uw_slab_init(&channels->lent, sizeof(struct uw_chunk));
+    uw_channels_own(channels);
+    return channels;
+}
+
+void uw_channels_own(struct uw_channels *channels)
+{
+    uw_slab_own(&channels->lent);
+}
+
+/* Its subscribers' owners have them for themselves. */
+static void discard(struct uw_channel *channel)
+{
+    while (!uw_list_empty(&channel->subscribers)) {
+        struct uw_subscriber *subscriber = uw_owner(channel->subscribers.next, struct uw_subscriber, link);
+
+        uw_list_remove(&subscriber->link);
+        subscriber->channel = NULL;
+    }
+    free_channel(channel);
+}
+
+void uw_channels_free(struct uw_channels *channels)
+{
+    struct uw_channel *next;
+
+    for (size_t i = 0; i <= channels->bucket_mask; i++) {
+        for (struct uw_channel *channel = channels->buckets[i]; channel; channel = next) {
+            next = channel->next;
+            discard(channel);
+        }
+    }
+    while (!uw_list_empty(&channels->patterns)) {
+        struct uw_channel *pattern = uw_owner(channels->patterns.next, struct uw_channel, link);
+
+        uw_list_remove(&pattern->link);
+        discard(pattern);
+    }
+    uw_slab_free(&channels->lent);
+    (void)pthread_cond_destroy(&channels->room.changed);
+    (void)pthread_mutex_destroy(&channels->room.lock);
+    free(channels->buckets);
+    free(channels);
+}

@@ -1,0 +1,253 @@
+#include "push/from_afar.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/service.h"
+
+/* Something that the loop's thread is to do. */
+struct errand {
+    struct uw_message message;
+    struct uw_channels *channels;
+    void (*run)(struct errand *errand);
+    struct uw_client *client;         /* held; or NULL */
+    struct uw_subscriber *subscriber; /* or NULL */
+    void (*done)(struct uw_subscriber *subscriber, int error);
+    uint64_t number;
+    enum uw_subscription_form form;
+    bool text, pattern;
+    size_t name_length, length;
+    char bytes[]; /* the channel's name, then the message */
+};
+
+static bool is_closing(const struct errand *errand)
+{
+    return errand->channels->service->closing;
+}
+
+static struct uw_topic topic_of(const struct errand *errand)
+{
+    return (struct uw_topic){.name = errand->bytes, .length = errand->name_length, .pattern = errand->pattern};
+}
+
+/* Room */
+
+static size_t bytes_of(const struct errand *errand)
+{
+    return sizeof *errand + errand->name_length + errand->length;
+}
+
+static bool has_room(const struct uw_afar_room *room, size_t bytes)
+{
+    return room->errands < UW_AFAR_ERRANDS_MAX && (!room->errands || room->bytes + bytes <= UW_AFAR_BYTES_MAX);
+}
+
+/* Returns 0 or -errno. */
+static int take_room(struct uw_afar_room *room, size_t bytes)
+{
+    int error;
+
+    pthread_mutex_lock(&room->lock);
+    error = room->closed ? -ESHUTDOWN : has_room(room, bytes) ? 0 : -EAGAIN;
+    if (!error) {
+        room->errands++;
+        room->bytes += bytes;
+    }
+    pthread_mutex_unlock(&room->lock);
+    return error;
+}
+
+/* Then who waits is woken: not for each errand anew. */
+static bool is_half_free(const struct uw_afar_room *room)
+{
+    return room->errands <= UW_AFAR_ERRANDS_MAX / 2 && room->bytes <= UW_AFAR_BYTES_MAX / 2;
+}
+
+static void give_room(struct uw_afar_room *room, size_t bytes)
+{
+    pthread_mutex_lock(&room->lock);
+    room->errands--;
+    room->bytes -= bytes;
+    if (is_half_free(room))
+        pthread_cond_broadcast(&room->changed);
+    pthread_mutex_unlock(&room->lock);
+}
+
+void uw_afar_await_room(struct uw_channels *channels, size_t bytes, const bool *interrupted)
+{
+    struct uw_afar_room *room = &channels->room;
+
+    pthread_mutex_lock(&room->lock);
+    while (!*interrupted && !room->closed && !(is_half_free(room) && has_room(room, sizeof(struct errand) + bytes)))
+        pthread_cond_wait(&room->changed, &room->lock);
+    pthread_mutex_unlock(&room->lock);
+}
+
+void uw_afar_interrupt(struct uw_channels *channels, bool *interrupted)
+{
+    pthread_mutex_lock(&channels->room.lock);
+    *interrupted = true;
+    pthread_cond_broadcast(&channels->room.changed);
+    pthread_mutex_unlock(&channels->room.lock);
+}
+
+void uw_afar_close(struct uw_channels *channels)
+{
+    pthread_mutex_lock(&channels->room.lock);
+    channels->room.closed = true;
+    pthread_cond_broadcast(&channels->room.changed);
+    pthread_mutex_unlock(&channels->room.lock);
+}
+
+/* Errands */
+
+static void receive(struct uw_loop *loop, struct uw_message *message)
+{
+    struct errand *errand = uw_owner(message, struct errand, message);
+
+    (void)loop;
+    errand->run(errand);
+    give_room(&errand->channels->room, bytes_of(errand));
+    if (errand->client)
+        uw_client_release(errand->client);
+    free(errand);
+}
+
+/* Its bytes follow. Returns 0 or -errno, and then there is none. */
+static int send_off(struct uw_channels *channels, struct errand filled, const char *name, const char *bytes)
+{
+    size_t all = bytes_of(&filled);
+    struct errand *errand;
+    int error = take_room(&channels->room, all);
+
+    if (error)
+        return error;
+    errand = malloc(all);
+    if (!errand) {
+        give_room(&channels->room, all);
+        return -ENOMEM;
+    }
+    *errand = filled;
+    errand->channels = channels;
+    errand->message.receive = receive;
+    memcpy(errand->bytes, name, errand->name_length);
+    memcpy(errand->bytes + errand->name_length, bytes, errand->length);
+    if (errand->client)
+        uw_client_hold(errand->client);
+    uw_loop_line_up(&channels->service->loop, &errand->message);
+    return 0;
+}
+
+/* Publishing */
+
+static void publish(struct errand *errand)
+{
+    if (is_closing(errand))
+        return;
+    uw_publish(errand->channels,
+               (struct uw_publication){
+                   .channel = errand->bytes,
+                   .channel_length = errand->name_length,
+                   .message = {.bytes = errand->bytes + errand->name_length, .length = errand->length},
+                   .text = errand->text,
+               });
+}
+
+int uw_afar_publish(struct uw_channels *channels, const char *channel, size_t channel_length, const char *message,
+                    size_t length, bool text)
+{
+    struct errand errand = {.run = publish, .name_length = channel_length, .length = length, .text = text};
+
+    return channel_length > UW_CHANNEL_BYTES_MAX ? -EINVAL : send_off(channels, errand, channel, message);
+}
+
+/* Clients */
+
+static void subscribe_client(struct errand *errand)
+{
+    struct uw_topic topic = topic_of(errand);
+
+    if (is_closing(errand))
+        atomic_fetch_sub(&errand->client->subscribed, 1);
+    else
+        (void)uw_client_subscribe(errand->client, &topic, errand->form, errand->number);
+}
+
+int uw_afar_client_subscribe(struct uw_client *client, const struct uw_topic *topic, enum uw_subscription_form form,
+                             uint64_t number)
+{
+    struct errand errand = {.run = subscribe_client,
+                            .client = client,
+                            .form = form,
+                            .number = number,
+                            .name_length = topic->length,
+                            .pattern = topic->pattern};
+
+    if (!uw_topic_is_valid(topic))
+        return -EINVAL;
+    return send_off(client->service->channels, errand, topic->name, "");
+}
+
+static void unsubscribe_client(struct errand *errand)
+{
+    uw_client_unsubscribe(errand->client, errand->number);
+}
+
+int uw_afar_client_unsubscribe(struct uw_client *client, uint64_t number)
+{
+    struct errand errand = {.run = unsubscribe_client, .client = client, .number = number};
+
+    return send_off(client->service->channels, errand, "", "");
+}
+
+static void unsubscribe_client_all(struct errand *errand)
+{
+    uw_client_unsubscribe_all(errand->client, errand->bytes, errand->name_length);
+}
+
+int uw_afar_client_unsubscribe_all(struct uw_client *client, const char *name, size_t length)
+{
+    struct errand errand = {.run = unsubscribe_client_all, .client = client, .name_length = length};
+
+    if (length > UW_CHANNEL_BYTES_MAX)
+        return -EINVAL;
+    return send_off(client->service->channels, errand, name, "");
+}
+
+/* Others */
+
+static void subscribe(struct errand *errand)
+{
+    struct uw_topic topic = topic_of(errand);
+
+    errand->done(errand->subscriber,
+                 is_closing(errand) ? -ESHUTDOWN : uw_subscribe(errand->channels, errand->subscriber, &topic));
+}
+
+int uw_afar_subscribe(struct uw_channels *channels, struct uw_subscriber *subscriber, const struct uw_topic *topic,
+                      void (*done)(struct uw_subscriber *subscriber, int error))
+{
+    struct errand errand = {.run = subscribe,
+                            .subscriber = subscriber,
+                            .done = done,
+                            .name_length = topic->length,
+                            .pattern = topic->pattern};
+
+    return uw_topic_is_valid(topic) ? send_off(channels, errand, topic->name, "") : -EINVAL;
+}
+
+static void unsubscribe(struct errand *errand)
+{
+    uw_unsubscribe(errand->channels, errand->subscriber);
+    errand->done(errand->subscriber, 0);
+}
+
+int uw_afar_unsubscribe(struct uw_channels *channels, struct uw_subscriber *subscriber,
+                        void (*done)(struct uw_subscriber *subscriber, int error))
+{
+    struct errand errand = {.run = unsubscribe, .subscriber = subscriber, .done = done};
+
+    return send_off(channels, errand, "", "");
+}

@@ -1,0 +1,109 @@
+#include "push/shared_frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct uw_shared_frame {
+    struct uw_shared_frame *next;
+    const struct uw_client_kind *kind;
+    bool text;
+    int window_bits;
+    unsigned holds; /* the message's, and one for each chunk that it is lent to */
+    struct uw_chunk *chunk;
+};
+
+static void release(struct uw_shared_frame *frame)
+{
+    if (--frame->holds > 0)
+        return;
+    uw_chunk_free(frame->chunk);
+    free(frame);
+}
+
+/* For the first client of its way, and so for all of them. */
+static struct uw_shared_frame *make_frame(const struct uw_shared_message *message, struct uw_client *client, bool text)
+{
+    struct uw_shared_frame *frame = malloc(sizeof *frame);
+    struct uw_chunk *chunk = frame ? client->kind->frame(NULL, text, message->bytes, message->length) : NULL;
+
+    if (!chunk) {
+        free(frame);
+        return NULL;
+    }
+    if (client->kind->prepare)
+        client->kind->prepare(client, chunk);
+    *frame = (struct uw_shared_frame){
+        .kind = client->kind, .text = text, .window_bits = client->window_bits, .holds = 1, .chunk = chunk};
+    return frame;
+}
+
+static struct uw_shared_frame *frame_for(struct uw_shared_message *message, struct uw_client *client, bool text)
+{
+    struct uw_shared_frame *frame = message->frames;
+
+    while (frame && !(frame->kind == client->kind && frame->text == text && frame->window_bits == client->window_bits))
+        frame = frame->next;
+    if (frame)
+        return frame;
+    frame = make_frame(message, client, text);
+    if (frame) {
+        frame->next = message->frames;
+        message->frames = frame;
+    }
+    return frame;
+}
+
+static void take_back(struct uw_chunk *chunk)
+{
+    release(chunk->lender);
+}
+
+static struct uw_chunk *lend(struct uw_shared_frame *frame, struct uw_slab *slab)
+{
+    struct uw_chunk *chunk = uw_slab_take(slab);
+
+    if (!chunk)
+        return NULL;
+    *chunk = (struct uw_chunk){.file = -1,
+                               .memory = frame->chunk->bytes,
+                               .rest_left = (int64_t)frame->chunk->length,
+                               .release = take_back,
+                               .lender = frame,
+                               .slab = slab};
+    frame->holds++;
+    return chunk;
+}
+
+static struct uw_chunk *copy(const struct uw_shared_frame *frame, struct uw_slab *slab)
+{
+    struct uw_chunk *chunk = uw_chunk_take(slab);
+
+    if (!chunk)
+        return NULL;
+    memcpy(chunk->bytes, frame->chunk->bytes, frame->chunk->length);
+    chunk->length = frame->chunk->length;
+    return chunk;
+}
+
+_Static_assert(UW_LENT_BYTES_MIN <= UW_CHUNK_SLAB_CAPACITY, "what is copied fits");
+
+struct uw_chunk *uw_shared_chunk(struct uw_shared_message *message, struct uw_client *client, bool text,
+                                 struct uw_slab *lent)
+{
+    struct uw_shared_frame *frame = frame_for(message, client, text);
+
+    if (!frame)
+        return NULL;
+    return frame->chunk->length < UW_LENT_BYTES_MIN ? copy(frame, &client->service->chunks) : lend(frame, lent);
+}
+
+void uw_shared_message_end(struct uw_shared_message *message)
+{
+    struct uw_shared_frame *next;
+
+    for (struct uw_shared_frame *frame = message->frames; frame; frame = next) {
+        next = frame->next;
+        release(frame);
+    }
+    message->frames = NULL;
+}

@@ -1,0 +1,52 @@
+/* rack.protocol (Rack SPEC): the application switches to a protocol that the client offers, and speaks it itself. */
+#include "rack/rack.h"
+
+#define SWITCHING_PROTOCOLS 101
+
+static ID id_strip, id_include;
+static VALUE key_protocol;
+
+void rb_uw_init_protocol(void)
+{
+    id_strip = rb_intern("strip");
+    id_include = rb_intern("include?");
+    rb_gc_register_mark_object(key_protocol = rb_interned_str_cstr("rack.protocol"));
+}
+
+VALUE rb_uw_protocols(VALUE field)
+{
+    VALUE elements = rb_str_split(field, ","), protocols = rb_ary_new();
+
+    for (long i = 0; i < RARRAY_LEN(elements); i++) {
+        VALUE protocol = rb_funcall(RARRAY_AREF(elements, i), id_strip, 0);
+
+        if (RSTRING_LEN(protocol) > 0)
+            rb_ary_push(protocols, protocol);
+    }
+    return protocols;
+}
+
+static bool is_offered(const struct rb_uw_exchange *exchange, VALUE protocol)
+{
+    VALUE offered = rb_hash_lookup(exchange->env, key_protocol);
+
+    return RB_TYPE_P(protocol, T_STRING) && RB_TYPE_P(offered, T_ARRAY) &&
+           RTEST(rb_funcall(offered, id_include, 1, protocol));
+}
+
+static bool succeeds(int status)
+{
+    return status == SWITCHING_PROTOCOLS || status / 100 == 2;
+}
+
+void rb_uw_choose_protocol(struct rb_uw_exchange *exchange)
+{
+    VALUE headers = exchange->headers;
+    VALUE protocol = RB_TYPE_P(headers, T_HASH) ? rb_hash_lookup(headers, key_protocol) : Qnil;
+
+    if (!is_offered(exchange, protocol) || !succeeds(rb_uw_response_status(exchange)) ||
+        (NIL_P(exchange->hijacker) && !rb_uw_body_is_callable(exchange)))
+        return;
+    exchange->protocol = protocol;
+    exchange->status = INT2FIX(SWITCHING_PROTOCOLS);
+}

@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require_relative "pub_sub/engines"
+require_relative "pub_sub/own_cluster"
+require_relative "pub_sub/own_process"
+
+module Upwell
+  # Messages on channels: who publishes, and by which engine they travel.
+  #
+  #     Upwell::PubSub.default = Upwell::PubSub::Redis.new("redis://10.0.0.5")
+  #     Upwell::PubSub.publish("news", "hello")
+  #
+  # An engine is any object with `subscribe(channel, match)`, `unsubscribe(channel, match)` and `publish(channel, message)`, all of which return
+  # whether it does so. What it hears of others it hands to {.deliver}.
+  module PubSub
+    # This process alone: the engine `false`.
+    PROCESS = OwnProcess.new
+    # The workers of this server: the default.
+    CLUSTER = OwnCluster.new
+
+    autoload :Redis, "upwell/pub_sub/redis"
+    autoload :Connection, "upwell/pub_sub/connection"
+
+    @engines = Engines.new(CLUSTER, PROCESS)
+
+    class << self
+      # @return [Engines] those of this process
+      attr_reader :engines
+      # @return [#call, nil] given the channel and the message of what the subscribers of this process shall have; the server sets it
+      attr_accessor :delivery
+
+      # Publishes by an engine.
+      #
+      # @param channel [String, Symbol]
+      # @param message [String]
+      # @param engine [Object, false, nil] nil: the default one; false: the subscribers of this process alone
+      # @return [Boolean] whether it is on its way
+      def publish(channel, message, engine = nil)
+        engines.publish(channel, message, engine)
+      end
+
+      # Gives a message to the subscribers of this process alone. What an engine does with what it hears.
+      #
+      # @param channel [String]
+      # @param message [String]
+      # @return [Boolean] whether it was taken
+      def deliver(channel, message)
+        delivery ? delivery.call(channel, message) != false : false
+      end
+
+      # @param engine [Object] is told of all subscriptions of this process, those there are and those to come
+      # @return [Object] the engine
+      def register(engine)
+        engines.register(engine)
+      end
+
+      # @param engine [Object] is told that the subscriptions end, and then of none any more; were it the default, {CLUSTER} is from now on
+      # @return [Object] the engine
+      def unregister(engine)
+        engines.unregister(engine)
+      end
+
+      # @return [Object] the engine of who names none
+      def default
+        engines.default
+      end
+
+      # @param engine [Object, false, nil] is registered, too; nil: {CLUSTER}, false: {PROCESS}
+      def default=(engine)
+        engines.default = engine
+      end
+
+      # @param engine [Object] is told of all subscriptions there are, as if it had just been registered
+      # @return [Object] the engine
+      def reset(engine)
+        engines.reset(engine)
+      end
+
+      # Connects another process, a Rake task for example, to the subscribers of a server.
+      #
+      # @param target [String] what the server's setting `pubsub` is: redis://, rediss:// or unix: for Redis, else a folder
+      # @return [Connection, FolderConnection]
+      # @raise [ArgumentError] when it is neither
+      # @raise [LoadError] when the gem redis-client is missing
+      def connect(target)
+        Connection.open(target)
+      end
+    end
+  end
+end

@@ -1,0 +1,104 @@
+# frozen_string_literal: true
+
+require "monitor"
+require "set"
+
+module Upwell
+  module PubSub
+    # Which engines there are, which of them is the default, and what this process subscribes to. Any thread may ask. A child process begins with
+    # what its parent had: the engines themselves know that they are in another process.
+    class Engines
+      # @param default [Object] the engine until another is chosen
+      # @param here [Object] the engine `false`
+      def initialize(default, here)
+        @own = default
+        @here = here
+        @chosen = nil
+        @registered = []
+        @subscriptions = Set.new
+        @lock = Monitor.new # an engine may ask while it is told
+      end
+
+      # @see PubSub.publish
+      def publish(channel, message, engine = nil)
+        engine = default if engine.nil?
+        (engine || @here).publish(channel.to_s, message) ? true : false
+      end
+
+      # @return [Object]
+      def default
+        @chosen || @own
+      end
+
+      # @return [Boolean] whether somebody has said which
+      def default?
+        !@chosen.nil?
+      end
+
+      # @see PubSub.default=
+      def default=(engine)
+        engine = @here if engine == false
+        @lock.synchronize do
+          @chosen = engine
+          register(engine) if engine
+        end
+      end
+
+      # @see PubSub.register
+      def register(engine)
+        @lock.synchronize do
+          next if @registered.any? { |other| other.equal?(engine) }
+
+          @registered = [*@registered, engine]
+          tell_all(engine)
+        end
+        engine
+      end
+
+      # @see PubSub.unregister
+      def unregister(engine)
+        @lock.synchronize do
+          next if @registered.none? { |other| other.equal?(engine) }
+
+          @registered = @registered.reject { |other| other.equal?(engine) }
+          @chosen = nil if @chosen.equal?(engine)
+          @subscriptions.each { |name, match| tell(engine, name, match, false) }
+        end
+        engine
+      end
+
+      # @see PubSub.reset
+      def reset(engine)
+        @lock.synchronize { tell_all(engine) }
+        engine
+      end
+
+      # The feed: the first subscriber of this process came, or the last one went.
+      #
+      # @param name [String] channel or pattern
+      # @param match [Symbol, nil] how a pattern is matched
+      # @param subscribed [Boolean]
+      # @return [void]
+      def changed(name, match, subscribed)
+        @lock.synchronize do
+          key = [name, match]
+          changed = subscribed ? @subscriptions.add?(key) : @subscriptions.delete?(key)
+          @registered.each { |engine| tell(engine, name, match, subscribed) } if changed
+        end
+      end
+
+      private
+
+      def tell_all(engine)
+        @subscriptions.each { |name, match| tell(engine, name, match, true) }
+      end
+
+      # One engine's mistake is not to end the server, nor keep others from hearing.
+      def tell(engine, name, match, subscribed)
+        subscribed ? engine.subscribe(name, match) : engine.unsubscribe(name, match)
+      rescue StandardError => e
+        ErrorLog.report(e, nil)
+      end
+    end
+  end
+end

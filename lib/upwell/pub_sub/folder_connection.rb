@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+require "io/wait"
+require "securerandom"
+require "socket"
+require_relative "../clock"
+
+module Upwell
+  module PubSub
+    # Another process's connection to the workers of a server on this machine, by the folder in which these listen (core/push/bus_frame.h has the
+    # format). It publishes only.
+    class FolderConnection
+      NAMES = /\A\d{1,10}-\h{16}\.bus\z/
+      START = "UB\x01".b # and the version
+      TEXT = 1
+      HELLO = 2 # the first frame: its channel is who sends
+      HEAD = "a3CNN"
+      CHANNEL_BYTES_MAX = 4096
+      MESSAGE_BYTES_MAX = 16 * 1024 * 1024
+      PATIENCE = 1 # seconds for a worker to take a message; then it is left
+
+      # @param folder [String]
+      # @raise [ArgumentError] when there is none
+      def initialize(folder)
+        raise ArgumentError, "must be #{Redis::Address::DESCRIPTION}, or a folder that exists" unless File.directory?(folder)
+
+        @folder = folder
+        @workers = {}
+        @lock = Mutex.new
+      end
+
+      # @param channel [String]
+      # @param message [String] BINARY: binary, else text
+      # @return [Boolean] whether a worker has it; messages that are too long have none
+      def publish(channel, message)
+        channel = channel.to_s
+        return false if channel.bytesize > CHANNEL_BYTES_MAX || message.bytesize > MESSAGE_BYTES_MAX
+
+        frame = frame(text?(message) ? TEXT : 0, channel, message)
+        @lock.synchronize do
+          look
+          @workers.to_a.map { |name, socket| send_to(name, socket, frame) }.any?
+        end
+      end
+
+      # @return [void]
+      def close(_seconds = nil)
+        @lock.synchronize do
+          @workers.each_value(&:close)
+          @workers.clear
+        end
+      end
+
+      private
+
+      def text?(message)
+        message.encoding != Encoding::BINARY && message.dup.force_encoding(Encoding::UTF_8).valid_encoding?
+      end
+
+      def frame(flags, channel, message)
+        [START, flags, channel.bytesize, message.bytesize].pack(HEAD) << channel.b << message.b
+      end
+
+      def look
+        (Dir.children(@folder).grep(NAMES) - @workers.keys).each { |name| connect(name) }
+      end
+
+      # A dead worker leaves its socket behind.
+      def connect(name)
+        @workers[name] = UNIXSocket.new(File.join(@folder, name))
+        send_to(name, @workers[name], frame(HELLO, format("%d-%s.bus", Process.pid, SecureRandom.hex(8)), ""))
+      rescue SystemCallError
+        nil
+      end
+
+      # @return [Boolean] false: it has not got the whole frame, and cannot have another
+      def send_to(name, socket, frame)
+        deadline = Clock.now + PATIENCE
+        until frame.empty?
+          written = socket.write_nonblock(frame, exception: false)
+          next frame = frame.byteslice(written..) if written.is_a?(Integer)
+          return leave(name, socket) unless socket.wait_writable([deadline - Clock.now, 0].max)
+        end
+        true
+      rescue SystemCallError
+        leave(name, socket)
+      end
+
+      def leave(name, socket)
+        @workers.delete(name)
+        socket.close
+        false
+      end
+    end
+  end
+end

@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+module Upwell
+  module PubSub
+    # The engine that reaches the workers of this server, this one among them.
+    class OwnCluster
+      # @return [#call, nil] given the channel and the message, brings them to all workers; nil: there is no other. The server sets it
+      attr_accessor :carrier
+
+      # @return [true] they are known
+      def subscribe(_channel, _match = nil)
+        true
+      end
+
+      # @return [true]
+      def unsubscribe(_channel, _match = nil)
+        true
+      end
+
+      # @param channel [String]
+      # @param message [String]
+      # @return [Boolean]
+      def publish(channel, message)
+        carrier ? carrier.call(channel, message) != false : PubSub.deliver(channel, message)
+      end
+    end
+  end
+end

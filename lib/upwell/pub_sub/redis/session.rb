@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+require_relative "../../log"
+require_relative "link"
+require_relative "outages"
+require_relative "outbox"
+require_relative "publisher"
+require_relative "subscriber"
+
+module Upwell
+  module PubSub
+    class Redis
+      # What a process has of an engine: its threads, begun when there is something for them to do, and its connections.
+      class Session
+        END_MAX = 0.5 # seconds for a thread to end: one that resolves a name may take longer
+
+        # @param address [Address]
+        # @param limits [Array(Integer, Integer)] of the outbox
+        # @param receiver [#call]
+        # @param wanted [Array, nil] what the parent process had subscribed to
+        def initialize(address, limits, receiver, wanted)
+          @process = Process.pid
+          @outages = Outages.new(address)
+          @outbox = Outbox.new(*limits)
+          @subscriber = Subscriber.new(Link.new(address, @outages), receiver, wanted || [])
+          @publisher = Publisher.new(Link.new(address, @outages), @outbox, @subscriber)
+          @threads = {}
+          @lock = Mutex.new
+        end
+
+        # @return [Boolean] whether it belongs to this process
+        def here?
+          @process == Process.pid
+        end
+
+        # @return [Array] what is subscribed to
+        def wanted
+          @subscriber.wanted
+        end
+
+        # @return [Boolean]
+        def publish(channel, text)
+          start_publisher
+          @outbox.push(Outbox::Message.new(channel, text, @subscriber.changes, 0))
+        end
+
+        # @return [Boolean]
+        def change(name, match, subscribed)
+          @subscriber.change(name, match, subscribed)
+          start_subscriber
+          true
+        end
+
+        # See {Redis#start}.
+        def start
+          start_publisher
+          start_subscriber unless wanted.empty?
+        end
+
+        # See {Redis#close}.
+        def close(seconds)
+          @outbox.close
+          @lock.synchronize { @closed = true }
+          @threads[:publisher]&.join(seconds) if @outbox.size.positive?
+          @threads.each_value(&:kill)
+          @threads.each_value { |thread| thread.join(END_MAX) }
+          [@publisher, @subscriber].each(&:disconnect)
+          left = @outbox.abandon
+          Log.tell("publish/subscribe: #{left} messages are lost: Redis did not take them in time") if left.positive?
+        end
+
+        # See {Redis#stats}.
+        def stats
+          { waiting: @outbox.size, refused: @outbox.refused, lost: @outages.count, **@publisher.counts }
+        end
+
+        private
+
+        def start_publisher
+          start_thread(:publisher) { @publisher.run }
+        end
+
+        def start_subscriber
+          start_thread(:subscriber) { @subscriber.run }
+          start_thread(:teller) { @subscriber.run_teller }
+        end
+
+        def start_thread(name, &work)
+          return if @threads[name]&.alive?
+
+          @lock.synchronize do
+            next if @closed || @threads[name]&.alive?
+
+            @threads[name] = Thread.new(&work).tap { |thread| thread.name = "upwell redis #{name}" }
+          end
+        end
+      end
+    end
+  end
+end

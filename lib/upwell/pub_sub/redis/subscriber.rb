@@ -1,0 +1,184 @@
+# frozen_string_literal: true
+
+require_relative "../../clock"
+require_relative "../../error_log"
+require_relative "../../log"
+require_relative "subscriptions"
+
+module Upwell
+  module PubSub
+    class Redis
+      # The thread that hears what is published ({#run}), and its helper, which tells Redis what to say ({#run_teller}): one waits for Redis, the
+      # other for this process. Behind each change a PING with its number is sent: at its answer Redis knows of it.
+      class Subscriber
+        HEARTBEAT = 5 # seconds between signs of life that are asked for
+        SILENCE_MAX = 15 # seconds without any: the connection is dead
+        PATIENCE = 1.5 # seconds that a message waits for its publisher's own subscriptions
+
+        # @param link [Link]
+        # @param receiver [#call, #forget] see {Redis#initialize}
+        # @param wanted [Enumerable] what is subscribed to already
+        def initialize(link, receiver, wanted)
+          @link = link
+          @receiver = receiver
+          @subscriptions = Subscriptions.new(wanted)
+          @confirmed = 0
+          @lock = Mutex.new
+          @changed = ConditionVariable.new # for the helper
+          @told = ConditionVariable.new # for who awaits
+        end
+
+        # @param name [String]
+        # @param match [Symbol, nil]
+        # @param subscribed [Boolean]
+        def change(name, match, subscribed)
+          @lock.synchronize do
+            @subscriptions.change(name, match, subscribed)
+            @changed.signal
+          end
+        end
+
+        # @return [Integer] changes so far
+        def changes
+          @subscriptions.changes
+        end
+
+        # @return [Array<Array(String, Symbol)>]
+        def wanted
+          @lock.synchronize { @subscriptions.wanted.to_a }
+        end
+
+        # Waits, not for long, and only once, until Redis knows of that many changes.
+        #
+        # @param changes [Integer]
+        def await(changes)
+          deadline = Clock.now + PATIENCE
+          @lock.synchronize do
+            until @confirmed >= changes
+              left = deadline - Clock.now
+              break @confirmed = changes unless left.positive?
+
+              @told.wait(@lock, left)
+            end
+          end
+        end
+
+        # Hears, for ever.
+        def run
+          loop { listen(begin_with(@link.open)) }
+        rescue RedisClient::Error => e
+          end_connection
+          @link.lost(e)
+          retry
+        rescue StandardError => e # by mistake
+          ErrorLog.report(e, nil)
+          end_connection
+          sleep(Link::PAUSE_MAX)
+          retry
+        end
+
+        # Tells, for ever.
+        def run_teller
+          loop do
+            connection, commands, changes = await_change
+            tell(connection, [*commands, ["PING", changes.to_s]])
+          end
+        end
+
+        # By another thread, when these have ended.
+        def disconnect
+          @connection&.close
+          @connection = nil
+        end
+
+        private
+
+        def begin_with(connection)
+          @lock.synchronize do
+            @subscriptions.forget
+            @waits_since = nil
+            @connection = connection
+            @changed.signal
+          end
+          connection
+        end
+
+        # What Redis knew it has forgotten, if it was told of anything.
+        def end_connection
+          @lock.synchronize do
+            @confirmed = 0
+            disconnect
+          end
+        end
+
+        def listen(connection)
+          forget
+          loop do
+            @waits_since = Clock.now
+            event = connection.read(0) # however long it takes: of half an event the rest would be misunderstood
+            @waits_since = nil # who receives may take its time
+            hear(event)
+          end
+        end
+
+        def hear(event)
+          case event
+          when Array then hear_push(*event)
+          when String then confirm(event.to_i)
+          when RedisClient::Error then Log.tell("publish/subscribe: Redis does not subscribe: #{event.message}")
+          end
+        end
+
+        def hear_push(kind, *parts)
+          case kind
+          when "message" then receive(nil, *parts)
+          when "pmessage" then receive(*parts)
+          else forget
+          end
+        end
+
+        # Who receives may fail, and others come after.
+        def receive(pattern, channel, message)
+          @receiver.call(pattern, *[channel, message].map { |bytes| text(bytes) })
+        rescue StandardError => e
+          ErrorLog.report(e, nil)
+        end
+
+        # Redis does not say what was text: what can be is.
+        def text(bytes)
+          text = bytes.dup.force_encoding(Encoding::UTF_8)
+          text.valid_encoding? ? text : text.force_encoding(Encoding::BINARY)
+        end
+
+        def forget
+          @receiver.forget if @receiver.respond_to?(:forget)
+        end
+
+        def confirm(changes)
+          @lock.synchronize do
+            @confirmed = changes
+            @told.broadcast
+          end
+        end
+
+        # @return [Array(Wire, Array<Array<String>>, Integer)] no command: nothing was said for a while
+        def await_change
+          @lock.synchronize do
+            @changed.wait(@lock, HEARTBEAT) unless @connection && @subscriptions.untold?
+            @changed.wait(@lock) until @connection
+            [@connection, @subscriptions.take, changes]
+          end
+        end
+
+        # A failure ends the connection, so that the other thread has it made anew.
+        def tell(connection, commands)
+          commands.each { |command| connection.write(*command) }
+          since = @waits_since
+          raise RedisClient::ReadTimeoutError, "silent for #{SILENCE_MAX} s" if since && Clock.now - since > SILENCE_MAX
+        rescue RedisClient::Error => e
+          connection.close(e.message)
+        end
+      end
+    end
+  end
+end

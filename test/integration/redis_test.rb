@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require "open3"
+require_relative "../support/redis_process"
+
+# Servers that tell each other by Redis.
+class RedisIntegrationTest < Minitest::Test
+  def setup
+    skip "there is no redis-server" unless RedisProcess.there?
+  end
+
+  def serve(redis, *arguments, &block)
+    options = ["--pubsub", redis.url, *arguments]
+    ServerProcess.open(*options, app: "pub_sub.ru", &block)
+  end
+
+  def publish(server, text)
+    assert_equal "true", RawClient.get(server.port, "/#{text}").body
+  end
+
+  # @return [Array<Integer>] the workers that tell of it
+  def await_heard(server, text, workers)
+    Array.new(workers) { server.await(/heard #{text} in (\d+)/)[1].to_i }
+  end
+
+  def test_two_servers_and_all_their_workers
+    RedisProcess.open do |redis|
+      serve(redis, "-w", "2") do |one|
+        serve(redis, "--mode", "threads:2") do |other|
+          await_subscribers(redis, 3)
+          [one, other].each_with_index do |publisher, index|
+            publish(publisher, index.to_s)
+            heard = [await_heard(one, index, 2), await_heard(other, index, 1)]
+            assert_equal [2, 1], heard.map { |workers| workers.uniq.size }
+          end
+          [one, other].each { |server| assert_predicate server.stop, :success? }
+          assert_equal [4, 2], [one, other].map { |server| server.lines.join.scan("heard").size }, "none twice"
+        end
+      end
+    end
+  end
+
+  def test_a_redis_that_is_killed
+    RedisProcess.open do |redis|
+      serve(redis) do |server|
+        publish(server, "a")
+        await_heard(server, "a", 1)
+        redis.kill
+        server.await(/Redis is lost/)
+        publish(server, "kept")
+        redis.start
+        server.await(/Redis is back/)
+        await_heard(server, "kept", 1)
+        server.stop
+        assert_equal [1, 1, 1], [/is lost/, /is back/, /heard kept/].map { |pattern| server.lines.join.scan(pattern).size }
+      end
+    end
+  end
+
+  def test_what_a_request_has_published_is_sent_at_the_end
+    RedisProcess.open do |redis|
+      connection = Upwell::PubSub.connect(redis.url)
+      heard = Queue.new
+      connection.subscribe("news") { |_channel, message| heard << message }
+      connection.publish("news", "here")
+      Timeout.timeout(RawClient::READ_MAX) { heard.pop }
+      serve(redis) do |server|
+        publish(server, "last")
+        assert_predicate server.stop, :success?
+      end
+      assert_equal "last", Timeout.timeout(RawClient::READ_MAX) { heard.pop }
+    ensure
+      connection&.close
+    end
+  end
+
+  def test_a_url_that_is_none
+    ["redis://a b", "http://localhost"].each do |url|
+      _, error, status = Open3.capture3(*ServerProcess.command("--pubsub", url, File.join(ServerProcess::APPS, "pub_sub.ru")))
+      refute_predicate status, :success?
+      assert_match(%r{pubsub: must be redis://HOST, rediss://HOST or unix:///PATH, or a folder, got "#{url}"}, error)
+    end
+  end
+
+  private
+
+  def await_subscribers(redis, count)
+    Timeout.timeout(RawClient::READ_MAX) { sleep 0.01 until redis.ask("PUBSUB", "NUMSUB", "news").include?(":#{count}") }
+  end
+end

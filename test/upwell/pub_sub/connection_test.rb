@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/redis_process"
+
+class PubSubConnectionTest < Minitest::Test
+  AWAIT_MAX = 30 # seconds, of which none are needed
+
+  def pop(queue)
+    Timeout.timeout(AWAIT_MAX) { queue.pop }
+  end
+
+  def open
+    skip "there is no redis-server" unless RedisProcess.there?
+
+    RedisProcess.open do |redis|
+      connection = Upwell::PubSub.connect(redis.url)
+      yield connection, redis
+    ensure
+      connection&.close
+    end
+  end
+
+  def test_each_subscription_has_what_it_asked_for
+    open do |connection|
+      heard = Array.new(3) { Queue.new }
+      subscriptions = [["a", nil], ["a", nil], ["a*", :redis]].zip(heard).map do |(name, match), queue|
+        connection.subscribe(name, match: match) { |*message| queue << message }
+      end
+      assert connection.publish("a", "1")
+      assert_equal [%w[a 1]] * 3, heard.map { |queue| pop(queue) }
+      assert subscriptions.last == "a*"
+      subscriptions.first.close
+      connection.publish("a", "2")
+      assert_equal [%w[a 2]] * 2, heard.drop(1).map { |queue| pop(queue) }
+      subscriptions[1].close
+      connection.publish("a", "3")
+      assert_equal %w[a 3], pop(heard.last)
+      assert_equal [0, 0], heard.first(2).map(&:size)
+    end
+  end
+
+  def test_a_subscriber_that_fails_is_followed_by_the_next_message
+    open do |connection|
+      heard = Queue.new
+      connection.subscribe("a") { |_, message| message == "1" ? raise("failed") : heard << message }
+      _, error = capture_io do
+        connection.publish("a", "1")
+        connection.publish("a", "2")
+        assert_equal "2", pop(heard)
+      end
+      assert_match(/failed/, error)
+    end
+  end
+
+  def test_what_cannot_be_subscribed_to
+    open do |connection|
+      assert_raises(ArgumentError) { connection.subscribe("a") }
+      assert_raises(ArgumentError) { connection.subscribe("a", match: :nats) { nil } }
+    end
+  end
+
+  def test_a_target_that_is_none
+    ["/nowhere", "http://localhost"].each do |target|
+      assert_match(/must be redis:.* or a folder/, assert_raises(ArgumentError) { Upwell::PubSub.connect(target) }.message)
+    end
+  end
+
+  # As core/push/bus_frame.h has it.
+  def test_the_workers_of_a_folder
+    Dir.mktmpdir do |folder|
+      workers = Array.new(2) { |i| UNIXServer.new(File.join(folder, "#{i}-#{"0" * 15}#{i}.bus")) }
+      UNIXServer.new(dead = File.join(folder, "7-0000000000000007.bus")).close
+      File.write(File.join(folder, "other"), "")
+      assert_path_exists dead
+      connection = Upwell::PubSub.connect(folder)
+      assert connection.publish("chan", "é")
+      assert connection.publish("c", "\xff".b)
+      connection.close
+      frames = ["UB\x01\x01\0\0\0\x04\0\0\0\x02chané", "UB\x01\x00\0\0\0\x01\0\0\0\x01c\xff"].map(&:b).join
+      workers.each do |worker|
+        bytes = worker.accept.read
+        hello = bytes.slice!(0, 12 + bytes[7].ord)
+        assert_match(/\AUB\x01\x02\x00{3}.\x00{4}#{Process.pid}-\h{16}\.bus\z/n, hello)
+        assert_equal frames, bytes
+      end
+    end
+  end
+
+  def test_a_folder_of_nobody
+    Dir.mktmpdir { |folder| refute Upwell::PubSub.connect(folder).publish("a", "1") }
+  end
+
+  def test_a_message_that_is_too_long_for_a_folder
+    Dir.mktmpdir do |folder|
+      connection = Upwell::PubSub.connect(folder)
+      refute connection.publish("a" * 4097, "1")
+    end
+  end
+end

@@ -1,0 +1,146 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class EnginesTest < Minitest::Test
+  # Keeps what it is told.
+  class Told
+    attr_reader :all
+
+    def initialize
+      @all = []
+    end
+
+    def subscribe(*arguments)
+      @all << [:subscribe, *arguments]
+    end
+
+    def unsubscribe(*arguments)
+      @all << [:unsubscribe, *arguments]
+    end
+
+    def publish(*arguments)
+      @all << [:publish, *arguments]
+      nil
+    end
+  end
+
+  # Its author made a mistake.
+  class Broken < Told
+    def subscribe(*)
+      raise "broken"
+    end
+  end
+
+  def setup
+    @own = Told.new
+    @here = Told.new
+    @engines = Upwell::PubSub::Engines.new(@own, @here)
+  end
+
+  def test_an_engine_hears_of_what_is_and_what_will_be
+    @engines.changed("a", nil, true)
+    @engines.changed("gone", nil, true)
+    @engines.changed("gone", nil, false)
+    engine = @engines.register(Told.new)
+    assert_equal [[:subscribe, "a", nil]], engine.all
+    @engines.changed("b*", :redis, true)
+    @engines.changed("a", nil, false)
+    assert_equal [[:subscribe, "b*", :redis], [:unsubscribe, "a", nil]], engine.all.drop(1)
+  end
+
+  def test_a_change_that_is_none_is_not_told
+    engine = @engines.register(Told.new)
+    2.times { @engines.changed("a", nil, true) }
+    3.times { @engines.changed("a", nil, false) }
+    assert_equal [[:subscribe, "a", nil], [:unsubscribe, "a", nil]], engine.all
+  end
+
+  def test_registered_once
+    engine = Told.new
+    2.times { @engines.register(engine) }
+    @engines.changed("a", nil, true)
+    assert_equal 1, engine.all.size
+  end
+
+  def test_reset_tells_all_again
+    engine = @engines.register(Told.new)
+    @engines.changed("a", nil, true)
+    @engines.reset(engine)
+    assert_equal [[:subscribe, "a", nil]] * 2, engine.all
+  end
+
+  def test_an_engine_that_is_none_any_more_hears_the_end
+    engine = Told.new
+    @engines.default = engine
+    @engines.changed("a", nil, true)
+    @engines.unregister(engine)
+    @engines.changed("b", nil, true)
+    assert_equal [[:subscribe, "a", nil], [:unsubscribe, "a", nil]], engine.all
+    assert_same @own, @engines.default
+  end
+
+  def test_who_publishes_chooses
+    engine = Told.new
+    refute @engines.publish("a", "1")
+    @engines.publish(:b, "2", false)
+    @engines.publish("c", "3", engine)
+    assert_equal [[[:publish, "a", "1"]], [[:publish, "b", "2"]], [[:publish, "c", "3"]]], [@own, @here, engine].map(&:all)
+  end
+
+  def test_the_default
+    engine = Told.new
+    refute_predicate @engines, :default?
+    @engines.default = engine
+    @engines.changed("a", nil, true)
+    assert @engines.publish("a", "1").equal?(false)
+    assert_equal [[:subscribe, "a", nil], [:publish, "a", "1"]], engine.all
+    @engines.default = nil
+    assert_same @own, @engines.default
+    @engines.default = false
+    assert_same @here, @engines.default
+  end
+
+  def test_one_engines_mistake_is_not_the_others
+    @engines.register(Broken.new)
+    engine = @engines.register(Told.new)
+    _, error = capture_io { @engines.changed("a", nil, true) }
+    assert_equal [[:subscribe, "a", nil]], engine.all
+    assert_match(/broken/, error)
+  end
+
+  def test_any_thread
+    engine = @engines.register(Told.new)
+    Array.new(4) { |n| Thread.new { 100.times { |i| @engines.changed("#{n}-#{i}", nil, true) } } }.each(&:join)
+    assert_equal 400, engine.all.uniq.size
+  end
+
+  def test_an_engine_may_ask_while_it_is_told
+    engine = Told.new
+    engine.define_singleton_method(:subscribe) { |name, _match| PUBSUB.changed("of #{name}", nil, true) unless name.start_with?("of") }
+    self.class.const_set(:PUBSUB, @engines)
+    other = @engines.register(Told.new)
+    @engines.register(engine)
+    @engines.changed("a", nil, true)
+    assert_equal ["a", "of a"], other.all.map { |told| told[1] }.sort
+  ensure
+    self.class.send(:remove_const, :PUBSUB)
+  end
+
+  def test_a_child_process_begins_with_them
+    skip "this Ruby does not fork" unless Process.respond_to?(:fork)
+
+    engine = @engines.register(Told.new)
+    @engines.changed("a", nil, true)
+    held = Queue.new
+    holder = Thread.new { @engines.instance_variable_get(:@lock).synchronize { (held << 1) && sleep } } # another thread in the midst of it
+    held.pop
+    pid = fork do
+      @engines.changed("b", nil, true)
+      exit!(engine.all.size == 2 ? 0 : 1)
+    end
+    assert_predicate Process.wait2(pid).last, :success?
+  ensure
+    holder&.kill&.join
+  end
+end
