@@ -3,29 +3,34 @@
 require "fileutils"
 require_relative "stroke"
 
-# The picture: all strokes, one after another, in a file that all workers share.
+# The picture, in a file that all workers share: how often the board was wiped (4 bytes), and the strokes since then. What is
+# told of a change has the same form, so whoever hears of a wipe late does not take newer strokes away with it.
 class Board
   BYTES_MAX = 512 * 1024 # beyond that the older half of the strokes is forgotten
+  WIPES_BYTES = 4
 
   def initialize(folder)
     FileUtils.mkdir_p(folder, mode: 0o700)
     @path = File.join(folder, "picture")
     @fibers = Mutex.new # flock would have the whole thread wait for one of its own fibers
+    alone { |file| begin_anew(file, 0) if file.size.zero? }
   end
 
-  # Nobody paints while the block looks at the picture.
-  #
-  # @yieldparam [String]
+  # @yieldparam picture [String] that nobody changes meanwhile
   def look
     alone { |file| yield file.read }
   end
 
-  # The block tells the others: all hear of strokes in the order in which they are kept.
+  # @yieldparam change [String] what the others are to be told
   def paint(stroke)
     alone do |file|
-      stroke == Stroke::WIPE ? file.truncate(0) : file.seek(0, :END) && file.write(stroke)
+      wipes = file.read(WIPES_BYTES)
+      next yield(begin_anew(file, wipes.unpack1("N") + 1)) if stroke == Stroke::WIPE
+
+      file.seek(0, :END)
+      file.write(stroke)
       forget_half(file) if file.size > BYTES_MAX
-      yield
+      yield wipes + stroke
     end
   end
 
@@ -40,13 +45,21 @@ class Board
     end
   end
 
+  def begin_anew(file, wipes)
+    [wipes].pack("N").tap { |head| replace(file, head) }
+  end
+
   def forget_half(file)
     file.rewind
     picture = file.read
-    from = 0
+    from = WIPES_BYTES
     from += picture.unpack1("n", offset: from) while from < BYTES_MAX / 2
+    replace(file, picture.byteslice(0, WIPES_BYTES) + picture.byteslice(from..))
+  end
+
+  def replace(file, content)
+    file.truncate(0)
     file.rewind
-    file.write(picture.byteslice(from..))
-    file.truncate(file.pos)
+    file.write(content)
   end
 end

@@ -21,6 +21,6 @@ class Painter
   def on_message(client, data)
     return client.close(1007, "not a stroke") unless Stroke.valid?(data)
 
-    @board.paint(data) { Upwell.publish(CHANNEL, data) }
+    @board.paint(data) { |change| Upwell.publish(CHANNEL, change) }
   end
 end
