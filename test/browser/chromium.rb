@@ -1,15 +1,16 @@
 # frozen_string_literal: true
 
+require "fileutils"
+require "io/nonblock"
 require "tmpdir"
 require_relative "../support/process_group"
-require_relative "../support/websocket_client"
 require_relative "page"
 
-# A Chromium without a screen, driven by its DevTools protocol.
+# A Chromium without a screen, driven by its DevTools protocol: JSON over two pipes, each message followed by a zero.
 class Chromium
   COMMAND = ENV.fetch("CHROMIUM", "chromium")
-  START_MAX = 60 # seconds
-  SWITCHES = %w[--headless=new --remote-debugging-port=0 --no-first-run --disable-gpu --disable-dev-shm-usage --mute-audio
+  ANSWER_MAX = 60 # seconds
+  SWITCHES = %w[--headless=new --remote-debugging-pipe --no-first-run --disable-gpu --disable-dev-shm-usage --mute-audio
                 --disable-background-networking --disable-component-update --disable-default-apps --disable-sync
                 --disable-background-timer-throttling --disable-renderer-backgrounding --disable-backgrounding-occluded-windows
                 --hide-scrollbars].freeze
@@ -20,22 +21,22 @@ class Chromium
 
   # Starts one, yields it, and ends it.
   def self.open
-    Dir.mktmpdir do |folder|
-      browser = new(folder)
-      yield browser
-    ensure
-      browser&.close
-    end
+    folder = Dir.mktmpdir
+    browser = new(folder)
+    yield browser
+  ensure
+    browser&.close
+    FileUtils.rm_rf(folder) # some of its processes may be ending yet
   end
 
   def initialize(folder)
-    output, writer = IO.pipe
+    commands, @commands = IO.pipe
+    @answers, answers = IO.pipe
+    [commands, answers].each { |pipe| pipe.nonblock = false } # it expects to wait
     switches = Process.uid.zero? ? [*SWITCHES, "--no-sandbox"] : SWITCHES
-    @pid = ProcessGroup.spawn({ "HOME" => folder }, COMMAND, *switches, "--user-data-dir=#{folder}", "about:blank", out: writer, err: writer)
-    writer.close
-    port, path = address(output)
-    @reading = Thread.new { nil while output.gets }
-    @client = WebSocketClient.new(port, path, headers: { "Host" => "127.0.0.1:#{port}" })
+    @pid = ProcessGroup.spawn({ "HOME" => folder }, COMMAND, *switches, "--user-data-dir=#{folder}", "about:blank",
+                              3 => commands, 4 => answers, %i[out err] => File::NULL)
+    [commands, answers].each(&:close)
     @number = 0
   end
 
@@ -53,9 +54,9 @@ class Chromium
   # @return [Hash]
   def call(method, session = nil, **parameters)
     number = @number += 1
-    @client.send_text(JSON.generate({ id: number, method: method, params: parameters, sessionId: session }.compact))
+    @commands.write(JSON.generate({ id: number, method: method, params: parameters, sessionId: session }.compact), "\0")
     loop do
-      answer = JSON.parse(@client.receive || raise("the browser has gone"))
+      answer = next_message
       next unless answer["id"] == number
       raise "#{method}: #{answer["error"]}" if answer["error"]
 
@@ -63,20 +64,16 @@ class Chromium
     end
   end
 
+  # And whatever it has forked.
   def close
-    @client&.close_socket
+    [@commands, @answers].each(&:close)
     Process.kill("KILL", @pid)
     ProcessGroup.wait(@pid)
-    @reading&.join
   end
 
   private
 
-  def address(output)
-    while output.wait_readable(START_MAX) && (line = output.gets)
-      found = line.match(%r{DevTools listening on ws://127\.0\.0\.1:(\d+)(/\S+)})
-      return found[1].to_i, found[2] if found
-    end
-    raise "#{COMMAND} does not start"
+  def next_message
+    Timeout.timeout(ANSWER_MAX) { JSON.parse(@answers.gets("\0", chomp: true) || raise("#{COMMAND} has ended")) }
   end
 end

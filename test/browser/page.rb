@@ -48,7 +48,7 @@ class Page
   end
 
   def await_text(selector, text)
-    await("[...document.querySelectorAll(#{selector.to_json})].some((each) => each.innerText.includes(#{text.to_json}))")
+    await("[...document.querySelectorAll(#{selector.to_json})].some((each) => each.textContent.includes(#{text.to_json}))")
   end
 
   def click(selector)
