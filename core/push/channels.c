@@ -308,12 +308,17 @@ static void deliver_by_pattern(struct uw_channels *channels, struct uw_publicati
     }
 }
 
-size_t uw_publish(struct uw_channels *channels, struct uw_publication publication)
+static bool may_publish(const struct uw_channels *channels, const struct uw_publication *publication)
+{
+    return publication->channel_length <= UW_CHANNEL_BYTES_MAX && channels->depth < UW_PUBLISH_DEPTH_MAX;
+}
+
+size_t uw_publish_here(struct uw_channels *channels, struct uw_publication publication)
 {
     struct tally tally = {0};
 
     UW_ASSERT_OWNER(&channels->lent);
-    if (publication.channel_length > UW_CHANNEL_BYTES_MAX || channels->depth == UW_PUBLISH_DEPTH_MAX)
+    if (!may_publish(channels, &publication))
         return 0;
     channels->depth++;
     publication.number = atomic_fetch_add(&channels->counts.published, 1) + 1;
@@ -325,6 +330,15 @@ size_t uw_publish(struct uw_channels *channels, struct uw_publication publicatio
     count(&channels->counts.dropped, tally.dropped);
     channels->depth--;
     return tally.delivered;
+}
+
+/* First to the others: what a subscriber publishes upon it comes behind it there, too. */
+size_t uw_publish(struct uw_channels *channels, struct uw_publication publication)
+{
+    UW_ASSERT_OWNER(&channels->lent);
+    if (channels->spread && may_publish(channels, &publication))
+        channels->spread(channels->spread_context, &publication);
+    return uw_publish_here(channels, publication);
 }
 
 /* Beginning and end */

@@ -86,6 +86,10 @@ struct uw_channels {
     /* A topic has got its first subscriber, or lost its last one; or NULL. Must leave the channels alone. */
     void (*changed)(void *context, const struct uw_topic *topic, bool has_subscribers);
     void *context; /* its own */
+
+    /* Brings what is published here further, to other processes, before it is delivered here; or NULL. */
+    void (*spread)(void *context, const struct uw_publication *publication);
+    void *spread_context; /* its own */
 };
 
 /* For the server. NULL when memory is exhausted. They are freed when the connections are, by the thread that frees
@@ -111,5 +115,8 @@ struct uw_topic uw_topic_of(const struct uw_subscriber *subscriber);
 
 /* Delivers to all who are subscribed now. Returns to how many, and 0 for a channel whose name is too long. */
 size_t uw_publish(struct uw_channels *channels, struct uw_publication publication);
+
+/* The same for what another process has published. */
+size_t uw_publish_here(struct uw_channels *channels, struct uw_publication publication);
 
 #endif
