@@ -13,7 +13,7 @@ class Board
     FileUtils.mkdir_p(folder, mode: 0o700)
     @path = File.join(folder, "picture")
     @fibers = Mutex.new # flock would have the whole thread wait for one of its own fibers
-    alone { |file| begin_anew(file, 0) if file.size.zero? }
+    alone { |file| begin_anew(file, 0) unless file.size.positive? }
   end
 
   # @yieldparam picture [String] that nobody changes meanwhile
@@ -38,7 +38,7 @@ class Board
 
   def alone
     @fibers.synchronize do
-      File.open(@path, File::CREAT | File::RDWR | File::BINARY) do |file|
+      File.open(@path, File::CREAT | File::RDWR, binmode: true) do |file|
         file.flock(File::LOCK_EX)
         yield file
       end

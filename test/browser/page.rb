@@ -5,7 +5,12 @@ require "fileutils"
 # A page of Chromium's, and what a person does with it.
 class Page
   SCREENSHOTS = File.expand_path("../../tmp/browser", __dir__)
-  AWAIT_MAX = 8 # seconds: less than the client of the protocol waits for its answer
+  AWAIT_MAX = 20 # seconds
+  LOOK_EVERY = 0.02
+  NOTE_COMPLAINTS = <<~JAVASCRIPT
+    window.complaints = []
+    for (const name of ["error", "unhandledrejection"]) addEventListener(name, (event) => complaints.push(String(event.message || event.reason)))
+  JAVASCRIPT
 
   def initialize(browser, session, size:, dark:, phone:)
     @browser = browser
@@ -15,9 +20,7 @@ class Page
     call("Emulation.setDeviceMetricsOverride", width: size[0], height: size[1], deviceScaleFactor: phone ? 2 : 1, mobile: phone)
     call("Emulation.setTouchEmulationEnabled", enabled: true) if phone
     call("Emulation.setEmulatedMedia", features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }])
-    # What the page complains of.
-    call("Page.addScriptToEvaluateOnNewDocument", source: "window.complaints = []; for (const name of ['error', 'unhandledrejection']) " \
-                                                          "addEventListener(name, (event) => complaints.push(String(event.message || event.reason)))")
+    call("Page.addScriptToEvaluateOnNewDocument", source: NOTE_COMPLAINTS)
   end
 
   def visit(url)
@@ -35,12 +38,9 @@ class Page
 
   # Waits until the expression is true.
   def await(expression)
-    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + AWAIT_MAX
-    until value(expression)
-      raise "#{expression} did not become true: #{value("document.body.innerText")}" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-
-      sleep 0.02
-    end
+    Timeout.timeout(AWAIT_MAX) { sleep LOOK_EVERY until value(expression) }
+  rescue Timeout::Error
+    raise "#{expression} did not become true:\n#{value("document.body.innerText")}"
   end
 
   def text(selector)
@@ -52,10 +52,8 @@ class Page
   end
 
   def click(selector)
-    x, y = value("(() => { const box = document.querySelector(#{selector.to_json}).getBoundingClientRect(); " \
-                 "return [box.x + box.width / 2, box.y + box.height / 2] })()")
-    mouse("mousePressed", x, y)
-    mouse("mouseReleased", x, y)
+    drag [value("(({ x, y, width, height }) => [x + width / 2, y + height / 2])(" \
+                "document.querySelector(#{selector.to_json}).getBoundingClientRect())")]
   end
 
   # Types into what has the focus.
@@ -68,13 +66,13 @@ class Page
     call("Input.dispatchKeyEvent", type: "keyUp", key: "Enter", code: "Enter", windowsVirtualKeyCode: 13)
   end
 
-  # Draws a line with the mouse.
+  # Presses the mouse at the first point, and lets it go at the last.
   #
   # @param points [Array<Array(Numeric, Numeric)>] in pixels of the page
   def drag(points)
-    mouse("mousePressed", *points.first)
-    points.drop(1).each { |point| mouse("mouseMoved", *point, held: true) }
-    mouse("mouseReleased", *points.last)
+    mouse("mousePressed", points.first, true)
+    points.drop(1).each { |point| mouse("mouseMoved", point, true) }
+    mouse("mouseReleased", points.last, false)
   end
 
   # @return [Array<String>]
@@ -89,8 +87,8 @@ class Page
 
   private
 
-  def mouse(type, x, y, held: type != "mouseReleased")
-    call("Input.dispatchMouseEvent", type: type, x: x, y: y, button: "left", buttons: held ? 1 : 0, clickCount: 1)
+  def mouse(type, point, held)
+    call("Input.dispatchMouseEvent", type: type, x: point[0], y: point[1], button: "left", buttons: held ? 1 : 0, clickCount: 1)
   end
 
   def call(method, **parameters)
