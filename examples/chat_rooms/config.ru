@@ -13,7 +13,7 @@ ROOMS = Rooms.new(File.join(Dir.tmpdir, "upwell_chat_rooms.#{Process.uid}"))
 
 def enter(env)
   query = Rack::Utils.parse_query(env["QUERY_STRING"])
-  room, name = query.values_at("room", "name").map { |value| value.to_s.strip }
+  room, name = query.values_at("room", "name").map { |value| value.to_s.scrub.strip }
   return [400, {}, []] unless Rooms::NAME.match?(room) && Guest::NAME.match?(name)
 
   env["rack.upgrade"] = Guest.new(ROOMS, room, name)

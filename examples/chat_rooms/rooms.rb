@@ -27,7 +27,7 @@ class Rooms
 
   # @return [Array<String>] the last used first
   def names
-    paths.reverse.map { |path| File.basename(path, ".json") }
+    paths.reverse.map { |path| name_of(path) }
   end
 
   private
@@ -42,7 +42,7 @@ class Rooms
   end
 
   def read(name)
-    Room.new(*JSON.parse(File.read(path_of(name)), symbolize_names: true))
+    Room.new(*JSON.parse(File.read(path_of(name), encoding: "UTF-8"), symbolize_names: true))
   rescue Errno::ENOENT
     Room.empty
   end
@@ -57,11 +57,15 @@ class Rooms
     surplus = paths.size - ROOMS_MAX
     return unless surplus.positive?
 
-    paths.lazy.select { |path| read(File.basename(path, ".json")).deserted? }.first(surplus).each { |path| File.delete(path) }
+    paths.lazy.select { |path| read(name_of(path)).deserted? }.first(surplus).each { |path| File.delete(path) }
   end
 
   def paths
     Dir.glob(File.join(@folder, "*.json")).sort_by { |path| File.mtime(path) }
+  end
+
+  def name_of(path)
+    File.basename(path, ".json").force_encoding(Encoding::UTF_8)
   end
 
   def path_of(name)

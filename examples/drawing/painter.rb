@@ -12,6 +12,7 @@ class Painter
 
   # Whoever comes late gets the picture as it is, and from then on what is added.
   def on_open(client)
+    client.write(Process.pid.to_s)
     @board.look do |picture|
       client.write(picture)
       client.subscribe(CHANNEL, as: :binary)

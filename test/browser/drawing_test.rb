@@ -24,6 +24,7 @@ class DrawingTest < ExamplePageTest
     with_pages do |url, browser|
       first = open_board(browser, url)
       second = open_board(browser, url)
+      on_two_workers(second, first)
       paint_sun(first)
       paint_hills(second)
       assert_same_picture(first, second)
@@ -49,7 +50,7 @@ class DrawingTest < ExamplePageTest
   private
 
   def open_board(browser, url, **settings)
-    browser.page(url, **settings).tap { |page| page.await("document.querySelector('#state').innerText === 'connected'") }
+    browser.page(url, **settings).tap { |page| worker(page) }
   end
 
   def assert_same_picture(one, other)
