@@ -18,6 +18,8 @@ def enter(env)
 
   env["rack.upgrade"] = Guest.new(ROOMS, room, name)
   [101, {}, []]
+rescue ArgumentError # not the form of a query
+  [400, {}, []]
 end
 
 run lambda { |env|

@@ -41,7 +41,7 @@ class Guest
   # @return [Array<String>, nil]
   def said(data)
     message = JSON.parse(data) if data.bytesize <= MESSAGE_BYTES_MAX
-    message.values_at("id", "text").map(&:to_s) if message.is_a?(Hash)
+    message.values_at("id", "text").map { |value| value.to_s.scrub } if message.is_a?(Hash)
   rescue JSON::ParserError
     nil
   end

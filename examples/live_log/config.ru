@@ -30,7 +30,7 @@ def follow(env)
 end
 
 def note(env, status)
-  path = env["PATH_INFO"][0, 100]
+  path = env["PATH_INFO"][0, 100].b.tr("^!-~", "?")
   LOG.append("#{Time.now.strftime("%H:%M:%S.%L")} #{Process.pid} #{status} #{env["REQUEST_METHOD"]} #{path}")
   Upwell.publish("log", "") # the file has it: this but rings the bell
 end
