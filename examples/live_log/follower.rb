@@ -10,7 +10,6 @@ class Follower
   def initialize(log, place)
     @log = log
     @place = place&.clamp(0, log.bytes) || log.recent
-    @turn = Mutex.new # the bell may ring while the last lines are still being read
   end
 
   def on_open(client)
@@ -27,10 +26,8 @@ class Follower
   private
 
   def send_more(client)
-    @turn.synchronize do
-      while client.open? && client.pending < PENDING_MAX && (lines = @log.lines_after(@place)).any?
-        lines.each { |line, place| client.event(line, id: (@place = place).to_s) }
-      end
+    while client.open? && client.pending < PENDING_MAX && (lines = @log.lines_after(@place)).any?
+      lines.each { |line, place| client.event(line, id: (@place = place).to_s) }
     end
   end
 end
