@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+# Chat rooms over WebSockets: bundle exec upwell -w 2 examples/chat_rooms/config.ru
+#
+# What one says is published, and the core hands it to everyone in the room, whichever worker serves them.
+
+require "tmpdir"
+require_relative "guest"
+require_relative "rooms"
+
+PAGE = File.read(File.join(__dir__, "index.html"))
+ROOMS = Rooms.new(File.join(Dir.tmpdir, "upwell_chat_rooms.#{Process.uid}"))
+
+def enter(env)
+  query = Rack::Utils.parse_query(env["QUERY_STRING"])
+  room, name = query.values_at("room", "name").map { |value| value.to_s.scrub.strip }
+  return [400, {}, []] unless Rooms::NAME.match?(room) && Guest::NAME.match?(name)
+
+  env["rack.upgrade"] = Guest.new(ROOMS, room, name)
+  [101, {}, []]
+rescue ArgumentError # not the form of a query
+  [400, {}, []]
+end
+
+run lambda { |env|
+  next enter(env) if env["rack.upgrade?"] == :websocket
+  next [404, {}, []] unless env["PATH_INFO"] == "/"
+
+  [200, { "content-type" => "text/html; charset=utf-8" }, [PAGE]]
+}

@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+# A drawing board that is shared, over binary WebSocket messages: bundle exec upwell -w 2 examples/drawing/config.ru
+
+require "tmpdir"
+require_relative "board"
+require_relative "painter"
+
+PAGE = File.read(File.join(__dir__, "index.html"))
+BOARD = Board.new(File.join(Dir.tmpdir, "upwell_drawing.#{Process.uid}"))
+
+run lambda { |env|
+  next [404, {}, []] unless env["PATH_INFO"] == "/"
+  next [200, { "content-type" => "text/html; charset=utf-8" }, [PAGE]] unless env["rack.upgrade?"] == :websocket
+
+  env["rack.upgrade"] = Painter.new(BOARD)
+  [101, {}, []]
+}
