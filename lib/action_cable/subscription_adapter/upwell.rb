@@ -7,7 +7,9 @@ require "action_cable/subscription_adapter/subscriber_map"
 require "upwell"
 require "upwell/action_cable/subscribers"
 
+# Rails' own.
 module ActionCable
+  # Likewise.
   module SubscriptionAdapter
     # `adapter: upwell` in config/cable.yml: broadcasts reach the clients of all workers of the server, by the server's own publish and
     # subscribe, with no service beside it.
