@@ -53,6 +53,9 @@ void uw_wakeup_clear(const struct uw_wakeup *wakeup);
 /* The next client of a listening socket: non-blocking and close-on-exec. */
 int uw_accept(int fd);
 
+/* A stream socket of the family, likewise. */
+int uw_stream_socket(int family);
+
 /* Two connected ends, likewise. Returns 0 or -errno. */
 int uw_socket_pair(int ends[2]);
 

@@ -104,14 +104,25 @@ void uw_wakeup_clear(const struct uw_wakeup *wakeup)
         ;
 }
 
-int uw_accept(int fd)
+/* Closes the socket where it cannot be made so. */
+static int with_flags(int fd)
 {
-    int accepted = accept(fd, NULL, NULL), error = accepted < 0 ? 0 : set_flags(accepted);
+    int error = fd < 0 ? 0 : set_flags(fd);
 
     if (!error)
-        return accepted;
-    close(accepted);
+        return fd;
+    close(fd);
     return lacking(-error);
+}
+
+int uw_accept(int fd)
+{
+    return with_flags(accept(fd, NULL, NULL));
+}
+
+int uw_stream_socket(int family)
+{
+    return with_flags(socket(family, SOCK_STREAM, 0));
 }
 
 int uw_socket_pair(int ends[2])

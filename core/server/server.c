@@ -390,6 +390,7 @@ void uw_server_close(struct uw_server *server)
 {
     server->ended = server->service.closing = true;
     server->service.channels->changed = NULL; /* nobody is told any more */
+    server->service.channels->spread = NULL;
     uw_afar_close(server->service.channels);
     uw_server_end_connections(server);
     uw_loop_close(&server->service.loop); /* first: nothing is pending in the kernel after it */

@@ -150,8 +150,10 @@ module Upwell
       pid_file.write # first: a server that runs already shall not share its log
       log_file.open
       kind = configuration.workers.zero? ? Server::Single : Server::Cluster
+      bus = Server::BusDirectory.make(configuration) if server == Server
       kind.new(configuration, log_file, server: server, &load_app).run
     ensure
+      bus&.remove
       pid_file&.remove
     end
 

@@ -42,6 +42,9 @@ module Upwell
     # @return [Array<Proc>] called with the worker's number in each worker, before it accepts
     attr_reader :after_fork_hooks
 
+    # @return [String, nil] the folder in which the processes of a server meet, which its supervisor makes
+    attr_accessor :bus
+
     # @param values [Hash{Symbol => Object}] what the command line or a caller decided
     # @param file [String, nil] a configuration file, see {FileReader}
     # @param environment [Hash{String => String}]
@@ -101,7 +104,7 @@ module Upwell
     # @return [Hash{Symbol => Object}] what {Reactor} needs, among all that is set
     def reactor_settings
       @values.merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers || FIBERS, newline_header_values: rack2?,
-                    public: public_settings)
+                    public: public_settings, bus: bus)
     end
 
     private

@@ -5,6 +5,7 @@ require_relative "clock"
 require_relative "configuration"
 require_relative "error_log"
 require_relative "event_stream"
+require_relative "server/bus_directory"
 require_relative "server/channels"
 require_relative "server/database_pools"
 require_relative "server/fiber_i18n"
@@ -101,7 +102,7 @@ module Upwell
 
     # The application was loaded: what it uses decides how many fibers may serve it, unless the mode says so itself.
     def reactor_settings
-      settings = @configuration.reactor_settings
+      settings = @configuration.reactor_settings.merge(bus: BusDirectory.still_there(@configuration.bus))
       return settings unless settings.fetch(:mode) == :fibers
 
       FiberI18n.establish

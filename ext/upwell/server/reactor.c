@@ -31,6 +31,7 @@ static void reactor_free(void *data)
     if (reactor->own && reactor->mode->free)
         reactor->mode->free(reactor);
     xfree(reactor->own);
+    xfree(reactor->bus_folder);
     rb_uw_reactor_free_channels(reactor);
     rb_uw_host_free(&reactor->host);
     xfree(reactor);
@@ -81,6 +82,9 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
         return error;
     uw_refusal_log_init(&reactor->refusals, &reactor->base.server.service.loop, STDERR_FILENO);
     reactor->host.thread = pthread_self();
+    error = rb_uw_reactor_open_bus(reactor);
+    if (error)
+        return error;
     rb_uw_reactor_open_channels(reactor);
     return rb_uw_listening_open(&reactor->base.server, listening, count);
 }

@@ -4,6 +4,7 @@
 #define RB_UPWELL_REACTOR_H
 
 #include "log/refusal_log.h"
+#include "push/bus.h"
 #include "rack/rack.h"
 #include "server/loop_server.h"
 #include "server/request_queue.h"
@@ -67,6 +68,8 @@ struct rb_uw_reactor {
     struct rb_uw_static_settings public_settings; /* without a root: the application answers every request */
     struct uw_static files;                       /* of the public folder */
     bool has_files;                               /* `files` is open */
+    char *bus_folder;                             /* NULL: there are no other processes */
+    struct uw_bus bus;                            /* zero until it is open */
     struct rb_uw_channels channels;
     bool hurry;      /* the next turn must not wait */
     atomic_int busy; /* requests being served by a worker, or on a fiber */
@@ -109,6 +112,15 @@ void rb_uw_reactor_end(struct rb_uw_reactor *reactor);
 void rb_uw_reactor_open_files(struct rb_uw_reactor *reactor);
 void rb_uw_reactor_stop_files(struct rb_uw_reactor *reactor);
 void rb_uw_reactor_close_files(struct rb_uw_reactor *reactor);
+
+/* reactor_bus.c: where the other processes of the server are; nil: nowhere. Raises TypeError and ArgumentError. */
+void rb_uw_reactor_read_bus(struct rb_uw_reactor *reactor, VALUE folder);
+
+/* Joins them, on the loop's thread. Returns 0 or -errno. */
+int rb_uw_reactor_open_bus(struct rb_uw_reactor *reactor);
+
+/* Leaves them once the loop is closed; what a child process has is its parent's. */
+void rb_uw_reactor_close_bus(struct rb_uw_reactor *reactor);
 
 /* reactor_channels.c */
 void rb_uw_init_reactor_channels(VALUE class);

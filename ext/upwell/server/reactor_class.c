@@ -43,7 +43,8 @@ static void read_public(struct rb_uw_reactor *reactor, VALUE settings)
  * message_bytes_max, client_bytes_max; the time-outs in seconds head_timeout, body_timeout, keep_alive_timeout,
  * write_timeout, client_timeout (0: none); newline_header_values (true for
  * Rack 2); public (nil, or a Hash of root and what {StaticReactor} needs to serve files): the folder whose files are
- * sent without asking the application
+ * sent without asking the application; bus (nil, or the path of a folder of this user's alone, mode 0700): where all
+ * processes of the server meet, to tell each other published messages
  * @raise [KeyError] when a setting is missing
  * @raise [ArgumentError] when one is out of range
  * @raise [Upwell::BackendError] when the backend is unknown or does not work here
@@ -58,6 +59,7 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
     rb_uw_read_client_settings(&reactor->base.settings, settings);
     choose_mode(reactor, read_mode(settings), settings);
     read_public(reactor, rb_uw_setting(settings, "public"));
+    rb_uw_reactor_read_bus(reactor, rb_uw_setting(settings, "bus"));
     host->newline_values = RTEST(rb_uw_setting(settings, "newline_header_values"));
     host->held_memory_bytes_max = reactor->base.settings.body_memory_bytes_max;
     RB_OBJ_WRITE(self, &host->app, app);
@@ -86,6 +88,7 @@ static VALUE close_server(VALUE self)
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
     if (rb_uw_reactor_is_copy(reactor)) {
+        rb_uw_reactor_close_bus(reactor);
         reactor->base.finished = true;
         return Qnil;
     }
@@ -97,6 +100,7 @@ static VALUE close_server(VALUE self)
     rb_uw_reactor_stop_files(reactor);
     if (atomic_load(&reactor->busy) == 0 && queued(reactor) == 0) {
         uw_server_close(&reactor->base.server);
+        rb_uw_reactor_close_bus(reactor);
         rb_uw_reactor_close_files(reactor);
     } else {
         uw_server_end_connections(&reactor->base.server);
@@ -147,7 +151,7 @@ static void start(struct rb_uw_reactor *reactor)
  * fiber.
  *
  * @return [Boolean] whether everything in flight was finished
- * @raise [SystemCallError] when the loop cannot be opened, or fails
+ * @raise [SystemCallError] when the loop cannot be opened, or fails, or the folder of the bus is none
  * @raise [Upwell::Error] when it runs already
  */
 static VALUE reactor_run(VALUE self)
@@ -236,6 +240,8 @@ void rb_uw_init_reactor(void)
      * A server of the core with a Rack application, on one loop. */
     cReactor = rb_define_class_under(rb_mUpwell, "Reactor", rb_uw_cLoopServer);
     rb_define_alloc_func(cReactor, rb_uw_reactor_allocate);
+    /* How long the path of the bus's folder may be. */
+    rb_define_const(cReactor, "BUS_FOLDER_BYTES_MAX", SIZET2NUM(UW_BUS_FOLDER_BYTES_MAX));
     rb_define_method(cReactor, "initialize", reactor_initialize, 2);
     rb_define_method(cReactor, "run", reactor_run, 0);
     rb_define_method(cReactor, "work", reactor_work, 0);

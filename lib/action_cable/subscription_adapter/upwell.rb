@@ -24,7 +24,7 @@ module ActionCable
       # @param channel [String]
       # @param payload [String] encoded
       def broadcast(channel, payload)
-        ::Upwell.publish(short(channel), payload)
+        publisher.publish(short(channel), payload)
       end
 
       # @param channel [String]
@@ -43,9 +43,18 @@ module ActionCable
       # Nobody is told anything any more.
       def shutdown
         @subscribers.close
+        @connection&.close
       end
 
       private
+
+      # A process that serves nobody, that of jobs for one, takes what `url` names: as the server's setting `pubsub`, Redis or a folder.
+      def publisher
+        url = server.config.cable["url"]
+        return ::Upwell if url.nil? || ::Upwell::PubSub.delivery
+
+        @connection || server.mutex.synchronize { @connection ||= ::Upwell::PubSub.connect(url) }
+      end
 
       # The same for a publisher and a subscriber.
       def short(name)

@@ -1,0 +1,53 @@
+/* The bus, by which what is published in one process of a server reaches the others. */
+#include <string.h>
+
+#include "push/channels.h"
+#include "server/reactor.h"
+
+void rb_uw_reactor_read_bus(struct rb_uw_reactor *reactor, VALUE folder)
+{
+    const char *path = NIL_P(folder) ? NULL : StringValueCStr(folder);
+
+    if (!path)
+        return;
+    reactor->bus_folder = xmalloc(strlen(path) + 1);
+    strcpy(reactor->bus_folder, path);
+}
+
+static void received(void *context, const char *channel, size_t channel_length, const char *message,
+                     size_t message_length, bool text)
+{
+    const struct uw_publication publication = {.channel = channel,
+                                               .channel_length = channel_length,
+                                               .message = {.bytes = message, .length = message_length},
+                                               .text = text};
+
+    (void)uw_publish_here(context, publication);
+}
+
+/* What is too long for the others, or for which there is no memory, is delivered here alone. */
+static void spread(void *context, const struct uw_publication *publication)
+{
+    (void)uw_bus_publish(context, publication->channel, publication->channel_length, publication->message.bytes,
+                         publication->message.length, publication->text);
+}
+
+int rb_uw_reactor_open_bus(struct rb_uw_reactor *reactor)
+{
+    struct uw_service *service = &reactor->base.server.service;
+    const struct uw_bus_callbacks callbacks = {.received = received, .context = service->channels};
+
+    if (!reactor->bus_folder)
+        return 0;
+    service->channels->spread = spread;
+    service->channels->spread_context = &reactor->bus;
+    return uw_bus_open(&reactor->bus, &service->loop, reactor->bus_folder, callbacks);
+}
+
+void rb_uw_reactor_close_bus(struct rb_uw_reactor *reactor)
+{
+    if (rb_uw_reactor_is_copy(reactor))
+        uw_bus_abandon(&reactor->bus);
+    else
+        uw_bus_close(&reactor->bus);
+}

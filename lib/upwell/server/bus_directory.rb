@@ -1,0 +1,112 @@
+# frozen_string_literal: true
+
+require "securerandom"
+
+module Upwell
+  class Server
+    # The folder in which the processes of a server meet, to tell each other published messages: this user's alone, with a short path, since the
+    # addresses of UNIX sockets are short. Each server has one of its own, under $XDG_RUNTIME_DIR or else the folder for temporary files; what a
+    # killed one has left is removed by the next.
+    #
+    # Where there is none the server serves all the same, and what is published stays within the process.
+    class BusDirectory
+      PREFIX = "upwell-bus-"
+      NAME = /\A#{PREFIX}(?<pid>\d{1,10})-\h{8}\z/
+      MODE = 0o700
+      WITHOUT = "published messages stay within each process"
+
+      # Tells the operator when it cannot be made.
+      #
+      # @param configuration [Configuration] is told its path
+      # @return [BusDirectory, nil]
+      def self.make(configuration, environment: ENV)
+        directory = new(environment)
+        configuration.bus = directory.path
+        directory
+      rescue SystemCallError => e
+        Log.tell("#{WITHOUT}: the folder in which they meet cannot be made: #{Reason.of(e)}; set TMPDIR")
+        nil
+      end
+
+      # Somebody may have cleaned up.
+      #
+      # @param path [String, nil]
+      # @return [String, nil] the path of a folder that is there
+      def self.still_there(path)
+        return path if path.nil? || File.directory?(path)
+
+        Log.tell("#{WITHOUT}: #{path}, where they meet, has been removed; restart the server")
+        nil
+      end
+
+      # @return [String]
+      attr_reader :path
+
+      # @param environment [Hash{String => String}]
+      # @raise [SystemCallError]
+      def initialize(environment = ENV)
+        @owner = Process.pid
+        name = "#{PREFIX}#{@owner}-#{SecureRandom.hex(4)}"
+        base = bases(environment).find { |candidate| usable?(candidate, name) } || "/tmp"
+        remove_left_behind(base)
+        @path = File.join(base, name)
+        Dir.mkdir(@path, MODE)
+        File.chmod(MODE, @path) # whatever the umask
+      end
+
+      # Removes it, unless this process was forked from the one that has made it.
+      def remove
+        empty(@path) if @owner == Process.pid
+      end
+
+      private
+
+      # By the XDG Base Directory Specification, which has relative paths ignored.
+      def bases(environment)
+        environment.values_at("XDG_RUNTIME_DIR", "TMPDIR").select { |base| base&.start_with?("/") }
+      end
+
+      def usable?(base, name)
+        File.directory?(base) && File.writable?(base) && base.bytesize + 1 + name.bytesize <= Reactor::BUS_FOLDER_BYTES_MAX
+      end
+
+      def remove_left_behind(base)
+        Dir.each_child(base) do |child|
+          pid = child[NAME, :pid]
+          empty(File.join(base, child)) if pid && dead?(pid.to_i) && own?(File.join(base, child))
+        end
+      rescue SystemCallError
+        nil # another does it, or nobody
+      end
+
+      def own?(path)
+        status = File.lstat(path)
+        status.directory? && status.owned?
+      end
+
+      # Its workers may live on for a while: they are connected already, and nobody joins them.
+      def dead?(pid)
+        Process.kill(0, pid)
+        false
+      rescue Errno::ESRCH
+        true
+      rescue SystemCallError, RangeError
+        false
+      end
+
+      def empty(path)
+        Dir.each_child(path) { |child| unlink(File.join(path, child)) }
+        Dir.rmdir(path)
+      rescue SystemCallError
+        nil # somebody has put something else there
+      end
+
+      # A worker may remove its own.
+      def unlink(path)
+        File.unlink(path)
+      rescue Errno::ENOENT
+        nil
+      end
+    end
+  end
+end

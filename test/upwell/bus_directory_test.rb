@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require "tmpdir"
+
+class BusDirectoryTest < Minitest::Test
+  DIRECTORY = Upwell::Server::BusDirectory
+
+  def in_folder
+    Dir.mktmpdir { |base| yield base, { "XDG_RUNTIME_DIR" => base } }
+  end
+
+  def test_it_is_this_users_alone_and_removed_with_what_is_in_it
+    in_folder do |base, environment|
+      directory = DIRECTORY.new(environment)
+      assert_equal base, File.dirname(directory.path)
+      assert_equal 0o40700, File.stat(directory.path).mode
+      File.write(File.join(directory.path, "left"), "")
+      directory.remove
+      assert_empty Dir.children(base)
+    end
+  end
+
+  def test_a_child_process_does_not_remove_it
+    in_folder do |_, environment|
+      directory = DIRECTORY.new(environment)
+      Process.wait(fork { directory.remove || exit!(0) })
+      assert File.directory?(directory.path)
+    end
+  end
+
+  def test_what_a_killed_server_has_left_is_removed_by_the_next
+    in_folder do |base, environment|
+      dead = Process.wait(fork { exit!(0) })
+      left = File.join(base, "upwell-bus-#{dead}-01234567")
+      others = ["upwell-bus-#{Process.pid}-01234567", "upwell-bus-#{dead}"].map { |name| File.join(base, name) }
+      [left, *others].each { |path| Dir.mkdir(path) }
+      File.write(File.join(left, "1-0123456789abcdef.bus"), "")
+      DIRECTORY.new(environment)
+      refute File.exist?(left)
+      assert(others.all? { |path| File.directory?(path) })
+    end
+  end
+
+  def test_a_path_that_is_too_long_for_a_socket_is_not_taken
+    in_folder do |base, _|
+      long = File.join(base, "a" * 60)
+      Dir.mkdir(long)
+      directory = DIRECTORY.new({ "XDG_RUNTIME_DIR" => long, "TMPDIR" => base })
+      assert_equal base, File.dirname(directory.path)
+    end
+  end
+
+  def test_without_one_the_server_goes_on
+    in_folder do |base, _|
+      gone = File.join(base, "gone")
+      _, told = capture_io { assert_nil DIRECTORY.still_there(gone) }
+      assert_match(/published messages stay within each process: #{gone}/, told)
+      assert_nil DIRECTORY.still_there(nil)
+      assert_equal base, DIRECTORY.still_there(base)
+    end
+  end
+
+  def test_a_reactor_does_not_join_in_a_folder_that_others_may_read
+    in_folder do |base, _|
+      File.chmod(0o755, base)
+      settings = Upwell::Configuration.new({}, environment: {}).reactor_settings.merge(bus: base)
+      assert_raises(Errno::EPERM) { Upwell::Reactor.new(nil, settings).run }
+    end
+  end
+end
