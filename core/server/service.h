@@ -50,10 +50,10 @@ struct uw_service {
     size_t relays;              /* connections that the application has for itself, see relay.h */
     atomic_bool draining;
     struct uw_server_counts counts;
-    uint64_t events;            /* of clients that stay, so far: what the handler was asked to serve beside requests */
-    bool closing;               /* the handler is told nothing any more */
+    uint64_t events; /* of clients that stay, so far: what the handler was asked to serve beside requests */
+    bool closing;    /* the handler is told nothing any more */
     struct uw_channels *channels;
-    struct uw_deflate *deflate; /* of all clients that compress; NULL until there is one */
+    struct uw_deflate *deflate;      /* of all clients that compress; NULL until there is one */
     atomic_int_least64_t leaving_ns; /* over which clients that stay leave when the server drains */
 
     /* A connection has ended, so there is room for another. */
