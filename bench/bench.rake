@@ -15,6 +15,9 @@ namespace :bench do
   desc "Measure servers over TLS, see bench/README.md"
   task(:tls) { sh MODERN_RUBY, "ruby", "bench/tls/run.rb" }
 
+  desc "Measure servers of WebSockets and server-sent events, see bench/README.md"
+  task(:ws) { sh MODERN_RUBY, "ruby", "bench/ws/run.rb" }
+
   desc "15,000 connections to files that change, see bench/README.md: BACKENDS, CONNECTIONS, SECONDS"
   task(:crowd) { sh MODERN_RUBY, "ruby", "bench/static/crowd.rb" }
 

@@ -19,12 +19,14 @@ module Bench
     attr_reader :gem_name, :folder
 
     # @param gem_name [String, nil] nil for what needs Ruby alone
-    # @param companions [Array<String>] gems that the measured program needs beside it
+    # @param version [String, nil] of it; nil: the newest
+    # @param companions [Array<String>] gems that the measured program needs beside it; "name:version" for one of that version
     # @param build [Hash{String => String}] environment of gem install, what a peer needs to compile
     # @param folder [String] its name in the cache, or a path
     # @param checkout [String] the tree that Upwell is built from
-    def initialize(gem_name, companions: [], build: {}, folder: gem_name, checkout: ROOT)
+    def initialize(gem_name, version: nil, companions: [], build: {}, folder: gem_name, checkout: ROOT)
       @gem_name = gem_name
+      @version = version
       @companions = companions
       @folder = File.expand_path(folder, CACHE)
       @build = build
@@ -34,7 +36,7 @@ module Bench
     # @param checkout [String] another tree of Upwell
     # @return [Installation] the same from there, in a folder of its own
     def of(checkout)
-      Installation.new(@gem_name, companions: @companions, build: @build, folder: "#{@folder}-before", checkout: checkout)
+      Installation.new(@gem_name, version: @version, companions: @companions, build: @build, folder: "#{@folder}-before", checkout: checkout)
     end
 
     # @return [String]
@@ -54,7 +56,7 @@ module Bench
     # @raise [Error] with what gem said
     def install
       FileUtils.mkdir_p(@folder)
-      alone { @gem_name == "upwell" ? install_checkout : install_gems(@gem_name, *@companions) }
+      alone { @gem_name == "upwell" ? install_checkout : install_gems([@gem_name, @version].compact.join(":"), *@companions) }
     end
 
     # @return [Hash{String => String}] makes a command find these gems and no others
@@ -66,7 +68,8 @@ module Bench
     # @return [String] of the server and of what it runs on
     def versions
       specifications = Dir[File.join(@folder, "specifications", "*.gemspec")].map { |file| File.basename(file, ".gemspec") }
-      named = specifications.grep(/\A(?:#{Regexp.union(*[@gem_name, *@companions].compact)})-\d/)
+      names = [@gem_name, *@companions].compact.map { |name| name[/\A[^:]+/] }
+      named = specifications.grep(/\A(?:#{Regexp.union(*names)})-\d/)
       named.map { |name| name.sub(/-(?=\d)/, " ") }.sort_by { |name| name.start_with?(@gem_name) ? 0 : 1 }.join(", ")
     end
 
@@ -102,9 +105,8 @@ module Bench
     end
 
     def install_gems(*arguments)
-      return if arguments.compact.empty?
-
-      gem("install", "--no-document", "--conservative", "--install-dir", @folder, *arguments.compact)
+      wanted = arguments.compact.reject(&:empty?)
+      gem("install", "--no-document", "--conservative", "--install-dir", @folder, *wanted) if wanted.any?
     end
 
     def gem(*arguments)

@@ -13,8 +13,15 @@ module Bench
       {
         "Ruby" => `#{RbConfig.ruby} --yjit -v 2>&1`.strip, "kernel" => Etc.uname.values_at(:sysname, :release, :machine).join(" "),
         "CPU" => "#{File.read("/proc/cpuinfo")[/^model name\s*:\s*(.*)/, 1]}, #{Etc.nprocessors} cores",
-        "load generator" => Open3.capture2e("wrk", "-v").first[/wrk \S+/]
+        "load generator" => wrk
       }
+    end
+
+    # @return [String]
+    def wrk
+      Open3.capture2e("wrk", "-v").first[/wrk \S+/]
+    rescue Errno::ENOENT
+      "wrk is not installed"
     end
   end
 end

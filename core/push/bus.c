@@ -10,13 +10,11 @@ static struct uw_bus *bus_of(struct uw_bus_hearer *hearer)
     return uw_owner(hearer, struct uw_bus, hearer);
 }
 
-/* Without memory it stays unknown: it is sent nothing. */
-static void greeted(struct uw_bus_hearer *hearer, const char *name)
+static int greeted(struct uw_bus_hearer *hearer, const char *name)
 {
     struct uw_bus *bus = bus_of(hearer);
 
-    if (strcmp(name, bus->sender.place.name) != 0)
-        (void)uw_bus_link_make(&bus->sender, name);
+    return strcmp(name, bus->sender.place.name) == 0 ? 0 : uw_bus_link_make(&bus->sender, name);
 }
 
 static void message_came(struct uw_bus_hearer *hearer, const struct uw_bus_frame *frame)
@@ -28,9 +26,9 @@ static void message_came(struct uw_bus_hearer *hearer, const struct uw_bus_frame
                             frame->message_length, frame->flags & UW_BUS_TEXT);
 }
 
-static void found(void *context, const char *name)
+static int found(void *context, const char *name)
 {
-    (void)uw_bus_link_make(context, name);
+    return uw_bus_link_make(context, name);
 }
 
 /* Accepting has ended for want of something: others wait in the backlog meanwhile. */

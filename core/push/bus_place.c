@@ -101,18 +101,24 @@ int uw_bus_place_listen(const struct uw_bus_place *place)
     return error;
 }
 
-int uw_bus_place_look(const struct uw_bus_place *place, void (*found)(void *context, const char *name), void *context)
+static bool is_another(const struct uw_bus_place *place, const char *name)
+{
+    return uw_bus_name_is_valid(name, strlen(name)) && strcmp(name, place->name) != 0;
+}
+
+int uw_bus_place_look(const struct uw_bus_place *place, int (*found)(void *context, const char *name), void *context)
 {
     DIR *folder = opendir(place->folder);
     const struct dirent *entry;
+    int error = 0;
 
     if (!folder)
         return -errno;
-    while ((entry = readdir(folder)))
-        if (uw_bus_name_is_valid(entry->d_name, strlen(entry->d_name)) && strcmp(entry->d_name, place->name) != 0)
-            found(context, entry->d_name);
+    while (!error && (entry = readdir(folder)))
+        if (is_another(place, entry->d_name))
+            error = found(context, entry->d_name);
     closedir(folder);
-    return 0;
+    return error;
 }
 
 /* On a UNIX socket this is known at once. */

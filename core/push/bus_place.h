@@ -24,8 +24,9 @@ int uw_bus_place_open(struct uw_bus_place *place, const char *folder);
 /* A socket that listens, and that others find from now on; or -errno. */
 int uw_bus_place_listen(const struct uw_bus_place *place);
 
-/* Tells the names of the others that there are, dead or alive. Returns 0 or -errno. */
-int uw_bus_place_look(const struct uw_bus_place *place, void (*found)(void *context, const char *name), void *context);
+/* Tells the names of the others that there are, dead or alive, until `found` returns an error. Returns that, 0 or
+ * -errno. */
+int uw_bus_place_look(const struct uw_bus_place *place, int (*found)(void *context, const char *name), void *context);
 
 /* A socket that is connected to the member of that name. -ENOENT or -ECONNREFUSED: there is no such member any more,
  * nor its file; any other -errno: it may be tried again. */

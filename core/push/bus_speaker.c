@@ -30,13 +30,16 @@ static void end(struct uw_bus_speaker *speaker)
 static int greeted(struct uw_bus_speaker *speaker, const struct uw_bus_frame *frame)
 {
     char name[UW_BUS_NAME_BYTES_MAX + 1] = "";
+    int error;
 
     if (speaker->greeted || !uw_bus_name_is_valid(frame->channel, frame->channel_length))
         return -EPROTO;
     memcpy(name, frame->channel, frame->channel_length);
+    error = speaker->hearer->hello(speaker->hearer, name);
+    if (error)
+        return error;
     speaker->greeted = true;
     speaker->hearer->greeted++;
-    speaker->hearer->hello(speaker->hearer, name);
     return 0;
 }
 

@@ -11,8 +11,8 @@
 struct uw_bus_hearer {
     struct uw_loop *loop;
     struct uw_list speakers;
-    size_t count, greeted; /* of them; and of those who have said their names */
-    void (*hello)(struct uw_bus_hearer *hearer, const char *name);
+    size_t count, greeted;                                        /* of them; and of those who have said their names */
+    int (*hello)(struct uw_bus_hearer *hearer, const char *name); /* an error: it is to greet again */
     void (*message)(struct uw_bus_hearer *hearer, const struct uw_bus_frame *frame);
 };
 

@@ -380,6 +380,7 @@ struct uw_channels *uw_channels_new(struct uw_service *service)
     channels->bucket_mask = UW_CHANNELS_BUCKETS_MIN - 1;
     choose_key(channels);
     uw_list_init(&channels->patterns);
+    uw_list_init(&channels->ears);
     uw_slab_init(&channels->lent, sizeof(struct uw_chunk));
     uw_channels_own(channels);
     return channels;

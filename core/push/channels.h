@@ -68,7 +68,8 @@ struct uw_afar_room {
     pthread_cond_t changed;
     unsigned errands;
     size_t bytes;
-    bool closed; /* the loop has ended: nothing is taken any more */
+    unsigned waiting; /* threads, until there is less */
+    bool closed;      /* the loop has ended: nothing is taken any more */
 };
 
 struct uw_channels {
@@ -77,6 +78,7 @@ struct uw_channels {
     size_t bucket_mask;
     uint64_t key[UW_SIPHASH_KEY_WORDS];
     struct uw_list patterns;
+    struct uw_list ears; /* see ear.h */
     struct uw_slab lent; /* chunks that have borrowed a shared frame */
     struct uw_cursor *cursors;
     unsigned depth;

@@ -20,6 +20,7 @@ struct uw_client *uw_client_new(struct uw_service *service, const struct uw_clie
     client->last = &client->first;
     uw_list_init(&client->subscriptions);
     uw_list_init(&client->published);
+    uw_list_init(&client->ears);
     atomic_init(&client->subscribed, 0);
     atomic_init(&client->holds, 1);
     atomic_init(&client->silence_ns, service->settings.silence_ns);
@@ -227,6 +228,13 @@ static void end_subscriptions(struct uw_client *client)
         client->subscriber->ended(client);
 }
 
+void uw_client_leaves(struct uw_client *client)
+{
+    UW_ASSERT_OWNER(&client->service->loop);
+    client->has_left = true;
+    end_subscriptions(client);
+}
+
 void uw_client_closed(struct uw_client *client)
 {
     atomic_store(&client->ending, true);
@@ -342,7 +350,7 @@ void uw_client_sent(struct uw_client *client)
 {
     if (client->current)
         uw_request_tell_drained(client->current);
-    if (!atomic_load(&client->wants_drained) || client->drained_waits ||
+    if (!atomic_load(&client->wants_drained) || client->drained_waits || client->has_left ||
         atomic_load(&client->stream.outgoing_bytes) > 0)
         return;
     client->drained_waits = true; /* before it is told: it may be served at once */

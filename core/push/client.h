@@ -68,12 +68,14 @@ struct uw_client {
     unsigned early_end_code;          /* with which it is ended as soon as it is open; or 0 */
     bool drained_waits;               /* in the inbox */
     bool leaving;                     /* the server drains: its time is set */
+    bool has_left;                    /* uw_client_leaves */
     bool held_back;                   /* more has come than may wait: the protocol is to go on once less does */
     int window_bits;                  /* of what is compressed for it; 0: nothing is */
     struct uw_request *current;       /* the handler has it */
     struct uw_request *first, **last; /* events that wait */
     unsigned waiting;                 /* of them */
     size_t waiting_bytes;             /* their content */
+    struct uw_list ears;              /* see ear.h: of one without a connection */
     const struct uw_client_subscriber *subscriber; /* NULL: it has never subscribed */
     struct uw_list subscriptions, published;       /* the subscriber's: what waits to be told */
     atomic_uint subscribed;                        /* how many subscriptions there are, or will be */
@@ -113,6 +115,10 @@ bool uw_client_tell_simply(struct uw_client *client, enum uw_client_event event)
 void uw_client_take_over(struct uw_request *request, struct uw_chunk *chunk);
 void uw_client_abort(struct uw_request *request);
 void uw_client_detach(struct uw_request *request, struct uw_detached *detached);
+
+/* For protocols: the client will say no more. What it has said is served yet, and then it is ended; of what others say
+ * its handler, which may be behind for ever, is told nothing any more. */
+void uw_client_leaves(struct uw_client *client);
 
 /* For protocols: less is outgoing; the connection is closed; it is about to be freed, which it may be once this is
  * true: the handler has been told, and has served all events; the loop has been closed. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system.h"
+#include "push/ear.h"
 #include "server/service.h"
 
 /* Something that the loop's thread is to do. */
@@ -17,7 +19,7 @@ struct errand {
     void (*done)(struct uw_subscriber *subscriber, int error);
     uint64_t number;
     enum uw_subscription_form form;
-    bool text, pattern;
+    bool text, pattern, here;
     size_t name_length, length;
     char bytes[]; /* the channel's name, then the message */
 };
@@ -75,13 +77,19 @@ static void give_room(struct uw_afar_room *room, size_t bytes)
     pthread_mutex_unlock(&room->lock);
 }
 
-void uw_afar_await_room(struct uw_channels *channels, size_t bytes, const bool *interrupted)
+void uw_afar_await_room(struct uw_channels *channels, size_t bytes, int64_t deadline_ns, const bool *interrupted)
 {
     struct uw_afar_room *room = &channels->room;
+    int late = 0;
 
     pthread_mutex_lock(&room->lock);
-    while (!*interrupted && !room->closed && !(is_half_free(room) && has_room(room, sizeof(struct errand) + bytes)))
-        pthread_cond_wait(&room->changed, &room->lock);
+    room->waiting++;
+    while (!late && !*interrupted && !room->closed &&
+           !(is_half_free(room) && has_room(room, sizeof(struct errand) + bytes)))
+        late = uw_condition_wait_until(&room->changed, &room->lock, deadline_ns);
+    room->waiting--;
+    if (room->closed)
+        pthread_cond_broadcast(&room->changed);
     pthread_mutex_unlock(&room->lock);
 }
 
@@ -98,6 +106,8 @@ void uw_afar_close(struct uw_channels *channels)
     pthread_mutex_lock(&channels->room.lock);
     channels->room.closed = true;
     pthread_cond_broadcast(&channels->room.changed);
+    while (channels->room.waiting > 0)
+        pthread_cond_wait(&channels->room.changed, &channels->room.lock);
     pthread_mutex_unlock(&channels->room.lock);
 }
 
@@ -115,6 +125,38 @@ static void receive(struct uw_loop *loop, struct uw_message *message)
     free(errand);
 }
 
+static struct errand *errand_new(struct uw_channels *channels, const struct errand *filled, const char *name,
+                                 const char *bytes)
+{
+    struct errand *errand = malloc(bytes_of(filled));
+
+    if (!errand)
+        return NULL;
+    *errand = *filled;
+    errand->channels = channels;
+    errand->message.receive = receive;
+    memcpy(errand->bytes, name, errand->name_length);
+    memcpy(errand->bytes + errand->name_length, bytes, errand->length);
+    return errand;
+}
+
+/* The loop may have ended since there was room: what comes after that is received by nobody. */
+static int line_up(struct errand *errand)
+{
+    struct uw_channels *channels = errand->channels;
+    int error;
+
+    pthread_mutex_lock(&channels->room.lock);
+    error = channels->room.closed ? -ESHUTDOWN : 0;
+    if (!error) {
+        if (errand->client)
+            uw_client_hold(errand->client);
+        uw_loop_line_up(&channels->service->loop, &errand->message);
+    }
+    pthread_mutex_unlock(&channels->room.lock);
+    return error;
+}
+
 /* Its bytes follow. Returns 0 or -errno, and then there is none. */
 static int send_off(struct uw_channels *channels, struct errand filled, const char *name, const char *bytes)
 {
@@ -124,41 +166,35 @@ static int send_off(struct uw_channels *channels, struct errand filled, const ch
 
     if (error)
         return error;
-    errand = malloc(all);
-    if (!errand) {
+    errand = errand_new(channels, &filled, name, bytes);
+    error = errand ? line_up(errand) : -ENOMEM;
+    if (error) {
+        free(errand);
         give_room(&channels->room, all);
-        return -ENOMEM;
     }
-    *errand = filled;
-    errand->channels = channels;
-    errand->message.receive = receive;
-    memcpy(errand->bytes, name, errand->name_length);
-    memcpy(errand->bytes + errand->name_length, bytes, errand->length);
-    if (errand->client)
-        uw_client_hold(errand->client);
-    uw_loop_line_up(&channels->service->loop, &errand->message);
-    return 0;
+    return error;
 }
 
 /* Publishing */
 
 static void publish(struct errand *errand)
 {
-    if (is_closing(errand))
-        return;
-    uw_publish(errand->channels,
-               (struct uw_publication){
-                   .channel = errand->bytes,
-                   .channel_length = errand->name_length,
-                   .message = {.bytes = errand->bytes + errand->name_length, .length = errand->length},
-                   .text = errand->text,
-               });
+    const struct uw_publication publication = {
+        .channel = errand->bytes,
+        .channel_length = errand->name_length,
+        .message = {.bytes = errand->bytes + errand->name_length, .length = errand->length},
+        .text = errand->text,
+    };
+
+    if (!is_closing(errand))
+        (void)(errand->here ? uw_publish_here : uw_publish)(errand->channels, publication);
 }
 
-int uw_afar_publish(struct uw_channels *channels, const char *channel, size_t channel_length, const char *message,
-                    size_t length, bool text)
+int uw_afar_publish(struct uw_channels *channels, bool here, const char *channel, size_t channel_length,
+                    const char *message, size_t length, bool text)
 {
-    struct errand errand = {.run = publish, .name_length = channel_length, .length = length, .text = text};
+    struct errand errand = {
+        .run = publish, .here = here, .name_length = channel_length, .length = length, .text = text};
 
     return channel_length > UW_CHANNEL_BYTES_MAX ? -EINVAL : send_off(channels, errand, channel, message);
 }
@@ -214,6 +250,34 @@ int uw_afar_client_unsubscribe_all(struct uw_client *client, const char *name, s
     if (length > UW_CHANNEL_BYTES_MAX)
         return -EINVAL;
     return send_off(client->service->channels, errand, name, "");
+}
+
+static void open_ear(struct errand *errand)
+{
+    struct uw_topic topic = topic_of(errand);
+
+    if (!is_closing(errand))
+        (void)uw_ear_open(errand->client, &topic, errand->number);
+}
+
+int uw_afar_ear_open(struct uw_client *ear, const struct uw_topic *topic, uint64_t number)
+{
+    struct errand errand = {
+        .run = open_ear, .client = ear, .number = number, .name_length = topic->length, .pattern = topic->pattern};
+
+    return uw_topic_is_valid(topic) ? send_off(ear->service->channels, errand, topic->name, "") : -EINVAL;
+}
+
+static void close_ear(struct errand *errand)
+{
+    uw_ear_close(errand->client);
+}
+
+int uw_afar_ear_close(struct uw_client *ear)
+{
+    struct errand errand = {.run = close_ear, .client = ear};
+
+    return send_off(ear->service->channels, errand, "", "");
 }
 
 /* Others */

@@ -13,9 +13,9 @@
 #define UW_AFAR_ERRANDS_MAX 256              /* that wait; others wait behind them */
 #define UW_AFAR_BYTES_MAX (16 * 1024 * 1024) /* in them; one is always taken */
 
-/* Also -EINVAL for a channel's name that is too long. */
-int uw_afar_publish(struct uw_channels *channels, const char *channel, size_t channel_length, const char *message,
-                    size_t length, bool text);
+/* By uw_publish, or uw_publish_here. Also -EINVAL for a channel's name that is too long. */
+int uw_afar_publish(struct uw_channels *channels, bool here, const char *channel, size_t channel_length,
+                    const char *message, size_t length, bool text);
 
 /* As uw_client_subscribe, after uw_client_may_subscribe. An error that the loop's thread finds is told to nobody, as
  * the client's end is. */
@@ -24,6 +24,10 @@ int uw_afar_client_subscribe(struct uw_client *client, const struct uw_topic *to
 int uw_afar_client_unsubscribe(struct uw_client *client, uint64_t number);
 int uw_afar_client_unsubscribe_all(struct uw_client *client, const char *name, size_t length);
 
+/* Of an ear. What uw_ear_open cannot do closes it. */
+int uw_afar_ear_open(struct uw_client *ear, const struct uw_topic *topic, uint64_t number);
+int uw_afar_ear_close(struct uw_client *ear);
+
 /* `done` is called on the loop's thread with what uw_subscribe returns, or with 0 when the subscriber gets no more: it
  * is its owner's again. When the loop has ended meanwhile it is called with -ESHUTDOWN, by who closes the server. */
 int uw_afar_subscribe(struct uw_channels *channels, struct uw_subscriber *subscriber, const struct uw_topic *topic,
@@ -31,12 +35,12 @@ int uw_afar_subscribe(struct uw_channels *channels, struct uw_subscriber *subscr
 int uw_afar_unsubscribe(struct uw_channels *channels, struct uw_subscriber *subscriber,
                         void (*done)(struct uw_subscriber *subscriber, int error));
 
-/* Waits until there is room again for something of `bytes` bytes, names included; or the loop has ended, or
- * `*interrupted` is set, which uw_afar_interrupt does. Not on the loop's thread. */
-void uw_afar_await_room(struct uw_channels *channels, size_t bytes, const bool *interrupted);
+/* Waits until there is room again for something of `bytes` bytes, names included; or the loop has ended, the
+ * deadline passed, or `*interrupted` is set, which uw_afar_interrupt does. Not on the loop's thread. */
+void uw_afar_await_room(struct uw_channels *channels, size_t bytes, int64_t deadline_ns, const bool *interrupted);
 void uw_afar_interrupt(struct uw_channels *channels, bool *interrupted);
 
-/* For the server: the loop has ended. */
+/* For the server: the loop has ended. Returns when nobody waits any more. */
 void uw_afar_close(struct uw_channels *channels);
 
 #endif

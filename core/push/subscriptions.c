@@ -148,6 +148,12 @@ static bool send_to(const struct uw_subscription *subscription, struct uw_public
     return chunk && uw_client_send_framed(client, chunk);
 }
 
+/* What waits already comes first. */
+static bool must_wait(const struct uw_client *client)
+{
+    return client->published_told || !uw_list_empty(&client->published);
+}
+
 static bool tell_to(const struct uw_subscription *subscription, struct uw_publication *publication)
 {
     struct uw_client *client = subscription->client;
@@ -157,7 +163,7 @@ static bool tell_to(const struct uw_subscription *subscription, struct uw_public
                                           publication->message.length, publication->text);
     if (!publication->kept)
         return false;
-    return (client->published_told ? keep : tell)(client, publication->kept, subscription->number);
+    return (must_wait(client) ? keep : tell)(client, publication->kept, subscription->number);
 }
 
 static bool deliver(struct uw_subscriber *subscriber, struct uw_publication *publication)
@@ -254,7 +260,7 @@ static bool replace(const struct uw_client *client, const struct uw_topic *topic
 int uw_client_subscribe(struct uw_client *client, const struct uw_topic *topic, enum uw_subscription_form form,
                         uint64_t number)
 {
-    bool open = uw_client_is_open(client), replaced = open && replace(client, topic, form, number);
+    bool open = uw_client_is_open(client) && !client->has_left, replaced = open && replace(client, topic, form, number);
     int error = !open ? -EPIPE : replaced ? 0 : add(client, topic, form, number);
 
     UW_ASSERT_OWNER(&client->service->loop);

@@ -9,6 +9,7 @@
 #include "http1/http1.h"
 #include "io/hang_up.h"
 #include "push/channels.h"
+#include "push/ear.h"
 #include "push/from_afar.h"
 #include "server/connection.h"
 #include "transport/tls_context.h"
@@ -399,6 +400,7 @@ void uw_server_close(struct uw_server *server)
     uw_server_turn_away(server);
     for (struct uw_list *node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_connection_discard(uw_owner(node, struct uw_connection, link));
+    uw_ears_discard(server->service.channels);
     release_contexts(server);
     uw_channels_free(server->service.channels);
     uw_deflate_free(server->service.deflate);

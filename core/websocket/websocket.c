@@ -86,10 +86,12 @@ static void fail(struct uw_connection *connection, unsigned code)
     struct uw_websocket *websocket = websocket_of(connection);
 
     websocket->failure = (uint16_t)code;
-    if (uw_client_is_served(websocket->client))
+    if (uw_client_is_served(websocket->client)) {
         fail_now(connection, code);
-    else
-        websocket->client->held_back = true;
+        return;
+    }
+    websocket->client->held_back = true;
+    uw_client_leaves(websocket->client);
 }
 
 /* Receiving */
@@ -230,6 +232,8 @@ static size_t read_head(struct uw_connection *connection, const char *bytes, siz
     if (uw_frame_is_control(&next)) {
         bool waits = next.opcode == UW_OPCODE_CLOSE && !uw_client_is_served(websocket->client);
 
+        if (waits)
+            uw_client_leaves(websocket->client);
         if (waits || length < next.head_bytes + next.length)
             return 0;
         take_control(connection, &next, bytes + next.head_bytes);
@@ -367,12 +371,14 @@ static void go_on(struct uw_connection *connection)
 
 static void receive_ended(struct uw_connection *connection, int32_t result)
 {
-    if (result == -ECANCELED)
+    if (result == -ECANCELED) {
         read_on(connection);
-    else if (result)
+    } else if (result) {
         uw_connection_close(connection);
-    else
+    } else {
+        uw_client_leaves(websocket_of(connection)->client);
         go_on(connection);
+    }
 }
 
 static void sent(struct uw_connection *connection)

@@ -46,7 +46,7 @@ module Upwell
     end
 
     def self.place(env)
-      env ? " during #{env["REQUEST_METHOD"].to_s.b} #{env["PATH_INFO"].to_s.b}" : ""
+      env ? " during #{env.values_at("REQUEST_METHOD", "PATH_INFO").grep(String).map(&:b).join(" ")}" : ""
     end
     private_class_method :place
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "pub_sub/engines"
+require_relative "pub_sub/listeners"
 require_relative "pub_sub/own_cluster"
 require_relative "pub_sub/own_process"
 
@@ -22,10 +23,13 @@ module Upwell
     autoload :Connection, "upwell/pub_sub/connection"
 
     @engines = Engines.new(CLUSTER, PROCESS)
+    @listeners = Listeners.new
 
     class << self
       # @return [Engines] those of this process
       attr_reader :engines
+      # @return [Listeners] likewise
+      attr_reader :listeners
       # @return [#call, nil] given the channel and the message of what the subscribers of this process shall have; the server sets it
       attr_accessor :delivery
 
@@ -37,6 +41,17 @@ module Upwell
       # @return [Boolean] whether it is on its way
       def publish(channel, message, engine = nil)
         engines.publish(channel, message, engine)
+      end
+
+      # Has a block called with what is published, in this process.
+      #
+      # @see Upwell.subscribe
+      # @return [Subscription]
+      def subscribe(channel, match: nil, handler: nil, &block)
+        callable = block || handler
+        raise ArgumentError, "a block or a handler is needed" unless callable
+
+        listeners.subscribe(channel.to_s, match, callable)
       end
 
       # Gives a message to the subscribers of this process alone. What an engine does with what it hears.

@@ -2,8 +2,8 @@
 
 module Upwell
   # Loaded with a Rails application that has Upwell in its Gemfile. Remembers which isolation level it chose, because Rails itself forgets
-  # whether it did, and {Server::FiberIsolation} asks; has `rails server` find Upwell; and with `config.upwell.action_cable = true` the WebSockets
-  # of Action Cable be the server's own.
+  # whether it did, and {Server::FiberIsolation} asks; has `rails server` find Upwell; and with `config.upwell.action_cable = true` the
+  # WebSockets of Action Cable be the server's own.
   class Railtie < ::Rails::Railtie
     # The servers that rackup looks for by itself.
     FOUND_BY_RACKUP = %w[puma falcon webrick].freeze

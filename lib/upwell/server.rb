@@ -6,6 +6,7 @@ require_relative "configuration"
 require_relative "error_log"
 require_relative "event_stream"
 require_relative "server/bus_directory"
+require_relative "server/channels"
 require_relative "server/database_pools"
 require_relative "server/fiber_i18n"
 require_relative "server/fiber_isolation"
@@ -60,6 +61,7 @@ module Upwell
       app = LostExecutions.end_those_of(app) if settings.fetch(:mode) == :fibers
       @reactor = Reactor.new(app, settings)
       @reactors = [@reactor]
+      @channels = Channels.new(@reactor)
       @owner = listeners.nil?
       @listeners = listeners || Listeners.new(configuration).open
       @urls = @listeners.map(&:url)
@@ -72,10 +74,12 @@ module Upwell
     # @return [Boolean] whether everything in flight was finished
     def run(&ready)
       FileSize.survive
+      @channels.begin
       @messages.begin
       @configuration.threads.zero? ? run_on_this_thread(&ready) : run_on_threads(&ready)
     ensure
       @messages.end
+      @channels.end
     end
 
     # See {Serving#drain}.

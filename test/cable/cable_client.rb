@@ -1,12 +1,16 @@
 # frozen_string_literal: true
 
 require "json"
+require "timeout"
 require_relative "../support/raw_client"
 require_relative "../support/websocket_client"
 
 # A client of Action Cable, which answers its pings and passes over its signs of life.
 class CableClient < WebSocketClient
   BEAT = '{"type":"ping"'
+  EVENT_MAX = 30 # seconds, in which signs of life may come
+  alias any_event event
+  private :any_event
 
   # @param port [Integer]
   # @param query [String]
@@ -50,14 +54,24 @@ class CableClient < WebSocketClient
 
   # @return [Event] what comes next
   def event
-    loop do
-      event = super
-      return event unless event&.type == :text && event.data.start_with?(BEAT)
-    end
+    Timeout.timeout(EVENT_MAX) { next_event }
   end
 
   # Waits for a sign of life.
   def await_beat
-    nil until WebSocketClient.instance_method(:event).bind_call(self).data.start_with?(BEAT)
+    nil until beat?(any_event)
+  end
+
+  private
+
+  def next_event
+    loop do
+      event = any_event
+      return event unless beat?(event)
+    end
+  end
+
+  def beat?(event)
+    event&.type == :text && event.data.start_with?(BEAT)
   end
 end

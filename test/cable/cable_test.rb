@@ -33,16 +33,7 @@ class CableTest < Minitest::Test
 
   # In Action Cable's own way any of these may come late, or in another order.
   def test_order
-    open_server(environment: NATIVE) do |port|
-      CableClient.open(port, "name=gone") do |client|
-        identifiers = [NEWS, NEWS.merge(again: true)].each { |identifier| client.join(identifier) }
-        3.times { |number| client.perform(NEWS, "tell", news: number) }
-        expected = [0, 1, 2].product(identifiers).map { |number, identifier| { "identifier" => JSON.generate(identifier), "message" => number } }
-        assert_equal expected, Array.new(6) { client.message }
-        disconnect(client, "gone")
-        assert_equal [GONE.merge("reason" => "remote"), nil, 1000], [client.message, client.receive, client.close_code]
-      end
-    end
+    APP.open { %w[fibers threads:3].each { |mode| check_order(mode) } }
   end
 
   def test_the_adapter_serves_hijacked_sockets
@@ -98,6 +89,19 @@ class CableTest < Minitest::Test
 
   def serve(*options, environment: {})
     APP.serve("upwell", "-b", "127.0.0.1", "-p", "0", *options, environment: environment) { |server| yield server.port, server }
+  end
+
+  def check_order(mode)
+    serve("--mode", mode, environment: NATIVE) do |port|
+      CableClient.open(port, "name=gone") do |client|
+        identifiers = [NEWS, NEWS.merge(again: true)].each { |identifier| client.join(identifier) }
+        3.times { |number| client.perform(NEWS, "tell", news: number) }
+        expected = [0, 1, 2].product(identifiers).map { |number, identifier| { "identifier" => JSON.generate(identifier), "message" => number } }
+        assert_equal expected, Array.new(6) { client.message }
+        disconnect(client, "gone")
+        assert_equal [GONE.merge("reason" => "remote"), nil, 1000], [client.message, client.receive, client.close_code]
+      end
+    end
   end
 
   def transcripts(port)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require "socket"
 require "tmpdir"
 
 class BusDirectoryTest < Minitest::Test
@@ -39,6 +40,20 @@ class BusDirectoryTest < Minitest::Test
       DIRECTORY.new(environment)
       refute File.exist?(left)
       assert(others.all? { |path| File.directory?(path) })
+    end
+  end
+
+  # In another container its process is not to be seen.
+  def test_where_somebody_listens_is_not_left
+    in_folder do |base, environment|
+      folder = File.join(base, "upwell-bus-#{Process.wait(fork { exit!(0) })}-01234567")
+      Dir.mkdir(folder)
+      listener = UNIXServer.new(File.join(folder, "1-0123456789abcdef.bus"))
+      DIRECTORY.new(environment)
+      assert File.directory?(folder)
+      listener.close
+      DIRECTORY.new(environment)
+      refute File.exist?(folder)
     end
   end
 

@@ -48,6 +48,11 @@ class ErrorLogTest < Minitest::Test
     end
   end
 
+  def test_a_request_of_which_an_application_has_made_something_else
+    told, = report(raised(RuntimeError.new("on purpose")), "PATH_INFO" => BasicObject.new)
+    assert_match(/#{stamp}Error during GET: .*on purpose/, told)
+  end
+
   def test_a_closed_log_of_the_request
     closed = StringIO.new.tap(&:close)
     _, standard = report(raised(RuntimeError.new("on purpose")), errors: closed, "PATH_INFO" => "/a")

@@ -15,5 +15,7 @@ class PlaceTest < Minitest::Test
   def test_a_request_of_which_an_application_has_made_something_else
     assert_equal "GET ?\\xFF\\x0A of ?",
                  Upwell::Server::Place.request(ENVIRONMENT.merge("SCRIPT_NAME" => nil, "PATH_INFO" => "\xFF\n", "REMOTE_ADDR" => 1))
+    assert_equal "? ?/a of 127.0.0.1",
+                 Upwell::Server::Place.request(ENVIRONMENT.merge("REQUEST_METHOD" => BasicObject.new, "SCRIPT_NAME" => :a))
   end
 end

@@ -2,6 +2,7 @@
  * the connection or the server has ended, or in the child of a fork, it is simply closed. */
 #include "rack/client_class.h"
 
+#include "push/ear.h"
 #include "push/event_stream.h"
 #include "push/event_stream_frame.h"
 #include "websocket/frame.h"
@@ -18,6 +19,7 @@ static void client_mark(void *data)
     rb_gc_mark(client->reactor);
     rb_gc_mark_movable(client->env);
     rb_gc_mark_movable(client->handler);
+    rb_gc_mark_movable(client->callables);
 }
 
 static void client_compact(void *data)
@@ -26,6 +28,7 @@ static void client_compact(void *data)
 
     client->env = rb_gc_location(client->env);
     client->handler = rb_gc_location(client->handler);
+    client->callables = rb_gc_location(client->callables);
 }
 
 /* The list that it may be in is gone, too: whoever has the list keeps all that are in it. */
@@ -65,22 +68,40 @@ static void set_handler(struct rb_uw_client *client, VALUE self, VALUE handler)
     RB_OBJ_WRITE(self, &client->handler, handler);
 }
 
-VALUE rb_uw_client_new(struct rb_uw_exchange *exchange, VALUE handler)
+/* One that the loop knows nothing of yet. */
+static struct rb_uw_client *make(struct rb_uw_host *host, VALUE env)
 {
     struct rb_uw_client *client;
     VALUE self = TypedData_Make_Struct(cClient, struct rb_uw_client, &client_type, client);
 
     uw_list_init(&client->link);
     client->self = self;
-    client->host = exchange->host;
-    client->env = client->handler = client->reactor = Qnil;
-    RB_OBJ_WRITE(self, &client->reactor, exchange->host->self);
-    RB_OBJ_WRITE(self, &client->env, exchange->env);
+    client->host = host;
+    client->env = client->handler = client->reactor = client->callables = Qnil;
+    RB_OBJ_WRITE(self, &client->reactor, host->self);
+    RB_OBJ_WRITE(self, &client->env, env);
+    return client;
+}
+
+VALUE rb_uw_client_new(struct rb_uw_exchange *exchange, VALUE handler)
+{
+    struct rb_uw_client *client = make(exchange->host, exchange->env);
+
     client->core = uw_client_new(exchange->request->service, exchange->upgrade->kind, client);
     if (!client->core)
         rb_memerror();
-    set_handler(client, self, handler);
-    return self;
+    set_handler(client, client->self, handler);
+    return client->self;
+}
+
+VALUE rb_uw_ear_new(struct rb_uw_host *host)
+{
+    struct rb_uw_client *client = make(host, rb_hash_new());
+
+    client->core = uw_ear_new(&host->server->service, client);
+    if (!client->core)
+        rb_memerror();
+    return client->self;
 }
 
 void rb_uw_client_begin(struct rb_uw_client *client)
@@ -156,7 +177,7 @@ static struct uw_chunk *frame_message(const struct rb_uw_client *client, struct 
 }
 
 /* Bytes are bytes; whatever else has an encoding is a text, and sent as UTF-8. */
-static VALUE text_of(VALUE data)
+VALUE rb_uw_text_of(VALUE data)
 {
     VALUE text = rb_str_export_to_enc(data, rb_utf8_encoding());
     int range = rb_enc_str_coderange(text);
@@ -185,7 +206,7 @@ static VALUE client_write(VALUE self, VALUE data)
     data = rb_obj_as_string(data);
     message.text = rb_enc_get(data) != rb_ascii8bit_encoding();
     if (message.text)
-        data = text_of(data);
+        data = rb_uw_text_of(data);
     message.bytes = RSTRING_PTR(data);
     message.length = (size_t)RSTRING_LEN(data);
     taken = rb_uw_client_send(rb_uw_client(self), frame_message, &message);
@@ -202,7 +223,7 @@ static struct uw_chunk *frame_event(const struct rb_uw_client *client, struct uw
 /* A text, or nil. */
 static VALUE optional_text(VALUE value)
 {
-    return NIL_P(value) ? Qnil : text_of(rb_obj_as_string(value));
+    return NIL_P(value) ? Qnil : rb_uw_text_of(rb_obj_as_string(value));
 }
 
 static const char *bytes_of(VALUE text, size_t *length)
@@ -418,4 +439,5 @@ void rb_uw_init_client_class(void)
     rb_define_method(cClient, "timeout", client_timeout, 0);
     rb_define_method(cClient, "timeout=", client_set_timeout, 1);
     rb_define_method(cClient, "inspect", client_inspect, 0);
+    rb_uw_init_client_channels(cClient);
 }

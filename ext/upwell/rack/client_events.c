@@ -1,5 +1,6 @@
 /* An event of a client that stays, served like a request: whatever the handler does, the event is given back, and the
  * client is closed where it has failed. */
+#include "push/ear.h"
 #include "rack/client_class.h"
 
 static ID callbacks[UW_CLIENT_CLOSED + 1];
@@ -42,7 +43,9 @@ static VALUE tell(VALUE argument)
     VALUE handler = telling->client->handler, arguments[2] = {telling->self, Qnil};
 
     exchange->interruptible = true;
-    if (rb_respond_to(handler, callbacks[telling->event])) {
+    if (telling->event == UW_CLIENT_PUBLISHED)
+        rb_uw_client_tell_published(telling->client, exchange->request);
+    else if (rb_respond_to(handler, callbacks[telling->event])) {
         if (message)
             arguments[1] = content_of(exchange->request);
         rb_funcallv_public(handler, callbacks[telling->event], message ? 2 : 1, arguments);
@@ -72,7 +75,7 @@ static VALUE finish(VALUE argument)
 
     if (!chunk)
         rb_memerror();
-    chunk->flags = UW_CHUNK_FINISH | (telling->served ? 0 : UW_CHUNK_ABORT);
+    chunk->flags = UW_CHUNK_FINISH | (telling->served || uw_client_is_ear(telling->client->core) ? 0 : UW_CHUNK_ABORT);
     rb_uw_hand_over(&telling->exchange, chunk);
     return Qnil;
 }
@@ -126,6 +129,7 @@ int rb_uw_serve_event(struct rb_uw_host *host, struct uw_request *request)
         .event = request->client_event,
     };
 
-    telling.exchange.env = client->env;
+    if (!uw_client_is_ear(client->core))
+        telling.exchange.env = client->env;
     return rb_uw_exchange_run(&telling.exchange, tell_and_complete);
 }

@@ -167,6 +167,12 @@ VALUE rb_uw_protocols(VALUE field);
 /* Has the response switch, where the application names one of them and has the connection for itself. */
 void rb_uw_choose_protocol(struct rb_uw_exchange *exchange);
 
+/* awaiting_room.c: does what one of push/from_afar.h's does, as soon as there is room for something of `bytes` bytes.
+ * Returns what that does, or -ESHUTDOWN when the server is closed; -EAGAIN while the loop stands still. Raises
+ * NoMemoryError. */
+typedef int rb_uw_errand(const void *argument);
+int rb_uw_ask(struct rb_uw_host *host, rb_uw_errand *errand, const void *argument, size_t bytes);
+
 /* client_events.c: serves an event of a client that stays, as rb_uw_serve does a request. */
 void rb_uw_init_client_events(void);
 int rb_uw_serve_event(struct rb_uw_host *host, struct uw_request *request);

@@ -32,6 +32,7 @@ static void reactor_free(void *data)
         reactor->mode->free(reactor);
     xfree(reactor->own);
     xfree(reactor->bus_folder);
+    rb_uw_reactor_free_channels(reactor);
     rb_uw_host_free(&reactor->host);
     xfree(reactor);
 }
@@ -66,6 +67,7 @@ VALUE rb_uw_reactor_allocate(VALUE class)
 
     rb_uw_host_init(&reactor->host, &reactor->base.server, self);
     rb_uw_loop_server_init(&reactor->base, self);
+    rb_uw_reactor_init_channels(reactor);
     return self;
 }
 
@@ -81,7 +83,10 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
     uw_refusal_log_init(&reactor->refusals, &reactor->base.server.service.loop, STDERR_FILENO);
     reactor->host.thread = pthread_self();
     error = rb_uw_reactor_open_bus(reactor);
-    return error ? error : rb_uw_listening_open(&reactor->base.server, listening, count);
+    if (error)
+        return error;
+    rb_uw_reactor_open_channels(reactor);
+    return rb_uw_listening_open(&reactor->base.server, listening, count);
 }
 
 /* Whether a request that was answered, and so has no connection any more, is still to be waited for. */

@@ -11,6 +11,18 @@
 #include "server/static_settings.h"
 
 struct rb_uw_reactor;
+struct rb_uw_early_ear;
+struct rb_uw_change;
+
+/* What happens to its channels, for a thread of Ruby's; and who has subscribed before there is a loop. */
+struct rb_uw_channels {
+    pthread_mutex_t lock; /* for all of it */
+    pthread_cond_t changed;
+    struct rb_uw_change *first, **last; /* that nobody has heard of */
+    bool ended;                         /* there will be no more */
+    bool open;                          /* there is a loop, or has been one */
+    struct rb_uw_early_ear *early;
+};
 
 /* What differs between the modes. */
 struct rb_uw_mode {
@@ -58,8 +70,9 @@ struct rb_uw_reactor {
     bool has_files;                               /* `files` is open */
     char *bus_folder;                             /* NULL: there are no other processes */
     struct uw_bus bus;                            /* zero until it is open */
-    bool hurry;                                   /* the next turn must not wait */
-    atomic_int busy;                              /* requests being served by a worker, or on a fiber */
+    struct rb_uw_channels channels;
+    bool hurry;      /* the next turn must not wait */
+    atomic_int busy; /* requests being served by a worker, or on a fiber */
 };
 
 /* reactor.c */
@@ -108,6 +121,17 @@ int rb_uw_reactor_open_bus(struct rb_uw_reactor *reactor);
 
 /* Leaves them once the loop is closed; what a child process has is its parent's. */
 void rb_uw_reactor_close_bus(struct rb_uw_reactor *reactor);
+
+/* reactor_channels.c */
+void rb_uw_init_reactor_channels(VALUE class);
+void rb_uw_reactor_init_channels(struct rb_uw_reactor *reactor);
+void rb_uw_reactor_free_channels(struct rb_uw_reactor *reactor);
+
+/* On the loop's thread: who has subscribed before hears from now on. */
+void rb_uw_reactor_open_channels(struct rb_uw_reactor *reactor);
+
+/* There is nothing to be heard of channels any more. */
+void rb_uw_reactor_end_channels(struct rb_uw_reactor *reactor);
 
 /* Who answers requests: the public folder where it can, otherwise the mode. */
 struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor);

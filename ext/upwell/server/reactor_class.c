@@ -94,6 +94,7 @@ static VALUE close_server(VALUE self)
     }
     reactor->host.closed = true;
     reactor->mode->close(reactor);
+    rb_uw_reactor_end_channels(reactor);
     reactor->base.finished = uw_server_is_finished(&reactor->base.server);
     reactor->base.control.open = false;
     rb_uw_reactor_stop_files(reactor);
@@ -247,4 +248,5 @@ void rb_uw_init_reactor(void)
     rb_define_method(cReactor, "stats", reactor_stats, 0);
     rb_define_method(cReactor, "busy_seconds", reactor_busy_seconds, 0);
     rb_define_method(cReactor, "requests", reactor_requests, 0);
+    rb_uw_init_reactor_channels(cReactor);
 }

@@ -7,7 +7,9 @@ require "action_cable/subscription_adapter/subscriber_map"
 require "upwell"
 require "upwell/action_cable/subscribers"
 
+# Rails' own.
 module ActionCable
+  # Likewise.
   module SubscriptionAdapter
     # `adapter: upwell` in config/cable.yml: broadcasts reach the clients of all workers of the server, by the server's own publish and
     # subscribe, with no service beside it.
@@ -24,7 +26,7 @@ module ActionCable
       # @param channel [String]
       # @param payload [String] encoded
       def broadcast(channel, payload)
-        ::Upwell.publish(short(channel), payload)
+        publisher.publish(short(channel), payload)
       end
 
       # @param channel [String]
@@ -43,9 +45,18 @@ module ActionCable
       # Nobody is told anything any more.
       def shutdown
         @subscribers.close
+        @connection&.close
       end
 
       private
+
+      # A process that serves nobody, that of jobs for one, takes what `url` names: as the server's setting `pubsub`, Redis or a folder.
+      def publisher
+        url = server.config.cable["url"]
+        return ::Upwell if url.nil? || ::Upwell::PubSub.delivery
+
+        @connection || server.mutex.synchronize { @connection ||= ::Upwell::PubSub.connect(url) }
+      end
 
       # The same for a publisher and a subscriber.
       def short(name)

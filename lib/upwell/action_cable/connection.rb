@@ -37,7 +37,7 @@ module Upwell
 
       private
 
-      # The server's present pool: the connection's own does nothing more once the server has been restarted, and the end is to be told all the same.
+      # The server's present pool: the connection's own does no more once Action Cable was restarted, and the end is to be told all the same.
       def serve(method, *arguments)
         server.worker_pool.invoke(self, method, *arguments, connection: self)
       end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "securerandom"
+require "socket"
 
 module Upwell
   class Server
@@ -73,7 +74,8 @@ module Upwell
       def remove_left_behind(base)
         Dir.each_child(base) do |child|
           pid = child[NAME, :pid]
-          empty(File.join(base, child)) if pid && dead?(pid.to_i) && own?(File.join(base, child))
+          path = File.join(base, child)
+          empty(path) if pid && dead?(pid.to_i) && own?(path) && nobody_listens?(path)
         end
       rescue SystemCallError
         nil # another does it, or nobody
@@ -84,7 +86,25 @@ module Upwell
         status.directory? && status.owned?
       end
 
-      # Its workers may live on for a while: they are connected already, and nobody joins them.
+      # The process may be one of another container, which shares no more than the folder.
+      def nobody_listens?(path)
+        Dir.each_child(path).none? { |child| listens?(File.join(path, child)) }
+      rescue SystemCallError
+        false
+      end
+
+      def listens?(path)
+        socket = Socket.new(:UNIX, :STREAM)
+        socket.connect_nonblock(Socket.sockaddr_un(path))
+        true
+      rescue Errno::ECONNREFUSED, Errno::ENOENT, ArgumentError
+        false
+      rescue SystemCallError
+        true # as far as is known
+      ensure
+        socket&.close
+      end
+
       def dead?(pid)
         Process.kill(0, pid)
         false

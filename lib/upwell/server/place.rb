@@ -18,7 +18,10 @@ module Upwell
       end
 
       def self.printable(text)
-        text.is_a?(String) ? text.b.gsub(/[^ -~]/n) { |byte| format("\\x%02X", byte.ord) }.encode(Encoding::US_ASCII) : "?"
+        case text # which need not be an Object
+        when String then text.b.gsub(/[^ -~]/n) { |byte| format("\\x%02X", byte.ord) }.encode(Encoding::US_ASCII)
+        else "?"
+        end
       end
       private_class_method :printable
     end

@@ -104,9 +104,6 @@ class AnswerChannel < ActionCable::Channel::Base
   end
 end
 
-# Upwell.publish and subscribe of one process
-require ENV["STAND_IN"] if ENV["STAND_IN"]
-
 ActionCable.server.config.cable = { "adapter" => ENV.fetch("ADAPTER", "async") }.with_indifferent_access
 Rails.application.initialize!
 run Rails.application

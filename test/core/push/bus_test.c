@@ -604,6 +604,58 @@ TEST(who_ends_a_connection_is_tried_again_until_it_is_gone)
     on_every_backend(connects_again);
 }
 
+static int (*greeted)(struct uw_bus_hearer *hearer, const char *name);
+
+static int forget_once(struct uw_bus_hearer *hearer, const char *name)
+{
+    (void)name;
+    hearer->hello = greeted;
+    return -ENOMEM;
+}
+
+static void greets_again(void)
+{
+    struct member members[2];
+
+    CHECK_EQUAL(0, join_bus(&members[0], folder));
+    greeted = members[0].bus.hearer.hello;
+    members[0].bus.hearer.hello = forget_once;
+    CHECK_EQUAL(0, join_bus(&members[1], folder));
+    TURN_UNTIL(members, 2, members[0].bus.hearer.hello == greeted);
+    TURN_UNTIL(members, 2, all_know_each_other(members, 2));
+    leave_all(members, 2);
+}
+
+TEST(who_cannot_be_known_for_want_of_memory_greets_again)
+{
+    on_every_backend(greets_again);
+}
+
+static int names_told;
+
+static int find_and_fail(void *context, const char *name)
+{
+    (void)context, (void)name;
+    names_told++;
+    return -ENOMEM;
+}
+
+static void looks_in_vain(void)
+{
+    struct member members[MEMBERS];
+
+    names_told = 0;
+    join_all(members, MEMBERS);
+    CHECK_EQUAL(-ENOMEM, uw_bus_place_look(&members[0].bus.sender.place, find_and_fail, NULL));
+    CHECK_EQUAL(1, names_told);
+    leave_all(members, MEMBERS);
+}
+
+TEST(who_cannot_know_the_others_does_not_join)
+{
+    on_every_backend(looks_in_vain);
+}
+
 static void strange_files(void)
 {
     struct member member;

@@ -244,6 +244,72 @@ TEST(other_events_between_messages)
     end();
 }
 
+static void cause_an_event(struct uw_client *client, const struct uw_published *published)
+{
+    if (published->message[0] == '2')
+        CHECK(uw_client_tell_simply(client, UW_CLIENT_DRAINED));
+}
+
+static void publish_one_more(struct uw_client *client)
+{
+    (void)client;
+    CHECK_EQUAL(1, publish("a", "4"));
+}
+
+/* Also when the handler serves at once, and is served another event before the next message. */
+TEST(messages_come_in_order_whatever_is_published_between_them)
+{
+    begin(NULL, 1);
+    CHECK_EQUAL(0, subscribe(0, "a", false, UW_SUBSCRIBED_EVENT, 1));
+    on_published = cause_an_event;
+    on_drained = publish_one_more;
+    keeps = true;
+    for (const char *number = "1\0002\0003\000"; *number; number += 2)
+        CHECK_EQUAL(1, publish("a", number));
+    finish_kept();
+    expect_events("1\"a=1 1\"a=2 1\"a=3 1\"a=4 ");
+    end();
+}
+
+#define ROUNDS_MAX 100
+
+/* The handler is always behind, one message after another. */
+static void take_leave(const char *bytes, size_t length, bool half_closes)
+{
+    begin(NULL, 1);
+    CHECK_EQUAL(0, subscribe(0, "a", false, UW_SUBSCRIBED_EVENT, 1));
+    keeps = true;
+    publish("a", "x");
+    CHECK_EQUAL(length, send(fds[0], bytes, length, MSG_NOSIGNAL));
+    if (half_closes)
+        CHECK_EQUAL(0, shutdown(fds[0], SHUT_WR));
+    for (int i = 0; i < ROUNDS_MAX && uw_client_is_open(clients[0]); i++) {
+        struct uw_request *request = kept;
+
+        publish("a", "x");
+        turn();
+        kept = NULL;
+        if (request)
+            finish(request);
+    }
+    CHECK(!uw_client_is_open(clients[0]));
+    if (kept)
+        finish_kept();
+}
+
+/* Who says that it ends does not wait until others say nothing. */
+TEST(a_client_that_leaves_a_busy_channel)
+{
+    take_leave("\x88\x82\0\0\0\0\x03\xe8", 8, false);
+    expect_bytes(fds[0], "\x88\x02\x03\xe8", 4);
+    end();
+    take_leave("\x83\x80\0\0\0\0", 6, false); /* a breach */
+    expect_bytes(fds[0], "\x88\x02\x03\xea", 4);
+    end();
+    take_leave("\x81\x82\0", 3, true); /* amid a frame */
+    end();
+}
+
 /* Within a delivery */
 
 struct hearer {

@@ -2,13 +2,13 @@
 #include "push/from_afar.h"
 
 #include <pthread.h>
-#include <sched.h>
 
+#include "push/ear.h"
 #include "subscribers.h"
 
 static int publish_afar(const char *channel, const char *message)
 {
-    return uw_afar_publish(channels_of_server(), channel, strlen(channel), message, strlen(message), true);
+    return uw_afar_publish(channels_of_server(), false, channel, strlen(channel), message, strlen(message), true);
 }
 
 static int subscribe_afar(int client, const char *name, uint64_t number)
@@ -89,7 +89,7 @@ static atomic_bool has_room;
 
 static void *await_room(void *argument)
 {
-    uw_afar_await_room(channels_of_server(), *(size_t *)argument, &interrupted);
+    uw_afar_await_room(channels_of_server(), *(size_t *)argument, uw_clock_ns() + LONG_NS, &interrupted);
     atomic_store(&has_room, true);
     return NULL;
 }
@@ -133,14 +133,14 @@ TEST(a_bound_of_bytes)
     begin(NULL, 0);
     listen_to("a", hear);
     CHECK_EQUAL(0, publish_afar("a", "x"));
-    CHECK_EQUAL(-EAGAIN, uw_afar_publish(channels_of_server(), "a", 1, message, length, false));
+    CHECK_EQUAL(-EAGAIN, uw_afar_publish(channels_of_server(), false, "a", 1, message, length, false));
     thread = begin_to_wait(&length);
     AWAIT(atomic_load(&has_room));
     pthread_join(thread, NULL);
-    CHECK_EQUAL(0, uw_afar_publish(channels_of_server(), "a", 1, message, length, false));
+    CHECK_EQUAL(0, uw_afar_publish(channels_of_server(), false, "a", 1, message, length, false));
     CHECK_EQUAL(-EAGAIN, publish_afar("a", "x"));
     AWAIT(bytes_heard == length + 1);
-    CHECK_EQUAL(-EINVAL, uw_afar_publish(channels_of_server(), message, UW_CHANNEL_BYTES_MAX + 1, "", 0, false));
+    CHECK_EQUAL(-EINVAL, uw_afar_publish(channels_of_server(), false, message, UW_CHANNEL_BYTES_MAX + 1, "", 0, false));
     free(message);
     end();
 }
@@ -171,6 +171,49 @@ TEST(nothing_is_taken_after_the_end)
     pthread_join(thread, NULL);
     CHECK_EQUAL(-ESHUTDOWN, publish_afar("a", "x"));
     end();
+}
+
+#define LONG_BYTES (2 * 1024 * 1024)
+
+/* Much of its time it is about to send something off. */
+static void *publish_until_the_end(void *argument)
+{
+    char *message = calloc(1, LONG_BYTES + 1);
+    int error;
+
+    (void)argument;
+    memset(message, 'x', LONG_BYTES);
+    do {
+        error = publish_afar("a", message);
+        if (error == -EAGAIN)
+            uw_afar_await_room(channels_of_server(), LONG_BYTES, &interrupted);
+    } while (!error || error == -EAGAIN);
+    CHECK_EQUAL(-ESHUTDOWN, error);
+    free(message);
+    return NULL;
+}
+
+/* What was taken has arrived when the loop has ended, and nothing comes after it. */
+static void ending(const char *backend)
+{
+    pthread_t thread;
+
+    begin(backend, 0);
+    listen_to("a", hear);
+    interrupted = false;
+    CHECK_EQUAL(0, pthread_create(&thread, NULL, publish_until_the_end, NULL));
+    AWAIT(bytes_heard > LONG_BYTES);
+    uw_server_stop(&server);
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(0, channels_of_server()->room.errands);
+    CHECK(!atomic_load(&server.service.loop.joining));
+    end();
+}
+
+TEST(the_loop_ends_while_a_thread_publishes)
+{
+    for (int i = 0; i < 10; i++)
+        on_each_backend(ending);
 }
 
 /* A flood */
@@ -245,6 +288,46 @@ TEST(what_waits_when_the_server_is_closed)
     CHECK_EQUAL(0, errors[1]);
 }
 
+static void open_ear(struct uw_client *ear, const char *name)
+{
+    struct uw_topic topic = {name, strlen(name), strchr(name, '*') != NULL};
+
+    CHECK_EQUAL(0, uw_afar_ear_open(ear, &topic, 9));
+}
+
+/* Served by the handler, and closed while it has something. */
+TEST(ears)
+{
+    struct uw_client *ear, *other;
+
+    begin(NULL, 0);
+    ear = uw_ear_new(&server.service, NULL);
+    other = uw_ear_new(&server.service, NULL);
+    open_ear(ear, "a*");
+    open_ear(other, "ab");
+    CHECK_EQUAL(0, publish_afar("ab", "1"));
+    AWAIT(atomic_load(&channels_of_server()->counts.published) == 1);
+    expect_events("9\"ab=1 9\"ab=1 ");
+    keeps = true;
+    CHECK_EQUAL(0, publish_afar("ac", "2"));
+    CHECK_EQUAL(0, publish_afar("ac", "never told"));
+    CHECK_EQUAL(0, uw_afar_ear_close(ear));
+    CHECK_EQUAL(0, publish_afar("ab", "3"));
+    AWAIT(atomic_load(&channels_of_server()->counts.published) == 4);
+    expect_events("9\"ac=2 9\"ab=3 ");
+    CHECK(!uw_list_empty(&ear->ears));
+    finish_kept();
+    CHECK(uw_list_empty(&ear->ears));
+    keeps = true;
+    CHECK_EQUAL(0, publish_afar("ab", "4"));
+    CHECK_EQUAL(0, publish_afar("ab", "5"));
+    AWAIT(atomic_load(&channels_of_server()->counts.published) == 6);
+    CHECK_EQUAL(0, uw_afar_ear_close(ear));
+    uw_client_release(ear);
+    end(); /* while the handler has something of the other */
+    uw_client_release(other);
+}
+
 /* Threads, all at once: each publishes and writes numbers that grow, and subscribes clients to and fro. */
 
 #define THREADS 3
@@ -286,10 +369,10 @@ static int act(struct swarmer *swarmer, uint32_t step)
         if (!uw_client_may_subscribe(client))
             return 0;
         while (uw_afar_client_subscribe(client, &topic, (enum uw_subscription_form)number, number) == -EAGAIN)
-            uw_afar_await_room(channels_of_server(), topic.length, &interrupted);
+            uw_afar_await_room(channels_of_server(), topic.length, uw_clock_ns() + LONG_NS, &interrupted);
         return 0;
     default:
-        return uw_afar_publish(channels_of_server(), "all", 3, bytes, sizeof bytes, false);
+        return uw_afar_publish(channels_of_server(), false, "all", 3, bytes, sizeof bytes, false);
     }
 }
 
@@ -301,7 +384,7 @@ static void *swarm(void *argument)
         int error = act(swarmer, step);
 
         if (error == -EAGAIN)
-            uw_afar_await_room(channels_of_server(), sizeof step, &interrupted);
+            uw_afar_await_room(channels_of_server(), sizeof step, uw_clock_ns() + LONG_NS, &interrupted);
         else if (error)
             abort();
     }

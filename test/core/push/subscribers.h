@@ -42,6 +42,7 @@ static char events[LOG_BYTES];  /* what handlers were told */
 static bool keeps;              /* the next event is kept */
 static struct uw_request *kept; /* the event that a handler has */
 static void (*on_published)(struct uw_client *client, const struct uw_published *published); /* or NULL */
+static void (*on_drained)(struct uw_client *client);                                         /* likewise */
 
 static inline struct uw_channels *channels_of_server(void)
 {
@@ -99,6 +100,8 @@ static inline void notify(void *context, struct uw_request *request, enum uw_eve
     }
     if (request->client_event == UW_CLIENT_PUBLISHED)
         take_published(request);
+    if (request->client_event == UW_CLIENT_DRAINED && on_drained)
+        on_drained(request->client);
     if (keeps && !kept)
         kept = request;
     else
@@ -192,6 +195,7 @@ static inline void open_server(const char *backend)
     keeps = false;
     kept = NULL;
     on_published = NULL;
+    on_drained = NULL;
     listener = listen_on_loopback();
     CHECK_EQUAL(0, uw_server_open(&server, &settings, backend, handler));
     CHECK_EQUAL(0, uw_server_listen(&server, listener));

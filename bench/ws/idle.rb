@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+require_relative "load"
+
+module Bench
+  module Ws
+    # A run in which clients connect and wait: what memory the server has for them, above what it had before.
+    class Idle < Load
+      WARM_UP_CONNECTIONS = 50
+
+      private
+
+      def warm_up(server)
+        @generator.run(url: server.url, connections: WARM_UP_CONNECTIONS, seconds: WARM_UP_SECONDS)
+        nil
+      end
+
+      # The rate is that of connecting.
+      def measure(server, seconds)
+        readings = [Time.now, server.usage, memory(server)]
+        result = load(server, seconds) { readings << Time.now << server.usage << memory(server) }
+        server.assert_alive
+        began, before, empty, connected, after, _, _, _, full = readings
+        result.requests_per_second = @connections / (connected - began)
+        result.seconds = connected - began
+        Sample.of(result, before, after).tap { |sample| sample.client_bytes = (full - empty).fdiv(@connections) }
+      end
+
+      # What two processes share counts once.
+      def memory(server)
+        server.pids.sum { |pid| File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s+(\d+) kB/, 1].to_i * 1024 }
+      end
+    end
+  end
+end

@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+require_relative "../lib/load"
+
+module Bench
+  module Ws
+    # A run in which connecting and closing are not counted with the messages.
+    class Load < Bench::Load
+      private
+
+      def measure(server, seconds)
+        readings = [server.usage]
+        result = load(server, seconds) { readings << server.usage }
+        server.assert_alive
+        raise Server::Error, "no message came, #{result.socket_errors} errors" unless result.requests.positive?
+
+        Sample.of(result, *readings.last(2))
+      end
+
+      def load(server, seconds, under: [], &tell)
+        @generator.run(url: server.url, connections: @connections, seconds: seconds, under: under, &tell)
+      end
+    end
+  end
+end

@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require "forwardable"
+require_relative "../lib/request"
+require_relative "candidates"
+require_relative "generator"
+require_relative "idle"
+require_relative "load"
+
+module Bench
+  module Ws
+    # A server that compresses or not.
+    Setting = Struct.new(:candidate, :deflates) do
+      extend Forwardable
+
+      def_delegators :candidate, :installation
+
+      def arguments(port)
+        candidate.arguments(port, deflates: deflates)
+      end
+    end
+
+    # What clients do.
+    #
+    # @!attribute app [String, nil] path of the config.ru of the candidate whose turn it is
+    Workload = Struct.new(:name, :title, :unit, :generator, :deflates, :load, :connections, keyword_init: true) do
+      attr_reader :app
+
+      def initialize(unit: "messages", deflates: false, load: Load, **rest)
+        super
+      end
+
+      # @return [Sample]
+      def sample(candidate, connections, seconds)
+        @app = candidate.rackup
+        load.new(Setting.new(candidate, deflates), self, connections, generator: generator).sample(seconds)
+      end
+
+      def request
+        Request.new
+      end
+
+      # @param response [Net::HTTPResponse]
+      # @return [String, nil] what is wrong with it
+      def objection(response)
+        "status #{response.code}, #{response.body.inspect[0, 80]}" unless response.code == "200" && response.body == "Hello, world!"
+      end
+    end
+
+    WORKLOADS = [
+      Workload.new(name: "echo", title: "Echo, 64 bytes", generator: Generator.new("echo", "-b", "64")),
+      Workload.new(name: "echo-16k", title: "Echo, 16 KiB", generator: Generator.new("echo", "-b", "16384")),
+      Workload.new(name: "echo-deflate", title: "Echo, 1 KiB, compressed", generator: Generator.new("echo", "-b", "1024", "-z"),
+                   deflates: true),
+      Workload.new(name: "broadcast", title: "To all, 64 bytes, four on their way", generator: Generator.new("broadcast", "-w", "4")),
+      Workload.new(name: "broadcast-paced", title: "To all, 64 bytes, every 50 ms",
+                   generator: Generator.new("broadcast", "-e", "50", "-w", "100")),
+      Workload.new(name: "events", title: "Server-sent events to all, 64 bytes, four on their way",
+                   generator: Generator.new("events", "-w", "4")),
+      Workload.new(name: "connects", title: "Connect, shake hands, close", unit: "connections", generator: Generator.new("connects")),
+      Workload.new(name: "idle", title: "Clients that wait", unit: "clients", generator: Generator.new("idle"), load: Idle)
+    ].freeze
+  end
+end

@@ -1,0 +1,438 @@
+/* Upwell::Reactor: publish and subscribe of the process. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stats.h"
+#include "push/ear.h"
+#include "push/from_afar.h"
+#include "rack/client_class.h"
+#include "server/reactor.h"
+
+/* A channel has got its first subscriber, or lost its last one. */
+struct rb_uw_change {
+    struct rb_uw_change *next;
+    bool pattern, has_subscribers;
+    size_t length;
+    char name[];
+};
+
+/* Who listens before there is a loop: the client is kept by the host. */
+struct rb_uw_early_ear {
+    struct rb_uw_early_ear *next;
+    struct uw_client *ear;
+    uint64_t number;
+    bool pattern;
+    size_t length;
+    char name[];
+};
+
+void rb_uw_reactor_init_channels(struct rb_uw_reactor *reactor)
+{
+    if (pthread_mutex_init(&reactor->channels.lock, NULL) || pthread_cond_init(&reactor->channels.changed, NULL))
+        rb_memerror();
+    reactor->channels.last = &reactor->channels.first;
+}
+
+static void free_changes(struct rb_uw_change *change)
+{
+    while (change) {
+        struct rb_uw_change *next = change->next;
+
+        free(change);
+        change = next;
+    }
+}
+
+void rb_uw_reactor_free_channels(struct rb_uw_reactor *reactor)
+{
+    struct rb_uw_early_ear *early = reactor->channels.early;
+
+    free_changes(reactor->channels.first);
+    while (early) {
+        struct rb_uw_early_ear *next = early->next;
+
+        free(early);
+        early = next;
+    }
+    if (rb_uw_reactor_is_copy(reactor)) /* see rb_uw_host_free */
+        return;
+    pthread_cond_destroy(&reactor->channels.changed);
+    pthread_mutex_destroy(&reactor->channels.lock);
+}
+
+/* The loop's thread */
+
+/* Without memory for it an engine does not hear of it. */
+static void note_change(void *context, const struct uw_topic *topic, bool has_subscribers)
+{
+    struct rb_uw_channels *channels = context;
+    struct rb_uw_change *change = malloc(sizeof *change + topic->length);
+
+    if (!change)
+        return;
+    change->next = NULL;
+    change->pattern = topic->pattern;
+    change->has_subscribers = has_subscribers;
+    change->length = topic->length;
+    memcpy(change->name, topic->name, topic->length);
+    pthread_mutex_lock(&channels->lock);
+    *channels->last = change;
+    channels->last = &change->next;
+    pthread_cond_broadcast(&channels->changed);
+    pthread_mutex_unlock(&channels->lock);
+}
+
+static struct rb_uw_early_ear *take_early(struct rb_uw_channels *channels)
+{
+    struct rb_uw_early_ear *early;
+
+    pthread_mutex_lock(&channels->lock);
+    early = channels->early;
+    channels->early = NULL;
+    channels->open = true;
+    pthread_mutex_unlock(&channels->lock);
+    return early;
+}
+
+void rb_uw_reactor_open_channels(struct rb_uw_reactor *reactor)
+{
+    struct uw_channels *channels = reactor->base.server.service.channels;
+    struct rb_uw_early_ear *early = take_early(&reactor->channels);
+
+    channels->changed = note_change;
+    channels->context = &reactor->channels;
+    while (early) {
+        struct rb_uw_early_ear *next = early->next;
+        struct uw_topic topic = {.name = early->name, .length = early->length, .pattern = early->pattern};
+
+        (void)uw_ear_open(early->ear, &topic, early->number);
+        free(early);
+        early = next;
+    }
+}
+
+void rb_uw_reactor_end_channels(struct rb_uw_reactor *reactor)
+{
+    pthread_mutex_lock(&reactor->channels.lock);
+    reactor->channels.ended = true;
+    pthread_cond_broadcast(&reactor->channels.changed);
+    pthread_mutex_unlock(&reactor->channels.lock);
+}
+
+/* Publishing */
+
+struct letter {
+    struct uw_channels *channels;
+    bool here;
+    struct uw_publication publication;
+};
+
+static int publish_from_afar(const void *argument)
+{
+    const struct letter *letter = argument;
+    const struct uw_publication *publication = &letter->publication;
+
+    return uw_afar_publish(letter->channels, letter->here, publication->channel, publication->channel_length,
+                           publication->message.bytes, publication->message.length, publication->text);
+}
+
+static int publish_now(struct rb_uw_reactor *reactor, const struct letter *letter)
+{
+    (void)(letter->here ? uw_publish_here : uw_publish)(letter->channels, letter->publication);
+    if (rb_uw_host_is_late(&reactor->host))
+        rb_uw_host_flush(&reactor->host);
+    return 0;
+}
+
+static VALUE publish(VALUE self, VALUE channel, VALUE message, bool here)
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+    struct uw_server *server = rb_uw_control_server(&reactor->base.control, &reactor->base.server);
+    struct letter letter = {.here = here};
+    int error;
+
+    channel = rb_str_new_frozen(rb_uw_channel_name(channel));
+    message = rb_str_new_frozen(rb_obj_as_string(message));
+    (void)rb_uw_topic(channel, Qnil);
+    letter.publication.text = rb_enc_get(message) != rb_ascii8bit_encoding();
+    if (letter.publication.text)
+        message = rb_str_new_frozen(rb_uw_text_of(message));
+    if (!server)
+        return Qfalse;
+    letter.channels = server->service.channels;
+    letter.publication.channel = RSTRING_PTR(channel);
+    letter.publication.channel_length = (size_t)RSTRING_LEN(channel);
+    letter.publication.message.bytes = RSTRING_PTR(message);
+    letter.publication.message.length = (size_t)RSTRING_LEN(message);
+    error = rb_uw_host_turns_here(&reactor->host)
+                ? publish_now(reactor, &letter)
+                : rb_uw_ask(&reactor->host, publish_from_afar, &letter, (size_t)RSTRING_LEN(message));
+    RB_GC_GUARD(channel);
+    RB_GC_GUARD(message);
+    return error ? Qfalse : Qtrue;
+}
+
+/*
+ * Publishes a message to all that have subscribed to the channel, in this process and in the other processes of the
+ * server. Any thread may call it; where too much is published already it waits for its turn, but not on the thread of
+ * the loop.
+ *
+ * @param channel [String, Symbol, #to_s] of at most 1024 bytes
+ * @param message [String, #to_s] a text; or, in the encoding BINARY, bytes
+ * @return [Boolean] whether it is on its way: false while there is no loop, or too much waits for one whose thread the
+ *   application has kept for 5 seconds
+ * @raise [ArgumentError] for a text that is not valid in its encoding, or too long a name
+ */
+static VALUE reactor_publish(VALUE self, VALUE channel, VALUE message)
+{
+    return publish(self, channel, message, false);
+}
+
+/*
+ * The same for this process alone: of what others have published.
+ *
+ * @see #publish
+ */
+static VALUE reactor_deliver(VALUE self, VALUE channel, VALUE message)
+{
+    return publish(self, channel, message, true);
+}
+
+/* Listening */
+
+struct wish {
+    struct uw_client *ear;
+    struct uw_topic topic;
+    uint64_t number;
+};
+
+/* Returns whether there is no loop yet. */
+static bool listen_early(struct rb_uw_channels *channels, const struct wish *wish)
+{
+    struct rb_uw_early_ear *early = malloc(sizeof *early + wish->topic.length);
+    bool open;
+
+    if (!early)
+        rb_memerror();
+    early->ear = wish->ear;
+    early->number = wish->number;
+    early->pattern = wish->topic.pattern;
+    early->length = wish->topic.length;
+    memcpy(early->name, wish->topic.name, wish->topic.length);
+    pthread_mutex_lock(&channels->lock);
+    open = channels->open;
+    early->next = channels->early;
+    if (!open)
+        channels->early = early;
+    pthread_mutex_unlock(&channels->lock);
+    if (open)
+        free(early);
+    return !open;
+}
+
+static int open_from_afar(const void *argument)
+{
+    const struct wish *wish = argument;
+
+    return uw_afar_ear_open(wish->ear, &wish->topic, wish->number);
+}
+
+/*
+ * Has an object called with what is published, as the application is with requests: in the way of the mode, one message
+ * after another. Of messages that wait for it 1024 are kept, and of 1 MiB, and the rest dropped. Any thread may call
+ * it, also before {#run}.
+ *
+ * @param channel [String, Symbol, #to_s]
+ * @param match [Symbol, nil] :redis for a pattern
+ * @param callable [#call] with the channel and the message; what it raises is logged
+ * @return [Object, nil] for {#unlisten}; nil when the reactor has ended
+ * @raise [ArgumentError] for too long a name, or another `match`
+ */
+static VALUE reactor_listen(VALUE self, VALUE channel, VALUE match, VALUE callable)
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+    struct rb_uw_client *client;
+    struct wish wish = {.number = rb_uw_subscription_number()};
+    VALUE ear;
+    int error = 0;
+
+    channel = rb_str_new_frozen(rb_uw_channel_name(channel));
+    wish.topic = rb_uw_topic(channel, match);
+    ear = rb_uw_ear_new(&reactor->host);
+    client = rb_uw_client(ear);
+    wish.ear = client->core;
+    rb_uw_client_begin(client);
+    rb_uw_client_keep_callable(client, wish.number, channel, callable);
+    if (!listen_early(&reactor->channels, &wish)) {
+        if (reactor->host.closed || rb_uw_reactor_is_copy(reactor))
+            error = -ESHUTDOWN;
+        else if (rb_uw_host_turns_here(&reactor->host))
+            (void)uw_ear_open(wish.ear, &wish.topic, wish.number); /* it is told of a failure */
+        else
+            error = rb_uw_ask(&reactor->host, open_from_afar, &wish, wish.topic.length);
+    }
+    if (error)
+        rb_uw_client_end(client);
+    RB_GC_GUARD(channel);
+    return error ? Qnil : ear;
+}
+
+/* Returns whether it was among those. */
+static bool forget_early(struct rb_uw_channels *channels, const struct uw_client *ear)
+{
+    struct rb_uw_early_ear **link = &channels->early, *found;
+
+    pthread_mutex_lock(&channels->lock);
+    while (*link && (*link)->ear != ear)
+        link = &(*link)->next;
+    found = *link;
+    if (found)
+        *link = found->next;
+    pthread_mutex_unlock(&channels->lock);
+    free(found);
+    return found;
+}
+
+static int close_from_afar(const void *argument)
+{
+    return uw_afar_ear_close(((const struct wish *)argument)->ear);
+}
+
+/*
+ * What {#listen_to} has begun ends: its object is not called any more.
+ *
+ * @param ear [Object] what it has returned
+ * @return [nil]
+ */
+static VALUE reactor_unlisten(VALUE self, VALUE ear)
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+    struct rb_uw_client *client = rb_uw_client(ear);
+    struct wish wish = {.ear = client->core};
+
+    if (!NIL_P(client->callables))
+        rb_hash_clear(client->callables);
+    if (forget_early(&reactor->channels, client->core)) {
+        rb_uw_client_end(client);
+        return Qnil;
+    }
+    if (reactor->host.closed || rb_uw_reactor_is_copy(reactor))
+        return Qnil;
+    if (rb_uw_host_turns_here(&reactor->host))
+        uw_ear_close(wish.ear);
+    else
+        (void)rb_uw_ask(&reactor->host, close_from_afar, &wish, 0);
+    RB_GC_GUARD(ear);
+    return Qnil;
+}
+
+/* Inspection */
+
+/*
+ * @return [Hash{Symbol => Integer}] published [messages], and of these, for each subscriber, delivered and dropped;
+ *   and what there is now: channels, patterns, subscribers. All are 0 while not running
+ */
+static VALUE reactor_channel_stats(VALUE self)
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+    struct uw_server *server = rb_uw_control_server(&reactor->base.control, &reactor->base.server);
+    static struct uw_channel_counts none;
+    struct uw_channel_counts *counts = server ? &server->service.channels->counts : &none;
+    VALUE stats = rb_hash_new();
+
+    rb_uw_stats_put(stats, "published", atomic_load(&counts->published));
+    rb_uw_stats_put(stats, "delivered", atomic_load(&counts->delivered));
+    rb_uw_stats_put(stats, "dropped", atomic_load(&counts->dropped));
+    rb_uw_stats_put(stats, "channels", atomic_load(&counts->channels));
+    rb_uw_stats_put(stats, "patterns", atomic_load(&counts->patterns));
+    rb_uw_stats_put(stats, "subscribers", atomic_load(&counts->subscribers));
+    return stats;
+}
+
+struct hearing {
+    struct rb_uw_channels *channels;
+    bool interrupted;
+};
+
+static void *await_changes(void *argument)
+{
+    struct hearing *hearing = argument;
+    struct rb_uw_channels *channels = hearing->channels;
+
+    pthread_mutex_lock(&channels->lock);
+    while (!channels->first && !channels->ended && !hearing->interrupted)
+        pthread_cond_wait(&channels->changed, &channels->lock);
+    pthread_mutex_unlock(&channels->lock);
+    return NULL;
+}
+
+static void interrupt(void *argument)
+{
+    struct hearing *hearing = argument;
+
+    pthread_mutex_lock(&hearing->channels->lock);
+    hearing->interrupted = true;
+    pthread_cond_broadcast(&hearing->channels->changed);
+    pthread_mutex_unlock(&hearing->channels->lock);
+}
+
+static struct rb_uw_change *take_changes(struct rb_uw_channels *channels, bool *ended)
+{
+    struct rb_uw_change *first;
+
+    pthread_mutex_lock(&channels->lock);
+    first = channels->first;
+    *ended = channels->ended;
+    channels->first = NULL;
+    channels->last = &channels->first;
+    pthread_mutex_unlock(&channels->lock);
+    return first;
+}
+
+static VALUE array_of(const struct rb_uw_change *change)
+{
+    VALUE changes = rb_ary_new(), redis = ID2SYM(rb_intern("redis"));
+
+    for (; change; change = change->next) {
+        VALUE name = rb_utf8_str_new(change->name, (long)change->length);
+
+        rb_ary_push(changes, rb_ary_new_from_args(3, name, change->pattern ? redis : Qnil,
+                                                  change->has_subscribers ? Qtrue : Qfalse));
+    }
+    return changes;
+}
+
+/*
+ * Waits until channels or patterns have got their first subscriber in this process, or lost their last one.
+ *
+ * @return [Array<Array(String, Symbol, Boolean)>, nil] of each its name, :redis or nil, and whether it has subscribers
+ *   now; nil once the reactor has ended
+ */
+static VALUE reactor_await_channel_changes(VALUE self)
+{
+    struct rb_uw_reactor *reactor = rb_uw_reactor(self);
+    struct rb_uw_change *first = NULL;
+    bool ended = rb_uw_reactor_is_copy(reactor);
+    VALUE changes;
+
+    while (!first && !ended) {
+        struct hearing hearing = {.channels = &reactor->channels};
+
+        rb_thread_call_without_gvl(await_changes, &hearing, interrupt, &hearing);
+        first = take_changes(&reactor->channels, &ended);
+    }
+    changes = first ? array_of(first) : Qnil;
+    free_changes(first);
+    return changes;
+}
+
+void rb_uw_init_reactor_channels(VALUE class)
+{
+    rb_define_method(class, "publish", reactor_publish, 2);
+    rb_define_method(class, "deliver", reactor_deliver, 2);
+    rb_define_method(class, "listen_to", reactor_listen, 3);
+    rb_define_method(class, "unlisten", reactor_unlisten, 1);
+    rb_define_method(class, "channel_stats", reactor_channel_stats, 0);
+    rb_define_method(class, "await_channel_changes", reactor_await_channel_changes, 0);
+}

@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require_relative "../subscription"
+
+module Upwell
+  module PubSub
+    # What this process listens to by {Upwell.subscribe}: from the moment on in which it serves. Any thread may ask.
+    class Listeners
+      # One of them, and what the reactor knows it by.
+      Listener = Struct.new(:name, :match, :callable, :ear)
+
+      def initialize
+        @listeners = {}
+        @last = 0
+        @reactor = nil
+        @lock = Mutex.new
+      end
+
+      # @param name [String] channel or pattern
+      # @param match [Symbol, nil]
+      # @param callable [#call] with the channel and the message
+      # @return [Subscription]
+      # @raise [ArgumentError] for another `match`
+      def subscribe(name, match, callable)
+        raise ArgumentError, "match must be nil or :redis, not #{match.inspect}" unless [nil, :redis].include?(match)
+
+        listener = Listener.new(name, match, callable)
+        number, reactor = @lock.synchronize { [@last += 1, @reactor].tap { @listeners[@last] = listener } }
+        listen(reactor, number, listener) if reactor
+        Subscription.new(self, number, name, match)
+      rescue ArgumentError
+        @listeners.delete(number) if number
+        raise
+      end
+
+      # @see Subscription#close
+      def end_subscription(number)
+        listener, reactor = @lock.synchronize { [@listeners.delete(number), @reactor] }
+        reactor.unlisten(listener.ear) if reactor && listener&.ear
+      end
+
+      # This process serves: in a worker, who was there before it was forked listens, too.
+      #
+      # @param reactor [Reactor]
+      def begin(reactor)
+        listeners = @lock.synchronize { (@reactor = reactor) && @listeners.to_a }
+        listeners.each { |number, listener| listen(reactor, number, listener) }
+      end
+
+      # It does not any more.
+      def end
+        @lock.synchronize { @reactor = nil }
+      end
+
+      private
+
+      # Without the lock: it may wait for the loop. Whoever has ended it meanwhile could not yet.
+      def listen(reactor, number, listener)
+        listener.ear = reactor.listen_to(listener.name, listener.match, listener.callable)
+        reactor.unlisten(listener.ear) if listener.ear && !@lock.synchronize { @listeners.key?(number) }
+      end
+    end
+  end
+end

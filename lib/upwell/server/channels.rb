@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+require_relative "../pub_sub"
+
+module Upwell
+  class Server
+    # Joins publish and subscribe of this process to its reactor, while that serves; and tells the engines who is subscribed.
+    class Channels
+      # @param reactor [Reactor]
+      def initialize(reactor)
+        @reactor = reactor
+      end
+
+      # In the process that serves, before the reactor runs.
+      def begin
+        PubSub.delivery = @reactor.method(:deliver)
+        PubSub::CLUSTER.carrier = @reactor.method(:publish)
+        PubSub.listeners.begin(@reactor)
+        @feed = Thread.new { feed }
+        @feed.name = "upwell channels"
+      end
+
+      # The reactor has ended.
+      def end
+        @feed&.kill
+        PubSub.listeners.end
+        PubSub.delivery = PubSub::CLUSTER.carrier = nil
+      end
+
+      private
+
+      def feed
+        while (changes = @reactor.await_channel_changes)
+          changes.each { |change| PubSub.engines.changed(*change) }
+        end
+      end
+    end
+  end
+end
