@@ -157,7 +157,8 @@ static void subscribe(struct model *model)
 {
     if (model->subscribed)
         give_up(model);
-    model->topic = (struct uw_topic){.name = model->name, .pattern = next_byte() % 2, .length = next_name(model->name)};
+    model->topic = (struct uw_topic){.name = model->name, .pattern = next_byte() % 2};
+    model->topic.length = next_name(model->name);
     model->subscriber = (struct uw_subscriber){.deliver = deliver};
     model->since = published;
     model->subscribed = true;

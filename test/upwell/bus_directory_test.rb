@@ -68,12 +68,28 @@ class BusDirectoryTest < Minitest::Test
 
   def test_without_one_the_server_goes_on
     in_folder do |base, _|
-      gone = File.join(base, "gone")
-      _, told = capture_io { assert_nil DIRECTORY.still_there(gone) }
-      assert_match(/published messages stay within each process: #{gone}/, told)
+      assert_useless File.join(base, "gone"), "no such file"
       assert_nil DIRECTORY.still_there(nil)
       assert_equal base, DIRECTORY.still_there(base)
+      assert_empty Dir.children(base)
     end
+  end
+
+  def test_where_something_else_is_now_the_server_goes_on_without
+    in_folder do |_, environment|
+      path = DIRECTORY.new(environment).path
+      File.chmod(0o750, path)
+      assert_useless path, "this user may not"
+      File.chmod(0o700, path)
+      File.rename(path, "#{path}-moved")
+      File.symlink("#{path}-moved", path)
+      assert_useless path, "is no folder"
+    end
+  end
+
+  def assert_useless(path, reason)
+    _, told = capture_io { assert_nil DIRECTORY.still_there(path) }
+    assert_match(/published messages stay within each process: #{path}.*#{reason}/, told)
   end
 
   def test_a_reactor_does_not_join_in_a_folder_that_others_may_read

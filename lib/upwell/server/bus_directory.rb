@@ -29,16 +29,29 @@ module Upwell
         nil
       end
 
-      # Somebody may have cleaned up.
+      # Somebody may have cleaned up, or put something else there, or filled the disk.
       #
       # @param path [String, nil]
-      # @return [String, nil] the path of a folder that is there
+      # @return [String, nil] the path of a folder in which a process may still join the others
       def self.still_there(path)
-        return path if path.nil? || File.directory?(path)
-
-        Log.tell("#{WITHOUT}: #{path}, where they meet, has been removed; restart the server")
+        try(path) if path
+        path
+      rescue SystemCallError => e
+        Log.tell("#{WITHOUT}: #{path}, where they meet, is of no use any more: #{Reason.of(e)}; restart the server")
         nil
       end
+
+      # Raises what joining would, since a server that cannot join is to serve all the same.
+      def self.try(path)
+        status = File.lstat(path)
+        raise Errno::ENOTDIR unless status.directory?
+        raise Errno::EPERM unless status.owned? && status.mode.nobits?(~MODE & 0o777)
+
+        attempt = File.join(path, "#{SecureRandom.hex(8)}.try")
+        File.new(attempt, File::CREAT | File::EXCL | File::WRONLY).close
+        File.unlink(attempt)
+      end
+      private_class_method :try
 
       # @return [String]
       attr_reader :path

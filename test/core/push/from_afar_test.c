@@ -2,6 +2,10 @@
 #include "push/from_afar.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "push/ear.h"
 #include "subscribers.h"
@@ -173,47 +177,54 @@ TEST(nothing_is_taken_after_the_end)
     end();
 }
 
-#define LONG_BYTES (2 * 1024 * 1024)
+/* Of a file that is empty at first: whoever copies from it waits within that. */
+#define PAGE_BYTES 65536
 
-/* Much of its time it is about to send something off. */
-static void *publish_until_the_end(void *argument)
+static char *page;
+static int page_file;
+static atomic_bool copies, goes_on;
+
+static void pause_within(int number)
 {
-    char *message = calloc(1, LONG_BYTES + 1);
-    int error;
+    (void)number;
+    atomic_store(&copies, true);
+    while (!atomic_load(&goes_on))
+        sched_yield();
+    if (ftruncate(page_file, PAGE_BYTES))
+        abort();
+}
 
-    (void)argument;
-    memset(message, 'x', LONG_BYTES);
-    do {
-        error = publish_afar("a", message);
-        if (error == -EAGAIN)
-            uw_afar_await_room(channels_of_server(), LONG_BYTES, &interrupted);
-    } while (!error || error == -EAGAIN);
-    CHECK_EQUAL(-ESHUTDOWN, error);
-    free(message);
+static void *publish_page(void *result)
+{
+    *(int *)result = uw_afar_publish(channels_of_server(), false, "a", 1, page, PAGE_BYTES, false);
     return NULL;
 }
 
-/* What was taken has arrived when the loop has ended, and nothing comes after it. */
-static void ending(const char *backend)
-{
-    pthread_t thread;
-
-    begin(backend, 0);
-    listen_to("a", hear);
-    interrupted = false;
-    CHECK_EQUAL(0, pthread_create(&thread, NULL, publish_until_the_end, NULL));
-    AWAIT(bytes_heard > LONG_BYTES);
-    uw_server_stop(&server);
-    pthread_join(thread, NULL);
-    CHECK_EQUAL(0, channels_of_server()->room.errands);
-    CHECK(!atomic_load(&server.service.loop.joining));
-    end();
-}
-
+/* What it would send off then nobody would receive. */
 TEST(the_loop_ends_while_a_thread_publishes)
 {
-    for (int i = 0; i < 10; i++)
-        on_each_backend(ending);
+    struct sigaction action = {.sa_handler = pause_within}, before;
+    pthread_t thread;
+    FILE *file = tmpfile();
+    int result = 0;
+
+    begin(NULL, 0);
+    page_file = fileno(file);
+    page = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, page_file, 0);
+    CHECK(page != MAP_FAILED);
+    CHECK_EQUAL(0, sigaction(SIGBUS, &action, &before));
+    CHECK_EQUAL(0, pthread_create(&thread, NULL, publish_page, &result));
+    while (!atomic_load(&copies))
+        sched_yield();
+    uw_server_stop(&server);
+    atomic_store(&goes_on, true);
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(-ESHUTDOWN, result);
+    CHECK_EQUAL(0, channels_of_server()->room.errands);
+    CHECK_EQUAL(0, sigaction(SIGBUS, &before, NULL));
+    CHECK_EQUAL(0, munmap(page, PAGE_BYTES));
+    CHECK_EQUAL(0, fclose(file));
+    end();
 }
 
 /* A flood */
