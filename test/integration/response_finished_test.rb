@@ -76,9 +76,8 @@ class ResponseFinishedTest < Minitest::Test
   def test_a_graceful_stop_waits_for_the_callbacks
     serve do |server|
       RawClient.get(server.port, "/slow-callback")
-      began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       assert_equal 0, server.stop.exitstatus
-      assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - began, :>, 0.3
+      assert_includes server.lines.join, "the slow callback has ended"
     end
   end
 

@@ -6,7 +6,7 @@ require_relative "process_group"
 # An example that listens, as a child process on a free loopback port.
 class ExampleProcess
   ROOT = File.expand_path("../..", __dir__)
-  START_MAX = 30 # seconds
+  START_MAX = 60 # seconds
 
   attr_reader :port
 

@@ -10,7 +10,7 @@ require_relative "process_group"
 # A real Redis, which keeps nothing, on a UNIX socket in a folder of its own, and with TLS on a free port of loopback if asked for.
 class RedisProcess
   PROGRAM = %w[redis-server valkey-server].flat_map { |name| %W[/usr/bin/#{name} /usr/local/bin/#{name}] }.find { |path| File.executable?(path) }
-  START_MAX = 15 # seconds
+  START_MAX = 60 # seconds
 
   # @return [Boolean]
   def self.there?

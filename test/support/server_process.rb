@@ -10,8 +10,8 @@ class ServerProcess
   ROOT = File.expand_path("../..", __dir__)
   EXE = File.join(ROOT, "exe", "upwell")
   APPS = File.join(ROOT, "test", "support")
-  START_MAX = 30 # seconds
-  STOP_MAX = 15
+  START_MAX = 60 # seconds
+  STOP_MAX = 60
 
   # @return [Integer]
   attr_reader :pid, :port
@@ -88,7 +88,7 @@ class ServerProcess
     deadline = now + STOP_MAX
     loop do
       _, @status = Process.wait2(pid, Process::WNOHANG)
-      return @status if @status
+      return drain_output && @status if @status
       raise "the server did not end:\n#{@lines.join}" if now > deadline
 
       @output.closed? ? sleep(0.02) : IO.select([@output], nil, nil, 0.02) && drain_output
@@ -131,10 +131,12 @@ class ServerProcess
     @output.gets || raise("the server ended before a line matched #{pattern}:\n#{@lines.join}")
   end
 
+  # As far as there is something. Returns true.
   def drain_output
-    @lines << @output.read_nonblock(65_536)
+    loop { @lines << @output.read_nonblock(65_536) } unless @output.closed?
+    true
   rescue IO::WaitReadable, EOFError
-    nil
+    true
   end
 
   def now
