@@ -276,7 +276,7 @@ static void joining(void)
         CHECK_EQUAL(0, join_bus(&members[i], folder));
     CHECK(members[0].bus.joined && !members[1].bus.joined);
     CHECK_EQUAL(0, publish(&members[0], "nobody is known"));
-    TURN_UNTIL(members, 2, members[1].joined);
+    TURN_UNTIL(members, 2, members[1].joined && stats(&members[0]).peers == 2 && stats(&members[1]).peers == 2);
     CHECK(!members[2].joined);
     for (int i = 0; i < 2; i++)
         CHECK_EQUAL(2, publish(&members[i], "all are known"));

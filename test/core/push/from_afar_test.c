@@ -186,7 +186,7 @@ static void *publish_until_the_end(void *argument)
     do {
         error = publish_afar("a", message);
         if (error == -EAGAIN)
-            uw_afar_await_room(channels_of_server(), LONG_BYTES, &interrupted);
+            uw_afar_await_room(channels_of_server(), LONG_BYTES, uw_clock_ns() + UW_NS_PER_SECOND, &interrupted);
     } while (!error || error == -EAGAIN);
     CHECK_EQUAL(-ESHUTDOWN, error);
     free(message);
