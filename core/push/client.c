@@ -18,6 +18,7 @@ struct uw_client *uw_client_new(struct uw_service *service, const struct uw_clie
     client->service = service;
     client->user = user;
     client->last = &client->first;
+    uw_list_init(&client->room_link);
     uw_list_init(&client->subscriptions);
     uw_list_init(&client->published);
     uw_list_init(&client->ears);
@@ -101,6 +102,47 @@ bool uw_client_is_served(const struct uw_client *client)
     return !client->current && !client->first;
 }
 
+/* Room for what came compressed */
+
+static bool has_room(const struct uw_service *service)
+{
+    return service->inflated_bytes < UW_INFLATED_BYTES_MAX;
+}
+
+bool uw_client_has_room(const struct uw_client *client)
+{
+    return has_room(client->service);
+}
+
+void uw_client_await_room(struct uw_client *client)
+{
+    UW_ASSERT_OWNER(&client->service->loop);
+    uw_list_append(&client->service->crowd, &client->room_link);
+}
+
+/* One after another: who has taken room, or has ended, lets the next one in. */
+static void let_in(struct uw_service *service)
+{
+    while (!uw_list_empty(&service->crowd) && has_room(service)) {
+        struct uw_client *client = uw_owner(service->crowd.next, struct uw_client, room_link);
+
+        uw_list_remove(&client->room_link);
+        if (uw_connection_is_open(client->stream.connection)) {
+            uw_connection_go_on_later(client->stream.connection);
+            return;
+        }
+    }
+}
+
+void uw_client_take_room(struct uw_client *client, struct uw_request *message)
+{
+    if (message->bytes_length <= UW_INBOX_BYTES_MAX)
+        return;
+    message->inflated_bytes = message->bytes_length;
+    client->service->inflated_bytes += message->inflated_bytes;
+    let_in(client->service);
+}
+
 /* Fewer events wait, perhaps none. */
 static void go_on(struct uw_client *client)
 {
@@ -122,6 +164,7 @@ static void served(struct uw_request *request, bool failed)
     assert(client->current == request && !atomic_load(&request->posted));
     client->current = NULL;
     uw_request_free(request);
+    let_in(client->service);
     if (failed)
         uw_client_end(client, UW_CLOSE_INTERNAL_ERROR, "", 0);
     else if (ends)
@@ -238,6 +281,8 @@ void uw_client_leaves(struct uw_client *client)
 void uw_client_closed(struct uw_client *client)
 {
     atomic_store(&client->ending, true);
+    uw_list_remove(&client->room_link);
+    let_in(client->service);
     end_subscriptions(client);
     if (client->current)
         uw_request_lose(client->current);
@@ -275,6 +320,7 @@ void uw_client_discard(struct uw_client *client)
 {
     free_events(client);
     atomic_store(&client->ending, true);
+    uw_list_remove(&client->room_link);
     end_subscriptions(client);
     client->stream.connection = NULL;
     uw_client_release(client);

@@ -17,7 +17,8 @@
 
 #define UW_INBOX_EVENTS_MAX 16         /* that wait for the handler; then the client is not read for a while */
 #define UW_INBOX_BYTES_MAX (64 * 1024) /* likewise */
-#define UW_CLIENT_REASON_BYTES_MAX 123 /* of a close: RFC 6455, section 5.5.1 */
+#define UW_INFLATED_BYTES_MAX (64 * 1024 * 1024) /* of what clients have sent compressed: then long messages wait */
+#define UW_CLIENT_REASON_BYTES_MAX 123           /* of a close: RFC 6455, section 5.5.1 */
 
 /* What an event's request carries beside its bytes; of its head nothing is set. Each is served by the handler like a
  * request, and finished with an empty chunk; UW_CHUNK_ABORT says that the handler has failed. */
@@ -70,6 +71,7 @@ struct uw_client {
     bool leaving;                     /* the server drains: its time is set */
     bool has_left;                    /* uw_client_leaves */
     bool held_back;                   /* more has come than may wait: the protocol is to go on once less does */
+    struct uw_list room_link;         /* in service->crowd */
     int window_bits;                  /* of what is compressed for it; 0: nothing is */
     struct uw_request *current;       /* the handler has it */
     struct uw_request *first, **last; /* events that wait */
@@ -136,6 +138,17 @@ void uw_client_await_silence(struct uw_client *client, int64_t now_ns);
 
 /* Whether events wait as many as may, so that no more are to be read. */
 bool uw_client_is_full(const struct uw_client *client);
+
+/* A thousand bytes may make a million: long messages that came compressed, of more than UW_INBOX_BYTES_MAX, take room
+ * until they are served, and where there is none the client waits; its protocol goes on when there may be some. */
+bool uw_client_has_room(const struct uw_client *client);
+void uw_client_await_room(struct uw_client *client);
+void uw_client_take_room(struct uw_client *client, struct uw_request *message);
+
+static inline bool uw_client_awaits_room(const struct uw_client *client)
+{
+    return !uw_list_empty(&client->room_link);
+}
 
 /* Whether the application may still write. Any thread. */
 static inline bool uw_client_is_open(const struct uw_client *client)

@@ -149,6 +149,7 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
     uw_list_init(&server->service.dirty);
     uw_list_init(&server->service.dead);
     uw_list_init(&server->service.handshaking);
+    uw_list_init(&server->service.crowd);
     server->service.ended = connection_ended;
     uw_list_init(&server->waiting);
     return 0;

@@ -144,14 +144,20 @@ static unsigned close_code_of(long error)
     return error == -E2BIG ? UW_CLOSE_TOO_BIG : error == -EBADMSG ? UW_CLOSE_INVALID_DATA : UW_CLOSE_INTERNAL_ERROR;
 }
 
+/* Or has the client wait, and it is tried again. Returns 0 or the close code of what is wrong. */
 static unsigned decompress(struct uw_websocket *websocket)
 {
     struct uw_service *service = websocket->client->service;
     struct uw_request *message = websocket->message;
+    size_t allowed = service->settings.message_bytes_max;
+    size_t most = uw_client_has_room(websocket->client) || allowed < UW_INBOX_BYTES_MAX ? allowed : UW_INBOX_BYTES_MAX;
     char *result;
-    long length = uw_deflate_decompress(service->deflate, message->bytes, message->bytes_length,
-                                        service->settings.message_bytes_max, &result);
+    long length = uw_deflate_decompress(service->deflate, message->bytes, message->bytes_length, most, &result);
 
+    if (length == -E2BIG && most < allowed) {
+        uw_client_await_room(websocket->client);
+        return 0;
+    }
     if (length < 0)
         return close_code_of(length);
     message->bytes_length = 0;
@@ -167,20 +173,23 @@ static unsigned end_frame(struct uw_websocket *websocket)
     struct uw_request *message = websocket->message;
     unsigned wrong = 0;
 
-    websocket->in_frame = false;
-    if (!websocket->frame.fin)
-        return 0;
-    if (websocket->compressed)
+    if (websocket->frame.fin && websocket->compressed)
         wrong = decompress(websocket);
+    websocket->in_frame = uw_client_awaits_room(websocket->client);
+    if (!websocket->frame.fin || websocket->in_frame)
+        return 0;
     if (!wrong && is_text(websocket) && !uw_utf8_is_whole(&websocket->utf8))
         wrong = UW_CLOSE_INVALID_DATA;
     if (wrong)
         return wrong;
     websocket->message = NULL;
-    if (websocket->close_sent)
+    if (websocket->close_sent) {
         uw_request_free(message); /* the application has said that it is over */
-    else
-        uw_client_tell(websocket->client, message);
+        return 0;
+    }
+    if (websocket->compressed)
+        uw_client_take_room(websocket->client, message);
+    uw_client_tell(websocket->client, message);
     return 0;
 }
 
@@ -214,7 +223,7 @@ static bool may_read(const struct uw_connection *connection)
     const struct uw_websocket *websocket = websocket_of(connection);
 
     return uw_connection_is_open(connection) && !websocket->failure && !uw_client_is_full(websocket->client) &&
-           connection->outgoing.bytes <= UW_OUTGOING_HIGH_BYTES;
+           !uw_client_awaits_room(websocket->client) && connection->outgoing.bytes <= UW_OUTGOING_HIGH_BYTES;
 }
 
 /* Returns the bytes consumed; 0: not all of a head, or of a control frame, has come, or its turn has not. */
@@ -299,7 +308,7 @@ static void read_on(struct uw_connection *connection)
         return;
     if (websocket->failure)
         websocket->client->held_back = true;
-    else if (websocket->pending.length > 0)
+    else if (has_more(websocket, websocket->pending.length))
         hold_back(connection);
     if (websocket->pending.length < UW_INBOX_BYTES_MAX)
         uw_connection_resume(connection);
@@ -345,7 +354,7 @@ static bool is_over(const struct uw_connection *connection)
 
     if (websocket->failure && !served)
         return false;
-    return !websocket->pending.length || (served && may_read(connection));
+    return !has_more(websocket, websocket->pending.length) || (served && may_read(connection));
 }
 
 static void end_of_input(struct uw_connection *connection)

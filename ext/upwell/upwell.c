@@ -85,6 +85,7 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_upgrade();
     rb_uw_init_protocol();
     rb_uw_init_client_class();
+    rb_uw_init_client_channels();
     rb_uw_init_client_events();
     rb_uw_init_detach();
     rb_uw_init_tls_context();

@@ -27,12 +27,15 @@ class DrawingTest < ExamplePageTest
       on_two_workers(second, first)
       paint_sun(first)
       paint_hills(second)
-      assert_same_picture(first, second)
+      assert_same_shape(first, second)
 
       late = open_board(browser, url)
-      assert_same_picture(late, first)
+      assert_same_shape(late, first)
       late.screenshot("drawing_light")
-      open_board(browser, url, dark: true, phone: true, size: [390, 780]).tap { |phone| phone.await(INK) }.screenshot("drawing_phone_dark")
+      phone = open_board(browser, url, dark: true, phone: true, size: [390, 780])
+      phone.swipe((0..20).map { |step| [60 + (step * 3), 200 + (step % 2 * 12)] })
+      [late, first].each { |page| assert_same_shape(page, phone) }
+      phone.screenshot("drawing_phone_dark")
       open_board(browser, url, dark: true).tap { |dark| dark.await(INK) }.screenshot("drawing_dark")
 
       second.click("#wipe")
@@ -53,7 +56,7 @@ class DrawingTest < ExamplePageTest
     browser.page(url, **settings).tap { |page| worker(page) }
   end
 
-  def assert_same_picture(one, other)
+  def assert_same_shape(one, other)
     one.await(INK)
     Timeout.timeout(Page::AWAIT_MAX) { sleep Page::LOOK_EVERY until difference(one, other) < DIFFERENCE_MAX }
   rescue Timeout::Error

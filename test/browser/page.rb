@@ -75,6 +75,13 @@ class Page
     mouse("mouseReleased", points.last, false)
   end
 
+  # The same with a finger.
+  def swipe(points)
+    touch("touchStart", [points.first])
+    points.drop(1).each { |point| touch("touchMove", [point]) }
+    touch("touchEnd", [])
+  end
+
   # @return [Array<String>]
   def complaints
     value("complaints")
@@ -86,6 +93,10 @@ class Page
   end
 
   private
+
+  def touch(type, points)
+    call("Input.dispatchTouchEvent", type: type, touchPoints: points.map { |x, y| { x: x, y: y } })
+  end
 
   def mouse(type, point, held)
     call("Input.dispatchMouseEvent", type: type, x: point[0], y: point[1], button: "left", buttons: held ? 1 : 0, clickCount: 1)

@@ -259,8 +259,10 @@ static VALUE client_publish(int argc, VALUE *argv, VALUE self)
     return rb_funcallv(rb_mUpwell, id_publish, argc, argv);
 }
 
-void rb_uw_init_client_channels(VALUE class)
+void rb_uw_init_client_channels(void)
 {
+    VALUE class = rb_path2class("Upwell::Client");
+
     id_call = rb_intern("call");
     id_publish = rb_intern("publish");
     subscribe_options[0] = rb_intern("as");

@@ -439,5 +439,4 @@ void rb_uw_init_client_class(void)
     rb_define_method(cClient, "timeout", client_timeout, 0);
     rb_define_method(cClient, "timeout=", client_set_timeout, 1);
     rb_define_method(cClient, "inspect", client_inspect, 0);
-    rb_uw_init_client_channels(cClient);
 }

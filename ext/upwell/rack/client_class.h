@@ -43,7 +43,7 @@ bool rb_uw_client_send(struct rb_uw_client *client, rb_uw_client_frame *frame, c
 VALUE rb_uw_text_of(VALUE data);
 
 /* client_channels.c */
-void rb_uw_init_client_channels(VALUE class);
+void rb_uw_init_client_channels(void);
 
 /* A channel's name, of whatever stands for it. */
 VALUE rb_uw_channel_name(VALUE channel);

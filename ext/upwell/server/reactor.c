@@ -67,7 +67,7 @@ VALUE rb_uw_reactor_allocate(VALUE class)
 
     rb_uw_host_init(&reactor->host, &reactor->base.server, self);
     rb_uw_loop_server_init(&reactor->base, self);
-    rb_uw_reactor_init_channels(reactor);
+    rb_uw_channels_init(&reactor->channels);
     return self;
 }
 

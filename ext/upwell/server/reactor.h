@@ -10,6 +10,7 @@
 #include "server/request_queue.h"
 #include "server/static_settings.h"
 
+struct uw_topic;
 struct rb_uw_reactor;
 struct rb_uw_early_ear;
 struct rb_uw_change;
@@ -124,8 +125,20 @@ void rb_uw_reactor_close_bus(struct rb_uw_reactor *reactor);
 
 /* reactor_channels.c */
 void rb_uw_init_reactor_channels(VALUE class);
-void rb_uw_reactor_init_channels(struct rb_uw_reactor *reactor);
+
+/* channel_feed.c */
+void rb_uw_channels_init(struct rb_uw_channels *channels);
 void rb_uw_reactor_free_channels(struct rb_uw_reactor *reactor);
+
+/* Returns whether there is no loop yet: then the ear is opened when there is. Raises NoMemoryError. */
+bool rb_uw_channels_listen_early(struct rb_uw_channels *channels, struct uw_client *ear, const struct uw_topic *topic,
+                                 uint64_t number);
+
+/* Returns whether it was among those. */
+bool rb_uw_channels_forget_early(struct rb_uw_channels *channels, const struct uw_client *ear);
+
+/* What has changed, see reactor_channels.c. */
+VALUE rb_uw_channels_await_changes(struct rb_uw_channels *channels);
 
 /* On the loop's thread: who has subscribed before hears from now on. */
 void rb_uw_reactor_open_channels(struct rb_uw_reactor *reactor);

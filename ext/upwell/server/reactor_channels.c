@@ -1,124 +1,11 @@
 /* Upwell::Reactor: publish and subscribe of the process. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/stats.h"
 #include "push/ear.h"
 #include "push/from_afar.h"
 #include "rack/client_class.h"
 #include "server/reactor.h"
-
-/* A channel has got its first subscriber, or lost its last one. */
-struct rb_uw_change {
-    struct rb_uw_change *next;
-    bool pattern, has_subscribers;
-    size_t length;
-    char name[];
-};
-
-/* Who listens before there is a loop: the client is kept by the host. */
-struct rb_uw_early_ear {
-    struct rb_uw_early_ear *next;
-    struct uw_client *ear;
-    uint64_t number;
-    bool pattern;
-    size_t length;
-    char name[];
-};
-
-void rb_uw_reactor_init_channels(struct rb_uw_reactor *reactor)
-{
-    if (pthread_mutex_init(&reactor->channels.lock, NULL) || pthread_cond_init(&reactor->channels.changed, NULL))
-        rb_memerror();
-    reactor->channels.last = &reactor->channels.first;
-}
-
-static void free_changes(struct rb_uw_change *change)
-{
-    while (change) {
-        struct rb_uw_change *next = change->next;
-
-        free(change);
-        change = next;
-    }
-}
-
-void rb_uw_reactor_free_channels(struct rb_uw_reactor *reactor)
-{
-    struct rb_uw_early_ear *early = reactor->channels.early;
-
-    free_changes(reactor->channels.first);
-    while (early) {
-        struct rb_uw_early_ear *next = early->next;
-
-        free(early);
-        early = next;
-    }
-    if (rb_uw_reactor_is_copy(reactor)) /* see rb_uw_host_free */
-        return;
-    pthread_cond_destroy(&reactor->channels.changed);
-    pthread_mutex_destroy(&reactor->channels.lock);
-}
-
-/* The loop's thread */
-
-/* Without memory for it an engine does not hear of it. */
-static void note_change(void *context, const struct uw_topic *topic, bool has_subscribers)
-{
-    struct rb_uw_channels *channels = context;
-    struct rb_uw_change *change = malloc(sizeof *change + topic->length);
-
-    if (!change)
-        return;
-    change->next = NULL;
-    change->pattern = topic->pattern;
-    change->has_subscribers = has_subscribers;
-    change->length = topic->length;
-    memcpy(change->name, topic->name, topic->length);
-    pthread_mutex_lock(&channels->lock);
-    *channels->last = change;
-    channels->last = &change->next;
-    pthread_cond_broadcast(&channels->changed);
-    pthread_mutex_unlock(&channels->lock);
-}
-
-static struct rb_uw_early_ear *take_early(struct rb_uw_channels *channels)
-{
-    struct rb_uw_early_ear *early;
-
-    pthread_mutex_lock(&channels->lock);
-    early = channels->early;
-    channels->early = NULL;
-    channels->open = true;
-    pthread_mutex_unlock(&channels->lock);
-    return early;
-}
-
-void rb_uw_reactor_open_channels(struct rb_uw_reactor *reactor)
-{
-    struct uw_channels *channels = reactor->base.server.service.channels;
-    struct rb_uw_early_ear *early = take_early(&reactor->channels);
-
-    channels->changed = note_change;
-    channels->context = &reactor->channels;
-    while (early) {
-        struct rb_uw_early_ear *next = early->next;
-        struct uw_topic topic = {.name = early->name, .length = early->length, .pattern = early->pattern};
-
-        (void)uw_ear_open(early->ear, &topic, early->number);
-        free(early);
-        early = next;
-    }
-}
-
-void rb_uw_reactor_end_channels(struct rb_uw_reactor *reactor)
-{
-    pthread_mutex_lock(&reactor->channels.lock);
-    reactor->channels.ended = true;
-    pthread_cond_broadcast(&reactor->channels.changed);
-    pthread_mutex_unlock(&reactor->channels.lock);
-}
 
 /* Publishing */
 
@@ -207,30 +94,6 @@ struct wish {
     uint64_t number;
 };
 
-/* Returns whether there is no loop yet. */
-static bool listen_early(struct rb_uw_channels *channels, const struct wish *wish)
-{
-    struct rb_uw_early_ear *early = malloc(sizeof *early + wish->topic.length);
-    bool open;
-
-    if (!early)
-        rb_memerror();
-    early->ear = wish->ear;
-    early->number = wish->number;
-    early->pattern = wish->topic.pattern;
-    early->length = wish->topic.length;
-    memcpy(early->name, wish->topic.name, wish->topic.length);
-    pthread_mutex_lock(&channels->lock);
-    open = channels->open;
-    early->next = channels->early;
-    if (!open)
-        channels->early = early;
-    pthread_mutex_unlock(&channels->lock);
-    if (open)
-        free(early);
-    return !open;
-}
-
 static int open_from_afar(const void *argument)
 {
     const struct wish *wish = argument;
@@ -264,7 +127,7 @@ static VALUE reactor_listen(VALUE self, VALUE channel, VALUE match, VALUE callab
     wish.ear = client->core;
     rb_uw_client_begin(client);
     rb_uw_client_keep_callable(client, wish.number, channel, callable);
-    if (!listen_early(&reactor->channels, &wish)) {
+    if (!rb_uw_channels_listen_early(&reactor->channels, wish.ear, &wish.topic, wish.number)) {
         if (reactor->host.closed || rb_uw_reactor_is_copy(reactor))
             error = -ESHUTDOWN;
         else if (rb_uw_host_turns_here(&reactor->host))
@@ -276,22 +139,6 @@ static VALUE reactor_listen(VALUE self, VALUE channel, VALUE match, VALUE callab
         rb_uw_client_end(client);
     RB_GC_GUARD(channel);
     return error ? Qnil : ear;
-}
-
-/* Returns whether it was among those. */
-static bool forget_early(struct rb_uw_channels *channels, const struct uw_client *ear)
-{
-    struct rb_uw_early_ear **link = &channels->early, *found;
-
-    pthread_mutex_lock(&channels->lock);
-    while (*link && (*link)->ear != ear)
-        link = &(*link)->next;
-    found = *link;
-    if (found)
-        *link = found->next;
-    pthread_mutex_unlock(&channels->lock);
-    free(found);
-    return found;
 }
 
 static int close_from_afar(const void *argument)
@@ -313,7 +160,7 @@ static VALUE reactor_unlisten(VALUE self, VALUE ear)
 
     if (!NIL_P(client->callables))
         rb_hash_clear(client->callables);
-    if (forget_early(&reactor->channels, client->core)) {
+    if (rb_uw_channels_forget_early(&reactor->channels, client->core)) {
         rb_uw_client_end(client);
         return Qnil;
     }
@@ -357,59 +204,6 @@ static VALUE reactor_channel_stats(VALUE self)
     return stats;
 }
 
-struct hearing {
-    struct rb_uw_channels *channels;
-    bool interrupted;
-};
-
-static void *await_changes(void *argument)
-{
-    struct hearing *hearing = argument;
-    struct rb_uw_channels *channels = hearing->channels;
-
-    pthread_mutex_lock(&channels->lock);
-    while (!channels->first && !channels->ended && !hearing->interrupted)
-        pthread_cond_wait(&channels->changed, &channels->lock);
-    pthread_mutex_unlock(&channels->lock);
-    return NULL;
-}
-
-static void interrupt(void *argument)
-{
-    struct hearing *hearing = argument;
-
-    pthread_mutex_lock(&hearing->channels->lock);
-    hearing->interrupted = true;
-    pthread_cond_broadcast(&hearing->channels->changed);
-    pthread_mutex_unlock(&hearing->channels->lock);
-}
-
-static struct rb_uw_change *take_changes(struct rb_uw_channels *channels, bool *ended)
-{
-    struct rb_uw_change *first;
-
-    pthread_mutex_lock(&channels->lock);
-    first = channels->first;
-    *ended = channels->ended;
-    channels->first = NULL;
-    channels->last = &channels->first;
-    pthread_mutex_unlock(&channels->lock);
-    return first;
-}
-
-static VALUE array_of(const struct rb_uw_change *change)
-{
-    VALUE changes = rb_ary_new(), redis = ID2SYM(rb_intern("redis"));
-
-    for (; change; change = change->next) {
-        VALUE name = rb_utf8_str_new(change->name, (long)change->length);
-
-        rb_ary_push(changes, rb_ary_new_from_args(3, name, change->pattern ? redis : Qnil,
-                                                  change->has_subscribers ? Qtrue : Qfalse));
-    }
-    return changes;
-}
-
 /*
  * Waits until channels or patterns have got their first subscriber in this process, or lost their last one.
  *
@@ -419,19 +213,8 @@ static VALUE array_of(const struct rb_uw_change *change)
 static VALUE reactor_await_channel_changes(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
-    struct rb_uw_change *first = NULL;
-    bool ended = rb_uw_reactor_is_copy(reactor);
-    VALUE changes;
 
-    while (!first && !ended) {
-        struct hearing hearing = {.channels = &reactor->channels};
-
-        rb_thread_call_without_gvl(await_changes, &hearing, interrupt, &hearing);
-        first = take_changes(&reactor->channels, &ended);
-    }
-    changes = first ? array_of(first) : Qnil;
-    free_changes(first);
-    return changes;
+    return rb_uw_reactor_is_copy(reactor) ? Qnil : rb_uw_channels_await_changes(&reactor->channels);
 }
 
 void rb_uw_init_reactor_channels(VALUE class)

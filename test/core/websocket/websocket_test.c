@@ -519,6 +519,57 @@ TEST(compressed_messages)
     on_each_backend(compressing);
 }
 
+static void send_long_compressed(void)
+{
+    struct uw_deflate *deflate = uw_deflate_new();
+    char *zeros = calloc(1, MESSAGE_BYTES_MAX), *bytes;
+    long length = uw_deflate_compress(deflate, UW_WINDOW_BITS_MAX, zeros, MESSAGE_BYTES_MAX, &bytes);
+
+    CHECK(length > 0);
+    send_frame(0xc2, bytes, (size_t)length);
+    uw_deflate_free(deflate);
+    free(zeros);
+}
+
+/* Where others have all the room, a long one waits, the end of its client too; a short one does not. */
+static void crowded(const char *backend)
+{
+    for (int half_closes = 0; half_closes <= 1; half_closes++) {
+        open_server(backend);
+        connect_client("Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n");
+        await_events(1);
+        server.service.inflated_bytes = UW_INFLATED_BYTES_MAX;
+        send_frame(0xc1, "\xf2\x48\xcd\xc9\xc9\x07\x00", 7);
+        await_events(2);
+        keeps = true;
+        SEND(0x81, "kept");
+        await_events(3);
+        send_long_compressed();
+        if (half_closes)
+            CHECK_EQUAL(0, shutdown(fd, SHUT_WR));
+        for (int i = 0; i < TURNS_MAX && !(uw_client_awaits_room(client) && client->has_left == half_closes); i++)
+            turn();
+        CHECK(uw_client_awaits_room(client));
+        server.service.inflated_bytes = 0;
+        answer_waiting();
+        for (int i = 0; i < TURNS_MAX && !waiting; i++)
+            turn();
+        CHECK_EQUAL(MESSAGE_BYTES_MAX, server.service.inflated_bytes);
+        keeps = false;
+        answer_waiting();
+        CHECK_EQUAL(0, server.service.inflated_bytes);
+        close_client();
+        end("ottbc");
+    }
+}
+
+TEST(compressed_messages_that_are_long)
+{
+    if (!uw_deflate_is_possible())
+        SKIP("there is no zlib");
+    on_each_backend(crowded);
+}
+
 static void *write_from_afar(void *argument)
 {
     for (int i = 0; i < 100; i++)

@@ -1,0 +1,230 @@
+/* What happens to a reactor's channels, for a thread of Ruby's; and who listens before there is a loop. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "push/ear.h"
+#include "server/reactor.h"
+
+/* A channel has got its first subscriber, or lost its last one. */
+struct rb_uw_change {
+    struct rb_uw_change *next;
+    bool pattern, has_subscribers;
+    size_t length;
+    char name[];
+};
+
+/* Who listens before there is a loop: the client is kept by the host. */
+struct rb_uw_early_ear {
+    struct rb_uw_early_ear *next;
+    struct uw_client *ear;
+    uint64_t number;
+    bool pattern;
+    size_t length;
+    char name[];
+};
+
+void rb_uw_channels_init(struct rb_uw_channels *channels)
+{
+    if (pthread_mutex_init(&channels->lock, NULL) || pthread_cond_init(&channels->changed, NULL))
+        rb_memerror();
+    channels->last = &channels->first;
+}
+
+static void free_changes(struct rb_uw_change *change)
+{
+    while (change) {
+        struct rb_uw_change *next = change->next;
+
+        free(change);
+        change = next;
+    }
+}
+
+void rb_uw_reactor_free_channels(struct rb_uw_reactor *reactor)
+{
+    struct rb_uw_early_ear *early = reactor->channels.early;
+
+    free_changes(reactor->channels.first);
+    while (early) {
+        struct rb_uw_early_ear *next = early->next;
+
+        free(early);
+        early = next;
+    }
+    if (rb_uw_reactor_is_copy(reactor)) /* see rb_uw_host_free */
+        return;
+    pthread_cond_destroy(&reactor->channels.changed);
+    pthread_mutex_destroy(&reactor->channels.lock);
+}
+
+/* The loop's thread */
+
+/* Without memory for it an engine does not hear of it. */
+static void note_change(void *context, const struct uw_topic *topic, bool has_subscribers)
+{
+    struct rb_uw_channels *channels = context;
+    struct rb_uw_change *change = malloc(sizeof *change + topic->length);
+
+    if (!change)
+        return;
+    change->next = NULL;
+    change->pattern = topic->pattern;
+    change->has_subscribers = has_subscribers;
+    change->length = topic->length;
+    memcpy(change->name, topic->name, topic->length);
+    pthread_mutex_lock(&channels->lock);
+    *channels->last = change;
+    channels->last = &change->next;
+    pthread_cond_broadcast(&channels->changed);
+    pthread_mutex_unlock(&channels->lock);
+}
+
+static struct rb_uw_early_ear *take_early(struct rb_uw_channels *channels)
+{
+    struct rb_uw_early_ear *early;
+
+    pthread_mutex_lock(&channels->lock);
+    early = channels->early;
+    channels->early = NULL;
+    channels->open = true;
+    pthread_mutex_unlock(&channels->lock);
+    return early;
+}
+
+void rb_uw_reactor_open_channels(struct rb_uw_reactor *reactor)
+{
+    struct uw_channels *channels = reactor->base.server.service.channels;
+    struct rb_uw_early_ear *early = take_early(&reactor->channels);
+
+    channels->changed = note_change;
+    channels->context = &reactor->channels;
+    while (early) {
+        struct rb_uw_early_ear *next = early->next;
+        struct uw_topic topic = {.name = early->name, .length = early->length, .pattern = early->pattern};
+
+        (void)uw_ear_open(early->ear, &topic, early->number);
+        free(early);
+        early = next;
+    }
+}
+
+void rb_uw_reactor_end_channels(struct rb_uw_reactor *reactor)
+{
+    pthread_mutex_lock(&reactor->channels.lock);
+    reactor->channels.ended = true;
+    pthread_cond_broadcast(&reactor->channels.changed);
+    pthread_mutex_unlock(&reactor->channels.lock);
+}
+
+/* Who listens early */
+
+bool rb_uw_channels_listen_early(struct rb_uw_channels *channels, struct uw_client *ear, const struct uw_topic *topic,
+                                 uint64_t number)
+{
+    struct rb_uw_early_ear *early = malloc(sizeof *early + topic->length);
+    bool open;
+
+    if (!early)
+        rb_memerror();
+    early->ear = ear;
+    early->number = number;
+    early->pattern = topic->pattern;
+    early->length = topic->length;
+    memcpy(early->name, topic->name, topic->length);
+    pthread_mutex_lock(&channels->lock);
+    open = channels->open;
+    early->next = channels->early;
+    if (!open)
+        channels->early = early;
+    pthread_mutex_unlock(&channels->lock);
+    if (open)
+        free(early);
+    return !open;
+}
+
+bool rb_uw_channels_forget_early(struct rb_uw_channels *channels, const struct uw_client *ear)
+{
+    struct rb_uw_early_ear **link = &channels->early, *found;
+
+    pthread_mutex_lock(&channels->lock);
+    while (*link && (*link)->ear != ear)
+        link = &(*link)->next;
+    found = *link;
+    if (found)
+        *link = found->next;
+    pthread_mutex_unlock(&channels->lock);
+    free(found);
+    return found;
+}
+
+/* Hearing */
+
+struct hearing {
+    struct rb_uw_channels *channels;
+    bool interrupted;
+};
+
+static void *await_changes(void *argument)
+{
+    struct hearing *hearing = argument;
+    struct rb_uw_channels *channels = hearing->channels;
+
+    pthread_mutex_lock(&channels->lock);
+    while (!channels->first && !channels->ended && !hearing->interrupted)
+        pthread_cond_wait(&channels->changed, &channels->lock);
+    pthread_mutex_unlock(&channels->lock);
+    return NULL;
+}
+
+static void interrupt(void *argument)
+{
+    struct hearing *hearing = argument;
+
+    pthread_mutex_lock(&hearing->channels->lock);
+    hearing->interrupted = true;
+    pthread_cond_broadcast(&hearing->channels->changed);
+    pthread_mutex_unlock(&hearing->channels->lock);
+}
+
+static struct rb_uw_change *take_changes(struct rb_uw_channels *channels, bool *ended)
+{
+    struct rb_uw_change *first;
+
+    pthread_mutex_lock(&channels->lock);
+    first = channels->first;
+    *ended = channels->ended;
+    channels->first = NULL;
+    channels->last = &channels->first;
+    pthread_mutex_unlock(&channels->lock);
+    return first;
+}
+
+static VALUE array_of(const struct rb_uw_change *change)
+{
+    VALUE changes = rb_ary_new(), redis = ID2SYM(rb_intern("redis"));
+
+    for (; change; change = change->next) {
+        VALUE name = rb_utf8_str_new(change->name, (long)change->length);
+
+        rb_ary_push(changes, rb_ary_new_from_args(3, name, change->pattern ? redis : Qnil,
+                                                  change->has_subscribers ? Qtrue : Qfalse));
+    }
+    return changes;
+}
+
+VALUE rb_uw_channels_await_changes(struct rb_uw_channels *channels)
+{
+    struct rb_uw_change *first = NULL;
+    bool ended = false;
+    VALUE changes;
+
+    while (!first && !ended) {
+        struct hearing hearing = {.channels = channels};
+
+        rb_thread_call_without_gvl(await_changes, &hearing, interrupt, &hearing);
+        first = take_changes(channels, &ended);
+    }
+    changes = first ? array_of(first) : Qnil;
+    free_changes(first);
+    return changes;
+}
