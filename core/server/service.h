@@ -53,13 +53,9 @@ struct uw_service {
     uint64_t events; /* of clients that stay, so far: what the handler was asked to serve beside requests */
     bool closing;    /* the handler is told nothing any more */
     struct uw_channels *channels;
-<<<<<<< HEAD
-    struct uw_deflate *deflate;      /* of all clients that compress; NULL until there is one */
-=======
     struct uw_deflate *deflate; /* of all clients that compress; NULL until there is one */
     size_t inflated_bytes;      /* of long messages that came compressed, as long as the handler has not served them */
     struct uw_list crowd;       /* clients that wait until these are fewer: see push/client.h */
->>>>>>> h-attack1
     atomic_int_least64_t leaving_ns; /* over which clients that stay leave when the server drains */
 
     /* A connection has ended, so there is room for another. */
