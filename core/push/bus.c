@@ -10,11 +10,38 @@ static struct uw_bus *bus_of(struct uw_bus_hearer *hearer)
     return uw_owner(hearer, struct uw_bus, hearer);
 }
 
+static bool all_have_answered(const struct uw_bus *bus)
+{
+    for (struct uw_list *node = bus->sender.links.next; node != &bus->sender.links; node = node->next) {
+        const struct uw_bus_link *link = uw_owner(node, struct uw_bus_link, link);
+
+        if (uw_bus_link_is_up(link) && !link->answered)
+            return false;
+    }
+    return true;
+}
+
+static void note_answer(struct uw_bus *bus, const char *name)
+{
+    uw_bus_link_note_answer(&bus->sender, name);
+    if (bus->joined || !all_have_answered(bus))
+        return;
+    bus->joined = true;
+    if (bus->callbacks.joined)
+        bus->callbacks.joined(bus->callbacks.context);
+}
+
 static int greeted(struct uw_bus_hearer *hearer, const char *name)
 {
     struct uw_bus *bus = bus_of(hearer);
+    int error;
 
-    return strcmp(name, bus->sender.place.name) == 0 ? 0 : uw_bus_link_make(&bus->sender, name);
+    if (strcmp(name, bus->sender.place.name) == 0)
+        return 0;
+    error = uw_bus_link_make(&bus->sender, name);
+    if (!error)
+        note_answer(bus, name);
+    return error;
 }
 
 static void message_came(struct uw_bus_hearer *hearer, const struct uw_bus_frame *frame)
@@ -75,16 +102,9 @@ int uw_bus_open(struct uw_bus *bus, struct uw_loop *loop, const char *folder, st
         return fd;
     bus->accept.fd = fd;
     uw_submit(loop, &bus->accept);
-    return uw_bus_place_look(&bus->sender.place, found, &bus->sender);
-}
-
-static size_t count_links(const struct uw_bus *bus)
-{
-    size_t count = 0;
-
-    for (struct uw_list *node = bus->sender.links.next; node != &bus->sender.links; node = node->next)
-        count += uw_bus_link_is_up(uw_owner(node, struct uw_bus_link, link));
-    return count;
+    error = uw_bus_place_look(&bus->sender.place, found, &bus->sender);
+    bus->joined = all_have_answered(bus);
+    return error;
 }
 
 static int send_to_all(struct uw_bus *bus, struct uw_bus_parcel *parcel)
@@ -110,7 +130,7 @@ int uw_bus_publish(struct uw_bus *bus, const char *channel, size_t channel_lengt
                                        .channel_length = channel_length,
                                        .message = message,
                                        .message_length = message_length};
-    size_t links = count_links(bus);
+    size_t links = bus->sender.up;
     struct uw_bus_parcel *parcel;
     int count;
 
@@ -129,7 +149,7 @@ int uw_bus_publish(struct uw_bus *bus, const char *channel, size_t channel_lengt
 
 struct uw_bus_stats uw_bus_stats(const struct uw_bus *bus)
 {
-    return (struct uw_bus_stats){.peers = count_links(bus),
+    return (struct uw_bus_stats){.peers = bus->sender.up,
                                  .hears = bus->hearer.greeted,
                                  .sent = bus->sender.sent,
                                  .dropped = bus->sender.dropped,

@@ -7,8 +7,8 @@
  * as too much waits for the other, which are counted.
  *
  * From when on? A member knows another once it has connected to it: those that were there when its uw_bus_open returns,
- * later ones in a turn after theirs has. It is known itself to those who have greeted it (uw_bus_stats.hears): what
- * they publish after that arrives.
+ * later ones in a turn after theirs has. It is known itself to those who have greeted it: what they publish after that
+ * arrives. Once all have that it found, it has joined.
  *
  * A member whose loop stands still is none who is gone: what it has not received waits, up to UW_BUS_PEER_BYTES_MAX for
  * each sender. Whose connection ends is tried again; who refuses is dead, and its socket's file is removed.
@@ -21,11 +21,13 @@
 #include "push/bus_speaker.h"
 
 #define UW_BUS_ACCEPT_RETRY_NS (UW_NS_PER_SECOND / 10) /* after descriptors or memory ran out */
+#define UW_BUS_JOIN_NS (2 * UW_NS_PER_SECOND) /* for the others to answer: one may stand still, or be about to die */
 
 /* Called in a turn of the loop. The bytes are the callback's only while it runs; it may publish. */
 struct uw_bus_callbacks {
     void (*received)(void *context, const char *channel, size_t channel_length, const char *message,
                      size_t message_length, bool text);
+    void (*joined)(void *context); /* unless it had when it was opened; or NULL */
     void *context;
 };
 
@@ -35,9 +37,11 @@ struct uw_bus {
     struct uw_bus_callbacks callbacks;
     struct uw_operation accept;
     struct uw_timer accept_retry;
-    uint64_t received;
+    bool joined;
+    _Atomic uint64_t received;
 };
 
+/* Any thread may ask. */
 struct uw_bus_stats {
     size_t peers;           /* to which is sent */
     size_t hears;           /* others, who have greeted */

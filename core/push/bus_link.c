@@ -86,6 +86,7 @@ static void end(struct uw_bus_link *link)
 {
     if (!link->ended) {
         link->ended = true;
+        link->sender->up--;
         drop_waiting(link);
         uw_cancel(link->sender->loop, &link->receive);
         uw_cancel(link->sender->loop, &link->writable);
@@ -168,6 +169,7 @@ static void begin(struct uw_bus_link *link, int fd)
 {
     link->fd = fd;
     link->ended = false;
+    link->sender->up++;
     link->receive = (struct uw_operation){.verb = UW_RECEIVE, .fd = fd, .complete = received};
     link->writable = (struct uw_operation){.verb = UW_POLL, .fd = fd, .length = POLLOUT, .complete = became_writable};
     uw_submit(link->sender->loop, &link->receive);
@@ -224,6 +226,14 @@ int uw_bus_link_make(struct uw_bus_sender *sender, const char *name)
         return -ENOMEM;
     connect_or_forget(link);
     return 0;
+}
+
+void uw_bus_link_note_answer(const struct uw_bus_sender *sender, const char *name)
+{
+    struct uw_bus_link *link = find(sender, name);
+
+    if (link)
+        link->answered = true;
 }
 
 void uw_bus_link_discard(struct uw_bus_link *link)

@@ -3,6 +3,8 @@
 #ifndef UW_PUSH_BUS_LINK_H
 #define UW_PUSH_BUS_LINK_H
 
+#include <stdatomic.h>
+
 #include "io/loop.h"
 #include "push/bus_frame.h"
 #include "push/bus_place.h"
@@ -31,7 +33,8 @@ struct uw_bus_sender {
     struct uw_loop *loop;
     struct uw_bus_place place;
     struct uw_list links;
-    uint64_t sent, dropped; /* messages; once for each link */
+    _Atomic size_t up;              /* of the links */
+    _Atomic uint64_t sent, dropped; /* messages; once for each link */
 };
 
 struct uw_bus_link {
@@ -39,6 +42,7 @@ struct uw_bus_link {
     struct uw_bus_sender *sender;
     int fd; /* -1: is to be connected again */
     bool ended;
+    bool answered;               /* it sends to this member, too */
     struct uw_operation receive; /* the end */
     struct uw_operation writable;
     struct uw_timer retry;
@@ -60,6 +64,9 @@ static inline bool uw_bus_link_is_up(const struct uw_bus_link *link)
 {
     return link->fd >= 0 && !link->ended;
 }
+
+/* The member of that name sends to this one. */
+void uw_bus_link_note_answer(const struct uw_bus_sender *sender, const char *name);
 
 /* Sends the parcel, or has it wait in that place of its own. Returns false when it was dropped. The link is not freed
  * within this. */

@@ -2,6 +2,8 @@
 #ifndef UW_PUSH_BUS_SPEAKER_H
 #define UW_PUSH_BUS_SPEAKER_H
 
+#include <stdatomic.h>
+
 #include "io/loop.h"
 #include "push/bus_frame.h"
 
@@ -11,7 +13,8 @@
 struct uw_bus_hearer {
     struct uw_loop *loop;
     struct uw_list speakers;
-    size_t count, greeted;                                        /* of them; and of those who have said their names */
+    size_t count;                                                 /* of them */
+    _Atomic size_t greeted;                                       /* of those who have said their names */
     int (*hello)(struct uw_bus_hearer *hearer, const char *name); /* an error: it is to greet again */
     void (*message)(struct uw_bus_hearer *hearer, const struct uw_bus_frame *frame);
 };

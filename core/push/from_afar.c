@@ -20,6 +20,7 @@ struct errand {
     uint64_t number;
     enum uw_subscription_form form;
     bool text, pattern, here;
+    bool pressing; /* has room in any case: it is no more than the ear that is its client */
     size_t name_length, length;
     char bytes[]; /* the channel's name, then the message */
 };
@@ -47,12 +48,12 @@ static bool has_room(const struct uw_afar_room *room, size_t bytes)
 }
 
 /* Returns 0 or -errno. */
-static int take_room(struct uw_afar_room *room, size_t bytes)
+static int take_room(struct uw_afar_room *room, size_t bytes, bool pressing)
 {
     int error;
 
     pthread_mutex_lock(&room->lock);
-    error = room->closed ? -ESHUTDOWN : has_room(room, bytes) ? 0 : -EAGAIN;
+    error = room->closed ? -ESHUTDOWN : pressing || has_room(room, bytes) ? 0 : -EAGAIN;
     if (!error) {
         room->errands++;
         room->bytes += bytes;
@@ -162,7 +163,7 @@ static int send_off(struct uw_channels *channels, struct errand filled, const ch
 {
     size_t all = bytes_of(&filled);
     struct errand *errand;
-    int error = take_room(&channels->room, all);
+    int error = take_room(&channels->room, all, filled.pressing);
 
     if (error)
         return error;
@@ -262,8 +263,12 @@ static void open_ear(struct errand *errand)
 
 int uw_afar_ear_open(struct uw_client *ear, const struct uw_topic *topic, uint64_t number)
 {
-    struct errand errand = {
-        .run = open_ear, .client = ear, .number = number, .name_length = topic->length, .pattern = topic->pattern};
+    struct errand errand = {.run = open_ear,
+                            .client = ear,
+                            .number = number,
+                            .pressing = true,
+                            .name_length = topic->length,
+                            .pattern = topic->pattern};
 
     return uw_topic_is_valid(topic) ? send_off(ear->service->channels, errand, topic->name, "") : -EINVAL;
 }
@@ -275,7 +280,7 @@ static void close_ear(struct errand *errand)
 
 int uw_afar_ear_close(struct uw_client *ear)
 {
-    struct errand errand = {.run = close_ear, .client = ear};
+    struct errand errand = {.run = close_ear, .client = ear, .pressing = true};
 
     return send_off(ear->service->channels, errand, "", "");
 }

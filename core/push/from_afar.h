@@ -24,7 +24,8 @@ int uw_afar_client_subscribe(struct uw_client *client, const struct uw_topic *to
 int uw_afar_client_unsubscribe(struct uw_client *client, uint64_t number);
 int uw_afar_client_unsubscribe_all(struct uw_client *client, const char *name, size_t length);
 
-/* Of an ear. What uw_ear_open cannot do closes it. */
+/* Of an ear. What uw_ear_open cannot do closes it. These need no room, and are never told to wait: whoever opens or
+ * closes one may have what the loop's thread waits for. */
 int uw_afar_ear_open(struct uw_client *ear, const struct uw_topic *topic, uint64_t number);
 int uw_afar_ear_close(struct uw_client *ear);
 

@@ -260,8 +260,16 @@ int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context
     listener->accept = (struct uw_operation){.verb = UW_ACCEPT, .fd = fd, .complete = accepted};
     listener->accept_left = (struct uw_operation){.verb = UW_ACCEPT_WAITING, .fd = fd, .complete = accepted_left};
     note_address(listener, fd);
-    accept_from(listener);
+    if (!uw_server_is_full(server))
+        accept_from(listener);
     return 0;
+}
+
+void uw_server_accept_from(struct uw_server *server, int64_t at_ns)
+{
+    UW_ASSERT_OWNER(&server->service.loop);
+    server->room = 0;
+    uw_timer_start(&server->service.loop, &server->accept_retry, at_ns);
 }
 
 static void flush_dirty(struct uw_server *server)
@@ -326,6 +334,8 @@ void uw_server_drain(struct uw_server *server)
     struct uw_list *node;
 
     UW_ASSERT_OWNER(&server->service.loop);
+    if (server->room == 0)
+        measure_room(server, 0);
     resume_accepting(server); /* if it had to pause: for the backlog */
     atomic_store(&server->service.draining, true);
     uw_timer_stop(&server->service.loop, &server->accept_retry);

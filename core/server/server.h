@@ -18,7 +18,7 @@
 struct uw_server {
     struct uw_service service;
     struct uw_list waiting; /* clients beyond `room` */
-    size_t room;            /* connections_max; or fewer, while descriptors are */
+    size_t room;            /* connections_max; or fewer, while descriptors are; or 0: not yet */
     struct uw_listener listeners[UW_LISTENERS_MAX];
     int listener_count;
     struct uw_timer accept_retry;
@@ -39,6 +39,10 @@ int uw_server_listen(struct uw_server *server, int fd);
 
 /* The same by TLS. The context is held as long as the server is open; NULL: not by TLS. */
 int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context *tls);
+
+/* Accepts nobody before `at_ns`, unless it drains: who comes waits in the backlog. For a server that has nobody yet;
+ * may be called again, for another time. */
+void uw_server_accept_from(struct uw_server *server, int64_t at_ns);
 
 /* One turn of the loop, of at most `wait_ns`. Returns 0 or -errno. */
 int uw_server_turn(struct uw_server *server, int64_t wait_ns);

@@ -102,7 +102,7 @@ module Upwell
 
     # The application was loaded: what it uses decides how many fibers may serve it, unless the mode says so itself.
     def reactor_settings
-      settings = @configuration.reactor_settings.merge(bus: BusDirectory.still_there(@configuration.bus))
+      settings = @configuration.reactor_settings.merge(bus: bus_folder)
       return settings unless settings.fetch(:mode) == :fibers
 
       FiberI18n.establish
@@ -114,6 +114,11 @@ module Upwell
       limit = DatabasePools.size unless @configuration.fibers
       Log.tell(fibers_note(isolated, limit)) if isolated || limit
       limit ? settings.merge(fibers_max: limit) : settings
+    end
+
+    # Without the command line nobody has made one.
+    def bus_folder
+      BusDirectory.still_there(@configuration.bus || BusDirectory.named(@configuration))
     end
 
     def fibers_note(isolated, limit)

@@ -2,10 +2,15 @@
 
 require_relative "../test_helper"
 require "open3"
+require_relative "../support/across_client"
 require_relative "../support/redis_process"
 
 # Servers that tell each other by Redis.
 class RedisIntegrationTest < Minitest::Test
+  include AcrossClient
+
+  ORDERED = 100 # messages
+
   def setup
     skip "there is no redis-server" unless RedisProcess.there?
   end
@@ -36,6 +41,45 @@ class RedisIntegrationTest < Minitest::Test
           end
           [one, other].each { |server| assert_predicate server.stop, :success? }
           assert_equal [4, 2], [one, other].map { |server| server.lines.join.scan("heard").size }, "none twice"
+        end
+      end
+    end
+  end
+
+  # As many clients of two "machines", and another process.
+  def test_clients_of_two_servers
+    with_two_servers do |redis, one, other|
+      with_each_worker(one) do |*clients|
+        with_client(other) do |far|
+          all = [*clients, far]
+          await_subscribers(redis, 3)
+          publish_by(redis.url)
+          all.each { |client| assert_equal ["by a task"], client.hear(1) }
+          all.each { |client| client.publish("count", ORDERED.to_s) }
+          all.each { |client| assert_equal Array.new(ORDERED) { |number| [number.to_s] * 3 }.flatten.sort, client.hear(3 * ORDERED).sort }
+          far.publish("here", "here")
+          far.publish("thread", "everywhere")
+          assert_equal %w[here everywhere], far.hear(2)
+          clients.each { |client| assert_equal ["everywhere"], client.hear(1) }
+        end
+      end
+    end
+  end
+
+  def test_clients_stay_while_redis_is_away
+    with_two_servers do |redis, one, other|
+      with_client(one) do |near|
+        with_client(other) do |far|
+          redis.kill
+          [one, other].each { |server| server.await(/Redis is lost/) }
+          near.publish("client", "kept")
+          redis.start
+          [one, other].each { |server| server.await(/Redis is back/) }
+          assert_equal ["kept"], near.hear(1)
+          await_subscribers(redis, 3)
+          far.publish("client", "again")
+          assert_equal ["again"], near.hear(1)
+          assert_includes [%w[kept again], %w[again]], hear_until(far, "again") # it may have missed what came before it heard again
         end
       end
     end
@@ -84,6 +128,34 @@ class RedisIntegrationTest < Minitest::Test
   end
 
   private
+
+  def with_two_servers
+    RedisProcess.open do |redis|
+      ServerProcess.open("--pubsub", redis.url, "-w", "2", app: "across.ru") do |one|
+        ServerProcess.open("--pubsub", redis.url, "--mode", "threads:2", app: "across.ru") do |other|
+          await_subscribers(redis, 3)
+          yield redis, one, other
+          [one, other].each { |server| assert_predicate server.stop, :success?, server.lines.join }
+        end
+      end
+    end
+  end
+
+  def hear_until(client, last)
+    heard = client.hear(1)
+    heard += client.hear(1) until heard.last == last
+    heard
+  end
+
+  # By another process, a Rake task for one.
+  def publish_by(url)
+    assert_equal "true", IO.popen([RbConfig.ruby, "-I#{ServerProcess::ROOT}/lib", "-e", <<~RUBY, url], &:read)
+      require "upwell"
+      connection = Upwell::PubSub.connect(ARGV[0])
+      print connection.publish("news", "by a task")
+      connection.close
+    RUBY
+  end
 
   def await_subscribers(redis, count)
     Timeout.timeout(RawClient::READ_MAX) { sleep 0.01 until redis.ask("PUBSUB", "NUMSUB", "news").include?(":#{count}") }

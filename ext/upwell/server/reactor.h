@@ -117,7 +117,7 @@ void rb_uw_reactor_close_files(struct rb_uw_reactor *reactor);
 /* reactor_bus.c: where the other processes of the server are; nil: nowhere. Raises TypeError and ArgumentError. */
 void rb_uw_reactor_read_bus(struct rb_uw_reactor *reactor, VALUE folder);
 
-/* Joins them, on the loop's thread. Returns 0 or -errno. */
+/* Joins them, on the loop's thread: clients wait until the others know of this process. Returns 0 or -errno. */
 int rb_uw_reactor_open_bus(struct rb_uw_reactor *reactor);
 
 /* Leaves them once the loop is closed; what a child process has is its parent's. */

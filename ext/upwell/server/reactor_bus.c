@@ -22,7 +22,15 @@ static void received(void *context, const char *channel, size_t channel_length, 
                                                .message = {.bytes = message, .length = message_length},
                                                .text = text};
 
-    (void)uw_publish_here(context, publication);
+    (void)uw_publish_here(((struct rb_uw_reactor *)context)->base.server.service.channels, publication);
+}
+
+/* Whom a client hears from now on. */
+static void joined(void *context)
+{
+    struct rb_uw_reactor *reactor = context;
+
+    uw_server_accept_from(&reactor->base.server, 0);
 }
 
 /* What is too long for the others, or for which there is no memory, is delivered here alone. */
@@ -35,13 +43,17 @@ static void spread(void *context, const struct uw_publication *publication)
 int rb_uw_reactor_open_bus(struct rb_uw_reactor *reactor)
 {
     struct uw_service *service = &reactor->base.server.service;
-    const struct uw_bus_callbacks callbacks = {.received = received, .context = service->channels};
+    const struct uw_bus_callbacks callbacks = {.received = received, .joined = joined, .context = reactor};
+    int error;
 
     if (!reactor->bus_folder)
         return 0;
     service->channels->spread = spread;
     service->channels->spread_context = &reactor->bus;
-    return uw_bus_open(&reactor->bus, &service->loop, reactor->bus_folder, callbacks);
+    error = uw_bus_open(&reactor->bus, &service->loop, reactor->bus_folder, callbacks);
+    if (!error && !reactor->bus.joined)
+        uw_server_accept_from(&reactor->base.server, uw_clock_ns() + UW_BUS_JOIN_NS);
+    return error;
 }
 
 void rb_uw_reactor_close_bus(struct rb_uw_reactor *reactor)

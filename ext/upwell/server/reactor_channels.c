@@ -178,7 +178,9 @@ static VALUE reactor_unlisten(VALUE self, VALUE ear)
 
 /*
  * @return [Hash{Symbol => Integer}] published [messages], and of these, for each subscriber, delivered and dropped;
- *   and what there is now: channels, patterns, subscribers. All are 0 while not running
+ *   and what there is now: channels, patterns, subscribers, and peers, the other processes of the server that are told
+ *   what is published. peers_sent and peers_dropped [messages, once for each of them], and peers_received. All are 0
+ *   while not running
  */
 static VALUE reactor_channel_stats(VALUE self)
 {
@@ -186,6 +188,7 @@ static VALUE reactor_channel_stats(VALUE self)
     struct uw_server *server = rb_uw_control_server(&reactor->base.control, &reactor->base.server);
     static struct uw_channel_counts none;
     struct uw_channel_counts *counts = server ? &server->service.channels->counts : &none;
+    struct uw_bus_stats bus = server ? uw_bus_stats(&reactor->bus) : (struct uw_bus_stats){0};
     VALUE stats = rb_hash_new();
 
     rb_uw_stats_put(stats, "published", atomic_load(&counts->published));
@@ -194,6 +197,10 @@ static VALUE reactor_channel_stats(VALUE self)
     rb_uw_stats_put(stats, "channels", atomic_load(&counts->channels));
     rb_uw_stats_put(stats, "patterns", atomic_load(&counts->patterns));
     rb_uw_stats_put(stats, "subscribers", atomic_load(&counts->subscribers));
+    rb_uw_stats_put(stats, "peers", bus.peers);
+    rb_uw_stats_put(stats, "peers_sent", bus.sent);
+    rb_uw_stats_put(stats, "peers_dropped", bus.dropped);
+    rb_uw_stats_put(stats, "peers_received", bus.received);
     return stats;
 }
 

@@ -15,8 +15,8 @@ module Upwell
       TEXT = 1
       HELLO = 2 # the first frame: its channel is who sends
       HEAD = "a3CNN"
-      CHANNEL_BYTES_MAX = 4096
-      MESSAGE_BYTES_MAX = 16 * 1024 * 1024
+      CHANNEL_BYTES_MAX = 1024
+      MESSAGE_BYTES_MAX = 4 * 1024 * 1024
       PATIENCE = 1 # seconds for a worker to take a message; then it is left
 
       # @param folder [String]
@@ -31,9 +31,10 @@ module Upwell
 
       # @param channel [String]
       # @param message [String] BINARY: binary, else text
-      # @return [Boolean] whether a worker has it; messages that are too long have none
+      # @return [Boolean] whether a worker has it; of what is too long (a channel of 1024 bytes, a message of 4 MiB at most) none has
       def publish(channel, message)
         channel = channel.to_s
+        message = message.to_s
         return false if channel.bytesize > CHANNEL_BYTES_MAX || message.bytesize > MESSAGE_BYTES_MAX
 
         frame = frame(text?(message) ? TEXT : 0, channel, message)

@@ -9,6 +9,8 @@ module Upwell
     # addresses of UNIX sockets are short. Each server has one of its own, under $XDG_RUNTIME_DIR or else the folder for temporary files; what a
     # killed one has left is removed by the next.
     #
+    # Or the operator has named one (`pubsub`), for several servers and for other processes of this user: that one stays.
+    #
     # Where there is none the server serves all the same, and what is published stays within the process.
     class BusDirectory
       PREFIX = "upwell-bus-"
@@ -19,8 +21,12 @@ module Upwell
       # Tells the operator when it cannot be made.
       #
       # @param configuration [Configuration] is told its path
-      # @return [BusDirectory, nil]
+      # @return [BusDirectory, nil] what is to be removed in the end
+      # @raise [ConfigurationError] when it is named, and cannot be used
       def self.make(configuration, environment: ENV)
+        configuration.bus = named(configuration)
+        return if configuration.bus
+
         directory = new(environment)
         configuration.bus = directory.path
         directory
@@ -28,6 +34,32 @@ module Upwell
         Log.tell("#{WITHOUT}: the folder in which they meet cannot be made: #{Reason.of(e)}; set TMPDIR")
         nil
       end
+
+      # Makes it where there is none.
+      #
+      # @param configuration [Configuration]
+      # @return [String, nil] the folder that the setting `pubsub` names, if it names one
+      # @raise [ConfigurationError] when it cannot be used
+      def self.named(configuration)
+        path = configuration.pubsub
+        return if path.nil? || PubSub::Redis::Address.match?(path)
+
+        Dir.mkdir(path, MODE) unless File.exist?(path)
+        wrong = wrong_with(path)
+        wrong ? raise(ConfigurationError, "pubsub: #{path} #{wrong}") : path
+      rescue SystemCallError => e
+        raise ConfigurationError, "pubsub: #{path}: #{Reason.of(e)}"
+      end
+
+      def self.wrong_with(path)
+        status = File.lstat(path)
+        return "is no folder" unless status.directory?
+        return "must be this user's alone: chmod 700" unless status.owned? && status.mode.nobits?(0o077)
+
+        most = Reactor::BUS_FOLDER_BYTES_MAX
+        "is too long a path for the workers' sockets: at most #{most} bytes" if path.bytesize > most
+      end
+      private_class_method :wrong_with
 
       # Somebody may have cleaned up, or put something else there, or filled the disk.
       #

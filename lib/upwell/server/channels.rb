@@ -15,6 +15,7 @@ module Upwell
       def begin
         PubSub.delivery = @reactor.method(:deliver)
         PubSub::CLUSTER.carrier = @reactor.method(:publish)
+        PubSub::CLUSTER.counts = @reactor.method(:channel_stats)
         PubSub.listeners.begin(@reactor)
         @feed = Thread.new { feed }
         @feed.name = "upwell channels"
@@ -24,7 +25,7 @@ module Upwell
       def end
         @feed&.kill
         PubSub.listeners.end
-        PubSub.delivery = PubSub::CLUSTER.carrier = nil
+        PubSub.delivery = PubSub::CLUSTER.carrier = PubSub::CLUSTER.counts = nil
       end
 
       private

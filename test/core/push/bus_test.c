@@ -26,7 +26,7 @@ struct member {
     int next[MEMBERS]; /* the number of the next message, by its publisher */
     int skipped;       /* numbers */
     size_t last_length;
-    bool last_text, answers;
+    bool last_text, answers, joined;
 };
 
 static char folder[64], big[UW_BUS_MESSAGE_BYTES_MAX + 1];
@@ -60,12 +60,20 @@ static void received(void *context, const char *channel, size_t channel_length, 
         CHECK_EQUAL(1, publish(member, "answer"));
 }
 
+static void joined(void *context)
+{
+    struct member *member = context;
+
+    CHECK(!member->joined);
+    member->joined = true;
+}
+
 static int join_bus(struct member *member, const char *where)
 {
     memset(member, 0, sizeof *member);
     CHECK_EQUAL(0, uw_loop_open(&member->loop, backend, NULL));
     return uw_bus_open(&member->bus, &member->loop, where,
-                       (struct uw_bus_callbacks){.received = received, .context = member});
+                       (struct uw_bus_callbacks){.received = received, .joined = joined, .context = member});
 }
 
 static void leave_bus(struct member *member)
@@ -257,6 +265,29 @@ static void every_member_hears(void)
         CHECK_EQUAL(MEMBERS - 1, members[i].bus.hearer.count); /* one connection from each */
     }
     leave_all(members, MEMBERS);
+}
+
+/* One that has joined is known to all: whatever they publish from then on arrives. */
+static void joining(void)
+{
+    struct member members[MEMBERS];
+
+    for (int i = 0; i < MEMBERS; i++)
+        CHECK_EQUAL(0, join_bus(&members[i], folder));
+    CHECK(members[0].bus.joined && !members[1].bus.joined);
+    CHECK_EQUAL(0, publish(&members[0], "nobody is known"));
+    TURN_UNTIL(members, 2, members[1].joined && stats(&members[0]).peers == 2 && stats(&members[1]).peers == 2);
+    CHECK(!members[2].joined);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(2, publish(&members[i], "all are known"));
+    TURN_UNTIL(members, MEMBERS, members[2].joined && members[2].received == 2);
+    CHECK(!members[0].joined); /* when it was opened */
+    leave_all(members, MEMBERS);
+}
+
+TEST(who_has_joined_is_known_to_all)
+{
+    on_every_backend(joining);
 }
 
 TEST(every_member_hears_every_other_in_order_and_once)

@@ -339,6 +339,24 @@ TEST(ears)
     uw_client_release(other);
 }
 
+/* Whoever wants one is not told to wait. */
+TEST(ears_need_no_room)
+{
+    struct uw_client *ear;
+
+    begin(NULL, 0);
+    ear = uw_ear_new(&server.service, NULL);
+    for (int i = 0; i < UW_AFAR_ERRANDS_MAX; i++)
+        CHECK_EQUAL(0, publish_afar("a", "x"));
+    CHECK_EQUAL(-EAGAIN, publish_afar("a", "x"));
+    open_ear(ear, "a");
+    CHECK_EQUAL(0, uw_afar_ear_close(ear));
+    AWAIT(channels_of_server()->room.errands == 0);
+    expect_events("");
+    uw_client_release(ear);
+    end();
+}
+
 /* Threads, all at once: each publishes and writes numbers that grow, and subscribes clients to and fro. */
 
 #define THREADS 3

@@ -259,6 +259,38 @@ TEST(who_is_connected_when_listening_ends_waits_for_room)
             more_come_than_there_is_room_for(uw_backends[i]->name, drains);
 }
 
+/* Until then, until it is told to begin earlier, or until it drains. */
+static void nobody_is_accepted_before(const char *backend, bool drains)
+{
+    int listener = listen_on_loopback(), client;
+
+    CHECK_EQUAL(0, uw_server_open(&one, &settings, backend, (struct uw_handler){0}));
+    uw_server_accept_from(&one, uw_clock_ns() + PATIENCE_SECONDS * UW_NS_PER_SECOND);
+    CHECK_EQUAL(0, uw_server_listen(&one, listener));
+    client = connect_to(listener);
+    for (int i = 0; i < MOMENTS; i++)
+        CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
+    CHECK_EQUAL(0, one.service.counts.accepted);
+    if (drains)
+        uw_server_drain(&one);
+    else
+        uw_server_accept_from(&one, 0);
+    for (int i = 0; i < TURNS_MAX && one.service.counts.accepted == 0; i++)
+        CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
+    CHECK_EQUAL(1, one.service.counts.accepted);
+    CHECK_EQUAL(settings.connections_max, one.room);
+    close(client);
+    uw_server_close(&one);
+    close(listener);
+}
+
+TEST(a_server_that_accepts_later)
+{
+    for (int i = 0; uw_backends[i]; i++)
+        for (int drains = 0; drains < 2 && !uw_backend_probe(uw_backends[i]); drains++)
+            nobody_is_accepted_before(uw_backends[i]->name, drains);
+}
+
 static void check_told(int client)
 {
     static const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};

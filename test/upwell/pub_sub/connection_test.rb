@@ -94,7 +94,8 @@ class PubSubConnectionTest < Minitest::Test
   def test_a_message_that_is_too_long_for_a_folder
     Dir.mktmpdir do |folder|
       connection = Upwell::PubSub.connect(folder)
-      refute connection.publish("a" * 4097, "1")
+      refute connection.publish("a" * 1025, "1")
+      refute connection.publish("a", "1" * ((4 * 1024 * 1024) + 1))
     end
   end
 end
