@@ -9,14 +9,17 @@ TICK = 0.01 # seconds
 
 # What is the same for all handlers that a client has in turn.
 class Life
-  NUMBERS = Enumerator.produce(1, &:succ)
   LOCK = Mutex.new
+  @number = 0
+
+  # @return [Integer] no other's
+  def self.number = LOCK.synchronize { @number += 1 }
 
   attr_reader :mark
 
   def initialize(mark)
     @mark = mark
-    @name = "#{Process.pid}.#{LOCK.synchronize { NUMBERS.next }} #{mark}"
+    @name = "#{Process.pid}.#{Life.number} #{mark}"
     @stage = :new
   end
 

@@ -10,6 +10,9 @@ class Errand
   # The connection has ended, with the code that the server has said, or nil.
   Ended = Class.new(StandardError)
 
+  # By which way, by whom, its number, the channel, and as many bytes as the number says.
+  PUBLISHED = /\A(b )?m (\S+) (\d+) (\S+) (p*)\z/
+
   attr_reader :client, :counts
 
   # @param mark [String] no other client's
@@ -80,8 +83,7 @@ class Errand
 
   def check(data)
     case data
-    when /\Am (\S+) (\d+) (\S+) (p*)\z/ then published("as is", $1, $2.to_i, $3, $4)
-    when /\Ab m (\S+) (\d+) (\S+) (p*)\z/ then published("block", $1, $2.to_i, $3, $4)
+    when PUBLISHED then published(*Regexp.last_match.captures)
     when "pushed #{@mark}", "going #{@mark}" then count(:pushed)
     else raise Wrong, "#{@mark} got #{data.inspect[0, 200]}"
     end
@@ -90,7 +92,8 @@ class Errand
   private
 
   def published(way, publisher, number, channel, padding)
-    about = "#{@mark}, subscribed to #{@subscribed}, got #{way} #{channel} #{publisher} #{number}"
+    number = number.to_i
+    about = "#{@mark}, subscribed to #{@subscribed}, got #{way}#{channel} #{publisher} #{number}"
     raise Wrong, "#{about}: not its own" unless @subscribed.any? { |name| File.fnmatch(name, channel) }
     raise Wrong, "#{about} after #{@last[[way, publisher]]}" if number < @last[[way, publisher]]
     raise Wrong, "#{about}: #{padding.size} bytes" if padding.size != number % 500

@@ -15,7 +15,7 @@ class Soak
   CLIENTS = 14 # of each
   WARM = 0.3 # of the time
   PROBE_EVERY = 0.2 # seconds
-  RESTART_EVERY = 12
+  RESTART_EVERY = 8
 
   def initialize(seconds, seed)
     @seconds = seconds

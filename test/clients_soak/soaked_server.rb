@@ -45,6 +45,11 @@ class SoakedServer
     @slowest = [@slowest, now - began].max
     response.body
   rescue SystemCallError, Timeout::Error => e
+    if ENV["DEBUG_SOAK"]
+
+      system("cp #{@log.path} /tmp/soak_srv.log; ps -eo pid,ppid,stat,etimes,time,wchan:20,args | grep -v grep | grep #{APP} > /tmp/soak_ps; ss -tnp | grep ':#{@port}' > /tmp/soak_ss; ss -tlnp | grep ':#{@port}' >> /tmp/soak_ss; date >> /tmp/soak_ps")
+      sleep(ENV["DEBUG_SOAK"].to_i)
+    end
     raise Failure, "#{path} failed after #{(now - began).round(1)} s: #{e.message}"
   end
 
@@ -52,7 +57,9 @@ class SoakedServer
 
   # @return [State] the largest of all processes, once all clients are gone
   def settle
-    await(SETTLE_MAX) { 4.times { probe("/collect") } && left_open.empty? } or raise Failure, "never closed: #{left_open.first(5)}, #{left_open.size}"
+    closed = await(SETTLE_MAX) { 4.times { probe("/collect") } && left_open.empty? }
+    raise Failure, "never closed: #{left_open.size}, #{left_open.first(5)}" unless closed
+
     states = processes.filter_map { |pid| state_of(pid) }
     State.new(states.map(&:descriptors).max, states.map(&:memory).max)
   end

@@ -12,9 +12,10 @@ class Visits
   ENDS = %i[close close closed closed_in_thread raised reset vanish].freeze
   STEPS_MAX = 25
   PAYLOAD_MAX = 40_000
+  PIECE = ("x" * 65_536).b.freeze
   RESET = Socket::Option.linger(true, 0)
   WRONG = [
-    ->(client) { client.send_frame(3) },                                # no such opcode
+    ->(client) { client.send_frame(3) }, # no such opcode
     ->(client) { client.send_frame(:text, "a", mask: nil) },
     ->(client) { client.send_frame(:text, "a", rsv: 0x20) },
     ->(client) { client.send_frame(:continuation, "a") },
@@ -201,8 +202,6 @@ class Visits
     end
   end
 
-  PIECE = ("x" * 65_536).b.freeze
-
   # It is sent away, once it has had what it can.
   def flood
     errand do |errand|
@@ -239,10 +238,12 @@ class Visits
     text.scan(/^data: (.*?)\n/) do |line,|
       case line
       when "open #{@mark}", "thread #{@mark}", "going #{@mark}", /\Aevent [0-4]\z/ then @counts[:events] += 1
-      when /\Am (\S+) (\d+) (\S+) (p*)\z/
-        raise Errand::Wrong, "#{@mark}: #{line} after #{last[$1]}" if $2.to_i < last[$1] || $4.size != $2.to_i % 500
+      when Errand::PUBLISHED
+        _, publisher, number, _, padding = Regexp.last_match.captures
+        wrong = number.to_i < last[publisher] || padding.size != number.to_i % 500
+        raise Errand::Wrong, "#{@mark}: #{line} after #{last[publisher]}" if wrong
 
-        last[$1] = $2.to_i
+        last[publisher] = number.to_i
         @counts[:events] += 1
       else raise Errand::Wrong, "#{@mark} got #{line.inspect[0, 200]}"
       end
