@@ -3,9 +3,11 @@
 # Clients that stay, each of which says what is done. What their handlers see is noted in the file LEDGER, a line for each event: whether
 # it should have been is for the reader to say.
 
-LEDGER = File.open(ENV.fetch("LEDGER"), "a").tap { |file| file.sync = true }
+LEDGER = File.new(ENV.fetch("LEDGER"), "a")
 PIECE = ("x" * 65_536).b.freeze
 TICK = 0.01 # seconds
+LISTENING = [] # rubocop:disable Style/MutableConstant
+LISTENING_MAX = 10
 
 # What is the same for all handlers that a client has in turn.
 class Life
@@ -71,6 +73,7 @@ class Handler
     "timeout" => ->(client, text) { client.timeout = Float(text) },
     "bulk" => ->(client, text) { Integer(text).times { client.write(PIECE) } },
     "flood" => ->(client) { nil while client.write(PIECE) },
+    "listen" => ->(_client) { listen },
     "slow" => ->(_client) { sleep(0.005) },
     "collect" => ->(_client) { rand(4).zero? && GC.compact }
   }.freeze
@@ -102,6 +105,15 @@ class Handler
     @life.note("wrong: open") if client.open? || client.write("late")
     @life.close
   end
+
+  private
+
+  # The process itself, which soon ceases to.
+  def listen
+    LISTENING << Upwell.subscribe(%w[c* ?1].sample, match: :redis) { |channel, _| @life.note("wrong: #{channel}") if channel == "all" }
+    LISTENING << Upwell.subscribe("all") { |channel, _| @life.note("wrong: #{channel}") if channel != "all" }
+    LISTENING.shift.close while LISTENING.size > LISTENING_MAX
+  end
 end
 
 class Draining < Handler
@@ -124,7 +136,7 @@ end
 
 # Publishes all the while, from the process that it finds itself in.
 TICKER = Class.new do
-  def tick
+  def begin
     @thread ||= Thread.new do
       (1..).each { |number| sleep(TICK) && Upwell.publish("all", "m T#{Process.pid} #{number} all #{"p" * (number % 500)}") }
     end
@@ -138,7 +150,7 @@ ACTIONS = {
 }.freeze
 
 run(lambda do |env|
-  TICKER.tick
+  TICKER.begin
   kind = { websocket: [Handler, Draining].sample, sse: Feed }[env["rack.upgrade?"]]
   env["rack.upgrade"] = kind.new(Life.new(env["QUERY_STRING"])) if kind
   [200, {}, kind ? [] : [ACTIONS.fetch(env["PATH_INFO"]).call]]

@@ -79,7 +79,7 @@ class Soak
 
     results.map(&:first).reduce { |all, some| all.merge(some) { |_, one, other| one + other } }
   ensure
-    children&.each { |pid, _| end_process(pid) }
+    children&.each { |child| end_process(child.first) }
   end
 
   def begin_visits(port, name, seconds, restarts)

@@ -12,6 +12,7 @@ class SoakedServer
   SETTLE_MAX = 30 # seconds
   STOP_MAX = 60
   ANSWER_MAX = 10
+  WHEREABOUTS_WAIT = 2
   DESCRIPTORS_MORE_MAX = 5
   MEMORY_MORE_MAX = 0.25 # of what it was: fragments
   MEMORY_SLACK = 16_384 # KiB
@@ -45,12 +46,7 @@ class SoakedServer
     @slowest = [@slowest, now - began].max
     response.body
   rescue SystemCallError, Timeout::Error => e
-    if ENV["DEBUG_SOAK"]
-
-      system("cp #{@log.path} /tmp/soak_srv.log; ps -eo pid,ppid,stat,etimes,time,wchan:20,args | grep -v grep | grep #{APP} > /tmp/soak_ps; ss -tnp | grep ':#{@port}' > /tmp/soak_ss; ss -tlnp | grep ':#{@port}' >> /tmp/soak_ss; date >> /tmp/soak_ps")
-      sleep(ENV["DEBUG_SOAK"].to_i)
-    end
-    raise Failure, "#{path} failed after #{(now - began).round(1)} s: #{e.message}"
+    raise Failure, "#{path} failed after #{(now - began).round(1)} s: #{e.message}\n#{whereabouts}"
   end
 
   def replace_workers = Process.kill("USR1", @pid)
@@ -105,6 +101,17 @@ class SoakedServer
   end
 
   private
+
+  # What the processes wait for, and their threads.
+  def whereabouts
+    said = log.size
+    Process.kill("TTIN", @pid)
+    sleep(WHEREABOUTS_WAIT)
+    told = processes.map { |pid| "#{pid}: #{state_of(pid)} #{File.read("/proc/#{pid}/stat")[/\) (.*?) /, 1]}" }
+    [*told, `ss -tnp '( sport = :#{port} )' | grep -v ESTAB`, `ss -tlnp '( sport = :#{port} )'`, log[said, 5000]].join("\n")
+  rescue SystemCallError => e
+    e.message
+  end
 
   def log = File.read(@log.path, encoding: "BINARY").scrub
 

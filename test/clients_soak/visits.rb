@@ -108,7 +108,7 @@ class Visits
   end
 
   def command(errand)
-    errand.do(*pick([%w[handler], %w[slow], %w[collect], ["timeout", pick(%w[0 0.05 40])]]))
+    errand.do(*pick([%w[handler], %w[slow], %w[listen], %w[collect], ["timeout", pick(%w[0 0.05 40])]]))
   end
 
   def later(errand)
@@ -161,7 +161,7 @@ class Visits
   # In the midst of a frame, or of a message.
   def cut
     errand do |errand|
-      frame = WebSocketFrame.write(:text, "e #{"c" * @random.rand(100_000)}", fin: @random.rand(4) > 0)
+      frame = WebSocketFrame.write(:text, "e #{"c" * @random.rand(100_000)}", fin: @random.rand(4).positive?)
       errand.client.write(frame.byteslice(0, @random.rand(frame.bytesize)))
       reset(errand) if @random.rand(2).zero?
     end
