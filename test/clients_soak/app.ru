@@ -137,9 +137,14 @@ end
 # Publishes all the while, from the process that it finds itself in.
 TICKER = Class.new do
   def begin
-    @thread ||= Thread.new do
-      (1..).each { |number| sleep(TICK) && Upwell.publish("all", "m T#{Process.pid} #{number} all #{"p" * (number % 500)}") }
-    end
+    @begin ||= Thread.new { (1..).each { |number| tick(number) } }
+  end
+
+  private
+
+  def tick(number)
+    sleep(TICK)
+    Upwell.publish("all", "m T#{Process.pid} #{number} all #{"p" * (number % 500)}")
   end
 end.new
 

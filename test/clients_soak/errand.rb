@@ -22,6 +22,7 @@ class Errand
     @counts = counts
     @last = Hash.new(0)
     @subscribed = []
+    @sent_to = [] # of these, those whose messages are sent to it without its handler
     @client = WebSocketClient.new(port, "/?#{mark}", offer: offer)
     await("open #{mark}")
   rescue StandardError
@@ -42,12 +43,20 @@ class Errand
   def subscribe(way, name)
     @subscribed |= [name]
     self.do(way, name)
+    @sent_to |= [name] unless way == "block"
+  end
+
+  # It has all that it has said itself before it is told that this is done.
+  def publish(channel, number)
+    self.do("publish", channel, "m #{@mark} #{number} #{channel} #{"p" * (number % 500)}")
+    wanted = @sent_to.any? { |name| File.fnmatch(name, channel) }
+    raise Wrong, "#{@mark} lacks #{channel} #{number} of its own, having #{@last}" if wanted && @last[[nil, @mark]] != number
   end
 
   # What was published before that has been done may still come, and nothing afterwards.
   def unsubscribe(name)
     self.do("unsubscribe", name)
-    @subscribed.delete(name)
+    [@subscribed, @sent_to].each { |names| names.delete(name) }
   end
 
   def echo(text, compress: false)

@@ -37,7 +37,8 @@ class Soak
     name = "#{mode}, #{backend}, #{workers} workers"
     server = SoakedServer.new(mode, backend, workers)
     counts = live(server, workers, seconds)
-    puts "soak: #{name}: #{server.opened} opened, slowest answer #{server.slowest.round(2)} s, #{counts.sort.to_h}"
+    puts "soak: #{name}: #{server.opened} opened, #{server.replaced} workers replaced, slowest answer #{server.slowest.round(2)} s, " \
+         "#{counts.sort.map { |pair| pair.join(" ") }.join(", ")}"
   rescue SoakedServer::Failure => e
     fail_with("#{name}: #{e.message}\n#{also(server)}")
   ensure
@@ -46,7 +47,6 @@ class Soak
   end
 
   def live(server, workers, seconds)
-    server.probe
     visit(server, workers, seconds * WARM, 0)
     before = server.settle
     counts = visit(server, workers, seconds * (1 - WARM), 1)

@@ -9,7 +9,9 @@ require_relative "../support/server_process"
 class SoakedServer
   APP = File.expand_path("app.ru", __dir__)
   ENVIRONMENT = Sanitizers::ENVIRONMENT.merge("ASAN_OPTIONS" => "#{Sanitizers::ENVIRONMENT["ASAN_OPTIONS"]}:quarantine_size_mb=8")
-  SETTLE_MAX = 30 # seconds
+  STARTS_MAX = 3
+  BOOT_MAX = 15 # seconds
+  SETTLE_MAX = 30
   STOP_MAX = 60
   ANSWER_MAX = 10
   WHEREABOUTS_WAIT = 2
@@ -22,19 +24,14 @@ class SoakedServer
   # What a process holds when nobody is there.
   State = Struct.new(:descriptors, :memory)
 
-  attr_reader :slowest
+  attr_reader :port, :slowest
 
   def initialize(mode, backend, workers)
     @log = Tempfile.new("upwell-soak")
     @ledger = Tempfile.new("upwell-soak-ledger")
     @slowest = 0
-    command = [RbConfig.ruby, "-I#{Sanitizers::BUILT}", *ServerProcess.command.drop(1)]
-    @pid = ProcessGroup.spawn({ **ENVIRONMENT, "LEDGER" => @ledger.path }, *command, "-b", "127.0.0.1", "-p", "0", "--mode", mode, "-w",
-                              workers.to_s, "--backend", backend, "--drain-timeout", "8", APP, out: @log.path, err: %i[child out])
-  end
-
-  def port
-    @port ||= await(ServerProcess::START_MAX) { log[/serves on https?:\S+:(\d+)/, 1]&.to_i } || raise(Failure, "it did not start:\n#{log}")
+    STARTS_MAX.times { @port ||= start(mode, backend, workers) }
+    raise Failure, "it did not start:\n#{log}" unless port
   end
 
   # A client that behaves is answered in time.
@@ -83,24 +80,41 @@ class SoakedServer
   def complain
     text = log
     at = text =~ Sanitizers::COMPLAINTS and raise Failure, "it said\n#{text[at, 6000]}"
-    unasked = text.lines.grep(/Error/).grep_v(/on purpose/)
+    unasked = text.lines.grep(/Error|died: /).grep_v(/on purpose/)
     raise Failure, "it said\n#{unasked.first(5).join}" if unasked.any?
 
     wrong = ledger.grep(/\Awrong/)
     raise Failure, "a handler saw\n#{wrong.first(5).join}, #{wrong.size}" if wrong.any?
   end
 
+  # @return [Integer] workers
+  def replaced = log.scan("was replaced").size
+
+  # @return [Integer] clients
   def opened = ledger.count { |line| line.start_with?("open ") }
 
   def kill
-    ProcessGroup.kill(@pid)
-    Process.wait(@pid) unless @ended
+    end_process unless @ended
     [@log, @ledger].each(&:close!)
   rescue Errno::ECHILD
     nil
   end
 
   private
+
+  # A process that ASan watches may hang once it is forked, as its allocator's lock may have been another thread's: it is ended, and not
+  # held against the server. Another worker's successor comes next.
+  def start(mode, backend, workers)
+    command = [RbConfig.ruby, "-I#{Sanitizers::BUILT}", *ServerProcess.command.drop(1), "-b", "127.0.0.1", "-p", "0", "--mode", mode,
+               "--backend", backend, "-w", workers.to_s, "--drain-timeout", "8", "--boot-timeout", BOOT_MAX.to_s, APP]
+    @pid = ProcessGroup.spawn({ **ENVIRONMENT, "LEDGER" => @ledger.path }, *command, out: [@log.path, "a"], err: %i[child out])
+    await(BOOT_MAX) { log[/serves on https?:\S+:(\d+)/, 1]&.to_i } || (end_process && nil)
+  end
+
+  def end_process
+    ProcessGroup.kill(@pid)
+    Process.wait(@pid)
+  end
 
   # What the processes wait for, and their threads.
   def whereabouts

@@ -96,15 +96,13 @@ class Visits
 
   def unsubscribe(errand) = errand.unsubscribe(pick(CHANNELS + PATTERNS))
 
-  def publish(errand) = (1 + @random.rand(5)).times { errand.do("publish", *publication(@mark)) }
+  def publish(errand) = (1 + @random.rand(5)).times { errand.publish(pick(CHANNELS), @sequence += 1) }
 
   # Who publishes in threads, is another publisher: see Upwell.publish on the order.
-  def publish_in_thread(errand) = errand.do("publish-in-thread", *publication("#{@mark}t"))
-
-  def publication(publisher)
+  def publish_in_thread(errand)
     channel = pick(CHANNELS)
     @sequence += 1
-    [channel, "m #{publisher} #{@sequence} #{channel} #{"p" * (@sequence % 500)}"]
+    errand.do("publish-in-thread", channel, "m #{@mark}t #{@sequence} #{channel} #{"p" * (@sequence % 500)}")
   end
 
   def command(errand)
@@ -193,6 +191,7 @@ class Visits
   def slow
     errand do |errand|
       count = 10 + @random.rand(40)
+      pattern(errand)
       errand.client.send_text("bulk #{count}")
       sleep(@random.rand * 0.5)
       next if @random.rand(3).zero?
