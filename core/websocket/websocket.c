@@ -109,7 +109,7 @@ static unsigned reserve(struct uw_websocket *websocket)
     uint64_t left = websocket->left < RESERVED_BYTES_MAX ? websocket->left : RESERVED_BYTES_MAX;
 
     return uw_request_reserve(websocket->message, (size_t)(message_bytes(websocket) + left)) ? UW_CLOSE_INTERNAL_ERROR
-                                                                                            : 0;
+                                                                                             : 0;
 }
 
 /* Begins a message, or goes on with one (section 5.4). Returns 0 or the close code of what is wrong. */
