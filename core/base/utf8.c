@@ -37,17 +37,28 @@ size_t uw_utf8_character(const char *text, size_t length)
     return size;
 }
 
+#define BLOCK_BYTES 32 /* looked at together: most text is ASCII for long */
+
+static bool is_ascii(const char *text, size_t length)
+{
+    uint64_t eight, all = 0;
+
+    for (size_t i = 0; i < length; i += sizeof eight) {
+        memcpy(&eight, text + i, sizeof eight);
+        all |= eight;
+    }
+    return !(all & 0x8080808080808080);
+}
+
 /* How many of the bytes at `text`, by eights, are ASCII. */
 static size_t ascii_eights(const char *text, size_t length)
 {
     size_t count = 0;
-    uint64_t eight;
 
-    for (; length - count >= sizeof eight; count += sizeof eight) {
-        memcpy(&eight, text + count, sizeof eight);
-        if (eight & 0x8080808080808080)
-            break;
-    }
+    while (length - count >= BLOCK_BYTES && is_ascii(text + count, BLOCK_BYTES))
+        count += BLOCK_BYTES;
+    while (length - count >= sizeof(uint64_t) && is_ascii(text + count, sizeof(uint64_t)))
+        count += sizeof(uint64_t);
     return count;
 }
 
@@ -78,6 +89,15 @@ bool uw_utf8_feed(struct uw_utf8 *utf8, const char *text, size_t length)
             return false;
     }
     return true;
+}
+
+bool uw_utf8_is_ascii(const char *text, size_t length)
+{
+    size_t count = ascii_eights(text, length);
+
+    while (count < length && !(text[count] & 0x80))
+        count++;
+    return count == length;
 }
 
 bool uw_utf8_is_text(const char *text, size_t length)

@@ -20,6 +20,9 @@ struct uw_utf8 {
 /* The next piece. Returns whether the text can still become one: false at the first byte that no text has there. */
 bool uw_utf8_feed(struct uw_utf8 *utf8, const char *text, size_t length);
 
+/* Whether all of it is ASCII. */
+bool uw_utf8_is_ascii(const char *text, size_t length);
+
 /* Whether all of it is one text. */
 bool uw_utf8_is_text(const char *text, size_t length);
 

@@ -42,7 +42,7 @@ void uw_request_free(struct uw_request *request)
     uw_slab_give(&request->service->requests, request);
 }
 
-static int reserve(struct uw_request *request, size_t length)
+int uw_request_reserve(struct uw_request *request, size_t length)
 {
     size_t capacity = request->bytes_capacity;
     char *bytes;
@@ -65,7 +65,7 @@ char *uw_request_extend(struct uw_request *request, size_t length)
 {
     char *room;
 
-    if (reserve(request, request->bytes_length + length))
+    if (uw_request_reserve(request, request->bytes_length + length))
         return NULL;
     room = request->bytes + request->bytes_length;
     request->bytes_length += (uint32_t)length;

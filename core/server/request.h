@@ -72,6 +72,9 @@ struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *
                                   const struct uw_protocol *protocol);
 void uw_request_free(struct uw_request *request);
 
+/* Room for `length` bytes in all. Returns 0 or -ENOMEM. */
+int uw_request_reserve(struct uw_request *request, size_t length);
+
 /* Room for `length` more bytes behind those that there are, and which count as being there; NULL when memory is
  * exhausted. */
 char *uw_request_extend(struct uw_request *request, size_t length);

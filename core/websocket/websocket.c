@@ -10,6 +10,8 @@
 #include "websocket/deflate.h"
 #include "websocket/frame.h"
 
+#define RESERVED_BYTES_MAX ((uint64_t)64 * 1024) /* for what a frame says that will come; for more when it has come */
+
 struct uw_websocket {
     struct uw_client *client; /* first: see uw_client_begin */
     struct uw_frame frame;    /* whose payload is being read */
@@ -101,6 +103,15 @@ static uint64_t message_bytes(const struct uw_websocket *websocket)
     return websocket->message ? websocket->message->bytes_length : 0;
 }
 
+/* At once for the whole frame. */
+static unsigned reserve(struct uw_websocket *websocket)
+{
+    uint64_t left = websocket->left < RESERVED_BYTES_MAX ? websocket->left : RESERVED_BYTES_MAX;
+
+    return uw_request_reserve(websocket->message, (size_t)(message_bytes(websocket) + left)) ? UW_CLOSE_INTERNAL_ERROR
+                                                                                             : 0;
+}
+
 /* Begins a message, or goes on with one (section 5.4). Returns 0 or the close code of what is wrong. */
 static unsigned begin_frame(struct uw_websocket *websocket)
 {
@@ -114,11 +125,11 @@ static unsigned begin_frame(struct uw_websocket *websocket)
     websocket->in_frame = true;
     websocket->left = frame->length;
     if (continues)
-        return 0;
+        return reserve(websocket);
     websocket->message = uw_client_event_new(websocket->client, text ? UW_CLIENT_TEXT : UW_CLIENT_BINARY);
     websocket->compressed = frame->compressed;
     websocket->utf8 = (struct uw_utf8){0};
-    return websocket->message ? 0 : UW_CLOSE_INTERNAL_ERROR;
+    return websocket->message ? reserve(websocket) : UW_CLOSE_INTERNAL_ERROR;
 }
 
 static bool is_text(const struct uw_websocket *websocket)

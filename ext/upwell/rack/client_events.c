@@ -1,5 +1,6 @@
 /* An event of a client that stays, served like a request: whatever the handler does, the event is given back, and the
  * client is closed where it has failed. */
+#include "base/utf8.h"
 #include "push/ear.h"
 #include "rack/client_class.h"
 
@@ -28,10 +29,20 @@ static struct telling *telling_of(VALUE argument)
     return uw_owner((struct rb_uw_exchange *)argument, struct telling, exchange);
 }
 
+/* It is valid: the protocol has seen to that. Ruby need not look again. */
+static VALUE text_of(const struct uw_request *request)
+{
+    VALUE text = rb_utf8_str_new(request->bytes, request->bytes_length);
+    bool ascii = uw_utf8_is_ascii(request->bytes, request->bytes_length);
+
+    ENC_CODERANGE_SET(text, ascii ? ENC_CODERANGE_7BIT : ENC_CODERANGE_VALID);
+    return text;
+}
+
 static VALUE content_of(const struct uw_request *request)
 {
     if (request->client_event == UW_CLIENT_TEXT)
-        return rb_utf8_str_new(request->bytes, request->bytes_length);
+        return text_of(request);
     return rb_str_new(request->bytes, request->bytes_length);
 }
 

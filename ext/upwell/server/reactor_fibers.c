@@ -363,6 +363,7 @@ static void serve_batches(struct rb_uw_reactor *reactor, struct rb_uw_scheduler 
         else
             start_fiber(reactor, scheduler);
     }
+    rb_uw_backlog_end_batch(&own(reactor)->backlog);
 }
 
 static void turn(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)

@@ -42,6 +42,7 @@ static void serve_batch(struct rb_uw_reactor *reactor)
         serve(reactor, request);
         rb_uw_host_flush_if_late(&reactor->host);
     }
+    rb_uw_backlog_end_batch(backlog_of(reactor));
 }
 
 static VALUE serve_turn(VALUE self)
