@@ -39,7 +39,7 @@ module Bench
         #{@servers.map { |candidate, versions| row([candidate.name, versions, "`#{candidate.command}`"]) }.join("\n")}
 
         Figures are medians over the rounds. "To best peer" divides by the best of those that are not Upwell: above 1 is better for
-        the rate, below 1 for CPU. Where wrk held a server back (‡), compare CPU a request, not requests/s.
+        the rate, below 1 for CPU. Where the load generator held a server back (‡), compare CPU a request, not requests/s.
 
         ![Rates and CPU time](#{@chart})
       MARKDOWN
@@ -62,7 +62,7 @@ module Bench
       unit = table.workload.unit
       figures = ["#{unit}/s (min, max)", "to best peer", "CPU µs/#{unit.delete_suffix("s")} (min, max)", "to best peer",
                  "user + system", "its core", "peak MiB"]
-      ["candidate", *figures, *(["p50 ms", "p99 ms", "errors", "memory MiB", "wrk's core"] if table.connections), *@columns.keys]
+      ["candidate", *figures, *(["p50 ms", "p99 ms", "errors", "memory MiB", "generator's core"] if table.connections), *@columns.keys]
     end
 
     def cells(table, candidate)

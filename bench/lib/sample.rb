@@ -7,7 +7,7 @@ module Bench
   # @!attribute user_us [Float] CPU microseconds a request
   # @!attribute system_us [Float] CPU microseconds a request
   # @!attribute core_share [Float] of the server's core, 0 to 1
-  # @!attribute wrk_share [Float] of wrk's core, 0 to 1
+  # @!attribute wrk_share [Float] of the load generator's core, 0 to 1
   # @!attribute gigabytes [Float] received a second
   # @!attribute faults [Integer] page faults since the server began: some take their memory at the start, others when it is needed
   # @!attribute system_calls [Float, nil] a request, from a run of its own; nil where they cannot be counted

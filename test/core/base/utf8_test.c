@@ -1,6 +1,7 @@
 #include "base/utf8.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "check.h"
 #include "guard.h"
@@ -115,6 +116,24 @@ TEST(texts_fail_at_once)
 
     CHECK(uw_utf8_feed(&utf8, "\xf4", 1));
     CHECK(!uw_utf8_feed(&utf8, "\x90", 1));
+}
+
+/* Wherever it stands among blocks, eights and single bytes. */
+TEST(one_byte_beyond_ascii)
+{
+    char text[100];
+
+    memset(text, 'a', sizeof text);
+    for (size_t length = 0; length <= sizeof text; length++) {
+        CHECK(uw_utf8_is_ascii(text, length));
+        CHECK(uw_utf8_is_text(text, length));
+        for (size_t at = 0; at < length; at++) {
+            text[at] = '\xff';
+            CHECK(!uw_utf8_is_ascii(text, length));
+            CHECK(!uw_utf8_is_text(text, length));
+            text[at] = 'a';
+        }
+    }
 }
 
 /* Each code point that the encoder makes, and each surrogate that it must not. */
