@@ -135,13 +135,13 @@ int uw_bus_publish(struct uw_bus *bus, const char *channel, size_t channel_lengt
     int count;
 
     UW_ASSERT_OWNER(bus->sender.loop);
-    if (!uw_bus_frame_bytes(channel_length, message_length))
-        return -EMSGSIZE;
     if (links == 0)
         return 0;
     parcel = uw_bus_parcel_new(&frame, links);
-    if (!parcel)
-        return -ENOMEM;
+    if (!parcel) {
+        bus->sender.dropped += links;
+        return uw_bus_frame_bytes(channel_length, message_length) ? -ENOMEM : -EMSGSIZE;
+    }
     count = send_to_all(bus, parcel);
     uw_bus_parcel_release(parcel);
     return count;

@@ -53,7 +53,7 @@ struct uw_bus_stats {
  * and uw_bus_place_look do, or -errno: then, too, it is to be closed. It must not move. */
 int uw_bus_open(struct uw_bus *bus, struct uw_loop *loop, const char *folder, struct uw_bus_callbacks callbacks);
 
-/* Sends the message to every peer. Returns to how many; -EMSGSIZE when the channel is longer than
+/* Sends the message to every peer, if there are any. Returns to how many; -EMSGSIZE when the channel is longer than
  * UW_BUS_CHANNEL_BYTES_MAX or the message than UW_BUS_MESSAGE_BYTES_MAX; or -ENOMEM. */
 int uw_bus_publish(struct uw_bus *bus, const char *channel, size_t channel_length, const char *message,
                    size_t message_length, bool text);

@@ -241,6 +241,6 @@ class ChannelsTest < Minitest::Test
 
   # All clients have gone, and their subscriptions with them.
   def check_counts(server)
-    Timeout.timeout(WAIT_MAX) { nil until get(server, "/stats").end_with?("channels=1 patterns=1 subscribers=2") }
+    Timeout.timeout(WAIT_MAX) { nil until get(server, "/stats").include?(" channels=1 patterns=1 subscribers=2 ") }
   end
 end

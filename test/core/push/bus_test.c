@@ -331,6 +331,7 @@ static void any_length(void)
     }
     CHECK_EQUAL(-EMSGSIZE, uw_bus_publish(bus, CHANNEL, strlen(CHANNEL), big, UW_BUS_MESSAGE_BYTES_MAX + 1, true));
     CHECK_EQUAL(-EMSGSIZE, uw_bus_publish(bus, big, UW_BUS_CHANNEL_BYTES_MAX + 1, "", 0, true));
+    CHECK_EQUAL(2, uw_bus_stats(bus).dropped);
     leave_all(members, 2);
 }
 
