@@ -226,7 +226,7 @@ void uw_client_await_silence(struct uw_client *client, int64_t now_ns)
 {
     int64_t silence_ns = atomic_load(&client->silence_ns);
 
-    if (client->opened && takes(client) && !client->leaving)
+    if (client->opened && takes(client) && !client->leaving && !client->asked)
         uw_connection_await_read(client->stream.connection, silence_ns ? now_ns + silence_ns : UW_FOREVER);
 }
 

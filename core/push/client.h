@@ -70,6 +70,7 @@ struct uw_client {
     bool drained_waits;               /* in the inbox */
     bool leaving;                     /* the server drains: its time is set */
     bool has_left;                    /* uw_client_leaves */
+    bool asked;                       /* by its protocol, whether it is there: it has its time to answer */
     bool held_back;                   /* more has come than may wait: the protocol is to go on once less does */
     struct uw_list room_link;         /* in service->crowd */
     int window_bits;                  /* of what is compressed for it; 0: nothing is */
@@ -132,8 +133,8 @@ void uw_client_discard(struct uw_client *client);
 /* Whether the handler has served all events so far. */
 bool uw_client_is_served(const struct uw_client *client);
 
-/* The protocol's timed_out comes after so much silence as is allowed, from now on; not of one that leaves or ends,
- * which has its time for that. */
+/* The protocol's timed_out comes after so much silence as is allowed, from now on; not of one that leaves, ends, or has
+ * been asked, which has its time for that. */
 void uw_client_await_silence(struct uw_client *client, int64_t now_ns);
 
 /* Whether events wait as many as may, so that no more are to be read. */

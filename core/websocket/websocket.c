@@ -20,7 +20,6 @@ struct uw_websocket {
     struct uw_utf8 utf8;
     bool in_frame, compressed;
     bool close_sent;
-    bool asked;       /* whether the client is there, by a ping */
     uint16_t failure; /* with which it is closed once what came before has been served */
     struct uw_pending pending;
 };
@@ -347,7 +346,7 @@ static void received(struct uw_connection *connection, const char *bytes, size_t
     size_t used = waited ? 0 : process(connection, bytes, length);
 
     if (uw_connection_is_open(connection)) {
-        websocket->asked = false;
+        websocket->client->asked = false;
         uw_client_await_silence(websocket->client, connection->service->loop.now_ns);
         if (used < length)
             keep(connection, bytes + used, length - used);
@@ -415,13 +414,13 @@ static void look_whether_there(struct uw_connection *connection)
 {
     struct uw_websocket *websocket = websocket_of(connection);
 
-    if (websocket->asked) {
+    if (websocket->client->asked) {
         connection->service->counts.timeouts++;
         uw_connection_close(connection);
     } else if (connection->paused || !may_read(connection) || !uw_client_is_served(websocket->client)) {
         uw_client_await_silence(websocket->client, connection->service->loop.now_ns);
     } else {
-        websocket->asked = true;
+        websocket->client->asked = true;
         send_frame(connection, UW_OPCODE_PING, "", 0);
         if (uw_connection_is_open(connection))
             uw_connection_await_read(connection, connection->service->loop.now_ns + UW_PONG_NS);

@@ -485,6 +485,30 @@ TEST(a_silent_client_is_asked)
     on_each_backend(silence);
 }
 
+/* It has as much time to answer as any. */
+static void silence_set_meanwhile(const char *backend)
+{
+    const int64_t silence_ns = UW_NS_PER_SECOND / 50;
+    int64_t late_ns;
+
+    begin(backend);
+    uw_client_set_silence(client, silence_ns);
+    EXPECT("\x89\x00");
+    uw_client_set_silence(client, silence_ns);
+    for (late_ns = uw_clock_ns() + 3 * silence_ns; uw_clock_ns() < late_ns;)
+        turn();
+    CHECK(uw_client_is_open(client));
+    SEND(0x8a, "");
+    EXPECT("\x89\x00");
+    close_client();
+    end("oc");
+}
+
+TEST(what_silence_is_allowed_changes_while_the_client_is_asked)
+{
+    on_each_backend(silence_set_meanwhile);
+}
+
 /* What goes out and comes in compressed; what is short goes as it is. */
 static void compressing(const char *backend)
 {
