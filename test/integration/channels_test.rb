@@ -7,7 +7,7 @@ require_relative "../support/websocket_client"
 class ChannelsTest < Minitest::Test
   CHECKS = %i[channels forms patterns blocks unsubscribing order errors collection listeners counts].freeze
   SUBSCRIBERS = 100
-  WAIT_MAX = 20 # seconds, for an answer while a thread publishes without end
+  WAIT_MAX = 60 # seconds, for an answer while a thread publishes without end
 
   def test_all_of_it_in_every_mode
     MODES.each do |mode|

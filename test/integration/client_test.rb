@@ -144,7 +144,7 @@ class ClientTest < Minitest::Test
   private
 
   def serve(*arguments)
-    ServerProcess.open("--drain-timeout", "2", *arguments, app: "clients.ru") { |server| yield server }
+    ServerProcess.open("--drain-timeout", "6", *arguments, app: "clients.ru") { |server| yield server }
   end
 
   # Once it is open.

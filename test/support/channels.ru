@@ -59,7 +59,7 @@ class Handler
   def wrong(client)
     [{ match: :glob }, { as: :json }].map { |options| error_of { client.subscribe("a", **options) } }
       .push(error_of { client.subscribe("x" * 1025) }, error_of { client.subscribe("x" * 256, match: :redis) })
-      .push(error_of { Upwell.publish("a", "\xff") })
+      .push(error_of { Upwell.publish("a", "\xff".dup.force_encoding("UTF-8")) })
       .push(error_of { Upwell.subscribe("a") }, error_of { Upwell.subscribe("a", match: 1) { nil } }).join(" ")
   end
 

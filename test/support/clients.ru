@@ -25,7 +25,7 @@ class Handler
     "number" => ->(client, text) { client.write(Integer(text)) },
     "event" => ->(client, text) { client.event(text) },
     "latin" => ->(client, _text) { client.write("\xe4".dup.force_encoding("ISO-8859-1")) },
-    "broken" => ->(client, _text) { client.write("\xff") },
+    "broken" => ->(client, _text) { client.write("\xff".dup.force_encoding("UTF-8")) },
     "about" => ->(client, _text) { client.write(about(client)) },
     "fork" => ->(client, _text) { (pid = fork) ? client.write("child: #{Process.wait2(pid).last.exitstatus}") : client.write("x") && exit(1) },
     "collect" => ->(client, text) { client.write(text) if GC.start.nil? },
@@ -83,7 +83,7 @@ class Events < Handler
     super
     client.write("one\ntwo")
     client.event(nil, id: 7, retry: 10)
-    client.event("ä", event: "e", id: "")
+    client.event("\u00e4", event: "e", id: "")
     tell([{ event: "a\nb" }, { id: "\0" }, { retry: -1 }].map { |fields| error_of { client.event("x", **fields) } }.join(" "))
     client.close
   end

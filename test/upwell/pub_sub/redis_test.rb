@@ -144,7 +144,7 @@ class RedisTest < Minitest::Test
     sleep Redis::Publisher::IDLE + 0.1
     engine.publish("a", "2")
     await { engine.stats[:sent] == 2 }
-    assert_equal [%w[PUBLISH a 1], %w[PING], %w[PUBLISH a 2]], Array.new(3) { commands.pop }
+    assert_equal [%w[PUBLISH a 1], %w[PING], %w[PUBLISH a 2]], Array.new(commands.size) { commands.pop }.last(3)
   ensure
     redis&.close
   end

@@ -13,7 +13,7 @@ module Upwell
       class Subscriber
         HEARTBEAT = 5 # seconds between signs of life that are asked for
         SILENCE_MAX = 15 # seconds without any: the connection is dead
-        PATIENCE = 1.5 # seconds that a message waits for its publisher's own subscriptions
+        PATIENCE = 5 # seconds that a message waits for its publisher's own subscriptions
 
         # @param link [Link]
         # @param receiver [#call, #forget] see {Redis#initialize}
