@@ -178,7 +178,7 @@ class Visits
     errand do |errand|
       count = @random.rand(30)
       count.times { |number| errand.client.send_text("e #{@mark} #{number}") }
-      errand.client.instance_variable_get(:@socket).close_write
+      errand.client.close_write
       begin
         count.times { |number| errand.await("e #{@mark} #{number}") }
       rescue Errand::Ended, WebSocketClient::Error, SystemCallError

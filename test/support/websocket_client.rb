@@ -130,6 +130,12 @@ class WebSocketClient
     text
   end
 
+  # Says nothing any more; a ping and a close are not answered then.
+  def close_write
+    @silent = true
+    @socket.close_write
+  end
+
   # The next text or binary message. Pings are answered, pongs passed over; a close is answered unless it is one.
   #
   # @return [String, nil] text is UTF-8, else BINARY; nil: the server closes
@@ -138,7 +144,7 @@ class WebSocketClient
       event = self.event
       case event&.type
       when :text, :binary then return event.data
-      when :ping then pong(event.data)
+      when :ping then pong(event.data) unless @silent
       when nil then return
       when :close then return answer_close(event)
       end
@@ -293,7 +299,7 @@ class WebSocketClient
   end
 
   def answer_close(event)
-    send_close(event.code) unless @close_sent
+    send_close(event.code) unless @close_sent || @silent
     @close_sent = true
     nil
   end
