@@ -16,7 +16,7 @@ class BusTest < Minitest::Test
   end
 
   def serve(*arguments)
-    Dir.mktmpdir do |base|
+    Dir.mktmpdir(nil, "/tmp") do |base| # short, as the addresses of sockets are
       ServerProcess.open(*arguments, environment: { "XDG_RUNTIME_DIR" => base }) { |server| yield server, base }
     end
   end
