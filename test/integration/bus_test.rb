@@ -5,7 +5,7 @@ require_relative "../support/server_process"
 
 # The processes of a server meet in a folder of their own.
 class BusTest < Minitest::Test
-  PATIENCE = 30 # seconds
+  PATIENCE = 60 # seconds: workers are replaced one after another
 
   def await(what)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
