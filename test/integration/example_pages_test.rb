@@ -7,7 +7,7 @@ require_relative "../support/websocket_client"
 class ExamplePagesTest < Minitest::Test
   EXAMPLES = File.join(ServerProcess::ROOT, "examples")
   LINES = 20
-  WAIT_MAX = 60 # seconds
+  WAIT_MAX = 180 # seconds for a test, which starts a server with two workers
 
   def capture_exceptions
     super { Timeout.timeout(WAIT_MAX) { yield } }

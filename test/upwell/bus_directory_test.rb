@@ -8,7 +8,7 @@ class BusDirectoryTest < Minitest::Test
   DIRECTORY = Upwell::Server::BusDirectory
 
   def in_folder
-    Dir.mktmpdir { |base| yield base, { "XDG_RUNTIME_DIR" => base } }
+    Dir.mktmpdir(nil, "/tmp") { |base| yield base, { "XDG_RUNTIME_DIR" => base } } # short, as sockets' addresses are
   end
 
   def test_it_is_this_users_alone_and_removed_with_what_is_in_it
