@@ -107,9 +107,10 @@ int uw_bus_open(struct uw_bus *bus, struct uw_loop *loop, const char *folder, st
     return error;
 }
 
+/* Those of whom it is not known whether they are there do not get it. Without a parcel there are no others. */
 static int send_to_all(struct uw_bus *bus, struct uw_bus_parcel *parcel)
 {
-    struct uw_bus_waiting *place = parcel->places;
+    struct uw_bus_waiting *place = parcel ? parcel->places : NULL;
     int count = 0;
 
     for (struct uw_list *node = bus->sender.links.next; node != &bus->sender.links; node = node->next) {
@@ -117,6 +118,8 @@ static int send_to_all(struct uw_bus *bus, struct uw_bus_parcel *parcel)
 
         if (uw_bus_link_is_up(link))
             count += uw_bus_link_send(link, parcel, place++);
+        else
+            bus->sender.dropped++;
     }
     bus->sender.sent += (uint64_t)count;
     return count;
@@ -136,7 +139,7 @@ int uw_bus_publish(struct uw_bus *bus, const char *channel, size_t channel_lengt
 
     UW_ASSERT_OWNER(bus->sender.loop);
     if (links == 0)
-        return 0;
+        return send_to_all(bus, NULL);
     parcel = uw_bus_parcel_new(&frame, links);
     if (!parcel) {
         bus->sender.dropped += links;

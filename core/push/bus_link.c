@@ -70,7 +70,8 @@ static void forget(struct uw_bus_link *link)
 static void connect_later(struct uw_bus_link *link)
 {
     uw_timer_start(link->sender->loop, &link->retry, uw_clock_ns() + link->pause_ns);
-    link->pause_ns *= 2; /* whom it does not suit is asked ever more seldom */
+    if (link->pause_ns < UW_BUS_PAUSE_MAX_NS)
+        link->pause_ns *= 2; /* whom it does not suit is asked more seldom */
 }
 
 static void settle(struct uw_bus_link *link)
@@ -232,8 +233,10 @@ void uw_bus_link_note_answer(const struct uw_bus_sender *sender, const char *nam
 {
     struct uw_bus_link *link = find(sender, name);
 
-    if (link)
-        link->answered = true;
+    if (!link)
+        return;
+    link->answered = true;
+    link->pause_ns = UW_BUS_PAUSE_NS;
 }
 
 void uw_bus_link_discard(struct uw_bus_link *link)

@@ -10,7 +10,8 @@
 #include "push/bus_place.h"
 
 #define UW_BUS_PEER_BYTES_MAX (2 * UW_BUS_FRAME_BYTES_MAX) /* with what each frame costs beside its bytes */
-#define UW_BUS_PAUSE_NS (UW_NS_PER_SECOND / 20)            /* before it is connected again; twice as long each time */
+#define UW_BUS_PAUSE_MAX_NS (3 * UW_NS_PER_SECOND)
+#define UW_BUS_PAUSE_NS (UW_NS_PER_SECOND / 20) /* before it is connected again; twice as long each time */
 
 struct uw_bus_parcel;
 

@@ -143,6 +143,11 @@ void uw_client_take_room(struct uw_client *client, struct uw_request *message)
     let_in(client->service);
 }
 
+void uw_client_pass_on(struct uw_client *client)
+{
+    let_in(client->service);
+}
+
 /* Fewer events wait, perhaps none. */
 static void go_on(struct uw_client *client)
 {

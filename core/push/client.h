@@ -146,6 +146,9 @@ bool uw_client_has_room(const struct uw_client *client);
 void uw_client_await_room(struct uw_client *client);
 void uw_client_take_room(struct uw_client *client, struct uw_request *message);
 
+/* For protocols: one who was let in has had its turn, whatever it made of it. */
+void uw_client_pass_on(struct uw_client *client);
+
 static inline bool uw_client_awaits_room(const struct uw_client *client)
 {
     return !uw_list_empty(&client->room_link);

@@ -267,7 +267,11 @@ int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context
 
 void uw_server_accept_from(struct uw_server *server, int64_t at_ns)
 {
+    bool accepts = server->listener_count > 0 && server->room > 0;
+
     UW_ASSERT_OWNER(&server->service.loop);
+    if (accepts || atomic_load(&server->service.draining))
+        return;
     server->room = 0;
     uw_timer_start(&server->service.loop, &server->accept_retry, at_ns);
 }

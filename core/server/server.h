@@ -40,8 +40,8 @@ int uw_server_listen(struct uw_server *server, int fd);
 /* The same by TLS. The context is held as long as the server is open; NULL: not by TLS. */
 int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context *tls);
 
-/* Accepts nobody before `at_ns`, unless it drains: who comes waits in the backlog. For a server that has nobody yet;
- * may be called again, for another time. */
+/* Accepts nobody before `at_ns`, unless it drains: who comes waits in the backlog. To be called before it listens, and
+ * then again for another time: it does nothing once the server accepts. */
 void uw_server_accept_from(struct uw_server *server, int64_t at_ns);
 
 /* One turn of the loop, of at most `wait_ns`. Returns 0 or -errno. */

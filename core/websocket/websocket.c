@@ -383,6 +383,7 @@ static void go_on(struct uw_connection *connection)
     }
     if (websocket->pending.length || websocket->in_frame)
         consume_pending(connection);
+    uw_client_pass_on(websocket->client);
     read_on(connection);
     if (connection->input_ended)
         end_of_input(connection);
@@ -417,7 +418,8 @@ static void look_whether_there(struct uw_connection *connection)
     if (websocket->client->asked) {
         connection->service->counts.timeouts++;
         uw_connection_close(connection);
-    } else if (connection->paused || !may_read(connection) || !uw_client_is_served(websocket->client)) {
+    } else if (connection->paused || !may_read(connection) || !uw_connection_is_flushed(connection) ||
+               !uw_client_is_served(websocket->client)) {
         uw_client_await_silence(websocket->client, connection->service->loop.now_ns);
     } else {
         websocket->client->asked = true;

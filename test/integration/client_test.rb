@@ -27,6 +27,21 @@ class ClientTest < Minitest::Test
     end
   end
 
+  # Its bytes may look like the request before them.
+  def test_a_message_beside_a_public_folder_asks_for_no_file
+    Dir.mktmpdir do |folder|
+      File.write("#{folder}/a.txt", "a file")
+      MODES.each do |mode|
+        serve("--mode", mode, "--public", folder) do |server|
+          join(server, "a", "/cable") do |client|
+            assert_equal ["GET /a.txt", "GET /nothing"], [ask(client, "GET /a.txt"), ask(client, "GET /nothing")], mode
+          end
+          assert_equal "a file", RawClient.get(server.port, "/a.txt").body
+        end
+      end
+    end
+  end
+
   def test_a_server_that_ends_lets_its_clients_go
     MODES.each do |mode|
       serve("--mode", mode) do |server|

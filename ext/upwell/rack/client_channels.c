@@ -112,19 +112,52 @@ static enum uw_subscription_form form_of(VALUE as, VALUE callable)
     return as == sym_text ? UW_SUBSCRIBED_TEXT : UW_SUBSCRIBED_BINARY;
 }
 
+struct asking {
+    struct rb_uw_client *client;
+    const struct wish *wish;
+    int error; /* also as long as it has not been asked for */
+};
+
+static VALUE ask(VALUE argument)
+{
+    struct asking *asking = (struct asking *)argument;
+
+    asking->error = rb_uw_ask(asking->client->host, subscribe_from_afar, asking->wish, asking->wish->topic.length);
+    return Qnil;
+}
+
+/* Also when the wait for room was interrupted. */
+static VALUE take_back(VALUE argument)
+{
+    const struct asking *asking = (const struct asking *)argument;
+
+    if (!asking->error)
+        return Qnil;
+    atomic_fetch_sub(&asking->client->core->subscribed, 1);
+    forget_callable(asking->client, asking->wish->number);
+    return Qnil;
+}
+
+static int subscribe_elsewhere(struct rb_uw_client *client, const struct wish *wish)
+{
+    struct asking asking = {.client = client, .wish = wish, .error = -EINTR};
+
+    rb_ensure(ask, (VALUE)&asking, take_back, (VALUE)&asking);
+    return asking.error;
+}
+
 static void subscribe(struct rb_uw_client *client, const struct wish *wish)
 {
     int error;
 
-    if (!uw_client_may_subscribe(client->core))
+    if (!uw_client_may_subscribe(client->core)) {
+        forget_callable(client, wish->number);
         rb_raise(rb_eUpwellError, "a client has at most %d subscriptions", UW_SUBSCRIPTIONS_MAX);
-    if (rb_uw_host_turns_here(client->host)) {
-        error = uw_client_subscribe(client->core, &wish->topic, wish->form, wish->number);
-    } else {
-        error = rb_uw_ask(client->host, subscribe_from_afar, wish, wish->topic.length);
-        if (error)
-            atomic_fetch_sub(&client->core->subscribed, 1);
     }
+    if (rb_uw_host_turns_here(client->host))
+        error = uw_client_subscribe(client->core, &wish->topic, wish->form, wish->number);
+    else
+        error = subscribe_elsewhere(client, wish);
     if (error)
         forget_callable(client, wish->number);
     if (error == -ENOSPC)

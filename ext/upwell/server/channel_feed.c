@@ -121,11 +121,12 @@ void rb_uw_reactor_end_channels(struct rb_uw_reactor *reactor)
 bool rb_uw_channels_listen_early(struct rb_uw_channels *channels, struct uw_client *ear, const struct uw_topic *topic,
                                  uint64_t number)
 {
-    struct rb_uw_early_ear *early = malloc(sizeof *early + topic->length);
+    struct rb_uw_early_ear *early = malloc(sizeof *early + topic->length), **last = &channels->early;
     bool open;
 
     if (!early)
         rb_memerror();
+    early->next = NULL;
     early->ear = ear;
     early->number = number;
     early->pattern = topic->pattern;
@@ -133,9 +134,10 @@ bool rb_uw_channels_listen_early(struct rb_uw_channels *channels, struct uw_clie
     memcpy(early->name, topic->name, topic->length);
     pthread_mutex_lock(&channels->lock);
     open = channels->open;
-    early->next = channels->early;
+    while (*last)
+        last = &(*last)->next;
     if (!open)
-        channels->early = early;
+        *last = early;
     pthread_mutex_unlock(&channels->lock);
     if (open)
         free(early);

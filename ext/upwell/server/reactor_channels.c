@@ -122,6 +122,8 @@ static VALUE reactor_listen(VALUE self, VALUE channel, VALUE match, VALUE callab
 
     channel = rb_str_new_frozen(rb_uw_channel_name(channel));
     wish.topic = rb_uw_topic(channel, match);
+    if (reactor->base.ran && rb_uw_reactor_is_copy(reactor)) /* whose lock somebody may have had */
+        return Qnil;
     ear = rb_uw_ear_new(&reactor->host);
     client = rb_uw_client(ear);
     wish.ear = client->core;
@@ -160,6 +162,8 @@ static VALUE reactor_unlisten(VALUE self, VALUE ear)
 
     if (!NIL_P(client->callables))
         rb_hash_clear(client->callables);
+    if (reactor->base.ran && rb_uw_reactor_is_copy(reactor)) /* whose lock somebody may have had */
+        return Qnil;
     if (rb_uw_channels_forget_early(&reactor->channels, client->core)) {
         rb_uw_client_end(client);
         return Qnil;

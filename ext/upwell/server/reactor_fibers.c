@@ -368,6 +368,7 @@ static void serve_batches(struct rb_uw_reactor *reactor, struct rb_uw_scheduler 
 
 static void turn(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
 {
+    rb_uw_backlog_end_batch(&own(reactor)->backlog); /* if it was left */
     reactor->hurry = rb_uw_scheduler_begin_turn(scheduler) || rb_uw_scheduler_brought(scheduler) ||
                      own(reactor)->backlog.ready.first || can_serve(reactor);
     rb_uw_reactor_turn(reactor);

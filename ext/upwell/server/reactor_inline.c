@@ -49,6 +49,7 @@ static VALUE serve_turn(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
+    rb_uw_backlog_end_batch(backlog_of(reactor)); /* if it was left */
     reactor->hurry = backlog_of(reactor)->ready.first || backlog_of(reactor)->batch.first;
     rb_uw_reactor_turn(reactor);
     if (!rb_uw_reactor_is_copy(reactor))
