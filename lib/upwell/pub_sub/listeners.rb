@@ -57,7 +57,14 @@ module Upwell
       # Without the lock: it may wait for the loop. Whoever has ended it meanwhile could not yet.
       def listen(reactor, number, listener)
         listener.ear = reactor.listen_to(listener.name, listener.match, listener.callable)
-        reactor.unlisten(listener.ear) if listener.ear && !@lock.synchronize { @listeners.key?(number) }
+        return unless listener.ear
+
+        @lock.synchronize { @listeners.key?(number) } ? tell_engines(listener) : reactor.unlisten(listener.ear)
+      end
+
+      # Now rather than when the reactor has done it: what is published next then waits for an engine's own subscription.
+      def tell_engines(listener)
+        PubSub.engines.changed(listener.name.dup.force_encoding(Encoding::UTF_8), listener.match, true)
       end
     end
   end
