@@ -63,7 +63,10 @@ module Upwell
       end
 
       def look
-        (Dir.children(@folder).grep(NAMES) - @workers.keys).each { |name| connect(name) }
+        names = Dir.children(@folder).select { |name| NAMES.match?(name.b) } # bytes: names of others need not be text
+      (names - @workers.keys).each { |name| connect(name) }
+    rescue SystemCallError
+      nil # no server has made it yet
       end
 
       # A dead worker leaves its socket behind.
