@@ -47,7 +47,7 @@ class BusDirectoryTest < Minitest::Test
   end
 
   def test_what_has_a_name_that_is_no_text_stays
-    in_folder do |base, environment|
+    in_folder do |base, _|
       left = File.join(base, "upwell-bus-#{Process.wait(fork { exit!(0) })}-01234567")
       Dir.mkdir(left)
       names = ["caf\xC3\xA9", "\xff"].map(&:b)
