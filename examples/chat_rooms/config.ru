@@ -11,7 +11,14 @@ require_relative "rooms"
 PAGE = File.read(File.join(__dir__, "index.html"))
 ROOMS = Rooms.new(File.join(Dir.tmpdir, "upwell_chat_rooms.#{Process.uid}"))
 
+# Pages of other sites may not speak in the name of who looks at them.
+def foreign?(env)
+  env["HTTP_ORIGIN"] ? env["HTTP_ORIGIN"].sub(%r{\Ahttps?://}, "") != env["HTTP_HOST"] : false
+end
+
 def enter(env)
+  return [403, {}, []] if foreign?(env)
+
   query = Rack::Utils.parse_query(env["QUERY_STRING"])
   room, name = query.values_at("room", "name").map { |value| value.to_s.scrub.strip }
   return [400, {}, []] unless Rooms::NAME.match?(room) && Guest::NAME.match?(name)

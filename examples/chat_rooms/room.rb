@@ -47,9 +47,10 @@ Room = Struct.new(:number, :messages, :guests) do
     guests.select! { |guest| alive?(guest[:worker]) }
   end
 
+  # Another user's process has the number by now: the worker has gone, too.
   def alive?(pid)
     Process.kill(0, pid)
-  rescue Errno::ESRCH
+  rescue Errno::ESRCH, Errno::EPERM
     false
   end
 end

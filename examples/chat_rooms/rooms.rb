@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require "fileutils"
 require "json"
+require_relative "../private_folder"
 require_relative "room"
 
 # The rooms, each in a small file: workers share nothing else.
@@ -10,8 +10,7 @@ class Rooms
   ROOMS_MAX = 100
 
   def initialize(folder)
-    FileUtils.mkdir_p(folder, mode: 0o700)
-    @folder = folder
+    @folder = PrivateFolder.make(folder)
     @fibers = Mutex.new # flock would have the whole thread wait for one of its own fibers
   end
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "fileutils"
+require_relative "../private_folder"
 require_relative "stroke"
 
 # The picture, in a file that all workers share: how often the board was wiped (4 bytes), and the strokes since then. What is
@@ -10,8 +10,7 @@ class Board
   WIPES_BYTES = 4
 
   def initialize(folder)
-    FileUtils.mkdir_p(folder, mode: 0o700)
-    @path = File.join(folder, "picture")
+    @path = File.join(PrivateFolder.make(folder), "picture")
     @fibers = Mutex.new # flock would have the whole thread wait for one of its own fibers
     alone { |file| begin_anew(file, 0) unless file.size.positive? }
   end

@@ -9,9 +9,15 @@ require_relative "painter"
 PAGE = File.read(File.join(__dir__, "index.html"))
 BOARD = Board.new(File.join(Dir.tmpdir, "upwell_drawing.#{Process.uid}"))
 
+# Pages of other sites may not draw in the name of who looks at them.
+def foreign?(env)
+  env["HTTP_ORIGIN"] ? env["HTTP_ORIGIN"].sub(%r{\Ahttps?://}, "") != env["HTTP_HOST"] : false
+end
+
 run lambda { |env|
   next [404, {}, []] unless env["PATH_INFO"] == "/"
   next [200, { "content-type" => "text/html; charset=utf-8" }, [PAGE]] unless env["rack.upgrade?"] == :websocket
+  next [403, {}, []] if foreign?(env)
 
   env["rack.upgrade"] = Painter.new(BOARD)
   [101, {}, []]

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "fileutils"
+require_relative "../private_folder"
 
 # A log in a few files of bounded size, which all workers write to. A place in it is how many bytes were ever written before
 # it; a file is named after the place that it begins at.
@@ -10,8 +10,7 @@ class Log
   READ_BYTES = 16 * 1024
 
   def initialize(folder)
-    FileUtils.mkdir_p(folder, mode: 0o700)
-    @folder = folder
+    @folder = PrivateFolder.make(folder)
     @fibers = Mutex.new # flock would have the whole thread wait for one of its own fibers
     alone { append_to(path_at(0), "") if paths.empty? }
   end

@@ -93,9 +93,10 @@ module Upwell
 
       # Connects another process, a Rake task for example, to the subscribers of a server.
       #
-      # @param target [String] what the server's setting `pubsub` is: redis://, rediss:// or unix: for Redis, else a folder
+      # @param target [String] what the server's setting `pubsub` is: redis://, rediss:// or unix: for Redis, else a folder, which need not
+      #   be there yet
       # @return [Connection, FolderConnection]
-      # @raise [ArgumentError] when it is neither
+      # @raise [ArgumentError] when it is the URL of something else
       # @raise [LoadError] when the gem redis-client is missing
       def connect(target)
         Connection.open(target)

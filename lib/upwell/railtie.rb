@@ -19,7 +19,8 @@ module Upwell
     config.upwell = ActiveSupport::OrderedOptions.new
 
     initializer "upwell.action_cable" do |app|
-      ActiveSupport.on_load(:action_cable) { require "upwell/action_cable" } if app.config.upwell.action_cable
+      # The application's own initializers, which may set it, come later.
+      ActiveSupport.on_load(:action_cable) { require "upwell/action_cable" if app.config.upwell.action_cable }
     end
 
     # Here, and not in an initializer: before Active Support's own hook, which takes the level out of the configuration.

@@ -32,6 +32,7 @@ class ExamplePagesTest < Minitest::Test
         assert_nil next_event(ada)
       end
       assert_raises(WebSocketClient::Refused) { WebSocketClient.new(port, "/?room=../tea&name=Ada") }
+      check_origins(port, "/?room=tea&name=Ada")
     end
   end
 
@@ -69,10 +70,29 @@ class ExamplePagesTest < Minitest::Test
           assert_equal 1007, second.close_code
         end
       end
+      check_origins(port, "/")
+    end
+  end
+
+  def test_a_folder_that_others_have_a_part_in
+    require "#{EXAMPLES}/private_folder"
+    Dir.mktmpdir do |base|
+      folder = PrivateFolder.make(File.join(base, "own"))
+      assert_equal folder, PrivateFolder.make(folder)
+      File.symlink(folder, link = File.join(base, "link"))
+      Dir.mkdir(open = File.join(base, "open")) && File.chmod(0o755, open)
+      [link, open].each { |path| assert_match(/#{path} must be a folder, this user's own/, assert_raises { PrivateFolder.make(path) }.message) }
     end
   end
 
   private
+
+  def check_origins(port, path)
+    WebSocketClient.open(port, path, headers: { "Host" => "here.test", "Origin" => "http://here.test" }) { |own| assert own.receive }
+    foreign = { "Host" => "here.test", "Origin" => "http://there.test" }
+    refused = assert_raises(WebSocketClient::Refused) { WebSocketClient.new(port, path, headers: foreign) }
+    assert_equal 403, refused.response.status
+  end
 
   def with_example(name)
     Dir.mktmpdir do |folder|

@@ -1,11 +1,14 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require "open3"
+require "rbconfig"
 require "socket"
 require "tmpdir"
 
 class BusDirectoryTest < Minitest::Test
   DIRECTORY = Upwell::Server::BusDirectory
+  LIB = File.expand_path("../../lib", __dir__)
 
   def in_folder
     Dir.mktmpdir(nil, "/tmp") { |base| yield base, { "XDG_RUNTIME_DIR" => base } } # short, as sockets' addresses are
@@ -40,6 +43,19 @@ class BusDirectoryTest < Minitest::Test
       DIRECTORY.new(environment)
       refute File.exist?(left)
       assert(others.all? { |path| File.directory?(path) })
+    end
+  end
+
+  def test_what_has_a_name_that_is_no_text_stays
+    in_folder do |base, _|
+      left = File.join(base, "upwell-bus-#{Process.wait(fork { exit!(0) })}-01234567")
+      Dir.mkdir(left)
+      names = ["caf\xC3\xA9", "\xff"].map(&:b)
+      names.each { |name| File.write(File.join(base, name), "") }
+      program = 'require "upwell"; Upwell::Server::BusDirectory.new({ "TMPDIR" => ARGV.first }).remove'
+      output, status = Open3.capture2e({ "LC_ALL" => "C.UTF-8" }, RbConfig.ruby, "-I#{LIB}", "-e", program, base)
+      assert_predicate status, :success?, output
+      assert_equal names, Dir.children(base).map(&:b).sort
     end
   end
 

@@ -75,7 +75,11 @@ module Upwell
 
       # What a coder makes is text, whatever it calls it.
       def text(message)
-        message.encoding == Encoding::UTF_8 ? message : message.encode(Encoding::UTF_8)
+        case message.encoding
+        when Encoding::UTF_8 then message
+        when Encoding::BINARY then message.dup.force_encoding(Encoding::UTF_8)
+        else message.encode(Encoding::UTF_8)
+        end
       end
     end
   end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../error_log"
 require_relative "redis"
 
 module Upwell
@@ -116,7 +117,14 @@ module Upwell
       def receive(pattern, channel, message)
         key = pattern ? [pattern.b, :redis] : [channel.b, nil]
         subscriptions = @lock.synchronize { @subscriptions.fetch(key, []) }
-        subscriptions.each { |subscription| subscription.call(channel, message) }
+        subscriptions.each { |subscription| tell(subscription, channel, message) }
+      end
+
+      # One that fails, or changes its message, takes it from no other.
+      def tell(subscription, channel, message)
+        subscription.call(channel, message.dup)
+      rescue StandardError, ScriptError => e
+        ErrorLog.report(e, nil)
       end
     end
   end

@@ -87,6 +87,13 @@ module Upwell
         end
       end
 
+      # Nobody of this process is subscribed any more.
+      #
+      # @return [void]
+      def forget_subscriptions
+        @lock.synchronize { @subscriptions.to_a.each { |name, match| changed(name, match, false) } }
+      end
+
       private
 
       def tell_all(engine)
@@ -96,7 +103,7 @@ module Upwell
       # One engine's mistake is not to end the server, nor keep others from hearing.
       def tell(engine, name, match, subscribed)
         subscribed ? engine.subscribe(name, match) : engine.unsubscribe(name, match)
-      rescue StandardError => e
+      rescue StandardError, ScriptError => e
         ErrorLog.report(e, nil)
       end
     end

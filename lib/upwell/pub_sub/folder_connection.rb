@@ -19,12 +19,13 @@ module Upwell
       MESSAGE_BYTES_MAX = 4 * 1024 * 1024
       PATIENCE = 1 # seconds for a worker to take a message; then it is left
 
-      # @param folder [String]
-      # @raise [ArgumentError] when there is none
+      # @param folder [String] a server may make it later
+      # @raise [ArgumentError] when it is the URL of something else
       def initialize(folder)
-        raise ArgumentError, "must be #{Redis::Address::DESCRIPTION}, or a folder that exists" unless File.directory?(folder)
+        raise ArgumentError, "must be #{Redis::Address::DESCRIPTION}, or a folder" if folder.to_s.match?(/\A\w+:/)
 
-        @folder = folder
+        @folder = File.expand_path(folder.to_s) # the process may go to another
+        @process = Process.pid
         @workers = {}
         @lock = Mutex.new
       end
@@ -39,6 +40,7 @@ module Upwell
 
         frame = frame(text?(message) ? TEXT : 0, channel, message)
         @lock.synchronize do
+          begin_anew unless @process == Process.pid
           look
           @workers.to_a.map { |name, socket| send_to(name, socket, frame) }.any?
         end
@@ -46,13 +48,21 @@ module Upwell
 
       # @return [void]
       def close(_seconds = nil)
-        @lock.synchronize do
-          @workers.each_value(&:close)
-          @workers.clear
-        end
+        @lock.synchronize { close_all }
       end
 
       private
+
+      # In a forked process: what two wrote to a connection would be mixed.
+      def begin_anew
+        close_all
+        @process = Process.pid
+      end
+
+      def close_all
+        @workers.each_value(&:close)
+        @workers.clear
+      end
 
       def text?(message)
         message.encoding != Encoding::BINARY && message.dup.force_encoding(Encoding::UTF_8).valid_encoding?
@@ -63,14 +73,17 @@ module Upwell
       end
 
       def look
-        (Dir.children(@folder).grep(NAMES) - @workers.keys).each { |name| connect(name) }
+        names = Dir.children(@folder).select { |name| NAMES.match?(name.b) } # bytes: names of others need not be text
+        (names - @workers.keys).each { |name| connect(name) }
+      rescue SystemCallError
+        nil # no server has made it yet
       end
 
-      # A dead worker leaves its socket behind.
+      # A dead worker leaves its socket behind. A path may be too long for one (ArgumentError).
       def connect(name)
         @workers[name] = UNIXSocket.new(File.join(@folder, name))
         send_to(name, @workers[name], frame(HELLO, format("%d-%s.bus", Process.pid, SecureRandom.hex(8)), ""))
-      rescue SystemCallError
+      rescue SystemCallError, ArgumentError
         nil
       end
 

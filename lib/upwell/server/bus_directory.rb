@@ -44,12 +44,20 @@ module Upwell
         path = configuration.pubsub
         return if path.nil? || PubSub::Redis::Address.match?(path)
 
-        Dir.mkdir(path, MODE) unless File.exist?(path)
+        make_folder(path)
         wrong = wrong_with(path)
         wrong ? raise(ConfigurationError, "pubsub: #{path} #{wrong}") : path
       rescue SystemCallError => e
         raise ConfigurationError, "pubsub: #{path}: #{Reason.of(e)}"
       end
+
+      # Of servers that start together one does it.
+      def self.make_folder(path)
+        Dir.mkdir(path, MODE) unless File.exist?(path)
+      rescue Errno::EEXIST
+        nil
+      end
+      private_class_method :make_folder
 
       def self.wrong_with(path)
         status = File.lstat(path)
@@ -118,9 +126,11 @@ module Upwell
 
       def remove_left_behind(base)
         Dir.each_child(base) do |child|
-          pid = child[NAME, :pid]
+          pid = child.b[NAME, :pid] # bytes: names of others need not be text
+          next unless pid && dead?(pid.to_i)
+
           path = File.join(base, child)
-          empty(path) if pid && dead?(pid.to_i) && own?(path) && nobody_listens?(path)
+          empty(path) if own?(path) && nobody_listens?(path)
         end
       rescue SystemCallError
         nil # another does it, or nobody

@@ -23,8 +23,9 @@ module Upwell
 
       # The reactor has ended.
       def end
-        @feed&.kill
+        @feed&.kill&.join
         PubSub.listeners.end
+        PubSub.engines.forget_subscriptions
         PubSub.delivery = PubSub::CLUSTER.carrier = PubSub::CLUSTER.counts = nil
       end
 

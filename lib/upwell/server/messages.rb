@@ -23,9 +23,12 @@ module Upwell
         PubSub.default = @engine.start if @engine
       end
 
-      # Sends what waits.
+      # Sends what waits. Another server in this process makes an engine of its own: a closed one serves nobody.
       def end
-        @engine&.close
+        return unless @engine
+
+        @engine.close
+        PubSub.unregister(@engine)
       end
     end
   end

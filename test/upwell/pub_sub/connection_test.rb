@@ -61,8 +61,21 @@ class PubSubConnectionTest < Minitest::Test
   end
 
   def test_a_target_that_is_none
-    ["/nowhere", "http://localhost"].each do |target|
+    ["http://localhost", "redis:a"].each do |target|
       assert_match(/must be redis:.* or a folder/, assert_raises(ArgumentError) { Upwell::PubSub.connect(target) }.message)
+    end
+  end
+
+  def test_a_subscriber_that_fails_or_changes_its_message_takes_it_from_no_other
+    open do |connection|
+      heard = Queue.new
+      connection.subscribe("a") { |_, message| raise NotImplementedError, "failed" if message << "changed" }
+      connection.subscribe("a") { |_, message| heard << message }
+      _, error = capture_io do
+        connection.publish("a", "1")
+        assert_equal "1", pop(heard)
+      end
+      assert_match(/failed/, error)
     end
   end
 
@@ -89,6 +102,41 @@ class PubSubConnectionTest < Minitest::Test
 
   def test_a_folder_of_nobody
     Dir.mktmpdir { |folder| refute Upwell::PubSub.connect(folder).publish("a", "1") }
+  end
+
+  def test_a_folder_that_is_made_later
+    Dir.mktmpdir do |base|
+      connection = Dir.chdir(base) { Upwell::PubSub.connect("bus") }
+      refute connection.publish("a", "1")
+      Dir.mkdir(folder = File.join(base, "bus"))
+      UNIXServer.open(File.join(folder, "1-0000000000000001.bus")) { assert connection.publish("a", "1") }
+    ensure
+      connection&.close
+    end
+  end
+
+  def test_a_folder_with_a_path_that_is_too_long_or_names_that_are_no_text
+    Dir.mktmpdir do |base|
+      Dir.mkdir(folder = File.join(base, "a" * 100))
+      ["1-0000000000000001.bus", "caf\xC3\xA9".b, "\xff".b].each { |name| File.write(File.join(folder, name), "") }
+      refute Upwell::PubSub.connect(folder).publish("a", "1")
+    end
+  end
+
+  def test_a_child_process_has_connections_to_a_folder_of_its_own
+    skip "this Ruby does not fork" unless Process.respond_to?(:fork)
+
+    Dir.mktmpdir do |folder|
+      UNIXServer.open(File.join(folder, "1-0000000000000001.bus")) do |worker|
+        connection = Upwell::PubSub.connect(folder)
+        assert connection.publish("a", "parent")
+        pid = fork { exit!(connection.publish("a", "child") ? 0 : 1) }
+        assert_predicate Process.wait2(pid).last, :success?
+        connection.close
+        received = Array.new(2) { worker.accept.read }
+        assert_equal [/parent\z/, /child\z/], [/parent\z/, /child\z/].select.with_index { |ending, i| received[i].match?(ending) }
+      end
+    end
   end
 
   def test_a_message_that_is_too_long_for_a_folder

@@ -28,7 +28,7 @@ class EnginesTest < Minitest::Test
   # Its author made a mistake.
   class Broken < Told
     def subscribe(*)
-      raise "broken"
+      raise NotImplementedError, "broken"
     end
   end
 
@@ -78,6 +78,16 @@ class EnginesTest < Minitest::Test
     @engines.changed("b", nil, true)
     assert_equal [[:subscribe, "a", nil], [:unsubscribe, "a", nil]], engine.all
     assert_same @own, @engines.default
+  end
+
+  def test_subscriptions_that_end_with_the_server
+    engine = @engines.register(Told.new)
+    @engines.changed("a", nil, true)
+    @engines.changed("b*", :redis, true)
+    @engines.forget_subscriptions
+    assert_equal [[:unsubscribe, "a", nil], [:unsubscribe, "b*", :redis]], engine.all.drop(2)
+    @engines.changed("a", nil, true) # of the next one
+    assert_equal [:subscribe, "a", nil], engine.all.last
   end
 
   def test_who_publishes_chooses

@@ -7,13 +7,16 @@ require "minitest/mock"
 class PubSubMessagesTest < Minitest::Test
   PubSub = Upwell::PubSub
 
+  def teardown
+    PubSub.default = nil
+  end
+
   def begin_and_end(target)
     messages = Upwell::Server::Messages.new(target)
     messages.begin
     yield PubSub.default
   ensure
     messages&.end
-    PubSub.default = nil
   end
 
   def test_without
@@ -23,6 +26,14 @@ class PubSubMessagesTest < Minitest::Test
 
   def test_a_redis
     capture_io { begin_and_end("unix:///nowhere") { |default| assert_equal "unix:///nowhere", default.to_s } }
+  end
+
+  def test_a_second_server_has_an_engine_of_its_own
+    capture_io do
+      first = nil
+      begin_and_end("unix:///nowhere") { |default| first = default }
+      begin_and_end("unix:///nowhere") { |default| refute_same first, default }
+    end
   end
 
   def test_an_engine_that_the_application_chose

@@ -70,7 +70,7 @@ module Upwell
           end_connection
           @link.lost(e)
           retry
-        rescue StandardError => e # by mistake
+        rescue StandardError, ScriptError => e # by mistake
           ErrorLog.report(e, nil)
           end_connection
           sleep(Link::PAUSE_MAX)
@@ -140,7 +140,7 @@ module Upwell
         # Who receives may fail, and others come after.
         def receive(pattern, channel, message)
           @receiver.call(pattern, *[channel, message].map { |bytes| text(bytes) })
-        rescue StandardError => e
+        rescue StandardError, ScriptError => e
           ErrorLog.report(e, nil)
         end
 
