@@ -278,7 +278,7 @@ static void connect_instead(struct uw_loop *on, struct uw_operation *operation, 
 
 CONTRACT(an_event_is_not_told_of_what_has_the_number_next)
 {
-    static struct sockaddr_in address;
+    struct sockaddr_in address = {0};
     int fds[2], told = 0, full = listen_at(&address, 0), queued = connect_to(&address);
     struct uw_operation in = {.verb = UW_POLL, .length = POLLIN, .complete = connect_instead};
     struct uw_operation out = {.verb = UW_POLL, .length = POLLOUT, .complete = count, .data = &told};
