@@ -14,7 +14,7 @@ class ServerForkTest < Minitest::Test
     end
 
     def _fork
-      InPlace.fork ? InPlace.fork.call(-> { super() }) : super()
+      InPlace.fork ? InPlace.fork.call(-> { super() }) : super
     end
   end
 
