@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "timeout"
+
 # The child of a `fork` that hangs in it. On Ruby 3.4 some do, for a lock that a thread of the parent had: see docs/guide/scheduler.md.
 module HungChild
   POSSIBLE = RUBY_VERSION.start_with?("3.4.")
@@ -69,9 +71,14 @@ module HungChild
     end
   end
 
-  # For Minitest's tests: one that failed, and has left such a child, is run once more.
+  # For Minitest's tests: one that failed, and has left such a child, is run once more. Most wait for their children without a deadline.
   module Again
     NAMES = [] # rubocop:disable Style/MutableConstant -- of the tests that were
+    TEST_MAX = 300 # seconds
+
+    def capture_exceptions
+      super { Timeout.timeout(TEST_MAX) { yield } }
+    end
 
     def run
       result = super

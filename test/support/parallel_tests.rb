@@ -5,7 +5,7 @@ require "minitest/parallel_fork"
 # The tests in several processes, each named after the test that it is at, and in a process group of its own with what its tests have
 # forked. Nobody of them outlives the run or keeps it from its end: a child that hangs has a copy of the pipe that the results come by.
 module ParallelTests
-  RUN_MAX = 3600 # seconds
+  RUN_MAX = 1800 # seconds
   LOOK_EVERY = 1 # second, whether one has ended before its time
   END_MAX = 5 # seconds from its results to the end of a process
 
