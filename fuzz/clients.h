@@ -77,7 +77,7 @@ static inline void serve(unsigned flags, bool from_afar)
 static void notify(void *context, struct uw_request *request, enum uw_event event)
 {
     (void)context;
-    must(event == UW_EVENT_REQUEST && !current, "one event at a time");
+    must(event == (request->client ? UW_EVENT_CLIENT : UW_EVENT_REQUEST) && !current, "one event at a time");
     if (!request->client) {
         must(!client, "one request");
         upgrade(request);

@@ -69,7 +69,7 @@ static void serve_next(struct uw_client *client)
     client->drained_waits &= request->client_event != UW_CLIENT_DRAINED;
     client->current = request;
     service->events++;
-    service->handler.notify(service->handler.context, request, UW_EVENT_REQUEST);
+    service->handler.notify(service->handler.context, request, UW_EVENT_CLIENT);
 }
 
 void uw_client_tell(struct uw_client *client, struct uw_request *request)

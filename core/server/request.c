@@ -22,7 +22,6 @@ struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *
     request->client = NULL;
     request->client_event = 0;
     request->inflated_bytes = 0;
-    request->head.method = UW_METHOD_OTHER; /* until one has been read: an event never has one */
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;
     request->bytes_capacity = sizeof request->inline_bytes;

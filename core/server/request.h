@@ -28,6 +28,7 @@ struct uw_tls_peer;
 enum uw_event {
     UW_EVENT_REQUEST = 1, /* a request is complete and waits for its response */
     UW_EVENT_DRAINED = 2, /* uw_request_await_drain's answer: produce more, or see that the client is gone */
+    UW_EVENT_CLIENT = 3,  /* the request carries an event of a client that stays, and has no head */
 };
 
 /* Whoever answers requests. `notify` is called on the loop's thread; it may answer at once or queue the request for

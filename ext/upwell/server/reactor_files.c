@@ -29,8 +29,7 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
 {
     struct rb_uw_reactor *reactor = context;
 
-    /* What a client that stays sends names no file. */
-    if (event != UW_EVENT_REQUEST || request->client_event || !uw_static_try(&reactor->files, request))
+    if (event != UW_EVENT_REQUEST || !uw_static_try(&reactor->files, request))
         reactor->mode->notify(reactor, request, event);
 }
 

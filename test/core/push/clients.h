@@ -81,7 +81,7 @@ static inline void notify(void *context, struct uw_request *request, enum uw_eve
     size_t length = strlen(events);
 
     (void)context;
-    CHECK_EQUAL(UW_EVENT_REQUEST, event);
+    CHECK_EQUAL(request->client ? UW_EVENT_CLIENT : UW_EVENT_REQUEST, event);
     if (!request->client) {
         upgrade(request);
         return;

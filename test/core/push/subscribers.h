@@ -93,7 +93,7 @@ static inline void take_published(struct uw_request *request)
 static inline void notify(void *context, struct uw_request *request, enum uw_event event)
 {
     (void)context;
-    CHECK_EQUAL(UW_EVENT_REQUEST, event);
+    CHECK_EQUAL(request->client_event ? UW_EVENT_CLIENT : UW_EVENT_REQUEST, event);
     if (!request->client_event) {
         stay(request);
         return;
