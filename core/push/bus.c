@@ -107,10 +107,19 @@ int uw_bus_open(struct uw_bus *bus, struct uw_loop *loop, const char *folder, st
     return error;
 }
 
-/* Those of whom it is not known whether they are there do not get it. Without a parcel there are no others. */
+/* Of whom it is not known whether they are there. */
+static size_t count_unreachable(const struct uw_bus *bus)
+{
+    size_t count = 0;
+
+    for (struct uw_list *node = bus->sender.links.next; node != &bus->sender.links; node = node->next)
+        count += !uw_bus_link_is_up(uw_owner(node, struct uw_bus_link, link));
+    return count;
+}
+
 static int send_to_all(struct uw_bus *bus, struct uw_bus_parcel *parcel)
 {
-    struct uw_bus_waiting *place = parcel ? parcel->places : NULL;
+    struct uw_bus_waiting *place = parcel->places;
     int count = 0;
 
     for (struct uw_list *node = bus->sender.links.next; node != &bus->sender.links; node = node->next) {
@@ -118,8 +127,6 @@ static int send_to_all(struct uw_bus *bus, struct uw_bus_parcel *parcel)
 
         if (uw_bus_link_is_up(link))
             count += uw_bus_link_send(link, parcel, place++);
-        else
-            bus->sender.dropped++;
     }
     bus->sender.sent += (uint64_t)count;
     return count;
@@ -138,8 +145,9 @@ int uw_bus_publish(struct uw_bus *bus, const char *channel, size_t channel_lengt
     int count;
 
     UW_ASSERT_OWNER(bus->sender.loop);
+    bus->sender.dropped += count_unreachable(bus);
     if (links == 0)
-        return send_to_all(bus, NULL);
+        return 0;
     parcel = uw_bus_parcel_new(&frame, links);
     if (!parcel) {
         bus->sender.dropped += links;

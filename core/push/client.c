@@ -120,8 +120,7 @@ void uw_client_await_room(struct uw_client *client)
     uw_list_append(&client->service->crowd, &client->room_link);
 }
 
-/* One after another: who has taken room, or has ended, lets the next one in. */
-static void let_in(struct uw_service *service)
+void uw_clients_let_in(struct uw_service *service)
 {
     while (!uw_list_empty(&service->crowd) && has_room(service)) {
         struct uw_client *client = uw_owner(service->crowd.next, struct uw_client, room_link);
@@ -140,12 +139,7 @@ void uw_client_take_room(struct uw_client *client, struct uw_request *message)
         return;
     message->inflated_bytes = message->bytes_length;
     client->service->inflated_bytes += message->inflated_bytes;
-    let_in(client->service);
-}
-
-void uw_client_pass_on(struct uw_client *client)
-{
-    let_in(client->service);
+    uw_clients_let_in(client->service);
 }
 
 /* Fewer events wait, perhaps none. */
@@ -169,7 +163,7 @@ static void served(struct uw_request *request, bool failed)
     assert(client->current == request && !atomic_load(&request->posted));
     client->current = NULL;
     uw_request_free(request);
-    let_in(client->service);
+    uw_clients_let_in(client->service);
     if (failed)
         uw_client_end(client, UW_CLOSE_INTERNAL_ERROR, "", 0);
     else if (ends)
@@ -287,7 +281,7 @@ void uw_client_closed(struct uw_client *client)
 {
     atomic_store(&client->ending, true);
     uw_list_remove(&client->room_link);
-    let_in(client->service);
+    uw_clients_let_in(client->service);
     end_subscriptions(client);
     if (client->current)
         uw_request_lose(client->current);

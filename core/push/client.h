@@ -146,8 +146,9 @@ bool uw_client_has_room(const struct uw_client *client);
 void uw_client_await_room(struct uw_client *client);
 void uw_client_take_room(struct uw_client *client, struct uw_request *message);
 
-/* For protocols: one who was let in has had its turn, whatever it made of it. */
-void uw_client_pass_on(struct uw_client *client);
+/* Lets one in of those who wait, if there is room: whoever was let in has had its turn when it has taken room, when it
+ * has gone on without, and when it ends. */
+void uw_clients_let_in(struct uw_service *service);
 
 static inline bool uw_client_awaits_room(const struct uw_client *client)
 {

@@ -29,7 +29,7 @@ void uw_client_end_connection(struct uw_connection *connection)
 {
     struct uw_chunk *last = uw_chunk_take(&connection->service->chunks);
 
-    uw_client_pass_on(uw_client_of(connection));
+    uw_clients_let_in(connection->service);
     if (!last) {
         uw_connection_close(connection);
         return;

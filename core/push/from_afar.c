@@ -14,9 +14,7 @@ struct errand {
     struct uw_message message;
     struct uw_channels *channels;
     void (*run)(struct errand *errand);
-    struct uw_client *client;         /* held; or NULL */
-    struct uw_subscriber *subscriber; /* or NULL */
-    void (*done)(struct uw_subscriber *subscriber, int error);
+    struct uw_client *client; /* held; or NULL */
     uint64_t number;
     enum uw_subscription_form form;
     bool text, pattern, here;
@@ -283,40 +281,4 @@ int uw_afar_ear_close(struct uw_client *ear)
     struct errand errand = {.run = close_ear, .client = ear, .pressing = true};
 
     return send_off(ear->service->channels, errand, "", "");
-}
-
-/* Others */
-
-static void subscribe(struct errand *errand)
-{
-    struct uw_topic topic = topic_of(errand);
-
-    errand->done(errand->subscriber,
-                 is_closing(errand) ? -ESHUTDOWN : uw_subscribe(errand->channels, errand->subscriber, &topic));
-}
-
-int uw_afar_subscribe(struct uw_channels *channels, struct uw_subscriber *subscriber, const struct uw_topic *topic,
-                      void (*done)(struct uw_subscriber *subscriber, int error))
-{
-    struct errand errand = {.run = subscribe,
-                            .subscriber = subscriber,
-                            .done = done,
-                            .name_length = topic->length,
-                            .pattern = topic->pattern};
-
-    return uw_topic_is_valid(topic) ? send_off(channels, errand, topic->name, "") : -EINVAL;
-}
-
-static void unsubscribe(struct errand *errand)
-{
-    uw_unsubscribe(errand->channels, errand->subscriber);
-    errand->done(errand->subscriber, 0);
-}
-
-int uw_afar_unsubscribe(struct uw_channels *channels, struct uw_subscriber *subscriber,
-                        void (*done)(struct uw_subscriber *subscriber, int error))
-{
-    struct errand errand = {.run = unsubscribe, .subscriber = subscriber, .done = done};
-
-    return send_off(channels, errand, "", "");
 }

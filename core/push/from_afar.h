@@ -29,13 +29,6 @@ int uw_afar_client_unsubscribe_all(struct uw_client *client, const char *name, s
 int uw_afar_ear_open(struct uw_client *ear, const struct uw_topic *topic, uint64_t number);
 int uw_afar_ear_close(struct uw_client *ear);
 
-/* `done` is called on the loop's thread with what uw_subscribe returns, or with 0 when the subscriber gets no more: it
- * is its owner's again. When the loop has ended meanwhile it is called with -ESHUTDOWN, by who closes the server. */
-int uw_afar_subscribe(struct uw_channels *channels, struct uw_subscriber *subscriber, const struct uw_topic *topic,
-                      void (*done)(struct uw_subscriber *subscriber, int error));
-int uw_afar_unsubscribe(struct uw_channels *channels, struct uw_subscriber *subscriber,
-                        void (*done)(struct uw_subscriber *subscriber, int error));
-
 /* Waits until there is room again for something of `bytes` bytes, names included; or the loop has ended, the
  * deadline passed, or `*interrupted` is set, which uw_afar_interrupt does. Not on the loop's thread. */
 void uw_afar_await_room(struct uw_channels *channels, size_t bytes, int64_t deadline_ns, const bool *interrupted);

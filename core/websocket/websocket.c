@@ -383,7 +383,7 @@ static void go_on(struct uw_connection *connection)
     }
     if (websocket->pending.length || websocket->in_frame)
         consume_pending(connection);
-    uw_client_pass_on(websocket->client);
+    uw_clients_let_in(connection->service);
     read_on(connection);
     if (connection->input_ended)
         end_of_input(connection);

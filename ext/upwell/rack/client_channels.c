@@ -138,6 +138,15 @@ static VALUE take_back(VALUE argument)
     return Qnil;
 }
 
+static int subscribe_here(struct rb_uw_client *client, const struct wish *wish)
+{
+    int error = uw_client_subscribe(client->core, &wish->topic, wish->form, wish->number);
+
+    if (error)
+        forget_callable(client, wish->number);
+    return error;
+}
+
 static int subscribe_elsewhere(struct rb_uw_client *client, const struct wish *wish)
 {
     struct asking asking = {.client = client, .wish = wish, .error = -EINTR};
@@ -154,12 +163,7 @@ static void subscribe(struct rb_uw_client *client, const struct wish *wish)
         forget_callable(client, wish->number);
         rb_raise(rb_eUpwellError, "a client has at most %d subscriptions", UW_SUBSCRIPTIONS_MAX);
     }
-    if (rb_uw_host_turns_here(client->host))
-        error = uw_client_subscribe(client->core, &wish->topic, wish->form, wish->number);
-    else
-        error = subscribe_elsewhere(client, wish);
-    if (error)
-        forget_callable(client, wish->number);
+    error = (rb_uw_host_turns_here(client->host) ? subscribe_here : subscribe_elsewhere)(client, wish);
     if (error == -ENOSPC)
         rb_raise(rb_eUpwellError, "there are %d patterns already", UW_PATTERNS_MAX);
     if (error == -EAGAIN)

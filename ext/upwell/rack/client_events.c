@@ -102,12 +102,6 @@ static VALUE forget(VALUE argument)
     return Qnil;
 }
 
-static VALUE end_service(VALUE argument)
-{
-    rb_uw_end_strikes((struct rb_uw_exchange *)argument);
-    return Qnil;
-}
-
 static VALUE give_back(VALUE argument)
 {
     return rb_ensure(finish, argument, forget, argument);
@@ -115,9 +109,7 @@ static VALUE give_back(VALUE argument)
 
 static VALUE complete(VALUE argument)
 {
-    if (rb_uw_host_is_copy(((struct rb_uw_exchange *)argument)->host))
-        return Qnil;
-    return rb_ensure(end_service, argument, give_back, argument);
+    return rb_uw_exchange_complete(argument, give_back);
 }
 
 static VALUE tell_or_fail(VALUE argument)

@@ -312,12 +312,17 @@ static VALUE end_exchange(VALUE argument)
     return rb_ensure(rb_uw_await_users, exchange->lock, end_response, argument);
 }
 
-/* After the response, or the failure to make one. */
-static VALUE complete(VALUE argument)
+VALUE rb_uw_exchange_complete(VALUE argument, VALUE (*end)(VALUE))
 {
     if (rb_uw_host_is_copy(((struct rb_uw_exchange *)argument)->host))
         return Qnil;
-    return rb_ensure(end_service, argument, end_exchange, argument);
+    return rb_ensure(end_service, argument, end, argument);
+}
+
+/* After the response, or the failure to make one. */
+static VALUE complete(VALUE argument)
+{
+    return rb_uw_exchange_complete(argument, end_exchange);
 }
 
 static VALUE answer_or_fail(VALUE argument)

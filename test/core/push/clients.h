@@ -4,12 +4,8 @@
 #define UW_TEST_CLIENTS_H
 
 #include "push/client.h"
-#include "server/loopback.h"
-#include "server/server.h"
+#include "push/far_end.h"
 
-#define LONG_NS (60 * UW_NS_PER_SECOND)
-#define TURN_NS (UW_NS_PER_SECOND / 1000)
-#define TURNS_MAX 20000
 #define MESSAGE_BYTES_MAX 200000
 #define CLIENT_BYTES_MAX (512 * 1024)
 #define EVENTS_MAX 4096
@@ -27,7 +23,6 @@ static struct uw_server_settings settings = {
     .client_bytes_max = CLIENT_BYTES_MAX,
 };
 
-static struct uw_server server;
 static struct uw_client *client;
 static struct uw_request *waiting; /* the event that the handler has and keeps */
 static bool keeps, fails, ends_at_once, disconnects;
@@ -106,11 +101,6 @@ static inline void answer_waiting(void)
 
 /* The client */
 
-static inline void turn(void)
-{
-    CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
-}
-
 static inline void send_bytes(const char *bytes, size_t length)
 {
     for (int i = 0; length > 0 && i < TURNS_MAX; i++) {
@@ -125,30 +115,14 @@ static inline void send_bytes(const char *bytes, size_t length)
     CHECK_EQUAL(0, length);
 }
 
-/* Returns how many of them came before the end. */
 static inline size_t receive(char *bytes, size_t length)
 {
-    size_t count = 0;
-
-    for (int i = 0; count < length && i < TURNS_MAX; i++) {
-        ssize_t got = recv(fd, bytes + count, length - count, MSG_DONTWAIT);
-
-        if (got == 0)
-            return count;
-        count += got > 0 ? (size_t)got : 0;
-        if (got < 0)
-            turn();
-    }
-    return count;
+    return receive_from(fd, bytes, length);
 }
 
 static inline void expect(const char *bytes, size_t length)
 {
-    char *got = malloc(length + 1);
-
-    CHECK_EQUAL(length, receive(got, length));
-    CHECK(memcmp(bytes, got, length) == 0);
-    free(got);
+    expect_from(fd, bytes, length);
 }
 
 #define EXPECT(bytes) expect(bytes, sizeof(bytes) - 1)

@@ -56,7 +56,7 @@ static void order(const char *backend)
     CHECK_EQUAL(0, pthread_create(&thread, NULL, do_all, NULL));
     for (const char *number = "1\0002\0003\0004\0005\0"; *number; number += 2)
         expect_text(0, number);
-    expect_bytes(fds[0], "\x88\x02\x03\xe8", 4);
+    expect_from(fds[0], "\x88\x02\x03\xe8", 4);
     pthread_join(thread, NULL);
     end();
 }
@@ -252,53 +252,6 @@ TEST(a_flood_leaves_time_for_all_else)
     end();
 }
 
-/* Others than clients */
-
-static int errors[4], error_count;
-
-static void note_done(struct uw_subscriber *subscriber, int error)
-{
-    CHECK(subscriber == &hearer);
-    errors[error_count++] = error;
-}
-
-TEST(subscribers_that_are_no_clients)
-{
-    struct uw_topic topic = {"a*", 2, true}, too_long = {"", UW_GLOB_BYTES_MAX + 1, true};
-
-    begin(NULL, 0);
-    bytes_heard = 0;
-    error_count = 0;
-    hearer = (struct uw_subscriber){.deliver = hear};
-    CHECK_EQUAL(-EINVAL, uw_afar_subscribe(channels_of_server(), &hearer, &too_long, note_done));
-    CHECK_EQUAL(0, uw_afar_subscribe(channels_of_server(), &hearer, &topic, note_done));
-    CHECK_EQUAL(0, publish_afar("ab", "xyz"));
-    CHECK_EQUAL(0, uw_afar_unsubscribe(channels_of_server(), &hearer, note_done));
-    CHECK_EQUAL(0, publish_afar("ab", "xyz"));
-    AWAIT(atomic_load(&channels_of_server()->counts.published) == 2);
-    CHECK_EQUAL(3, bytes_heard);
-    CHECK_EQUAL(2, error_count);
-    CHECK_EQUAL(0, errors[0] | errors[1]);
-    end();
-}
-
-TEST(what_waits_when_the_server_is_closed)
-{
-    struct uw_topic topic = {"a", 1, false};
-
-    begin(NULL, 1);
-    error_count = 0;
-    hearer = (struct uw_subscriber){.deliver = hear};
-    CHECK_EQUAL(0, publish_afar("a", "x"));
-    CHECK_EQUAL(0, subscribe_afar(0, "a", 1));
-    CHECK_EQUAL(0, uw_afar_subscribe(channels_of_server(), &hearer, &topic, note_done));
-    CHECK_EQUAL(0, uw_afar_unsubscribe(channels_of_server(), &hearer, note_done));
-    end();
-    CHECK_EQUAL(2, error_count);
-    CHECK_EQUAL(-ESHUTDOWN, errors[0]);
-    CHECK_EQUAL(0, errors[1]);
-}
-
 static void open_ear(struct uw_client *ear, const char *name)
 {
     struct uw_topic topic = {name, strlen(name), strchr(name, '*') != NULL};
@@ -337,6 +290,23 @@ TEST(ears)
     uw_client_release(ear);
     end(); /* while the handler has something of the other */
     uw_client_release(other);
+}
+
+TEST(what_waits_when_the_server_is_closed)
+{
+    struct uw_topic too_long = {"", UW_GLOB_BYTES_MAX + 1, true};
+    struct uw_client *ear;
+
+    begin(NULL, 1);
+    ear = uw_ear_new(&server.service, NULL);
+    CHECK_EQUAL(-EINVAL, uw_afar_ear_open(ear, &too_long, 9));
+    CHECK_EQUAL(0, publish_afar("a", "x"));
+    CHECK_EQUAL(0, subscribe_afar(0, "a", 1));
+    open_ear(ear, "a");
+    CHECK_EQUAL(0, uw_afar_ear_close(ear));
+    end();
+    CHECK(uw_list_empty(&ear->ears));
+    uw_client_release(ear);
 }
 
 /* Whoever wants one is not told to wait. */

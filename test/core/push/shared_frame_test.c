@@ -44,9 +44,9 @@ static void expect_compressed(int client, const char *message, size_t length)
     struct uw_deflate *deflate = uw_deflate_new();
     char head[2], payload[125], *plain;
 
-    CHECK_EQUAL(2, receive(fds[client], head, 2));
+    CHECK_EQUAL(2, receive_from(fds[client], head, 2));
     CHECK_EQUAL(0xc1, (unsigned char)head[0]);
-    CHECK_EQUAL(head[1], receive(fds[client], payload, (size_t)head[1]));
+    CHECK_EQUAL(head[1], receive_from(fds[client], payload, (size_t)head[1]));
     CHECK_EQUAL(length, uw_deflate_decompress(deflate, payload, (size_t)head[1], length, &plain));
     CHECK(memcmp(message, plain, length) == 0);
     uw_deflate_free(deflate);

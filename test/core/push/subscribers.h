@@ -6,16 +6,12 @@
 #include <poll.h>
 #include <sys/resource.h>
 
+#include "push/far_end.h"
 #include "push/from_afar.h"
 #include "push/subscriptions.h"
-#include "server/loopback.h"
-#include "server/server.h"
 #include "websocket/frame.h"
 #include "websocket/websocket.h"
 
-#define LONG_NS (60 * UW_NS_PER_SECOND)
-#define TURN_NS (UW_NS_PER_SECOND / 1000)
-#define TURNS_MAX 10000
 #define CLIENTS_MAX 16
 #define LOG_BYTES 65536
 #define ANSWER "HTTP/1.1 101 Switching Protocols\r\n\r\n"
@@ -33,7 +29,6 @@ static struct uw_server_settings settings = {
     .client_bytes_max = 256 * 1024,
 };
 
-static struct uw_server server;
 static struct uw_client *clients[CLIENTS_MAX]; /* held */
 static int fds[CLIENTS_MAX];                   /* their ends */
 static int client_count, listener;
@@ -117,11 +112,6 @@ static inline void finish_kept(void)
     finish(request);
 }
 
-static inline void turn(void)
-{
-    CHECK_EQUAL(0, uw_server_turn(&server, TURN_NS));
-}
-
 /* Turns until the condition holds. */
 #define AWAIT(condition) \
     do { \
@@ -130,38 +120,12 @@ static inline void turn(void)
         CHECK(condition); \
     } while (0)
 
-/* Returns how many of them came before the end. */
-static inline size_t receive(int fd, char *bytes, size_t length)
-{
-    size_t count = 0;
-
-    for (int i = 0; count < length && i < TURNS_MAX; i++) {
-        ssize_t got = recv(fd, bytes + count, length - count, MSG_DONTWAIT);
-
-        if (got == 0)
-            return count;
-        count += got > 0 ? (size_t)got : 0;
-        if (got < 0)
-            turn();
-    }
-    return count;
-}
-
-static inline void expect_bytes(int fd, const char *bytes, size_t length)
-{
-    char *got = malloc(length + 1);
-
-    CHECK_EQUAL(length, receive(fd, got, length));
-    CHECK(memcmp(bytes, got, length) == 0);
-    free(got);
-}
-
 static inline void expect_message(int client, enum uw_opcode opcode, const char *payload, size_t length)
 {
     char head[UW_FRAME_HEAD_BYTES_MAX];
 
-    expect_bytes(fds[client], head, uw_frame_write_head(head, opcode, false, length));
-    expect_bytes(fds[client], payload, length);
+    expect_from(fds[client], head, uw_frame_write_head(head, opcode, false, length));
+    expect_from(fds[client], payload, length);
 }
 
 static inline void expect_text(int client, const char *payload)
@@ -208,7 +172,7 @@ static inline void connect_client(void)
 
     fds[index] = connect_to(listener);
     CHECK_EQUAL(sizeof request - 1, send(fds[index], request, sizeof request - 1, MSG_NOSIGNAL));
-    expect_bytes(fds[index], ANSWER, sizeof ANSWER - 1);
+    expect_from(fds[index], ANSWER, sizeof ANSWER - 1);
     AWAIT(clients[index]->opened);
 }
 
