@@ -2,26 +2,19 @@
 
 require "fileutils"
 require "open3"
+require_relative "by_name"
 require_relative "installation"
 
 module Bench
   # One candidate's package for Node, in a folder of its own in the cache; scripts of the package are not run.
   class NodePackage
-    attr_reader :name
+    include ByName
 
     # @param name [String]
     # @param version [String]
     def initialize(name, version:)
       @name = name
       @version = version
-    end
-
-    def eql?(other)
-      other.is_a?(self.class) && name == other.name
-    end
-
-    def hash
-      name.hash
     end
 
     # @raise [Installation::Error]

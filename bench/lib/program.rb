@@ -1,26 +1,19 @@
 # frozen_string_literal: true
 
 require "open3"
+require_relative "by_name"
 require_relative "installation"
 
 module Bench
   # A program of the system's own packages: it is there, or is reported as missing.
   class Program
-    attr_reader :name
+    include ByName
 
     # @param name [String]
     # @param version [String] the option that makes it tell its version
     def initialize(name, version:)
       @name = name
       @version = version
-    end
-
-    def eql?(other)
-      other.is_a?(self.class) && name == other.name
-    end
-
-    def hash
-      name.hash
     end
 
     # @raise [Installation::Error] when it is not there

@@ -2,6 +2,7 @@
 
 require "json"
 require_relative "../private_folder"
+require_relative "../turns"
 require_relative "room"
 
 # The rooms, each in a small file: workers share nothing else.
@@ -11,12 +12,12 @@ class Rooms
 
   def initialize(folder)
     @folder = PrivateFolder.make(folder)
-    @fibers = Mutex.new # flock would have the whole thread wait for one of its own fibers
+    @turns = Turns.new(@folder)
   end
 
   # Yields a room that nobody else changes meanwhile, and remembers what has become of it.
   def change(name)
-    alone do
+    @turns.take do
       room = read(name)
       yield room
       write(name, room)
@@ -30,15 +31,6 @@ class Rooms
   end
 
   private
-
-  def alone
-    @fibers.synchronize do
-      File.open(File.join(@folder, "lock"), File::CREAT | File::RDWR) do |lock|
-        lock.flock(File::LOCK_EX)
-        yield
-      end
-    end
-  end
 
   def read(name)
     Room.new(*JSON.parse(File.read(path_of(name), encoding: "UTF-8"), symbolize_names: true))

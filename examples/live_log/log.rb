@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../private_folder"
+require_relative "../turns"
 
 # A log in a few files of bounded size, which all workers write to. A place in it is how many bytes were ever written before
 # it; a file is named after the place that it begins at.
@@ -11,12 +12,12 @@ class Log
 
   def initialize(folder)
     @folder = PrivateFolder.make(folder)
-    @fibers = Mutex.new # flock would have the whole thread wait for one of its own fibers
-    alone { append_to(path_at(0), "") if paths.empty? }
+    @turns = Turns.new(@folder)
+    @turns.take { append_to(path_at(0), "") if paths.empty? }
   end
 
   def append(line)
-    alone do
+    @turns.take do
       last = paths.last
       last = path_at(end_of(last)) if File.size(last) >= FILE_BYTES_MAX
       append_to(last, "#{line}\n")
@@ -49,15 +50,6 @@ class Log
   end
 
   private
-
-  def alone
-    @fibers.synchronize do
-      File.open(File.join(@folder, "lock"), File::CREAT | File::RDWR) do |lock|
-        lock.flock(File::LOCK_EX)
-        yield
-      end
-    end
-  end
 
   def append_to(path, text)
     File.write(path, text, mode: "a")

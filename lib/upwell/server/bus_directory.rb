@@ -59,10 +59,16 @@ module Upwell
       end
       private_class_method :make_folder
 
+      # Nobody else has a part in it.
+      def self.alone?(status)
+        status.owned? && status.mode.nobits?(~MODE & 0o777)
+      end
+      private_class_method :alone?
+
       def self.wrong_with(path)
         status = File.lstat(path)
         return "is no folder" unless status.directory?
-        return "must be this user's alone: chmod 700" unless status.owned? && status.mode.nobits?(0o077)
+        return "must be this user's alone: chmod 700" unless alone?(status)
 
         most = Reactor::BUS_FOLDER_BYTES_MAX
         "is too long a path for the workers' sockets: at most #{most} bytes" if path.bytesize > most
@@ -85,7 +91,7 @@ module Upwell
       def self.try(path)
         status = File.lstat(path)
         raise Errno::ENOTDIR unless status.directory?
-        raise Errno::EPERM unless status.owned? && status.mode.nobits?(~MODE & 0o777)
+        raise Errno::EPERM unless alone?(status)
 
         attempt = File.join(path, "#{SecureRandom.hex(8)}.try")
         File.new(attempt, File::CREAT | File::EXCL | File::WRONLY).close
