@@ -55,8 +55,8 @@ int rb_uw_serve(struct rb_uw_host *host, struct uw_request *request);
 /* An exchange that has not begun, of a request or of an event of a client that stays. */
 struct rb_uw_exchange rb_uw_exchange_of_request(struct rb_uw_host *host, struct uw_request *request);
 
-/* What must follow upon it, whatever was raised: nothing strikes the thread for it any more, then `end`. In a child that
- * was forked meanwhile nothing must. */
+/* What must follow upon it, whatever was raised: nothing strikes the thread for it any more, then `end`. In a child
+ * that was forked meanwhile nothing must. */
 VALUE rb_uw_exchange_complete(VALUE exchange, VALUE (*end)(VALUE));
 
 /* Has `function` serve it, which gives the request back whatever happens. Returns what rb_uw_serve does. */
