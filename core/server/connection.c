@@ -305,7 +305,9 @@ void uw_connection_end_turn(struct uw_connection *connection)
 void uw_connection_queue(struct uw_connection *connection, struct uw_chunk *chunk)
 {
     UW_ASSERT_OWNER(&connection->service->loop);
-    chunk->flags &= UW_CHUNK_CLOSE | UW_CHUNK_TO_CLOSE;
+    if (chunk->flags & UW_CHUNK_TO_CLOSE)
+        uw_connection_endanger(connection);
+    chunk->flags &= UW_CHUNK_CLOSE;
     uw_outgoing_append(&connection->outgoing, chunk, connection->endpoint.sending);
     mark_dirty(connection);
 }
@@ -318,14 +320,10 @@ void uw_connection_enqueue(struct uw_connection *connection, struct uw_stream *s
 
 static void start_send(struct uw_connection *connection)
 {
-    struct uw_chunk *chunk = connection->outgoing.first;
-
-    if (chunk->flags & UW_CHUNK_TO_CLOSE)
-        uw_connection_endanger(connection);
     connection->taken = 0;
     connection->excused = false;
     await_write(connection);
-    connection->endpoint.transport->send(&connection->endpoint, chunk);
+    connection->endpoint.transport->send(&connection->endpoint, connection->outgoing.first);
 }
 
 /* Ends in an orderly way after the last answer was sent: the client has time to read it. */

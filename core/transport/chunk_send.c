@@ -18,34 +18,68 @@ static struct uw_operation send_file(const struct uw_chunk *chunk)
                                  .length = at_most((uint64_t)chunk->rest_left, UW_SEND_FILE_BYTES_MAX)};
 }
 
-/* Bytes and borrowed memory together: one packet, one call. */
-static struct uw_operation send_both(struct uw_endpoint *endpoint, const struct uw_chunk *chunk)
+static bool is_in_memory(const struct uw_chunk *chunk)
 {
-    uint32_t first = at_most(chunk->length - chunk->sent, UW_SEND_BYTES_MAX);
-    uint32_t second = at_most((uint64_t)chunk->rest_left, UW_SEND_BYTES_MAX - first);
+    return chunk->memory || !chunk->rest_left;
+}
 
-    endpoint->pieces[0] = (struct iovec){.iov_base = (char *)chunk->bytes + chunk->sent, .iov_len = first};
-    endpoint->pieces[1] = (struct iovec){.iov_base = (char *)chunk->memory + chunk->rest_offset, .iov_len = second};
-    endpoint->vector = (struct msghdr){.msg_iov = endpoint->pieces, .msg_iovlen = second ? 2 : 1};
+struct gathering {
+    struct iovec *pieces;
+    unsigned count;
+    uint32_t left; /* of the bytes that may leave at once */
+};
+
+static bool has_room(const struct gathering *gathering)
+{
+    return gathering->left && gathering->count < UW_SEND_PIECES_MAX;
+}
+
+static void gather(struct gathering *gathering, const char *bytes, uint64_t length)
+{
+    uint32_t part = at_most(length, gathering->left);
+
+    if (!part || !has_room(gathering))
+        return;
+    gathering->pieces[gathering->count++] = (struct iovec){.iov_base = (char *)bytes, .iov_len = part};
+    gathering->left -= part;
+}
+
+static void gather_chunk(struct gathering *gathering, const struct uw_chunk *chunk)
+{
+    gather(gathering, chunk->bytes + chunk->sent, chunk->length - chunk->sent);
+    if (chunk->memory)
+        gather(gathering, chunk->memory + chunk->rest_offset, (uint64_t)chunk->rest_left);
+}
+
+/* Bytes and borrowed memory together, and those of the chunks behind: one call, and few packets. */
+static struct uw_operation send_memory(struct uw_endpoint *endpoint, const struct uw_chunk *first)
+{
+    struct gathering gathering = {.pieces = endpoint->pieces, .left = UW_SEND_BYTES_MAX};
+
+    for (const struct uw_chunk *chunk = first; chunk && is_in_memory(chunk) && has_room(&gathering);
+         chunk = chunk->next)
+        gather_chunk(&gathering, chunk);
+    if (gathering.count == 1)
+        return send_bytes(endpoint->pieces->iov_base, endpoint->pieces->iov_len);
+    endpoint->vector = (struct msghdr){.msg_iov = endpoint->pieces, .msg_iovlen = gathering.count};
     return (struct uw_operation){.verb = UW_SEND_VECTOR, .data = &endpoint->vector};
 }
 
-static struct uw_operation next_send(struct uw_endpoint *endpoint, const struct uw_chunk *chunk)
+static struct uw_operation next_send(struct uw_endpoint *endpoint, const struct uw_chunk *first)
 {
     struct uw_operation send;
 
-    if (chunk->sent == chunk->length)
-        return chunk->memory ? send_bytes(chunk->memory + chunk->rest_offset, (uint64_t)chunk->rest_left)
-                             : send_file(chunk);
-    if (chunk->rest_left && chunk->memory)
-        return send_both(endpoint, chunk);
-    send = send_bytes(chunk->bytes + chunk->sent, chunk->length - chunk->sent);
-    send.more = chunk->rest_left > 0;
+    if (is_in_memory(first))
+        return send_memory(endpoint, first);
+    if (first->sent == first->length)
+        return send_file(first);
+    send = send_bytes(first->bytes + first->sent, first->length - first->sent);
+    send.more = true;
     return send;
 }
 
-void uw_chunk_prepare_send(struct uw_endpoint *endpoint, const struct uw_chunk *chunk)
+void uw_chunk_prepare_send(struct uw_endpoint *endpoint, const struct uw_chunk *first)
 {
-    endpoint->send = next_send(endpoint, chunk);
+    endpoint->send = next_send(endpoint, first);
     endpoint->send.fd = endpoint->fd;
 }

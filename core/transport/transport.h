@@ -17,6 +17,10 @@ struct uw_endpoint;
 struct uw_tls;         /* tls.c's: the state of one connection */
 struct uw_tls_context; /* tls_context.c's: what the connections of a listener share */
 
+#define UW_SEND_BYTES_MAX (256 * 1024)              /* a client must take so many within write_timeout */
+#define UW_SEND_PIECES_MAX 6                        /* of memory, by one operation: two for each chunk at most */
+#define UW_SEND_FILE_BYTES_MAX (1024 * 1024 * 1024) /* of a file, by one operation */
+
 struct uw_endpoint_owner {
     /* Bytes can be exchanged, and the protocol is agreed upon: at once for `plain` (from within open), after the
      * handshake for TLS. Nothing has been received before. What came with the end of the handshake is told at once
@@ -85,11 +89,8 @@ struct uw_endpoint {
     bool settled;
     struct uw_operation receive, send;
     struct msghdr vector; /* of a UW_SEND_VECTOR */
-    struct iovec pieces[2];
+    struct iovec pieces[UW_SEND_PIECES_MAX];
 };
-
-#define UW_SEND_BYTES_MAX (256 * 1024)              /* a client must take so many within write_timeout */
-#define UW_SEND_FILE_BYTES_MAX (1024 * 1024 * 1024) /* of a file, by one operation */
 
 extern const struct uw_transport uw_transport_plain;
 extern const struct uw_transport uw_transport_tls; /* see tls_peer.h for whom it talks to */
