@@ -40,7 +40,7 @@ module Bench
     end
     UPWELLS = { "fibers" => "io_uring", "fibers-epoll" => "epoll", "inline" => "io_uring" }.map do |name, backend|
       Candidate.new("upwell-#{name}", Installation.new("upwell", companions: %w[rack roda]), "upgrade.ru",
-                    "upwell --mode #{name[/\w+/]} --backend #{backend} -p PORT -b 127.0.0.1 config.ru")
+                    "upwell --mode #{name[/\w+/]} --backend #{backend} --connections-max 20000 -p PORT -b 127.0.0.1 config.ru")
     end
 
     CANDIDATES = [

@@ -26,6 +26,11 @@ module Bench
         @options = options
       end
 
+      # @return [Generator] with more options
+      def with(*options)
+        Generator.new(@workload, *@options, *options)
+      end
+
       # @return [Array<String>]
       def command(url:, connections:, seconds:, **)
         ["taskset", "-c", Wrk::CORE.to_s, PROGRAM, @workload, *@options, "-p", URI(url).port.to_s, "-c", connections.to_s,

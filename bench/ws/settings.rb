@@ -16,7 +16,7 @@ module Bench
       private
 
       def connections_default
-        "64,1000"
+        "100,5000"
       end
     end
   end

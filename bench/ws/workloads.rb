@@ -2,6 +2,7 @@
 
 require "forwardable"
 require_relative "../lib/request"
+require_relative "beside"
 require_relative "candidates"
 require_relative "generator"
 require_relative "idle"
@@ -47,18 +48,26 @@ module Bench
       end
     end
 
+    ECHO_SIZES = { "64" => [64, "64 bytes"], "1k" => [1024, "1 KiB"], "64k" => [65_536, "64 KiB"] }.freeze
+    ECHOES = ECHO_SIZES.flat_map do |name, (bytes, size)|
+      generator = Generator.new("echo", "-b", bytes.to_s)
+      [Workload.new(name: "echo-#{name}", title: "Echo, #{size}", generator: generator),
+       Workload.new(name: "echo-#{name}-deflate", title: "Echo, #{size}, compressed", generator: generator.with("-z"), deflates: true)]
+    end
+
     WORKLOADS = [
-      Workload.new(name: "echo", title: "Echo, 64 bytes", generator: Generator.new("echo", "-b", "64")),
-      Workload.new(name: "echo-16k", title: "Echo, 16 KiB", generator: Generator.new("echo", "-b", "16384")),
-      Workload.new(name: "echo-deflate", title: "Echo, 1 KiB, compressed", generator: Generator.new("echo", "-b", "1024", "-z"),
-                   deflates: true),
+      *ECHOES,
       Workload.new(name: "broadcast", title: "To all, 64 bytes, four on their way", generator: Generator.new("broadcast", "-w", "4")),
+      Workload.new(name: "broadcast-1k", title: "To all, 1 KiB, four on their way",
+                   generator: Generator.new("broadcast", "-w", "4", "-b", "1024")),
       Workload.new(name: "broadcast-paced", title: "To all, 64 bytes, every 50 ms",
                    generator: Generator.new("broadcast", "-e", "50", "-w", "100")),
       Workload.new(name: "events", title: "Server-sent events to all, 64 bytes, four on their way",
                    generator: Generator.new("events", "-w", "4")),
       Workload.new(name: "connects", title: "Connect, shake hands, close", unit: "connections", generator: Generator.new("connects")),
-      Workload.new(name: "idle", title: "Clients that wait", unit: "clients", generator: Generator.new("idle"), load: Idle)
+      Workload.new(name: "idle", title: "Clients that wait", unit: "clients", generator: Generator.new("idle"), load: Idle),
+      Workload.new(name: "hello", title: "Hello world beside clients that wait", unit: "requests", generator: Generator.new("idle"),
+                   load: Beside, connections: [1, 15_000])
     ].freeze
   end
 end
