@@ -351,19 +351,6 @@ static void choose_key(struct uw_channels *channels)
     channels->key[1] = (uint64_t)(uintptr_t)channels;
 }
 
-/* Returns 0 or -errno. */
-static int open_room(struct uw_afar_room *room)
-{
-    int error = pthread_mutex_init(&room->lock, NULL);
-
-    if (error)
-        return -error;
-    error = uw_condition_init(&room->changed);
-    if (error)
-        (void)pthread_mutex_destroy(&room->lock);
-    return -error;
-}
-
 struct uw_channels *uw_channels_new(struct uw_service *service)
 {
     struct uw_channels *channels = calloc(1, sizeof *channels);
@@ -371,7 +358,8 @@ struct uw_channels *uw_channels_new(struct uw_service *service)
     if (!channels)
         return NULL;
     channels->buckets = calloc(UW_CHANNELS_BUCKETS_MIN, sizeof *channels->buckets);
-    if (!channels->buckets || open_room(&channels->room)) {
+    channels->room = channels->buckets ? uw_afar_room_new() : NULL;
+    if (!channels->room) {
         free(channels->buckets);
         free(channels);
         return NULL;
@@ -420,8 +408,7 @@ void uw_channels_free(struct uw_channels *channels)
         discard(pattern);
     }
     uw_slab_free(&channels->lent);
-    (void)pthread_cond_destroy(&channels->room.changed);
-    (void)pthread_mutex_destroy(&channels->room.lock);
+    uw_afar_room_release(channels->room);
     free(channels->buckets);
     free(channels);
 }

@@ -4,7 +4,6 @@
 #ifndef UW_PUSH_CHANNELS_H
 #define UW_PUSH_CHANNELS_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,6 +12,7 @@
 #include "base/list.h"
 #include "base/siphash.h"
 #include "base/slab.h"
+#include "push/afar_room.h"
 #include "push/glob.h"
 #include "push/shared_frame.h"
 
@@ -62,16 +62,6 @@ struct uw_channel_counts {
     _Atomic uint64_t channels, patterns, subscribers;
 };
 
-/* How much of from_afar.h's is on its way, and who waits until it is less. */
-struct uw_afar_room {
-    pthread_mutex_t lock; /* for all of it */
-    pthread_cond_t changed;
-    unsigned errands;
-    size_t bytes;
-    unsigned waiting; /* threads, until there is less */
-    bool closed;      /* the loop has ended: nothing is taken any more */
-};
-
 struct uw_channels {
     struct uw_service *service;
     struct uw_channel **buckets;
@@ -83,7 +73,7 @@ struct uw_channels {
     struct uw_cursor *cursors;
     unsigned depth;
     struct uw_channel_counts counts;
-    struct uw_afar_room room;
+    struct uw_afar_room *room;
 
     /* A topic has got its first subscriber, or lost its last one; or NULL. Must leave the channels alone. */
     void (*changed)(void *context, const struct uw_topic *topic, bool has_subscribers);

@@ -92,6 +92,19 @@ bool uw_client_tell_simply(struct uw_client *client, enum uw_client_event event)
     return request != NULL;
 }
 
+/* An ear has no connection. */
+static void close_untold(const struct uw_client *client)
+{
+    if (client->stream.connection)
+        uw_connection_close(client->stream.connection);
+}
+
+void uw_client_tell_refused(struct uw_client *client)
+{
+    if (!uw_client_tell_simply(client, UW_CLIENT_REFUSED))
+        close_untold(client);
+}
+
 bool uw_client_is_full(const struct uw_client *client)
 {
     return client->waiting >= UW_INBOX_EVENTS_MAX || client->waiting_bytes >= UW_INBOX_BYTES_MAX;
@@ -400,7 +413,7 @@ void uw_client_sent(struct uw_client *client)
         return;
     client->drained_waits = true; /* before it is told: it may be served at once */
     if (!uw_client_tell_simply(client, UW_CLIENT_DRAINED))
-        client->drained_waits = false;
+        close_untold(client);
 }
 
 void uw_client_set_silence(struct uw_client *client, int64_t silence_ns)

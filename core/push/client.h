@@ -30,6 +30,7 @@ enum uw_client_event {
     UW_CLIENT_SHUTDOWN,  /* the server ends: the client will be closed after this */
     UW_CLIENT_CLOSED,    /* the last one; also of one that has never been opened, as its connection was gone */
     UW_CLIENT_PUBLISHED, /* in a channel that it has subscribed to: see push/subscriptions.h */
+    UW_CLIENT_REFUSED,   /* what another thread has subscribed it to: there are too many patterns, or no memory */
 };
 
 struct uw_client;
@@ -113,6 +114,9 @@ void uw_client_tell(struct uw_client *client, struct uw_request *request);
 
 /* Likewise, of an event without bytes. Returns whether there was memory for it. */
 bool uw_client_tell_simply(struct uw_client *client, enum uw_client_event event);
+
+/* Likewise of UW_CLIENT_REFUSED. Without memory for it the client is closed: it shall not wait for what never comes. */
+void uw_client_tell_refused(struct uw_client *client);
 
 /* For protocols: what they do in the place of request.h's. */
 void uw_client_take_over(struct uw_request *request, struct uw_chunk *chunk);

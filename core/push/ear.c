@@ -49,8 +49,10 @@ int uw_ear_open(struct uw_client *ear, const struct uw_topic *topic, uint64_t nu
     uw_list_append(&ear->service->channels->ears, &ear->ears);
     (void)uw_client_may_subscribe(ear);
     error = uw_client_subscribe(ear, topic, UW_SUBSCRIBED_EVENT, number);
-    if (error)
+    if (error) {
+        uw_client_tell_refused(ear);
         uw_ear_close(ear);
+    }
     return error;
 }
 

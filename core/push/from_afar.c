@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/system.h"
 #include "push/ear.h"
 #include "server/service.h"
 
@@ -33,81 +32,14 @@ static struct uw_topic topic_of(const struct errand *errand)
     return (struct uw_topic){.name = errand->bytes, .length = errand->name_length, .pattern = errand->pattern};
 }
 
-/* Room */
-
 static size_t bytes_of(const struct errand *errand)
 {
     return sizeof *errand + errand->name_length + errand->length;
 }
 
-static bool has_room(const struct uw_afar_room *room, size_t bytes)
+size_t uw_afar_bytes(size_t bytes)
 {
-    return room->errands < UW_AFAR_ERRANDS_MAX && (!room->errands || room->bytes + bytes <= UW_AFAR_BYTES_MAX);
-}
-
-/* Returns 0 or -errno. */
-static int take_room(struct uw_afar_room *room, size_t bytes, bool pressing)
-{
-    int error;
-
-    pthread_mutex_lock(&room->lock);
-    error = room->closed ? -ESHUTDOWN : pressing || has_room(room, bytes) ? 0 : -EAGAIN;
-    if (!error) {
-        room->errands++;
-        room->bytes += bytes;
-    }
-    pthread_mutex_unlock(&room->lock);
-    return error;
-}
-
-/* Then who waits is woken: not for each errand anew. */
-static bool is_half_free(const struct uw_afar_room *room)
-{
-    return room->errands <= UW_AFAR_ERRANDS_MAX / 2 && room->bytes <= UW_AFAR_BYTES_MAX / 2;
-}
-
-static void give_room(struct uw_afar_room *room, size_t bytes)
-{
-    pthread_mutex_lock(&room->lock);
-    room->errands--;
-    room->bytes -= bytes;
-    if (is_half_free(room))
-        pthread_cond_broadcast(&room->changed);
-    pthread_mutex_unlock(&room->lock);
-}
-
-void uw_afar_await_room(struct uw_channels *channels, size_t bytes, int64_t deadline_ns, const bool *interrupted)
-{
-    struct uw_afar_room *room = &channels->room;
-    int late = 0;
-
-    pthread_mutex_lock(&room->lock);
-    room->waiting++;
-    while (!late && !*interrupted && !room->closed &&
-           !(is_half_free(room) && has_room(room, sizeof(struct errand) + bytes)))
-        late = uw_condition_wait_until(&room->changed, &room->lock, deadline_ns);
-    room->waiting--;
-    if (room->closed)
-        pthread_cond_broadcast(&room->changed);
-    pthread_mutex_unlock(&room->lock);
-}
-
-void uw_afar_interrupt(struct uw_channels *channels, bool *interrupted)
-{
-    pthread_mutex_lock(&channels->room.lock);
-    *interrupted = true;
-    pthread_cond_broadcast(&channels->room.changed);
-    pthread_mutex_unlock(&channels->room.lock);
-}
-
-void uw_afar_close(struct uw_channels *channels)
-{
-    pthread_mutex_lock(&channels->room.lock);
-    channels->room.closed = true;
-    pthread_cond_broadcast(&channels->room.changed);
-    while (channels->room.waiting > 0)
-        pthread_cond_wait(&channels->room.changed, &channels->room.lock);
-    pthread_mutex_unlock(&channels->room.lock);
+    return sizeof(struct errand) + bytes;
 }
 
 /* Errands */
@@ -118,7 +50,7 @@ static void receive(struct uw_loop *loop, struct uw_message *message)
 
     (void)loop;
     errand->run(errand);
-    give_room(&errand->channels->room, bytes_of(errand));
+    uw_afar_room_give(errand->channels->room, bytes_of(errand));
     if (errand->client)
         uw_client_release(errand->client);
     free(errand);
@@ -143,16 +75,17 @@ static struct errand *errand_new(struct uw_channels *channels, const struct erra
 static int line_up(struct errand *errand)
 {
     struct uw_channels *channels = errand->channels;
+    struct uw_afar_room *room = channels->room;
     int error;
 
-    pthread_mutex_lock(&channels->room.lock);
-    error = channels->room.closed ? -ESHUTDOWN : 0;
+    pthread_mutex_lock(&room->lock);
+    error = room->closed ? -ESHUTDOWN : 0;
     if (!error) {
         if (errand->client)
             uw_client_hold(errand->client);
         uw_loop_line_up(&channels->service->loop, &errand->message);
     }
-    pthread_mutex_unlock(&channels->room.lock);
+    pthread_mutex_unlock(&room->lock);
     return error;
 }
 
@@ -161,7 +94,7 @@ static int send_off(struct uw_channels *channels, struct errand filled, const ch
 {
     size_t all = bytes_of(&filled);
     struct errand *errand;
-    int error = take_room(&channels->room, all, filled.pressing);
+    int error = uw_afar_room_take(channels->room, all, filled.pressing);
 
     if (error)
         return error;
@@ -169,7 +102,7 @@ static int send_off(struct uw_channels *channels, struct errand filled, const ch
     error = errand ? line_up(errand) : -ENOMEM;
     if (error) {
         free(errand);
-        give_room(&channels->room, all);
+        uw_afar_room_give(channels->room, all);
     }
     return error;
 }
@@ -202,12 +135,17 @@ int uw_afar_publish(struct uw_channels *channels, bool here, const char *channel
 
 static void subscribe_client(struct errand *errand)
 {
+    struct uw_client *client = errand->client;
     struct uw_topic topic = topic_of(errand);
+    int error;
 
-    if (is_closing(errand))
-        atomic_fetch_sub(&errand->client->subscribed, 1);
-    else
-        (void)uw_client_subscribe(errand->client, &topic, errand->form, errand->number);
+    if (is_closing(errand)) {
+        atomic_fetch_sub(&client->subscribed, 1);
+        return;
+    }
+    error = uw_client_subscribe(client, &topic, errand->form, errand->number);
+    if (error && error != -EPIPE)
+        uw_client_tell_refused(client);
 }
 
 int uw_afar_client_subscribe(struct uw_client *client, const struct uw_topic *topic, enum uw_subscription_form form,

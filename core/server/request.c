@@ -49,6 +49,8 @@ int uw_request_reserve(struct uw_request *request, size_t length)
 
     if (length <= capacity)
         return 0;
+    if (length > UW_REQUEST_BYTES_MAX)
+        return -ENOMEM;
     while (capacity < length)
         capacity *= 2;
     bytes = realloc(request->bytes == request->inline_bytes ? NULL : request->bytes, capacity);

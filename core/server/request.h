@@ -73,7 +73,9 @@ struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *
                                   const struct uw_protocol *protocol);
 void uw_request_free(struct uw_request *request);
 
-/* Room for `length` bytes in all. Returns 0 or -ENOMEM. */
+#define UW_REQUEST_BYTES_MAX (UINT32_MAX / 2)
+
+/* Room for `length` bytes in all, of which UW_REQUEST_BYTES_MAX may be. Returns 0 or -ENOMEM. */
 int uw_request_reserve(struct uw_request *request, size_t length);
 
 /* Room for `length` more bytes behind those that there are, and which count as being there; NULL when memory is

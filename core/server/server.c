@@ -8,9 +8,9 @@
 #include "base/descriptors.h"
 #include "http1/http1.h"
 #include "io/hang_up.h"
+#include "push/afar_room.h"
 #include "push/channels.h"
 #include "push/ear.h"
-#include "push/from_afar.h"
 #include "server/connection.h"
 #include "transport/tls_context.h"
 #include "websocket/deflate.h"
@@ -368,8 +368,10 @@ void uw_server_end_connections(struct uw_server *server)
 void uw_server_stop(struct uw_server *server)
 {
     UW_ASSERT_OWNER(&server->service.loop);
+    uw_afar_room_close(server->service.channels->room);
+    uw_loop_receive(&server->service.loop); /* an answer may have overtaken what was published before it */
+    uw_loop_flush(&server->service.loop);
     server->ended = server->service.closing = true;
-    uw_afar_close(server->service.channels);
     for (struct uw_list *node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_connection_close(uw_owner(node, struct uw_connection, link));
     uw_loop_receive(&server->service.loop);
@@ -406,7 +408,7 @@ void uw_server_close(struct uw_server *server)
     server->ended = server->service.closing = true;
     server->service.channels->changed = NULL; /* nobody is told any more */
     server->service.channels->spread = NULL;
-    uw_afar_close(server->service.channels);
+    uw_afar_room_close(server->service.channels->room);
     uw_server_end_connections(server);
     uw_loop_close(&server->service.loop); /* first: nothing is pending in the kernel after it */
     drop_accepted(server);

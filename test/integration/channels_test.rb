@@ -5,7 +5,7 @@ require_relative "../support/websocket_client"
 
 # Publish and subscribe, by clients and by the process, in every mode.
 class ChannelsTest < Minitest::Test
-  CHECKS = %i[channels forms patterns blocks unsubscribing order errors collection listeners counts].freeze
+  CHECKS = %i[channels forms patterns too_many_patterns blocks unsubscribing order errors collection listeners counts].freeze
   SUBSCRIBERS = 100
   WAIT_MAX = 60 # seconds, for an answer while a thread publishes without end
 
@@ -164,6 +164,25 @@ class ChannelsTest < Minitest::Test
     end
   end
 
+  # The application has one of them.
+  def check_too_many_patterns(server)
+    await_patterns(server, 1)
+    join(server).tap do |client|
+      tell(client, "crowd 1023")
+      assert_equal "all*", get(server, "/hear-all")
+      server.await(/there are 1024 patterns already/)
+      client.send_text("crowd 1")
+      nil until client.receive != "done"
+      assert_equal 1011, client.close_code
+      server.await(/there are 1024 patterns already/)
+    end.close_socket
+    await_patterns(server, 1)
+  end
+
+  def await_patterns(server, number)
+    Timeout.timeout(WAIT_MAX) { nil until get(server, "/stats").include?(" patterns=#{number} ") }
+  end
+
   def check_blocks(server)
     meet(server) do |one, other|
       tell(one, "block a")
@@ -185,8 +204,12 @@ class ChannelsTest < Minitest::Test
       tell(one, "subscribe b")
       tell(one, "pattern b")
       tell(one, "unsubscribe b")
+      tell(one, "block ä")
+      one.send_binary("unsubscribe ä")
+      assert_equal "done", one.receive
       2.times { |number| tell(other, "publish a #{number}") }
       tell(other, "publish b x")
+      tell(other, "publish ä x")
       assert_equal "once 0", one.receive
       assert_equal '["a", true, false, nil]', ask(one, "equal a")
       tell(other, "publish a x")

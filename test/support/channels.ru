@@ -23,6 +23,7 @@ class Handler
     "wrong" => ->(client) { client.write(wrong(client)) },
     "equal" => ->(client, name) { client.write(about(client.subscribe(name), name)) },
     "many" => ->(client) { client.write(many(client)) },
+    "crowd" => ->(client, count) { crowd(client, count.to_i) },
     "stress" => ->(_client, text) { GC.stress = text == "on" },
     "collect" => ->(_client) { GC.start && GC.compact },
     "stats" => ->(client) { client.write(REACTOR.call.channel_stats.inspect) }
@@ -70,6 +71,10 @@ class Handler
     e.message
   end
 
+  def crowd(client, count)
+    count.times { client.subscribe("crowd #{@crowd = @crowd.to_i + 1} *", match: :redis) }
+  end
+
   def error_of
     yield
     "none"
@@ -102,6 +107,7 @@ ACTIONS = {
   "/calm" => ->(_env) { FLOOD.end },
   "/listen" => ->(_env) { (@heard = Upwell.subscribe("later") { |_channel, message| $stdout.write("later #{message}.\n") }).to_s },
   "/deaf" => ->(_env) { @heard.close.inspect },
+  "/hear-all" => ->(_env) { Upwell.subscribe("all*", match: :redis) { |_channel, _message| nil }.to_s },
   "/stats" => ->(_env) { REACTOR.call.channel_stats.map { |name, number| "#{name}=#{number}" }.join(" ") }
 }.freeze
 

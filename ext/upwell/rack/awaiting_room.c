@@ -7,7 +7,7 @@
 #define STANDSTILL_NS (5 * UW_NS_PER_SECOND)
 
 struct waiting {
-    struct uw_channels *channels;
+    struct uw_afar_room *room; /* held */
     size_t bytes;
     int64_t deadline_ns;
     bool interrupted;
@@ -17,7 +17,7 @@ static void *await_room(void *argument)
 {
     struct waiting *waiting = argument;
 
-    uw_afar_await_room(waiting->channels, waiting->bytes, waiting->deadline_ns, &waiting->interrupted);
+    uw_afar_room_await(waiting->room, waiting->bytes, waiting->deadline_ns, &waiting->interrupted);
     return NULL;
 }
 
@@ -25,15 +25,21 @@ static void interrupt(void *argument)
 {
     struct waiting *waiting = argument;
 
-    uw_afar_interrupt(waiting->channels, &waiting->interrupted);
+    uw_afar_room_interrupt(waiting->room, &waiting->interrupted);
 }
 
+/* The loop may end, and its channels with it, as soon as the interpreter's lock is given up, and until it is had again.
+ * Nothing of Ruby's runs before the room is let go. */
 static void wait_for_room(const struct rb_uw_host *host, size_t bytes)
 {
-    struct waiting waiting = {
-        .channels = host->server->service.channels, .bytes = bytes, .deadline_ns = uw_clock_ns() + STANDSTILL_NS};
+    struct waiting waiting = {.room = host->server->service.channels->room,
+                              .bytes = uw_afar_bytes(bytes),
+                              .deadline_ns = uw_clock_ns() + STANDSTILL_NS};
 
-    rb_thread_call_without_gvl(await_room, &waiting, interrupt, &waiting);
+    uw_afar_room_hold(waiting.room);
+    rb_nogvl(await_room, &waiting, interrupt, &waiting, RB_NOGVL_INTR_FAIL);
+    uw_afar_room_release(waiting.room);
+    rb_thread_check_ints();
 }
 
 /* The application has had the loop's thread for so long that it may be waiting for this one. */
@@ -42,7 +48,7 @@ static bool stands_still(const struct rb_uw_host *host)
     return host->busy_since_ns && uw_clock_ns() - host->busy_since_ns >= STANDSTILL_NS;
 }
 
-/* The channels are there while the lock is held, and until nobody waits any more. */
+/* The channels are there while the lock is held. */
 int rb_uw_ask(struct rb_uw_host *host, rb_uw_errand *errand, const void *argument, size_t bytes)
 {
     int error;

@@ -1,5 +1,6 @@
 /* Upwell::Client: what it has subscribed to. */
 #include <errno.h>
+#include <string.h>
 
 #include "push/ear.h"
 #include "push/from_afar.h"
@@ -50,10 +51,17 @@ static void forget_callable(const struct rb_uw_client *client, uint64_t number)
         rb_hash_delete(client->callables, ULL2NUM(number));
 }
 
+/* As the core compares names: whatever their encodings. */
+static bool is_same_name(VALUE one, VALUE other)
+{
+    return RSTRING_LEN(one) == RSTRING_LEN(other) &&
+           memcmp(RSTRING_PTR(one), RSTRING_PTR(other), (size_t)RSTRING_LEN(one)) == 0;
+}
+
 static int forget_named(VALUE number, VALUE entry, VALUE name)
 {
     (void)number;
-    return rb_str_cmp(RARRAY_AREF(entry, 0), name) == 0 ? ST_DELETE : ST_CONTINUE;
+    return is_same_name(RARRAY_AREF(entry, 0), name) ? ST_DELETE : ST_CONTINUE;
 }
 
 static void forget_callables(const struct rb_uw_client *client, VALUE name)
@@ -201,8 +209,9 @@ static VALUE new_subscription(VALUE owner, uint64_t number, VALUE name, VALUE ma
  *   @yieldparam message [String] a text in UTF-8, or bytes in BINARY
  * @return [Upwell::Subscription] of a client that is closed, one that gets nothing
  * @raise [ArgumentError] for options that are none, or too long a name
- * @raise [Upwell::Error] when the client has 1024 subscriptions, or there are 1024 patterns; when the application has
- *   kept the loop's thread for 5 seconds, and too much waits for it
+ * @raise [Upwell::Error] when the client has 1024 subscriptions, or there are 1024 patterns: on another thread than the
+ *   loop's, as in mode threads, the client is ended with 1011 then, and the log says why; when the application has kept
+ *   the loop's thread for 5 seconds, and too much waits for it
  */
 static VALUE client_subscribe(int argc, VALUE *argv, VALUE self)
 {

@@ -54,7 +54,10 @@ static VALUE tell(VALUE argument)
     VALUE handler = telling->client->handler, arguments[2] = {telling->self, Qnil};
 
     exchange->interruptible = true;
-    if (telling->event == UW_CLIENT_PUBLISHED)
+    if (telling->event == UW_CLIENT_REFUSED)
+        rb_raise(rb_eUpwellError, "a subscription is refused: there are %d patterns already, or no memory",
+                 UW_PATTERNS_MAX);
+    else if (telling->event == UW_CLIENT_PUBLISHED)
         rb_uw_client_tell_published(telling->client, exchange->request);
     else if (rb_respond_to(handler, callbacks[telling->event])) {
         if (message)

@@ -392,6 +392,8 @@ VALUE rb_uw_served_now(const struct rb_uw_host *host)
     VALUE served = rb_ary_new();
     int64_t now_ns = uw_clock_ns();
 
+    if (rb_uw_host_is_copy(host)) /* which serves none, and other threads' stacks are gone there */
+        return served;
     for (const struct uw_list *link = host->serving.next; link != &host->serving; link = link->next) {
         const struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
         double seconds = (double)(now_ns - exchange->began_ns) / (double)UW_NS_PER_SECOND;

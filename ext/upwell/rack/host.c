@@ -111,10 +111,15 @@ static void turn_and_flush(struct rb_uw_host *host)
     host->busy_since_ns = host->flushed_ns = uw_clock_ns();
 }
 
+static bool is_thread_of_loop(const struct rb_uw_host *host)
+{
+    return !host->thread_has_ended && pthread_equal(pthread_self(), host->thread);
+}
+
 /* Where the loop has a thread of its own, that does so in its own time. */
 bool rb_uw_host_turns_here(const struct rb_uw_host *host)
 {
-    return pthread_equal(pthread_self(), host->thread) && !rb_uw_host_is_copy(host);
+    return is_thread_of_loop(host) && !rb_uw_host_is_copy(host);
 }
 
 bool rb_uw_host_give_up(struct rb_uw_host *host)
@@ -133,7 +138,7 @@ void rb_uw_host_flush(struct rb_uw_host *host)
 
 static const struct rb_uw_host_calls *calls_here(const struct rb_uw_host *host)
 {
-    return pthread_equal(pthread_self(), host->thread) ? host->here : host->elsewhere;
+    return is_thread_of_loop(host) ? host->here : host->elsewhere;
 }
 
 /* What was to be sent is the parent's to send. */

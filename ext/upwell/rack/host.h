@@ -32,6 +32,7 @@ struct rb_uw_host {
     uint64_t held_memory_bytes_max;    /* of what a response is ahead of its client */
     unsigned forks;                    /* of this process when the host was made, or began to run */
     pthread_t thread;                  /* of the loop */
+    bool thread_has_ended;             /* another may be called what it was */
     VALUE root;                        /* the fiber that runs the loop, where that has the thread of the application */
     struct rb_uw_scheduler *scheduler; /* whose fibers serve, or NULL */
 

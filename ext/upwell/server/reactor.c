@@ -104,7 +104,9 @@ bool rb_uw_reactor_goes_on(struct rb_uw_reactor *reactor)
 
 static int64_t turn_wait(struct rb_uw_reactor *reactor)
 {
-    return reactor->hurry ? 0 : rb_uw_control_wait_ns(&reactor->base.control);
+    bool has_something = reactor->hurry || reactor->mode->brought(reactor); /* by a trap handler, only just */
+
+    return has_something ? 0 : rb_uw_control_wait_ns(&reactor->base.control);
 }
 
 void *rb_uw_reactor_turns(void *argument)

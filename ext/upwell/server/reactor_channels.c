@@ -35,8 +35,8 @@ static int publish_now(struct rb_uw_reactor *reactor, const struct letter *lette
 static VALUE publish(VALUE self, VALUE channel, VALUE message, bool here)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
-    struct uw_server *server = rb_uw_control_server(&reactor->base.control, &reactor->base.server);
     struct letter letter = {.here = here};
+    struct uw_server *server;
     int error;
 
     channel = rb_str_new_frozen(rb_uw_channel_name(channel));
@@ -45,6 +45,7 @@ static VALUE publish(VALUE self, VALUE channel, VALUE message, bool here)
     letter.publication.text = rb_enc_get(message) != rb_ascii8bit_encoding();
     if (letter.publication.text)
         message = rb_str_new_frozen(rb_uw_text_of(message));
+    server = rb_uw_control_server(&reactor->base.control, &reactor->base.server); /* after all that may be Ruby's */
     if (!server)
         return Qfalse;
     letter.channels = server->service.channels;
@@ -109,7 +110,7 @@ static int open_from_afar(const void *argument)
  * @param channel [String, Symbol, #to_s]
  * @param match [Symbol, nil] :redis for a pattern
  * @param callable [#call] with the channel and the message; what it raises is logged
- * @return [Object, nil] for {#unlisten}; nil when the reactor has ended
+ * @return [Object, nil] for {#unlisten}; nil when the reactor has ended. Of one pattern too many the log tells
  * @raise [ArgumentError] for too long a name, or another `match`
  */
 static VALUE reactor_listen(VALUE self, VALUE channel, VALUE match, VALUE callable)

@@ -130,6 +130,7 @@ static VALUE run(VALUE self)
 static void join_thread(struct rb_uw_reactor *reactor)
 {
     pthread_join(reactor->host.thread, NULL);
+    reactor->host.thread_has_ended = true;
     uw_wakeup_close(&own(reactor)->end);
 }
 

@@ -93,7 +93,8 @@ static atomic_bool has_room;
 
 static void *await_room(void *argument)
 {
-    uw_afar_await_room(channels_of_server(), *(size_t *)argument, uw_clock_ns() + LONG_NS, &interrupted);
+    uw_afar_room_await(channels_of_server()->room, uw_afar_bytes(*(size_t *)argument), uw_clock_ns() + LONG_NS,
+                       &interrupted);
     atomic_store(&has_room, true);
     return NULL;
 }
@@ -157,7 +158,7 @@ TEST(interrupting_who_waits)
     begin(NULL, 0);
     CHECK_EQUAL(0, publish_afar("a", "x"));
     thread = begin_to_wait(&bytes);
-    uw_afar_interrupt(channels_of_server(), &interrupted);
+    uw_afar_room_interrupt(channels_of_server()->room, &interrupted);
     pthread_join(thread, NULL);
     CHECK(atomic_load(&has_room));
     end();
@@ -174,6 +175,16 @@ TEST(nothing_is_taken_after_the_end)
     uw_server_stop(&server);
     pthread_join(thread, NULL);
     CHECK_EQUAL(-ESHUTDOWN, publish_afar("a", "x"));
+    end();
+}
+
+TEST(what_was_asked_for_before_the_end_is_done)
+{
+    begin(NULL, 0);
+    listen_to("a", hear);
+    CHECK_EQUAL(0, publish_afar("a", "x"));
+    uw_server_stop(&server);
+    CHECK_EQUAL(1, bytes_heard);
     end();
 }
 
@@ -220,7 +231,7 @@ TEST(the_loop_ends_while_a_thread_publishes)
     atomic_store(&goes_on, true);
     pthread_join(thread, NULL);
     CHECK_EQUAL(-ESHUTDOWN, result);
-    CHECK_EQUAL(0, channels_of_server()->room.errands);
+    CHECK_EQUAL(0, channels_of_server()->room->errands);
     CHECK_EQUAL(0, sigaction(SIGBUS, &before, NULL));
     CHECK_EQUAL(0, munmap(page, PAGE_BYTES));
     CHECK_EQUAL(0, fclose(file));
@@ -321,7 +332,7 @@ TEST(ears_need_no_room)
     CHECK_EQUAL(-EAGAIN, publish_afar("a", "x"));
     open_ear(ear, "a");
     CHECK_EQUAL(0, uw_afar_ear_close(ear));
-    AWAIT(channels_of_server()->room.errands == 0);
+    AWAIT(channels_of_server()->room->errands == 0);
     expect_events("");
     uw_client_release(ear);
     end();
@@ -368,7 +379,8 @@ static int act(struct swarmer *swarmer, uint32_t step)
         if (!uw_client_may_subscribe(client))
             return 0;
         while (uw_afar_client_subscribe(client, &topic, (enum uw_subscription_form)number, number) == -EAGAIN)
-            uw_afar_await_room(channels_of_server(), topic.length, uw_clock_ns() + LONG_NS, &interrupted);
+            uw_afar_room_await(channels_of_server()->room, uw_afar_bytes(topic.length), uw_clock_ns() + LONG_NS,
+                               &interrupted);
         return 0;
     default:
         return uw_afar_publish(channels_of_server(), false, "all", 3, bytes, sizeof bytes, false);
@@ -383,7 +395,8 @@ static void *swarm(void *argument)
         int error = act(swarmer, step);
 
         if (error == -EAGAIN)
-            uw_afar_await_room(channels_of_server(), sizeof step, uw_clock_ns() + LONG_NS, &interrupted);
+            uw_afar_room_await(channels_of_server()->room, uw_afar_bytes(sizeof step), uw_clock_ns() + LONG_NS,
+                               &interrupted);
         else if (error)
             abort();
     }
@@ -457,7 +470,7 @@ static void swarm_around(const char *backend)
         swarmers[i].dice = (uint64_t)i;
         CHECK_EQUAL(0, pthread_create(&swarmers[i].thread, NULL, swarm, &swarmers[i]));
     }
-    for (; atomic_load(&running) || channels_of_server()->room.errands; turns++) {
+    for (; atomic_load(&running) || channels_of_server()->room->errands; turns++) {
         turn();
         read_numbers();
         for (int i = 1; i < SWARM - 1; i++)
