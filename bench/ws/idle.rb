@@ -25,11 +25,6 @@ module Bench
         result.seconds = connected - began
         Sample.of(result, before, after).tap { |sample| sample.client_bytes = (full - empty).fdiv(@connections) }
       end
-
-      # What two processes share counts once.
-      def memory(server)
-        server.pids.sum { |pid| File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s+(\d+) kB/, 1].to_i * 1024 }
-      end
     end
   end
 end

@@ -20,6 +20,11 @@ module Bench
       def load(server, seconds, under: [], &tell)
         @generator.run(url: server.url, connections: @connections, seconds: seconds, under: under, &tell)
       end
+
+      # What two processes share counts once.
+      def memory(server)
+        server.pids.sum { |pid| File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s+(\d+) kB/, 1].to_i * 1024 }
+      end
     end
   end
 end

@@ -8,7 +8,7 @@ require_relative "settings"
 
 TITLE = "WebSockets and server-sent events, one process on one core"
 COLUMNS = { "generator's CPU µs" => [:load_us, "%.1f"], "system calls" => [:system_calls, "%.2f"],
-            "bytes/idle client" => [:client_bytes, "%.0f"] }.freeze
+            "bytes/silent client" => [:client_bytes, "%.0f"] }.freeze
 
 # What the figures hang on, beside the servers' commands.
 def facts(settings)

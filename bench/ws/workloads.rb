@@ -4,6 +4,7 @@ require "forwardable"
 require_relative "../lib/request"
 require_relative "beside"
 require_relative "candidates"
+require_relative "deaf"
 require_relative "generator"
 require_relative "idle"
 require_relative "load"
@@ -62,6 +63,11 @@ module Bench
                    generator: Generator.new("broadcast", "-w", "4", "-b", "1024")),
       Workload.new(name: "broadcast-paced", title: "To all, 64 bytes, every 50 ms",
                    generator: Generator.new("broadcast", "-e", "50", "-w", "100")),
+      *[Load, Deaf].map do |load|
+        Workload.new(name: load == Deaf ? "broadcast-deaf" : "broadcast-16k", load: load, connections: [50],
+                     title: "To all, 16 KiB, every 10 ms#{", beside one who reads nothing" if load == Deaf}",
+                     generator: Generator.new("broadcast", "-b", "16384", "-e", "10", "-w", "100"))
+      end,
       Workload.new(name: "events", title: "Server-sent events to all, 64 bytes, four on their way",
                    generator: Generator.new("events", "-w", "4")),
       Workload.new(name: "connects", title: "Connect, shake hands, close", unit: "connections", generator: Generator.new("connects")),
