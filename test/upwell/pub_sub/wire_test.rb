@@ -32,4 +32,14 @@ class RedisWireTest < Minitest::Test
     end
     @wire.close
   end
+
+  # By a reset: what the network has not taken must not arrive behind what is sent on another connection.
+  def test_what_is_closed_sends_nothing_any_more
+    ends = Queue.new
+    told = ToldRedis.open { |client| ends << assert_raises(Errno::ECONNRESET) { client.command } }
+    Upwell::PubSub::Redis::Address.new(told.url).connect.close
+    assert Timeout.timeout(30) { ends.pop }
+  ensure
+    told&.close
+  end
 end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "uri"
+require_relative "gone_at_once"
 require_relative "wire"
 
 module Upwell
@@ -45,7 +46,11 @@ module Upwell
 
         # Two threads use a connection, one writes and one reads: so the driver in Ruby, which bears it.
         def options(url)
-          { url: url, timeout: TIMEOUT, driver: :ruby, reconnect_attempts: false, ssl_params: { ca_file: ca_file(url) }.compact }
+          { url: url, timeout: TIMEOUT, driver: driver, reconnect_attempts: false, ssl_params: { ca_file: ca_file(url) }.compact }
+        end
+
+        def driver
+          Class.new(RedisClient.driver(:ruby)) { prepend GoneAtOnce }
         end
 
         def ca_file(url)

@@ -53,6 +53,7 @@ module Upwell
           return if @connection
 
           @connection = @link.open
+          @subscriber.doubt if @used # there was one before
           @used = Clock.now
         end
 

@@ -13,6 +13,7 @@ module Upwell
       class Subscriber
         HEARTBEAT = 5 # seconds between signs of life that are asked for
         SILENCE_MAX = 15 # seconds without any: the connection is dead
+        DOUBT_MAX = 1 # the same, when another connection was lost
         PATIENCE = 5 # seconds that a message waits for its publisher's own subscriptions
 
         # @param link [Link]
@@ -46,6 +47,17 @@ module Upwell
         # @return [Array<Array(String, Symbol)>]
         def wanted
           @lock.synchronize { @subscriptions.wanted.to_a }
+        end
+
+        # Another connection was lost, and this one may be dead without knowing: it is asked, and messages wait for its answer.
+        def doubt
+          @lock.synchronize do
+            next unless @connection
+
+            @confirmed = 0
+            @doubted = true
+            @changed.signal
+          end
         end
 
         # Waits, not for long, and only once, until Redis knows of that many changes.
@@ -96,7 +108,8 @@ module Upwell
         def begin_with(connection)
           @lock.synchronize do
             @subscriptions.forget
-            @waits_since = nil
+            @waits_since = @asked = nil
+            @doubted = false
             @connection = connection
             @changed.signal
           end
@@ -157,26 +170,35 @@ module Upwell
         def confirm(changes)
           @lock.synchronize do
             @confirmed = changes
+            @asked = nil
             @told.broadcast
           end
         end
 
-        # @return [Array(Wire, Array<Array<String>>, Integer)] no command: nothing was said for a while
+        # @return [Array(Wire, Array<Array<String>>, Integer)] no command: nothing was said for a while, or the connection is doubted
         def await_change
           @lock.synchronize do
-            @changed.wait(@lock, HEARTBEAT) unless @connection && @subscriptions.untold?
+            @changed.wait(@lock, @asked ? DOUBT_MAX : HEARTBEAT) unless @connection && (@doubted || @subscriptions.untold?)
             @changed.wait(@lock) until @connection
+            @asked = Clock.now if @doubted
+            @doubted = false
             [@connection, @subscriptions.take, changes]
           end
         end
 
         # A failure ends the connection, so that the other thread has it made anew.
         def tell(connection, commands)
+          check_silence(@waits_since, @asked)
           commands.each { |command| connection.write(*command) }
-          since = @waits_since
-          raise RedisClient::ReadTimeoutError, "silent for #{SILENCE_MAX} s" if since && Clock.now - since > SILENCE_MAX
         rescue RedisClient::Error => e
           connection.close(e.message)
+        end
+
+        def check_silence(since, asked)
+          seconds = asked ? DOUBT_MAX : SILENCE_MAX
+          return unless since && Clock.now - [since, asked].compact.max >= seconds
+
+          raise RedisClient::ReadTimeoutError, "silent for #{seconds} s"
         end
       end
     end
