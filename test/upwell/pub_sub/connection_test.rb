@@ -56,6 +56,25 @@ class PubSubConnectionTest < Minitest::Test
     end
   end
 
+  def test_a_subscriber_that_closes_the_connection
+    open do |connection|
+      closed = Queue.new
+      connection.subscribe("a") do
+        connection.subscribe("b") { nil } # a publisher is not to wait until this has been told to Redis
+        connection.publish("b", "last")
+        connection.close(AWAIT_MAX)
+        closed << Thread.current
+      end
+      _, told = capture_io do
+        connection.publish("a", "1")
+        assert pop(closed).join(AWAIT_MAX)
+      end
+      assert_empty told
+      assert_equal 2, connection.stats[:sent]
+      refute(Thread.list.any? { |thread| thread.name&.start_with?("upwell redis") })
+    end
+  end
+
   def test_what_cannot_be_subscribed_to
     open do |connection|
       assert_raises(ArgumentError) { connection.subscribe("a") }

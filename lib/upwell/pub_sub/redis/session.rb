@@ -60,10 +60,10 @@ module Upwell
         # See {Redis#close}.
         def close(seconds)
           @outbox.close
+          @subscriber.finish
           @lock.synchronize { @closed = true }
           @threads[:publisher]&.join(seconds) if @outbox.size.positive?
-          @threads.each_value(&:kill)
-          @threads.each_value { |thread| thread.join(END_MAX) }
+          end_threads
           [@publisher, @subscriber].each(&:disconnect)
           left = @outbox.abandon
           Log.tell("publish/subscribe: #{left} messages are lost: Redis did not take them in time") if left.positive?
@@ -93,6 +93,13 @@ module Upwell
 
             @threads[name] = Thread.new(&work).tap { |thread| thread.name = "upwell redis #{name}" }
           end
+        end
+
+        # The one of a subscriber's block that closes ends by itself.
+        def end_threads
+          others = @threads.values - [Thread.current]
+          others.each(&:kill)
+          others.each { |thread| thread.join(END_MAX) }
         end
       end
     end

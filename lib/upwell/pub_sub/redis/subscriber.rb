@@ -54,7 +54,7 @@ module Upwell
         def await(changes)
           deadline = Clock.now + PATIENCE
           @lock.synchronize do
-            until @confirmed >= changes
+            until @finished || @confirmed >= changes
               left = deadline - Clock.now
               break @confirmed = changes unless left.positive?
 
@@ -63,9 +63,9 @@ module Upwell
           end
         end
 
-        # Hears, for ever.
+        # Hears, until it is finished.
         def run
-          loop { listen(begin_with(@link.open)) }
+          listen(begin_with(@link.open)) until @finished
         rescue RedisClient::Error => e
           end_connection
           @link.lost(e)
@@ -85,7 +85,15 @@ module Upwell
           end
         end
 
-        # By another thread, when these have ended.
+        # From now on nobody waits for it, and nothing begins anew.
+        def finish
+          @lock.synchronize do
+            @finished = true
+            @told.broadcast
+          end
+        end
+
+        # When these have ended, by another thread; or by the receiver, who is called by one of them.
         def disconnect
           @connection&.close
           @connection = nil
@@ -113,7 +121,7 @@ module Upwell
 
         def listen(connection)
           forget
-          loop do
+          until @finished
             @waits_since = Clock.now
             event = connection.read(0) # however long it takes: of half an event the rest would be misunderstood
             @waits_since = nil # who receives may take its time
