@@ -55,12 +55,7 @@ module ActionCable
         url = server.config.cable["url"]
         return ::Upwell if url.nil? || ::Upwell::PubSub.delivery
 
-        @connection || server.mutex.synchronize { @connection ||= connect(url) }
-      end
-
-      # Nobody shuts the adapter of a short process down, and what it has broadcast may still wait: in a forked one what is its own.
-      def connect(url)
-        ::Upwell::PubSub.connect(url).tap { |connection| at_exit { connection.close } }
+        @connection || server.mutex.synchronize { @connection ||= ::Upwell::PubSub.connect(url) }
       end
 
       # The same for a publisher and a subscriber.

@@ -71,7 +71,7 @@ module Upwell
         self
       end
 
-      # Sends what waits, and ends.
+      # Sends what waits, and ends. So does the end of the process, for {CLOSE_MAX}.
       #
       # @param seconds [Numeric] for that
       # @return [void]

@@ -8,6 +8,7 @@ require "support/told_redis"
 
 class RedisTest < Minitest::Test
   Redis = Upwell::PubSub::Redis
+  LIB = File.expand_path("../../../lib", __dir__)
   AWAIT_MAX = 30 # seconds, of which none are needed
 
   def setup
@@ -183,6 +184,24 @@ class RedisTest < Minitest::Test
     end
   end
 
+  def test_what_waits_is_sent_at_the_end_of_a_process
+    skip "this Ruby does not fork" unless Process.respond_to?(:fork)
+
+    RedisProcess.open do |redis|
+      engine(redis.url).tap { |other| other.subscribe("a") && other.publish("a", "here") }
+      heard(1)
+      assert system(RbConfig.ruby, "-I#{LIB}", "-e", <<~RUBY, redis.url)
+        require "upwell"
+        engine = Upwell::PubSub::Redis.new(ARGV.first)
+        at_exit { engine.publish("a", "last") }
+        fork { engine.publish("a", "child") }
+        Process.wait
+        engine.publish("a", "parent")
+      RUBY
+      assert_equal %w[child last parent last], heard(4)
+    end
+  end
+
   def test_what_cannot_be_sent_at_the_end_is_counted
     engine = engine("unix:///nowhere")
     3.times { engine.publish("a", "1") }
@@ -290,8 +309,7 @@ class RedisTest < Minitest::Test
 
   def test_without_the_gem
     program = ["-e", "require 'upwell'; Upwell::PubSub::Redis.new('redis://localhost')"]
-    _, error, status = Open3.capture3({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "--disable-gems", "-I",
-                                      File.expand_path("../../../lib", __dir__), *program)
+    _, error, status = Open3.capture3({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "--disable-gems", "-I", LIB, *program)
     refute_predicate status, :success?
     assert_match(/needs the gem redis-client: add it to the Gemfile/, error)
   end
