@@ -172,6 +172,40 @@ class RedisTest < Minitest::Test
     assert_equal({ waiting: 2, refused: 2 }, engine.stats.slice(:waiting, :refused))
   end
 
+  def test_a_process_that_takes_nothing_for_a_while_loses_nothing
+    RedisProcess.open do |redis|
+      taken = [false, true, false, false, true, true]
+      with_delivery(->(*message) { (@heard << message) && taken.shift }) do
+        engine = engine_of_a_server(redis)
+        %w[1 2 3].each { |text| engine.publish("a", text) }
+        assert_equal %w[1 1 2 2 2 3], heard(6)
+      end
+    end
+  end
+
+  def test_the_end_does_not_wait_for_a_process_that_takes_nothing
+    RedisProcess.open do |redis|
+      with_delivery(->(*message) { (@heard << message) && false }) do
+        engine = engine_of_a_server(redis)
+        engine.publish("a", "1")
+        heard(2)
+        engine.close
+        refute(Thread.list.any? { |thread| thread.name&.start_with?("upwell redis") })
+      end
+    end
+  end
+
+  def engine_of_a_server(redis)
+    Redis.new(redis.url).tap { |engine| (@engines << engine) && engine.subscribe("a") }
+  end
+
+  def with_delivery(delivery)
+    Upwell::PubSub.delivery = delivery
+    yield
+  ensure
+    Upwell::PubSub.delivery = nil
+  end
+
   def test_what_waits_is_sent_at_the_end
     RedisProcess.open do |redis|
       engine(redis.url).tap { |other| other.subscribe("a") && other.publish("a", "here") }
