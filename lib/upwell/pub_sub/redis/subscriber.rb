@@ -12,7 +12,7 @@ module Upwell
       # other for this process. Behind each change a PING with its number is sent: at its answer Redis knows of it.
       class Subscriber
         HEARTBEAT = 5 # seconds between signs of life that are asked for
-        SILENCE_MAX = 15 # seconds without any: the connection is dead
+        SILENCE_MAX = 15 # seconds in which none, nor a message, has come to its end: the connection is dead
         PATIENCE = 5 # seconds that a message waits for its publisher's own subscriptions
 
         # @param link [Link]
