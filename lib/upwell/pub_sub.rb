@@ -14,6 +14,9 @@ module Upwell
   # An engine is any object with `subscribe(channel, match)`, `unsubscribe(channel, match)` and `publish(channel, message)`, all of which return
   # whether it does so. What it hears of others it hands to {.deliver}.
   module PubSub
+    CHANNEL_BYTES_MAX = 1024 # of a name: core/push/channels.h
+    PATTERN_BYTES_MAX = 255 # core/push/glob.h
+
     # This process alone: the engine `false`.
     PROCESS = OwnProcess.new
     # The workers of this server: the default.

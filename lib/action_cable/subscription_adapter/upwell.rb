@@ -16,8 +16,6 @@ module ActionCable
     class Upwell < Base
       prepend ChannelPrefix
 
-      NAME_BYTES_MAX = 1024 # of a channel
-
       def initialize(server)
         super
         @subscribers = ::Upwell::ActionCable::Subscribers.new(logger)
@@ -60,7 +58,7 @@ module ActionCable
 
       # The same for a publisher and a subscriber.
       def short(name)
-        name.bytesize > NAME_BYTES_MAX ? Digest::SHA256.hexdigest(name) : name
+        name.bytesize > ::Upwell::PubSub::CHANNEL_BYTES_MAX ? Digest::SHA256.hexdigest(name) : name
       end
     end
   end

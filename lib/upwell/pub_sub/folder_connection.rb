@@ -15,7 +15,6 @@ module Upwell
       TEXT = 1
       HELLO = 2 # the first frame: its channel is who sends
       HEAD = "a3CNN"
-      CHANNEL_BYTES_MAX = 1024
       MESSAGE_BYTES_MAX = 4 * 1024 * 1024
       PATIENCE = 1 # seconds for a worker to take a message; then it is left
 

@@ -20,11 +20,10 @@ module Upwell
       # @param match [Symbol, nil]
       # @param callable [#call] with the channel and the message
       # @return [Subscription]
-      # @raise [ArgumentError] for another `match`
+      # @raise [ArgumentError] for another `match`, or too long a name
       # @raise [Error] for one more pattern than a process may have
       def subscribe(name, match, callable)
-        raise ArgumentError, "match must be nil or :redis, not #{match.inspect}" unless [nil, :redis].include?(match)
-
+        check(name, match)
         listener = Listener.new(name, match, callable)
         reactor = @lock.synchronize { @listeners.add(listener) && @reactor }
         listen(reactor, listener) if reactor
@@ -53,6 +52,14 @@ module Upwell
       end
 
       private
+
+      # As the reactor does, which may not be there yet.
+      def check(name, match)
+        raise ArgumentError, "match must be nil or :redis, not #{match.inspect}" unless [nil, :redis].include?(match)
+        return if name.bytesize <= (match ? PATTERN_BYTES_MAX : CHANNEL_BYTES_MAX)
+
+        raise ArgumentError, "a channel's name has at most #{CHANNEL_BYTES_MAX} bytes, a pattern #{PATTERN_BYTES_MAX}"
+      end
 
       # Without the lock: it may wait for the loop. Whoever has ended it meanwhile could not yet. A reactor that has ended gives no ear: who
       # listens then is there for the next one.

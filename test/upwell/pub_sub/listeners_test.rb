@@ -57,6 +57,16 @@ class PubSubListenersTest < Minitest::Test
     assert_equal ["after*", :redis], @engine.told.last
   end
 
+  # As the reactor does it.
+  def test_what_cannot_be_subscribed_to_is_refused_before_there_is_a_reactor
+    reactor = Upwell::Reactor.new(nil, Upwell::Configuration.new({}, environment: {}).reactor_settings)
+    ask = [->(*topic) { @listeners.subscribe(*topic, ->(*) {}) }, ->(*topic) { reactor.listen_to(*topic, ->(*) {}) }]
+    ask.each { |listen| [["a" * 1024, nil], ["a" * 255, :redis]].each { |topic| listen.call(*topic) } }
+    [["a" * 1025, nil], ["a" * 256, :redis], ["a", :nats]].each do |topic|
+      assert_equal 1, ask.map { |listen| assert_raises(ArgumentError) { listen.call(*topic) }.message }.uniq.size
+    end
+  end
+
   def test_what_fails_is_not_listened_to_later
     errors = [RuntimeError, NoMemoryError, ArgumentError]
     @listeners.begin(FailingReactor.new(errors.dup))
