@@ -53,6 +53,7 @@ module Upwell
   # @yieldparam message [String] a text in UTF-8, or bytes in BINARY
   # @return [Subscription]
   # @raise [ArgumentError] for too long a name, another `match`, or no block
+  # @raise [Error] where this process serves, for one more pattern than the 1024 different ones that it may have
   def self.subscribe(channel, match: nil, handler: nil, &block)
     PubSub.subscribe(channel, match: match, handler: handler, &block)
   end

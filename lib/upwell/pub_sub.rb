@@ -14,6 +14,9 @@ module Upwell
   # An engine is any object with `subscribe(channel, match)`, `unsubscribe(channel, match)` and `publish(channel, message)`, all of which return
   # whether it does so. What it hears of others it hands to {.deliver}.
   module PubSub
+    CHANNEL_BYTES_MAX = 1024 # of a name: core/push/channels.h
+    PATTERN_BYTES_MAX = 255 # core/push/glob.h
+
     # This process alone: the engine `false`.
     PROCESS = OwnProcess.new
     # The workers of this server: the default.
@@ -30,8 +33,18 @@ module Upwell
       attr_reader :engines
       # @return [Listeners] likewise
       attr_reader :listeners
-      # @return [#call, nil] given the channel and the message of what the subscribers of this process shall have; the server sets it
-      attr_accessor :delivery
+
+      # @return [#call, nil] given the channel and the message of what the subscribers of this process shall have; nil in one that does not
+      #   serve, also when it was forked from one that does
+      def delivery
+        @delivery if @process == Process.pid
+      end
+
+      # @param delivery [#call, nil] the server sets it
+      def delivery=(delivery)
+        @process = Process.pid
+        @delivery = delivery
+      end
 
       # Publishes by an engine.
       #
@@ -60,7 +73,8 @@ module Upwell
       # @param message [String]
       # @return [Boolean] whether it was taken
       def deliver(channel, message)
-        delivery ? delivery.call(channel, message) != false : false
+        here = delivery
+        here ? here.call(channel, message) != false : false
       end
 
       # @param engine [Object] is told of all subscriptions of this process, those there are and those to come

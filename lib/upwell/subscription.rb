@@ -9,12 +9,12 @@ module Upwell
     attr_reader :match
 
     # @param owner [#end_subscription]
-    # @param number [Integer] by which the owner knows it
+    # @param key [Object] by which the owner knows it
     # @param name [String]
     # @param match [Symbol, nil]
-    def initialize(owner, number, name, match)
+    def initialize(owner, key, name, match)
       @owner = owner
-      @number = number
+      @key = key
       @to_s = name
       @match = match
     end
@@ -23,7 +23,7 @@ module Upwell
     #
     # @return [nil]
     def close
-      @owner.end_subscription(@number)
+      @owner.end_subscription(@key)
       nil
     end
 

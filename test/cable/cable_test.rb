@@ -81,7 +81,44 @@ class CableTest < Minitest::Test
     end
   end
 
+  def test_a_stream_that_could_not_be_is_tried_again_by_the_next
+    assert_match(/^failed\nlistens to news\n\z/, run_ruby(<<~RUBY))
+      reactor = Object.new
+      def reactor.listen_to(name, *)
+        raise NoMemoryError if (@count = @count.to_i + 1) == 1
+
+        puts "listens to \#{name}"
+      end
+      Upwell::PubSub.listeners.begin(reactor)
+      subscribers = Upwell::ActionCable::Subscribers.new(nil)
+      2.times do
+        subscribers.add_subscriber("news", ->(message) {}, nil)
+      rescue NoMemoryError
+        puts "failed"
+      end
+    RUBY
+  end
+
+  def test_a_process_that_a_worker_forks_broadcasts_by_the_url
+    assert_match(/^Upwell, Upwell::PubSub::FolderConnection\z/, run_ruby(<<~RUBY))
+      server = ActionCable::Server::Base.new(config: ActionCable::Server::Configuration.new)
+      server.config.cable = { "url" => Dir.pwd }
+      server.config.logger = Logger.new($stderr)
+      adapter = ActionCable::SubscriptionAdapter::Upwell.new(server)
+      Upwell::PubSub.delivery = ->(*) {}
+      print adapter.send(:publisher)
+      $stdout.flush
+      Process.wait(fork { print ", ", adapter.send(:publisher).class })
+    RUBY
+  end
+
   private
+
+  # With the adapter, in a process of the application's bundle that serves nobody.
+  def run_ruby(code)
+    libraries = %w[logger action_cable action_cable/subscription_adapter/upwell].map { |name| "require '#{name}'\n" }
+    APP.open { APP.run("bundle", "exec", "ruby", "-e", [*libraries, code].join) }
+  end
 
   def open_server(*options, **others, &block)
     APP.open { serve(*options, **others, &block) }

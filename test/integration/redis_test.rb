@@ -122,6 +122,17 @@ class RedisIntegrationTest < Minitest::Test
     end
   end
 
+  # Each end of a process has it sent; that of one whose Redis is away tells.
+  def test_an_engine_of_the_applications_own
+    [[], ["-w", "1"]].each do |options|
+      ServerProcess.open(*options, app: "pub_sub.ru", environment: { "REDIS" => "unix:///nowhere" }) do |server|
+        publish(server, "lost")
+        assert_predicate server.stop, :success?
+        assert_equal 1, server.lines.join.scan("1 messages are lost").size, server.lines.join
+      end
+    end
+  end
+
   def test_a_url_that_is_none
     ["redis://a b", "http://localhost"].each do |url|
       _, error, status = Open3.capture3(*ServerProcess.command("--pubsub", url, File.join(ServerProcess::APPS, "pub_sub.ru")))

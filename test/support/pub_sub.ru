@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Prints what each worker hears; GET /TEXT publishes.
+# Prints what each worker hears; GET /TEXT publishes, by an engine of the application's own where REDIS names one.
+Upwell::PubSub.default = Upwell::PubSub::Redis.new(ENV["REDIS"]) if ENV["REDIS"]
 hear = lambda do |_channel, message|
   $stderr.syswrite("heard #{message} in #{Process.pid}\n")
 end

@@ -10,6 +10,10 @@ class BusDirectoryTest < Minitest::Test
   DIRECTORY = Upwell::Server::BusDirectory
   LIB = File.expand_path("../../lib", __dir__)
 
+  def age(*folders)
+    folders.each { |folder| File.utime(*[Time.now - DIRECTORY::YOUNG - 1] * 2, folder) }
+  end
+
   def in_folder
     Dir.mktmpdir(nil, "/tmp") { |base| yield base, { "XDG_RUNTIME_DIR" => base } } # short, as sockets' addresses are
   end
@@ -33,13 +37,16 @@ class BusDirectoryTest < Minitest::Test
     end
   end
 
-  def test_what_a_killed_server_has_left_is_removed_by_the_next
+  def test_what_a_killed_server_has_left_is_removed_in_time
     in_folder do |base, environment|
       dead = Process.wait(fork { exit!(0) })
       left = File.join(base, "upwell-bus-#{dead}-01234567")
       others = ["upwell-bus-#{Process.pid}-01234567", "upwell-bus-#{dead}"].map { |name| File.join(base, name) }
       [left, *others].each { |path| Dir.mkdir(path) }
       File.write(File.join(left, "1-0123456789abcdef.bus"), "")
+      DIRECTORY.new(environment)
+      assert File.directory?(left), "its server may still boot, in another container"
+      age(left, *others)
       DIRECTORY.new(environment)
       refute File.exist?(left)
       assert(others.all? { |path| File.directory?(path) })
@@ -50,6 +57,7 @@ class BusDirectoryTest < Minitest::Test
     in_folder do |base, _|
       left = File.join(base, "upwell-bus-#{Process.wait(fork { exit!(0) })}-01234567")
       Dir.mkdir(left)
+      age(left)
       names = ["caf\xC3\xA9", "\xff"].map(&:b)
       names.each { |name| File.write(File.join(base, name), "") }
       program = 'require "upwell"; Upwell::Server::BusDirectory.new({ "TMPDIR" => ARGV.first }).remove'
@@ -65,6 +73,7 @@ class BusDirectoryTest < Minitest::Test
       folder = File.join(base, "upwell-bus-#{Process.wait(fork { exit!(0) })}-01234567")
       Dir.mkdir(folder)
       listener = UNIXServer.new(File.join(folder, "1-0123456789abcdef.bus"))
+      age(folder)
       DIRECTORY.new(environment)
       assert File.directory?(folder)
       listener.close

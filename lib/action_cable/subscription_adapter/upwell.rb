@@ -16,8 +16,6 @@ module ActionCable
     class Upwell < Base
       prepend ChannelPrefix
 
-      NAME_BYTES_MAX = 1024 # of a channel
-
       def initialize(server)
         super
         @subscribers = ::Upwell::ActionCable::Subscribers.new(logger)
@@ -55,17 +53,12 @@ module ActionCable
         url = server.config.cable["url"]
         return ::Upwell if url.nil? || ::Upwell::PubSub.delivery
 
-        @connection || server.mutex.synchronize { @connection ||= connect(url) }
-      end
-
-      # Nobody shuts the adapter of a short process down, and what it has broadcast may still wait: in a forked one what is its own.
-      def connect(url)
-        ::Upwell::PubSub.connect(url).tap { |connection| at_exit { connection.close } }
+        @connection || server.mutex.synchronize { @connection ||= ::Upwell::PubSub.connect(url) }
       end
 
       # The same for a publisher and a subscriber.
       def short(name)
-        name.bytesize > NAME_BYTES_MAX ? Digest::SHA256.hexdigest(name) : name
+        name.bytesize > ::Upwell::PubSub::CHANNEL_BYTES_MAX ? Digest::SHA256.hexdigest(name) : name
       end
     end
   end

@@ -19,9 +19,11 @@ module Upwell
         on_success&.call
       end
 
-      # :nodoc:
+      # :nodoc: The next one tries again where this one fails.
       def add_channel(channel, _on_success)
         @subscriptions[channel] = Upwell.subscribe(channel) { |_channel, message| broadcast(channel, DirectStream::Message.new(message)) }
+      ensure
+        @subscribers.delete(channel) unless @subscriptions.key?(channel)
       end
 
       # :nodoc:

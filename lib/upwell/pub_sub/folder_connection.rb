@@ -15,7 +15,6 @@ module Upwell
       TEXT = 1
       HELLO = 2 # the first frame: its channel is who sends
       HEAD = "a3CNN"
-      CHANNEL_BYTES_MAX = 1024
       MESSAGE_BYTES_MAX = 4 * 1024 * 1024
       PATIENCE = 1 # seconds for a worker to take a message; then it is left
 
@@ -60,8 +59,7 @@ module Upwell
       end
 
       def close_all
-        @workers.each_value(&:close)
-        @workers.clear
+        @workers.shift.last.close until @workers.empty?
       end
 
       def text?(message)
@@ -81,28 +79,30 @@ module Upwell
 
       # A dead worker leaves its socket behind. A path may be too long for one (ArgumentError).
       def connect(name)
-        @workers[name] = UNIXSocket.new(File.join(@folder, name))
-        send_to(name, @workers[name], frame(HELLO, format("%d-%s.bus", Process.pid, SecureRandom.hex(8)), ""))
+        send_to(name, UNIXSocket.new(File.join(@folder, name)), frame(HELLO, format("%d-%s.bus", Process.pid, SecureRandom.hex(8)), ""))
       rescue SystemCallError, ArgumentError
         nil
       end
 
-      # @return [Boolean] false: it has not got the whole frame, and cannot have another
+      # One that has not got a whole frame, whatever came between, by Timeout for one, cannot have another: it would be taken for the rest.
+      #
+      # @return [Boolean] whether it has
       def send_to(name, socket, frame)
+        @workers.delete(name)
+        whole = write(socket, frame)
+      ensure
+        whole ? @workers[name] = socket : socket.close
+      end
+
+      def write(socket, frame)
         deadline = Clock.now + PATIENCE
         until frame.empty?
           written = socket.write_nonblock(frame, exception: false)
           next frame = frame.byteslice(written..) if written.is_a?(Integer)
-          return leave(name, socket) unless socket.wait_writable([deadline - Clock.now, 0].max)
+          return false unless socket.wait_writable([deadline - Clock.now, 0].max)
         end
         true
       rescue SystemCallError
-        leave(name, socket)
-      end
-
-      def leave(name, socket)
-        @workers.delete(name)
-        socket.close
         false
       end
     end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "set"
 require_relative "../subscription"
 
 module Upwell
@@ -10,8 +11,7 @@ module Upwell
       Listener = Struct.new(:name, :match, :callable, :ear)
 
       def initialize
-        @listeners = {}
-        @last = 0
+        @listeners = Set.new.compare_by_identity
         @reactor = nil
         @lock = Mutex.new
       end
@@ -20,23 +20,22 @@ module Upwell
       # @param match [Symbol, nil]
       # @param callable [#call] with the channel and the message
       # @return [Subscription]
-      # @raise [ArgumentError] for another `match`
+      # @raise [ArgumentError] for another `match`, or too long a name
+      # @raise [Error] for one more pattern than a process may have
       def subscribe(name, match, callable)
-        raise ArgumentError, "match must be nil or :redis, not #{match.inspect}" unless [nil, :redis].include?(match)
-
+        check(name, match)
         listener = Listener.new(name, match, callable)
-        number, reactor = @lock.synchronize { [@last += 1, @reactor].tap { @listeners[@last] = listener } }
-        listen(reactor, number, listener) if reactor
-        Subscription.new(self, number, name, match)
-      rescue ArgumentError
-        @listeners.delete(number) if number
-        raise
+        reactor = @lock.synchronize { @listeners.add(listener) && @reactor }
+        listen(reactor, listener) if reactor
+        subscription = Subscription.new(self, listener, name, match)
+      ensure
+        end_subscription(listener) unless subscription
       end
 
       # @see Subscription#close
-      def end_subscription(number)
-        listener, reactor = @lock.synchronize { [@listeners.delete(number), @reactor] }
-        reactor.unlisten(listener.ear) if reactor && listener&.ear
+      def end_subscription(listener)
+        reactor = @lock.synchronize { @listeners.delete?(listener) && @reactor }
+        reactor.unlisten(listener.ear) if reactor && listener.ear
       end
 
       # This process serves: in a worker, who was there before it was forked listens, too.
@@ -44,7 +43,7 @@ module Upwell
       # @param reactor [Reactor]
       def begin(reactor)
         listeners = @lock.synchronize { (@reactor = reactor) && @listeners.to_a }
-        listeners.each { |number, listener| listen(reactor, number, listener) }
+        listeners.each { |listener| listen(reactor, listener) }
       end
 
       # It does not any more.
@@ -54,12 +53,21 @@ module Upwell
 
       private
 
-      # Without the lock: it may wait for the loop. Whoever has ended it meanwhile could not yet.
-      def listen(reactor, number, listener)
+      # As the reactor does, which may not be there yet.
+      def check(name, match)
+        raise ArgumentError, "match must be nil or :redis, not #{match.inspect}" unless [nil, :redis].include?(match)
+        return if name.bytesize <= (match ? PATTERN_BYTES_MAX : CHANNEL_BYTES_MAX)
+
+        raise ArgumentError, "a channel's name has at most #{CHANNEL_BYTES_MAX} bytes, a pattern #{PATTERN_BYTES_MAX}"
+      end
+
+      # Without the lock: it may wait for the loop. Whoever has ended it meanwhile could not yet. A reactor that has ended gives no ear: who
+      # listens then is there for the next one.
+      def listen(reactor, listener)
         listener.ear = reactor.listen_to(listener.name, listener.match, listener.callable)
         return unless listener.ear
 
-        @lock.synchronize { @listeners.key?(number) } ? tell_engines(listener) : reactor.unlisten(listener.ear)
+        @lock.synchronize { @listeners.include?(listener) } ? tell_engines(listener) : reactor.unlisten(listener.ear)
       end
 
       # Now rather than when the reactor has done it: what is published next then waits for an engine's own subscription.

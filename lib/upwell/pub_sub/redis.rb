@@ -18,6 +18,7 @@ module Upwell
       MESSAGES_MAX = 10_000 # that wait for Redis
       BYTES_MAX = 16 * 1024 * 1024 # of them
       CLOSE_MAX = 1 # seconds to send what waits, at the end
+      DELIVERY_PAUSE = 0.1 # seconds until a message is offered again to a process that does not take any
       MATCHES = [nil, :redis].freeze # that Redis knows: channels and its own patterns
 
       # @param url [String] redis://, rediss:// (TLS) or unix:; the certificates of a rediss:// are verified with the system's, or those of its
@@ -27,7 +28,7 @@ module Upwell
       # @param receiver [#call] given the pattern or nil, the channel, and the message
       # @raise [ArgumentError] when the URL is none of these
       # @raise [LoadError] when the gem redis-client is missing
-      def initialize(url, messages_max: MESSAGES_MAX, bytes_max: BYTES_MAX, receiver: Once.new(PubSub.method(:deliver)))
+      def initialize(url, messages_max: MESSAGES_MAX, bytes_max: BYTES_MAX, receiver: Once.new(method(:deliver)))
         Redis.load_client
         @address = Address.new(url)
         @limits = [messages_max, bytes_max]
@@ -71,7 +72,7 @@ module Upwell
         self
       end
 
-      # Sends what waits, and ends.
+      # Sends what waits, and ends. So does the end of the process, for {CLOSE_MAX}.
       #
       # @param seconds [Numeric] for that
       # @return [void]
@@ -93,6 +94,11 @@ module Upwell
       end
 
       private
+
+      # While the application keeps the loop's thread for itself Redis waits, rather than that messages are lost unseen.
+      def deliver(channel, message)
+        sleep(DELIVERY_PAUSE) until PubSub.deliver(channel, message) || PubSub.delivery.nil?
+      end
 
       def change(name, match, subscribed)
         return false unless MATCHES.include?(match)

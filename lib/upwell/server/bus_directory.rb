@@ -7,7 +7,7 @@ module Upwell
   class Server
     # The folder in which the processes of a server meet, to tell each other published messages: this user's alone, with a short path, since the
     # addresses of UNIX sockets are short. Each server has one of its own, under $XDG_RUNTIME_DIR or else the folder for temporary files; what a
-    # killed one has left is removed by the next.
+    # killed one has left is removed by one that starts later.
     #
     # Or the operator has named one (`pubsub`), for several servers and for other processes of this user: that one stays.
     #
@@ -16,6 +16,7 @@ module Upwell
       PREFIX = "upwell-bus-"
       NAME = /\A#{PREFIX}(?<pid>\d{1,10})-\h{8}\z/
       MODE = 0o700
+      YOUNG = 600 # seconds since a folder has changed: in another container its server may boot still
       WITHOUT = "published messages stay within each process"
 
       # Tells the operator when it cannot be made.
@@ -136,18 +137,18 @@ module Upwell
           next unless pid && dead?(pid.to_i)
 
           path = File.join(base, child)
-          empty(path) if own?(path) && nobody_listens?(path)
+          empty(path) if left_behind?(path)
         end
       rescue SystemCallError
         nil # another does it, or nobody
       end
 
-      def own?(path)
+      # The process may be one of another container, which shares no more than the folder.
+      def left_behind?(path)
         status = File.lstat(path)
-        status.directory? && status.owned?
+        status.directory? && status.owned? && Time.now - status.mtime > YOUNG && nobody_listens?(path)
       end
 
-      # The process may be one of another container, which shares no more than the folder.
       def nobody_listens?(path)
         Dir.each_child(path).none? { |child| listens?(File.join(path, child)) }
       rescue SystemCallError

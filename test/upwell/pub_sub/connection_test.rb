@@ -4,6 +4,9 @@ require "test_helper"
 require "support/redis_process"
 
 class PubSubConnectionTest < Minitest::Test
+  # As Timeout's, amid whatever is done.
+  class Interrupted < StandardError; end
+
   AWAIT_MAX = 30 # seconds, of which none are needed
 
   def pop(queue)
@@ -50,6 +53,25 @@ class PubSubConnectionTest < Minitest::Test
         assert_equal "2", pop(heard)
       end
       assert_match(/failed/, error)
+    end
+  end
+
+  def test_a_subscriber_that_closes_the_connection
+    open do |connection|
+      closed = Queue.new
+      connection.subscribe("a") do
+        connection.subscribe("b") { nil } # a publisher is not to wait until this has been told to Redis
+        connection.publish("b", "last")
+        connection.close(AWAIT_MAX)
+        closed << Thread.current
+      end
+      _, told = capture_io do
+        connection.publish("a", "1")
+        assert pop(closed).join(AWAIT_MAX)
+      end
+      assert_empty told
+      assert_equal 2, connection.stats[:sent]
+      refute(Thread.list.any? { |thread| thread.name&.start_with?("upwell redis") })
     end
   end
 
@@ -136,6 +158,30 @@ class PubSubConnectionTest < Minitest::Test
         received = Array.new(2) { worker.accept.read }
         assert_equal [/parent\z/, /child\z/], [/parent\z/, /child\z/].select.with_index { |ending, i| received[i].match?(ending) }
       end
+    end
+  end
+
+  def test_a_message_that_is_interrupted_does_not_mix_with_the_next
+    Dir.mktmpdir do |folder|
+      UNIXServer.open(File.join(folder, "1-0000000000000001.bus")) do |worker|
+        connection = Upwell::PubSub.connect(folder)
+        reader = interrupt_amid(Thread.current, worker)
+        assert_raises(Interrupted) { connection.publish("a", "x" * 4_000_000) }
+        assert_match(/x\z/, reader.value)
+        assert connection.publish("b", "whole")
+        connection.close
+        assert_match(/\.busUB\x01\x01\0{3}\x01\0{3}\x05bwhole\z/n, worker.accept.read)
+      end
+    end
+  end
+
+  # More than the kernel takes is on its way.
+  def interrupt_amid(publisher, worker)
+    Thread.new do
+      socket = worker.accept
+      beginning = socket.read(1000)
+      publisher.raise(Interrupted)
+      Timeout.timeout(AWAIT_MAX) { beginning + socket.read }
     end
   end
 

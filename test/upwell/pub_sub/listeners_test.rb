@@ -10,6 +10,24 @@ class PubSubListenersTest < Minitest::Test
     end
   end
 
+  # Raises what it is given, as often as there is something.
+  class FailingReactor < BusyReactor
+    attr_reader :heard
+
+    def initialize(errors)
+      super()
+      @errors = errors
+      @heard = []
+    end
+
+    def listen_to(channel, *)
+      raise @errors.shift if @errors.any?
+
+      @heard << channel
+      super
+    end
+  end
+
   # Keeps what it is told of.
   class Engine
     attr_reader :told
@@ -37,6 +55,34 @@ class PubSubListenersTest < Minitest::Test
     assert_equal [["before \u00e4", nil]], @engine.told
     @listeners.subscribe("after*", :redis, ->(*) {})
     assert_equal ["after*", :redis], @engine.told.last
+  end
+
+  # As the reactor does it.
+  def test_what_cannot_be_subscribed_to_is_refused_before_there_is_a_reactor
+    reactor = Upwell::Reactor.new(nil, Upwell::Configuration.new({}, environment: {}).reactor_settings)
+    ask = [->(*topic) { @listeners.subscribe(*topic, ->(*) {}) }, ->(*topic) { reactor.listen_to(*topic, ->(*) {}) }]
+    ask.each { |listen| [["a" * 1024, nil], ["a" * 255, :redis]].each { |topic| listen.call(*topic) } }
+    [["a" * 1025, nil], ["a" * 256, :redis], ["a", :nats]].each do |topic|
+      assert_equal 1, ask.map { |listen| assert_raises(ArgumentError) { listen.call(*topic) }.message }.uniq.size
+    end
+  end
+
+  def test_what_fails_is_not_listened_to_later
+    errors = [RuntimeError, NoMemoryError, ArgumentError]
+    @listeners.begin(FailingReactor.new(errors.dup))
+    errors.each { |error| assert_raises(error) { @listeners.subscribe("a", nil, ->(*) {}) } }
+    @listeners.begin(next_one = FailingReactor.new([]))
+    assert_empty next_one.heard
+  end
+
+  def test_one_that_is_interrupted_ends
+    reactor = FailingReactor.new([])
+    @engine.define_singleton_method(:subscribe) { |*topic| super(*topic) && raise(Interrupt, "amid") }
+    @listeners.begin(reactor)
+    unlistened = []
+    reactor.define_singleton_method(:unlisten) { |ear| unlistened << ear }
+    assert_raises(Interrupt) { @listeners.subscribe("a", nil, ->(*) {}) }
+    assert_equal 1, unlistened.size
   end
 
   def test_one_that_has_ended_before_is_told_to_nobody

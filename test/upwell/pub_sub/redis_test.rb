@@ -8,6 +8,7 @@ require "support/told_redis"
 
 class RedisTest < Minitest::Test
   Redis = Upwell::PubSub::Redis
+  LIB = File.expand_path("../../../lib", __dir__)
   AWAIT_MAX = 30 # seconds, of which none are needed
 
   def setup
@@ -171,6 +172,40 @@ class RedisTest < Minitest::Test
     assert_equal({ waiting: 2, refused: 2 }, engine.stats.slice(:waiting, :refused))
   end
 
+  def test_a_process_that_takes_nothing_for_a_while_loses_nothing
+    RedisProcess.open do |redis|
+      taken = [false, true, false, false, true, true]
+      with_delivery(->(*message) { (@heard << message) && taken.shift }) do
+        engine = engine_of_a_server(redis)
+        %w[1 2 3].each { |text| engine.publish("a", text) }
+        assert_equal %w[1 1 2 2 2 3], heard(6)
+      end
+    end
+  end
+
+  def test_the_end_does_not_wait_for_a_process_that_takes_nothing
+    RedisProcess.open do |redis|
+      with_delivery(->(*message) { (@heard << message) && false }) do
+        engine = engine_of_a_server(redis)
+        engine.publish("a", "1")
+        heard(2)
+        engine.close
+        refute(Thread.list.any? { |thread| thread.name&.start_with?("upwell redis") })
+      end
+    end
+  end
+
+  def engine_of_a_server(redis)
+    Redis.new(redis.url).tap { |engine| (@engines << engine) && engine.subscribe("a") }
+  end
+
+  def with_delivery(delivery)
+    Upwell::PubSub.delivery = delivery
+    yield
+  ensure
+    Upwell::PubSub.delivery = nil
+  end
+
   def test_what_waits_is_sent_at_the_end
     RedisProcess.open do |redis|
       engine(redis.url).tap { |other| other.subscribe("a") && other.publish("a", "here") }
@@ -180,6 +215,24 @@ class RedisTest < Minitest::Test
       engine.close(AWAIT_MAX)
       assert_equal (0...500).map(&:to_s), heard(500)
       refute engine.publish("a", "late")
+    end
+  end
+
+  def test_what_waits_is_sent_at_the_end_of_a_process
+    skip "this Ruby does not fork" unless Process.respond_to?(:fork)
+
+    RedisProcess.open do |redis|
+      engine(redis.url).tap { |other| other.subscribe("a") && other.publish("a", "here") }
+      heard(1)
+      assert system(RbConfig.ruby, "-I#{LIB}", "-e", <<~RUBY, redis.url)
+        require "upwell"
+        engine = Upwell::PubSub::Redis.new(ARGV.first)
+        at_exit { engine.publish("a", "last") }
+        fork { engine.publish("a", "child") }
+        Process.wait
+        engine.publish("a", "parent")
+      RUBY
+      assert_equal %w[child last parent last], heard(4)
     end
   end
 
@@ -290,8 +343,7 @@ class RedisTest < Minitest::Test
 
   def test_without_the_gem
     program = ["-e", "require 'upwell'; Upwell::PubSub::Redis.new('redis://localhost')"]
-    _, error, status = Open3.capture3({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "--disable-gems", "-I",
-                                      File.expand_path("../../../lib", __dir__), *program)
+    _, error, status = Open3.capture3({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "--disable-gems", "-I", LIB, *program)
     refute_predicate status, :success?
     assert_match(/needs the gem redis-client: add it to the Gemfile/, error)
   end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../../clock"
 require_relative "../../log"
 require_relative "link"
 require_relative "outages"
@@ -14,6 +15,29 @@ module Upwell
       class Session
         END_MAX = 0.5 # seconds for a thread to end: one that resolves a name may take longer
 
+        @open = [] # of this process, or a parent's
+        @lock = Mutex.new
+
+        class << self
+          # @param session [Session] is there from now on
+          def opened(session)
+            @lock.synchronize { @open = [*@open.select(&:here?), session] }
+          end
+
+          # @param session [Session] is not any more
+          def closed(session)
+            @lock.synchronize { @open -= [session] }
+          end
+
+          # This process ends, whoever began them.
+          def close_all
+            deadline = Clock.now + CLOSE_MAX
+            @open.select(&:here?).each { |session| session.close([deadline - Clock.now, 0].max) }
+          end
+        end
+
+        at_exit { close_all }
+
         # @param address [Address]
         # @param limits [Array(Integer, Integer)] of the outbox
         # @param receiver [#call]
@@ -26,6 +50,7 @@ module Upwell
           @publisher = Publisher.new(Link.new(address, @outages), @outbox, @subscriber)
           @threads = {}
           @lock = Mutex.new
+          Session.opened(self)
         end
 
         # @return [Boolean] whether it belongs to this process
@@ -60,11 +85,12 @@ module Upwell
         # See {Redis#close}.
         def close(seconds)
           @outbox.close
+          @subscriber.finish
           @lock.synchronize { @closed = true }
           @threads[:publisher]&.join(seconds) if @outbox.size.positive?
-          @threads.each_value(&:kill)
-          @threads.each_value { |thread| thread.join(END_MAX) }
+          end_threads
           [@publisher, @subscriber].each(&:disconnect)
+          Session.closed(self)
           left = @outbox.abandon
           Log.tell("publish/subscribe: #{left} messages are lost: Redis did not take them in time") if left.positive?
         end
@@ -93,6 +119,13 @@ module Upwell
 
             @threads[name] = Thread.new(&work).tap { |thread| thread.name = "upwell redis #{name}" }
           end
+        end
+
+        # The one of a subscriber's block that closes ends by itself.
+        def end_threads
+          others = @threads.values - [Thread.current]
+          others.each(&:kill)
+          others.each { |thread| thread.join(END_MAX) }
         end
       end
     end

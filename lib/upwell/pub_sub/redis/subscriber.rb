@@ -12,7 +12,7 @@ module Upwell
       # other for this process. Behind each change a PING with its number is sent: at its answer Redis knows of it.
       class Subscriber
         HEARTBEAT = 5 # seconds between signs of life that are asked for
-        SILENCE_MAX = 15 # seconds without any: the connection is dead
+        SILENCE_MAX = 15 # seconds in which none, nor a message, has come to its end: the connection is dead
         DOUBT_MAX = 1 # the same, when another connection was lost
         PATIENCE = 5 # seconds that a message waits for its publisher's own subscriptions
 
@@ -66,7 +66,7 @@ module Upwell
         def await(changes)
           deadline = Clock.now + PATIENCE
           @lock.synchronize do
-            until @confirmed >= changes
+            until @finished || @confirmed >= changes
               left = deadline - Clock.now
               break @confirmed = changes unless left.positive?
 
@@ -75,9 +75,9 @@ module Upwell
           end
         end
 
-        # Hears, for ever.
+        # Hears, until it is finished.
         def run
-          loop { listen(begin_with(@link.open)) }
+          listen(begin_with(@link.open)) until @finished
         rescue RedisClient::Error => e
           end_connection
           @link.lost(e)
@@ -97,7 +97,15 @@ module Upwell
           end
         end
 
-        # By another thread, when these have ended.
+        # From now on nobody waits for it, and nothing begins anew.
+        def finish
+          @lock.synchronize do
+            @finished = true
+            @told.broadcast
+          end
+        end
+
+        # When these have ended, by another thread; or by the receiver, who is called by one of them.
         def disconnect
           @connection&.close
           @connection = nil
@@ -126,7 +134,7 @@ module Upwell
 
         def listen(connection)
           forget
-          loop do
+          until @finished
             @waits_since = Clock.now
             event = connection.read(0) # however long it takes: of half an event the rest would be misunderstood
             @waits_since = nil # who receives may take its time
