@@ -51,9 +51,8 @@ module Upwell
   # @param handler [#call, nil] in the place of a block
   # @yieldparam channel [String]
   # @yieldparam message [String] a text in UTF-8, or bytes in BINARY
-  # @return [Subscription]
+  # @return [Subscription] which hears nothing for one pattern more than the 1024 different ones that a process may have: the log tells that
   # @raise [ArgumentError] for too long a name, another `match`, or no block
-  # @raise [Error] where this process serves, for one more pattern than the 1024 different ones that it may have
   def self.subscribe(channel, match: nil, handler: nil, &block)
     PubSub.subscribe(channel, match: match, handler: handler, &block)
   end

@@ -21,7 +21,6 @@ module Upwell
       # @param callable [#call] with the channel and the message
       # @return [Subscription]
       # @raise [ArgumentError] for another `match`, or too long a name
-      # @raise [Error] for one more pattern than a process may have
       def subscribe(name, match, callable)
         check(name, match)
         listener = Listener.new(name, match, callable)
