@@ -332,12 +332,17 @@ size_t uw_publish_here(struct uw_channels *channels, struct uw_publication publi
     return tally.delivered;
 }
 
-/* First to the others: what a subscriber publishes upon it comes behind it there, too. */
-size_t uw_publish(struct uw_channels *channels, struct uw_publication publication)
+void uw_spread(struct uw_channels *channels, struct uw_publication publication)
 {
     UW_ASSERT_OWNER(&channels->lent);
     if (channels->spread && may_publish(channels, &publication))
         channels->spread(channels->spread_context, &publication);
+}
+
+/* First to the others: what a subscriber publishes upon it comes behind it there, too. */
+size_t uw_publish(struct uw_channels *channels, struct uw_publication publication)
+{
+    uw_spread(channels, publication);
     return uw_publish_here(channels, publication);
 }
 

@@ -111,4 +111,7 @@ size_t uw_publish(struct uw_channels *channels, struct uw_publication publicatio
 /* The same for what another process has published. */
 size_t uw_publish_here(struct uw_channels *channels, struct uw_publication publication);
 
+/* Tells other processes alone. */
+void uw_spread(struct uw_channels *channels, struct uw_publication publication);
+
 #endif

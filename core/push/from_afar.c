@@ -120,6 +120,8 @@ static void publish(struct errand *errand)
 
     if (!is_closing(errand))
         (void)(errand->here ? uw_publish_here : uw_publish)(errand->channels, publication);
+    else if (!errand->here)
+        uw_spread(errand->channels, publication); /* the last answer may have overtaken it */
 }
 
 int uw_afar_publish(struct uw_channels *channels, bool here, const char *channel, size_t channel_length,

@@ -368,13 +368,12 @@ void uw_server_end_connections(struct uw_server *server)
 void uw_server_stop(struct uw_server *server)
 {
     UW_ASSERT_OWNER(&server->service.loop);
-    uw_afar_room_close(server->service.channels->room);
-    uw_loop_receive(&server->service.loop); /* an answer may have overtaken what was published before it */
-    uw_loop_flush(&server->service.loop);
     server->ended = server->service.closing = true;
+    uw_afar_room_close(server->service.channels->room);
     for (struct uw_list *node = server->service.all.next; node != &server->service.all; node = node->next)
         uw_connection_close(uw_owner(node, struct uw_connection, link));
     uw_loop_receive(&server->service.loop);
+    uw_loop_flush(&server->service.loop); /* what other processes are told */
     uw_server_turn_away(server);
 }
 

@@ -23,6 +23,7 @@ module Upwell
     CLUSTER = OwnCluster.new
 
     autoload :Redis, "upwell/pub_sub/redis"
+    at_exit { Redis::Session.close_all unless autoload?(:Redis) } # after those of the application, which may publish
     autoload :Connection, "upwell/pub_sub/connection"
 
     @engines = Engines.new(CLUSTER, PROCESS)

@@ -95,12 +95,6 @@ static void detach(struct rb_uw_detachment *detachment)
     rb_nogvl(turn_until_detached, detachment, NULL, NULL, 0);
 }
 
-/* What the application ran has ended. */
-static void close_nothing(struct rb_uw_reactor *reactor)
-{
-    (void)reactor;
-}
-
 static bool brought(const struct rb_uw_reactor *reactor)
 {
     return backlog_of(reactor)->ready.first;
@@ -115,6 +109,6 @@ const struct rb_uw_mode rb_uw_mode_inline = {
     .notify = notify,
     .open = rb_uw_reactor_open,
     .run = run,
-    .close = close_nothing,
+    .close = rb_uw_reactor_end,
     .brought = brought,
 };

@@ -178,13 +178,25 @@ TEST(nothing_is_taken_after_the_end)
     end();
 }
 
-TEST(what_was_asked_for_before_the_end_is_done)
+static void spread(void *context, const struct uw_publication *publication)
 {
+    *(uint64_t *)context += publication->message.length;
+}
+
+/* And nobody here is told any more. */
+TEST(other_processes_hear_what_was_published_before_the_end)
+{
+    uint64_t bytes_spread = 0;
+
     begin(NULL, 0);
     listen_to("a", hear);
+    channels_of_server()->spread = spread;
+    channels_of_server()->spread_context = &bytes_spread;
     CHECK_EQUAL(0, publish_afar("a", "x"));
+    CHECK_EQUAL(0, uw_afar_publish(channels_of_server(), true, "a", 1, "here", 4, true));
     uw_server_stop(&server);
-    CHECK_EQUAL(1, bytes_heard);
+    CHECK_EQUAL(1, bytes_spread);
+    CHECK_EQUAL(0, bytes_heard);
     end();
 }
 

@@ -29,14 +29,14 @@ module Upwell
             @lock.synchronize { @open -= [session] }
           end
 
-          # This process ends, whoever began them.
+          # This process ends, whoever began them; and nobody begins any more.
           def close_all
             deadline = Clock.now + CLOSE_MAX
-            @open.select(&:here?).each { |session| session.close([deadline - Clock.now, 0].max) }
+            while (session = @open.find(&:here?))
+              session.close([deadline - Clock.now, 0].max)
+            end
           end
         end
-
-        at_exit { close_all }
 
         # @param address [Address]
         # @param limits [Array(Integer, Integer)] of the outbox
@@ -87,10 +87,10 @@ module Upwell
           @outbox.close
           @subscriber.finish
           @lock.synchronize { @closed = true }
+          Session.closed(self)
           @threads[:publisher]&.join(seconds) if @outbox.size.positive?
           end_threads
           [@publisher, @subscriber].each(&:disconnect)
-          Session.closed(self)
           left = @outbox.abandon
           Log.tell("publish/subscribe: #{left} messages are lost: Redis did not take them in time") if left.positive?
         end

@@ -9,7 +9,7 @@ module Upwell
   module PubSub
     class Redis
       # The thread that hears what is published ({#run}), and its helper, which tells Redis what to say ({#run_teller}): one waits for Redis, the
-      # other for this process. Behind each change a PING with its number is sent: at its answer Redis knows of it.
+      # other for this process. Behind each change a PING is sent, with its own number and the change's: at its answer Redis knows of it.
       class Subscriber
         HEARTBEAT = 5 # seconds between signs of life that are asked for
         SILENCE_MAX = 15 # seconds in which none, nor a message, has come to its end: the connection is dead
@@ -24,6 +24,7 @@ module Upwell
           @receiver = receiver
           @subscriptions = Subscriptions.new(wanted)
           @confirmed = 0
+          @pings = @oldest = 0 # how many were sent, and the first that counts
           @lock = Mutex.new
           @changed = ConditionVariable.new # for the helper
           @told = ConditionVariable.new # for who awaits
@@ -92,8 +93,8 @@ module Upwell
         # Tells, for ever.
         def run_teller
           loop do
-            connection, commands, changes = await_change
-            tell(connection, [*commands, ["PING", changes.to_s]])
+            connection, commands, number, changes = await_change
+            tell(connection, [*commands, ["PING", "#{number} #{changes}"]])
           end
         end
 
@@ -145,7 +146,7 @@ module Upwell
         def hear(event)
           case event
           when Array then hear_push(*event)
-          when String then confirm(event.to_i)
+          when String then confirm(*event.split.map(&:to_i))
           when RedisClient::Error then Log.tell("publish/subscribe: Redis does not subscribe: #{event.message}")
           end
         end
@@ -175,23 +176,32 @@ module Upwell
           @receiver.forget if @receiver.respond_to?(:forget)
         end
 
-        def confirm(changes)
+        # What was sent before the connection was doubted may have been answered long ago.
+        def confirm(number, changes)
           @lock.synchronize do
+            next if @doubted || number < @oldest
+
             @confirmed = changes
             @asked = nil
             @told.broadcast
           end
         end
 
-        # @return [Array(Wire, Array<Array<String>>, Integer)] no command: nothing was said for a while, or the connection is doubted
+        # @return [Array(Wire, Array<Array<String>>, Integer, Integer)] no command: nothing was said for a while, or the connection is doubted
         def await_change
           @lock.synchronize do
             @changed.wait(@lock, @asked ? DOUBT_MAX : HEARTBEAT) unless @connection && (@doubted || @subscriptions.untold?)
             @changed.wait(@lock) until @connection
-            @asked = Clock.now if @doubted
-            @doubted = false
-            [@connection, @subscriptions.take, changes]
+            @pings += 1
+            ask if @doubted
+            [@connection, @subscriptions.take, @pings, changes]
           end
+        end
+
+        def ask
+          @asked = Clock.now
+          @oldest = @pings
+          @doubted = false
         end
 
         # A failure ends the connection, so that the other thread has it made anew.
