@@ -166,6 +166,29 @@ class RedisTest < Minitest::Test
     end
   end
 
+  # What comes next must not be taken for the rest of its message, nor that for commands; and the end sends what waits.
+  def test_a_publisher_that_is_killed_amid_a_message
+    RedisProcess.open do |redis|
+      engine(redis.url).tap { |other| other.subscribe("a") && other.publish("a", "here") }
+      engine = engine(redis.url).tap { |one| one.publish("a", "here, too") }
+      heard(2)
+      redis.signal("STOP")
+      long = "\r\nPUBLISH a smuggled\r\n" * 100_000
+      2.times { engine.publish("a", long) }
+      kill_amid_a_write
+      redis.signal("CONT")
+      engine.close(AWAIT_MAX)
+      assert_equal({ waiting: 0, sent: 3, uncertain: 0 }, engine.stats.slice(:waiting, :sent, :uncertain))
+      assert_equal [long, long], heard(2)
+    end
+  end
+
+  def kill_amid_a_write
+    publisher = Thread.list.select { |thread| thread.name == "upwell redis publisher" }.last
+    await { publisher.backtrace.any?(/wait_writable/) }
+    publisher.kill
+  end
+
   def test_a_bound_of_bytes
     engine = engine("unix:///nowhere", bytes_max: 10)
     assert_equal [true, false, true, false], ["1234", "12345", "1234", ""].map { |text| engine.publish("a", text) }

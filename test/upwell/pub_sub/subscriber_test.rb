@@ -18,8 +18,8 @@ class RedisSubscriberTest < Minitest::Test
   end
 
   def teardown
-    @threads&.each { |thread| thread.kill.join }
     @redis&.close
+    @threads&.each { |thread| thread.kill.join }
     $stderr = @log
   end
 

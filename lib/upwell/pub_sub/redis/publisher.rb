@@ -39,12 +39,15 @@ module Upwell
           disconnect
           sleep(Link::PAUSE_MAX)
           retry
+        ensure
+          disconnect # also when the thread is killed: the next one must not go on in the midst of a command, or of answers
         end
 
         # By another thread, when this one has ended.
         def disconnect
-          @connection&.close
+          connection = @connection
           @connection = nil
+          connection&.close
         end
 
         private

@@ -86,9 +86,9 @@ module Upwell
         def close(seconds)
           @outbox.close
           @subscriber.finish
+          send_rest(Clock.now + seconds)
           @lock.synchronize { @closed = true }
           Session.closed(self)
-          @threads[:publisher]&.join(seconds) if @outbox.size.positive?
           end_threads
           [@publisher, @subscriber].each(&:disconnect)
           left = @outbox.abandon
@@ -112,12 +112,26 @@ module Upwell
         end
 
         def start_thread(name, &work)
-          return if @threads[name]&.alive?
+          return if runs?(name)
 
           @lock.synchronize do
-            next if @closed || @threads[name]&.alive?
+            next if @closed || runs?(name)
 
+            @threads[name]&.join # it was killed, and may be ending yet
             @threads[name] = Thread.new(&work).tap { |thread| thread.name = "upwell redis #{name}" }
+          end
+        end
+
+        def runs?(name)
+          thread = @threads[name]
+          %w[run sleep].include?(thread&.status) || thread == Thread.current
+        end
+
+        # The thread for that may have been killed.
+        def send_rest(deadline)
+          while @outbox.size.positive? && (left = deadline - Clock.now).positive?
+            start_publisher
+            @threads[:publisher].join(left)
           end
         end
 

@@ -88,6 +88,8 @@ module Upwell
           end_connection
           sleep(Link::PAUSE_MAX)
           retry
+        ensure
+          end_connection
         end
 
         # Tells, for ever.
