@@ -44,6 +44,9 @@ class ActionCableTest < ExamplePageTest
       ada.screenshot("action_cable_alone_dark")
       grace = enter(browser, url, "Grace", phone: true, size: [390, 780])
       await_names(ada, "Ada,Grace")
+      ada.drag([[600, 400], [150, 300]])
+      grace.swipe([[100, 300], [325, 560]])
+      [ada, grace].each { |page| page.await("Math.min(...#{PLACES}) < 0.1 && Math.max(...#{PLACES}) > 0.9") }
       ada.screenshot("action_cable_dark")
       grace.screenshot("action_cable_phone_light")
       grace.visit("about:blank")
