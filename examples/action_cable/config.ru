@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# A harbour at night: everybody who opens the page has a lantern on the water, sees those of all others move, and says what there is to say.
+# A harbour: everybody who opens the page has a lantern on the water, sees those of all others move, and says what there is to say.
 #
-#   cd examples/action_cable && bundle install && bundle exec upwell -w 2
+#   bin/setup && cd examples/action_cable && bundle install && bundle exec upwell -w 2
 #
 # Two workers, no Redis: `adapter: upwell` carries what is broadcast from one to the other.
 require "bundler/setup"

@@ -4,8 +4,13 @@
 class WaterChannel < ActionCable::Channel::Base
   NAME_MAX = 20 # characters
   TEXT_MAX = 140
+  TELL_EVERY = 2 # seconds
+
+  # Of whom nothing is heard any more has gone: where a worker is killed, nobody says that its guests leave.
+  periodically :tell, every: TELL_EVERY
 
   def subscribed
+    @lantern = {}
     stream_from "water"
     transmit({ you: connection.id, worker: Process.pid })
     tell arrived: true
@@ -17,7 +22,9 @@ class WaterChannel < ActionCable::Channel::Base
 
   # Where its lantern is, from 0 to 1.
   def move(data)
-    tell x: data["x"].to_f.clamp(0, 1), y: data["y"].to_f.clamp(0, 1), name: data["name"].to_s[0, NAME_MAX], hue: data["hue"].to_i % 360
+    x, y = data.values_at("x", "y").map { |part| part.to_f.clamp(0, 1) }
+    @lantern = { x: x, y: y, name: data["name"].to_s[0, NAME_MAX], hue: data["hue"].to_i % 360 }
+    tell
   end
 
   def say(data)
@@ -28,6 +35,6 @@ class WaterChannel < ActionCable::Channel::Base
   private
 
   def tell(**what)
-    ActionCable.server.broadcast("water", { id: connection.id, worker: Process.pid, **what })
+    ActionCable.server.broadcast("water", { id: connection.id, worker: Process.pid, **@lantern, **what })
   end
 end

@@ -7,7 +7,7 @@ require_relative "../support/tls_client"
 
 # Every way of booting Rails: mode fibers isolates its requests by fiber, or does not start.
 class RailsBootTest < Minitest::Test
-  APP = App.new(RUBY_VERSION < "3.2" ? "rails7" : "rails8", code: "rails", prepare: %w[bin/rails db:schema:load])
+  APP = App.rails(code: "rails", prepare: %w[bin/rails db:schema:load])
   UPWELL = %w[upwell -b 127.0.0.1 -p 0].freeze
   RAILS = %w[bin/rails server -b 127.0.0.1 -p 0].freeze
   PROGRAM = <<~'PROGRAM'

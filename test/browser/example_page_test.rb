@@ -16,12 +16,15 @@ class ExamplePageTest < Minitest::Test
   def with_pages
     skip "#{Chromium::COMMAND} is not installed" unless Chromium.there?
 
+    serve do |server|
+      Chromium.open { |browser| yield "http://127.0.0.1:#{server.port}/", browser, server }
+    end
+  end
+
+  def serve
     Dir.mktmpdir do |folder|
       app = File.join(EXAMPLES, self.class::EXAMPLE, "config.ru")
-      ServerProcess.open("-w", "2", app: app, environment: { "TMPDIR" => folder }) do |server|
-        server.read_on
-        Chromium.open { |browser| yield "http://127.0.0.1:#{server.port}/", browser, server }
-      end
+      ServerProcess.open("-w", "2", app: app, environment: { "TMPDIR" => folder }) { |server| yield server.read_on }
     end
   end
 

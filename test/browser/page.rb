@@ -10,6 +10,9 @@ class Page
   NOTE_COMPLAINTS = <<~JAVASCRIPT
     window.complaints = []
     for (const name of ["error", "unhandledrejection"]) addEventListener(name, (event) => complaints.push(String(event.message || event.reason)))
+    for (const name of ["error", "warn"]) console[name] = new Proxy(console[name], {
+      apply(tell, self, all) { complaints.push(all.join(" ")); tell.apply(self, all) }
+    })
   JAVASCRIPT
 
   def initialize(browser, session, size:, dark:, phone:)

@@ -7,7 +7,7 @@ require_relative "exchanges"
 
 # Action Cable by the server's own WebSockets: what its clients get is what they get by hijacked sockets.
 class CableTest < Minitest::Test
-  APP = App.new(RUBY_VERSION < "3.2" ? "rails7" : "rails8", code: "../cable/app")
+  APP = App.rails(code: "../cable/app")
   NATIVE = { "NATIVE" => "1", "ADAPTER" => "upwell" }.freeze
   MODES = %w[fibers threads:3 inline].freeze
   NEWS = Exchanges::NEWS

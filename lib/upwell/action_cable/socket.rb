@@ -61,7 +61,7 @@ module Upwell
         @connection.on_message(data) if alive?
       end
 
-      # Of the server, when it ends: so the client knows that it may connect anew.
+      # Of the server, when it ends: so the client knows that it may come back.
       def on_shutdown(_client)
         @connection.close(reason: ::ActionCable::INTERNAL[:disconnect_reasons][:server_restart])
       end

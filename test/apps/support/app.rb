@@ -13,6 +13,11 @@ class App
   CACHE = File.join(ENV.fetch("XDG_CACHE_HOME") { File.join(Dir.home, ".cache") }, "upwell", "apps")
   GEMS = File.join(CACHE, "ruby-#{RUBY_VERSION[/\A\d+\.\d+/]}")
 
+  # @return [App] with the newest Rails for this Ruby, of those that are here
+  def self.rails(**options)
+    new(RUBY_VERSION < "3.2" ? "rails7" : "rails8", **options)
+  end
+
   # @return [String]
   attr_reader :name
   # @return [String] the copy of the code
