@@ -3,8 +3,10 @@
 #include "rack/client_class.h"
 #include "rack/rack.h"
 
-#define FLUSH_NS UW_NS_PER_MS /* a response waits for others of its turn no longer than this */
-
+/* A response waits for others of its turn as long as it took to hand over the last ones: to many clients what is sent
+ * to each then leaves in one piece, and half of the time is the application's. */
+#define PATIENCE_MIN_NS UW_NS_PER_MS
+#define PATIENCE_MAX_NS (20 * UW_NS_PER_MS)
 #define PUSH_NS (20 * UW_NS_PER_MS) /* for a client that takes whatever is sent: others want the loop, too */
 
 static void init_locks(struct rb_uw_host *host)
@@ -17,6 +19,7 @@ void rb_uw_host_init(struct rb_uw_host *host, struct uw_server *server, VALUE se
 {
     init_locks(host);
     host->server = server;
+    host->patience_ns = PATIENCE_MIN_NS;
     host->forks = rb_uw_forks_now();
     host->self = self;
     host->app = host->root = host->template = host->input = Qnil;
@@ -86,9 +89,24 @@ void rb_uw_host_tell_changed(struct rb_uw_host *host)
     pthread_mutex_unlock(&host->lock);
 }
 
+static bool is_late(const struct rb_uw_host *host, int64_t now_ns)
+{
+    return now_ns - host->flushed_ns >= host->patience_ns;
+}
+
 bool rb_uw_host_is_late(const struct rb_uw_host *host)
 {
-    return uw_clock_ns() - host->flushed_ns >= FLUSH_NS;
+    return is_late(host, uw_clock_ns());
+}
+
+static void note_flush(struct rb_uw_host *host, int64_t began_ns)
+{
+    int64_t now_ns = uw_clock_ns(), took_ns = now_ns - began_ns;
+
+    host->flushed_ns = now_ns;
+    host->patience_ns = took_ns < PATIENCE_MIN_NS   ? PATIENCE_MIN_NS
+                        : took_ns > PATIENCE_MAX_NS ? PATIENCE_MAX_NS
+                                                    : took_ns;
 }
 
 void rb_uw_host_flush_if_late(struct rb_uw_host *host)
@@ -96,19 +114,22 @@ void rb_uw_host_flush_if_late(struct rb_uw_host *host)
     int64_t now_ns = uw_clock_ns();
 
     host->busy_since_ns = now_ns;
-    if (now_ns - host->flushed_ns < FLUSH_NS)
+    if (!is_late(host, now_ns))
         return;
     uw_server_flush(host->server);
-    host->flushed_ns = now_ns;
+    note_flush(host, now_ns);
 }
 
 /* What is sent by a connection after something else has to wait for the end of that, which a turn finds out: it also
  * finds out who has gone. */
 static void turn_and_flush(struct rb_uw_host *host)
 {
+    int64_t began_ns = uw_clock_ns();
+
     (void)uw_server_turn(host->server, 0);
     uw_loop_flush(&host->server->service.loop);
-    host->busy_since_ns = host->flushed_ns = uw_clock_ns();
+    note_flush(host, began_ns);
+    host->busy_since_ns = host->flushed_ns;
 }
 
 static bool is_thread_of_loop(const struct rb_uw_host *host)

@@ -43,6 +43,7 @@ struct rb_uw_host {
     VALUE remote_ports;           /* an array of texts: clients send more than one request */
 
     int64_t flushed_ns;     /* when responses were last handed to the kernel */
+    int64_t patience_ns;    /* for which others wait after that */
     int64_t busy_since_ns;  /* when the application got the loop's thread, 0: it does not have it */
     struct uw_list serving; /* exchanges; touched with the interpreter's lock only */
     struct uw_list clients; /* that stay: struct rb_uw_client; touched likewise */
