@@ -26,7 +26,8 @@ def facts(settings)
 end
 
 def command(workload, settings)
-  command = workload.generator.command(url: "http://127.0.0.1:0/", connections: settings.connections.join("|"), seconds: settings.seconds)
+  connections = (workload.connections || settings.connections).join("|")
+  command = workload.generator.command(url: "http://127.0.0.1:0/", connections: connections, seconds: settings.seconds)
   command.join(" ").sub("#{Bench::ROOT}/", "")
 end
 
