@@ -51,7 +51,7 @@ class WsBenchTest < Minitest::Test
 
   def test_defaults
     settings = Bench::Ws::Settings.new({})
-    assert_equal [2, 5, [64, 1000], Bench::Ws::CANDIDATES], [settings.seconds, settings.rounds, settings.connections, settings.candidates]
+    assert_equal [2, 5, [100, 5000], Bench::Ws::CANDIDATES], [settings.seconds, settings.rounds, settings.connections, settings.candidates]
   end
 
   private
