@@ -78,7 +78,7 @@ class ForkTest < Minitest::Test
 
   # Those forked beside the requests, in whatever order, when this number of signals has been dealt with, and one more.
   def elsewhere(mode, done)
-    [*("back: 0" if done == 1), *(["ended: 0", "fiber: 6"] if mode == "fibers"), "load: 6", "trap: 6"]
+    [*("back: 0" if done == 1), *(["clean: 6", "ended: 0", "fiber: 6"] if mode == "fibers"), "load: 6", "trap: 6"]
   end
 
   def await_elsewhere(server, expected)

@@ -67,10 +67,20 @@ class Forking
   # In fibers that the request does not wait for, where there may be some. One of the children goes on where its fiber ends.
   def schedule
     if Fiber.scheduler
+      fork_while_the_fiber_is_cleaned
       Fiber.schedule { sleep(0.01) && Forking.fork_elsewhere("fiber") { exit(6) } }
       Fiber.schedule { sleep(0.01) && Forking.fork_elsewhere("ended") { "with its fiber" } }
     end
     [200, {}, ["here"]]
+  end
+
+  # As a trap handler may: the server asks for what the request has left.
+  def fork_while_the_fiber_is_cleaned
+    Thread.current.define_singleton_method(:keys) do
+      singleton_class.remove_method(:keys)
+      Forking.fork_elsewhere("clean") { Process.exit(6) } # not the exit of Thread
+      []
+    end
   end
 
   def close(env)

@@ -194,23 +194,25 @@ static VALUE clean(VALUE argument)
     return Qnil;
 }
 
-/* What an application left in its fiber is not for the next request. Returns whether it could be taken away. */
-static bool cleaned(const struct pooled *pooled)
-{
-    int state;
-
-    rb_protect(clean, (VALUE)pooled, &state);
-    if (state)
-        rb_set_errinfo(Qnil); /* frozen, say */
-    return !state;
-}
-
 /* With what is to end the fiber, as Fiber#kill does, or the thread or the process: the latter Ruby passes on to the
  * root. */
 static void end_pooled(struct rb_uw_reactor *reactor, int state)
 {
     own(reactor)->fibers--;
     rb_jump_tag(state);
+}
+
+/* What an application left in its fiber is not for the next request. Returns whether it could be taken away. */
+static bool cleaned(struct rb_uw_reactor *reactor, const struct pooled *pooled)
+{
+    int state;
+
+    rb_protect(clean, (VALUE)pooled, &state);
+    if (state && rb_uw_ends_thread(rb_errinfo())) /* by a trap handler */
+        end_pooled(reactor, state);
+    if (state)
+        rb_set_errinfo(Qnil); /* frozen, say */
+    return !state;
 }
 
 /* Serves one request after another, of those that the last turns brought. Returns whether the fiber can be used again.
@@ -228,7 +230,7 @@ static bool serve_batch(struct rb_uw_reactor *reactor, const struct pooled *pool
         if (state)
             end_pooled(reactor, state);
         rb_uw_host_flush_if_late(&reactor->host);
-        if (!cleaned(pooled))
+        if (!cleaned(reactor, pooled))
             return false;
     }
     return true;
