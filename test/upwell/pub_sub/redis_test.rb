@@ -170,8 +170,9 @@ class RedisTest < Minitest::Test
   def test_a_publisher_that_is_killed_amid_a_message
     RedisProcess.open do |redis|
       engine(redis.url).tap { |other| other.subscribe("a") && other.publish("a", "here") }
+      heard(1) # Redis knows of it
       engine = engine(redis.url).tap { |one| one.publish("a", "here, too") }
-      heard(2)
+      heard(1)
       redis.signal("STOP")
       long = "\r\nPUBLISH a smuggled\r\n" * 100_000
       2.times { engine.publish("a", long) }
