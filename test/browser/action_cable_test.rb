@@ -110,10 +110,4 @@ class ActionCableTest < ExamplePageTest
   def await_names(page, names)
     page.await("#{NAMES} === #{names.to_json}")
   end
-
-  def say(page, text)
-    page.click("#text")
-    page.type(text)
-    page.enter
-  end
 end

@@ -74,10 +74,4 @@ class ChatRoomsTest < ExamplePageTest
     page.await_text("#here", name)
     page
   end
-
-  def say(page, text)
-    page.click("#text")
-    page.type(text)
-    page.enter
-  end
 end

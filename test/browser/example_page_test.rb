@@ -38,6 +38,13 @@ class ExamplePageTest < Minitest::Test
     flunk "one worker serves everyone"
   end
 
+  # Where people talk.
+  def say(page, text)
+    page.click("#text")
+    page.type(text)
+    page.enter
+  end
+
   # @return [String]
   def worker(page)
     page.await("document.readyState === 'complete' && document.querySelector('#state').innerText.match(/^worker/)")
