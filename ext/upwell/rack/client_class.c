@@ -20,6 +20,7 @@ static void client_mark(void *data)
     rb_gc_mark_movable(client->env);
     rb_gc_mark_movable(client->handler);
     rb_gc_mark_movable(client->callables);
+    rb_uw_client_mark_next(client);
 }
 
 static void client_compact(void *data)
@@ -102,17 +103,6 @@ VALUE rb_uw_ear_new(struct rb_uw_host *host)
     if (!client->core)
         rb_memerror();
     return client->self;
-}
-
-void rb_uw_client_begin(struct rb_uw_client *client)
-{
-    uw_list_append(&client->host->clients, &client->link);
-    RB_OBJ_WRITTEN(client->host->self, Qundef, client->self);
-}
-
-void rb_uw_client_end(struct rb_uw_client *client)
-{
-    uw_list_remove(&client->link);
 }
 
 /* What is said to the loop with the interpreter's lock held, before the server is closed, arrives. */

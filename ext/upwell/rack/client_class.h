@@ -24,10 +24,6 @@ VALUE rb_uw_client_new(struct rb_uw_exchange *exchange, VALUE handler);
 /* A subscriber of the process, see push/ear.h: one that the application does not see. */
 VALUE rb_uw_ear_new(struct rb_uw_host *host);
 
-/* From now on it has events; and from then on none. */
-void rb_uw_client_begin(struct rb_uw_client *client);
-void rb_uw_client_end(struct rb_uw_client *client);
-
 /* Whether something may still be written to it; not in the child of a fork, whose parent has the connection. */
 bool rb_uw_client_is_open(const struct rb_uw_client *client);
 
@@ -41,6 +37,16 @@ bool rb_uw_client_send(struct rb_uw_client *client, rb_uw_client_frame *frame, c
 
 /* `data` as UTF-8. Raises ArgumentError for a text that is not valid in its encoding. */
 VALUE rb_uw_text_of(VALUE data);
+
+/* clients.c */
+
+/* From now on it has events; and from then on none. */
+void rb_uw_client_begin(struct rb_uw_client *client);
+void rb_uw_client_end(struct rb_uw_client *client);
+
+/* What the host keeps of those that stay, and what each of them does. */
+void rb_uw_clients_mark(const struct rb_uw_host *host);
+void rb_uw_client_mark_next(const struct rb_uw_client *client);
 
 /* client_channels.c */
 void rb_uw_init_client_channels(void);

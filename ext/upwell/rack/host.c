@@ -41,13 +41,6 @@ static void mark_serving(const struct rb_uw_host *host)
         rb_gc_mark(uw_owner(link, struct rb_uw_exchange, link)->fiber);
 }
 
-/* Their events come whether or not the application keeps them; which have them not move. */
-static void mark_clients(const struct rb_uw_host *host)
-{
-    for (const struct uw_list *link = host->clients.next; link != &host->clients; link = link->next)
-        rb_gc_mark(uw_owner(link, struct rb_uw_client, link)->self);
-}
-
 void rb_uw_host_mark(const struct rb_uw_host *host)
 {
     rb_gc_mark_movable(host->app);
@@ -58,7 +51,7 @@ void rb_uw_host_mark(const struct rb_uw_host *host)
     rb_gc_mark_movable(host->remote_addr);
     rb_gc_mark_movable(host->remote_ports);
     mark_serving(host);
-    mark_clients(host);
+    rb_uw_clients_mark(host);
     rb_gc_mark(host->self); /* itself: it must not move, since exchanges and the core point into it */
 }
 
