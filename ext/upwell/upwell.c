@@ -83,6 +83,7 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_body();
     rb_uw_init_exchange();
     rb_uw_init_upgrade();
+    rb_uw_init_held_env();
     rb_uw_init_protocol();
     rb_uw_init_client_class();
     rb_uw_init_client_channels();

@@ -15,7 +15,7 @@ module Upwell
     def self.report(error, env)
       record = "Error#{place(env)}: ".b << text(error).b
       stream = env && env["rack.errors"]
-      (stream && !stream.equal?($stderr) && Log.tell(record, stream)) || Log.tell(record)
+      (stream && stream != $stderr && Log.tell(record, stream)) || Log.tell(record)
     end
 
     # @param error [Exception] of what obeys a signal

@@ -21,6 +21,7 @@ module Upwell
   autoload :ConfigurationError, "upwell/configuration"
   autoload :ErrorLog, "upwell/error_log"
   autoload :EventStream, "upwell/event_stream"
+  autoload :HeldErrors, "upwell/held_errors"
   autoload :Log, "upwell/log"
   autoload :PubSub, "upwell/pub_sub"
   autoload :SETTINGS, "upwell/settings"

@@ -22,7 +22,7 @@ void rb_uw_host_init(struct rb_uw_host *host, struct uw_server *server, VALUE se
     host->patience_ns = PATIENCE_MIN_NS;
     host->forks = rb_uw_forks_now();
     host->self = self;
-    host->app = host->root = host->template = host->input = Qnil;
+    host->app = host->root = host->template = host->input = host->held_errors = Qnil;
     host->http_host = host->remote_addr = host->remote_ports = Qnil;
     uw_list_init(&host->serving);
     uw_list_init(&host->clients);
@@ -47,6 +47,7 @@ void rb_uw_host_mark(const struct rb_uw_host *host)
     rb_gc_mark_movable(host->root);
     rb_gc_mark_movable(host->template);
     rb_gc_mark_movable(host->input);
+    rb_gc_mark_movable(host->held_errors);
     rb_gc_mark_movable(host->http_host);
     rb_gc_mark_movable(host->remote_addr);
     rb_gc_mark_movable(host->remote_ports);
@@ -61,6 +62,7 @@ void rb_uw_host_compact(struct rb_uw_host *host)
     host->root = rb_gc_location(host->root);
     host->template = rb_gc_location(host->template);
     host->input = rb_gc_location(host->input);
+    host->held_errors = rb_gc_location(host->held_errors);
     host->http_host = rb_gc_location(host->http_host);
     host->remote_addr = rb_gc_location(host->remote_addr);
     host->remote_ports = rb_gc_location(host->remote_ports);

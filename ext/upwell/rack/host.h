@@ -40,6 +40,7 @@ struct rb_uw_host {
     VALUE input;                  /* an empty one, that stands in the template, too */
     bool input_lent;              /* a request has it */
     VALUE http_host, remote_addr; /* that stand in the template */
+    VALUE held_errors;            /* in the place of its rack.errors for clients that stay */
     VALUE remote_ports;           /* an array of texts: clients send more than one request */
 
     int64_t flushed_ns;     /* when responses were last handed to the kernel */

@@ -91,8 +91,20 @@ void rb_uw_init_env(void);
 VALUE rb_uw_env_template(bool rack_2, VALUE input);
 VALUE rb_uw_env(struct rb_uw_exchange *exchange);
 
+/* The key of a header's field. */
+VALUE rb_uw_env_key(const struct uw_request *request, const struct uw_http_header *header);
+
 /* The application has done with the request. */
 void rb_uw_env_end(const struct rb_uw_exchange *exchange);
+
+/* held_env.c */
+void rb_uw_init_held_env(void);
+
+/* What stands for rack.errors in the env of a client that stays. */
+VALUE rb_uw_held_errors(void);
+
+/* The client stays, and its env. */
+void rb_uw_hold_env(const struct rb_uw_exchange *exchange);
 
 /* rack_response.c */
 void rb_uw_init_response(void);

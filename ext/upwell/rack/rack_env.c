@@ -192,7 +192,7 @@ static VALUE other_key(const char *name, size_t length)
     return names[slot].key;
 }
 
-static VALUE key_of(const struct uw_request *request, const struct uw_http_header *header)
+VALUE rb_uw_env_key(const struct uw_request *request, const struct uw_http_header *header)
 {
     if (header->field != UW_FIELD_OTHER)
         return field_keys[header->field];
@@ -223,7 +223,7 @@ static bool is_cookie(const struct uw_request *request, const struct uw_http_hea
 static void add_header(VALUE env, const struct uw_request *request, const struct uw_http_header *header)
 {
     const char *bytes = uw_request_text(request, header->value);
-    VALUE name = key_of(request, header), old = rb_hash_lookup2(env, name, Qundef);
+    VALUE name = rb_uw_env_key(request, header), old = rb_hash_lookup2(env, name, Qundef);
 
     if (old == Qundef)
         rb_hash_aset(env, name, rb_str_new(bytes, header->value.length));
@@ -263,7 +263,7 @@ static void add_underscored(VALUE env, const struct uw_request *request)
         const struct uw_http_header *header = &request->head.headers[i];
 
         if (has_underscore(request, header) && !imitates_framing(request, header) &&
-            NIL_P(rb_hash_lookup(env, key_of(request, header))))
+            NIL_P(rb_hash_lookup(env, rb_uw_env_key(request, header))))
             add_header(env, request, header);
     }
 }
@@ -300,22 +300,27 @@ static bool is_text(VALUE string, const char *bytes, size_t length)
     return (size_t)RSTRING_LEN(string) == length && memcmp(RSTRING_PTR(string), bytes, length) == 0;
 }
 
+/* Clients that stay keep it. */
+static VALUE shared(const char *text, size_t length)
+{
+    return rb_enc_interned_str(text, (long)length, rb_ascii8bit_encoding());
+}
+
 static void remember_host(struct rb_uw_host *host, const char *text, size_t length)
 {
     const char *colon = port_colon(text, length);
     size_t name_length = colon ? (size_t)(colon - text) : length, port_length = colon ? length - name_length - 1 : 0;
     VALUE template = host->template;
 
-    RB_OBJ_WRITE(host->self, &host->http_host, rb_str_freeze(rb_str_new(text, (long)length)));
+    RB_OBJ_WRITE(host->self, &host->http_host, shared(text, length));
     rb_hash_aset(template, key.http_host, host->http_host);
-    rb_hash_aset(template, key.server_name, rb_str_freeze(rb_str_new(text, (long)name_length)));
-    rb_hash_aset(template, key.server_port,
-                 port_length ? rb_str_freeze(rb_str_new(colon + 1, (long)port_length)) : key.port_80);
+    rb_hash_aset(template, key.server_name, shared(text, name_length));
+    rb_hash_aset(template, key.server_port, port_length ? shared(colon + 1, port_length) : key.port_80);
 }
 
 static void remember_address(struct rb_uw_host *host, const char *address)
 {
-    RB_OBJ_WRITE(host->self, &host->remote_addr, rb_str_freeze(rb_str_new_cstr(address)));
+    RB_OBJ_WRITE(host->self, &host->remote_addr, shared(address, strlen(address)));
     rb_hash_aset(host->template, key.remote_addr, host->remote_addr);
 }
 

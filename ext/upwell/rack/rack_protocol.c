@@ -1,22 +1,38 @@
 /* rack.protocol (Rack SPEC): the application switches to a protocol that the client offers, and speaks it itself. */
+#include <string.h>
+
 #include "rack/rack.h"
 
 #define SWITCHING_PROTOCOLS 101
 
+static const char websocket_name[] = "websocket";
 static ID id_strip, id_include;
-static VALUE key_protocol;
+static VALUE key_protocol, websocket;
 
 void rb_uw_init_protocol(void)
 {
     id_strip = rb_intern("strip");
     id_include = rb_intern("include?");
     rb_gc_register_mark_object(key_protocol = rb_interned_str_cstr("rack.protocol"));
+    websocket = rb_ary_new_from_args(1, rb_enc_interned_str_cstr(websocket_name, rb_ascii8bit_encoding()));
+    rb_gc_register_mark_object(rb_ary_freeze(websocket));
 }
 
+static bool is_websocket(VALUE field)
+{
+    return RSTRING_LEN(field) == sizeof websocket_name - 1 &&
+           memcmp(RSTRING_PTR(field), websocket_name, sizeof websocket_name - 1) == 0;
+}
+
+/* WebSocket alone, which nearly all ask for, is one object for all: clients that stay keep it. */
 VALUE rb_uw_protocols(VALUE field)
 {
-    VALUE elements = rb_str_split(field, ","), protocols = rb_ary_new();
+    VALUE elements, protocols;
 
+    if (is_websocket(field))
+        return websocket;
+    elements = rb_str_split(field, ",");
+    protocols = rb_ary_new();
     for (long i = 0; i < RARRAY_LEN(elements); i++) {
         VALUE protocol = rb_funcall(RARRAY_AREF(elements, i), id_strip, 0);
 

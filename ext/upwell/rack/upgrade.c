@@ -41,6 +41,7 @@ void rb_uw_upgrade(struct rb_uw_exchange *exchange)
     exchange->closer = exchange->body;
     client = rb_uw_client_new(exchange, handler_of(exchange));
     rb_uw_response_upgrade(exchange, rb_uw_client(client)->core);
+    rb_uw_hold_env(exchange);
     hand_over(exchange, rb_uw_client(client));
     RB_GC_GUARD(client);
 }

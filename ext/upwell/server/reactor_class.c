@@ -65,6 +65,7 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
     RB_OBJ_WRITE(self, &host->app, app);
     RB_OBJ_WRITE(self, &host->input, rb_uw_input_empty());
     RB_OBJ_WRITE(self, &host->template, rb_uw_env_template(host->newline_values, host->input));
+    RB_OBJ_WRITE(self, &host->held_errors, rb_uw_held_errors());
     reactor->base.initialized = true;
     return self;
 }
