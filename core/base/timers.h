@@ -22,6 +22,7 @@ struct uw_timer {
     int64_t deadline_ns;
     uint8_t level, slot;
     bool active;
+    bool harmless; /* the owner's: it only looks, or its deadline has been put off: nobody is wronged when it expires */
 };
 
 struct uw_timers {

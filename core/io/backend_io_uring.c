@@ -156,8 +156,8 @@ static int open_with(struct uw_loop *loop, unsigned flags)
     if (!ring)
         return -ENOMEM;
     ring->process = getpid();
-    ring->cancel_again.expire = cancel_again;
-    ring->look.expire = look_at_silent;
+    ring->cancel_again = (struct uw_timer){.expire = cancel_again, .harmless = true};
+    ring->look = (struct uw_timer){.expire = look_at_silent, .harmless = true};
     uw_list_init(&ring->heard);
     error = init_ring(ring, flags);
     if (error)

@@ -50,6 +50,7 @@ int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire)
     loop->completed_tail = &loop->completed;
     loop->line_tail = &loop->line;
     uw_timers_init(&loop->timers, loop->now_ns);
+    uw_list_init(&loop->due);
 
     error = uw_wakeup_open(&loop->wakeup);
     if (error)
@@ -119,12 +120,10 @@ static void deliver_completed(struct uw_loop *loop)
 
 static void expire_timers(struct uw_loop *loop, int64_t until_ns)
 {
-    struct uw_list expired;
     struct uw_timer *timer;
 
-    uw_list_init(&expired);
-    uw_timers_expire(&loop->timers, until_ns, &expired);
-    while ((timer = uw_timers_take(&loop->timers, &expired)))
+    uw_timers_expire(&loop->timers, until_ns, &loop->due);
+    while ((timer = uw_timers_take(&loop->timers, &loop->due)))
         (timer->expire ? timer->expire : loop->expire)(loop, timer);
 }
 
@@ -197,14 +196,25 @@ void uw_loop_receive(struct uw_loop *loop)
         receive_first(loop);
 }
 
+static bool are_harmless(const struct uw_list *timers)
+{
+    const struct uw_list *link = timers->next;
+
+    while (link != timers && uw_owner(link, const struct uw_timer, link)->harmless)
+        link = link->next;
+    return link == timers;
+}
+
 /* How long to wait in a turn that begins at `now_ns`. */
 static int64_t bounded_wait(struct uw_loop *loop, int64_t wait_ns, int64_t now_ns)
 {
-    int64_t next_ns = uw_timers_next_ns(&loop->timers);
+    int64_t next_ns;
 
-    loop->overdue = next_ns <= now_ns;
-    if (loop->overdue || loop->completed)
+    uw_timers_expire(&loop->timers, now_ns, &loop->due);
+    loop->overdue = !are_harmless(&loop->due);
+    if (!uw_list_empty(&loop->due) || loop->completed)
         return 0;
+    next_ns = uw_timers_next_ns(&loop->timers);
     return next_ns != INT64_MAX && next_ns - now_ns < wait_ns ? next_ns - now_ns : wait_ns;
 }
 

@@ -101,7 +101,8 @@ struct uw_loop {
     uint64_t owner; /* the thread that opened it; the kernel may serve no other */
     int64_t now_ns; /* when this turn's waiting ended */
     struct uw_timers timers;
-    uw_expire *expire; /* called for every timer that is due and has no function of its own */
+    struct uw_list due; /* timers that were so when this turn began */
+    uw_expire *expire;  /* called for every timer that is due and has no function of its own */
 
     struct uw_operation *completed, **completed_tail; /* results found while submitting, delivered in the next turn */
 
@@ -117,7 +118,7 @@ struct uw_loop {
     size_t pending;                   /* operations of the callers not yet finally completed */
 
     bool turning;                         /* within uw_loop_turn */
-    bool overdue;                         /* when this turn began, a timer was due */
+    bool overdue;                         /* when this turn began, a timer was due that is not harmless */
     bool sigpipe_blocked, sigpipe_raised; /* in the thread, for sending files: see send.c */
 
     /* When a turn received from several streams, the next wait is for as many, up to this number and for at most
@@ -147,8 +148,9 @@ static inline size_t uw_loop_operations(const struct uw_loop *loop)
 void uw_loop_close(struct uw_loop *loop);
 
 /* One turn: submits what was asked for, waits at most `wait_ns` for something to happen, delivers completions, messages
- * and expired timers. What came in time comes before the timer: however late the turn, results that were there before
- * it began are told first. Returns 0, or the -errno of a wait that failed (a signal is no failure). */
+ * and expired timers. What came in time comes before the timer, unless that is harmless: however late the turn,
+ * results that were there before it began are told first. Returns 0, or the -errno of a wait that failed (a signal is
+ * no failure). */
 int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns);
 
 /* Whether submitted operations go to the kernel together, in the next turn, rather than each at once. */

@@ -137,6 +137,7 @@ static void await(struct uw_connection *connection)
 
     if (deadline_ns != UW_FOREVER && (!connection->timer.active || connection->timer.deadline_ns > deadline_ns))
         uw_timer_start(&connection->service->loop, &connection->timer, deadline_ns);
+    connection->timer.harmless = connection->timer.deadline_ns < deadline_ns;
 }
 
 void uw_connection_await_read(struct uw_connection *connection, int64_t deadline_ns)
@@ -193,7 +194,9 @@ void uw_connection_timeout(struct uw_connection *connection)
     int64_t now_ns = connection->service->loop.now_ns;
 
     UW_ASSERT_OWNER(&connection->service->loop);
-    if (connection->write_deadline_ns <= now_ns && (takes_on(connection) || excuse(connection))) {
+    if (connection->timer.harmless) {
+        await(connection); /* even if that has passed meanwhile: the loop has not looked for its sake */
+    } else if (connection->write_deadline_ns <= now_ns && (takes_on(connection) || excuse(connection))) {
         await_write(connection);
     } else if (connection->write_deadline_ns <= now_ns) {
         connection->service->counts.timeouts++;
@@ -363,6 +366,7 @@ static void sent(struct uw_endpoint *endpoint, int64_t count)
     }
     uw_outgoing_take(&connection->outgoing, (size_t)count);
     connection->write_deadline_ns = UW_FOREVER;
+    await(connection);
     uw_connection_flush(connection);
     if (uw_connection_is_open(connection))
         connection->protocol->sent(connection);

@@ -158,6 +158,24 @@ CONTRACT(what_came_before_a_late_turn_is_told_before_deadlines_pass)
     disconnect_clients(CLIENTS);
 }
 
+/* Nobody is wronged by it: there is no need to look whether all has been told. */
+CONTRACT(a_late_turn_does_not_look_on_for_a_harmless_timer)
+{
+    connect_clients(2);
+    clients[0].deadline.harmless = true;
+    uw_timer_start(&loop, &clients[0].deadline, uw_clock_ns() + ALLOWED_NS);
+    sleep_beyond_deadlines();
+    CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
+    CHECK(timed_out == 1 && !loop.overdue);
+    clients[0].deadline.harmless = false;
+    start_deadlines(2);
+    clients[1].deadline.harmless = true;
+    sleep_beyond_deadlines();
+    CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
+    CHECK(timed_out == 3 && loop.overdue);
+    disconnect_clients(2);
+}
+
 CONTRACT(so_is_what_a_stream_brings_that_is_polled_first)
 {
     char byte;

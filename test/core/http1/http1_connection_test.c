@@ -619,6 +619,7 @@ TEST(a_connection_that_was_taken_ends_when_its_last_word_has_left_or_at_the_dead
         CHECK(fake.shut && !fake.closed);
         fake.endpoint->send.pending = late;
         connection->service->loop.now_ns += UW_LINGER_NS + UW_NS_PER_SECOND;
+        connection->timer.harmless = false; /* as that of the deadline itself */
         uw_connection_timeout(connection);
         CHECK(fake.closed);
         CHECK_EQUAL(late, fake.lost_last_word);
