@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/descriptors.h"
+#include "base/memory.h"
 #include "http1/http1.h"
 #include "io/hang_up.h"
 #include "push/afar_room.h"
@@ -129,6 +130,7 @@ int uw_server_open(struct uw_server *server, const struct uw_server_settings *se
 
     if (settings->message_bytes_max > UW_MESSAGE_BYTES_MAX)
         return -EINVAL;
+    uw_memory_keep();
     memset(server, 0, sizeof *server);
     server->service.settings = *settings;
     server->room = settings->connections_max;
