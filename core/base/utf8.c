@@ -68,7 +68,8 @@ static bool begin(struct uw_utf8 *utf8, unsigned char first)
 
     if (size == 0)
         return false;
-    *utf8 = (struct uw_utf8){(uint8_t)(size - 1), second_low(first), second_high(first)};
+    *utf8 =
+        (struct uw_utf8){(uint8_t)(size - 1), second_low(first), second_high(first), utf8->beyond_ascii || size > 1};
     return true;
 }
 
@@ -76,7 +77,7 @@ static bool go_on(struct uw_utf8 *utf8, unsigned char byte)
 {
     if (byte < utf8->low || byte > utf8->high)
         return false;
-    *utf8 = (struct uw_utf8){(uint8_t)(utf8->missing - 1), 0x80, 0xbf};
+    *utf8 = (struct uw_utf8){(uint8_t)(utf8->missing - 1), 0x80, 0xbf, true};
     return true;
 }
 
@@ -89,15 +90,6 @@ bool uw_utf8_feed(struct uw_utf8 *utf8, const char *text, size_t length)
             return false;
     }
     return true;
-}
-
-bool uw_utf8_is_ascii(const char *text, size_t length)
-{
-    size_t count = ascii_eights(text, length);
-
-    while (count < length && !(text[count] & 0x80))
-        count++;
-    return count == length;
 }
 
 bool uw_utf8_is_text(const char *text, size_t length)

@@ -15,13 +15,11 @@ size_t uw_utf8_character(const char *text, size_t length);
 struct uw_utf8 {
     uint8_t missing;   /* bytes of it */
     uint8_t low, high; /* between which the next of them must be */
+    bool beyond_ascii; /* some character so far is */
 };
 
 /* The next piece. Returns whether the text can still become one: false at the first byte that no text has there. */
 bool uw_utf8_feed(struct uw_utf8 *utf8, const char *text, size_t length);
-
-/* Whether all of it is ASCII. */
-bool uw_utf8_is_ascii(const char *text, size_t length);
 
 /* Whether all of it is one text. */
 bool uw_utf8_is_text(const char *text, size_t length);

@@ -21,6 +21,7 @@ struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *
     request->user = NULL;
     request->client = NULL;
     request->client_event = 0;
+    request->ascii = false;
     request->inflated_bytes = 0;
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;

@@ -54,6 +54,7 @@ struct uw_request {
     void *user;                              /* the handler's */
     struct uw_client *client; /* who has the connection once it is upgraded; or whose event this is; or NULL */
     uint8_t client_event;     /* in the latter case: see push/client.h */
+    bool ascii;               /* a text all of which is */
     uint32_t inflated_bytes;  /* which count to the service's */
 
     struct uw_http_head head;

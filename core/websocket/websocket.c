@@ -192,6 +192,7 @@ static unsigned end_frame(struct uw_websocket *websocket)
         wrong = UW_CLOSE_INVALID_DATA;
     if (wrong)
         return wrong;
+    message->ascii = is_text(websocket) && !websocket->utf8.beyond_ascii;
     websocket->message = NULL;
     if (websocket->close_sent) {
         uw_request_free(message); /* the application has said that it is over */

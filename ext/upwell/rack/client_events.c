@@ -1,6 +1,5 @@
 /* An event of a client that stays, served like a request: whatever the handler does, the event is given back, and the
  * client is closed where it has failed. */
-#include "base/utf8.h"
 #include "push/ear.h"
 #include "rack/client_class.h"
 
@@ -33,9 +32,8 @@ static struct telling *telling_of(VALUE argument)
 static VALUE text_of(const struct uw_request *request)
 {
     VALUE text = rb_utf8_str_new(request->bytes, request->bytes_length);
-    bool ascii = uw_utf8_is_ascii(request->bytes, request->bytes_length);
 
-    ENC_CODERANGE_SET(text, ascii ? ENC_CODERANGE_7BIT : ENC_CODERANGE_VALID);
+    ENC_CODERANGE_SET(text, request->ascii ? ENC_CODERANGE_7BIT : ENC_CODERANGE_VALID);
     return text;
 }
 

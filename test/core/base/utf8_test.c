@@ -125,14 +125,31 @@ TEST(one_byte_beyond_ascii)
 
     memset(text, 'a', sizeof text);
     for (size_t length = 0; length <= sizeof text; length++) {
-        CHECK(uw_utf8_is_ascii(text, length));
         CHECK(uw_utf8_is_text(text, length));
         for (size_t at = 0; at < length; at++) {
             text[at] = '\xff';
-            CHECK(!uw_utf8_is_ascii(text, length));
             CHECK(!uw_utf8_is_text(text, length));
             text[at] = 'a';
         }
+    }
+}
+
+/* Whatever follows it, in the same piece or in another. */
+TEST(a_character_beyond_ascii_is_not_forgotten)
+{
+    char text[40];
+
+    memset(text, 'a', sizeof text);
+    for (size_t piece = 1; piece <= sizeof text; piece++) {
+        struct uw_utf8 ascii = {0}, other = {0};
+
+        for (size_t at = 0; at + piece <= sizeof text; at += piece) {
+            CHECK(uw_utf8_feed(&ascii, text, piece));
+            CHECK(at || (uw_utf8_feed(&other, "\xc3", 1) && uw_utf8_feed(&other, "\xa4", 1)));
+            CHECK(uw_utf8_feed(&other, text, piece));
+        }
+        CHECK(!ascii.beyond_ascii);
+        CHECK(other.beyond_ascii);
     }
 }
 
