@@ -160,6 +160,7 @@ static void read_timeout(struct uw_connection *connection)
 {
     connection->read_deadline_ns = UW_FOREVER;
     if (uw_connection_is_open(connection)) {
+        await(connection); /* a send may be under way */
         connection->protocol->timed_out(connection);
         return;
     }

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "held_errors"
 require_relative "log"
 
 module Upwell
@@ -14,9 +15,16 @@ module Upwell
     # @return [void] a log that cannot be written must not end the server
     def self.report(error, env)
       record = "Error#{place(env)}: ".b << text(error).b
-      stream = env && env["rack.errors"]
-      (stream && stream != $stderr && Log.tell(record, stream)) || Log.tell(record)
+      stream = errors(env)
+      (stream && !stream.equal?($stderr) && Log.tell(record, stream)) || Log.tell(record)
     end
+
+    # The server's own stream, for which {HeldErrors} may stand; but whatever the application has put there, wraps it what it may.
+    def self.errors(env)
+      stream = env && env["rack.errors"]
+      HeldErrors === stream ? stream.__getobj__ : stream # rubocop:disable Style/CaseEquality -- no method of the stream's is called
+    end
+    private_class_method :errors
 
     # @param error [Exception] of what obeys a signal
     # @param name [String]

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require "delegate"
 require "stringio"
 
 # The log of exceptions: whatever the exception and the stream do, the operator gets a line.
@@ -51,6 +52,27 @@ class ErrorLogTest < Minitest::Test
   def test_a_request_of_which_an_application_has_made_something_else
     told, = report(raised(RuntimeError.new("on purpose")), "PATH_INFO" => BasicObject.new)
     assert_match(/#{stamp}Error during GET: .*on purpose/, told)
+  end
+
+  # A wrapper of standard error: `==` of a delegator compares what is behind it.
+  class Tagging < SimpleDelegator
+    def write(text)
+      super("tagged: #{text}")
+    end
+  end
+
+  def test_a_stream_of_the_application_s_that_wraps_standard_error
+    _, standard = capture_io do
+      Upwell::ErrorLog.report(raised(RuntimeError.new("on purpose")), { "rack.errors" => Tagging.new($stderr) })
+    end
+    assert_match(/\Atagged: .*on purpose/, standard)
+  end
+
+  def test_a_client_that_stays
+    _, standard = capture_io do
+      Upwell::ErrorLog.report(raised(RuntimeError.new("on purpose")), { "rack.errors" => Upwell::HeldErrors.new($stderr) })
+    end
+    assert_match(/#{stamp}Error during : ?.*on purpose/, standard)
   end
 
   def test_a_closed_log_of_the_request

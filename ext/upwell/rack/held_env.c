@@ -35,7 +35,7 @@ static bool is_plain_string(VALUE value)
            rb_ivar_count(value) == 0;
 }
 
-/* What the application has changed remains. */
+/* A text other than the client's remains. */
 static void keep_text(const struct rb_uw_exchange *exchange, VALUE name, struct uw_http_slice slice)
 {
     const char *text = uw_request_text(exchange->request, slice);
