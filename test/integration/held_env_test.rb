@@ -57,7 +57,7 @@ class HeldEnvTest < Minitest::Test
       go.each(&:close)
       stay += join_some(server)
       collect(stay.shuffle)
-      stay.each(&:close)
+      stay.each(&:close_socket)
     end
   end
 
@@ -72,7 +72,7 @@ class HeldEnvTest < Minitest::Test
         ask(clients.first, "collect_young")
         assert_match(/\A\[true, true, /, ask(clients.last, "same"))
       end
-      clients.each(&:close)
+      clients.each(&:close_socket)
     end
   end
 
@@ -110,6 +110,7 @@ class HeldEnvTest < Minitest::Test
 
   def leave(server, client)
     client.close
+    client.close_socket
     server.await(/^closed$/)
   end
 
