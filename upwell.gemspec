@@ -11,8 +11,8 @@ Gem::Specification.new do |spec|
                      "The interpreter's lock is held to run the application, and for nothing else."
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
-  spec.files = Dir["core/**/*.{c,h,rb}", "ext/upwell/**/*.{c,h}", "ext/upwell/extconf.rb", "lib/**/*.rb", "exe/*", "docs/**/*.{md,svg}", "*.md",
-                   "LICENSE", ".yardopts", base: __dir__]
+  spec.files = Dir["core/**/*.{c,h,rb}", "ext/upwell/**/*.{c,h}", "ext/upwell/extconf.rb", "lib/**/*.rb", "opal/**/*.rb", "exe/*",
+                   "docs/**/*.{md,svg}", "*.md", "LICENSE", ".yardopts", base: __dir__]
   spec.bindir = "exe"
   spec.executables = %w[upwell up_ruby up_ruby_cluster]
   spec.extensions = ["ext/upwell/extconf.rb"]

@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require "tmpdir"
+require_relative "gem_paths"
+
+module Upwell
+  # The application on JavaScript runtimes: compiled by Opal.
+  module Opal
+    # An application, compiled for a runtime to one JavaScript file.
+    class Program
+      # @param rackup [String] the path of config.ru
+      # @param runtime [Symbol] :node, :uwebsockets or :bun
+      def initialize(rackup, runtime)
+        @rackup = File.expand_path(rackup)
+        @runtime = runtime
+      end
+
+      # @return [String] the compiled file's path
+      def path
+        path = File.join(Dir.tmpdir, "upwell-#{Process.uid}-#{@runtime}#{@rackup.tr("/", "-")}.js")
+        File.write(path, javascript)
+        path
+      end
+
+      # @return [String] the compiled program
+      def javascript
+        require_relative "build"
+        Build.new(GemPaths.new(File.dirname(@rackup))).javascript(source, @rackup)
+      end
+
+      private
+
+      # On the line of config.ru's first one, so that lines are numbered as they are there.
+      def source
+        "require \"upwell/program\"; require \"upwell/runtime/#{@runtime}\"; Upwell::Program.new(:#{@runtime}, ARGV).run { " \
+          "require \"rack\"; ::Rack::Builder.new { #{script}\n}.to_app }\n"
+      end
+
+      def script
+        File.read(@rackup, encoding: "UTF-8").split(/^__END__$/, 2).first
+      end
+    end
+  end
+end

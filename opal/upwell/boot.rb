@@ -1,0 +1,12 @@
+# frozen_string_literal: true
+
+# What every program has before its own first line: the parts of Opal's library for Node that need no npm package, and what the compiled
+# code calls.
+require "nodejs/base"
+require "nodejs/kernel"
+require "nodejs/file"
+require "nodejs/io"
+require "nodejs/env"
+require "upwell/boot/append"
+require "upwell/boot/regexp"
+require "upwell/boot/match_data"
