@@ -1,0 +1,189 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/bytes"
+require "upwell/input"
+require "upwell/version"
+
+module Upwell
+  # Makes the env of each request (Rack SPEC): a Hash that is filled when it is first asked for anything, since many a request is answered
+  # without, and filling costs more than all else that is done for it.
+  class Env
+    SOFTWARE = "Upwell/#{VERSION}".freeze
+    NAMES_MAX = 512 # remembered, of header fields
+    NAME_LENGTH_MAX = 256
+    FRAMING = %w[CONTENT_LENGTH CONTENT_TYPE TRANSFER_ENCODING].freeze
+    PORTS = { "http" => "80", "https" => "443" }.freeze
+
+    # Every way that Opal's Hash takes into a Map fills it first.
+    %x{
+      class RequestEnv extends Map {
+        fill() {
+          const source = this.$$source;
+
+          this.$$source = null;
+          if (source !== null) this.$$maker.$fill(this, source);
+        }
+        get(key) { if (this.$$source !== null) this.fill(); return super.get(key); }
+        has(key) { if (this.$$source !== null) this.fill(); return super.has(key); }
+        set(key, value) { if (this.$$source !== null) this.fill(); return super.set(key, value); }
+        delete(key) { if (this.$$source !== null) this.fill(); return super.delete(key); }
+        clear() { this.fill(); return super.clear(); }
+        get size() { this.fill(); return super.size; }
+        keys() { this.fill(); return super.keys(); }
+        values() { this.fill(); return super.values(); }
+        entries() { this.fill(); return super.entries(); }
+        forEach(callback, receiver) { this.fill(); return super.forEach(callback, receiver); }
+        [Symbol.iterator]() { this.fill(); return super.entries(); }
+      }
+      RequestEnv.prototype.$$source = null;
+      RequestEnv.prototype.$$content = nil;
+    }
+
+    # @param env [Hash]
+    # @return [Boolean] whether nobody has asked for anything of it
+    def self.untouched?(env)
+      `env.$$source !== null`
+    end
+
+    # @param runtime [#describe] calls {#add} with what a request of its own has
+    def initialize(runtime)
+      @runtime = runtime
+      @keys = `new Map()`
+    end
+
+    # @param source [Object] the runtime's request
+    # @param content [JavaScript Uint8Array, nil] its body
+    # @return [Hash]
+    def make(source, content)
+      %x{
+        const env = new RequestEnv();
+
+        env.$$maker = self;
+        env.$$source = source;
+        if (content !== nil) env.$$content = content;
+        return env;
+      }
+    end
+
+    # Called by the Hash itself.
+    #
+    # @return [void]
+    def fill(env, source)
+      @runtime.describe(self, env, source)
+    end
+
+    # @param env [Hash]
+    # @param method [String]
+    # @param target [String] as the client sent it
+    # @param protocol [String]
+    # @param fields [JavaScript Array] names and values in turn
+    # @param connection [Connection]
+    # @return [void]
+    def add(env, method, target, protocol, fields, connection)
+      %x{
+        const query = target.indexOf("?");
+
+        env.set("REQUEST_METHOD", method);
+        env.set("SCRIPT_NAME", "");
+        env.set("PATH_INFO", #{Bytes.string(`query < 0 ? target : target.slice(0, query)`)});
+        env.set("QUERY_STRING", query < 0 ? "" : #{Bytes.string(`target.slice(query + 1)`)});
+        env.set("REQUEST_URI", #{Bytes.string(target)});
+        env.set("SERVER_PROTOCOL", protocol);
+        env.set("SERVER_SOFTWARE", #{SOFTWARE});
+        env.set("REMOTE_ADDR", connection.address);
+        env.set("REMOTE_PORT", connection.port);
+        env.set("rack.url_scheme", connection.scheme);
+        env.set("rack.input", #{Input.new(`env.$$content`)});
+        env.set("rack.errors", #{$stderr});
+        env.set("rack.response_finished", []);
+      }
+      add_fields(env, fields)
+      add_server(env, connection)
+      `connection.tls.forEach((value, key) => env.set(key, value))` unless `connection.tls === nil`
+    end
+
+    private
+
+    def add_fields(env, fields)
+      %x{
+        let odd = false;
+
+        for (let i = 0; i < fields.length; i += 2) {
+          const key = self.keys.get(fields[i]) || #{key(`fields[i]`)};
+
+          if (key === "_") odd = true;
+          else if (key !== "HTTP_TRANSFER_ENCODING") #{add_field(env, `key`, `fields[i + 1]`)};
+        }
+        if (odd) #{add_odd_fields(env, fields)};
+        if (env.$$content !== nil) env.set("CONTENT_LENGTH", "" + env.$$content.length);
+      }
+    end
+
+    # A repeated field is one list (RFC 9110, section 5.3), cookies are separated as they are within one field.
+    def add_field(env, key, text)
+      %x{
+        const old = env.get(key);
+
+        if (old !== undefined) text = old.valueOf() + (key === "HTTP_COOKIE" ? "; " : ", ") + text;
+        env.set(key, #{Bytes.string(text)});
+      }
+    end
+
+    # In CGI's names "X_Forwarded_For" and "X-Forwarded-For" are one: a name with an underscore must not pass for a trusted one, so it only
+    # counts where no name with hyphens has come, and never for one that describes the content.
+    def add_odd_fields(env, fields)
+      %x{
+        for (let i = 0; i < fields.length; i += 2) {
+          const key = fields[i].includes("_") ? #{cgi_name(`fields[i]`)} : nil;
+
+          if (key !== nil && !#{FRAMING.include?(`key.slice(5)`)} && !env.has(key)) env.set(key, #{Bytes.string(`fields[i + 1]`)});
+        }
+      }
+    end
+
+    # @return [String] "HTTP_ACCEPT" for Accept, and so on; "_" for a name that is to be looked at apart
+    def key(name)
+      key = name.include?("_") ? "_" : cgi_name(name)
+      key = key.delete_prefix("HTTP_") if %w[HTTP_CONTENT_TYPE HTTP_CONTENT_LENGTH].include?(key)
+      `self.keys.set(name, key)` if `self.keys.size` < NAMES_MAX && name.length <= NAME_LENGTH_MAX
+      key
+    end
+
+    def cgi_name(name)
+      "HTTP_" + name.upcase.tr("-", "_")
+    end
+
+    # Most ask for the same host.
+    def add_server(env, connection)
+      %x{
+        const host = env.get("HTTP_HOST");
+
+        if (!host) return #{add_local(env, connection)};
+        if (host !== self.host) #{remember_host(`host`)};
+        env.set("SERVER_NAME", self.server_name);
+        env.set("SERVER_PORT", self.server_port === "" ? #{PORTS[`connection.scheme`]} : self.server_port);
+      }
+    end
+
+    # Of a request that names no host.
+    def add_local(env, connection)
+      %x{
+        const address = connection.local_address;
+
+        env.delete("HTTP_HOST");
+        env.set("SERVER_NAME", address.includes(":") ? "[" + address + "]" : address || "localhost");
+        env.set("SERVER_PORT", connection.local_port || #{PORTS[`connection.scheme`]});
+      }
+    end
+
+    # "host", "host:port", "[v6]" or "[v6]:port"
+    def remember_host(host)
+      colon = host.rindex(":")
+      colon = nil if colon && host.index("]", colon)
+      @host = host
+      @server_name = colon ? host[0, colon] : host
+      @server_port = colon ? host[(colon + 1)..] : ""
+    end
+  end
+end

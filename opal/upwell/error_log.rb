@@ -1,0 +1,41 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/log"
+
+module Upwell
+  # Tells the operator about an exception that an application let out.
+  module ErrorLog
+    class << self
+      # Writes the request's method and path, the exception and its backtrace to `rack.errors`; to standard error when that fails.
+      #
+      # @param error [Exception]
+      # @param env [Hash, nil] of the request, if it got that far
+      # @return [void]
+      def report(error, env)
+        record = "Error#{place(env)}: #{text(error)}"
+        stream = env && env["rack.errors"]
+        stream.nil? || stream.equal?($stderr) ? Log.tell(record) : write(record, stream)
+      end
+
+      private
+
+      def write(record, stream)
+        stream.write("#{record}\n")
+      rescue Exception # rubocop:disable Lint/RescueException -- a stream of the application's, which may fail in any way
+        Log.tell(record)
+      end
+
+      def place(env)
+        env ? " during #{env.values_at("REQUEST_METHOD", "PATH_INFO").join(" ")}" : ""
+      end
+
+      # An exception may be unable to tell its message.
+      def text(error)
+        error.full_message(highlight: false)
+      rescue Exception # rubocop:disable Lint/RescueException
+        `String(error.stack)`
+      end
+    end
+  end
+end

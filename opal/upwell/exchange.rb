@@ -1,0 +1,193 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/error_log"
+require "upwell/head"
+require "upwell/response"
+require "upwell/stream"
+
+module Upwell
+  # One request from env to the end of its response: whatever the application does, the client gets one complete answer, or sees by the way
+  # the connection ends that it did not.
+  class Exchange
+    ERROR_HEADERS = { "content-type" => "text/plain" }.freeze
+    ERROR_TEXT = "500 Internal Server Error\n"
+
+    # @param server [Server]
+    # @param runtime [Runtime::Node, Runtime::UWebSockets, Runtime::Bun]
+    # @param client [Object] the runtime's
+    # @param env [Hash]
+    # @param to_head [Boolean] whether the request is a HEAD
+    def initialize(server, runtime, client, env, to_head)
+      @server = server
+      @runtime = runtime
+      @client = client
+      @env = env
+      @to_head = to_head
+    end
+
+    # @param app [#call]
+    # @return [void]
+    def run(app)
+      %x{
+        try {
+          #{read_response(app.call(@env))};
+          #{answer};
+        } catch (thrown) {
+          #{fail(`thrown`)};
+        }
+        if (self.promise === nil) #{complete};
+      }
+    end
+
+    private
+
+    def read_response(response)
+      %x{
+        if (!response.$$is_array || response.length !== 3) #{refuse_response(response)};
+        self.status = response[0];
+        self.headers = response[1];
+        self.body = response[2];
+      }
+      nil
+    end
+
+    def refuse_response(response)
+      raise TypeError, "the application answered with #{response.class} instead of [status, headers, body]"
+    end
+
+    def answer
+      @head = Head.new(@status, @headers)
+      pieces = array
+      if @to_head || @head.bodiless?
+        answer_without_content(pieces)
+      elsif pieces
+        answer_array(pieces)
+      else
+        answer_pieces
+      end
+    end
+
+    # The Rack SPEC has `to_ary` give an Array; that of a body that streams may give something else, which `each` sends.
+    def array
+      return @body if `self.body.$$is_array`
+      return unless @body.respond_to?(:to_ary)
+
+      array = @body.to_ary
+      array if `array.$$is_array`
+    end
+
+    def answer_array(pieces)
+      data = `pieces.length === 1 && typeof pieces[0] === "string" ? pieces[0] : #{Bytes.join(checked(pieces))}`
+      @head.check_length(Bytes.size(data)) if @head.length
+      @runtime.answer(@client, @head, data)
+      @answered = true
+    end
+
+    # To HEAD many applications answer with an empty body, whose length is not that of the response.
+    def answer_without_content(pieces)
+      length = @head.length
+      length ||= Bytes.size(Bytes.join(checked(pieces))) if @to_head && pieces && !pieces.empty? && !@head.bodiless?
+      @runtime.answer_without_content(@client, @head, length)
+      @answered = true
+    end
+
+    def checked(pieces)
+      pieces.map do |piece|
+        raise TypeError, "a piece of the response body is a #{piece.class} instead of a String" unless `piece.$$is_string`
+
+        Bytes.of(piece)
+      end
+    end
+
+    def answer_pieces
+      return if answer_file
+
+      @response = Response.new(@runtime, @client, @head)
+      if @body.respond_to?(:each)
+        @body.each { |piece| @response.write(piece) }
+        end_response
+      elsif @body.respond_to?(:call)
+        call_body(Stream.new(@response, @env))
+      else
+        raise TypeError, "the response body, a #{@body.class}, answers neither to each nor to call"
+      end
+    end
+
+    # The runtime sends it piece by piece, as the client takes it.
+    def answer_file
+      return unless @body.respond_to?(:to_path) && @status != 206
+
+      @answered = @runtime.answer_file(@client, @head, @body.to_path)
+    end
+
+    # What gives back a promise writes until that is settled.
+    def call_body(stream)
+      promise = @body.call(stream)
+      return stream.close && end_response unless `promise instanceof Promise`
+
+      @response.flush
+      @promise = promise
+      @server.hold
+      `promise.then(() => #{settle(stream, nil)}, reason => #{settle(stream, `reason`)})`
+    end
+
+    def end_response
+      @response.finish
+      @answered = true
+    end
+
+    def settle(stream, reason)
+      stream.close
+      %x{
+        try {
+          if (reason === nil) #{end_response};
+          else #{fail(reason)};
+        } catch (thrown) {
+          #{fail(`thrown`)};
+        }
+      }
+      complete
+      @server.release
+    end
+
+    # JavaScript may throw anything.
+    def fail(thrown)
+      @error = `thrown instanceof Error` ? thrown : RuntimeError.new("#{`String(thrown)`} was thrown")
+      gone = @runtime.gone?(@client)
+      ErrorLog.report(@error, @env) unless gone
+      answer_error unless @answered || gone
+      @answered = true
+    end
+
+    def answer_error
+      return @runtime.abort(@client) if @response&.begun?
+
+      head = Head.new(500, ERROR_HEADERS)
+      @to_head ? @runtime.answer_without_content(@client, head, nil) : @runtime.answer(@client, head, ERROR_TEXT)
+    end
+
+    def complete
+      close_body unless `self.body === nil || (self.body.$$class === Opal.Array && !self.body.$$meta)`
+      tell_finished unless Env.untouched?(@env)
+    end
+
+    def close_body
+      @body.close if @body.respond_to?(:close)
+    rescue Exception => e # rubocop:disable Lint/RescueException -- the client has its response
+      ErrorLog.report(e, @env)
+    end
+
+    # The last first. What one raises is no concern of the others.
+    def tell_finished
+      callables = @env["rack.response_finished"]
+      callables.reverse_each { |callable| call_back(callable) } if `callables.$$is_array && callables.length > 0`
+    end
+
+    def call_back(callable)
+      callable.call(@env, @status, @headers, @error)
+    rescue Exception => e # rubocop:disable Lint/RescueException -- as above
+      ErrorLog.report(e, @env)
+    end
+  end
+end

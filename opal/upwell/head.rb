@@ -1,0 +1,125 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/bytes"
+
+module Upwell
+  # The head of a response: what the application gave, checked, without what is the server's to tell.
+  class Head
+    Invalid = Class.new(StandardError)
+    KINDS_MAX = 512 # names that are remembered
+
+    # What a field is, by its name.
+    %x{
+      const ORDINARY = 1, OURS = 2, CONNECTION = 3, LENGTH = 4;
+      const kinds = new Map();
+      const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/, DIGITS = /^\d{1,15}$/, BEYOND_ASCII = /[\x80-\uffff]/;
+      const BODILESS = new Set([204, 205, 304]);
+    }
+
+    # @return [Integer]
+    attr_reader :status
+    # @return [JavaScript Array] names and values in turn; a code unit stands for a byte
+    attr_reader :fields
+    # @return [Integer, nil] what the application says of the content's length
+    attr_reader :length
+
+    # @param status [Integer, #to_i]
+    # @param headers [Hash, #each]
+    # @raise [Invalid] for what a client could take for another response
+    def initialize(status, headers)
+      @status = `typeof status === "number"` ? status : status.to_i
+      @fields = `[]`
+      @length = nil
+      @close = @beyond_ascii = false
+      refuse_status unless `self.status >= 200 && self.status <= 999`
+      add_all(headers)
+    end
+
+    # @return [Boolean] whether the application wants the connection closed
+    def close?
+      @close
+    end
+
+    # @return [Boolean]
+    def bodiless?
+      `BODILESS.has(self.status)`
+    end
+
+    # @param length [Integer] what the body has
+    # @raise [Invalid] when the application has said something else
+    def check_length(length)
+      return if @length.nil? || @length == length
+
+      raise Invalid, "the response says content-length #{@length}, but its body has #{length} bytes"
+    end
+
+    private
+
+    def refuse_status
+      raise Invalid, "the application answered with status #{@status}; it must be a number from 200 to 999"
+    end
+
+    def add_all(headers)
+      %x{
+        if (headers instanceof Map) headers.forEach((value, name) => #{add(`name`, `value`)});
+        else #{headers.each { |name, value| add(name, value) }};
+      }
+    end
+
+    def add(name, value)
+      %x{
+        const kind = kinds.get(name) || #{kind_of(name)};
+
+        if (value === nil || kind === OURS) return;
+        if (value.$$is_array) value.forEach(one => #{add_one(name, `kind`, `one`)});
+        else #{add_one(name, `kind`, value)};
+      }
+    end
+
+    def add_one(name, kind, value)
+      %x{
+        const text = value.$$is_string ? value : #{value.to_s};
+
+        if (CONTROL.test(text)) #{refuse_value(name)};
+        if (kind === ORDINARY) #{add_field(name, `text`)};
+        else if (kind === LENGTH) self.length = #{parse_length(`text`)};
+        else if (/\bclose\b/i.test(text)) self.close = true;
+      }
+    end
+
+    def add_field(name, text)
+      %x{
+        if (typeof text === "string" && !BEYOND_ASCII.test(text)) return self.fields.push(name, text);
+        self.beyond_ascii = true;
+        self.fields.push(name, #{Bytes.field(text)});
+      }
+    end
+
+    def kind_of(name)
+      kind = case name.downcase
+             when "connection" then `CONNECTION`
+             when "content-length" then `LENGTH`
+             when "transfer-encoding", /\Arack\./ then `OURS`
+             else `ORDINARY`
+             end
+      refuse_name(name) unless `TOKEN.test(name)`
+      `kinds.set(name, kind)` if `kinds.size` < KINDS_MAX
+      kind
+    end
+
+    def parse_length(text)
+      raise Invalid, "content-length #{text.inspect} of the response is not a length" unless `DIGITS.test(text)`
+
+      text.to_i
+    end
+
+    def refuse_name(name)
+      raise Invalid, "response header name #{name.inspect} is not a token; it was not sent"
+    end
+
+    def refuse_value(name)
+      raise Invalid, "value of response header #{name} contains CR, LF, NUL or another control byte; it was not sent"
+    end
+  end
+end

@@ -1,0 +1,94 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/bytes"
+
+module Upwell
+  # `rack.input`: the content of a request, complete before the application is called. What it reads is binary.
+  class Input
+    # @param content [JavaScript Uint8Array, nil]
+    def initialize(content)
+      @content = content
+      @position = 0
+    end
+
+    # @return [Integer] bytes of the whole body
+    def size
+      `self.content === nil ? 0 : self.content.length`
+    end
+
+    # @param length [Integer, nil] bytes to read at most; nil for all that is left
+    # @param _buffer [String, nil] cannot be replaced, as Strings are immutable here
+    # @return [String, nil] nil at the end if a positive length was given
+    # @raise [IOError] when closed
+    # @raise [ArgumentError] for a negative length
+    def read(length = nil, _buffer = nil)
+      refuse_closed
+      return take(size - @position) if length.nil?
+      raise ArgumentError, "negative length #{length} given" if length.negative?
+
+      left = size - @position
+      left.zero? && length.positive? ? nil : take(length < left ? length : left)
+    end
+
+    # @return [String, nil] the next line with its newline; nil at the end
+    def gets
+      refuse_closed
+      return if @position == size
+
+      newline = `self.content.indexOf(10, self.position)`
+      take((newline.negative? ? size : newline + 1) - @position)
+    end
+
+    # Yields every line that is left.
+    #
+    # @yieldparam line [String]
+    # @return [self]
+    def each
+      return enum_for(:each) unless block_given?
+
+      while (line = gets)
+        yield line
+      end
+      self
+    end
+
+    # Goes back to the beginning.
+    #
+    # @return [0]
+    def rewind
+      refuse_closed
+      @position = 0
+    end
+
+    # Gives up the rest of the body; further reading raises IOError.
+    #
+    # @return [nil]
+    def close
+      @closed = true
+      @content = nil
+    end
+
+    # @return [Encoding]
+    def encoding
+      Encoding::BINARY
+    end
+
+    # @return [String]
+    def inspect
+      "#<Upwell::Input of #{size} bytes>"
+    end
+
+    private
+
+    def refuse_closed
+      raise IOError, "rack.input is closed" if @closed
+    end
+
+    def take(length)
+      start = @position
+      @position += length
+      length.zero? ? `Opal.enc("", "BINARY")` : Bytes.read(`self.content.subarray(start, start + length)`)
+    end
+  end
+end

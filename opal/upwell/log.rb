@@ -1,0 +1,29 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+module Upwell
+  # What the server itself tells the operator: each record begins with the time and the process, "2026-11-22T03:20:00Z upwell[1234]: ...".
+  module Log
+    # A full disk or a closed pipe must not end the server.
+    %x{
+      process.stdout.on("error", () => {});
+      process.stderr.on("error", () => {});
+    }
+
+    class << self
+      # @param text [String] of one or more lines
+      # @return [void]
+      def tell(text)
+        `process.stderr.write(new Date().toISOString().replace(/\.\d+/, "") + " upwell[" + process.pid + "]: " + text.trimEnd() + "\n")`
+      end
+
+      # Tells whoever started the server, on standard output.
+      #
+      # @param text [String] one line
+      # @return [void]
+      def announce(text)
+        `process.stdout.write(text + "\n")`
+      end
+    end
+  end
+end

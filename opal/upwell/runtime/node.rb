@@ -1,0 +1,314 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/connection"
+require "upwell/credentials"
+require "upwell/env"
+require "upwell/server"
+require "upwell/upload"
+
+module Upwell
+  module Runtime
+    # Node's own HTTP server.
+    class Node
+      LINGER_MS = 2_000 # in which a client that was refused can read why
+      IDLE_MS = 500 # for a request on its way on a kept connection as draining begins
+      MUCH = 16_384 # bytes, which the kernel may not take at once
+
+      `const fs = require("fs"), http = require("http"), https = require("https"), net = require("net"), stream = require("stream")`
+
+      # @param server [Server]
+      # @param options [Configuration]
+      def initialize(server, options)
+        @server = server
+        @options = options
+        @envs = Env.new(self)
+        @listeners = `[]`
+        @fields_max = 2 * options.headers_max
+        @target_max = options.target_bytes_max
+        @write_ms = options.write_timeout * 1000
+        @draining = false
+      end
+
+      # @see Server#listen
+      def listen(address, &told)
+        listener = make_listener(address)
+        %x{
+          const failed = error => #{told.call(nil, `error.code || error.message`)};
+
+          listener.once("error", failed);
+          listener.listen(#{place(address)}, () => {
+            listener.off("error", failed);
+            self.listeners.push(listener);
+            #{told.call(`listener.address().port || 0`, nil)};
+          });
+        }
+      rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own, of files that cannot be read
+        told.call(nil, e.message)
+      end
+
+      # Those who are connected are served: a request may be on its way.
+      #
+      # @see Server#drain
+      def drain(&ended)
+        @draining = true
+        %x{
+          const close = listener => new Promise(resolve => net.Server.prototype.close.call(listener, resolve));
+          const timer = setInterval(() => self.listeners.forEach(listener => #{close_idle(`listener`)}), #{IDLE_MS});
+
+          Promise.all(self.listeners.map(close)).then(() => {
+            clearInterval(timer);
+            #{ended.call};
+          });
+        }
+      end
+
+      # @see Server#renew
+      def renew
+        %x{
+          self.listeners.forEach(listener => {
+            if (listener.$$tls !== nil) listener.setSecureContext(#{secure_context(`listener.$$tls`)});
+          });
+        }
+      end
+
+      # Tells the env what the request has.
+      def describe(envs, env, req)
+        envs.add(env, `req.method`, `req.url`, `req.httpVersionMinor === 0` ? "HTTP/1.0" : "HTTP/1.1", `req.rawHeaders`, connection(`req.socket`))
+      end
+
+      # @param res [JavaScript ServerResponse]
+      # @param head [Head]
+      # @param data [JavaScript String, JavaScript Uint8Array] all of the content
+      # @return [void]
+      def answer(res, head, data)
+        %x{
+          if (typeof data === "string" && head.beyond_ascii) data = Buffer.from(data); // else it would leave in one piece with the head, as UTF-8
+          const length = typeof data === "string" ? Buffer.byteLength(data) : data.length;
+
+          #{write_head(res, head, `length`)};
+          res.end(data);
+          if (length > #{MUCH} && res.writableLength > 0 && res.socket) res.socket.setTimeout(self.write_ms);
+        }
+      end
+
+      # @param length [Integer, nil] what is told of the content that there would be
+      # @return [void]
+      def answer_without_content(res, head, length)
+        write_head(res, head, length)
+        `res.end()`
+      end
+
+      # @param path [String]
+      # @return [Boolean] whether it is sent: not where it is no file, or not as long as the head says
+      def answer_file(res, head, path)
+        file = open_file(path, head.length)
+        return false unless file
+
+        write_head(res, head, `file.size`)
+        @server.hold
+        %x{
+          const content = fs.createReadStream(null, { fd: file.fd, end: file.size - 1 });
+
+          if (res.socket) res.socket.setTimeout(self.write_ms);
+          stream.pipeline(content, res, () => {
+            if (content.bytesRead < file.size) #{abort(res)};
+            #{@server.release};
+          });
+        }
+        true
+      end
+
+      # @param head [Head] after which pieces follow
+      # @return [void]
+      def begin(res, head)
+        write_head(res, head, head.length)
+        `res.flushHeaders()`
+      end
+
+      # @return [void]
+      def write(res, data)
+        `res.write(data)`
+      end
+
+      # @return [void]
+      def finish(res)
+        `res.end()`
+      end
+
+      # Ends the connection, so that the client does not take what it has for the whole.
+      #
+      # @return [void]
+      def abort(res)
+        `res.socket?.resetAndDestroy()`
+      end
+
+      # @return [Boolean] whether the client has left
+      def gone?(res)
+        `res.destroyed || res.socket === null || res.socket.destroyed`
+      end
+
+      # @return [Integer] bytes that the client has not taken
+      def behind(res)
+        `res.writableLength`
+      end
+
+      private
+
+      def place(address)
+        path = address.path
+        path ? `{ path: path }` : `{ host: #{address.host}, port: #{address.port} }`
+      end
+
+      def make_listener(address)
+        tls = address.tls
+        %x{
+          const settings = tls === nil ? #{limits} : Object.assign(#{limits}, #{secure_context(tls)});
+          const listener = (tls === nil ? http : https).createServer(settings, (req, res) => #{receive(`req`, `res`)});
+
+          listener.maxConnections = #{@options.connections_max};
+          listener.$$tls = tls;
+          listener.$$fresh = new Set(); // connections that have not asked for anything
+          listener.on(tls === nil ? "connection" : "secureConnection", socket => #{meet(`listener`, `socket`)});
+        }
+        `listener`
+      end
+
+      def limits
+        %x{
+          return {
+            keepAliveTimeout: #{@options.keep_alive_timeout * 1000}, headersTimeout: #{@options.head_timeout * 1000}, requestTimeout: 0,
+            connectionsCheckingInterval: 1000, maxHeaderSize: #{@options.head_bytes_max}, noDelay: true
+          };
+        }
+      end
+
+      # Whom none of the authorities knows is refused here, where a client needs no certificate.
+      def secure_context(tls)
+        credentials = Credentials.new(tls)
+        %x{
+          return {
+            cert: #{credentials.cert}, key: #{credentials.key}, ca: #{credentials.authorities || `undefined`},
+            requestCert: #{credentials.asks_clients?}, rejectUnauthorized: #{credentials.requires_clients?}
+          };
+        }
+      end
+
+      def meet(listener, socket)
+        %x{
+          if (listener.$$tls !== nil && !socket.authorized && socket.getPeerX509Certificate && socket.getPeerX509Certificate()) socket.destroy();
+          listener.$$fresh.add(socket);
+          socket.once("close", () => listener.$$fresh.delete(socket));
+        }
+      end
+
+      def close_idle(listener)
+        %x{
+          listener.closeIdleConnections();
+          listener.$$fresh.forEach(socket => { if (socket.bytesRead === 0) socket.destroy(); });
+        }
+      end
+
+      def receive(req, res)
+        %x{
+          const fields = req.rawHeaders;
+          let framing = 0;
+
+          if (fields.length > self.fields_max) return #{refuse(req, res, 431)};
+          if (req.url.length > self.target_max) return #{refuse(req, res, 414)};
+          for (let i = 0; i < fields.length; i += 2) {
+            const length = fields[i].length;
+
+            if (length === 14 && fields[i].toLowerCase() === "content-length") framing = +fields[i + 1];
+            else if (length === 17 && fields[i].toLowerCase() === "transfer-encoding") framing = -1;
+          }
+          if (framing === 0) #{serve(req, res, nil)};
+          else if (framing > #{@options.body_bytes_max}) #{refuse(req, res, 413)};
+          else #{upload(req, res)};
+        }
+      end
+
+      def serve(req, res, content)
+        @server.serve(res, @envs.make(req, content), `req.method === "HEAD"`)
+      end
+
+      def upload(req, res)
+        upload = Upload.new(@options) { |status| refuse(req, res, status) }
+        @server.hold
+        %x{
+          req.on("data", chunk => #{upload.add(`chunk`)});
+          req.on("end", () => { if (!#{upload.ended?}) #{serve(req, res, upload.finish)}; });
+          req.once("close", () => {
+            #{upload.stop};
+            #{@server.release};
+          });
+        }
+      end
+
+      # Whoever still sends would not read the answer if the connection were closed at once.
+      def refuse(req, res, status)
+        %x{
+          const socket = req.socket, text = status + " " + http.STATUS_CODES[status] + "\n";
+
+          socket.destroySoon = () => {
+            socket.end();
+            setTimeout(() => socket.destroy(), #{LINGER_MS}).unref();
+          };
+          req.resume();
+          res.shouldKeepAlive = false;
+          res.writeHead(status, ["content-type", "text/plain", "content-length", "" + text.length]);
+          res.end(text);
+        }
+      end
+
+      def write_head(res, head, length)
+        %x{
+          if (length !== nil) head.fields.push("content-length", "" + length);
+          if (self.draining || head.close) res.shouldKeepAlive = false;
+          res.writeHead(head.status, head.fields);
+        }
+      end
+
+      def open_file(path, length)
+        %x{
+          let fd;
+
+          try { fd = fs.openSync(path); } catch (error) { return nil; } // which `each` of the body is going to tell
+          const stat = fs.fstatSync(fd), size = stat.size;
+
+          if (stat.isFile() && size > 0 && (length === nil || length === size)) return { fd, size };
+          fs.closeSync(fd);
+          return nil;
+        }
+      end
+
+      def connection(socket)
+        `socket.$$connection || (socket.$$connection = #{make_connection(socket)})`
+      end
+
+      def make_connection(socket)
+        tls = `socket.encrypted` ? tls_env(socket) : nil
+        %x{
+          return #{Connection.new(`socket.remoteAddress || nil`, `socket.remotePort || nil`, `socket.localAddress || nil`,
+                                  `socket.localPort || nil`, tls)};
+        }
+      end
+
+      def tls_env(socket)
+        env = { "HTTPS" => "on", "SSL_PROTOCOL" => `socket.getProtocol()`, "SSL_CIPHER" => `socket.getCipher().name`,
+                "SSL_CLIENT_VERIFY" => "NONE" }
+        env["SSL_TLS_SNI"] = `socket.servername` if `socket.servername`
+        certificate = `socket.getPeerX509Certificate() || nil`
+        certificate ? env.merge(client_env(certificate)) : env
+      end
+
+      def client_env(certificate)
+        { "SSL_CLIENT_VERIFY" => "SUCCESS", "SSL_CLIENT_CERT" => `certificate.toString()`,
+          "SSL_CLIENT_S_DN" => `certificate.subject.split("\n").reverse().join(",")`,
+          "SSL_CLIENT_I_DN" => `certificate.issuer.split("\n").reverse().join(",")`, "SSL_CLIENT_M_SERIAL" => `certificate.serialNumber` }
+      end
+    end
+  end
+
+  RUNTIME = Runtime::Node
+end

@@ -1,0 +1,70 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/exchange"
+
+module Upwell
+  # Serves an application on the runtime that the program was compiled for, which has set {RUNTIME}.
+  class Server
+    # @return [Integer] requests begun whose responses are not complete
+    attr_reader :in_flight
+
+    # @param app [#call]
+    # @param options [Configuration]
+    def initialize(app, options)
+      @app = app
+      @in_flight = 0
+      @draining = false
+      @runtime = RUNTIME.new(self, options)
+    end
+
+    # @param address [Object] host, port, path, tls, shared
+    # @yieldparam port [Integer, nil] nil when it cannot listen
+    # @yieldparam error [String, nil] why not
+    # @return [void]
+    def listen(address, &told)
+      @runtime.listen(address, &told)
+    end
+
+    # Accepts no more, closes what is idle, and finishes what is in flight.
+    #
+    # @yield when all is done
+    # @return [void]
+    def drain(&ended)
+      @draining = true
+      @runtime.drain(&ended)
+    end
+
+    # Reads the certificates again.
+    #
+    # @return [void]
+    def renew
+      @runtime.renew
+    end
+
+    # @return [Boolean]
+    def draining?
+      @draining
+    end
+
+    # @param client [Object] the runtime's
+    # @param env [Hash]
+    # @param to_head [Boolean] whether the request is a HEAD
+    # @return [void]
+    def serve(client, env, to_head)
+      Exchange.new(self, @runtime, client, env, to_head).run(@app)
+    end
+
+    # A request takes longer than a turn of the runtime's loop.
+    #
+    # @return [void]
+    def hold
+      @in_flight += 1
+    end
+
+    # @return [void]
+    def release
+      @in_flight -= 1
+    end
+  end
+end

@@ -1,0 +1,64 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+module Upwell
+  # The content of a request while it arrives: bounded, and within a time that grows with it.
+  class Upload
+    BYTES_PER_SECOND = 1024 # at least, beyond the time-out
+
+    # @param options [Configuration]
+    # @yieldparam status [Integer] the client sends too much (413) or too slowly (408)
+    def initialize(options, &refused)
+      @bytes_max = options.body_bytes_max
+      @timeout = options.body_timeout
+      @refused = refused
+      @chunks = `[]`
+      @bytes = 0
+      @begun = `performance.now()`
+      await
+    end
+
+    # @param chunk [JavaScript Uint8Array] which stays as it is
+    # @return [void]
+    def add(chunk)
+      return if @ended
+
+      `self.chunks.push(chunk)`
+      @bytes += `chunk.length`
+      refuse(413) if @bytes > @bytes_max
+    end
+
+    # @return [JavaScript Uint8Array] all of it
+    def finish
+      stop
+      `self.chunks.length === 1 ? self.chunks[0] : Buffer.concat(self.chunks)`
+    end
+
+    # @return [void]
+    def stop
+      @ended = true
+      `clearTimeout(self.timer)`
+    end
+
+    # @return [Boolean] whether nothing more is of interest
+    def ended?
+      @ended
+    end
+
+    private
+
+    def await
+      seconds = left
+      seconds.positive? ? `self.timer = setTimeout(() => #{await}, seconds * 1000)` : refuse(408)
+    end
+
+    def left
+      @timeout + (@bytes / BYTES_PER_SECOND) - (`(performance.now() - self.begun) / 1000`)
+    end
+
+    def refuse(status)
+      stop
+      @refused.call(status)
+    end
+  end
+end
