@@ -14,7 +14,7 @@ Gem::Specification.new do |spec|
   spec.files = Dir["core/**/*.{c,h,rb}", "ext/upwell/**/*.{c,h}", "ext/upwell/extconf.rb", "lib/**/*.rb", "opal/**/*.rb", "exe/*",
                    "docs/**/*.{md,svg}", "*.md", "LICENSE", ".yardopts", base: __dir__]
   spec.bindir = "exe"
-  spec.executables = %w[upwell up_ruby up_ruby_cluster]
+  spec.executables = %w[upwell up_ruby up_ruby_cluster up up_cluster up_node up_node_cluster up_bun up_bun_cluster]
   spec.extensions = ["ext/upwell/extconf.rb"]
   spec.metadata = { "rubygems_mfa_required" => "true" }
   spec.add_dependency "mini_mime", "~> 1.1"

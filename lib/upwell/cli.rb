@@ -1,14 +1,13 @@
 # frozen_string_literal: true
 
-require "optparse"
+require_relative "command"
 require_relative "library"
 require_relative "server"
 
 module Upwell
   # The command line: `upwell [options] [config.ru]`, and `up_ruby`, `up_ruby_cluster`, which differ in the number of workers alone.
   # `upwell static` has options of its own, see {Static}.
-  class CLI
-    USAGE_STATUS = 2
+  class CLI < Command
     INTERRUPTED_STATUS = 130 # 128 + SIGINT, as shells count
     DEFAULT_RACKUP = "config.ru"
     DEFAULT_FILE = "config/upwell.rb"
@@ -23,25 +22,12 @@ module Upwell
       new("upwell").run(arguments)
     end
 
-    # @param program [String] the command's name
-    # @param defaults [Hash{Symbol => Object}] of the settings that this command has another default for
-    def initialize(program, defaults = {})
-      @program = program
-      @defaults = defaults
-      @values = {}
-    end
-
     # @param arguments [Array<String>]
     # @return [Integer] the exit status: 0; 1 when serving is not possible, or ended with requests in flight; 2 for a wrong usage;
     #   130 when interrupted while the application was loaded
     def run(arguments)
-      rest = parser.parse(arguments)
-      return act if @action
-
-      serve(rest)
-    rescue OptionParser::ParseError => e
-      complain("#{e.message}; see #{@program} --help", USAGE_STATUS)
-    rescue ConfigurationError, Error => e
+      super
+    rescue Error => e
       complain(e.message, 1)
     rescue *Reason::LACKS => e
       complain("cannot serve: #{Reason.of(e)}; allow more, or start fewer workers", 1)
@@ -53,34 +39,6 @@ module Upwell
     end
 
     private
-
-    def act
-      @action.call.tap { $stdout.flush }
-    rescue Errno::EPIPE, Errno::ENOSPC => e
-      complain("standard output cannot be written: #{Reason.of(e)}", 1)
-    end
-
-    # The status tells where standard error cannot.
-    def complain(message, status)
-      tell("#{@program}: #{message}")
-      status
-    end
-
-    def tell(text)
-      warn text
-    rescue SystemCallError, IOError
-      nil
-    end
-
-    def parser
-      OptionParser.new do |options|
-        options.banner = usage
-        settings.each { |setting| define(options, setting) }
-        define_more(options)
-        options.on("-v", "--version", "tells the version") { @action = -> { say("upwell #{VERSION}") } }
-        options.on("-h", "--help", "tells this") { @action = -> { say(options.help) } }
-      end
-    end
 
     def usage
       "Usage: #{@program} [options] [config.ru]\n       #{@program} static [options] [DIR]"
@@ -95,23 +53,6 @@ module Upwell
       options.on("--check", "tells what was compiled in, what works here, why not, and what is configured") { @action = -> { check } }
     end
 
-    def define(options, setting)
-      long = [setting.option, setting.argument].compact.join(" ")
-      options.on(*[setting.short, long, "#{setting.help}#{default(setting)}"].compact) do |value|
-        setting.kind == :binds ? (@binds ||= []) << value : @values[setting.name] = value
-      end
-    end
-
-    def default(setting)
-      value = Array(@defaults.fetch(setting.name, setting.default)).join(", ")
-      setting.kind == :flag || value.empty? ? "" : " [#{value}]"
-    end
-
-    def say(text)
-      puts text
-      0
-    end
-
     def serve(rest)
       raise ConfigurationError, "one config.ru can be served, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
 
@@ -122,7 +63,6 @@ module Upwell
     end
 
     def configure
-      @values[:bind] = @binds if @binds
       @file ||= DEFAULT_FILE if File.file?(DEFAULT_FILE)
       Configuration.new(@values, file: @file, defaults: @defaults)
     end

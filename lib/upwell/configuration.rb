@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-require_relative "reason"
 require_relative "settings"
-require_relative "tls"
+require_relative "tls/address"
 
 module Upwell
   # What was configured cannot be: the message says what, where and what to do.
@@ -247,4 +246,5 @@ module Upwell
   end
 end
 
-require_relative "configuration/file_reader"
+# Opal compiles no more of a program than it needs: there the file was read by who started it.
+require_relative "configuration/file_reader" unless RUBY_ENGINE == "opal"

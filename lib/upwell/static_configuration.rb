@@ -13,7 +13,7 @@ module Upwell
     STANDARD_OUTPUT = "-"
     BODY_BYTES_MAX = 65_536 # of requests that should have none
 
-    SHARED = Upwell::SETTINGS.reject(&:rack_only).freeze
+    SHARED = Upwell::SETTINGS.select { |setting| setting.for?(:static) }.freeze
     private_constant :SHARED
 
     SETTINGS = [

@@ -21,7 +21,6 @@ module Upwell
       def serve(rest)
         raise ConfigurationError, "one folder can be served, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
 
-        @values[:bind] = @binds if @binds
         configuration = StaticConfiguration.new(@values)
         site = StaticServer::Site.new(rest.first || DEFAULT_ROOT, configuration)
         log_file = Server::LogFile.new(configuration.log_file)

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../reason"
+
 module Upwell
   class Configuration
     # What a configuration file is evaluated in: each setting is a method of its name.

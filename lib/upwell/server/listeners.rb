@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "socket"
+require_relative "../bind"
 
 module Upwell
   class Server
@@ -9,8 +10,6 @@ module Upwell
       MAX = 16 # of one loop: UW_LISTENERS_MAX
       BACKLOG = 4096 # the kernel takes the smaller of this and net.core.somaxconn
 
-      LOCALHOST = %w[127.0.0.1 ::1].freeze
-      UNIX = "unix:"
       REUSE_PORT = [Socket::SOL_SOCKET, Socket::SO_REUSEPORT, true].freeze
 
       # A socket and how to tell where it listens.
@@ -115,7 +114,7 @@ module Upwell
       end
 
       def open_bind(bind, credentials)
-        return [open_unix(bind.delete_prefix(UNIX))] if bind.start_with?(UNIX)
+        return [open_unix(bind.delete_prefix(Bind::UNIX))] if bind.start_with?(Bind::UNIX)
 
         listeners = open_tcp(TLS::Address.match?(bind) ? TLS::Address.new(bind).bind : bind)
         credentials ? listeners.each { |listener| secure(listener, credentials) } : listeners
@@ -138,7 +137,7 @@ module Upwell
       end
 
       def open_tcp(bind)
-        host, port = split(bind)
+        host, port = Bind.split(bind, @port)
         listeners = addresses(host).filter_map do |address|
           listener = open_address(Addrinfo.tcp(address, port))
           port = listener.socket.local_address.ip_port # a free port, once found, is the same for every address
@@ -149,18 +148,8 @@ module Upwell
         listeners.empty? ? raise(cannot(host, "the address is not one of this machine's")) : listeners
       end
 
-      def split(bind)
-        match = bind.match(/\A\[(?<host>[^\]]+)\](?::(?<port>\d+))?\z/) ||
-                bind.match(/\A(?<host>[^:]*)(?::(?<port>\d+))?\z/) ||
-                bind.match(/\A(?<host>.*)\z/m)
-        port = match.names.include?("port") && match[:port] ? match[:port].to_i : @port
-        raise ConfigurationError, "bind #{bind}: the port must be from 0 to 65535" unless Configuration::PORTS.cover?(port)
-
-        [match[:host], port]
-      end
-
       def addresses(host)
-        return LOCALHOST if host == "localhost"
+        return Bind::LOCALHOST if host == Bind::LOCALHOST_NAME
 
         Addrinfo.getaddrinfo(host.empty? ? nil : host, nil, nil, :STREAM, nil, Socket::AI_PASSIVE).map(&:ip_address).uniq
       rescue SocketError => e
@@ -205,7 +194,7 @@ module Upwell
         remove_stale(path)
         server = UNIXServer.new(path)
         server.listen(BACKLOG)
-        Listener.new(server, "#{UNIX}#{path}", File.absolute_path(path), Listeners.file_number(path))
+        Listener.new(server, "#{Bind::UNIX}#{path}", File.absolute_path(path), Listeners.file_number(path))
       rescue SystemCallError, ArgumentError => e # the latter for a path that is too long
         reason = e.is_a?(ArgumentError) ? e.message : Reason.of(e)
         raise ConfigurationError, "cannot listen on unix:#{path}: #{reason}; choose another path with -b"

@@ -85,5 +85,3 @@ module Upwell
     end
   end
 end
-
-require_relative "self_signed"

@@ -1,0 +1,120 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/program/listening"
+require "upwell/program/sharing"
+require "upwell/program/signals"
+require "upwell/program/slot"
+require "upwell/program/title"
+require "upwell/server/termination"
+
+module Upwell
+  class Program < Command
+    # A supervisor with worker processes, each of which runs the same program.
+    #
+    # SIGTERM and SIGINT drain all workers and exit 0 (1 when requests had to be given up); a second one kills them and exits 1. SIGHUP opens the
+    # log file and reads the certificates again, here and in the workers. A worker that dies is replaced.
+    class Cluster
+      MARGIN = 1 # seconds that a worker has for its own deadline
+
+      # @param part [Part]
+      # @param program [Program] ends the process
+      def initialize(part, program)
+        @part = part
+        @configuration = part.configuration
+        @program = program
+        @ports = []
+        @slots = Array.new(@configuration.workers) { |index| Slot.new(index, part.runtime, self) }
+      end
+
+      # Begins to serve.
+      def run
+        addresses = Address.of(@configuration, shared: Sharing.by_kernel?(@part.runtime))
+        refuse_shared_path(addresses)
+        Signals.ignore_others
+        Signals.obey("HUP" => ->(_) { read_again }, "TERM" => method(:terminate), "INT" => method(:terminate))
+        probing = Listening.new(addresses, @program.method(:refuse)).each { |address, answer| Probe.try(address, &answer) }
+        probing.then { |found| start(found) }
+      end
+
+      # What a worker is started with, so that all listen on the ports that the first one found.
+      attr_reader :ports
+
+      # @param slot [Slot]
+      # @param urls [Array<String>]
+      # @param ports [Array<Integer>]
+      def ready(slot, urls, ports)
+        @ports = ports if Sharing.by_kernel?(@part.runtime)
+        start_others if slot.equal?(@slots.first) && !@announced
+        return if @announced || @terminating || !@slots.all?(&:ready?)
+
+        @announced = true
+        Log.announce("Upwell #{VERSION} serves on #{urls.join(", ")} (#{Title.of(@part.runtime)}), #{@slots.size} workers")
+      end
+
+      # One that never served ends them all.
+      #
+      # @param slot [Slot]
+      def failed(slot)
+        give_up("worker #{slot.index} could not start; its message is above")
+      end
+
+      # A worker has ended while all do.
+      def ended
+        @program.finish(@slots.all?(&:finished?) ? 0 : 1) if @slots.all?(&:ended?)
+      end
+
+      # @return [Boolean]
+      def terminating?
+        @terminating
+      end
+
+      private
+
+      # Each would have to put its own socket there.
+      def refuse_shared_path(addresses)
+        path = addresses.find(&:path)
+        return unless path&.shared
+
+        raise ConfigurationError, "#{path.url} is for one process with this runtime; leave out -w, or use up_node_cluster"
+      end
+
+      # A free port is the first worker's to find.
+      def start(addresses)
+        @first_alone = Sharing.by_kernel?(@part.runtime) && addresses.any? { |address| address.port&.zero? }
+        (@first_alone ? @slots.first(1) : @slots).each(&:start)
+      end
+
+      def start_others
+        return unless @first_alone
+
+        @first_alone = false
+        @slots.drop(1).each(&:start) unless @terminating
+      end
+
+      def terminate(name)
+        return give_up("SIG#{name} again: ended with requests in flight") if @terminating
+
+        @terminating = true
+        seconds = @configuration.drain_timeout
+        Log.tell("SIG#{name}: the workers end, #{Server::Termination.sentence(nil, seconds)}; a second signal kills them")
+        milliseconds = (seconds + MARGIN) * 1000
+        `setTimeout(() => #{@slots.each(&:kill)}, milliseconds)`
+        @slots.each(&:drain)
+        ended
+      end
+
+      def give_up(sentence)
+        Log.tell(sentence)
+        @terminating = true
+        @slots.each(&:kill)
+        @program.finish(1)
+      end
+
+      def read_again
+        @part.log_file.open_again
+        @slots.each { |slot| slot.signal("SIGHUP") }
+      end
+    end
+  end
+end

@@ -1,0 +1,26 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+module Upwell
+  class Program < Command
+    # A server finishes what is in flight, for so long at most.
+    class Draining
+      # @param server [Server]
+      # @param seconds [Numeric]
+      def initialize(server, seconds)
+        @server = server
+        @seconds = seconds
+      end
+
+      # @yieldparam finished [Boolean] whether everything in flight was finished
+      def run(&ended)
+        milliseconds = @seconds * 1000
+        timer = `setTimeout(() => #{ended.call(false)}, milliseconds)`
+        @server.drain do
+          `clearTimeout(timer)`
+          ended.call(true)
+        end
+      end
+    end
+  end
+end

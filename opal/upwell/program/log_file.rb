@@ -1,0 +1,51 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/log"
+
+module Upwell
+  class Program < Command
+    # Sends standard output and error to a file, and opens it again after it was moved away (logrotate).
+    class LogFile
+      STREAMS = [1, 2].freeze
+
+      # @param path [String, nil] nil leaves standard output and error as they are
+      def initialize(path)
+        @path = path && File.expand_path(path)
+      end
+
+      # @raise [ConfigurationError] when the file cannot be written
+      def open
+        reason = reopen
+        raise ConfigurationError, "log file #{@path} cannot be written: #{reason}; choose another with --log-file" if reason
+      end
+
+      # A file that cannot be written now leaves the process with the one it has.
+      def open_again
+        reason = reopen
+        Log.tell("log file #{@path} cannot be opened again: #{reason}") if reason
+      end
+
+      private
+
+      # Neither runtime has dup2: a descriptor that was closed is the lowest free one, and the next file gets its number.
+      #
+      # @return [String, nil] why not
+      def reopen
+        return unless @path
+
+        %x{
+          const fs = require("fs"), path = #{@path};
+          try {
+            const attempt = fs.openSync(path, "a");
+            for (const number of #{STREAMS}) { fs.closeSync(number); fs.openSync(path, "a"); }
+            fs.closeSync(attempt);
+            return nil;
+          } catch (error) {
+            return error.message.replace(/, open .*/, "");
+          }
+        }
+      end
+    end
+  end
+end

@@ -1,0 +1,40 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+module Upwell
+  class Program < Command
+    # Whether an address can be listened on, and if not, why: uWebSockets.js does not tell, and who shares a port joins another server in
+    # silence. A UNIX socket that a killed server has left is removed.
+    module Probe
+      `var net = require("net"), fs = require("fs")`
+
+      # @param address [Address]
+      # @yieldparam port [Integer, nil] that which was asked for
+      # @yieldparam reason [String, nil]
+      def self.try(address, &answer)
+        address.path ? try_path(address.path, answer) : try_port(address, answer)
+      end
+
+      def self.try_port(address, answer)
+        host = address.host
+        port = address.port
+        %x{
+          const server = net.createServer();
+          server.once("error", error => #{answer.call(nil, `error.code || error.message`)});
+          server.listen({ host: host === nil ? undefined : host, port: port, exclusive: true },
+                        () => server.close(() => #{answer.call(port, nil)}));
+        }
+      end
+      private_class_method :try_port
+
+      def self.try_path(path, answer)
+        %x{
+          if (!fs.existsSync(path)) return #{answer.call(nil, nil)};
+          const socket = net.connect(path, () => { socket.destroy(); #{answer.call(nil, "EADDRINUSE")} });
+          socket.once("error", () => { if (fs.lstatSync(path).isSocket()) fs.unlinkSync(path); #{answer.call(nil, nil)} });
+        }
+      end
+      private_class_method :try_path
+    end
+  end
+end

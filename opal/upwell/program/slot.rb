@@ -1,0 +1,113 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/program/worker"
+
+module Upwell
+  class Program < Command
+    # The place of one worker: starts it, and another when it dies.
+    class Slot
+      BACK_OFF_MIN = 0.1 # seconds before a worker that died is started again; doubled for each early death
+      BACK_OFF_MAX = 10
+      STEADY = 10 # seconds after which a worker's death is no early one
+
+      # @return [Integer]
+      attr_reader :index
+
+      # @param index [Integer]
+      # @param runtime [Symbol]
+      # @param cluster [Cluster]
+      def initialize(index, runtime, cluster)
+        @index = index
+        @runtime = runtime
+        @cluster = cluster
+        @failures = 0
+        @finished = true
+      end
+
+      # Starts a worker.
+      def start
+        return if @cluster.terminating?
+
+        @ready = false
+        @running = true
+        @born = Time.now
+        @child = fork_program({ Worker::VARIABLE => @index.to_s, Worker::PORTS => @cluster.ports.join(",") }.to_n)
+        %x{
+          #{@child}.on("message", message => { if (message && message.ready) #{say_ready(`message.urls`, `message.ports`)} });
+          #{@child}.on("exit", (code, signal) => #{bury(`code === null ? nil : code`, `signal || nil`)});
+          #{@child}.on("error", () => {});
+        }
+      end
+
+      # @return [Boolean]
+      def ready?
+        @ready
+      end
+
+      # @return [Boolean]
+      def ended?
+        !@running
+      end
+
+      # @return [Boolean] whether all requests were finished when draining
+      def finished?
+        @finished
+      end
+
+      # Has the worker finish its requests and end.
+      def drain
+        `#{@child}.send({ drain: true })` if @running && `#{@child}.connected`
+      end
+
+      # Ends it at once.
+      def kill
+        signal("SIGKILL")
+      end
+
+      # @param name [String]
+      def signal(name)
+        `#{@child}.kill(name)` if @running
+      end
+
+      private
+
+      # A worker has its supervisor's standard output and error.
+      def fork_program(variables)
+        cluster = Sharing.by_cluster?(@runtime)
+        %x{
+          if (cluster) return require("cluster").fork(variables).process;
+          return require("child_process").fork(process.argv[1], process.argv.slice(2), { env: { ...process.env, ...variables } });
+        }
+      end
+
+      def say_ready(urls, ports)
+        @ready = @began = true
+        @cluster.ready(self, urls, ports)
+      end
+
+      def bury(code, signal)
+        pid = `#{@child}.pid`
+        @running = @ready = false
+        return note_end(code) if @cluster.terminating?
+        return @cluster.failed(self) unless @began
+
+        start_again("worker #{@index} (#{pid}) died: #{signal || "exit #{code}"}")
+      end
+
+      def note_end(code)
+        @finished &&= code == 0 # nil when a signal has ended it
+        @cluster.ended
+      end
+
+      def start_again(event)
+        @failures = 0 if Time.now - @born > STEADY
+        wait = [BACK_OFF_MIN * (2**@failures), BACK_OFF_MAX].min
+        @failures += 1
+        Log.tell("#{event}; another is started in #{wait.round(1)} s")
+        milliseconds = wait * 1000
+        `setTimeout(() => #{start}, milliseconds)`
+      end
+    end
+  end
+end

@@ -1,0 +1,100 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/program/draining"
+require "upwell/program/listening"
+require "upwell/program/signals"
+require "upwell/program/sharing"
+require "upwell/server"
+require "upwell/server/termination"
+
+module Upwell
+  class Program < Command
+    # What a worker process does with its life: loads the application, says that it is ready, serves until told to drain, or nobody is there
+    # any more who could tell.
+    class Worker
+      VARIABLE = "UPWELL_WORKER" # the worker's number, from 0
+      PORTS = "UPWELL_WORKER_PORTS" # where the others listen already
+
+      # @return [Boolean] whether this process was started by a supervisor
+      def self.here?
+        ENV.key?(VARIABLE) && `typeof process.send === "function"`
+      end
+
+      # @param part [Part]
+      # @param program [Program] ends the process
+      def initialize(part, program)
+        @part = part
+        @configuration = part.configuration
+        @program = program
+        @index = ENV.delete(VARIABLE)
+        @ports = ENV.delete(PORTS).to_s.split(",").map(&:to_i)
+      end
+
+      # Begins to serve.
+      def run
+        obey
+        @server = Server.new(@part.load_app.call, @configuration)
+        listening = Listening.new(addresses, method(:refuse)).each { |address, answer| @server.listen(address, &answer) }
+        listening.then { |found| say_ready(found) }
+      rescue ConfigurationError => e
+        refuse(e.message)
+      end
+
+      private
+
+      # A terminal sends SIGINT to everybody; the supervisor decides.
+      def obey
+        Signals.ignore_others
+        Signals.obey("HUP" => ->(_) { read_again }, "TERM" => ->(_) { drain }, "INT" => ->(_) {})
+        `process.on("message", message => message.drain && #{drain})`
+        `process.on("disconnect", () => #{drain})`
+        stay_without_supervisor
+      end
+
+      # A worker of Node's cluster would end at once, whatever it has in flight.
+      def stay_without_supervisor
+        return unless Sharing.by_cluster?(@part.runtime)
+
+        `require("cluster").worker.exitedAfterDisconnect = true`
+      end
+
+      def addresses
+        all = Address.of(@configuration, shared: Sharing.by_kernel?(@part.runtime))
+        return all if @ports.empty?
+
+        all.reject(&:path).zip(@ports) { |address, port| address.port = port }
+        all
+      end
+
+      def say_ready(found)
+        urls = found.map(&:url)
+        ports = found.map { |address| address.port || 0 }
+        `process.send({ ready: true, urls: urls, ports: ports })`
+        drain if @draining
+      end
+
+      # One that is still booting has nothing in flight.
+      def drain
+        return @program.finish(0) unless @server
+        return if @draining
+
+        @draining = true
+        seconds = @configuration.drain_timeout
+        count = @server.in_flight
+        Log.tell("worker #{@index}: #{Server::Termination.sentence(count, seconds)}") if count.positive?
+        Draining.new(@server, seconds).run { |finished| @program.finish(finished ? 0 : 1) }
+      end
+
+      def refuse(sentence)
+        Log.tell(sentence)
+        @program.finish(1)
+      end
+
+      def read_again
+        @part.log_file.open_again
+        @server&.renew
+      end
+    end
+  end
+end
