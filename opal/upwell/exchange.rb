@@ -3,6 +3,7 @@
 
 require "upwell/error_log"
 require "upwell/head"
+require "upwell/quick_new"
 require "upwell/response"
 require "upwell/stream"
 
@@ -10,6 +11,8 @@ module Upwell
   # One request from env to the end of its response: whatever the application does, the client gets one complete answer, or sees by the way
   # the connection ends that it did not.
   class Exchange
+    extend QuickNew
+
     ERROR_HEADERS = { "content-type" => "text/plain" }.freeze
     ERROR_TEXT = "500 Internal Server Error\n"
 

@@ -2,10 +2,13 @@
 # frozen_string_literal: true
 
 require "upwell/bytes"
+require "upwell/quick_new"
 
 module Upwell
   # The head of a response: what the application gave, checked, without what is the server's to tell.
   class Head
+    extend QuickNew
+
     Invalid = Class.new(StandardError)
     KINDS_MAX = 512 # names that are remembered
 

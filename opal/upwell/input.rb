@@ -2,10 +2,13 @@
 # frozen_string_literal: true
 
 require "upwell/bytes"
+require "upwell/quick_new"
 
 module Upwell
   # `rack.input`: the content of a request, complete before the application is called. What it reads is binary.
   class Input
+    extend QuickNew
+
     # @param content [JavaScript Uint8Array, nil]
     def initialize(content)
       @content = content
