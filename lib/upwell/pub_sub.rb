@@ -22,9 +22,11 @@ module Upwell
     # The workers of this server: the default.
     CLUSTER = OwnCluster.new
 
-    autoload :Redis, "upwell/pub_sub/redis"
-    at_exit { Redis::Session.close_all unless autoload?(:Redis) } # after those of the application, which may publish
-    autoload :Connection, "upwell/pub_sub/connection"
+    unless RUBY_ENGINE == "opal" # which has no sockets
+      autoload :Redis, "upwell/pub_sub/redis"
+      at_exit { Redis::Session.close_all unless autoload?(:Redis) } # after those of the application, which may publish
+      autoload :Connection, "upwell/pub_sub/connection"
+    end
 
     @engines = Engines.new(CLUSTER, PROCESS)
     @listeners = Listeners.new

@@ -3,6 +3,7 @@
 
 require "upwell/bytes"
 require "upwell/input"
+require "upwell/upgrade"
 require "upwell/version"
 
 module Upwell
@@ -100,6 +101,7 @@ module Upwell
       }
       add_fields(env, fields)
       add_server(env, connection)
+      `env.set("rack.upgrade?", #{Upgrade.wanted(env)})`
       `connection.tls.forEach((value, key) => env.set(key, value))` unless `connection.tls === nil`
     end
 

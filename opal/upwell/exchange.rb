@@ -6,6 +6,8 @@ require "upwell/head"
 require "upwell/quick_new"
 require "upwell/response"
 require "upwell/stream"
+require "upwell/client/event_stream_line"
+require "upwell/upgrade"
 
 module Upwell
   # One request from env to the end of its response: whatever the application does, the client gets one complete answer, or sees by the way
@@ -35,7 +37,8 @@ module Upwell
       %x{
         try {
           #{read_response(app.call(@env))};
-          #{answer};
+          if (#{upgraded?}) #{upgrade};
+          else #{answer};
         } catch (thrown) {
           #{fail(`thrown`)};
         }
@@ -57,6 +60,24 @@ module Upwell
 
     def refuse_response(response)
       raise TypeError, "the application answered with #{response.class} instead of [status, headers, body]"
+    end
+
+    # The application wants to have the client, and has not refused it by the status.
+    def upgraded?
+      !Env.untouched?(@env) && !@env["rack.upgrade"].nil? && !@env["rack.upgrade?"].nil? && @status < Upgrade::REFUSING_STATUS_MIN
+    end
+
+    def upgrade
+      kind = @env["rack.upgrade?"]
+      head = Upgrade.head(kind, @headers)
+      return if @runtime.gone?(@client)
+
+      @answered = true
+      client = @server.clients.add(kind, @env, @env["rack.upgrade"])
+      return @runtime.accept(@client, head, client) if kind == :websocket
+
+      @runtime.begin(@client, head)
+      Client::EventStreamLine.new(@runtime, @client, client).begin
     end
 
     def answer

@@ -1,6 +1,8 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell"
+require "upwell/clients"
 require "upwell/exchange"
 
 module Upwell
@@ -8,6 +10,8 @@ module Upwell
   class Server
     # @return [Integer] requests begun whose responses are not complete
     attr_reader :in_flight
+    # @return [Clients] those that stay
+    attr_reader :clients
 
     # @param app [#call]
     # @param options [Configuration]
@@ -15,6 +19,8 @@ module Upwell
       @app = app
       @in_flight = 0
       @draining = false
+      @clients = Clients.new(options)
+      @clients.channels.begin
       @runtime = RUNTIME.new(self, options)
     end
 
@@ -32,7 +38,10 @@ module Upwell
     # @return [void]
     def drain(&ended)
       @draining = true
-      @runtime.drain(&ended)
+      left = 2
+      one_ended = -> { ended.call if (left -= 1).zero? }
+      @clients.drain(&one_ended)
+      @runtime.drain(&one_ended)
     end
 
     # Reads the certificates again.

@@ -64,6 +64,12 @@ module Upwell
         @program.finish(@slots.all?(&:finished?) ? 0 : 1) if @slots.all?(&:ended?)
       end
 
+      # @param from [Slot] whose worker has published it
+      # @param message [JavaScript Object]
+      def pass_on(from, message)
+        @slots.each { |slot| slot.tell(message) unless slot.equal?(from) }
+      end
+
       # @return [Boolean]
       def terminating?
         @terminating

@@ -9,6 +9,7 @@ module Upwell
     class Slot
       BACK_OFF_MIN = 0.1 # seconds before a worker that died is started again; doubled for each early death
       BACK_OFF_MAX = 10
+      WAITING_BYTES_MAX = 8 << 20 # of what others have published
       STEADY = 10 # seconds after which a worker's death is no early one
 
       # @return [Integer]
@@ -34,7 +35,10 @@ module Upwell
         @born = Time.now
         @child = fork_program({ Worker::VARIABLE => @index.to_s, Worker::PORTS => @cluster.ports.join(",") }.to_n)
         %x{
-          #{@child}.on("message", message => { if (message && message.ready) #{say_ready(`message.urls`, `message.ports`)} });
+          #{@child}.on("message", message => {
+            if (message && message.ready) #{say_ready(`message.urls`, `message.ports`)};
+            if (message && message.published) #{@cluster.pass_on(self, `message`)};
+          });
           #{@child}.on("exit", (code, signal) => #{bury(`code === null ? nil : code`, `signal || nil`)});
           #{@child}.on("error", () => {});
         }
@@ -53,6 +57,22 @@ module Upwell
       # @return [Boolean] whether all requests were finished when draining
       def finished?
         @finished
+      end
+
+      # Passes on what another worker has published. One that stands still misses what is more than may wait for it.
+      #
+      # @param message [JavaScript Object]
+      def tell(message)
+        return unless @running
+
+        bytes = `message.published[1].length + message.published[0].length`
+        %x{
+          const child = #{@child};
+
+          if (!child.connected || (child.$$waiting || 0) + bytes > #{WAITING_BYTES_MAX}) return;
+          child.$$waiting = (child.$$waiting || 0) + bytes;
+          child.send(message, () => child.$$waiting -= bytes);
+        }
       end
 
       # Has the worker finish its requests and end.

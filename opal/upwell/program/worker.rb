@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/program/bus"
 require "upwell/program/draining"
 require "upwell/program/listening"
 require "upwell/program/signals"
@@ -35,6 +36,7 @@ module Upwell
       def run
         obey
         @server = Server.new(@part.load_app.call, @configuration)
+        Bus.new(@server.clients.channels).begin
         listening = Listening.new(addresses, method(:refuse)).each { |address, answer| @server.listen(address, &answer) }
         listening.then { |found| say_ready(found) }
       rescue ConfigurationError => e

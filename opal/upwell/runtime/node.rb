@@ -13,6 +13,7 @@ module Upwell
     class Node
       LINGER_MS = 2_000 # in which a client that was refused can read why
       IDLE_MS = 500 # for a request on its way on a kept connection as draining begins
+      ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
       MUCH = 16_384 # bytes, which the kernel may not take at once
 
       `const fs = require("fs"), http = require("http"), https = require("https"), net = require("net"), stream = require("stream")`
@@ -143,6 +144,38 @@ module Upwell
         `res.socket?.resetAndDestroy()`
       end
 
+      # The client has the connection from now on.
+      #
+      # @param res [JavaScript ServerResponse]
+      # @param head [Head]
+      # @param client [Client]
+      # @return [void]
+      def accept(res, head, client)
+        deflate = Deflate.agree(client.env["HTTP_SEC_WEBSOCKET_EXTENSIONS"])
+        own = ["Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Accept", accept_key(client.env["HTTP_SEC_WEBSOCKET_KEY"])]
+        own += ["Sec-WebSocket-Extensions", deflate.answer] if deflate
+        %x{
+          const socket = res.socket, fields = own.concat(head.fields, ["Date", new Date().toUTCString()]);
+          let text = "HTTP/1.1 101 Switching Protocols\r\n";
+
+          for (let i = 0; i < fields.length; i += 2) text += fields[i] + ": " + fields[i + 1] + "\r\n";
+          res.detachSocket(socket);
+          socket.setTimeout(0);
+          socket.write(text + "\r\n", "latin1");
+          #{WebSocket.new(client, `socket`, @options, deflate).begin(`res.$$ahead`)};
+        }
+      end
+
+      # Tells the line of a response that does not end by itself when the client has left.
+      def attend(res, line)
+        `res.once("close", () => #{line.gone})`
+      end
+
+      # @yield when all that was written has been sent
+      def await_drained(res, &drained)
+        `res.socket?.write("", error => { if (!error) #{drained.call}; })`
+      end
+
       # @return [Boolean] whether the client has left
       def gone?(res)
         `res.destroyed || res.socket === null || res.socket.destroyed`
@@ -170,6 +203,7 @@ module Upwell
           listener.$$tls = tls;
           listener.$$fresh = new Set(); // connections that have not asked for anything
           listener.on(tls === nil ? "connection" : "secureConnection", socket => #{meet(`listener`, `socket`)});
+          listener.on("upgrade", (req, socket, ahead) => #{receive_upgrade(`listener`, `req`, `socket`, `ahead`)});
         }
         `listener`
       end
@@ -226,6 +260,46 @@ module Upwell
           else if (framing > #{@options.body_bytes_max}) #{refuse(req, res, 413)};
           else #{upload(req, res)};
         }
+      end
+
+      # Node gives up the connection with such a request. Whoever asks for something else than a WebSocket is answered as if it had not asked
+      # (RFC 9110, section 7.8).
+      def receive_upgrade(listener, req, socket, ahead)
+        env = @envs.make(req, nil)
+        return receive_again(listener, req, socket, ahead) unless small?(req) && env["rack.upgrade?"] == :websocket
+
+        %x{
+          const res = new http.ServerResponse(req);
+
+          socket.on("error", () => {});
+          res.assignSocket(socket);
+          res.shouldKeepAlive = false;
+          res.once("finish", () => socket.destroySoon());
+          res.$$ahead = ahead;
+        }
+        @server.serve(`res`, env, false)
+      end
+
+      def receive_again(listener, req, socket, ahead)
+        %x{
+          const fields = req.rawHeaders;
+          let text = req.method + " " + req.url + " HTTP/" + req.httpVersion + "\r\n";
+
+          for (let i = 0; i < fields.length; i += 2) {
+            if (fields[i].toLowerCase() !== "upgrade") text += fields[i] + ": " + fields[i + 1] + "\r\n";
+          }
+          socket.unshift(Buffer.concat([Buffer.from(text + "\r\n", "latin1"), ahead]));
+          listener.emit(listener.$$tls === nil ? "connection" : "secureConnection", socket);
+        }
+      end
+
+      def small?(req)
+        `req.rawHeaders.length <= self.fields_max && req.url.length <= self.target_max && !("transfer-encoding" in req.headers)`
+      end
+
+      # RFC 6455, section 4.2.2.
+      def accept_key(key)
+        `require("crypto").createHash("sha1").update(key + #{ACCEPT_GUID}).digest("base64")`
       end
 
       def serve(req, res, content)
@@ -312,3 +386,5 @@ module Upwell
 
   RUNTIME = Runtime::Node
 end
+
+require "upwell/runtime/node/web_socket"

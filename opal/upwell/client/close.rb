@@ -1,0 +1,47 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+module Upwell
+  class Client
+    # How a connection is closed: RFC 6455, section 7.4.
+    module Close
+      NORMAL = 1000
+      GOING_AWAY = 1001
+      PROTOCOL = 1002
+      NOT_UTF8 = 1007
+      POLICY = 1008
+      TOO_LARGE = 1009
+      FAILED = 1011
+      REASON_BYTES_MAX = 123
+
+      class << self
+        # @param code [Integer]
+        # @return [Boolean] whether it may be sent
+        def valid?(code)
+          `(code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999)`
+        end
+
+        # @param code [Integer]
+        # @raise [ArgumentError]
+        def check(code)
+          return if valid?(code)
+
+          raise ArgumentError, "#{code} is no code to close with: 1000 and what applications choose, 3000 to 4999, are"
+        end
+
+        # @param text [String]
+        # @return [String] as much of it as a close has room for
+        def reason(text)
+          %x{
+            let bytes = Buffer.from(text.toString());
+
+            if (bytes.length <= #{REASON_BYTES_MAX}) return text;
+            let end = #{REASON_BYTES_MAX};
+            while ((bytes[end] & 0xc0) === 0x80) end--; // within a character
+            return bytes.utf8Slice(0, end);
+          }
+        end
+      end
+    end
+  end
+end

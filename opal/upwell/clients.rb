@@ -1,0 +1,58 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/channels"
+require "upwell/client"
+
+module Upwell
+  # The clients that stay with this server.
+  class Clients
+    # @return [Channels]
+    attr_reader :channels
+    # @return [Integer] that may be on their way to one of them
+    attr_reader :bytes_max
+    # @return [Numeric] seconds after which one is asked whether it is there
+    attr_reader :silence
+
+    # @param options [Configuration]
+    def initialize(options)
+      @bytes_max = options.client_bytes_max
+      @silence = options.client_timeout
+      @leaving_ms = options.drain_timeout * 1000 / 2
+      @channels = Channels.new
+      @all = `new Set()`
+    end
+
+    # @see Client#initialize
+    # @return [Client]
+    def add(kind, env, handler)
+      client = Client.new(self, kind, env, handler)
+      `self.all.add(client)`
+      leave(client) if @draining
+      client
+    end
+
+    # @param client [Client] has ended
+    def forget(client)
+      `self.all.delete(client)`
+      @ended.call if @ended && `self.all.size === 0`
+    end
+
+    # They leave spread over half of the time there is, so that they do not all come back at once.
+    #
+    # @yield when none is left
+    def drain(&ended)
+      @draining = true
+      return ended.call if `self.all.size === 0`
+
+      @ended = ended
+      `self.all.forEach(client => #{leave(`client`)})`
+    end
+
+    private
+
+    def leave(client)
+      `setTimeout(() => #{client.leave}, Math.random() * self.leaving_ms)`
+    end
+  end
+end

@@ -1,0 +1,63 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/text"
+
+module Upwell
+  # A message on its way to those who have subscribed to its channel.
+  class Publication
+    # @return [JavaScript String] the channel's name: a code unit for each byte
+    attr_reader :name
+    # @return [JavaScript String, JavaScript Uint8Array]
+    attr_reader :data
+
+    # @param name [JavaScript String]
+    # @param data [JavaScript String, JavaScript Uint8Array] text or bytes
+    def initialize(name, data)
+      @name = name
+      @data = data
+      @framed = `new Map()`
+    end
+
+    # @return [Boolean] whether its publisher has it as a text
+    def text?
+      `typeof self.data === "string"`
+    end
+
+    # @return [Integer]
+    def bytesize
+      @bytesize ||= Bytes.size(@data)
+    end
+
+    # @return [String] for blocks
+    def channel
+      @channel ||= Text.read(`Buffer.from(self.name, "latin1")`)
+    end
+
+    # @return [String] for blocks
+    def message
+      text? ? @data : Bytes.read(@data)
+    end
+
+    # @return [JavaScript Uint8Array]
+    def bytes
+      @bytes ||= text? ? `Buffer.from(self.data)` : @data
+    end
+
+    # @return [JavaScript String]
+    def text
+      `self.data.toString()`
+    end
+
+    # @return [Boolean] whether it may be sent as a text
+    def valid_text?
+      text? || `require("buffer").isUtf8(self.data)`
+    end
+
+    # @param key [Object] the form in which it is sent, which is made once for all who get it so
+    # @yieldreturn [Object]
+    def framed(key)
+      `self.framed.get(key) || (self.framed.set(key, #{yield}), self.framed.get(key))`
+    end
+  end
+end

@@ -1,0 +1,96 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+module Upwell
+  module Runtime
+    class Node
+      # permessage-deflate (RFC 7692), as it was agreed upon with a client. No message refers to another, so that an idle client holds no memory
+      # for it, and what is published is compressed once for all.
+      class Deflate
+        NAME = "permessage-deflate"
+        BYTES_MIN = 128 # of a message that is compressed
+        SMALLEST = 8 # window; zlib has none of this size, and so nothing is compressed
+
+        %x{
+          const zlib = require("zlib"), FLUSH = { finishFlush: zlib.constants.Z_SYNC_FLUSH }, TAIL = Buffer.of(0, 0, 0xff, 0xff);
+          const ITEM = /[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:=(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)|"([^"]*)"))?[ \t]*([;,]|$)/y;
+          const BITS = /^(?:[89]|1[0-5])$/;
+        }
+
+        # @param offers [String, nil] Sec-WebSocket-Extensions
+        # @return [Deflate, nil] by the first offer that will do
+        def self.agree(offers)
+          offer = parse(offers.to_s).find { |name, parameters| name == NAME && acceptable?(parameters) }
+          offer && new(offer.last.to_h["server_max_window_bits"])
+        end
+
+        # @return [Array<Array(String, Array<Array(String, String)>)>] none when the field is not what it must be
+        def self.parse(offers)
+          parsed = []
+          %x{
+            let begins = true;
+
+            ITEM.lastIndex = 0;
+            while (ITEM.lastIndex < offers.length || !begins) {
+              const item = ITEM.exec(offers);
+
+              if (item === null) return [];
+              const value = item[2] ?? item[3] ?? nil;
+
+              if (begins) parsed.push([item[1], []]);
+              else parsed[parsed.length - 1][1].push([item[1], value]);
+              begins = item[4] !== ";";
+              if (item[4] === "") break;
+            }
+          }
+          parsed
+        end
+        private_class_method :parse
+
+        def self.acceptable?(parameters)
+          return false unless parameters.map(&:first).uniq.size == parameters.size
+
+          parameters.all? do |name, value|
+            case name
+            when "server_no_context_takeover", "client_no_context_takeover" then value.nil?
+            when "server_max_window_bits" then `BITS.test(value)`
+            when "client_max_window_bits" then value.nil? || `BITS.test(value)`
+            end
+          end
+        end
+        private_class_method :acceptable?
+
+        # @return [Integer] of the window of what is compressed
+        attr_reader :bits
+
+        # @param bits [String, nil] what the client wants
+        def initialize(bits)
+          @answer = "#{NAME}; server_no_context_takeover; client_no_context_takeover#{"; server_max_window_bits=#{bits}" if bits}"
+          @bits = (bits || 15).to_i
+        end
+
+        # @return [String] the header field that accepts the offer
+        attr_reader :answer
+
+        # @param size [Integer] of a message
+        # @return [Boolean]
+        def worthwhile?(size)
+          size >= BYTES_MIN && @bits > SMALLEST
+        end
+
+        # @param bytes [JavaScript Uint8Array, JavaScript String]
+        # @return [JavaScript Uint8Array]
+        def deflate(bytes)
+          `zlib.deflateRawSync(bytes, { ...FLUSH, windowBits: self.bits }).subarray(0, -TAIL.length)`
+        end
+
+        # @param bytes [JavaScript Uint8Array]
+        # @param bytes_max [Integer]
+        # @return [JavaScript Uint8Array]
+        def inflate(bytes, bytes_max)
+          `zlib.inflateRawSync(Buffer.concat([bytes, TAIL]), { ...FLUSH, maxOutputLength: bytes_max })`
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,150 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/bytes"
+require "upwell/client/close"
+require "upwell/runtime/node/deflate"
+require "upwell/runtime/node/frame"
+require "upwell/runtime/node/frame_reader"
+
+module Upwell
+  module Runtime
+    class Node
+      # The line to a WebSocket client, on the socket that Node leaves to us with the request: Node has no WebSockets for servers.
+      class WebSocket
+        CLOSING_MS = 2_000 # for a client's close frame, or its end, after the server's
+
+        # @param client [Client]
+        # @param socket [JavaScript Socket]
+        # @param options [Configuration]
+        # @param deflate [Deflate, nil]
+        def initialize(client, socket, options, deflate)
+          @client = client
+          @socket = socket
+          @bytes_max = options.client_bytes_max
+          @deflate = deflate
+          @reader = FrameReader.new(self, options.message_bytes_max, deflate)
+          @closing = false
+        end
+
+        # @param ahead [JavaScript Buffer] what the client has sent with its request
+        def begin(ahead)
+          @client.opened(self)
+          %x{
+            self.socket.on("data", chunk => {
+              self.socket.cork();
+              #{@reader.read(`chunk`)};
+              self.socket.uncork();
+            });
+            self.socket.on("end", () => self.socket.end());
+            self.socket.on("close", () => #{@client.gone});
+            if (ahead.length > 0) #{@reader.read(ahead)};
+          }
+        end
+
+        def write(data)
+          `self.socket.write(#{frame(data, Bytes.size(data))})`
+        end
+
+        # Framed once for all who agreed upon the same.
+        def publish(publication, text)
+          data = text ? publication.text : publication.bytes
+          frame = publication.framed("#{text} #{@deflate&.bits}") { frame(data, publication.bytesize) }
+          `self.socket.write(frame)`
+        end
+
+        def behind
+          `self.socket.writableLength`
+        end
+
+        def ask
+          `self.socket.write(#{Frame.write(Frame::PING, "")})`
+        end
+
+        def answers?
+          true
+        end
+
+        def end(code, reason)
+          @reader.stop if code == Client::Close::FAILED
+          send_close(code, reason)
+        end
+
+        def cut
+          `self.socket.destroy()`
+        end
+
+        def await_drained
+          `self.socket.write("", () => #{@client.drained})`
+        end
+
+        # The reader's.
+
+        def message(bytes, text)
+          `#{@client}.$received(text ? bytes.utf8Slice() : #{Bytes.read(bytes)}, bytes.length)`
+        end
+
+        def control(opcode, payload)
+          @client.heard
+          case opcode
+          when Frame::PING then answer(payload)
+          when Frame::CLOSE then answer_close(payload)
+          end
+        end
+
+        def breach(code)
+          @client.leaves
+          send_close(code, "")
+          finish
+        end
+
+        private
+
+        def frame(data, size)
+          opcode = `typeof data === "string"` ? Frame::TEXT : Frame::BINARY
+          return Frame.write(opcode, data) unless @deflate&.worthwhile?(size)
+
+          Frame.write(opcode | Frame::COMPRESSED, @deflate.deflate(data))
+        end
+
+        # Whoever asks and never reads gets no answer.
+        def answer(payload)
+          return if @closing || behind > @bytes_max
+
+          `self.socket.write(#{Frame.write(Frame::PONG, payload)})`
+        end
+
+        # What there was before it is served yet.
+        def answer_close(payload)
+          @reader.stop
+          @client.leaves
+          send_close(answer_code(payload), "")
+          finish
+        end
+
+        def answer_code(payload)
+          return if `payload.length === 0`
+          return Client::Close::PROTOCOL if `payload.length === 1` || !Client::Close.valid?(`payload.readUInt16BE(0)`)
+
+          `require("buffer").isUtf8(payload.subarray(2))` ? `payload.readUInt16BE(0)` : Client::Close::NOT_UTF8
+        end
+
+        def send_close(code, reason)
+          return if @closing
+
+          @closing = true
+          %x{
+            self.socket.write(#{Frame.close(code, reason)});
+            self.timer = setTimeout(() => self.socket.destroy(), #{CLOSING_MS});
+            self.socket.once("close", () => clearTimeout(self.timer));
+          }
+        end
+
+        # Once the client has nothing to say any more that counts.
+        def finish
+          `self.socket.end()`
+        end
+      end
+    end
+  end
+end
