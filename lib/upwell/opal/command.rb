@@ -43,8 +43,19 @@ module Upwell
         configuration = configure
         rackup = rackup_file(rest.first)
         runtime = Runtime.find(@runtime, File.dirname(rackup))
-        program = Program.new(rackup, @runtime).path
-        runtime.become(@program, program, configuration.arguments)
+        runtime.become(@program, compile(rackup), configuration.arguments)
+      end
+
+      def compile(rackup)
+        Program.new(rackup, @runtime).path
+      rescue LoadError => e
+        raise unless e.path.to_s.match?(/\Aopal\b/)
+
+        raise ConfigurationError, "the gem opal, which compiles the application, is not there; install it: #{install_opal}"
+      end
+
+      def install_opal
+        ENV["BUNDLE_GEMFILE"] ? 'bundle add opal --version "~> 1.8"' : 'gem install opal -v "~> 1.8"'
       end
 
       def configure

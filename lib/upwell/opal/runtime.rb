@@ -12,11 +12,11 @@ module Upwell
       NAMES = %i[node uwebsockets bun].freeze
       NODE_MIN = "18"
       BUN_MIN = "1.2"
-      # The official package first. What it is called, its oldest version that will do, and the command that installs it.
-      PACKAGES = { "uWebSockets.js" => "20", "uwebsockets" => "3" }.freeze
+      # What it is called, its oldest version that will do, and what installs a newer one. The official package, which is in no registry, first.
+      PACKAGES = { "uWebSockets.js" => ["20", "npm install uNetworking/uWebSockets.js#v20.52.0"], "uwebsockets" => ["3", "npm install uwebsockets"] }
+                 .freeze
       INSTALL_NODE = { "apt-get" => "apt-get install nodejs", "brew" => "brew install node", "apk" => "apk add nodejs" }.freeze
       INSTALL_BUN = "npm install bun"
-      INSTALL_UWEBSOCKETS = "npm install uwebsockets"
       NOWHERE = "neither in a node_modules of %s or a folder above"
       GLOBAL_MODULES = %w[/usr/local/lib/node_modules /usr/lib/node_modules].freeze
 
@@ -50,17 +50,17 @@ module Upwell
       # Finds Node and a package of uWebSockets.js.
       def find_uwebsockets
         find_node
-        @package, oldest = PACKAGES.find { |name, _version| package_folder(name) }
-        refuse("uWebSockets.js is #{NOWHERE % @folder} nor in NODE_PATH; install it there: #{INSTALL_UWEBSOCKETS}") unless @package
+        name = PACKAGES.keys.find { |candidate| package_file(candidate) }
+        refuse("uWebSockets.js is #{NOWHERE % @folder} nor in NODE_PATH; install it there: #{PACKAGES["uwebsockets"].last}") unless name
 
-        file = File.join(package_folder(@package), "package.json")
-        refuse_old("#{file} says", JSON.parse(File.read(file)).fetch("version"), oldest, "npm install #{@package}")
+        file = package_file(name)
+        refuse_old("#{file} says", JSON.parse(File.read(file)).fetch("version"), *PACKAGES[name])
       end
 
       # Finds Bun: that of the application first. Its package works without its install script, too.
       def find_bun
         @path = bun_of_packages || executable("bun")
-        refuse("bun is #{NOWHERE % @folder} nor on the PATH; install it there: #{INSTALL_BUN}") unless @path
+        refuse("bun is #{NOWHERE % @folder} nor on the PATH; install it: #{INSTALL_BUN}") unless @path
 
         refuse_old("#{@path} is bun", version_of(@path), BUN_MIN, INSTALL_BUN)
       end
@@ -83,7 +83,7 @@ module Upwell
       end
 
       def bun_of_packages
-        module_folders.flat_map { |folder| Dir[File.join(folder, "@oven", "bun-*", "bin", "bun")] }.find { |file| runs?(file) }
+        (module_folders + node_path).flat_map { |folder| Dir[File.join(folder, "@oven", "bun-*", "bin", "bun")] }.find { |file| runs?(file) }
       end
 
       # There may be some for other processors.
@@ -109,9 +109,9 @@ module Upwell
         refuse("#{what} #{version}, and #{oldest} or newer is needed; install it: #{remedy}")
       end
 
-      def package_folder(name)
+      def package_file(name)
         places = module_folders + node_path + global_modules
-        places.map { |folder| File.join(folder, name) }.find { |folder| File.file?(File.join(folder, "package.json")) }
+        places.map { |folder| File.join(folder, name, "package.json") }.find { |file| File.file?(file) }
       end
 
       def module_folders

@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require_relative "../../test_helper"
+require_relative "../../support/opal_process"
+
+# A supervisor and its workers.
+class OpalClusterTest < Minitest::Test
+  include OpalRuntimes
+
+  APP = File.expand_path("../support/served.ru", __dir__)
+  HALF = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab"
+
+  def start(command, *arguments, **options, &block)
+    need(command)
+    OpalProcess.open(command, *arguments, app: APP, **options, &block)
+  end
+
+  # Each connection may be another worker's.
+  def pids(port, count)
+    Timeout.timeout(30) do
+      found = []
+      found |= [RawClient.get(port, "/pid").body.to_i] until found.size == count
+      found
+    end
+  end
+
+  def await_refusal(port)
+    Timeout.timeout(30) { loop { TCPSocket.new("127.0.0.1", port).close || sleep(0.02) } }
+  rescue Errno::ECONNREFUSED
+    true
+  end
+
+  # @return [Hash{Symbol => Integer}] how requests ended, until nobody listened any more
+  def ask_until_refused(port)
+    results = Hash.new(0)
+    loop do
+      results[RawClient.get(port, "/environment")&.status || :none] += 1
+    rescue Errno::ECONNREFUSED
+      return results
+    rescue SystemCallError, IOError => e
+      results[e.class] += 1
+    end
+  end
+
+  OpalProcess::RUNTIMES.each_key do |name|
+    command = "#{name}_cluster"
+
+    define_method("test_#{command}_has_workers_on_one_port") do
+      start(command) { |server| assert_equal server.workers.sort, pids(server.port, 2).sort }
+    end
+
+    define_method("test_#{name}_with_workers_is_a_cluster") do
+      start(name, "-w", "2") { |server| assert_equal 2, pids(server.port, 2).size }
+    end
+
+    define_method("test_#{command}_replaces_a_worker_that_is_killed") do
+      start(command) do |server|
+        killed, other = pids(server.port, 2)
+        Process.kill("KILL", killed)
+        server.await(/: worker \d \(#{killed}\) died: SIGKILL; another is started in 0\.1 s$/)
+        Timeout.timeout(30) { sleep 0.02 until (server.workers - [killed, other]).any? }
+        assert_includes pids(server.port, 2), other
+        assert_equal 0, server.stop.exitstatus
+      end
+    end
+
+    define_method("test_#{command}_replaces_a_worker_that_is_told_to_end") do
+      start(command) do |server|
+        ended, = pids(server.port, 2)
+        Process.kill("TERM", ended)
+        server.await(/: worker \d \(#{ended}\) died: exit 0; another is started/)
+        refute_includes pids(server.port, 2), ended
+      end
+    end
+
+    define_method("test_#{command}_whose_supervisor_is_killed_finishes_and_ends") do
+      start(command) do |server|
+        client = RawClient.new(server.port)
+        client.write(HALF)
+        workers = pids(server.port, 2)
+        server.kill
+        await_refusal(server.port)
+        client.write("cd")
+        assert_equal [200, "abcd"], client.response.to_a.values_at(0, 2)
+        Timeout.timeout(30) { sleep 0.02 while workers.any? { |pid| File.exist?("/proc/#{pid}") && File.read("/proc/#{pid}/stat") !~ /\) Z/ } }
+      end
+    end
+
+    define_method("test_#{command}_finishes_all_under_load") do
+      start(command) do |server|
+        clients = Array.new(4) { Thread.new { ask_until_refused(server.port) } }
+        sleep 0.3
+        assert_equal 0, server.stop.exitstatus
+        results = clients.map(&:value).reduce { |all, one| all.merge(one) { |_, a, b| a + b } }
+        assert_equal [200], results.keys, results.inspect
+      end
+    end
+  end
+end

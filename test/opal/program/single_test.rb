@@ -1,0 +1,140 @@
+# frozen_string_literal: true
+
+require_relative "../../test_helper"
+require_relative "../../support/opal_process"
+
+# A server's process, with and without workers: where it listens, its files, and how it ends.
+class OpalSingleTest < Minitest::Test
+  include OpalRuntimes
+
+  APP = File.expand_path("../support/served.ru", __dir__)
+  HALF = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab"
+
+  def start(command, *arguments, **options, &block)
+    need(command)
+    OpalProcess.open(command, *arguments, app: APP, **options, &block)
+  end
+
+  def call(command, *arguments)
+    text, status = Open3.capture2e(*OpalProcess.command(command, *arguments, APP))
+    [text, status.exitstatus]
+  end
+
+  # A request of which a part was received.
+  def half_a_request(port)
+    client = RawClient.new(port)
+    client.write(HALF)
+    RawClient.get(port, "/pid") # what was sent before is received by then
+    client
+  end
+
+  OpalProcess::RUNTIMES.each_key do |name|
+    [name, "#{name}_cluster"].each do |command|
+      define_method("test_#{command}_serves_and_ends") do
+        start(command, "-E", "production") do |server|
+          assert_equal "production", RawClient.get(server.port, "/environment").body
+          workers = command == name ? "no" : 2
+          assert_match(%r{\AUpwell #{Upwell::VERSION} serves on http://127\.0\.0\.1:\d+ \(.*, Opal \d.*\), #{workers} workers$}, server.lines.last)
+          assert_equal 0, server.stop("INT").exitstatus
+        end
+      end
+
+      define_method("test_#{command}_finishes_what_is_in_flight") do
+        start(command) do |server|
+          client = half_a_request(server.port)
+          server.signal("TERM")
+          server.await(/SIGTERM: /)
+          client.write("cd")
+          assert_equal [200, "abcd"], client.response.to_a.values_at(0, 2)
+          assert_equal 0, server.await_end.exitstatus
+        end
+      end
+
+      define_method("test_#{command}_gives_up_after_a_while") do
+        start(command, "--drain-timeout", "0.2") do |server|
+          half_a_request(server.port)
+          assert_equal 1, server.stop.exitstatus, server.lines.join
+        end
+      end
+
+      define_method("test_#{command}_ends_at_once_by_a_second_signal") do
+        start(command) do |server|
+          half_a_request(server.port)
+          2.times do
+            Process.kill("TERM", -server.pid) # as a terminal does
+            server.await(/SIGTERM/)
+          end
+          assert_equal 1, server.await_end.exitstatus
+          assert_raises(Errno::ECONNREFUSED) { TCPSocket.new("127.0.0.1", server.port) }
+        end
+      end
+
+      define_method("test_#{command}_keeps_a_pid_file") do
+        Dir.mktmpdir do |folder|
+          path = File.join(folder, "pid")
+          start(command, "-P", path) do |server|
+            assert_equal "#{server.pid}\n", File.read(path)
+            assert_equal ["#{command}: pid file #{path} belongs to the running process #{server.pid}; stop it first\n", 1],
+                         call(command, "-P", path, "-p", "0")
+            server.stop
+            refute_path_exists path
+          end
+          File.write(path, "#{Process.wait2(spawn("true")).first}\n") # left behind by a dead one
+          start(command, "-P", path) { |server| assert_equal "#{server.pid}\n", File.read(path) }
+        end
+      end
+
+      define_method("test_#{command}_opens_its_log_again") do
+        Dir.mktmpdir { |folder| check_log(command, File.join(folder, "log")) }
+      end
+
+      define_method("test_#{command}_refuses_a_port_that_is_taken") do
+        need(command)
+        TCPServer.open("127.0.0.1", 0) do |taken|
+          port = taken.addr[1]
+          assert_equal ["#{command}: cannot listen on 127.0.0.1: the port #{port} is taken; stop the other server or choose another with -p\n", 1],
+                       call(command, "-b", "127.0.0.1", "-p", port.to_s)
+        end
+      end
+    end
+  end
+
+  def test_a_unix_socket
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "socket")
+      UNIXServer.new(path).close # left behind by a killed one
+      start("up_node", "-b", "unix:#{path}") do
+        UNIXSocket.open(path) do |client|
+          client.write("GET /environment HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+          assert_match(/development\z/, client.read)
+        end
+        assert_equal ["up_node: cannot listen on unix:#{path}: another server listens there; stop it or choose another path\n", 1],
+                     call("up_node", "-b", "unix:#{path}")
+      end
+      refute_path_exists path
+    end
+  end
+
+  private
+
+  # The port is known by other means: what is announced goes to the file.
+  def check_log(command, path)
+    need(command)
+    port = TCPServer.open("127.0.0.1", 0) { |free| free.addr[1] }
+    workers = command.end_with?("_cluster") ? %w[-w 2] : []
+    pid = ProcessGroup.spawn({}, *OpalProcess.command(command, "-b", "127.0.0.1", "-p", port.to_s, "-l", path, *workers, APP))
+    await { File.exist?(path) && File.read(path).include?("serves on") }
+    File.rename(path, "#{path}.1")
+    Process.kill("HUP", pid)
+    await { File.exist?(path) }
+    await { RawClient.get(port, "/say") && File.read(path).include?("said\n") }
+    refute_includes File.read("#{path}.1").lines.drop(1).join, "said\nsaid\nsaid\nsaid\n"
+    Process.kill("TERM", pid)
+    assert_equal 0, ProcessGroup.wait(pid).exitstatus
+    assert_match(/SIGTERM: /, File.read(path))
+  end
+
+  def await
+    Timeout.timeout(60) { sleep 0.02 until yield }
+  end
+end

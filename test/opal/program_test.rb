@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require_relative "../support/opal_process"
+require "upwell/opal/program"
+
+# A compiled program's own command line: it needs no Ruby, and says what the commands say.
+class OpalProgramTest < Minitest::Test
+  include OpalRuntimes
+
+  APP = File.join(__dir__, "support", "served.ru")
+
+  def setup
+    need("up_node")
+    @program = Upwell::Opal::Program.new(APP, :node).path
+  end
+
+  def call(*arguments, environment: {})
+    text, status = Open3.capture2e(environment, "node", @program, *arguments)
+    [text.gsub(File.basename(@program), "up_node"), status.exitstatus]
+  end
+
+  def command(*arguments)
+    text, status = Open3.capture2e(*OpalProcess.command("up_node", *arguments, APP))
+    [text, status.exitstatus]
+  end
+
+  def test_what_is_wrong_is_told_as_the_command_tells_it
+    [%w[--nope], %w[-p], %w[-p x], %w[-p 70000], %w[--mode inline], %w[-w -1], %w[--body-bytes-max 0], %w[--drain-timeout x], %w[-b unix:],
+     %w[-b http://a], %w[--client-certificate maybe]].each do |arguments|
+      expected = command(*arguments)
+      assert_equal expected, call(*arguments)
+      assert_includes [1, 2], expected.last
+    end
+  end
+
+  def test_what_is_wrong_about_tls
+    { %w[-s] => /localhost is to be served by TLS, for which there is no certificate; /, %w[-c /c] => /cert_file has no use without TLS/,
+      %w[-s -k /k] => /key_file needs the certificate/ }.each do |arguments, sentence|
+      text, status = call(*arguments)
+      assert_match(/\Aup_node: #{sentence}/, text)
+      assert_equal 1, status
+    end
+  end
+
+  def test_help_has_the_same_options
+    text, status = call("--help")
+    assert_equal 0, status
+    assert_equal command("--help").first.lines.grep(/^    /) - command("--help").first.lines.grep(/--config/), text.lines.grep(/^    /)
+  end
+
+  def test_version
+    assert_equal ["upwell #{Upwell::VERSION}\n", 0], call("--version")
+  end
+
+  def test_an_application_cannot_be_named
+    assert_equal ["up_node: one application is compiled in, and nothing else can be served: config.ru\n", 1], call("config.ru")
+  end
+
+  def test_an_application_that_cannot_be_loaded
+    text, status = call("-p", "0", environment: { "REFUSE" => "1" })
+    assert_match(/RuntimeError.*^up_node: the application raised RuntimeError while it was loaded; mend what the backtrace above shows\n\z/m, text)
+    assert_match(/refused/, text)
+    assert_equal 1, status
+  end
+
+  def test_workers_that_cannot_load_it
+    text, status = call("-p", "0", "-w", "2", environment: { "REFUSE" => "1" })
+    assert_match(/: the application raised RuntimeError while it was loaded; .*: worker \d could not start; its message is above\n/m, text)
+    assert_equal 1, status
+  end
+end

@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+require "upwell/opal/runtime"
+require_relative "server_process"
+
+# One of the commands that serve an application on a JavaScript runtime, or its like on MRI, as a child process.
+class OpalProcess < ServerProcess
+  RUNTIMES = { "up" => :uwebsockets, "up_node" => :node, "up_bun" => :bun }.freeze
+  MRI = %w[up_ruby up_ruby_cluster].freeze
+  CLUSTER_WORKERS = 2
+
+  class << self
+    # @return [Array<String>]
+    def commands
+      RUNTIMES.keys.flat_map { |name| [name, "#{name}_cluster"] } + MRI
+    end
+
+    # @param name [String] the command's
+    def command(name, *arguments)
+      [RbConfig.ruby, "-I#{File.join(ServerProcess::ROOT, "lib")}", File.join(ServerProcess::ROOT, "exe", name), *arguments]
+    end
+
+    # @param name [String] a command
+    # @return [String, nil] the sentence for what it lacks on this machine
+    def lacks(name)
+      runtime = RUNTIMES[name.delete_suffix("_cluster")] or return
+      Upwell::Opal::Runtime.find(runtime, ServerProcess::ROOT)
+      nil
+    rescue Upwell::ConfigurationError => e
+      e.message
+    end
+
+    # Starts a command, of a cluster with few workers, yields it, and ends it.
+    def open(name, *arguments, **options, &block)
+      arguments = ["-w", CLUSTER_WORKERS.to_s, *arguments] if name.end_with?("_cluster")
+      super(*arguments, command: [name], **options, &block)
+    end
+  end
+end
+
+# For tests that need a runtime: where it is missing they are skipped, but not in a run that decides whether a change lands.
+module OpalRuntimes
+  # @param name [String] a command
+  def need(name)
+    reason = OpalProcess.lacks(name) or return
+    ENV["CI"] ? flunk(reason) : skip(reason)
+  end
+end

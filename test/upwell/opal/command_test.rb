@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+require_relative "../../test_helper"
+require_relative "../../support/opal_process"
+
+# The command lines of up, up_node, up_bun and their clusters, before there is a program.
+class OpalCommandTest < Minitest::Test
+  HELLO = File.join(ServerProcess::ROOT, "examples", "hello", "config.ru")
+
+  def call(name, *arguments, environment: {}, **options)
+    text, status = Open3.capture2e(environment, *OpalProcess.command(name, *arguments), **options)
+    [text, status.exitstatus]
+  end
+
+  def test_help_has_the_options_of_the_one_table
+    OpalProcess::RUNTIMES.each_key do |name|
+      text, status = call(name, "--help")
+      assert_equal 0, status
+      assert_match(/\AUsage: #{name} \[options\] \[config\.ru\]\n/, text)
+      %w[-h -p -b -s -a -c -k -l -P -v -w -E -C].each { |option| assert_match(/^    #{option}, --/, text, name) }
+      assert_match(/^        --drain-timeout SECONDS .*\[30\]$/, text)
+      refute_match(/--mode|--backend/, text)
+    end
+  end
+
+  def test_a_cluster_has_as_many_workers_as_processors
+    assert_match(/-w, --workers N .*\[auto\]$/, call("up_node_cluster", "--help").first)
+    assert_match(/-w, --workers N .*\[0\]$/, call("up_node", "--help").first)
+  end
+
+  def test_version
+    assert_equal ["upwell #{Upwell::VERSION}\n", 0], call("up_bun", "-v")
+  end
+
+  def test_an_option_of_the_core_is_told_as_such
+    assert_equal ["up_node: invalid option: --mode, which other commands have; see up_node --help\n", 2], call("up_node", "--mode", "inline")
+    assert_equal ["up_node: invalid option: --nope; see up_node --help\n", 2], call("up_node", "--nope")
+  end
+
+  def test_what_cannot_be_is_refused_before_anything_is_compiled
+    { ["-p", "x"] => 'option port: must be a port from 0 to 65535, got "x"',
+      ["a.ru", "b.ru"] => "one config.ru can be served, not 2: a.ru b.ru",
+      ["/nowhere.ru"] => "there is no /nowhere.ru; go to the application's folder, or name its config.ru" }.each do |arguments, sentence|
+      assert_equal ["up: #{sentence}\n", 1], call("up", *arguments)
+    end
+  end
+
+  def test_what_is_missing_is_told_with_what_installs_it
+    Dir.mktmpdir do |folder|
+      rackup = File.join(folder, "config.ru")
+      File.write(rackup, "")
+      nothing = { "PATH" => folder, "NODE_PATH" => nil }
+      assert_match(/\Aup_node: node is not on the PATH; install it: .+\n\z/, call("up_node", rackup, environment: nothing).first)
+      assert_equal ["up_bun: bun is neither in a node_modules of #{folder} or a folder above nor on the PATH; install it: npm install bun\n", 1],
+                   call("up_bun", rackup, environment: nothing)
+    end
+  end
+
+  def test_without_the_gem_opal
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "node"), "#!/bin/sh\necho v20.0.0\n")
+      File.chmod(0o755, File.join(folder, "node"))
+      environment = { "PATH" => folder, "GEM_HOME" => folder, "GEM_PATH" => folder, "RUBYOPT" => nil, "RUBYLIB" => nil, "BUNDLE_GEMFILE" => nil,
+                      "XDG_CACHE_HOME" => folder, "HOME" => folder }
+      assert_equal ["up_node: the gem opal, which compiles the application, is not there; install it: gem install opal -v \"~> 1.8\"\n", 1],
+                   call("up_node", HELLO, environment: environment)
+    end
+  end
+
+  def test_a_configuration_file_shared_with_the_core
+    Dir.mktmpdir do |folder|
+      FileUtils.mkdir_p(File.join(folder, "config"))
+      File.write(File.join(folder, "config", "upwell.rb"), "mode 'inline'\n")
+      text, status = call("up_bun", HELLO, "-p", "70000", chdir: folder)
+      assert_equal 1, status
+      assert_match(/got "70000"/, text)
+      text, = call("up_node", HELLO, environment: { "PATH" => folder }, chdir: folder)
+      assert_match(%r{\Aup_node: configuration file config/upwell\.rb: not heeded here: mode\n}, text)
+    end
+  end
+end

@@ -1,0 +1,108 @@
+# frozen_string_literal: true
+
+require_relative "../../test_helper"
+require "upwell/opal/runtime"
+
+# What is missing on a machine is told with the command that installs it.
+class OpalRuntimeTest < Minitest::Test
+  def setup
+    @folder = File.realpath(Dir.mktmpdir)
+    @bin = File.join(@folder, "bin")
+    @app = File.join(@folder, "app")
+    FileUtils.mkdir_p([@bin, @app])
+  end
+
+  def teardown
+    FileUtils.rm_rf(@folder)
+  end
+
+  def put(path, text)
+    file = File.join(@folder, path)
+    FileUtils.mkdir_p(File.dirname(file))
+    File.write(file, text)
+    File.chmod(0o755, file)
+    file
+  end
+
+  def put_version(path, version)
+    put(path, "#!/bin/sh\necho #{version}\n")
+  end
+
+  def find(name, node_path: "")
+    Upwell::Opal::Runtime.find(name, @app, { "PATH" => @bin, "NODE_PATH" => node_path })
+  end
+
+  def refusal(name)
+    assert_raises(Upwell::ConfigurationError) { find(name) }.message
+  end
+
+  def test_node_on_the_path
+    node = put_version("bin/node", "v20.1.0")
+    assert_equal node, find(:node).path
+  end
+
+  def test_nodejs_as_debian_once_called_it
+    node = put_version("bin/nodejs", "v18.0.0")
+    assert_equal node, find(:node).path
+  end
+
+  def test_no_node
+    put("bin/apt-get", "")
+    assert_equal "node is not on the PATH; install it: apt-get install nodejs", refusal(:node)
+  end
+
+  def test_an_old_node
+    put("bin/brew", "")
+    node = put_version("bin/node", "v16.9.9")
+    assert_equal "#{node} is node 16.9.9, and 18 or newer is needed; install it: brew install node", refusal(:node)
+  end
+
+  def test_a_node_that_does_not_run
+    node = put("bin/node", "#!/bin/sh\necho no such library\nexit 127\n")
+    assert_equal "#{node} --version fails: no such library", refusal(:node)
+  end
+
+  def test_uwebsockets_needs_node
+    put("app/node_modules/uwebsockets/package.json", '{"version": "3.0.6"}')
+    assert_match(/\Anode is not on the PATH/, refusal(:uwebsockets))
+  end
+
+  def test_no_uwebsockets
+    put_version("bin/node", "v20.1.0")
+    assert_equal "uWebSockets.js is neither in a node_modules of #{@app} or a folder above nor in NODE_PATH; " \
+                 "install it there: npm install uwebsockets", refusal(:uwebsockets)
+  end
+
+  def test_uwebsockets_of_a_folder_above_and_of_node_path
+    node = put_version("bin/node", "v20.1.0")
+    put("elsewhere/uWebSockets.js/package.json", '{"version": "20.52.0"}')
+    assert_equal node, find(:uwebsockets, node_path: File.join(@folder, "elsewhere")).path
+    put("node_modules/uwebsockets/package.json", '{"version": "3.0.6"}')
+    assert_equal node, find(:uwebsockets).path
+  end
+
+  def test_an_old_uwebsockets
+    put_version("bin/node", "v20.1.0")
+    file = put("app/node_modules/uWebSockets.js/package.json", '{"version": "19.5.0"}')
+    assert_equal "#{file} says 19.5.0, and 20 or newer is needed; install it: npm install uNetworking/uWebSockets.js#v20.52.0",
+                 refusal(:uwebsockets)
+  end
+
+  def test_bun_of_the_application_before_that_of_the_path
+    put_version("bin/bun", "1.3.0")
+    own = put_version("app/node_modules/@oven/bun-linux-x64/bin/bun", "1.4.5")
+    put("app/node_modules/@oven/bun-darwin-aarch64/bin/bun", "#!/bin/sh\nexit 1\n")
+    assert_equal own, find(:bun).path
+    FileUtils.rm(own)
+    assert_equal File.join(@bin, "bun"), find(:bun).path
+  end
+
+  def test_no_bun
+    assert_equal "bun is neither in a node_modules of #{@app} or a folder above nor on the PATH; install it: npm install bun", refusal(:bun)
+  end
+
+  def test_an_old_bun
+    bun = put_version("bin/bun", "1.1.9")
+    assert_equal "#{bun} is bun 1.1.9, and 1.2 or newer is needed; install it: npm install bun", refusal(:bun)
+  end
+end
