@@ -54,7 +54,7 @@ module Upwell
     def explanation(error)
       name = error.args.first.to_s
       others = (SETTINGS - settings).find { |setting| [setting.option, setting.short].include?(name) }
-      others && error.is_a?(OptionParser::InvalidOption) ? "#{error.message}, which other commands have" : error.message
+      others && error.is_a?(OptionParser::InvalidOption) ? "#{error.message}, which other commands have" : error.message.rstrip
     end
 
     def parser

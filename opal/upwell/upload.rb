@@ -14,6 +14,7 @@ module Upwell
       @refused = refused
       @chunks = `[]`
       @bytes = 0
+      @ended = false # JavaScript asks: nil would be true there
       @begun = `performance.now()`
       await
     end

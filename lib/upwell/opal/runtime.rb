@@ -13,8 +13,8 @@ module Upwell
       NODE_MIN = "18"
       BUN_MIN = "1.2"
       # What it is called, its oldest version that will do, and what installs a newer one. The official package, which is in no registry, first.
-      PACKAGES = { "uWebSockets.js" => ["20", "npm install uNetworking/uWebSockets.js#v20.52.0"], "uwebsockets" => ["3", "npm install uwebsockets"] }
-                 .freeze
+      PACKAGES = { "uWebSockets.js" => ["20", "npm install uNetworking/uWebSockets.js#v20.52.0"],
+                   "uwebsockets" => ["3", "npm install uwebsockets"] }.freeze
       INSTALL_NODE = { "apt-get" => "apt-get install nodejs", "brew" => "brew install node", "apk" => "apk add nodejs" }.freeze
       INSTALL_BUN = "npm install bun"
       NOWHERE = "neither in a node_modules of %s or a folder above"

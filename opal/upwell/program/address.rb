@@ -67,16 +67,20 @@ module Upwell
       private
 
       def explanation(reason)
-        case reason
-        when "EADDRINUSE" then path ? "another server listens there; stop it or choose another path" : "the port #{port} is taken; #{OTHER}"
-        when "EACCES" then path ? "this user may not do so; choose another path with -b" : "the port #{port} needs privileges; #{UNPRIVILEGED}"
-        when "EADDRNOTAVAIL", "EAFNOSUPPORT" then "the address is not one of this machine's"
-        else "#{reason}; choose another with -b"
-        end
+        return "the address is not one of this machine's" if Address.absent?(reason)
+
+        (path ? of_a_path : of_a_port).fetch(reason) { "#{reason}; choose another with -b" }
+      end
+
+      def of_a_path
+        { "EADDRINUSE" => "another server listens there; stop it or choose another path",
+          "EACCES" => "this user may not do so; choose another path with -b" }
+      end
+
+      def of_a_port
+        { "EADDRINUSE" => "the port #{port} is taken; stop the other server or choose another with -p",
+          "EACCES" => "the port #{port} needs privileges; choose one above 1023 with -p" }
       end
     end
-
-    Address::OTHER = "stop the other server or choose another with -p"
-    Address::UNPRIVILEGED = "choose one above 1023 with -p"
   end
 end

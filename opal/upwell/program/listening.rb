@@ -35,7 +35,7 @@ module Upwell
         address, *others = rest
         return finish unless address
 
-        address.port = @port if @port && address.port.zero? && address.port
+        address.port = @port if @port && address.port&.zero?
         @act.call(address, ->(port, reason) { take(address, port, reason, others) })
       end
 

@@ -34,7 +34,7 @@ class OpalSingleTest < Minitest::Test
         start(command, "-E", "production") do |server|
           assert_equal "production", RawClient.get(server.port, "/environment").body
           workers = command == name ? "no" : 2
-          assert_match(%r{\AUpwell #{Upwell::VERSION} serves on http://127\.0\.0\.1:\d+ \(.*, Opal \d.*\), #{workers} workers$}, server.lines.last)
+          assert_match(%r{\AUpwell #{Upwell::VERSION} serves on http://127\.0\.0\.1:\d+ \(.*, Opal .*\), #{workers} workers$}, server.lines.last)
           assert_equal 0, server.stop("INT").exitstatus
         end
       end
@@ -91,9 +91,8 @@ class OpalSingleTest < Minitest::Test
       define_method("test_#{command}_refuses_a_port_that_is_taken") do
         need(command)
         TCPServer.open("127.0.0.1", 0) do |taken|
-          port = taken.addr[1]
-          assert_equal ["#{command}: cannot listen on 127.0.0.1: the port #{port} is taken; stop the other server or choose another with -p\n", 1],
-                       call(command, "-b", "127.0.0.1", "-p", port.to_s)
+          sentence = "cannot listen on 127.0.0.1: the port #{taken.addr[1]} is taken; stop the other server or choose another with -p"
+          assert_equal ["#{command}: #{sentence}\n", 1], call(command, "-b", "127.0.0.1", "-p", taken.addr[1].to_s)
         end
       end
     end
@@ -103,15 +102,16 @@ class OpalSingleTest < Minitest::Test
     Dir.mktmpdir do |folder|
       path = File.join(folder, "socket")
       UNIXServer.new(path).close # left behind by a killed one
-      start("up_node", "-b", "unix:#{path}") do
+      start("up_node", "-b", "unix:#{path}") do |server|
         UNIXSocket.open(path) do |client|
           client.write("GET /environment HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
           assert_match(/development\z/, client.read)
         end
         assert_equal ["up_node: cannot listen on unix:#{path}: another server listens there; stop it or choose another path\n", 1],
                      call("up_node", "-b", "unix:#{path}")
+        assert_equal 0, server.stop.exitstatus
+        refute_path_exists path
       end
-      refute_path_exists path
     end
   end
 

@@ -17,8 +17,8 @@ class OpalConfigurationTest < Minitest::Test
   end
 
   def test_arguments_say_all_that_is_not_the_default
-    values = { bind: ["127.0.0.1:1", "unix:/a"], secure: true, cert_file: "/c", workers: "2", drain_timeout: "0.5" }
-    assert_equal %w[--port=3000 --bind=127.0.0.1:1 --bind=unix:/a --secure --cert-file=/c --workers=2 --environment=development --drain-timeout=0.5],
+    values = { port: 1, bind: ["127.0.0.1:1", "unix:/a"], secure: true, workers: "2", environment: "test", drain_timeout: "0.5" }
+    assert_equal %w[--port=1 --bind=127.0.0.1:1 --bind=unix:/a --secure --workers=2 --environment=test --drain-timeout=0.5],
                  configuration(values).arguments
   end
 
