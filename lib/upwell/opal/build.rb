@@ -12,7 +12,7 @@ module Upwell
     class Build
       ROOT = File.expand_path("../../..", __dir__)
       OWN_PATHS = %w[opal opal/shims lib].map { |folder| File.join(ROOT, folder) }.freeze
-      OPAL_PATHS = [::Opal.core_dir, ::Opal.std_dir].freeze
+      OPAL_PATHS = [::Opal.core_dir, ::Opal.std_dir, ::Opal.gem_dir].freeze
 
       # @param gem_paths [GemPaths]
       def initialize(gem_paths)

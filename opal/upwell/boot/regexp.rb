@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/regexp_translation"
+require "upwell/boot/regexp_translation"
 
 # Regular expressions as Ruby means them: what literals are compiled to calls this, as does all that is composed when the program runs.
 %x{

@@ -1,15 +1,20 @@
 # frozen_string_literal: true
 
 require "opal/compiler"
+require_relative "change_nodes"
+require_relative "interpolation_node"
 require_relative "regexp_node"
-require_relative "rewriters/appending"
+require_relative "string_node"
+require_relative "rewriters/changes"
 
 module Upwell
   module Opal
     class Build
       # Opal's compiler, and what the application's and its gems' files need beyond it.
       class Compiler < ::Opal::Compiler
-        REWRITERS = [Rewriters::Appending].freeze
+        REWRITERS = [Rewriters::Changes].freeze
+        NODES = { str: StringNode, dstr: InterpolationNode, regexp: RegexpNode, change_variable: ChangeVariableNode,
+                  change_fresh: ChangeFreshNode, change_element: ChangeElementNode, change_attribute: ChangeAttributeNode }.freeze
 
         def parse
           super
@@ -17,7 +22,7 @@ module Upwell
         end
 
         def handlers
-          @handlers ||= super.merge(regexp: RegexpNode)
+          @handlers ||= super.merge(NODES)
         end
       end
     end

@@ -2,7 +2,7 @@
 
 require "json"
 require "opal/nodes"
-require_relative "../../../../opal/upwell/regexp_translation"
+require_relative "../../../../opal/upwell/boot/regexp_translation"
 
 module Upwell
   module Opal

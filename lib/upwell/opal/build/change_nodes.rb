@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require "opal/nodes"
+
+module Upwell
+  module Opal
+    class Build
+      # What {Rewriters::Changes} found, see opal/upwell/boot/text.js for what is called.
+      class ChangeNode < ::Opal::Nodes::Base
+        private
+
+        def call(function, held, name, arguments, set = nil)
+          *arguments, block = arguments if %i[iter block_pass].include?(arguments.last&.type)
+          push "Opal.#{function}(", *held, ", #{name.to_s.inspect}, ", expr(s(:array, *arguments)), ", ", block ? expr(block) : "nil", *set, ")"
+        end
+      end
+
+      # text.gsub!(…), where text is a variable
+      class ChangeVariableNode < ChangeNode
+        def compile
+          receiver, variable, name, *arguments = *@sexp
+          assignment = Rewriters::Changes::ASSIGNMENTS.fetch(variable.type)
+          set = expr(variable.updated(assignment, [*variable, s(:js_tmp, :$changed)]))
+          call("change", [expr(receiver)], name, arguments, [", ($changed) => ", set])
+        end
+      end
+
+      # A string that nothing holds: "a".dup << "b"
+      class ChangeFreshNode < ChangeNode
+        def compile
+          receiver, name, *arguments = *@sexp
+          call("change", [expr(receiver)], name, arguments, [", Opal.nobody_holds"])
+        end
+      end
+
+      # list[0] << "b"
+      class ChangeElementNode < ChangeNode
+        def compile
+          holder, keys, name, *arguments = *@sexp
+          call("change_element", [expr(holder), ", ", expr(s(:array, *keys))], name, arguments)
+        end
+      end
+
+      # thing.name << "b"
+      class ChangeAttributeNode < ChangeNode
+        def compile
+          holder, reader, name, *arguments = *@sexp
+          call("change_attribute", [expr(holder), ", ", reader.to_s.inspect], name, arguments)
+        end
+      end
+    end
+  end
+end

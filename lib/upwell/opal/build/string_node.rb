@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+require "opal/nodes"
+
+module Upwell
+  module Opal
+    class Build
+      # A string's literal. What is not valid in its encoding is written as bytes: Opal's own way cannot tell "\xE9" from "é".
+      class StringNode < ::Opal::Nodes::StringNode
+        def compile
+          return super if value.valid_encoding?
+
+          push "Opal.from_latin1(\"#{value.bytes.map { |byte| format("\\x%02x", byte) }.join}\")"
+        end
+      end
+    end
+  end
+end

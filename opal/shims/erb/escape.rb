@@ -1,0 +1,14 @@
+# frozen_string_literal: true
+
+require "upwell/boot/escape"
+
+class ERB
+  # Escaping, without templates.
+  module Escape
+    module_function
+
+    def html_escape(text)
+      Upwell::Escape.html(text.to_s)
+    end
+  end
+end

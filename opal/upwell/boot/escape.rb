@@ -1,0 +1,26 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+module Upwell
+  # Texts in HTML.
+  module Escape
+    %x(
+      var ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+      var NAMED = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+    )
+
+    def self.html(text)
+      `text.replace(/[&<>"']/g, (character) => ENTITIES[character])`
+    end
+
+    def self.from_html(text)
+      %x{
+        return text.replace(/&(?:(amp|lt|gt|quot|apos)|#(\d+)|#[xX]([0-9a-fA-F]+));/g, (all, name, decimal, hex) => {
+          if (name) return NAMED[name];
+          var code = decimal ? parseInt(decimal, 10) : parseInt(hex, 16);
+          return code <= 0x10ffff ? String.fromCodePoint(code) : all;
+        });
+      }
+    end
+  end
+end

@@ -1,0 +1,39 @@
+// What `inspect` finds in most collections, and in each env: Opal gives every String that it looks at a number of its own, and keeps both for
+// ever; it escapes what has nothing to escape, and numbers a Hash to know it again within itself.
+(function(Opal) {
+  const PLAIN = /^[ !$-\[\]-~]*$/; // neither a quote, a backslash nor a #
+  const SPECIAL = /["\\]|#[{$@]|[\p{C}\p{Zl}\p{Zp}]/gu, SPECIAL_BYTE = /["\\]|#[{$@]|[^ -~]/g;
+  const ESCAPES = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\f': '\\f', '\v': '\\v', '\b': '\\b', '\x07': '\\a', '\x1b': '\\e' };
+  const inspect = Opal.Opal.$inspect, hashes = [];
+  const hex = (code, digits) => code.toString(16).toUpperCase().padStart(digits, '0');
+
+  function escape(piece) {
+    const code = piece.codePointAt(0);
+
+    if (ESCAPES[piece]) return ESCAPES[piece];
+    if (piece[0] === '#') return '\\' + piece;
+    if (code >= 0xDC80 && code <= 0xDCFF) return '\\x' + hex(code - 0xDC00, 2);
+    return code < 0x80 ? '\\x' + hex(code, 2) : code > 0xffff ? '\\u{' + hex(code, 5) + '}' : '\\u' + hex(code, 4);
+  }
+
+  Opal.defs(Opal.Opal, "$inspect", value => value && value.$$is_string ? value.$inspect() : inspect.call(Opal.Opal, value));
+  Opal.def(Opal.String, "$inspect", function() {
+    const text = this.valueOf();
+
+    if (PLAIN.test(text)) return '"' + text + '"';
+    if (Opal.is_bytes(this)) return '"' + text.replace(SPECIAL_BYTE, piece => piece > '\x7f' ? '\\x' + hex(piece.charCodeAt(0), 2) : escape(piece)) + '"';
+    return '"' + text.replace(SPECIAL, piece => piece < '\x20' && !ESCAPES[piece] ? '\\u' + hex(piece.charCodeAt(0), 4) : escape(piece)) + '"';
+  });
+  Opal.def(Opal.Hash, "$inspect", function() {
+    const pairs = [];
+
+    if (hashes.includes(this)) return "{...}";
+    hashes.push(this);
+    try {
+      this.forEach((value, key) => pairs.push(Opal.Opal.$inspect(key) + "=>" + Opal.Opal.$inspect(value)));
+    } finally {
+      hashes.pop();
+    }
+    return "{" + pairs.join(", ") + "}";
+  });
+  Opal.alias(Opal.Hash, "to_s", "inspect");})(Opal);

@@ -1,0 +1,317 @@
+// Strings beside JavaScript's own. A string of JavaScript's is frozen, and in UTF-8. A Text is neither by need: it can be changed in place,
+// and may be of bytes. String.new, +"", dup, b and force_encoding make one. Of a string in UTF-8 the content is JavaScript's, of all others
+// a code unit is a byte. Bytes that are no UTF-8, in a string that claims to be, are kept as lone surrogates: U+DC80 to U+DCFF.
+(function(Opal) {
+  var UTF_8 = Opal.encodings['UTF-8'], BINARY = Opal.encodings['ASCII-8BIT'], nil = Opal.nil;
+
+  // No String of JavaScript's underneath: such a one could not be changed.
+  class Text {
+    constructor(content, encoding) {
+      this.content = content;
+      this.encoding = encoding;
+    }
+  }
+  Object.setPrototypeOf(Text.prototype, String.prototype);
+  Opal.Text = Text;
+
+  function define(name, body) {
+    Opal.prop(Text.prototype, name, body);
+  }
+
+  define('toString', function() { return this.content; });
+  define('valueOf', function() { return this.content; });
+  define('toJSON', function() { return this.content; });
+  Object.defineProperty(Text.prototype, 'length', { get() { return this.content.length; } });
+  Object.defineProperty(Text.prototype, 'internal_encoding', { get() { return this.encoding; } });
+
+  // What Opal's own parts make and freeze otherwise.
+  Opal.is_text = (string) => string instanceof Text;
+  Opal.is_bytes = (string) => string instanceof Text && string.encoding !== UTF_8;
+  var is_bytes = Opal.is_bytes;
+
+  Opal.new_text = (content) => new Text(content.valueOf(), UTF_8);
+  Opal.new_bytes = (latin1, encoding) => new Text(latin1.valueOf(), encoding || BINARY);
+  Opal.copy = (string) => string instanceof Text ? new Text(string.content, string.encoding) : new Text(string.valueOf(), UTF_8);
+  Opal.from_buffer = (buffer) => new Text(buffer.latin1Slice ? buffer.latin1Slice() : Buffer.from(buffer).latin1Slice(), BINARY);
+
+  Opal.to_buffer = function(string) {
+    if (is_bytes(string)) return Buffer.from(string.content, 'latin1');
+    var text = string.valueOf();
+    return text.isWellFormed() ? Buffer.from(text, 'utf8') : Buffer.from(encode_escaped(text), 'latin1');
+  };
+
+  Opal.bytesize = function(string) {
+    if (is_bytes(string)) return string.content.length;
+    var text = string.valueOf(), size = Buffer.byteLength(text);
+    return size === text.length || text.isWellFormed() ? size : encode_escaped(text).length;
+  };
+
+  // The bytes of a string, each as a code unit; and a string in UTF-8 of such.
+  Opal.to_latin1 = function(string) {
+    var text = string.valueOf();
+    return is_bytes(string) || is_ascii(text) ? text : Opal.to_buffer(text).latin1Slice();
+  };
+
+  Opal.from_latin1 = function(latin1) {
+    latin1 = latin1.valueOf();
+    if (is_ascii(latin1)) return latin1;
+    var text = Buffer.from(latin1, 'latin1').utf8Slice();
+    return text.includes('\uFFFD') ? decode_escaped(latin1) : text;
+  };
+
+  Opal.BEYOND_ASCII = /[^\x00-\x7f]/;
+  Opal.BEYOND_LATIN1 = /[^\x00-\xff]/;
+  Opal.ILL_FORMED = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+  function is_ascii(string) {
+    return !Opal.BEYOND_ASCII.test(string);
+  }
+  Opal.is_ascii = is_ascii;
+
+  function encode_escaped(text) {
+    var out = '';
+    for (var character of text) {
+      var code = character.codePointAt(0);
+      out += code >= 0xDC80 && code <= 0xDCFF ? String.fromCharCode(code - 0xDC00) : Buffer.from(character, 'utf8').latin1Slice();
+    }
+    return out;
+  }
+
+  var UTF_8_PIECES = new RegExp([
+    '[\\x00-\\x7f]+', '[\\xc2-\\xdf][\\x80-\\xbf]', '\\xe0[\\xa0-\\xbf][\\x80-\\xbf]', '[\\xe1-\\xec\\xee\\xef][\\x80-\\xbf]{2}', '\\xed[\\x80-\\x9f][\\x80-\\xbf]',
+    '\\xf0[\\x90-\\xbf][\\x80-\\xbf]{2}', '[\\xf1-\\xf3][\\x80-\\xbf]{3}', '\\xf4[\\x80-\\x8f][\\x80-\\xbf]{2}', '[\\s\\S]'
+  ].join('|'), 'g');
+
+  function decode_escaped(latin1) {
+    var out = '';
+    for (var [piece] of latin1.matchAll(UTF_8_PIECES)) {
+      var code = piece.charCodeAt(0);
+      out += piece.length === 1 && code > 0x7f ? String.fromCharCode(0xDC00 + code) : Buffer.from(piece, 'latin1').utf8Slice();
+    }
+    return out;
+  }
+
+  // Literals whose encoding is another than UTF-8, or which are not valid in it.
+  var enc = Opal.enc;
+  Opal.enc = function(text, name) {
+    var encoding = Opal.find_encoding(name);
+    if (encoding === UTF_8) return text.valueOf();
+    return of_bytes(encoding) ? Opal.new_bytes(text, encoding) : enc(text, name);
+  };
+  Opal.binary = (text) => is_bytes(text) ? text : Opal.from_latin1(text);
+
+  function of_bytes(encoding) {
+    return encoding !== UTF_8 && !/^UTF-(16|32)/.test(encoding.name);
+  }
+
+  // The same bytes in another encoding: a Text takes it on, else it is a new one.
+  Opal.force_encoding = function(string, name) {
+    var encoding = name.$$is_string ? Opal.find_encoding(name) : name;
+    if (!(string instanceof Text)) {
+      string = string.valueOf();
+      if (encoding === UTF_8) return string;
+      return of_bytes(encoding) ? Opal.new_bytes(Opal.to_latin1(string), encoding) : enc(string, encoding.name);
+    }
+    if (encoding === string.encoding) return string;
+    writable(string);
+    string.content = encoding === UTF_8 ? Opal.from_latin1(string.content) : Opal.to_latin1(string);
+    string.encoding = encoding;
+    return string;
+  };
+
+  function writable(text) {
+    if (text.$$frozen) Opal.Kernel.$raise(Opal.FrozenError, `can't modify frozen String: ${text.$inspect()}`);
+  }
+
+  // A Text becomes what another string is.
+  Opal.become = function(text, other) {
+    writable(text);
+    text.content = other.valueOf();
+    text.encoding = other instanceof Text ? other.encoding : UTF_8;
+    return text;
+  };
+
+  function sum(left, right) {
+    var out = left.valueOf() + right.valueOf();
+    if (!is_bytes(left) && !is_bytes(right)) return out;
+    if (is_ascii(right)) return is_bytes(left) ? Opal.new_bytes(out, left.encoding) : out;
+    if (is_ascii(left)) return is_bytes(right) ? Opal.new_bytes(out, right.encoding) : out;
+    if (is_bytes(left) && is_bytes(right)) return Opal.new_bytes(out, left.encoding);
+    Opal.Kernel.$raise(Opal.Encoding.$$const.CompatibilityError, `incompatible character encodings: ${left.encoding.name} and ${right.encoding.name}`);
+  }
+  Opal.string_sum = sum;
+
+  Opal.interpolate = function(...parts) {
+    var out = '';
+    for (var i = 0; i < parts.length; i++) {
+      var part = parts[i];
+      if (typeof part !== 'string') {
+        if (part == null) part = '';
+        else if (!(part instanceof Text)) part = part.$to_s();
+        if (is_bytes(part) && !is_ascii(part)) return parts.reduce((all, one) => sum(all, one == null ? '' : one.$to_s()), '');
+      }
+      out += part;
+    }
+    return out;
+  };
+
+  var join = Array.prototype.$join;
+  Opal.prop(Array.prototype, '$join', function(separator) {
+    var text = join.call(this, separator);
+    return this.some((one) => is_bytes(one) && !is_ascii(one)) ? Opal.new_bytes(text) : text;
+  });
+
+  // Keys are JavaScript's strings.
+  var rehash = Opal.hash_rehash;
+  Opal.hash_rehash = function(hash) {
+    var pairs = Array.from(hash);
+    if (pairs.some(([key]) => key instanceof Text)) {
+      hash.clear();
+      for (var [key, value] of pairs) hash.set(key instanceof Text ? key.content : key, value);
+    }
+    return rehash(hash);
+  };
+
+  // What is cut from bytes is of bytes, too.
+  function keep(piece, whole) {
+    if (typeof piece === 'string') return Opal.new_bytes(piece, whole.encoding);
+    if (Array.isArray(piece)) return piece.map((one) => keep(one, whole));
+    return piece;
+  }
+
+  function keep_given(block, whole) {
+    var keeping = (...pieces) => block(...pieces.map((piece) => keep(piece, whole)));
+    keeping.$$arity = block.$$arity;
+    return keeping;
+  }
+
+  var CUTS = ['[]', 'slice', 'sub', 'gsub', 'split', 'strip', 'lstrip', 'rstrip', 'chomp', 'chop', 'chr', 'delete_prefix', 'delete_suffix', 'partition', 'rpartition',
+              'scan', 'lines', 'upcase', 'downcase', 'delete', 'tr', 'squeeze', 'reverse', '*', 'ljust', 'rjust', 'each_line', 'each_char', 'chars'];
+  for (let cut of CUTS) {
+    let name = '$' + cut, whole = String.prototype[name];
+    let wrapper = function() {
+      var block = wrapper.$$p;
+      wrapper.$$p = null;
+      whole.$$p = block == null ? null : is_bytes(this) ? keep_given(block, this) : block;
+      var piece = whole.apply(this.content, arguments);
+      return piece === this.content ? Opal.copy(this) : is_bytes(this) ? keep(piece, this) : piece;
+    };
+    define(name, wrapper);
+  }
+
+  for (let name of ['$to_s', '$to_str', '$itself', '$+@']) define(name, function() { return this; });
+  for (let name of ['$to_sym', '$intern']) define(name, function() { return this.content; });
+  define('$dup', function() { return Opal.copy(this); });
+  define('$clone', function() {
+    var copy = Opal.copy(this);
+    if (this.$$frozen) copy.$$frozen = true;
+    return copy;
+  });
+  define('$-@', function() { return is_bytes(this) ? this.$freeze() : this.content; });
+  define('$freeze', function() { this.$$frozen = true; return this; });
+  define('$frozen?', function() { return this.$$frozen === true; });
+
+  // ---- changes in place ----
+
+  function chr(code, text) {
+    return is_bytes(text) ? Opal.new_bytes(String.fromCharCode(code & 255), text.encoding) : String.fromCodePoint(code);
+  }
+
+  function at_index(text, at) {
+    return at < 0 ? text.length + at + 1 : at;
+  }
+
+  // By the method's name, the string that there shall be.
+  var NEW = {
+    '<<': (text, more) => sum(text, typeof more === 'number' ? chr(more, text) : Opal.coerce_to(more, Opal.String, 'to_str')),
+    append_as_bytes: (text, ...more) => more.reduce((all, one) => Opal.new_bytes(Opal.to_latin1(all) + (typeof one === 'number' ? String.fromCharCode(one & 255) : Opal.to_latin1(one))), text),
+    clear: (text) => is_bytes(text) ? Opal.new_bytes('', text.encoding) : '',
+    concat: (text, ...more) => more.reduce((all, one) => NEW['<<'](all, one), text),
+    insert: (text, at, more) => sum(sum(text['$[]'](0, at_index(text, at)), more), text['$[]'](at_index(text, at), text.length)),
+    prepend: (text, ...more) => sum(more.reduce((all, one) => sum(all, one), ''), text),
+    replace: (text, other) => other,
+    setbyte: (text, at, byte) => {
+      var latin1 = Opal.to_latin1(text), index = at < 0 ? latin1.length + at : at;
+      latin1 = latin1.slice(0, index) + String.fromCharCode(byte & 255) + latin1.slice(index + 1);
+      return is_bytes(text) ? Opal.new_bytes(latin1, text.encoding) : Opal.from_latin1(latin1);
+    },
+    '[]=': (text, ...parameters) => {
+      var value = parameters.pop(), [at, length] = place(text, parameters);
+      return sum(sum(text['$[]'](0, at), value), text['$[]'](at + length, text.length));
+    }
+  };
+  var SELF = ['scrub!', 'unicode_normalize!', 'reverse!', 'encode!', 'succ!', 'next!', '<<', 'append_as_bytes', 'clear', 'concat', 'insert', 'prepend', 'replace'];
+
+  // Where a part is that is named by an index, a length, a range, a string or an expression.
+  function place(text, parameters) {
+    var [first, second] = parameters, piece = Opal.send(text, '[]', parameters);
+    if (piece === nil) {
+      if (typeof first === 'number' && first === text.length && second !== undefined) return [first, 0];
+      if (first.$$is_string || first instanceof RegExp) Opal.Kernel.$raise(Opal.IndexError, first.$$is_string ? 'string not matched' : 'regexp not matched');
+      Opal.Kernel.$raise(Opal.IndexError, `index ${first.$inspect()} out of string`);
+    }
+    if (typeof first === 'number') return [first < 0 ? text.length + first : first, piece.length];
+    if (first.$$is_string) return [text.indexOf(first), piece.length];
+    if (first instanceof RegExp) return [Opal.gvars['~'].$begin(second === undefined ? 0 : second), piece.length];
+    var begin = first.$begin() === nil ? 0 : first.$begin();
+    return [begin < 0 ? text.length + begin : begin, piece.length];
+  }
+
+  Opal.append = function(text, more) {
+    if (typeof text === 'string') return typeof more === 'string' ? text + more : NEW['<<'](text, more);
+    if (!(text instanceof Text)) return text['$<<'](more);
+    return Opal.become(text, NEW['<<'](text, more));
+  };
+
+  Opal.change = function(text, name, parameters, block, set) {
+    if (text == null || !text.$$is_string) return Opal.send(text, name, parameters, block);
+    if (text instanceof Text) set = (changed) => Opal.become(text, changed);
+    if (name === 'slice!') return slice(text, parameters, set);
+
+    var changed = NEW[name] ? NEW[name](text, ...parameters) : Opal.send(text, name.slice(0, -1), parameters, block);
+    var same = changed.valueOf() === text.valueOf() && changed.encoding === text.encoding;
+    if (!same || NEW[name]) set(changed);
+    if (name === '[]=' || name === 'setbyte') return parameters[parameters.length - 1];
+    return !same || SELF.includes(name) ? text instanceof Text ? text : changed : nil;
+  };
+
+  function slice(text, parameters, set) {
+    var piece = Opal.send(text, '[]', parameters);
+    if (piece === nil) return nil;
+    var [at, length] = place(text, parameters);
+    set(sum(text['$[]'](0, at), text['$[]'](at + length, text.length)));
+    return piece;
+  }
+
+  Opal.nobody_holds = function() {};
+
+  Opal.change_element = function(holder, keys, name, parameters, block) {
+    return Opal.change(Opal.send(holder, '[]', keys), name, parameters, block, (changed) => Opal.send(holder, '[]=', [...keys, changed]));
+  };
+
+  Opal.change_attribute = function(holder, reader, name, parameters, block) {
+    var text = holder['$' + reader]();
+    return Opal.change(text, name, parameters, block, (changed) => hold(holder, reader, text, changed));
+  };
+
+  var FRESH = ['new', 'dup', 'clone', 'to_s', 'inspect', 'name', 'join', 'chomp', 'strip', 'downcase', 'upcase', 'class'];
+
+  function hold(holder, reader, text, changed) {
+    var variable = '@' + reader;
+    if (holder.$$is_string || FRESH.includes(reader)) return;
+    if (Opal.truthy(holder['$respond_to?'](reader + '='))) return Opal.send(holder, reader + '=', [changed]);
+    if (holder.$instance_variable_get(variable) === text) return holder.$instance_variable_set(variable, changed);
+    Opal.Kernel.$raise(Opal.NotImplementedError, `a frozen string cannot be changed in place, and ${holder.$class().$name()} has no ${reader}= to take a new one: make it with +"" or String.new`);
+  }
+
+  for (let name of ['<<', 'append_as_bytes', 'capitalize!', 'chomp!', 'chop!', 'clear', 'concat', 'delete!', 'delete_prefix!', 'delete_suffix!', 'downcase!', 'encode!',
+                    'gsub!', 'insert', 'lstrip!', 'next!', 'prepend', 'replace', 'initialize_copy', 'reverse!', 'rstrip!', 'scrub!', 'setbyte', 'slice!', 'squeeze!',
+                    'strip!', 'sub!', 'succ!', 'swapcase!', 'tr!', 'tr_s!', 'unicode_normalize!', 'upcase!', '[]=']) {
+    let wrapper = function(...parameters) {
+      var block = wrapper.$$p;
+      wrapper.$$p = null;
+      return Opal.change(this, name === 'initialize_copy' ? 'replace' : name, parameters, block == null ? nil : block);
+    };
+    define('$' + name, wrapper);
+  }
+})(Opal);
