@@ -11,27 +11,42 @@ module Upwell
       @tls = tls
     end
 
-    # @return [String]
-    def cert
-      read(@tls[:cert_file])
+    # @return [String] path
+    def cert_file
+      @tls[:cert_file]
     end
 
-    # @return [String] without a file of its own it is the certificate's
+    # @return [String] path; without a file of its own it is in the certificate's
+    def key_file
+      @tls[:key_file] || cert_file
+    end
+
+    # @return [String, nil] path
+    def ca_file
+      @tls[:ca_file]
+    end
+
+    # @return [String]
+    def cert
+      read(cert_file)
+    end
+
+    # @return [String]
     def key
-      read(@tls[:key_file] || @tls[:cert_file])
+      read(key_file)
     end
 
     # @return [JavaScript Array, nil] of those who vouch for clients, from a file, or the files of a folder
     def authorities
-      path = @tls[:ca_file]
-      return unless path
+      return unless ca_file
 
-      `fs.statSync(path).isDirectory() ? fs.readdirSync(path).map(name => #{read(`path.join(#{path}, name)`)}) : [#{read(path)}]`
+      folder = ca_file
+      `fs.statSync(folder).isDirectory() ? fs.readdirSync(folder).map(name => #{read(`path.join(folder, name)`)}) : [#{read(folder)}]`
     end
 
     # @return [Boolean]
     def asks_clients?
-      !@tls[:ca_file].nil?
+      !ca_file.nil?
     end
 
     # @return [Boolean]

@@ -19,6 +19,12 @@ module Upwell
     # Every way that Opal's Hash takes into a Map fills it first.
     %x{
       class RequestEnv extends Map {
+        constructor(maker, source, content) {
+          super();
+          this.$$maker = maker;
+          this.$$source = source;
+          this.$$content = content;
+        }
         fill() {
           const source = this.$$source;
 
@@ -37,15 +43,7 @@ module Upwell
         forEach(callback, receiver) { this.fill(); return super.forEach(callback, receiver); }
         [Symbol.iterator]() { this.fill(); return super.entries(); }
       }
-      RequestEnv.prototype.$$source = null;
-      RequestEnv.prototype.$$content = nil;
     }
-
-    # @param env [Hash]
-    # @return [Boolean] whether nobody has asked for anything of it
-    def self.untouched?(env)
-      `env.$$source !== null`
-    end
 
     # @param runtime [#describe] calls {#add} with what a request of its own has
     def initialize(runtime)
@@ -57,14 +55,7 @@ module Upwell
     # @param content [JavaScript Uint8Array, nil] its body
     # @return [Hash]
     def make(source, content)
-      %x{
-        const env = new RequestEnv();
-
-        env.$$maker = self;
-        env.$$source = source;
-        if (content !== nil) env.$$content = content;
-        return env;
-      }
+      `new RequestEnv(self, source, content)`
     end
 
     # Called by the Hash itself.

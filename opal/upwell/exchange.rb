@@ -14,8 +14,10 @@ module Upwell
   # the connection ends that it did not.
   class Exchange
     extend QuickNew
+    quick_new "server", "runtime", "client", "env", "to_head", "status", "headers", "body", "head", "response", "promise", "error", "answered"
 
     ERROR_HEADERS = { "content-type" => "text/plain" }.freeze
+    `const HEAD = #{Head}` # a constant of Ruby is looked for each time
     ERROR_TEXT = "500 Internal Server Error\n"
 
     # @param server [Server]
@@ -29,6 +31,7 @@ module Upwell
       @client = client
       @env = env
       @to_head = to_head
+      @answered = false
     end
 
     # @param app [#call]
@@ -37,7 +40,7 @@ module Upwell
       %x{
         try {
           #{read_response(app.call(@env))};
-          if (#{upgraded?}) #{upgrade};
+          if (self.env.$$source === null && #{upgraded?}) #{upgrade}; // else nobody has asked for anything of the env
           else #{answer};
         } catch (thrown) {
           #{fail(`thrown`)};
@@ -64,7 +67,7 @@ module Upwell
 
     # The application wants to have the client, and has not refused it by the status.
     def upgraded?
-      !Env.untouched?(@env) && !@env["rack.upgrade"].nil? && !@env["rack.upgrade?"].nil? && @status < Upgrade::REFUSING_STATUS_MIN
+      !@env["rack.upgrade"].nil? && !@env["rack.upgrade?"].nil? && @status < Upgrade::REFUSING_STATUS_MIN
     end
 
     def upgrade
@@ -81,7 +84,7 @@ module Upwell
     end
 
     def answer
-      @head = Head.new(@status, @headers)
+      @head = `HEAD.$new(self.status, self.headers)`
       pieces = array
       if @to_head || @head.bodiless?
         answer_without_content(pieces)
@@ -110,7 +113,7 @@ module Upwell
 
     # To HEAD many applications answer with an empty body, whose length is not that of the response.
     def answer_without_content(pieces)
-      length = @head.length
+      length = @head.length_told
       length ||= Bytes.size(Bytes.join(checked(pieces))) if @to_head && pieces && !pieces.empty? && !@head.bodiless?
       @runtime.answer_without_content(@client, @head, length)
       @answered = true
@@ -193,7 +196,7 @@ module Upwell
 
     def complete
       close_body unless `self.body === nil || (self.body.$$class === Opal.Array && !self.body.$$meta)`
-      tell_finished unless Env.untouched?(@env)
+      tell_finished unless `self.env.$$source !== null` # as above
     end
 
     def close_body

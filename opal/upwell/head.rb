@@ -8,6 +8,7 @@ module Upwell
   # The head of a response: what the application gave, checked, without what is the server's to tell.
   class Head
     extend QuickNew
+    quick_new "status", "fields", "length", "close", "beyond_ascii"
 
     Invalid = Class.new(StandardError)
     KINDS_MAX = 512 # names that are remembered
@@ -17,6 +18,14 @@ module Upwell
       const ORDINARY = 1, OURS = 2, CONNECTION = 3, LENGTH = 4;
       const kinds = new Map();
       const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/, DIGITS = /^\d{1,15}$/, BEYOND_ASCII = /[\x80-\uffff]/;
+      const printable = text => { // as most values are; quicker than a regular expression
+        for (let i = 0; i < text.length; i++) {
+          const code = text.charCodeAt(i);
+
+          if (code < 0x20 || code > 0x7e) return false;
+        }
+        return true;
+      };
       const BODILESS = new Set([204, 205, 304]);
     }
 
@@ -33,7 +42,6 @@ module Upwell
     def initialize(status, headers)
       @status = `typeof status === "number"` ? status : status.to_i
       @fields = `[]`
-      @length = nil
       @close = @beyond_ascii = false
       refuse_status unless `self.status >= 200 && self.status <= 999`
       add_all(headers)
@@ -47,6 +55,11 @@ module Upwell
     # @return [Boolean]
     def bodiless?
       `BODILESS.has(self.status)`
+    end
+
+    # @return [Integer, nil] what is told of the length where no content follows (RFC 9110, sections 8.6 and 15.3.6)
+    def length_told
+      { 204 => nil, 205 => 0 }.fetch(@status, @length)
     end
 
     # @param length [Integer] what the body has
@@ -74,8 +87,9 @@ module Upwell
       %x{
         const kind = kinds.get(name) || #{kind_of(name)};
 
-        if (value === nil || kind === OURS) return;
-        if (value.$$is_array) value.forEach(one => #{add_one(name, `kind`, `one`)});
+        if (kind === ORDINARY && typeof value === "string" && printable(value)) self.fields.push(name, value);
+        else if (value === nil || kind === OURS) return;
+        else if (value.$$is_array) value.forEach(one => #{add_one(name, `kind`, `one`)});
         else #{add_one(name, `kind`, value)};
       }
     end

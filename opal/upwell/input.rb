@@ -8,6 +8,7 @@ module Upwell
   # `rack.input`: the content of a request, complete before the application is called. What it reads is binary.
   class Input
     extend QuickNew
+    quick_new "content", "position", "closed"
 
     # @param content [JavaScript Uint8Array, nil]
     def initialize(content)

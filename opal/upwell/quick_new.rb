@@ -2,15 +2,22 @@
 # frozen_string_literal: true
 
 module Upwell
-  # For classes of which each request makes an object: Class#new, which takes any arguments and a block, costs more than all that they do.
+  # For classes of which each request makes an object: Class#new, which takes any arguments and a block, costs more than all that they do, and
+  # an object that gets its variables one after another is moved as it grows.
   module QuickNew
-    # @return [Object]
-    def new(first, second = nil, third = nil, fourth = nil, fifth = nil)
+    # @param names [Array<String>] of all instance variables
+    # @return [void]
+    def quick_new(*names)
       %x{
-        const object = new self.$$constructor();
+        const Made = new Function("nil", "return function() {" + names.map(name => "this." + name + " = nil;").join("") + "}")(nil);
 
-        object.$initialize(first, second, third, fourth, fifth);
-        return object;
+        Made.prototype = self.$$prototype;
+        Opal.defs(self, "$new", (first, second, third, fourth, fifth) => {
+          const object = new Made();
+
+          object.$initialize(first, second, third, fourth, fifth);
+          return object;
+        });
       }
     end
   end

@@ -8,6 +8,8 @@ require "upwell/exchange"
 module Upwell
   # Serves an application on the runtime that the program was compiled for, which has set {RUNTIME}.
   class Server
+    `const EXCHANGE = #{Exchange}` # a constant of Ruby is looked for each time
+
     # @return [Integer] requests begun whose responses are not complete
     attr_reader :in_flight
     # @return [Clients] those that stay
@@ -61,7 +63,7 @@ module Upwell
     # @param to_head [Boolean] whether the request is a HEAD
     # @return [void]
     def serve(client, env, to_head)
-      Exchange.new(self, @runtime, client, env, to_head).run(@app)
+      `EXCHANGE.$new(self, self.runtime, client, env, to_head).$run(self.app)`
     end
 
     # A request takes longer than a turn of the runtime's loop.
@@ -74,6 +76,13 @@ module Upwell
     # @return [void]
     def release
       @in_flight -= 1
+      @idle&.call if @in_flight.zero?
+    end
+
+    # @yield once nothing is in flight
+    # @return [void]
+    def await_idle(&idle)
+      @in_flight.zero? ? idle.call : @idle = idle
     end
   end
 end

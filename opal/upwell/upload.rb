@@ -14,9 +14,9 @@ module Upwell
       @refused = refused
       @chunks = `[]`
       @bytes = 0
-      @ended = false # JavaScript asks: nil would be true there
+      @ended = false
       @begun = `performance.now()`
-      await
+      await_more
     end
 
     # @param chunk [JavaScript Uint8Array] which stays as it is
@@ -48,9 +48,9 @@ module Upwell
 
     private
 
-    def await
+    def await_more
       seconds = left
-      seconds.positive? ? `self.timer = setTimeout(() => #{await}, seconds * 1000)` : refuse(408)
+      seconds.positive? ? `self.timer = setTimeout(() => #{await_more}, seconds * 1000)` : refuse(408)
     end
 
     def left

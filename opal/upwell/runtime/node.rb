@@ -4,6 +4,7 @@
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
+require "upwell/file_body"
 require "upwell/server"
 require "upwell/upload"
 
@@ -14,8 +15,8 @@ module Upwell
       LINGER_MS = 2_000 # in which a client that was refused can read why
       IDLE_MS = 500 # for a request on its way on a kept connection as draining begins
       ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-      MUCH = 16_384 # bytes, which the kernel may not take at once
 
+      `const MUCH = 16_384` # bytes, which the kernel may not take at once
       `const fs = require("fs"), http = require("http"), https = require("https"), net = require("net"), stream = require("stream")`
 
       # @param server [Server]
@@ -89,7 +90,7 @@ module Upwell
 
           #{write_head(res, head, `length`)};
           res.end(data);
-          if (length > #{MUCH} && res.writableLength > 0 && res.socket) res.socket.setTimeout(self.write_ms);
+          if (length > MUCH && res.writableLength > 0 && res.socket) res.socket.setTimeout(self.write_ms);
         }
       end
 
@@ -103,7 +104,7 @@ module Upwell
       # @param path [String]
       # @return [Boolean] whether it is sent: not where it is no file, or not as long as the head says
       def answer_file(res, head, path)
-        file = open_file(path, head.length)
+        file = FileBody.open(path, head.length)
         return false unless file
 
         write_head(res, head, `file.size`)
@@ -340,19 +341,6 @@ module Upwell
           if (length !== nil) head.fields.push("content-length", "" + length);
           if (self.draining || head.close) res.shouldKeepAlive = false;
           res.writeHead(head.status, head.fields);
-        }
-      end
-
-      def open_file(path, length)
-        %x{
-          let fd;
-
-          try { fd = fs.openSync(path); } catch (error) { return nil; } // which `each` of the body is going to tell
-          const stat = fs.fstatSync(fd), size = stat.size;
-
-          if (stat.isFile() && size > 0 && (length === nil || length === size)) return { fd, size };
-          fs.closeSync(fd);
-          return nil;
         }
       end
 
