@@ -49,7 +49,8 @@ module Upwell
         told.call(nil, e.message)
       end
 
-      # Those who are connected are served: a request may be on its way.
+      # Those who are connected are served: clients in the backlog, who are accepted in this turn of the loop and the next, and whoever has a
+      # request on its way on a kept connection.
       #
       # @see Server#drain
       def drain(&ended)
@@ -58,10 +59,10 @@ module Upwell
           const close = listener => new Promise(resolve => net.Server.prototype.close.call(listener, resolve));
           const timer = setInterval(() => self.listeners.forEach(listener => #{close_idle(`listener`)}), #{IDLE_MS});
 
-          Promise.all(self.listeners.map(close)).then(() => {
+          setImmediate(() => setImmediate(() => Promise.all(self.listeners.map(close)).then(() => {
             clearInterval(timer);
             #{ended.call};
-          });
+          })));
         }
       end
 
