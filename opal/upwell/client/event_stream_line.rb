@@ -10,7 +10,8 @@ module Upwell
     # How a client of server-sent events is talked to: the response that does not end.
     class EventStreamLine
       COMMENT = ":\n\n"
-      RETRY = (1.0..5.0) # seconds: they do not all come back in one moment to what takes this server's place
+      RETRY_MIN = 1.0 # seconds
+      RETRY_SPREAD = 4.0 # they do not all come back in one moment to what takes this server's place
 
       # @param runtime [Object]
       # @param response [Object] the runtime's
@@ -57,7 +58,7 @@ module Upwell
       def end(code, _reason)
         return if @runtime.gone?(@response)
 
-        write_event(EventStream.format(nil, retry: rand(RETRY))) if code == Close::GOING_AWAY
+        write_event(EventStream.format(nil, retry: RETRY_MIN + (rand * RETRY_SPREAD))) if code == Close::GOING_AWAY
         @runtime.finish(@response)
       end
 

@@ -1,0 +1,50 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/bytes"
+require "upwell/client/web_socket_line"
+
+module Upwell
+  module Runtime
+    class Bun
+      # A WebSocket client.
+      class WebSocket < Client::WebSocketLine
+        BEHIND_MAX = (1 << 31) - 1 # bytes; ours is the limit
+
+        # @param options [Configuration]
+        # @return [JavaScript Object] what the runtime is told of all WebSockets: how they are, and whom it tells
+        def self.behavior(options)
+          %x{
+            const line = ws => ws.data;
+
+            return {
+              maxPayloadLength: #{options.message_bytes_max}, backpressureLimit: #{BEHIND_MAX}, idleTimeout: 0, sendPings: false,
+              perMessageDeflate: { compress: "shared", decompress: "shared" },
+              open: ws => line(ws).$opened(ws), message: (ws, message) => line(ws).$message(message),
+              ping: ws => line(ws).$heard(), pong: ws => line(ws).$heard(), drain: ws => line(ws).$drained(), close: ws => line(ws).$closed()
+            };
+          }
+        end
+
+        def end(code, reason)
+          `self.socket.close(code, reason)` if @socket
+        end
+
+        def cut
+          `self.socket.terminate()` if @socket
+        end
+
+        def message(message)
+          data = `typeof message === "string"` ? message : Bytes.read(message)
+          @client.received(data, Bytes.size(message))
+        end
+
+        private
+
+        def send(data, _is_binary)
+          `self.socket.send(data, data.length >= #{COMPRESSED_MIN})` if @socket
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,49 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/bytes"
+require "upwell/client/web_socket_line"
+
+module Upwell
+  module Runtime
+    class UWebSockets
+      # A WebSocket client.
+      class WebSocket < Client::WebSocketLine
+        # @param uws [JavaScript Object] the module
+        # @param options [Configuration]
+        # @return [JavaScript Object] what the runtime is told of all WebSockets: how they are, and whom it tells
+        def self.behavior(uws, options)
+          %x{
+            const line = ws => ws.getUserData().line;
+
+            return {
+              maxPayloadLength: #{options.message_bytes_max}, maxBackpressure: 0, idleTimeout: 0, sendPingsAutomatically: false,
+              compression: uws.SHARED_COMPRESSOR,
+              open: ws => line(ws).$opened(ws), message: (ws, message, is_binary) => line(ws).$message(new Uint8Array(message), is_binary),
+              ping: ws => line(ws).$heard(), pong: ws => line(ws).$heard(), drain: ws => line(ws).$drained(), close: ws => line(ws).$closed()
+            };
+          }
+        end
+
+        def end(code, reason)
+          `self.socket.end(code, reason)` if @socket
+        end
+
+        def cut
+          `self.socket.close()` if @socket
+        end
+
+        def message(bytes, is_binary)
+          data = is_binary ? Bytes.read(bytes) : `Buffer.from(bytes.buffer).utf8Slice()`
+          @client.received(data, `bytes.length`)
+        end
+
+        private
+
+        def send(data, is_binary)
+          `self.socket.send(data, is_binary, data.length >= #{COMPRESSED_MIN})` if @socket
+        end
+      end
+    end
+  end
+end
