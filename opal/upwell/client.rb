@@ -215,8 +215,8 @@ module Upwell
 
       @gone = true
       leaves
-      @clients.forget(self)
       @inbox.take_later { call(:on_close) }
+      @inbox.take_later { @clients.forget(self) }
     end
 
     # Ends it once: with a code, after what was written.

@@ -15,7 +15,9 @@ module Upwell
     attr_reader :silence
 
     # @param options [Configuration]
-    def initialize(options)
+    # @yield when one has ended
+    def initialize(options, &ended)
+      @ended = ended
       @bytes_max = options.client_bytes_max
       @silence = options.client_timeout
       @leaving_ms = options.drain_timeout * 1000 / 2
@@ -35,17 +37,17 @@ module Upwell
     # @param client [Client] has ended
     def forget(client)
       `self.all.delete(client)`
-      @ended.call if @ended && `self.all.size === 0`
+      @ended.call
+    end
+
+    # @return [Boolean] whether there is no client
+    def none?
+      `self.all.size === 0`
     end
 
     # They leave spread over half of the time there is, so that they do not all come back at once.
-    #
-    # @yield when none is left
-    def drain(&ended)
+    def drain
       @draining = true
-      return ended.call if `self.all.size === 0`
-
-      @ended = ended
       `self.all.forEach(client => #{leave(`client`)})`
     end
 

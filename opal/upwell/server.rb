@@ -21,7 +21,7 @@ module Upwell
       @app = app
       @in_flight = 0
       @draining = false
-      @clients = Clients.new(options)
+      @clients = Clients.new(options) { tell_idle }
       @clients.channels.begin
       @runtime = RUNTIME.new(self, options)
     end
@@ -40,10 +40,8 @@ module Upwell
     # @return [void]
     def drain(&ended)
       @draining = true
-      left = 2
-      one_ended = -> { ended.call if (left -= 1).zero? }
-      @clients.drain(&one_ended)
-      @runtime.drain(&one_ended)
+      @clients.drain
+      @runtime.drain { await_idle(&ended) }
     end
 
     # Reads the certificates again.
@@ -76,13 +74,24 @@ module Upwell
     # @return [void]
     def release
       @in_flight -= 1
-      @idle&.call if @in_flight.zero?
+      tell_idle
     end
 
-    # @yield once nothing is in flight
+    # @yield once nothing is in flight, and no client stays
     # @return [void]
     def await_idle(&idle)
-      @in_flight.zero? ? idle.call : @idle = idle
+      @idle = idle
+      tell_idle
+    end
+
+    private
+
+    def tell_idle
+      return unless @idle && @in_flight.zero? && @clients.none?
+
+      idle = @idle
+      @idle = nil
+      idle.call
     end
   end
 end

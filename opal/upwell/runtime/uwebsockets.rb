@@ -25,7 +25,7 @@ module Upwell
 
         // A request, and the response to it as long as that may be touched.
         class Client {
-          constructor(res, req, fields, local) {
+          constructor(res, req, fields, local, context) {
             const query = req.getQuery();
 
             this.res = res;
@@ -33,6 +33,7 @@ module Upwell
             this.target = query === undefined ? req.getUrl() : req.getUrl() + "?" + query;
             this.fields = fields;
             this.local = local;
+            this.context = context; // of one who asks for a WebSocket
             this.later = false; // whether the call in which it came is over
             this.gone = false;
             this.left = null; // called when it goes
@@ -153,7 +154,16 @@ module Upwell
       def begin(client, head)
         watch(client)
         cork(client) { write_head(client, head) }
-        `client.res.onWritable(() => { client.behind = 0; return true; })`
+        %x{
+          client.res.onWritable(() => {
+            const drained = client.drained;
+
+            client.behind = 0;
+            client.drained = null;
+            drained?.();
+            return true;
+          });
+        }
       end
 
       # @return [void]
@@ -167,6 +177,7 @@ module Upwell
 
         cork(client) { `client.res.end(undefined, self.draining)` }
         finished(client)
+        `client.left?.()`
       end
 
       # Ends the connection, so that the client does not take what it has for the whole.
@@ -174,6 +185,35 @@ module Upwell
       # @return [void]
       def abort(client)
         `client.res?.close()`
+      end
+
+      # The client has the connection from now on.
+      #
+      # @param client [JavaScript Client]
+      # @param head [Head]
+      # @param staying [Client]
+      # @return [void]
+      def accept(client, head, staying)
+        env = staying.env
+        cork(client) do
+          `client.res.writeStatus("101 Switching Protocols")`
+          write_fields(client, head)
+          %x{
+            client.res.upgrade({ line: #{WebSocket.new(staying)} }, #{env["HTTP_SEC_WEBSOCKET_KEY"]}, "",
+                               #{env["HTTP_SEC_WEBSOCKET_EXTENSIONS"].to_s}, client.context);
+          }
+        end
+        finished(client)
+      end
+
+      # Tells the line of a response that does not end by itself when the client has left.
+      def attend(client, line)
+        `client.left = () => #{line.gone}`
+      end
+
+      # @yield when all that was written has been sent
+      def await_drained(client, &drained)
+        `client.behind === 0 ? setImmediate(drained) : client.drained = drained`
       end
 
       # @return [Boolean] whether the client has left
@@ -192,11 +232,14 @@ module Upwell
         app = address.tls ? secure_app(Credentials.new(address.tls)) : `uws.App()`
         local = { address: address.host, port: address.port, tls: address.tls && tls_env(address.tls) }
         %x{
-          app.any("/*", (res, req) => {
+          const serve = (res, req, context) => {
             fields = [];
             req.forEach(collect);
-            #{receive(`new Client(res, req, fields, local)`)};
-          });
+            #{receive(`new Client(res, req, fields, local, context)`)};
+          };
+
+          app.ws("/*", { ...#{WebSocket.behavior(`uws`, @options)}, upgrade: serve });
+          app.any("/*", serve);
         }
         app
       end
@@ -345,10 +388,14 @@ module Upwell
       end
 
       def write_head(client, head)
+        `if (head.status !== 200) client.res.writeStatus(statusLine(head.status))`
+        write_fields(client, head)
+      end
+
+      def write_fields(client, head)
         %x{
           const res = client.res, fields = head.fields;
 
-          if (head.status !== 200) res.writeStatus(statusLine(head.status));
           for (let i = 0; i < fields.length; i += 2) {
             const value = fields[i + 1];
 
@@ -375,3 +422,5 @@ module Upwell
 
   RUNTIME = Runtime::UWebSockets
 end
+
+require "upwell/runtime/uwebsockets/web_socket"
