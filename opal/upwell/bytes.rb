@@ -2,30 +2,31 @@
 # frozen_string_literal: true
 
 module Upwell
-  # Between Ruby's Strings and bytes. A String of bytes is binary: one code unit for each. Any other is text, whose bytes are those of UTF-8.
+  # Between Ruby's Strings and what runtimes send: text as JavaScript has it, anything else as bytes.
   module Bytes
-    `const BINARY = #{Encoding::BINARY}`
     `const BEYOND_ASCII = /[\x80-\uffff]/`
 
     class << self
-      # @param text [String] whose code units are bytes
+      # @param latin1 [String] whose code units are bytes
       # @return [String] the same where it is ASCII, else binary
-      def string(text)
-        `BEYOND_ASCII.test(text) ? Opal.enc(text, "BINARY") : text`
+      def string(latin1)
+        `BEYOND_ASCII.test(latin1) ? Opal.new_bytes(latin1) : latin1`
       end
 
       # @param bytes [JavaScript Uint8Array]
       # @return [String] binary
       def read(bytes)
-        `Opal.enc(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).latin1Slice(), "BINARY")`
+        `Opal.from_buffer(bytes)`
       end
 
       # @param string [String]
-      # @return [JavaScript String, JavaScript Uint8Array] what runtimes send: text as it is
+      # @return [JavaScript String, JavaScript Uint8Array]
+      # @raise [TypeError] for anything else
       def of(string)
         %x{
-          if (typeof string === "string") return string;
-          return string.encoding === BINARY ? Buffer.from(string.valueOf(), "latin1") : string.valueOf();
+          if (typeof string === "string" && string.isWellFormed()) return string;
+          if (!string.$$is_string) #{refuse(string)};
+          return Opal.is_bytes(string) || !string.valueOf().isWellFormed() ? Opal.to_buffer(string) : string.valueOf();
         }
       end
 
@@ -45,10 +46,10 @@ module Upwell
         `typeof data === "string" ? Buffer.byteLength(data) : data.length`
       end
 
-      # @param text [String]
-      # @return [JavaScript String] with a code unit for each byte, as a header field is sent
-      def field(text)
-        `text.encoding === BINARY ? text.valueOf() : Buffer.from(text.valueOf()).latin1Slice()`
+      private
+
+      def refuse(piece)
+        raise TypeError, "a piece of the response body is a #{piece.class} instead of a String"
       end
     end
   end

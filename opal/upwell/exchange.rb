@@ -14,10 +14,11 @@ module Upwell
   # the connection ends that it did not.
   class Exchange
     extend QuickNew
+
     quick_new "server", "runtime", "client", "env", "to_head", "status", "headers", "body", "head", "response", "promise", "error", "answered"
 
     ERROR_HEADERS = { "content-type" => "text/plain" }.freeze
-    `const HEAD = #{Head}` # a constant of Ruby is looked for each time
+    `const BYTES = #{Bytes}, HEAD = #{Head}` # constants of Ruby are looked for each time
     ERROR_TEXT = "500 Internal Server Error\n"
 
     # @param server [Server]
@@ -105,7 +106,7 @@ module Upwell
     end
 
     def answer_array(pieces)
-      data = `pieces.length === 1 && typeof pieces[0] === "string" ? pieces[0] : #{Bytes.join(checked(pieces))}`
+      data = `pieces.length === 1 ? BYTES.$of(pieces[0]) : #{join(pieces)}`
       @head.check_length(Bytes.size(data)) if @head.length
       @runtime.answer(@client, @head, data)
       @answered = true
@@ -114,17 +115,13 @@ module Upwell
     # To HEAD many applications answer with an empty body, whose length is not that of the response.
     def answer_without_content(pieces)
       length = @head.length_told
-      length ||= Bytes.size(Bytes.join(checked(pieces))) if @to_head && pieces && !pieces.empty? && !@head.bodiless?
+      length ||= Bytes.size(join(pieces)) if @to_head && pieces && !pieces.empty? && !@head.bodiless?
       @runtime.answer_without_content(@client, @head, length)
       @answered = true
     end
 
-    def checked(pieces)
-      pieces.map do |piece|
-        raise TypeError, "a piece of the response body is a #{piece.class} instead of a String" unless `piece.$$is_string`
-
-        Bytes.of(piece)
-      end
+    def join(pieces)
+      Bytes.join(pieces.map { |piece| Bytes.of(piece) })
     end
 
     def answer_pieces

@@ -1,13 +1,13 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/bytes"
 require "upwell/quick_new"
 
 module Upwell
   # The head of a response: what the application gave, checked, without what is the server's to tell.
   class Head
     extend QuickNew
+
     quick_new "status", "fields", "length", "close", "beyond_ascii"
 
     Invalid = Class.new(StandardError)
@@ -17,7 +17,8 @@ module Upwell
     %x{
       const ORDINARY = 1, OURS = 2, CONNECTION = 3, LENGTH = 4;
       const kinds = new Map();
-      const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/, DIGITS = /^\d{1,15}$/, BEYOND_ASCII = /[\x80-\uffff]/;
+      const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/, DIGITS = /^\d{1,15}$/;
+      const BEYOND_ASCII = /[\x80-\uffff]/;
       const printable = text => { // as most values are; quicker than a regular expression
         for (let i = 0; i < text.length; i++) {
           const code = text.charCodeAt(i);
@@ -109,7 +110,7 @@ module Upwell
       %x{
         if (typeof text === "string" && !BEYOND_ASCII.test(text)) return self.fields.push(name, text);
         self.beyond_ascii = true;
-        self.fields.push(name, #{Bytes.field(text)});
+        self.fields.push(name, Opal.to_latin1(text));
       }
     end
 

@@ -1,13 +1,13 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/bytes"
 require "upwell/quick_new"
 
 module Upwell
   # `rack.input`: the content of a request, complete before the application is called. What it reads is binary.
   class Input
     extend QuickNew
+
     quick_new "content", "position", "closed"
 
     # @param content [JavaScript Uint8Array, nil]
@@ -22,17 +22,18 @@ module Upwell
     end
 
     # @param length [Integer, nil] bytes to read at most; nil for all that is left
-    # @param _buffer [String, nil] cannot be replaced, as Strings are immutable here
+    # @param buffer [String, nil] is replaced by what was read
     # @return [String, nil] nil at the end if a positive length was given
     # @raise [IOError] when closed
     # @raise [ArgumentError] for a negative length
-    def read(length = nil, _buffer = nil)
+    def read(length = nil, buffer = nil)
       refuse_closed
-      return take(size - @position) if length.nil?
-      raise ArgumentError, "negative length #{length} given" if length.negative?
+      raise ArgumentError, "negative length #{length} given" if length&.negative?
 
       left = size - @position
-      left.zero? && length.positive? ? nil : take(length < left ? length : left)
+      piece = take(length ? [length, left].min : left)
+      buffer&.replace(piece)
+      piece if piece != "" || length.nil? || length.zero?
     end
 
     # @return [String, nil] the next line with its newline; nil at the end
@@ -92,7 +93,7 @@ module Upwell
     def take(length)
       start = @position
       @position += length
-      length.zero? ? `Opal.enc("", "BINARY")` : Bytes.read(`self.content.subarray(start, start + length)`)
+      length.zero? ? `Opal.new_bytes("")` : `Opal.from_buffer(self.content.subarray(start, start + length))`
     end
   end
 end

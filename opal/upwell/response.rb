@@ -1,7 +1,6 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/broken_pipe"
 require "upwell/bytes"
 require "upwell/head"
 
@@ -33,8 +32,6 @@ module Upwell
     # @raise [Errno::EPIPE] when the client is gone
     # @raise [Head::Invalid] when there is more than the head says
     def write(piece)
-      raise TypeError, "a piece of the response body is a #{piece.class} instead of a String" unless `piece.$$is_string`
-
       data = Bytes.of(piece)
       size = Bytes.size(data)
       count(size)

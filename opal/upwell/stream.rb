@@ -1,9 +1,6 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/broken_pipe"
-require "upwell/bytes"
-
 module Upwell
   # What a callable response body is called with. What it writes leaves when it flushes, when it ends, or, of one that gives back a promise,
   # as it is written.

@@ -8,6 +8,11 @@ module Upwell
   module Opal
     # An application, compiled for a runtime to one JavaScript file.
     class Program
+      # Of Bun, which loads its parts when they are asked for, and would find JavaScript's own classes changed by Opal then.
+      BUN_PARTS = %w[buffer child_process cluster crypto dns events fs http https net os path readline stream tls tty url util worker_threads zlib].freeze
+      # What runs before Opal, by the runtime.
+      PRELUDES = { bun: "#{BUN_PARTS.inspect}.forEach(name => require(name)); process.stdout; process.stderr; " }.freeze
+
       # @param rackup [String] the path of config.ru
       # @param runtime [Symbol] :node, :uwebsockets or :bun
       def initialize(rackup, runtime)
@@ -25,7 +30,7 @@ module Upwell
       # @return [String] the compiled program
       def javascript
         require_relative "build"
-        Build.new(GemPaths.new(File.dirname(@rackup))).javascript(source, @rackup)
+        PRELUDES.fetch(@runtime, "") + Build.new(GemPaths.new(File.dirname(@rackup))).javascript(source, @rackup)
       end
 
       private
