@@ -10,12 +10,13 @@ module Upwell
     class Runtime
       # What {Runtime.find} may be asked for.
       NAMES = %i[node uwebsockets bun].freeze
-      NODE_MIN = "18"
+      NODE_MIN = "20"
       BUN_MIN = "1.2"
       # What it is called, its oldest version that will do, and what installs a newer one. The official package, which is in no registry, first.
       PACKAGES = { "uWebSockets.js" => ["20", "npm install uNetworking/uWebSockets.js#v20.52.0"],
                    "uwebsockets" => ["3", "npm install uwebsockets"] }.freeze
       INSTALL_NODE = { "apt-get" => "apt-get install nodejs", "brew" => "brew install node", "apk" => "apk add nodejs" }.freeze
+      INSTALL_NEWER_NODE = "npm install --global node@22" # a system's own may be older
       INSTALL_BUN = "npm install bun"
       NOWHERE = "neither in a node_modules of %s or a folder above"
       GLOBAL_MODULES = %w[/usr/local/lib/node_modules /usr/lib/node_modules].freeze
@@ -44,7 +45,7 @@ module Upwell
         @path = executable("node") || executable("nodejs")
         refuse("node is not on the PATH; install it: #{install_node}") unless @path
 
-        refuse_old("#{@path} is node", version_of(@path), NODE_MIN, install_node)
+        refuse_old("#{@path} is node", version_of(@path), NODE_MIN, INSTALL_NEWER_NODE)
       end
 
       # Finds Node and a package of uWebSockets.js.

@@ -42,7 +42,7 @@ class OpalRuntimeTest < Minitest::Test
   end
 
   def test_nodejs_as_debian_once_called_it
-    node = put_version("bin/nodejs", "v18.0.0")
+    node = put_version("bin/nodejs", "v22.0.0")
     assert_equal node, find(:node).path
   end
 
@@ -52,9 +52,8 @@ class OpalRuntimeTest < Minitest::Test
   end
 
   def test_an_old_node
-    put("bin/brew", "")
-    node = put_version("bin/node", "v16.9.9")
-    assert_equal "#{node} is node 16.9.9, and 18 or newer is needed; install it: brew install node", refusal(:node)
+    node = put_version("bin/node", "v18.20.4")
+    assert_equal "#{node} is node 18.20.4, and 20 or newer is needed; install it: npm install --global node@22", refusal(:node)
   end
 
   def test_a_node_that_does_not_run
