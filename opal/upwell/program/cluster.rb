@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/program/doors"
 require "upwell/program/listening"
 require "upwell/program/sharing"
 require "upwell/program/signals"
@@ -88,6 +89,7 @@ module Upwell
       # A free port is the first worker's to find.
       def start(addresses)
         @first_alone = Sharing.by_kernel?(@part.runtime) && addresses.any? { |address| address.port&.zero? }
+        @doors = Doors.new
         (@first_alone ? @slots.first(1) : @slots).each(&:start)
       end
 
@@ -106,8 +108,10 @@ module Upwell
         Log.tell("SIG#{name}: the workers end, #{Server::Termination.sentence(nil, seconds)}; a second signal kills them")
         milliseconds = (seconds + MARGIN) * 1000
         `setTimeout(() => #{@slots.each(&:kill)}, milliseconds)`
-        @slots.each(&:drain)
-        ended
+        @doors.close do
+          @slots.each(&:drain)
+          ended
+        end
       end
 
       def give_up(sentence)

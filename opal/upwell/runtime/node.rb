@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/calm"
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
@@ -30,6 +31,7 @@ module Upwell
         @target_max = options.target_bytes_max
         @write_ms = options.write_timeout * 1000
         @draining = false
+        @met = 0 # clients
       end
 
       # @see Server#listen
@@ -59,11 +61,9 @@ module Upwell
           const close = listener => new Promise(resolve => net.Server.prototype.close.call(listener, resolve));
           const timer = setInterval(() => self.listeners.forEach(listener => #{close_idle(`listener`)}), #{IDLE_MS});
 
-          setImmediate(() => setImmediate(() => Promise.all(self.listeners.map(close)).then(() => {
-            clearInterval(timer);
-            #{ended.call};
-          })));
+          const end = () => { clearInterval(timer); #{ended.call}; };
         }
+        Calm.await(-> { @met }) { `Promise.all(self.listeners.map(close)).then(end)` }
       end
 
       # @see Server#renew
@@ -231,6 +231,7 @@ module Upwell
       end
 
       def meet(listener, socket)
+        @met += 1
         %x{
           if (listener.$$tls !== nil && !socket.authorized && socket.getPeerX509Certificate && socket.getPeerX509Certificate()) socket.destroy();
           listener.$$fresh.add(socket);
