@@ -24,7 +24,6 @@ module Upwell
         @part = part
         @configuration = part.configuration
         @program = program
-        @ports = []
         @slots = Array.new(@configuration.workers) { |index| Slot.new(index, part.runtime, self) }
       end
 
@@ -33,20 +32,19 @@ module Upwell
         addresses = Address.of(@configuration, shared: Sharing.by_kernel?(@part.runtime))
         refuse_shared_path(addresses)
         Signals.ignore_others
-        Signals.obey("HUP" => ->(_) { read_again }, "TERM" => method(:terminate), "INT" => method(:terminate))
+        Signals.obey("HUP" => ->(_) { read_again })
+        free = addresses.find { |address| address.shared && address.port&.zero? }
         probing = Listening.new(addresses, @program.method(:refuse)).each { |address, answer| Probe.try(address, &answer) }
-        probing.then { |found| start(found) }
+        probing.then { start(free&.port) }
       end
 
-      # What a worker is started with, so that all listen on the ports that the first one found.
-      attr_reader :ports
+      # @return [Integer, nil] the free port that was found for workers that share it by themselves
+      attr_reader :port
 
-      # @param slot [Slot]
+      # A worker serves.
+      #
       # @param urls [Array<String>]
-      # @param ports [Array<Integer>]
-      def ready(slot, urls, ports)
-        @ports = ports if Sharing.by_kernel?(@part.runtime)
-        start_others if slot.equal?(@slots.first) && !@announced
+      def ready(urls)
         return if @announced || @terminating || !@slots.all?(&:ready?)
 
         @announced = true
@@ -86,18 +84,11 @@ module Upwell
         raise ConfigurationError, "#{path.url} is for one process with this runtime; leave out -w, or use up_node_cluster"
       end
 
-      # A free port is the first worker's to find.
-      def start(addresses)
-        @first_alone = Sharing.by_kernel?(@part.runtime) && addresses.any? { |address| address.port&.zero? }
+      def start(port)
+        @port = port
         @doors = Doors.new
-        (@first_alone ? @slots.first(1) : @slots).each(&:start)
-      end
-
-      def start_others
-        return unless @first_alone
-
-        @first_alone = false
-        @slots.drop(1).each(&:start) unless @terminating
+        Signals.obey("TERM" => method(:terminate), "INT" => method(:terminate))
+        @slots.each(&:start)
       end
 
       def terminate(name)

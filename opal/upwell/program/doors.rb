@@ -5,8 +5,8 @@ require "upwell/calm"
 
 module Upwell
   class Program < Command
-    # The sockets that Node's cluster listens on for its workers. It stops accepting when the last worker has stopped listening, and resets who is
-    # on the way to it then; so the doors are closed here, before the workers are told to end.
+    # The sockets that Node's cluster listens on for its workers. It stops accepting when the last worker has stopped listening, and resets who
+    # is on the way to it then; so the doors are closed here, before the workers are told to end.
     class Doors
       HANDING_OVER_MS = 100 # to the workers, of those who were let in
 

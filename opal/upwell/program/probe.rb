@@ -9,7 +9,7 @@ module Upwell
       `var net = require("net"), fs = require("fs")`
 
       # @param address [Address]
-      # @yieldparam port [Integer, nil] that which was asked for
+      # @yieldparam port [Integer, nil] the one that was asked for; where others are to share it, a free one is chosen here
       # @yieldparam reason [String, nil]
       def self.try(address, &answer)
         address.path ? try_path(address.path, answer) : try_port(address, answer)
@@ -18,11 +18,16 @@ module Upwell
       def self.try_port(address, answer)
         host = address.host
         port = address.port
+        shared = address.shared
         %x{
           const server = net.createServer();
           server.once("error", error => #{answer.call(nil, `error.code || error.message`)});
           server.listen({ host: host === nil ? undefined : host, port: port, exclusive: true },
-                        () => server.close(() => #{answer.call(port, nil)}));
+                        () => {
+                          const found = shared ? server.address().port : port;
+
+                          server.close(() => #{answer.call(`found`, nil)});
+                        });
         }
       end
       private_class_method :try_port

@@ -33,10 +33,10 @@ module Upwell
         @ready = false
         @running = true
         @born = Time.now
-        @child = fork_program({ Worker::VARIABLE => @index.to_s, Worker::PORTS => @cluster.ports.join(",") }.to_n)
+        @child = fork_program({ Worker::VARIABLE => @index.to_s, Worker::PORT => @cluster.port.to_s }.to_n)
         %x{
           #{@child}.on("message", message => {
-            if (message && message.ready) #{say_ready(`message.urls`, `message.ports`)};
+            if (message && message.ready) #{say_ready(`message.urls`)};
             if (message && message.published) #{@cluster.pass_on(self, `message`)};
           });
           #{@child}.on("exit", (code, signal) => #{bury(`code === null ? nil : code`, `signal || nil`)});
@@ -101,9 +101,9 @@ module Upwell
         }
       end
 
-      def say_ready(urls, ports)
+      def say_ready(urls)
         @ready = @began = true
-        @cluster.ready(self, urls, ports)
+        @cluster.ready(urls)
       end
 
       def bury(code, signal)

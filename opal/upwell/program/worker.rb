@@ -15,7 +15,7 @@ module Upwell
     # any more who could tell.
     class Worker
       VARIABLE = "UPWELL_WORKER" # the worker's number, from 0
-      PORTS = "UPWELL_WORKER_PORTS" # where the others listen already
+      PORT = "UPWELL_WORKER_PORT" # the free one that all of them share
 
       # @return [Boolean] whether this process was started by a supervisor
       def self.here?
@@ -29,7 +29,7 @@ module Upwell
         @configuration = part.configuration
         @program = program
         @index = ENV.delete(VARIABLE)
-        @ports = ENV.delete(PORTS).to_s.split(",").map(&:to_i)
+        @port = ENV.delete(PORT).to_i
       end
 
       # Begins to serve.
@@ -63,16 +63,12 @@ module Upwell
 
       def addresses
         all = Address.of(@configuration, shared: Sharing.by_kernel?(@part.runtime))
-        return all if @ports.empty?
-
-        all.reject(&:path).zip(@ports) { |address, port| address.port = port }
-        all
+        all.each { |address| address.port = @port if address.port&.zero? }
       end
 
       def say_ready(found)
         urls = found.map(&:url)
-        ports = found.map { |address| address.port || 0 }
-        `process.send({ ready: true, urls: urls, ports: ports })`
+        `process.send({ ready: true, urls: urls })`
         drain if @draining
       end
 
