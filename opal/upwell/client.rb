@@ -151,6 +151,7 @@ module Upwell
       @line = line
       @silence.begin
       @inbox.take_later { call(:on_open) }
+      note_written # the acceptance
     end
 
     # @param data [String]

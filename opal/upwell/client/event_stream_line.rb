@@ -32,13 +32,13 @@ module Upwell
         write_event(EventStream.format(`typeof data === "string" ? data : #{Text.read(data)}`))
       end
 
+      # @param text [String]
       def write_event(text)
-        @runtime.write(@response, text) unless @runtime.gone?(@response)
+        send(Bytes.of(text))
       end
 
       def publish(publication, _text)
-        event = publication.framed(:sse) { EventStream.format(publication.text) }
-        write_event(event)
+        send(publication.framed(:sse) { `Buffer.from(#{Bytes.of(EventStream.format(publication.text))})` })
       end
 
       def behind
@@ -47,7 +47,7 @@ module Upwell
 
       # So that nobody between takes the connection for dead, and that it is noticed when it is. What is still outgoing does as well.
       def ask
-        write_event(COMMENT) if behind.zero?
+        send(COMMENT) if behind.zero?
       end
 
       def answers?
@@ -73,6 +73,12 @@ module Upwell
       # The runtime's: the connection has ended.
       def gone
         @client.gone
+      end
+
+      private
+
+      def send(data)
+        @runtime.write(@response, data) unless @runtime.gone?(@response)
       end
     end
 

@@ -175,7 +175,7 @@ module Upwell
       def finish(client)
         return if `client.gone`
 
-        cork(client) { `client.res.end(undefined, self.draining)` }
+        cork(client) { `client.res.end()` } # to close it the runtime would write a header here, amid the chunks
         finished(client)
         `client.left?.()`
       end
