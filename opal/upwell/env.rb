@@ -19,6 +19,10 @@ module Upwell
     # Every way that Opal's Hash takes into a Map fills it first.
     %x{
       class RequestEnv extends Map {
+        $$maker = null;
+        $$source = null;
+        $$content = null;
+
         constructor(maker, source, content) {
           super();
           this.$$maker = maker;

@@ -11,22 +11,14 @@ module Upwell
     quick_new "status", "fields", "length", "close", "beyond_ascii"
 
     Invalid = Class.new(StandardError)
-    KINDS_MAX = 512 # names that are remembered
+    NAMES_MAX = 512 # names that are remembered
 
-    # What a field is, by its name.
+    # What is known of fields by their names: the kind, and the last value, which most responses have again, that may be sent as it is.
     %x{
       const ORDINARY = 1, OURS = 2, CONNECTION = 3, LENGTH = 4;
-      const kinds = new Map();
-      const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/, DIGITS = /^\d{1,15}$/;
-      const BEYOND_ASCII = /[\x80-\uffff]/;
-      const printable = text => { // as most values are; quicker than a regular expression
-        for (let i = 0; i < text.length; i++) {
-          const code = text.charCodeAt(i);
-
-          if (code < 0x20 || code > 0x7e) return false;
-        }
-        return true;
-      };
+      const known = new Map();
+      const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, PRINTABLE = /^[\x20-\x7e]{0,256}$/, CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/;
+      const DIGITS = /^\d{1,15}$/, BEYOND_ASCII = /[\x80-\uffff]/;
       const BODILESS = new Set([204, 205, 304]);
     }
 
@@ -86,23 +78,24 @@ module Upwell
 
     def add(name, value)
       %x{
-        const kind = kinds.get(name) || #{kind_of(name)};
+        const field = known.get(name) || #{field_of(name)};
 
-        if (kind === ORDINARY && typeof value === "string" && printable(value)) self.fields.push(name, value);
-        else if (value === nil || kind === OURS) return;
-        else if (value.$$is_array) value.forEach(one => #{add_one(name, `kind`, `one`)});
-        else #{add_one(name, `kind`, value)};
+        if (value === field.sound) self.fields.push(name, value);
+        else if (value === nil || field.kind === OURS) return;
+        else if (value.$$is_array) value.forEach(one => #{add_one(name, `field`, `one`)});
+        else #{add_one(name, `field`, value)};
       }
     end
 
-    def add_one(name, kind, value)
+    def add_one(name, field, value)
       %x{
-        const text = value.$$is_string ? value : #{value.to_s};
+        const text = value.$$is_string ? value : #{value.to_s}, kind = field.kind;
 
         if (CONTROL.test(text)) #{refuse_value(name)};
         if (kind === ORDINARY) #{add_field(name, `text`)};
         else if (kind === LENGTH) self.length = #{parse_length(`text`)};
         else if (/\bclose\b/i.test(text)) self.close = true;
+        if (kind === ORDINARY && typeof value === "string" && PRINTABLE.test(value)) field.sound = value;
       }
     end
 
@@ -114,16 +107,20 @@ module Upwell
       }
     end
 
-    def kind_of(name)
-      kind = case name.downcase
-             when "connection" then `CONNECTION`
-             when "content-length" then `LENGTH`
-             when "transfer-encoding", /\Arack\./ then `OURS`
-             else `ORDINARY`
-             end
+    def field_of(name)
       refuse_name(name) unless `TOKEN.test(name)`
-      `kinds.set(name, kind)` if `kinds.size` < KINDS_MAX
-      kind
+      field = `{ kind: #{kind_of(name)}, sound: null }`
+      `known.set(name, field)` if `known.size` < NAMES_MAX
+      field
+    end
+
+    def kind_of(name)
+      case name.downcase
+      when "connection" then `CONNECTION`
+      when "content-length" then `LENGTH`
+      when "transfer-encoding", /\Arack\./ then `OURS`
+      else `ORDINARY`
+      end
     end
 
     def parse_length(text)
