@@ -21,7 +21,7 @@ module Upwell
     def self.topic(channel, match)
       raise ArgumentError, "match must be nil or :redis, not #{match.inspect}" unless match.nil? || match == :redis
 
-      topic = Bytes.field(channel)
+      topic = `Opal.to_latin1(channel)`
       return topic if `topic.length` <= (match ? PubSub::PATTERN_BYTES_MAX : PubSub::CHANNEL_BYTES_MAX)
 
       raise ArgumentError, "a channel's name has at most #{PubSub::CHANNEL_BYTES_MAX} bytes, a pattern #{PubSub::PATTERN_BYTES_MAX}"

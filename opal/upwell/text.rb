@@ -6,17 +6,19 @@ require "upwell/bytes"
 module Upwell
   # What applications give to be sent: bytes where it is binary, else a text.
   module Text
-    # Half of a character that takes two code units.
-    `const is_whole = text => text.isWellFormed ? text.isWellFormed() : !/\p{Surrogate}/u.test(text)`
-
     class << self
       # @param data [String, #to_s]
       # @return [JavaScript String, JavaScript Uint8Array]
       # @raise [ArgumentError] for a text that is not valid
       def checked(data)
-        bytes = Bytes.of(`data.$$is_string ? data : #{data.to_s}`)
-        refuse if `typeof bytes === "string" && !is_whole(bytes)`
-        bytes
+        string = `data.$$is_string ? data : #{data.to_s}`
+        return `Opal.to_buffer(string)` if string.encoding == Encoding::BINARY
+
+        text = `Opal.is_bytes(string) ? #{string.encode(Encoding::UTF_8)} : string`
+        refuse unless `text.valueOf().isWellFormed()`
+        `text.valueOf()`
+      rescue EncodingError
+        refuse
       end
 
       # @param value [String, #to_s, nil]

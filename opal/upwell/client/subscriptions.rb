@@ -42,7 +42,7 @@ module Upwell
       # @param channel [String]
       # @return [nil]
       def remove_named(channel)
-        topic = Bytes.field(channel)
+        topic = `Opal.to_latin1(channel)`
         remove_if { |subscriber| subscriber.topic == topic }
       end
 

@@ -27,6 +27,7 @@ module Upwell
             this.pieces = null; // the controller of a stream
             this.gone = false;
             this.left = null; // called when it goes
+            this.drained = null; // called when it has taken what there was
           }
         }
 
@@ -58,6 +59,7 @@ module Upwell
         %x{
           const local = { tls: #{tls_env(tls)} }, settings = Object.assign(#{limits}, #{place(address)});
 
+          settings.websocket = #{WebSocket.behavior(@options)};
           settings.fetch = (req, server) => #{receive(`req`, `local`)};
           if (tls !== nil) settings.tls = #{secure_context(tls)};
           local.server = globalThis.Bun.serve(settings);
@@ -130,6 +132,12 @@ module Upwell
         %x{
           const pieces = {
             start(controller) { client.pieces = controller; },
+            pull() {
+              const drained = client.drained;
+
+              client.drained = null;
+              drained?.();
+            },
             cancel() {
               client.gone = true;
               if (client.left) client.left();
@@ -147,7 +155,10 @@ module Upwell
 
       # @return [void]
       def finish(client)
-        `client.pieces.close()` unless `client.gone`
+        return if `client.gone`
+
+        `client.pieces.close()`
+        `client.left?.()`
       end
 
       # Ends the connection, so that the client does not take what it has for the whole.
@@ -155,6 +166,34 @@ module Upwell
       # @return [void]
       def abort(client)
         `client.pieces.error(new Error("the response is incomplete"))` unless `client.gone`
+      end
+
+      # The client has the connection from now on.
+      #
+      # @param client [JavaScript Client]
+      # @param head [Head]
+      # @param staying [Client]
+      # @return [void]
+      def accept(client, head, staying)
+        %x{
+          const { headers } = #{start(head)};
+
+          client.response = undefined; // there is none
+          client.local.server.upgrade(client.req, { headers, data: #{WebSocket.new(staying)} });
+        }
+      end
+
+      # Tells the line of a response that does not end by itself when the client has left.
+      def attend(client, line)
+        %x{
+          client.local.server.timeout(client.req, 0);
+          client.left = () => #{line.gone};
+        }
+      end
+
+      # @yield when all that was written has been sent
+      def await_drained(client, &drained)
+        `client.drained = drained`
       end
 
       # @return [Boolean] whether the client has left
@@ -206,7 +245,7 @@ module Upwell
 
           if (req.body !== null) return #{upload(`client`)};
           #{serve(`client`, nil)};
-          return client.response || new Promise(resolve => { client.resolve = resolve; });
+          return client.response !== null ? client.response : new Promise(resolve => { client.resolve = resolve; });
         }
       end
 
@@ -219,7 +258,7 @@ module Upwell
         %x{
           return client.req.arrayBuffer().then(content => {
             #{serve(client, `Buffer.from(content)`)};
-            return client.response || new Promise(resolve => { client.resolve = resolve; });
+            return client.response !== null ? client.response : new Promise(resolve => { client.resolve = resolve; });
           }, () => refuse(client.req.signal.aborted ? 400 : 413)).finally(() => #{@server.release});
         }
       end
