@@ -123,7 +123,9 @@ module Upwell
       def answer_without_content(client, head, length)
         cork(client) do
           write_head(client, head)
-          `client.res.endWithoutBody(length === nil ? undefined : length, head.close || self.draining)`
+          `client.res.writeHeader("content-length", "" + length)` unless length.nil?
+          `client.res.writeHeader("connection", "close")` if `head.close || self.draining`
+          `client.res.endWithoutBody()` # told of a length, the runtime would take the response for unfinished
           finished(client)
         end
       end
