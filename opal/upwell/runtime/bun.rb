@@ -179,6 +179,7 @@ module Upwell
           const { headers } = #{start(head)};
 
           client.response = undefined; // there is none
+          client.req.headers.delete("sec-websocket-protocol"); // of which the runtime would take the first
           client.local.server.upgrade(client.req, { headers, data: #{WebSocket.new(staying)} });
         }
       end
