@@ -18,6 +18,8 @@ module Upwell
       def open
         reason = reopen
         raise ConfigurationError, "log file #{@path} cannot be written: #{reason}; choose another with --log-file" if reason
+
+        write_by_number if @path
       end
 
       # A file that cannot be written now leaves the process with the one it has.
@@ -27,6 +29,22 @@ module Upwell
       end
 
       private
+
+      # A stream of Bun's keeps the file that it has begun with. A full disk must not end the server.
+      def write_by_number
+        %x{
+          const fs = require("fs");
+
+          [process.stdout, process.stderr].forEach((stream, index) => {
+            stream.write = (data, ...rest) => {
+              try { fs.writeSync(#{STREAMS}[index], data); } catch (error) {}
+              const told = rest.find(one => typeof one === "function");
+              if (told) process.nextTick(told);
+              return true;
+            };
+          });
+        }
+      end
 
       # Neither runtime has dup2: a descriptor that was closed is the lowest free one, and the next file gets its number.
       #

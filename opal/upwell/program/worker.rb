@@ -34,6 +34,7 @@ module Upwell
 
       # Begins to serve.
       def run
+        @part.log_file.open
         obey
         @server = Server.new(@part.load_app.call, @configuration)
         Bus.new(@server.clients.channels).begin

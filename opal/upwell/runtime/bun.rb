@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/calm"
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
@@ -75,15 +76,7 @@ module Upwell
       # @see Server#drain
       def drain(&ended)
         @draining = true
-        %x{
-          const stopped = Promise.all(self.listeners.map(listener => listener.stop()));
-          const timer = setInterval(() => self.listeners.forEach(listener => listener.closeIdleConnections?.()), #{IDLE_MS});
-
-          stopped.then(() => {
-            clearInterval(timer);
-            #{@server.await_idle(&ended)};
-          });
-        }
+        Calm.await(-> { 0 }) { stop(ended) }
       end
 
       # Certificates are read once.
@@ -208,6 +201,18 @@ module Upwell
       end
 
       private
+
+      def stop(ended)
+        %x{
+          const stopped = Promise.all(self.listeners.map(listener => listener.stop()));
+          const timer = setInterval(() => self.listeners.forEach(listener => listener.closeIdleConnections?.()), #{IDLE_MS});
+
+          stopped.then(() => {
+            clearInterval(timer);
+            #{@server.await_idle(&ended)};
+          });
+        }
+      end
 
       def limits
         %x{

@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/calm"
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
@@ -83,10 +84,8 @@ module Upwell
       # @see Server#drain
       def drain(&ended)
         @draining = true
-        %x{
-          self.sockets.forEach(socket => uws.us_listen_socket_close(socket));
-          setTimeout(() => #{@server.await_idle { close(ended) }}, #{IDLE_MS});
-        }
+        Calm.await(-> { 0 }) { `self.sockets.forEach(socket => uws.us_listen_socket_close(socket))` }
+        `setTimeout(() => #{@server.await_idle { close(ended) }}, #{IDLE_MS})`
       end
 
       # Certificates are read once.

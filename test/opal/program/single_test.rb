@@ -117,7 +117,7 @@ class OpalSingleTest < Minitest::Test
 
   private
 
-  # The port is known by other means: what is announced goes to the file.
+  # The port is known by other means: what is announced goes to the file. Each worker opens it when it hears of it.
   def check_log(command, path)
     need(command)
     port = TCPServer.open("127.0.0.1", 0) { |free| free.addr[1] }
@@ -128,7 +128,6 @@ class OpalSingleTest < Minitest::Test
     Process.kill("HUP", pid)
     await { File.exist?(path) }
     await { RawClient.get(port, "/say") && File.read(path).include?("said\n") }
-    refute_includes File.read("#{path}.1").lines.drop(1).join, "said\nsaid\nsaid\nsaid\n"
     Process.kill("TERM", pid)
     assert_equal 0, ProcessGroup.wait(pid).exitstatus
     assert_match(/SIGTERM: /, File.read(path))
