@@ -2,8 +2,8 @@
 # frozen_string_literal: true
 
 module Upwell
-  # When to stop listening: who waits when a socket is closed is reset. Node accepts one client in a turn of its loop, others accept all, so that after
-  # a turn in which nobody has come nobody waits, if it was a short one.
+  # When to stop listening: who waits when a socket is closed is reset. Node accepts one client in a turn of its loop, others accept all, so that
+  # after a turn in which nobody has come nobody waits, if it was a short one.
   module Calm
     TURNS_MAX = 1000 # in which more and more come
     SHORT_MS = 0.1
