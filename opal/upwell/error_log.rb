@@ -21,7 +21,7 @@ module Upwell
       private
 
       def write(record, stream)
-        stream.write("#{record}\n")
+        stream.write(Log.record(record))
       rescue Exception # rubocop:disable Lint/RescueException -- a stream of the application's, which may fail in any way
         Log.tell(record)
       end

@@ -148,8 +148,13 @@ module Upwell
     # What gives back a promise writes until that is settled.
     def call_body(stream)
       promise = @body.call(stream)
-      return stream.close && end_response unless `promise instanceof Promise`
+      return await_promise(promise, stream) if `promise instanceof Promise`
 
+      stream.close
+      end_response
+    end
+
+    def await_promise(promise, stream)
       @response.flush
       @promise = promise
       @server.hold
@@ -182,6 +187,15 @@ module Upwell
       ErrorLog.report(@error, @env) unless gone
       answer_error unless @answered || gone
       @answered = true
+      forget_exceptions
+    end
+
+    # What JavaScript catches is still `$!`, for Opal, and would be the next one's cause.
+    def forget_exceptions
+      %x{
+        Opal.exceptions.length = 0;
+        Opal.gvars["!"] = nil;
+      }
     end
 
     def answer_error

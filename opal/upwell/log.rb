@@ -14,7 +14,13 @@ module Upwell
       # @param text [String] of one or more lines
       # @return [void]
       def tell(text)
-        `process.stderr.write(new Date().toISOString().replace(/\.\d+/, "") + " upwell[" + process.pid + "]: " + text.trimEnd() + "\n")`
+        `process.stderr.write(#{record(text)})`
+      end
+
+      # @param text [String]
+      # @return [String] as it is told
+      def record(text)
+        `new Date().toISOString().replace(/\.\d+/, "") + " upwell[" + process.pid + "]: " + text.trimEnd() + "\n"`
       end
 
       # Tells whoever started the server, on standard output.
