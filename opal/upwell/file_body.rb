@@ -6,6 +6,18 @@ module Upwell
   module FileBody
     `const fs = require("fs")`
 
+    # @param file [JavaScript Object] what {open} gave
+    # @return [JavaScript Uint8Array] all of it
+    def self.read(file)
+      %x{
+        try {
+          return fs.readFileSync(file.fd);
+        } finally {
+          fs.closeSync(file.fd);
+        }
+      }
+    end
+
     # @param path [String]
     # @param length [Integer, nil] what the head says
     # @return [JavaScript Object, nil] fd and size; nil where there is no such file, or it is not as long: `each` of the body shall tell

@@ -18,6 +18,8 @@ module Upwell
       %x{
         const fs = require("fs"), http = require("http");
 
+        const WHOLE_MAX = 1048576; // bytes of a file that is sent in one piece
+
         // A request, and the response to it: one that is ready, or will be.
         class Client {
           constructor(req, local) {
@@ -109,13 +111,23 @@ module Upwell
         `give(client, new Response(null, #{start(head)}))`
       end
 
+      # What is not small goes out in pieces: a file that is given to Bun by its path has Bun tell the client its name, and one that is open stays
+      # open.
+      #
       # @param path [String]
       # @return [Boolean] whether it is sent: not where it is no file, or not as long as the head says
       def answer_file(client, head, path)
         file = FileBody.open(path, head.length)
         return false unless file
+        return answer(client, head, FileBody.read(file)) || true if `file.size <= WHOLE_MAX`
 
-        `give(client, new Response(globalThis.Bun.file(file.fd), #{start(head)}))` # by a path it would tell the file's name, too
+        @server.hold
+        %x{
+          const content = fs.createReadStream(null, { fd: file.fd, end: file.size - 1 });
+
+          content.on("close", () => #{@server.release});
+          give(client, new Response(content, #{start(head)}));
+        }
         true
       end
 
