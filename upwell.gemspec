@@ -11,7 +11,7 @@ Gem::Specification.new do |spec|
                      "The interpreter's lock is held to run the application, and for nothing else."
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
-  spec.files = Dir["core/**/*.{c,h,rb}", "ext/upwell/**/*.{c,h}", "ext/upwell/extconf.rb", "lib/**/*.rb", "opal/**/*.rb", "exe/*",
+  spec.files = Dir["core/**/*.{c,h,rb}", "ext/upwell/**/*.{c,h}", "ext/upwell/extconf.rb", "lib/**/*.rb", "opal/**/*.{rb,js}", "exe/*",
                    "docs/**/*.{md,svg}", "*.md", "LICENSE", ".yardopts", base: __dir__]
   spec.bindir = "exe"
   spec.executables = %w[upwell up_ruby up_ruby_cluster up up_cluster up_node up_node_cluster up_bun up_bun_cluster]

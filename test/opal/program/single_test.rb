@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
+require "net/http"
 require_relative "../../test_helper"
+require_relative "../../support/certificates"
 require_relative "../../support/opal_process"
 
 # A server's process, with and without workers: where it listens, its files, and how it ends.
@@ -36,6 +38,16 @@ class OpalSingleTest < Minitest::Test
           workers = command == name ? "no" : 2
           assert_match(%r{\AUpwell #{Upwell::VERSION} serves on http://127\.0\.0\.1:\d+ \(.*, Opal .*\), #{workers} workers$}, server.lines.last)
           assert_equal 0, server.stop("INT").exitstatus
+        end
+      end
+
+      define_method("test_#{command}_serves_by_tls") do
+        authority = Certificates::Authority.new(command)
+        own = authority.issue("127.0.0.1")
+        start(command, "-s", "-c", own.path, "-k", own.key_path) do |server|
+          client = Net::HTTP.start("127.0.0.1", server.port, use_ssl: true, ca_file: authority.path)
+          assert_equal "development", client.get("/environment").body
+          client.finish
         end
       end
 
