@@ -2,7 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/across_client"
-require_relative "../support/opal_process"
+require_relative "../support/opal_runtimes"
 
 # What is published in one worker of a cluster is heard in all of them, on each JavaScript runtime.
 class OpalAcrossWorkersTest < Minitest::Test

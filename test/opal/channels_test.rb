@@ -2,7 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/channel_checks"
-require_relative "../support/opal_process"
+require_relative "../support/opal_runtimes"
 
 # Publish and subscribe, by clients and by the process, on each JavaScript runtime: the application is the one of the tests on MRI.
 class OpalChannelsTest < Minitest::Test

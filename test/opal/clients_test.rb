@@ -2,7 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/client_checks"
-require_relative "../support/opal_process"
+require_relative "../support/opal_runtimes"
 
 # Clients that stay after their request, on each JavaScript runtime: the application is the one of the tests on MRI.
 class OpalClientsTest < Minitest::Test

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/opal_process"
+require_relative "../support/opal_runtimes"
 require_relative "support/results"
 
 # Each example under each command. With OPAL_TABLE=1 the results are written into the README.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/opal_process"
+require_relative "../support/opal_runtimes"
 
 # HTTP/1.1 and Rack over real sockets, on each JavaScript runtime.
 module OpalHTTPTests

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/opal_process"
+require_relative "../support/opal_runtimes"
 require "upwell/opal/program"
 
 # A compiled program's own command line: it needs no Ruby, and says what the commands say.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/opal_process"
+require_relative "../support/opal_runtimes"
 require_relative "../support/websocket_run"
 
 # What RFC 6455 and RFC 7692 want, on each JavaScript runtime. What the runtimes that frame WebSockets themselves do otherwise is theirs to

@@ -3,7 +3,7 @@
 require "net/http"
 require_relative "../../test_helper"
 require_relative "../../support/certificates"
-require_relative "../../support/opal_process"
+require_relative "../../support/opal_runtimes"
 
 # A server's process, with and without workers: where it listens, its files, and how it ends.
 class OpalSingleTest < Minitest::Test
