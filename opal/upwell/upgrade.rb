@@ -27,8 +27,8 @@ module Upwell
           const accept = env.get("HTTP_ACCEPT");
           let found;
 
-          if (env.has("HTTP_UPGRADE") && #{websocket?(env)}) return "websocket";
-          if (accept !== undefined && (found = EVENT_STREAM.exec(accept)) && !REFUSED.test(found[0])) return "sse";
+          if (env.has("HTTP_UPGRADE") && #{websocket?(env)}) return #{:websocket};
+          if (accept !== undefined && (found = EVENT_STREAM.exec(accept)) && !REFUSED.test(found[0])) return #{:sse};
           return nil;
         }
       end

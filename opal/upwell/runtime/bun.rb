@@ -195,6 +195,7 @@ module Upwell
           client.local.server.timeout(client.req, 0);
           client.left = () => #{line.gone};
         }
+        write(client, Client::EventStreamLine::COMMENT) # with which the head leaves
       end
 
       # @yield when all that was written has been sent

@@ -210,6 +210,7 @@ module Upwell
       # Tells the line of a response that does not end by itself when the client has left.
       def attend(client, line)
         `client.left = () => #{line.gone}`
+        write(client, Client::EventStreamLine::COMMENT) # with which the head leaves
       end
 
       # @yield when all that was written has been sent
