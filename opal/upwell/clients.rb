@@ -3,6 +3,7 @@
 
 require "upwell/channels"
 require "upwell/client"
+require "upwell/client/event_stream_line"
 
 module Upwell
   # The clients that stay with this server.
@@ -25,13 +26,21 @@ module Upwell
       @all = `new Set()`
     end
 
-    # @see Client#initialize
-    # @return [Client]
-    def add(kind, env, handler)
-      client = Client.new(self, kind, env, handler)
+    # A request is answered by letting its client stay.
+    #
+    # @param runtime [Object]
+    # @param response [Object] the runtime's
+    # @param env [Hash] of the request, with the handler
+    # @param head [Head]
+    def begin(runtime, response, env, head)
+      kind = env["rack.upgrade?"]
+      client = Client.new(self, kind, env, env["rack.upgrade"])
       `self.all.add(client)`
       leave(client) if @draining
-      client
+      return runtime.accept(response, head, client) if kind == :websocket
+
+      runtime.begin(response, head)
+      Client::EventStreamLine.new(runtime, response, client).begin
     end
 
     # @param client [Client] has ended

@@ -6,7 +6,6 @@ require "upwell/head"
 require "upwell/quick_new"
 require "upwell/response"
 require "upwell/stream"
-require "upwell/client/event_stream_line"
 require "upwell/upgrade"
 
 module Upwell
@@ -72,16 +71,9 @@ module Upwell
     end
 
     def upgrade
-      kind = @env["rack.upgrade?"]
-      head = Upgrade.head(kind, @headers)
-      return if @runtime.gone?(@client)
-
+      head = Upgrade.head(@env["rack.upgrade?"], @headers)
       @answered = true
-      client = @server.clients.add(kind, @env, @env["rack.upgrade"])
-      return @runtime.accept(@client, head, client) if kind == :websocket
-
-      @runtime.begin(@client, head)
-      Client::EventStreamLine.new(@runtime, @client, client).begin
+      @server.clients.begin(@runtime, @client, @env, head) unless @runtime.gone?(@client)
     end
 
     def answer

@@ -18,25 +18,18 @@ module Upwell
     # @return [Boolean]
     def match?(name)
       %x{
-        const elements = self.elements, count = elements.length;
+        const elements = self.elements;
         let at = 0, element = 0, star = -1, taken = 0;
 
-        while (at < name.length) {
-          if (element < count && elements[element] === STAR) {
-            star = element++;
-            taken = at;
-          } else if (element < count && elements[element][name.charCodeAt(at)] === 1) {
-            element++;
-            at++;
-          } else if (star >= 0) {
-            element = star + 1;
-            at = ++taken;
-          } else {
-            return false;
-          }
+        for (; at < name.length;) {
+          const set = elements[element];
+
+          if (set === STAR) [star, taken] = [element++, at];
+          else if (set !== undefined && set[name.charCodeAt(at)] === 1) [element, at] = [element + 1, at + 1];
+          else if (star >= 0) [element, at] = [star + 1, ++taken];
+          else return false;
         }
-        while (element < count && elements[element] === STAR) element++;
-        return element === count;
+        return elements.slice(element).every(set => set === STAR);
       }
     end
 
@@ -47,16 +40,13 @@ module Upwell
     # Each element that is no star is the set of bytes that it stands for.
     def read(pattern)
       %x{
-        let at = 0;
-
-        while (at < pattern.length) {
+        for (let at = 0; at < pattern.length;) {
           const letter = pattern[at++], set = new Uint8Array(BYTES);
 
-          if (letter === "*") { self.elements.push(STAR); continue; }
           if (letter === "?") set.fill(1);
           else if (letter === "[") at = #{read_set(pattern, `at`, `set`)};
           else set[(letter === "\\" && at < pattern.length ? pattern[at++] : letter).charCodeAt(0)] = 1;
-          self.elements.push(set);
+          self.elements.push(letter === "*" ? STAR : set);
         }
       }
     end
@@ -67,22 +57,21 @@ module Upwell
         const inverted = pattern[at] === "^";
 
         if (inverted) at++;
-        while (at < pattern.length && pattern[at] !== "]") {
-          const left = pattern.length - at, first = pattern.charCodeAt(at), last = pattern.charCodeAt(at + 2);
-
-          if (left >= 2 && pattern[at] === "\\") {
-            set[pattern.charCodeAt(at + 1)] = 1;
-            at += 2;
-          } else if (left >= 3 && pattern[at + 1] === "-") {
-            set.fill(1, Math.min(first, last), Math.max(first, last) + 1);
-            at += 3;
-          } else {
-            set[first] = 1;
-            at++;
-          }
-        }
-        if (inverted) for (let byte = 0; byte < BYTES; byte++) set[byte] ^= 1;
+        while (at < pattern.length && pattern[at] !== "]") at += #{read_member(`pattern.slice(at, at + 3)`, set)};
+        if (inverted) set.forEach((there, byte) => set[byte] = 1 - there);
         return at + 1;
+      }
+    end
+
+    # Returns how many letters it is.
+    def read_member(letters, set)
+      %x{
+        const [first, second, last] = [0, 1, 2].map(at => letters.charCodeAt(at));
+        const escaped = letters[0] === "\\" && letters.length > 1, is_range = !escaped && letters[1] === "-" && letters.length > 2;
+
+        if (is_range) set.fill(1, Math.min(first, last), Math.max(first, last) + 1);
+        else set[escaped ? second : first] = 1;
+        return is_range ? 3 : escaped ? 2 : 1;
       }
     end
   end

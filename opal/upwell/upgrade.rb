@@ -22,15 +22,10 @@ module Upwell
       # @param env [Hash] of the request
       # @return [Symbol, nil] :websocket or :sse
       def wanted(env)
-        %x{
-          if (env.get("REQUEST_METHOD") !== "GET") return nil;
-          const accept = env.get("HTTP_ACCEPT");
-          let found;
+        return unless `env.get("REQUEST_METHOD") === "GET"`
+        return :websocket if `env.has("HTTP_UPGRADE")` && websocket?(env)
 
-          if (env.has("HTTP_UPGRADE") && #{websocket?(env)}) return #{:websocket};
-          if (accept !== undefined && (found = EVENT_STREAM.exec(accept)) && !REFUSED.test(found[0])) return #{:sse};
-          return nil;
-        }
+        :sse if `env.has("HTTP_ACCEPT")` && event_stream?(env)
       end
 
       # @param kind [Symbol]
@@ -51,6 +46,14 @@ module Upwell
           return WEBSOCKET.test(env.get("HTTP_UPGRADE")) && CONNECTION.test(env.get("HTTP_CONNECTION") || "") &&
             env.get("SERVER_PROTOCOL") === "HTTP/1.1" && env.get("HTTP_SEC_WEBSOCKET_VERSION") === "13" &&
             KEY.test(env.get("HTTP_SEC_WEBSOCKET_KEY") || "") && !+(env.get("CONTENT_LENGTH") || 0);
+        }
+      end
+
+      def event_stream?(env)
+        %x{
+          const found = EVENT_STREAM.exec(env.get("HTTP_ACCEPT"));
+
+          return found !== null && !REFUSED.test(found[0]);
         }
       end
     end

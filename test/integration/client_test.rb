@@ -187,7 +187,9 @@ class ClientTest < Minitest::Test
   end
 
   def check_other_ends(server)
-    join(server, "ends") { |client| assert_equal [nil, 4002, "now"], [ask(client, "close-from-thread now"), client.close_code, client.close_reason] }
+    join(server, "ends") do |client|
+      assert_equal [nil, 4002, "now"], [ask(client, "close-from-thread now"), client.close_code, client.close_reason]
+    end
     server.await(/ends: close false -1 false/)
   end
 

@@ -24,6 +24,5 @@ class OpalChannelsTest < Minitest::Test
   private
 
   # Who subscribes has done so when it is told.
-  def await_patterns(_server, _number)
-  end
+  def await_patterns(_server, _number); end
 end

@@ -84,8 +84,8 @@ class OpalClientsTest < Minitest::Test
 
   private
 
-  def serve(command, *arguments, &block)
-    OpalProcess.open(command, "--drain-timeout", "3", *arguments, app: "clients.ru", &block)
+  def serve(command, *arguments)
+    OpalProcess.open(command, "--drain-timeout", "3", *arguments, app: "clients.ru") { |server| yield server }
   end
 
   # uWebSockets.js and Bun do not speak HTTP/1.0.

@@ -81,6 +81,5 @@ module Upwell
         @runtime.write(@response, data) unless @runtime.gone?(@response)
       end
     end
-
   end
 end

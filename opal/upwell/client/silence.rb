@@ -24,7 +24,7 @@ module Upwell
       # @param seconds [Numeric] from now on
       def seconds=(seconds)
         value = Float(seconds)
-        raise ArgumentError, "a time-out is a number of seconds, or 0" unless value >= 0 && value <= SECONDS_MAX
+        raise ArgumentError, "a time-out is a number of seconds, or 0" unless value.between?(0, SECONDS_MAX)
 
         @seconds = value
         self.begin

@@ -34,11 +34,8 @@ module Upwell
       end
 
       def hear(written)
-        %x{
-          const [name, data, is_text] = written;
-
-          #{@channels.publish(Publication.new(`name`, `is_text ? data : Buffer.from(data, "latin1")`))};
-        }
+        data = `written[2] ? written[1] : Buffer.from(written[1], "latin1")`
+        @channels.publish(Publication.new(`written[0]`, data))
       end
     end
   end
