@@ -54,6 +54,16 @@ class Time
       `new Date(milliseconds)`
     end
 
+    # What Opal's own Date has its texts made by.
+    def def_formatter(name, format, on_utc: false, utc_tz: nil, tz_format: nil, fractions: false, on: self)
+      on.define_method(name) do |digits = 0|
+        time = on_utc && is_a?(Time) ? getutc : self
+        fraction = fractions && digits.positive? ? time.strftime(".%#{digits}N") : ""
+        zone = utc_tz && is_a?(Time) && utc? ? utc_tz : tz_format && time.strftime(tz_format)
+        "#{time.strftime(format)}#{fraction}#{zone}"
+      end
+    end
+
     private
 
     def month_of(name, text)

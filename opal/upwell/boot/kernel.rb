@@ -34,12 +34,44 @@ module Kernel
 end
 
 class Module
+  # Whoever asks which methods are private is told; they can be called nevertheless.
+  def private(*names)
+    names = names.flatten
+    names.each { |name| `(self.$$privates ||= new Set()).add(name.valueOf())` }
+    names.size == 1 ? names.first : names
+  end
+
+  def public(*names)
+    names = names.flatten
+    names.each { |name| `self.$$privates && self.$$privates.delete(name.valueOf())` }
+    names.size == 1 ? names.first : names
+  end
+
+  def private_instance_methods(inherited = true)
+    (inherited ? ancestors : [self]).flat_map { |owner| `Array.from(owner.$$privates || [], Opal.symbol)` }.uniq
+  end
+
+  def private_method_defined?(name, inherited = true)
+    private_instance_methods(inherited).any? { |one| one == name }
+  end
+
   def deprecate_constant(*)
     self
   end
 
   def const_source_location(*)
     []
+  end
+
+  alias alias_method_of_eval alias_method
+
+  # The class that `instance_eval` is at work on shall give a method of its instances another name, not one of its own.
+  def alias_method(new_name, old_name)
+    evaluates = `self.$$eval`
+    `self.$$eval = false`
+    alias_method_of_eval(new_name, old_name)
+  ensure
+    `self.$$eval = evaluates`
   end
 
   alias define_method_of_block define_method
@@ -59,6 +91,10 @@ class Exception
 end
 
 class Method
+  def parameters
+    `self.method.$$parameters || []`
+  end
+
   def ==(other)
     Method === other && other.receiver.equal?(receiver) && other.name == name && other.owner == owner
   end
@@ -75,6 +111,10 @@ class Method
 end
 
 class UnboundMethod
+  def parameters
+    `self.method.$$parameters || []`
+  end
+
   def ==(other)
     UnboundMethod === other && other.name == name && other.owner == owner
   end
@@ -206,6 +246,9 @@ Process.singleton_class.define_method(:argv0) { $0 }
 
 autoload :Marshal, "upwell/boot/marshal"
 autoload :ObjectSpace, "corelib/object_space"
+autoload :PatternMatching, "corelib/pattern_matching"
+autoload :TracePoint, "corelib/trace_point"
+require "corelib/pattern_matching/base"
 
 class NilClass
   def ===(other)
@@ -224,5 +267,40 @@ class IO
   # @return [String]
   def inspect
     "#<IO:#{STANDARD[fileno] || "fd #{fileno}"}>"
+  end
+end
+
+# Texts of Ruby are compiled where the program runs, if the compiler found that it evaluates such; see upwell/evaluation.
+class Module
+  EVALUATION = "upwell/evaluation" # not written where it is required: it is heavy
+  alias evaluate_with_compiler module_eval
+
+  def module_eval(*arguments, &block)
+    require EVALUATION unless block
+    evaluate_with_compiler(*arguments, &block)
+  end
+
+  alias class_eval module_eval
+end
+
+class BasicObject
+  alias evaluate_with_compiler instance_eval
+
+  def instance_eval(*arguments, &block)
+    ::Kernel.require ::Module::EVALUATION unless block
+    evaluate_with_compiler(*arguments, &block)
+  end
+end
+
+class Struct
+  alias get_by_name []
+  alias set_by_name []=
+
+  def [](name)
+    get_by_name(Symbol === name ? name.to_s : name)
+  end
+
+  def []=(name, value)
+    set_by_name(Symbol === name ? name.to_s : name, value)
   end
 end

@@ -165,9 +165,9 @@
   var rehash = Opal.hash_rehash;
   Opal.hash_rehash = function(hash) {
     var pairs = Array.from(hash);
-    if (pairs.some(([key]) => key instanceof Text)) {
+    if (pairs.some(([key]) => typeof key === 'object' && key.$$is_string)) {
       hash.clear();
-      for (var [key, value] of pairs) hash.set(key instanceof Text ? key.content : key, value);
+      for (var [key, value] of pairs) hash.set(key.$$is_string ? key.valueOf() : key, value);
     }
     return rehash(hash);
   };
@@ -200,7 +200,6 @@
   }
 
   for (let name of ['$to_s', '$to_str', '$itself', '$+@']) define(name, function() { return this; });
-  for (let name of ['$to_sym', '$intern']) define(name, function() { return this.content; });
   define('$dup', function() { return Opal.copy(this); });
   define('$clone', function() {
     var copy = Opal.copy(this);
@@ -210,6 +209,14 @@
   define('$-@', function() { return is_bytes(this) ? this.$freeze() : this.content; });
   define('$freeze', function() { this.$$frozen = true; return this; });
   define('$frozen?', function() { return this.$$frozen === true; });
+
+  // What Opal's own methods are given, they compare as JavaScript's strings.
+  for (let name of ['$coerce_to!', '$coerce_to?']) {
+    let whole = Opal.Opal[name];
+    Opal.defs(Opal.Opal, name, function(object, type) {
+      return type === Opal.String && object != null && object.$$is_string ? object.valueOf() : whole.apply(this, arguments);
+    });
+  }
 
   // ---- changes in place ----
 

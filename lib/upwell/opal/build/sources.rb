@@ -3,46 +3,72 @@
 module Upwell
   module Opal
     class Build
-      # Finds the file of a feature. Each file has one name, whichever way it is required: its path beneath a load path, or else its
-      # absolute path.
+      # Finds the file of a feature. Each file has one name, whichever way it is required: its path beneath a load path, as "rack/utils.rb";
+      # in the application's folder "~/lib/thing.rb".
       class Sources
         EXTENSIONS = [".rb", ".js"].freeze
+        OWN = "~/"
 
-        # @return [Array<String>] load paths, in the order in which they are searched
-        attr_reader :paths
+        # @return [Array<String>] the files that were found
+        attr_reader :files
 
-        # @param paths [Array<String>]
+        # @return [Array<String>] where files of the application were looked for, and were not
+        attr_reader :absent
+
+        # @param paths [Array<String>] load paths, in the order in which they are searched
         # @param gem_paths [GemPaths]
-        def initialize(paths, gem_paths)
+        # @param root [String] the application's folder
+        def initialize(paths, gem_paths, root)
           @paths = paths
           @gem_paths = gem_paths
+          @root = root
           @found = {}
+          @files = []
+          @absent = []
         end
 
-        # @param feature [String]
+        # @param feature [String] as it is required
         # @return [String, nil] the path of its file
-        def expand(feature)
-          @found.fetch(feature) { @found[feature] = find(feature) }
+        def path(feature)
+          @found.fetch(feature) { @found[feature] = find(feature).tap { |path| @files << path if path } }
         end
 
         # @param feature [String]
-        # @return [String, nil] its source
-        def read(feature)
-          path = expand(feature)
-          path && File.read(path, encoding: "UTF-8")
+        # @return [String] its file's name
+        def name(feature)
+          File.extname(feature) == File.extname(path(feature)) ? feature : "#{feature}#{File.extname(path(feature))}"
         end
 
-        # @return [Array<String>]
-        def extensions
-          EXTENSIONS
+        # @param feature [String] as it is required, perhaps by a path
+        # @return [String] the same, by the file's one name
+        def canonical(feature)
+          feature = File.expand_path(feature) if feature.start_with?("./", "../")
+          return feature unless feature.start_with?("/")
+
+          home = @paths.find { |path| feature.start_with?("#{path}/") }
+          return feature.delete_prefix("#{home}/") if home
+
+          feature.start_with?("#{@root}/") ? feature.sub("#{@root}/", OWN) : feature
+        end
+
+        # @param folder [String] beneath a load path, as "roda/plugins/"
+        # @return [String, nil] the load path
+        def home(folder)
+          @paths.find { |path| File.directory?(File.join(path, folder)) }
         end
 
         private
 
         def find(feature)
+          return own(feature) if feature.start_with?(OWN)
           return file(feature) if feature.start_with?("/")
 
-          in_paths(@paths, feature) || in_paths(more_paths(feature), feature)
+          in_paths(@paths, feature) || in_paths(more_paths(feature), feature) || own("#{OWN}lib/#{feature}")
+        end
+
+        def own(feature)
+          path = File.join(@root, feature.delete_prefix(OWN))
+          file(path) || candidates(path).each { |candidate| @absent << candidate }.clear.first
         end
 
         def more_paths(feature)
@@ -57,7 +83,11 @@ module Upwell
         end
 
         def file(path)
-          ["", *EXTENSIONS].map { |extension| "#{path}#{extension}" }.find { |name| EXTENSIONS.include?(File.extname(name)) && File.file?(name) }
+          candidates(path).find { |candidate| File.file?(candidate) }
+        end
+
+        def candidates(path)
+          EXTENSIONS.include?(File.extname(path)) ? [path] : EXTENSIONS.map { |extension| "#{path}#{extension}" }
         end
       end
     end

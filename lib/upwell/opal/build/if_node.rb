@@ -1,0 +1,23 @@
+# frozen_string_literal: true
+
+require "opal/nodes"
+
+module Upwell
+  module Opal
+    class Build
+      # A `case` whose values are literals is compiled to JavaScript's switch, which compares strings.
+      class IfNode < ::Opal::Nodes::IfNode
+        private
+
+        def compile_switch_case(test)
+          @switch_additional_rules = @switch_additional_rules&.map { |rule| string(rule) }
+          super(string(test))
+        end
+
+        def string(test)
+          test.type == :sym ? test.updated(:str, [test.children.first.to_s.encode(Encoding::UTF_8)]) : test
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,57 @@
+// Symbols. To Opal a symbol is a string; here the literals of the application and its gems, and what to_sym gives, are of a class of their
+// own, so that `when String` and `when Symbol` tell them apart. They still equal strings: keys of a Hash, names of methods and of keywords
+// are strings, as Opal has them.
+(function(Opal) {
+  class Name {
+    constructor(content) {
+      this.content = content;
+    }
+  }
+  Object.setPrototypeOf(Name.prototype, String.prototype);
+
+  var names = new Map();
+
+  Opal.symbol = function(content) {
+    content = content.valueOf();
+    var name = names.get(content);
+    if (!name) names.set(content, name = new Name(content));
+    return name;
+  };
+
+  function define(name, body) {
+    Opal.prop(Name.prototype, name, body);
+  }
+
+  define('toString', function() { return this.content; });
+  define('valueOf', function() { return this.content; });
+  define('toJSON', function() { return this.content; });
+  Object.defineProperty(Name.prototype, 'length', { get() { return this.content.length; } });
+
+  // The class, which Opal has as another name of String.
+  delete Opal.Object.$$const.Symbol;
+  var Symbol = Opal.klass(Opal.Object, Opal.Object, 'Symbol');
+  Symbol.$include(Opal.Comparable);
+  define('$$class', Symbol);
+
+  function quoted(name) {
+    return /^(?:[a-z_]\w*[?!=]?|@{0,2}[a-z_]\w*|\$\w+|\[\]=?|[+\-*\/%<>!~^&|]|\*\*|<=>|===?|=~|![=~]|<<|>>|<=|>=|[+-]@)$/i.test(name) ? name : name.$inspect();
+  }
+
+  for (let name of ['$to_s', '$id2name', '$name', '$to_str']) define(name, function() { return this.content; });
+  for (let name of ['$to_sym', '$intern', '$itself', '$dup', '$clone', '$freeze']) define(name, function() { return this; });
+  define('$inspect', function() { return ':' + quoted(this.content); });
+  define('$frozen?', () => true);
+  define('$class', () => Symbol);
+  for (let name of ['$upcase', '$downcase', '$capitalize', '$swapcase', '$succ']) {
+    let whole = String.prototype[name];
+    define(name, function() { return Opal.symbol(whole.apply(this.content, arguments)); });
+  }
+  define('$is_a?', function(klass) { return Opal.is_a(this, klass); });
+  define('$instance_of?', function(klass) { return klass === Symbol; });
+
+  for (let name of ['$to_sym', '$intern']) Opal.prop(String.prototype, name, function() { return Opal.symbol(this); });
+  for (let name of ['$to_sym', '$intern']) define(name, function() { return this; });
+
+  Opal.defs(Symbol, '$===', (other) => other instanceof Name);
+  Opal.defs(Symbol, '$all_symbols', () => Array.from(names.values()));
+})(Opal);
