@@ -9,6 +9,7 @@ class OpalChannelsTest < Minitest::Test
   include ChannelChecks
   include OpalRuntimes
 
+  WAIT_MAX = 60 # seconds
   CHECKS = %i[too_many_patterns channels forms patterns blocks unsubscribing errors listeners].freeze
 
   OpalProcess::RUNTIMES.each_key do |command|
@@ -21,7 +22,25 @@ class OpalChannelsTest < Minitest::Test
     end
   end
 
+  OpalProcess::RUNTIMES.each_key do |command|
+    define_method(:"test_who_does_not_read_misses_what_is_published_on_#{command}") do
+      need(command)
+      OpalProcess.open(command, "--client-bytes-max", "10000", "--drain-timeout", "2", app: "across.ru") do |server|
+        WebSocketClient.open(server.port, "/?loud") { |client| check_missing(server, client) }
+      end
+    end
+  end
+
   private
+
+  def check_missing(server, client)
+    text = "x" * 8000
+    Timeout.timeout(WAIT_MAX) { get(server, "/publish?loud=#{text}") until get(server, "/stats").match?(/ dropped=[1-9]/) }
+    heard = get(server, "/stats")[/ delivered=(\d+)/, 1].to_i
+    assert_equal ["open #{server.pid}", *[text] * heard], Array.new(heard + 1) { client.receive }
+    get(server, "/publish?loud=again")
+    assert_equal "again", client.receive
+  end
 
   # Who subscribes has done so when it is told.
   def await_patterns(_server, _number); end

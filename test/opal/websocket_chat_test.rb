@@ -4,6 +4,7 @@ require_relative "../test_helper"
 require_relative "../support/opal_process"
 require_relative "../support/opal_runtimes"
 require_relative "../support/websocket_client"
+require_relative "support/results"
 
 # The chat of the examples is the same under every command.
 class OpalWebSocketChatTest < Minitest::Test
@@ -15,15 +16,19 @@ class OpalWebSocketChatTest < Minitest::Test
   OpalProcess.commands.each do |command|
     define_method(:"test_a_chat_by_#{command}") do
       need(command)
-      OpalProcess.open(command, app: APP) do |server|
-        assert_includes RawClient.get(server.port, "/").body, "new WebSocket("
-        check_foreign(server)
-        check_chat(server)
-      end
+      Results.note("websocket_chat", command) { check(command) }
     end
   end
 
   private
+
+  def check(command)
+    OpalProcess.open(command, app: APP) do |server|
+      assert_includes RawClient.get(server.port, "/").body, "new WebSocket("
+      check_foreign(server)
+      check_chat(server)
+    end
+  end
 
   def check_foreign(server)
     refused = assert_raises(WebSocketClient::Refused) { WebSocketClient.new(server.port, headers: { "Origin" => "https://else.where" }) }

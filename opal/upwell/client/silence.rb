@@ -7,7 +7,7 @@ module Upwell
     class Silence
       ANSWER = 10 # seconds
       SECONDS_MAX = 1_000_000_000
-      TIMER_MS_MAX = (1 << 31) - 1 # of the runtime's
+      TIMER_MS_MAX = 2_147_483_647 # of the runtime's
 
       # @return [Float]
       attr_reader :seconds

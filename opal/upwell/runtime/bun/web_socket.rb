@@ -9,7 +9,7 @@ module Upwell
     class Bun
       # A WebSocket client.
       class WebSocket < Client::WebSocketLine
-        BEHIND_MAX = (1 << 31) - 1 # bytes; ours is the limit
+        BEHIND_MAX = 2_147_483_647 # bytes; ours is the limit
 
         # @param options [Configuration]
         # @return [JavaScript Object] what the runtime is told of all WebSockets: how they are, and whom it tells
