@@ -2,6 +2,7 @@
 
 # What every program has before its own first line: the parts of Opal's library for Node that need no npm package, and what the compiled
 # code calls.
+require "upwell/boot/hash_of"
 require "nodejs/base"
 require "nodejs/kernel"
 require "nodejs/file"

@@ -18,6 +18,8 @@ module Upwell
 
     # Every way that Opal's Hash takes into a Map fills it first.
     %x{
+      const set = Map.prototype.set, get = Map.prototype.get; // of one that is being filled
+
       class RequestEnv extends Map {
         $$maker = null;
         $$source = null;
@@ -80,24 +82,24 @@ module Upwell
       %x{
         const query = target.indexOf("?");
 
-        env.set("REQUEST_METHOD", method);
-        env.set("SCRIPT_NAME", "");
-        env.set("PATH_INFO", #{Bytes.string(`query < 0 ? target : target.slice(0, query)`)});
-        env.set("QUERY_STRING", query < 0 ? "" : #{Bytes.string(`target.slice(query + 1)`)});
-        env.set("REQUEST_URI", #{Bytes.string(target)});
-        env.set("SERVER_PROTOCOL", protocol);
-        env.set("SERVER_SOFTWARE", #{SOFTWARE});
-        env.set("REMOTE_ADDR", connection.address);
-        env.set("REMOTE_PORT", connection.port);
-        env.set("rack.url_scheme", connection.scheme);
-        env.set("rack.input", #{Input.new(`env.$$content`)});
-        env.set("rack.errors", #{$stderr});
-        env.set("rack.response_finished", []);
+        set.call(env, "REQUEST_METHOD", method);
+        set.call(env, "SCRIPT_NAME", "");
+        set.call(env, "PATH_INFO", #{Bytes.string(`query < 0 ? target : target.slice(0, query)`)});
+        set.call(env, "QUERY_STRING", query < 0 ? "" : #{Bytes.string(`target.slice(query + 1)`)});
+        set.call(env, "REQUEST_URI", #{Bytes.string(target)});
+        set.call(env, "SERVER_PROTOCOL", protocol);
+        set.call(env, "SERVER_SOFTWARE", #{SOFTWARE});
+        set.call(env, "REMOTE_ADDR", connection.address);
+        set.call(env, "REMOTE_PORT", connection.port);
+        set.call(env, "rack.url_scheme", connection.scheme);
+        set.call(env, "rack.input", #{Input.new(`env.$$content`)});
+        set.call(env, "rack.errors", #{$stderr});
+        set.call(env, "rack.response_finished", []);
       }
       add_fields(env, fields)
       add_server(env, connection)
-      `env.set("rack.upgrade?", #{Upgrade.wanted(env)})`
-      `connection.tls.forEach((value, key) => env.set(key, value))` unless `connection.tls === nil`
+      `set.call(env, "rack.upgrade?", #{Upgrade.wanted(env)})`
+      `connection.tls.forEach((value, key) => set.call(env, key, value))` unless `connection.tls === nil`
     end
 
     private
@@ -113,17 +115,17 @@ module Upwell
           else if (key !== "HTTP_TRANSFER_ENCODING") #{add_field(env, `key`, `fields[i + 1]`)};
         }
         if (odd) #{add_odd_fields(env, fields)};
-        if (env.$$content !== nil) env.set("CONTENT_LENGTH", "" + env.$$content.length);
+        if (env.$$content !== nil) set.call(env, "CONTENT_LENGTH", "" + env.$$content.length);
       }
     end
 
     # A repeated field is one list (RFC 9110, section 5.3), cookies are separated as they are within one field.
     def add_field(env, key, text)
       %x{
-        const old = env.get(key);
+        const old = get.call(env, key);
 
         if (old !== undefined) text = old.valueOf() + (key === "HTTP_COOKIE" ? "; " : ", ") + text;
-        env.set(key, #{Bytes.string(text)});
+        set.call(env, key, #{Bytes.string(text)});
       }
     end
 
@@ -134,7 +136,7 @@ module Upwell
         for (let i = 0; i < fields.length; i += 2) {
           const key = fields[i].includes("_") ? #{cgi_name(`fields[i]`)} : nil;
 
-          if (key !== nil && !#{FRAMING.include?(`key.slice(5)`)} && !env.has(key)) env.set(key, #{Bytes.string(`fields[i + 1]`)});
+          if (key !== nil && !#{FRAMING.include?(`key.slice(5)`)} && !env.has(key)) set.call(env, key, #{Bytes.string(`fields[i + 1]`)});
         }
       }
     end
@@ -154,12 +156,12 @@ module Upwell
     # Most ask for the same host.
     def add_server(env, connection)
       %x{
-        const host = env.get("HTTP_HOST");
+        const host = get.call(env, "HTTP_HOST");
 
         if (!host) return #{add_local(env, connection)};
         if (host !== self.host) #{remember_host(`host`)};
-        env.set("SERVER_NAME", self.server_name);
-        env.set("SERVER_PORT", self.server_port === "" ? #{PORTS[`connection.scheme`]} : self.server_port);
+        set.call(env, "SERVER_NAME", self.server_name);
+        set.call(env, "SERVER_PORT", self.server_port === "" ? #{PORTS[`connection.scheme`]} : self.server_port);
       }
     end
 
@@ -169,8 +171,8 @@ module Upwell
         const address = connection.local_address;
 
         env.delete("HTTP_HOST");
-        env.set("SERVER_NAME", address.includes(":") ? "[" + address + "]" : address || "localhost");
-        env.set("SERVER_PORT", connection.local_port || #{PORTS[`connection.scheme`]});
+        set.call(env, "SERVER_NAME", address.includes(":") ? "[" + address + "]" : address || "localhost");
+        set.call(env, "SERVER_PORT", connection.local_port || #{PORTS[`connection.scheme`]});
       }
     end
 

@@ -18,7 +18,7 @@ module Upwell
     # @param app [#call]
     # @param options [Configuration]
     def initialize(app, options)
-      @app = app
+      @app = quick(app)
       @in_flight = 0
       @draining = false
       @clients = Clients.new(options) { tell_idle }
@@ -92,6 +92,13 @@ module Upwell
       idle = @idle
       @idle = nil
       idle.call
+    end
+
+    private
+
+    # Proc#call takes any arguments and a block. A lambda that has no use for what it does with them is a method of JavaScript's as it is.
+    def quick(app)
+      `app.$$is_lambda && !app.$$ret && app.$call === Function.prototype.$call ? { $call: app } : app`
     end
   end
 end

@@ -6,6 +6,7 @@ require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
 require "upwell/file_body"
+require "upwell/recent_fields"
 require "upwell/server"
 
 module Upwell
@@ -53,6 +54,7 @@ module Upwell
         @options = options
         @envs = Env.new(self)
         @listeners = `[]`
+        @headers = RecentFields.new { |fields| headers(fields) }
         @draining = false
       end
 
@@ -292,26 +294,19 @@ module Upwell
         }
       end
 
-      # Headers are quicker as an object, which has each name once.
       def start(head)
         %x{
-          const fields = head.fields, headers = {};
-
-          if (self.draining || head.close) fields.push("connection", "close");
-          for (let i = 0; i < fields.length; i += 2) {
-            if (fields[i] in headers) return #{start_with_pairs(head)};
-            headers[fields[i]] = fields[i + 1];
-          }
-          return { status: head.status, headers };
+          if (self.draining || head.close) head.fields.push("connection", "close");
+          return { status: head.status, headers: #{@headers.made_of(`head.fields`)} };
         }
       end
 
-      def start_with_pairs(head)
+      def headers(fields)
         %x{
-          const headers = [], fields = head.fields;
+          const headers = new Headers();
 
-          for (let i = 0; i < fields.length; i += 2) headers.push([fields[i], fields[i + 1]]);
-          return { status: head.status, headers };
+          for (let i = 0; i < fields.length; i += 2) headers.append(fields[i], fields[i + 1]);
+          return headers;
         }
       end
 

@@ -6,6 +6,7 @@ require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
 require "upwell/file_body"
+require "upwell/recent_fields"
 require "upwell/server"
 require "upwell/upload"
 
@@ -20,6 +21,21 @@ module Upwell
       `const MUCH = 16_384` # bytes, which the kernel may not take at once
       `const fs = require("fs"), http = require("http"), https = require("https"), net = require("net"), stream = require("stream")`
 
+      %x{
+        const statusLine = status => "HTTP/1.1 " + status + " " + (http.STATUS_CODES[status] || "unknown") + "\r\n";
+        let date, changes = 0;
+
+        const dateLine = () => {
+          const now = Date.now();
+
+          if (now >= changes) {
+            date = "Date: " + new Date(now).toUTCString() + "\r\n";
+            changes = now - now % 1000 + 1000;
+          }
+          return date;
+        };
+      }
+
       # @param server [Server]
       # @param options [Configuration]
       def initialize(server, options)
@@ -30,6 +46,8 @@ module Upwell
         @fields_max = 2 * options.headers_max
         @target_max = options.target_bytes_max
         @write_ms = options.write_timeout * 1000
+        @heads = RecentFields.new { |fields| head_text(fields) }
+        @kept = "\r\nConnection: keep-alive\r\nKeep-Alive: timeout=#{options.keep_alive_timeout.floor}\r\n\r\n"
         @draining = false
         @met = 0 # clients
       end
@@ -89,7 +107,8 @@ module Upwell
           if (typeof data === "string" && head.beyond_ascii) data = Buffer.from(data); // else it would leave in one piece with the head, as UTF-8
           const length = typeof data === "string" ? Buffer.byteLength(data) : data.length;
 
-          #{write_head(res, head, `length`)};
+          if (self.draining || head.close || !res.shouldKeepAlive) #{write_head(res, head, `length`)};
+          else #{write_usual_head(res, head, `length`)};
           res.end(data);
           if (length > MUCH && res.writableLength > 0 && res.socket) res.socket.setTimeout(self.write_ms);
         }
@@ -335,6 +354,28 @@ module Upwell
           res.shouldKeepAlive = false;
           res.writeHead(status, ["content-type", "text/plain", "content-length", "" + text.length]);
           res.end(text);
+        }
+      end
+
+      # What Node would write, which looks at each field again, and for what may follow.
+      def write_usual_head(res, head, length)
+        %x{
+          const text = #{@heads.made_of(`head.fields`)};
+
+          res.statusCode = head.status;
+          res._header = statusLine(head.status) + text.fields + (text.dated ? "" : dateLine()) + "content-length: " + length + self.kept;
+        }
+      end
+
+      def head_text(fields)
+        %x{
+          let text = "", dated = false;
+
+          for (let i = 0; i < fields.length; i += 2) {
+            text += fields[i] + ": " + fields[i + 1] + "\r\n";
+            if (fields[i].length === 4 && fields[i].toLowerCase() === "date") dated = true;
+          }
+          return { fields: text, dated };
         }
       end
 

@@ -3,6 +3,7 @@
 require "opal/compiler"
 require_relative "call_node"
 require_relative "change_nodes"
+require_relative "hash_node"
 require_relative "if_node"
 require_relative "interpolation_node"
 require_relative "regexp_node"
@@ -17,7 +18,7 @@ module Upwell
       # Opal's compiler, and what the application's and its gems' files need beyond it.
       class Compiler < ::Opal::Compiler
         REWRITERS = [Rewriters::Changes, Rewriters::Privacy].freeze
-        NODES = { send: CallNode, csend: CallNode, str: StringNode, dstr: InterpolationNode, regexp: RegexpNode,
+        NODES = { send: CallNode, csend: CallNode, hash: HashNode, str: StringNode, dstr: InterpolationNode, regexp: RegexpNode,
                   change_variable: ChangeVariableNode, change_fresh: ChangeFreshNode, change_element: ChangeElementNode,
                   change_attribute: ChangeAttributeNode }.freeze
 

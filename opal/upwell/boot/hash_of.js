@@ -1,0 +1,7 @@
+// A Hash of keys and values in turn.
+Opal.hash_of = function() {
+  const hash = new Map();
+
+  for (let i = 0; i < arguments.length; i += 2) hash.set(arguments[i], arguments[i + 1]);
+  return hash;
+};
