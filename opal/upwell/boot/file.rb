@@ -289,6 +289,10 @@ class File < IO
       `self.raw.dev`
     end
 
+    def owned?
+      uid == Process.uid
+    end
+
     def uid
       `self.raw.uid`
     end

@@ -14,4 +14,11 @@ module Process
   def self.uid
     `process.getuid()`
   end
+
+  # @param signal [Integer, String, Symbol] 0 asks whether there is such a process
+  # @raise [Errno::ESRCH, Errno::EPERM]
+  def self.kill(signal, *pids)
+    name = `typeof signal === "number"` ? signal : "SIG#{signal.to_s.delete_prefix("SIG")}"
+    pids.each { |pid| Errno.translate(pid.to_s) { `process.kill(pid, #{name}.valueOf())` } }.size
+  end
 end
