@@ -14,6 +14,7 @@ module Upwell
     # Bun's own HTTP server. It bounds heads and the content of requests itself, the latter as it is told.
     class Bun
       IDLE_MS = 500 # for a request on its way on a kept connection as draining begins
+      REQUIRED = "Bun does not tell which clients have shown a certificate; say --client-certificate required, or leave out --ca-file"
       SILENCE_MAX = 255 # seconds, as far as Bun counts
 
       %x{
@@ -246,10 +247,12 @@ module Upwell
 
       def secure_context(tls)
         credentials = Credentials.new(tls)
+        raise ArgumentError, REQUIRED if credentials.asks_clients? && !credentials.requires_clients?
+
         %x{
           return {
             cert: #{credentials.cert}, key: #{credentials.key}, ca: #{credentials.authorities || `undefined`},
-            requestCert: #{credentials.asks_clients?}, rejectUnauthorized: #{credentials.requires_clients?}
+            requestCert: #{credentials.asks_clients?}, rejectUnauthorized: #{credentials.asks_clients?}
           };
         }
       end

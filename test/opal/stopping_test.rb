@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require_relative "../support/opal_runtimes"
+
+# A server that is told to end while it is busy: whoever is connected is answered, on each JavaScript runtime.
+class OpalStoppingTest < Minitest::Test
+  include OpalRuntimes
+
+  APP = File.expand_path("support/exchanges.ru", __dir__)
+  CLIENTS = 8
+  BEFORE = 400 # requests that have been answered when it is told to end
+  PATHS = %w[/ /flushes /promises /text].freeze
+  TOO_LATE = Class.new(StandardError)
+
+  OpalProcess::RUNTIMES.each_key do |command|
+    define_method("test_#{command}_fails_nobody") do
+      need(command)
+      OpalProcess.open(command, app: APP) do |server|
+        answered = Queue.new
+        clients = Array.new(CLIENTS) { |i| Thread.new { ask_on(server.port, answered, kept: i.even?) } }
+        clients.each { |client| client.report_on_exception = false }
+        Timeout.timeout(60) { sleep 0.01 until answered.size >= BEFORE }
+        status = server.stop
+        assert_equal [], clients.flat_map(&:value)
+        assert_equal 0, status.exitstatus, server.lines.last(3).join
+      end
+    end
+  end
+
+  private
+
+  # Until nobody listens: the kernel refuses who comes then, and resets who has come to the socket in the moment in which it was closed.
+  #
+  # @return [Array<String>] what went wrong
+  def ask_on(port, answered, kept:)
+    loop { RawClient.open(port) { |client| ask_while_kept(client, answered, kept) } }
+  rescue Errno::ECONNREFUSED, TOO_LATE
+    []
+  rescue StandardError => e
+    ["#{e.class}: #{e.message}"]
+  end
+
+  def ask_while_kept(client, answered, kept)
+    fresh = true
+    PATHS.cycle do |path|
+      client.write("GET #{path} HTTP/1.1\r\nHost: a\r\n#{"Connection: close\r\n" unless kept}\r\n")
+      response = read(client, fresh) or raise "no response to #{path}"
+      fresh = false
+      answered << response.status
+      raise "#{response.status} to #{path}" unless response.status == 200
+      break if !kept || response.headers["connection"] == ["close"]
+    end
+  end
+
+  def read(client, fresh)
+    client.response
+  rescue Errno::ECONNRESET
+    raise fresh ? TOO_LATE : "a connection that was kept was reset"
+  end
+end

@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require_relative "../support/opal_runtimes"
+require_relative "../support/tls_client"
+
+# TLS on each JavaScript runtime.
+class OpalTLSTest < Minitest::Test
+  include OpalRuntimes
+
+  APP = File.expand_path("support/exchanges.ru", __dir__)
+  TOLD = { # of the client's certificate, and of the connection
+    "up_node" => %w[SSL_PROTOCOL SSL_CIPHER SSL_TLS_SNI SSL_CLIENT_CERT SSL_CLIENT_S_DN SSL_CLIENT_I_DN SSL_CLIENT_M_SERIAL], "up" => [], "up_bun" => []
+  }.freeze
+  ONE_OR_ALL = %w[up up_bun].freeze # who want a certificate of every client, or of none
+
+  def start(command, *arguments, &block)
+    need(command)
+    OpalProcess.open(command, *Certificates.options, *arguments, app: APP, &block)
+  end
+
+  def env(port, **settings)
+    TLSClient.get(port, "/fields", **settings).body.scan(/^([A-Z_]+)=(.*)$/).to_h
+  end
+
+  OpalProcess::RUNTIMES.each_key do |command|
+    define_method("test_#{command}_serves_by_tls") do
+      start(command) do |server|
+        assert_equal %w[on NONE 443], env(server.port).values_at("HTTPS", "SSL_CLIENT_VERIFY", "SERVER_PORT").map { |value| value == server.port.to_s ? "443" : value }
+        body = Random.bytes(500_000)
+        response = TLSClient.request(server.port, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: #{body.bytesize}\r\n\r\n".b + body)
+        assert_equal body, response.body.b
+        assert_equal 0, server.stop.exitstatus
+      end
+    end
+
+    define_method("test_#{command}_requires_certificates_of_clients") do
+      known = Certificates.authority.issue("client")
+      start(command, "--ca-file", Certificates.authority.path, "--client-certificate", "required") do |server|
+        told = env(server.port, certificate: known)
+        assert_equal %w[on SUCCESS], told.values_at("HTTPS", "SSL_CLIENT_VERIFY")
+        assert_equal [], TOLD.fetch(command) - told.keys
+        [nil, Certificates.stranger.issue("client")].each { |certificate| assert_refused(server.port, certificate) }
+        assert_equal 200, TLSClient.get(server.port, "/", certificate: known).status
+      end
+    end
+
+    next unless ONE_OR_ALL.include?(command)
+
+    define_method("test_#{command}_wants_certificates_of_all_or_none") do
+      need(command)
+      line = OpalProcess.command(command, "-b", "127.0.0.1", "-p", "0", *Certificates.options, "--ca-file", Certificates.authority.path, APP)
+      text, status = Open3.capture2e(*line)
+      assert_equal [true, 1], [text.include?("say --client-certificate required"), status.exitstatus], text
+    end
+  end
+
+  def test_up_node_takes_clients_without_a_certificate
+    start("up_node", "--ca-file", Certificates.authority.path) do |server|
+      assert_equal "NONE", env(server.port)["SSL_CLIENT_VERIFY"]
+      assert_equal 200, TLSClient.get(server.port, "/", certificate: Certificates.authority.issue("client")).status
+      assert_refused(server.port, Certificates.stranger.issue("client"))
+    end
+  end
+
+  def test_up_node_reads_its_certificate_again
+    issued = Certificates.authority.issue("localhost", "127.0.0.1")
+    need("up_node")
+    OpalProcess.open("up_node", *Certificates.options(issued), app: APP) do |server|
+      renewed = Certificates.authority.issue("localhost", "127.0.0.1")
+      FileUtils.cp(renewed.path, issued.path)
+      FileUtils.cp(renewed.key_path, issued.key_path)
+      server.signal("HUP")
+      Timeout.timeout(20) { sleep 0.02 until serial(server.port) == renewed.certificate.serial }
+    end
+  end
+
+  private
+
+  def serial(port)
+    TLSClient.open(port) { |client| client.socket.peer_cert.serial }
+  end
+
+  def assert_refused(port, certificate)
+    TLSClient.open(port, certificate: certificate) do |client|
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      refute_match(/ 200 /, client.read_all)
+    end
+  rescue OpenSSL::SSL::SSLError, SystemCallError
+    nil
+  end
+end
