@@ -80,29 +80,47 @@ module Upwell
     # @return [void]
     def add(env, method, target, protocol, fields, connection)
       %x{
-        const query = target.indexOf("?");
-
         set.call(env, "REQUEST_METHOD", method);
         set.call(env, "SCRIPT_NAME", "");
+        #{add_target(env, target)};
+        set.call(env, "SERVER_PROTOCOL", protocol);
+        set.call(env, "SERVER_SOFTWARE", #{SOFTWARE});
+      }
+      add_connection(env, connection)
+      add_ours(env)
+      add_fields(env, fields)
+      add_server(env, connection)
+      `set.call(env, "rack.upgrade?", #{Upgrade.wanted(env)})`
+    end
+
+    private
+
+    def add_target(env, target)
+      %x{
+        const query = target.indexOf("?");
+
         set.call(env, "PATH_INFO", #{Bytes.string(`query < 0 ? target : target.slice(0, query)`)});
         set.call(env, "QUERY_STRING", query < 0 ? "" : #{Bytes.string(`target.slice(query + 1)`)});
         set.call(env, "REQUEST_URI", #{Bytes.string(target)});
-        set.call(env, "SERVER_PROTOCOL", protocol);
-        set.call(env, "SERVER_SOFTWARE", #{SOFTWARE});
+      }
+    end
+
+    def add_connection(env, connection)
+      %x{
         set.call(env, "REMOTE_ADDR", connection.address);
         set.call(env, "REMOTE_PORT", connection.port);
         set.call(env, "rack.url_scheme", connection.scheme);
+        if (connection.tls !== nil) connection.tls.forEach((value, key) => set.call(env, key, value));
+      }
+    end
+
+    def add_ours(env)
+      %x{
         set.call(env, "rack.input", #{Input.new(`env.$$content`)});
         set.call(env, "rack.errors", #{$stderr});
         set.call(env, "rack.response_finished", []);
       }
-      add_fields(env, fields)
-      add_server(env, connection)
-      `set.call(env, "rack.upgrade?", #{Upgrade.wanted(env)})`
-      `connection.tls.forEach((value, key) => set.call(env, key, value))` unless `connection.tls === nil`
     end
-
-    private
 
     def add_fields(env, fields)
       %x{

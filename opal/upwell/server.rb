@@ -94,8 +94,6 @@ module Upwell
       idle.call
     end
 
-    private
-
     # Proc#call takes any arguments and a block. A lambda that has no use for what it does with them is a method of JavaScript's as it is.
     def quick(app)
       `app.$$is_lambda && !app.$$ret && app.$call === Function.prototype.$call ? { $call: app } : app`

@@ -5,22 +5,24 @@ require "upwell/calm"
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
-require "upwell/file_body"
 require "upwell/recent_fields"
+require "upwell/runtime/bun/answers"
+require "upwell/runtime/bun/staying"
 require "upwell/server"
 
 module Upwell
   module Runtime
     # Bun's own HTTP server. It bounds heads and the content of requests itself, the latter as it is told.
     class Bun
+      include Answers
+      include Staying
+
       IDLE_MS = 500 # for a request on its way on a kept connection as draining begins
       REQUIRED = "Bun does not tell which clients have shown a certificate; say --client-certificate required, or leave out --ca-file"
       SILENCE_MAX = 255 # seconds, as far as Bun counts
 
       %x{
-        const fs = require("fs"), http = require("http");
-
-        const WHOLE_MAX = 1048576; // bytes of a file that is sent in one piece
+        const http = require("http");
 
         // A request, and the response to it: one that is ready, or will be.
         class Client {
@@ -40,11 +42,6 @@ module Upwell
           const text = status + " " + http.STATUS_CODES[status] + "\n";
 
           return new Response(text, { status, headers: { "content-type": "text/plain", "connection": "close" } });
-        };
-
-        const give = (client, response) => {
-          if (client.resolve) client.resolve(response);
-          else client.response = response;
         };
       }
 
@@ -76,12 +73,12 @@ module Upwell
         told.call(nil, `e.code || #{e.message}`)
       end
 
-      # Those who are connected are served: a request may be on its way.
+      # Those who are connected are served: a request may be on its way. When Bun stops listening, it closes what is idle, too.
       #
       # @see Server#drain
       def drain(&ended)
         @draining = true
-        Calm.await(-> { 0 }) { stop(ended) }
+        `setTimeout(() => #{Calm.await(-> { 0 }) { stop(ended) }}, #{IDLE_MS})`
       end
 
       # Certificates are read once.
@@ -95,125 +92,10 @@ module Upwell
           const req = client.req, url = req.url, given = req.headers.toJSON(), fields = [];
 
           for (const name in given) fields.push(name, Array.isArray(given[name]) ? given[name].join(", ") : given[name]);
-          return #{envs.add(env, `req.method`, `url[0] === "/" ? url : url.slice(url.indexOf("/", 8))`, "HTTP/1.1", `fields`, connection(client))};
+          const target = url[0] === "/" ? url : url.slice(url.indexOf("/", 8));
+
+          return #{envs.add(env, `req.method`, `target`, "HTTP/1.1", `fields`, connection(client))};
         }
-      end
-
-      # @param client [JavaScript Client]
-      # @param head [Head]
-      # @param data [JavaScript String, JavaScript Uint8Array] all of the content
-      # @return [void]
-      def answer(client, head, data)
-        `give(client, new Response(#{content(head, data)}, #{start(head)}))`
-      end
-
-      # @param length [Integer, nil] what is told of the content that there would be
-      # @return [void]
-      def answer_without_content(client, head, length)
-        `head.fields.push("content-length", "" + length)` unless length.nil?
-        `give(client, new Response(null, #{start(head)}))`
-      end
-
-      # What is not small goes out in pieces: a file that is given to Bun by its path has Bun tell the client its name, and one that is open stays
-      # open.
-      #
-      # @param path [String]
-      # @return [Boolean] whether it is sent: not where it is no file, or not as long as the head says
-      def answer_file(client, head, path)
-        file = FileBody.open(path, head.length)
-        return false unless file
-        return answer(client, head, FileBody.read(file)) || true if `file.size <= WHOLE_MAX`
-
-        @server.hold
-        %x{
-          const content = fs.createReadStream(null, { fd: file.fd, end: file.size - 1 });
-
-          content.on("close", () => #{@server.release});
-          give(client, new Response(content, #{start(head)}));
-        }
-        true
-      end
-
-      # @param head [Head] after which pieces follow
-      # @return [void]
-      def begin(client, head)
-        %x{
-          const pieces = {
-            start(controller) { client.pieces = controller; },
-            pull() {
-              const drained = client.drained;
-
-              client.drained = null;
-              drained?.();
-            },
-            cancel() {
-              client.gone = true;
-              if (client.left) client.left();
-            }
-          };
-
-          give(client, new Response(new ReadableStream(pieces, new ByteLengthQueuingStrategy({ highWaterMark: 0 })), #{start(head)}));
-        }
-      end
-
-      # @return [void]
-      def write(client, data)
-        `client.pieces.enqueue(typeof data === "string" ? Buffer.from(data) : data)` if `data.length > 0`
-      end
-
-      # @return [void]
-      def finish(client)
-        return if `client.gone`
-
-        `client.pieces.close()`
-        `client.left?.()`
-      end
-
-      # Ends the connection, so that the client does not take what it has for the whole.
-      #
-      # @return [void]
-      def abort(client)
-        `client.pieces.error(new Error("the response is incomplete"))` unless `client.gone`
-      end
-
-      # The client has the connection from now on.
-      #
-      # @param client [JavaScript Client]
-      # @param head [Head]
-      # @param staying [Client]
-      # @return [void]
-      def accept(client, head, staying)
-        %x{
-          const { headers } = #{start(head)};
-
-          client.response = undefined; // there is none
-          client.req.headers.delete("sec-websocket-protocol"); // of which the runtime would take the first
-          client.local.server.upgrade(client.req, { headers, data: #{WebSocket.new(staying)} });
-        }
-      end
-
-      # Tells the line of a response that does not end by itself when the client has left.
-      def attend(client, line)
-        %x{
-          client.local.server.timeout(client.req, 0);
-          client.left = () => #{line.gone};
-        }
-        write(client, Client::EventStreamLine::COMMENT) # with which the head leaves
-      end
-
-      # @yield when all that was written has been sent
-      def await_drained(client, &drained)
-        `client.drained = drained`
-      end
-
-      # @return [Boolean] whether the client has left
-      def gone?(client)
-        `client.gone`
-      end
-
-      # @return [Integer] bytes that the client has not taken
-      def behind(client)
-        `-client.pieces.desiredSize`
       end
 
       private
@@ -287,37 +169,12 @@ module Upwell
         }
       end
 
-      # Of text and bytes Bun would tell a type where the application tells none.
-      def content(head, data)
-        %x{
-          if (data.length === 0) return null;
-          for (let i = 0; i < head.fields.length; i += 2)
-            if (head.fields[i].length === 12 && head.fields[i].toLowerCase() === "content-type") return data;
-          return new ReadableStream({ start(controller) { controller.enqueue(Buffer.from(data)); controller.close(); } });
-        }
-      end
-
-      def start(head)
-        %x{
-          if (self.draining || head.close) head.fields.push("connection", "close");
-          return { status: head.status, headers: #{@headers.made_of(`head.fields`)} };
-        }
-      end
-
-      def headers(fields)
-        %x{
-          const headers = new Headers();
-
-          for (let i = 0; i < fields.length; i += 2) headers.append(fields[i], fields[i + 1]);
-          return headers;
-        }
-      end
-
       def connection(client)
         %x{
           const server = client.local.server, remote = server.requestIP(client.req) || {};
 
-          return #{Connection.new(`remote.address || nil`, `remote.port || nil`, `server.hostname || nil`, `server.port || nil`, `client.local.tls`)};
+          return #{Connection.new(`remote.address || nil`, `remote.port || nil`, `server.hostname || nil`, `server.port || nil`,
+                                  `client.local.tls`)};
         }
       end
     end
@@ -325,5 +182,3 @@ module Upwell
 
   RUNTIME = Runtime::Bun
 end
-
-require "upwell/runtime/bun/web_socket"

@@ -5,8 +5,10 @@ require "upwell/calm"
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
-require "upwell/file_body"
 require "upwell/recent_fields"
+require "upwell/runtime/node/answers"
+require "upwell/runtime/node/staying"
+require "upwell/runtime/node/tls_env"
 require "upwell/server"
 require "upwell/upload"
 
@@ -14,27 +16,13 @@ module Upwell
   module Runtime
     # Node's own HTTP server.
     class Node
+      include Answers
+      include Staying
+
       LINGER_MS = 2_000 # in which a client that was refused can read why
       IDLE_MS = 500 # for a request on its way on a kept connection as draining begins
-      ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-      `const MUCH = 16_384` # bytes, which the kernel may not take at once
-      `const fs = require("fs"), http = require("http"), https = require("https"), net = require("net"), stream = require("stream")`
-
-      %x{
-        const statusLine = status => "HTTP/1.1 " + status + " " + (http.STATUS_CODES[status] || "unknown") + "\r\n";
-        let date, changes = 0;
-
-        const dateLine = () => {
-          const now = Date.now();
-
-          if (now >= changes) {
-            date = "Date: " + new Date(now).toUTCString() + "\r\n";
-            changes = now - now % 1000 + 1000;
-          }
-          return date;
-        };
-      }
+      `const http = require("http"), https = require("https"), net = require("net")`
 
       # @param server [Server]
       # @param options [Configuration]
@@ -95,116 +83,8 @@ module Upwell
 
       # Tells the env what the request has.
       def describe(envs, env, req)
-        envs.add(env, `req.method`, `req.url`, `req.httpVersionMinor === 0` ? "HTTP/1.0" : "HTTP/1.1", `req.rawHeaders`, connection(`req.socket`))
-      end
-
-      # @param res [JavaScript ServerResponse]
-      # @param head [Head]
-      # @param data [JavaScript String, JavaScript Uint8Array] all of the content
-      # @return [void]
-      def answer(res, head, data)
-        %x{
-          if (typeof data === "string" && head.beyond_ascii) data = Buffer.from(data); // else it would leave in one piece with the head, as UTF-8
-          const length = typeof data === "string" ? Buffer.byteLength(data) : data.length;
-
-          if (self.draining || head.close || !res.shouldKeepAlive) #{write_head(res, head, `length`)};
-          else #{write_usual_head(res, head, `length`)};
-          res.end(data);
-          if (length > MUCH && res.writableLength > 0 && res.socket) res.socket.setTimeout(self.write_ms);
-        }
-      end
-
-      # @param length [Integer, nil] what is told of the content that there would be
-      # @return [void]
-      def answer_without_content(res, head, length)
-        write_head(res, head, length)
-        `res.end()`
-      end
-
-      # @param path [String]
-      # @return [Boolean] whether it is sent: not where it is no file, or not as long as the head says
-      def answer_file(res, head, path)
-        file = FileBody.open(path, head.length)
-        return false unless file
-
-        write_head(res, head, `file.size`)
-        @server.hold
-        %x{
-          const content = fs.createReadStream(null, { fd: file.fd, end: file.size - 1 });
-
-          if (res.socket) res.socket.setTimeout(self.write_ms);
-          stream.pipeline(content, res, () => {
-            if (content.bytesRead < file.size) #{abort(res)};
-            #{@server.release};
-          });
-        }
-        true
-      end
-
-      # @param head [Head] after which pieces follow
-      # @return [void]
-      def begin(res, head)
-        write_head(res, head, head.length)
-        `res.flushHeaders()`
-      end
-
-      # @return [void]
-      def write(res, data)
-        `res.write(data)`
-      end
-
-      # @return [void]
-      def finish(res)
-        `res.end()`
-      end
-
-      # Ends the connection, so that the client does not take what it has for the whole.
-      #
-      # @return [void]
-      def abort(res)
-        `res.socket?.resetAndDestroy()`
-      end
-
-      # The client has the connection from now on.
-      #
-      # @param res [JavaScript ServerResponse]
-      # @param head [Head]
-      # @param client [Client]
-      # @return [void]
-      def accept(res, head, client)
-        deflate = Deflate.agree(client.env["HTTP_SEC_WEBSOCKET_EXTENSIONS"])
-        own = ["Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Accept", accept_key(client.env["HTTP_SEC_WEBSOCKET_KEY"])]
-        own += ["Sec-WebSocket-Extensions", deflate.answer] if deflate
-        %x{
-          const socket = res.socket, fields = own.concat(head.fields, ["Date", new Date().toUTCString()]);
-          let text = "HTTP/1.1 101 Switching Protocols\r\n";
-
-          for (let i = 0; i < fields.length; i += 2) text += fields[i] + ": " + fields[i + 1] + "\r\n";
-          res.detachSocket(socket);
-          socket.setTimeout(0);
-          socket.write(text + "\r\n", "latin1");
-          #{WebSocket.new(client, `socket`, @options, deflate).begin(`res.$$ahead`)};
-        }
-      end
-
-      # Tells the line of a response that does not end by itself when the client has left.
-      def attend(res, line)
-        `res.once("close", () => #{line.gone})`
-      end
-
-      # @yield when all that was written has been sent
-      def await_drained(res, &drained)
-        `res.socket?.write("", error => { if (!error) #{drained.call}; })`
-      end
-
-      # @return [Boolean] whether the client has left
-      def gone?(res)
-        `res.destroyed || res.socket === null || res.socket.destroyed`
-      end
-
-      # @return [Integer] bytes that the client has not taken
-      def behind(res)
-        `res.writableLength`
+        protocol = `req.httpVersionMinor === 0 ? "HTTP/1.0" : "HTTP/1.1"`
+        envs.add(env, `req.method`, `req.url`, protocol, `req.rawHeaders`, connection(`req.socket`))
       end
 
       private
@@ -284,46 +164,6 @@ module Upwell
         }
       end
 
-      # Node gives up the connection with such a request. Whoever asks for something else than a WebSocket is answered as if it had not asked
-      # (RFC 9110, section 7.8).
-      def receive_upgrade(listener, req, socket, ahead)
-        env = @envs.make(req, nil)
-        return receive_again(listener, req, socket, ahead) unless small?(req) && env["rack.upgrade?"] == :websocket
-
-        %x{
-          const res = new http.ServerResponse(req);
-
-          socket.on("error", () => {});
-          res.assignSocket(socket);
-          res.shouldKeepAlive = false;
-          res.once("finish", () => socket.destroySoon());
-          res.$$ahead = ahead;
-        }
-        @server.serve(`res`, env, false)
-      end
-
-      def receive_again(listener, req, socket, ahead)
-        %x{
-          const fields = req.rawHeaders;
-          let text = req.method + " " + req.url + " HTTP/" + req.httpVersion + "\r\n";
-
-          for (let i = 0; i < fields.length; i += 2) {
-            if (fields[i].toLowerCase() !== "upgrade") text += fields[i] + ": " + fields[i + 1] + "\r\n";
-          }
-          socket.unshift(Buffer.concat([Buffer.from(text + "\r\n", "latin1"), ahead]));
-          listener.emit(listener.$$tls === nil ? "connection" : "secureConnection", socket);
-        }
-      end
-
-      def small?(req)
-        `req.rawHeaders.length <= self.fields_max && req.url.length <= self.target_max && !("transfer-encoding" in req.headers)`
-      end
-
-      # RFC 6455, section 4.2.2.
-      def accept_key(key)
-        `require("crypto").createHash("sha1").update(key + #{ACCEPT_GUID}).digest("base64")`
-      end
-
       def serve(req, res, content)
         @server.serve(res, @envs.make(req, content), `req.method === "HEAD"`)
       end
@@ -357,65 +197,19 @@ module Upwell
         }
       end
 
-      # What Node would write, which looks at each field again, and for what may follow.
-      def write_usual_head(res, head, length)
-        %x{
-          const text = #{@heads.made_of(`head.fields`)};
-
-          res.statusCode = head.status;
-          res._header = statusLine(head.status) + text.fields + (text.dated ? "" : dateLine()) + "content-length: " + length + self.kept;
-        }
-      end
-
-      def head_text(fields)
-        %x{
-          let text = "", dated = false;
-
-          for (let i = 0; i < fields.length; i += 2) {
-            text += fields[i] + ": " + fields[i + 1] + "\r\n";
-            if (fields[i].length === 4 && fields[i].toLowerCase() === "date") dated = true;
-          }
-          return { fields: text, dated };
-        }
-      end
-
-      def write_head(res, head, length)
-        %x{
-          if (length !== nil) head.fields.push("content-length", "" + length);
-          if (self.draining || head.close) res.shouldKeepAlive = false;
-          res.writeHead(head.status, head.fields);
-        }
-      end
-
       def connection(socket)
         `socket.$$connection || (socket.$$connection = #{make_connection(socket)})`
       end
 
       def make_connection(socket)
-        tls = `socket.encrypted` ? tls_env(socket) : nil
+        tls = `socket.encrypted` ? TLSEnv.of(socket) : nil
         %x{
           return #{Connection.new(`socket.remoteAddress || nil`, `socket.remotePort || nil`, `socket.localAddress || nil`,
                                   `socket.localPort || nil`, tls)};
         }
-      end
-
-      def tls_env(socket)
-        env = { "HTTPS" => "on", "SSL_PROTOCOL" => `socket.getProtocol()`, "SSL_CIPHER" => `socket.getCipher().name`,
-                "SSL_CLIENT_VERIFY" => "NONE" }
-        env["SSL_TLS_SNI"] = `socket.servername` if `socket.servername`
-        certificate = `socket.getPeerX509Certificate() || nil`
-        certificate ? env.merge(client_env(certificate)) : env
-      end
-
-      def client_env(certificate)
-        { "SSL_CLIENT_VERIFY" => "SUCCESS", "SSL_CLIENT_CERT" => `certificate.toString()`,
-          "SSL_CLIENT_S_DN" => `certificate.subject.split("\n").reverse().join(",")`,
-          "SSL_CLIENT_I_DN" => `certificate.issuer.split("\n").reverse().join(",")`, "SSL_CLIENT_M_SERIAL" => `certificate.serialNumber` }
       end
     end
   end
 
   RUNTIME = Runtime::Node
 end
-
-require "upwell/runtime/node/web_socket"

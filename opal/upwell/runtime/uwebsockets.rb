@@ -5,7 +5,8 @@ require "upwell/calm"
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
-require "upwell/file_body"
+require "upwell/runtime/uwebsockets/answers"
+require "upwell/runtime/uwebsockets/staying"
 require "upwell/server"
 require "upwell/upload"
 
@@ -13,15 +14,16 @@ module Upwell
   module Runtime
     # uWebSockets.js. A response of its own must not be touched once the client has left, which {#serve}'s client knows.
     class UWebSockets
+      include Answers
+      include Staying
+
       IDLE_MS = 500 # for a request on its way on a kept connection as draining begins
       REQUIRED = "uWebSockets.js asks every client for a certificate, or none; say --client-certificate required, or leave out --ca-file"
       FOLDER = "uWebSockets.js reads one file of authorities, no folder; name the file with --ca-file"
 
       %x{
-        const fs = require("fs"), http = require("http");
+        const http = require("http");
         const uws = (() => { try { return require("uWebSockets.js"); } catch (error) { return require("uwebsockets"); } })();
-        const MUCH = 65_536; // bytes; more may not leave at once
-        const statusLine = status => status + " " + (http.STATUS_CODES[status] || "Unknown");
         const BEYOND_ASCII = /[\x80-\uffff]/;
 
         // A request, and the response to it as long as that may be touched.
@@ -103,131 +105,6 @@ module Upwell
         envs.add(env, `client.method`, `client.target`, "HTTP/1.1", `client.fields`, connection(client))
       end
 
-      # @param client [JavaScript Client]
-      # @param head [Head]
-      # @param data [JavaScript String, JavaScript Uint8Array] all of the content
-      # @return [void]
-      def answer(client, head, data)
-        %x{
-          if (client.gone) return nil;
-          if (data.length > MUCH) return #{answer_much(client, head, data)};
-          if (client.later) client.res.cork(() => #{end_with(client, head, data)});
-          else #{end_with(client, head, data)};
-          return nil;
-        }
-      end
-
-      # @param length [Integer, nil] what is told of the content that there would be
-      # @return [void]
-      def answer_without_content(client, head, length)
-        cork(client) do
-          write_head(client, head)
-          `client.res.writeHeader("content-length", "" + length)` unless length.nil?
-          `client.res.writeHeader("connection", "close")` if `head.close || self.draining`
-          `client.res.endWithoutBody()` # told of a length, the runtime would take the response for unfinished
-          finished(client)
-        end
-      end
-
-      # @param path [String]
-      # @return [Boolean] whether it is sent: not where it is no file, or not as long as the head says
-      def answer_file(client, head, path)
-        file = FileBody.open(path, head.length)
-        return false unless file
-
-        %x{
-          const content = fs.createReadStream(null, { fd: file.fd, end: file.size - 1 });
-          const next = () => content.resume();
-
-          content.pause();
-          content.on("data", chunk => { if (!#{offer(client, `chunk`, `file.size`, `next`)}) content.pause(); });
-          content.on("close", () => { if (!client.gone && client.res && content.bytesRead < file.size) #{abort(client)}; });
-          content.on("error", () => {});
-          #{hold(client) { `content.destroy()` }};
-          client.res.cork(() => #{write_head(client, head)});
-          content.resume();
-        }
-        true
-      end
-
-      # @param head [Head] after which pieces follow
-      # @return [void]
-      def begin(client, head)
-        watch(client)
-        cork(client) { write_head(client, head) }
-        %x{
-          client.res.onWritable(() => {
-            const drained = client.drained;
-
-            client.behind = 0;
-            client.drained = null;
-            drained?.();
-            return true;
-          });
-        }
-      end
-
-      # @return [void]
-      def write(client, data)
-        cork(client) { `client.res.write(data) || (client.behind += data.length)` } unless `client.gone`
-      end
-
-      # @return [void]
-      def finish(client)
-        return if `client.gone`
-
-        cork(client) { `client.res.end()` } # to close it the runtime would write a header here, amid the chunks
-        finished(client)
-        `client.left?.()`
-      end
-
-      # Ends the connection, so that the client does not take what it has for the whole.
-      #
-      # @return [void]
-      def abort(client)
-        `client.res?.close()`
-      end
-
-      # The client has the connection from now on.
-      #
-      # @param client [JavaScript Client]
-      # @param head [Head]
-      # @param staying [Client]
-      # @return [void]
-      def accept(client, head, staying)
-        env = staying.env
-        cork(client) do
-          `client.res.writeStatus("101 Switching Protocols")`
-          write_fields(client, head)
-          %x{
-            client.res.upgrade({ line: #{WebSocket.new(staying)} }, #{env["HTTP_SEC_WEBSOCKET_KEY"]}, "",
-                               #{env["HTTP_SEC_WEBSOCKET_EXTENSIONS"].to_s}, client.context);
-          }
-        end
-        finished(client)
-      end
-
-      # Tells the line of a response that does not end by itself when the client has left.
-      def attend(client, line)
-        `client.left = () => #{line.gone}`
-        write(client, Client::EventStreamLine::COMMENT) # with which the head leaves
-      end
-
-      # @yield when all that was written has been sent
-      def await_drained(client, &drained)
-        `client.behind === 0 ? setImmediate(drained) : client.drained = drained`
-      end
-
-      # @return [Boolean] whether the client has left
-      def gone?(client)
-        `client.gone`
-      end
-
-      # @return [Integer] bytes that the client has not taken
-      def behind(client)
-        `client.behind`
-      end
-
       private
 
       def make_app(address)
@@ -304,107 +181,11 @@ module Upwell
         @server.release
       end
 
-      # Until it is answered.
-      def hold(client, &left)
-        @server.hold
-        watch(client)
-        `client.left = () => { #{left.call}; #{@server.release}; }`
-      end
-
-      def watch(client)
-        %x{
-          if (client.later) return;
-          client.later = true;
-          client.res.onAborted(() => {
-            client.gone = true;
-            client.res = null;
-            if (client.left) client.left();
-          });
-        }
-      end
-
-      def cork(client, &block)
-        `client.later ? client.res.cork(() => #{block.call}) : #{block.call}`
-      end
-
-      def end_with(client, head, data)
-        %x{
-          #{write_head(client, head)};
-          client.res.end(data, head.close || self.draining);
-          client.res = null;
-        }
-      end
-
-      def finished(client)
-        `client.res = null`
-      end
-
-      def answer_much(client, head, data)
-        %x{
-          const bytes = typeof data === "string" ? Buffer.from(data) : data;
-
-          #{hold(client) {}};
-          client.res.cork(() => {
-            #{write_head(client, head)};
-            #{offer(client, `bytes`, `bytes.length`, `() => {}`)};
-          });
-        }
-        nil
-      end
-
-      # Gives a part of the content, and what the client does not take at once when it does.
-      #
-      # @return [Boolean] whether it was taken; else `next` is called
-      def offer(client, bytes, total, following)
-        %x{
-          const start = client.res.getWriteOffset();
-          const give = offset => {
-            const [taken, complete] = client.res.tryEnd(bytes.subarray(offset - start), total, self.draining);
-
-            if (complete) #{complete(client)};
-            return taken || complete;
-          };
-
-          if (give(start)) return true;
-          client.res.onWritable(offset => {
-            const taken = give(offset);
-
-            if (taken) following();
-            return taken;
-          });
-          return false;
-        }
-      end
-
-      def complete(client)
-        `client.res = null`
-        `client.left = null`
-        @server.release
-      end
-
       def refuse(client, status)
-        text = "#{status} #{`http.STATUS_CODES[status]`}\n"
+        line = "#{status} #{`http.STATUS_CODES[status]`}"
         `client.left = null`
-        cork(client) { `client.res.writeStatus(statusLine(status)).writeHeader("content-type", "text/plain").end(text, true)` }
+        cork(client) { `client.res.writeStatus(line).writeHeader("content-type", "text/plain").end(line + "\n", true)` }
         finished(client)
-      end
-
-      def write_head(client, head)
-        `if (head.status !== 200) client.res.writeStatus(statusLine(head.status))`
-        write_fields(client, head)
-      end
-
-      def write_fields(client, head)
-        %x{
-          const res = client.res, fields = head.fields;
-
-          for (let i = 0; i < fields.length; i += 2) {
-            const value = fields[i + 1];
-
-            if (fields[i].length === 4 && fields[i].toLowerCase() === "date") continue; // the runtime writes its own
-            res.writeHeader(fields[i], head.beyond_ascii ? Buffer.from(value, "latin1") : value);
-          }
-        }
       end
 
       def connection(client)
@@ -424,5 +205,3 @@ module Upwell
 
   RUNTIME = Runtime::UWebSockets
 end
-
-require "upwell/runtime/uwebsockets/web_socket"

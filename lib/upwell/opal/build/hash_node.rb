@@ -5,8 +5,7 @@ require "opal/nodes"
 module Upwell
   module Opal
     class Build
-      # A hash's literal. Opal has the runtime iterate over an Array of Arrays, which takes several times as long where Array's prototype has been
-      # changed.
+      # A hash's literal. Opal has the runtime iterate over an Array of Arrays, which takes several times as long.
       class HashNode < ::Opal::Nodes::HashNode
         def compile_hash
           return super if keys.empty? || !simple_keys?

@@ -1,0 +1,90 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+require "upwell/runtime/node/web_socket"
+
+module Upwell
+  module Runtime
+    class Node
+      # How clients stay after their request.
+      module Staying
+        ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        `const http = require("http")`
+
+        # The client has the connection from now on.
+        #
+        # @param res [JavaScript ServerResponse]
+        # @param head [Head]
+        # @param client [Client]
+        # @return [void]
+        def accept(res, head, client)
+          deflate = Deflate.agree(client.env["HTTP_SEC_WEBSOCKET_EXTENSIONS"])
+          own = ["Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Accept", accept_key(client.env["HTTP_SEC_WEBSOCKET_KEY"])]
+          own += ["Sec-WebSocket-Extensions", deflate.answer] if deflate
+          %x{
+            const socket = res.socket, fields = own.concat(head.fields, ["Date", new Date().toUTCString()]);
+            let text = "HTTP/1.1 101 Switching Protocols\r\n";
+
+            for (let i = 0; i < fields.length; i += 2) text += fields[i] + ": " + fields[i + 1] + "\r\n";
+            res.detachSocket(socket);
+            socket.setTimeout(0);
+            socket.write(text + "\r\n", "latin1");
+            #{WebSocket.new(client, `socket`, @options, deflate).begin(`res.$$ahead`)};
+          }
+        end
+
+        # Tells the line of a response that does not end by itself when the client has left.
+        def attend(res, line)
+          `res.once("close", () => #{line.gone})`
+        end
+
+        # @yield when all that was written has been sent
+        def await_drained(res, &drained)
+          `res.socket?.write("", error => { if (!error) #{drained.call}; })`
+        end
+
+        private
+
+        # Node gives up the connection with such a request. Whoever asks for something else than a WebSocket is answered as if it had not asked
+        # (RFC 9110, section 7.8).
+        def receive_upgrade(listener, req, socket, ahead)
+          env = @envs.make(req, nil)
+          return receive_again(listener, req, socket, ahead) unless small?(req) && env["rack.upgrade?"] == :websocket
+
+          %x{
+            const res = new http.ServerResponse(req);
+
+            socket.on("error", () => {});
+            res.assignSocket(socket);
+            res.shouldKeepAlive = false;
+            res.once("finish", () => socket.destroySoon());
+            res.$$ahead = ahead;
+          }
+          @server.serve(`res`, env, false)
+        end
+
+        def receive_again(listener, req, socket, ahead)
+          %x{
+            const fields = req.rawHeaders;
+            let text = req.method + " " + req.url + " HTTP/" + req.httpVersion + "\r\n";
+
+            for (let i = 0; i < fields.length; i += 2) {
+              if (fields[i].toLowerCase() !== "upgrade") text += fields[i] + ": " + fields[i + 1] + "\r\n";
+            }
+            socket.unshift(Buffer.concat([Buffer.from(text + "\r\n", "latin1"), ahead]));
+            listener.emit(listener.$$tls === nil ? "connection" : "secureConnection", socket);
+          }
+        end
+
+        def small?(req)
+          `req.rawHeaders.length <= self.fields_max && req.url.length <= self.target_max && !("transfer-encoding" in req.headers)`
+        end
+
+        # RFC 6455, section 4.2.2.
+        def accept_key(key)
+          `require("crypto").createHash("sha1").update(key + #{ACCEPT_GUID}).digest("base64")`
+        end
+      end
+    end
+  end
+end

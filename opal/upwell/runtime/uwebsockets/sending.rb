@@ -1,0 +1,91 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+module Upwell
+  module Runtime
+    class UWebSockets
+      # What a response is made of, and what is known of a client until it is answered.
+      module Sending
+        `const http = require("http")`
+        `const statusLine = status => status + " " + (http.STATUS_CODES[status] || "Unknown")`
+
+        private
+
+        def write_head(client, head)
+          `if (head.status !== 200) client.res.writeStatus(statusLine(head.status))`
+          write_fields(client, head)
+        end
+
+        def write_fields(client, head)
+          %x{
+            const res = client.res, fields = head.fields;
+
+            for (let i = 0; i < fields.length; i += 2) {
+              const value = fields[i + 1];
+
+              if (fields[i].length === 4 && fields[i].toLowerCase() === "date") continue; // the runtime writes its own
+              res.writeHeader(fields[i], head.beyond_ascii ? Buffer.from(value, "latin1") : value);
+            }
+          }
+        end
+
+        # Gives a part of the content, and what the client does not take at once when it does.
+        #
+        # @return [Boolean] whether it was taken; else `next` is called
+        def offer(client, bytes, total, following)
+          %x{
+            const start = client.res.getWriteOffset();
+            const give = offset => {
+              const [taken, complete] = client.res.tryEnd(bytes.subarray(offset - start), total, self.draining);
+
+              if (complete) #{complete(client)};
+              return taken || complete;
+            };
+
+            if (give(start)) return true;
+            client.res.onWritable(offset => {
+              const taken = give(offset);
+
+              if (taken) following();
+              return taken;
+            });
+            return false;
+          }
+        end
+
+        def complete(client)
+          `client.res = null`
+          `client.left = null`
+          @server.release
+        end
+
+        def finished(client)
+          `client.res = null`
+        end
+
+        # Until it is answered.
+        def hold(client, &left)
+          @server.hold
+          watch(client)
+          `client.left = () => { #{left.call}; #{@server.release}; }`
+        end
+
+        def watch(client)
+          %x{
+            if (client.later) return;
+            client.later = true;
+            client.res.onAborted(() => {
+              client.gone = true;
+              client.res = null;
+              if (client.left) client.left();
+            });
+          }
+        end
+
+        def cork(client, &block)
+          `client.later ? client.res.cork(() => #{block.call}) : #{block.call}`
+        end
+      end
+    end
+  end
+end
