@@ -67,7 +67,7 @@ class Guest
 end
 
 # Someone who only listens.
-class Listener
+class Listener # rubocop:disable Style/OneClassPerFile -- an example in one file
   def on_open(client)
     client.subscribe(Guest::CHANNEL)
   end
