@@ -17,7 +17,7 @@ module Upwell
     quick_new "server", "runtime", "client", "env", "to_head", "status", "headers", "body", "head", "response", "promise", "error", "answered"
 
     ERROR_HEADERS = { "content-type" => "text/plain" }.freeze
-    `const BYTES = #{Bytes}, HEAD = #{Head}` # constants of Ruby are looked for each time
+    `const ARRAY = #{Array}, BYTES = #{Bytes}, HEAD = #{Head}` # constants of Ruby are looked for each time
     ERROR_TEXT = "500 Internal Server Error\n"
 
     # @param server [Server]
@@ -198,7 +198,7 @@ module Upwell
     end
 
     def complete
-      close_body unless `self.body === nil || (self.body.$$class === Opal.Array && !self.body.$$meta)`
+      close_body unless `self.body === nil || (self.body.$$class === ARRAY && !self.body.$$meta)`
       tell_finished unless `self.env.$$source !== null` # as above
     end
 
