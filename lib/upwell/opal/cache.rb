@@ -2,7 +2,7 @@
 
 require "digest"
 require "fileutils"
-require "tmpdir"
+require_relative "../configuration"
 
 module Upwell
   module Opal
@@ -28,14 +28,16 @@ module Upwell
       def initialize(kind)
         @kind = kind
         @folder = File.join(self.class.home, "upwell", "opal", kind)
+        refuse unless private?
       end
 
       # @return [String] where caches are kept: XDG_CACHE_HOME, or ~/.cache
+      # @raise [ConfigurationError] when there is neither
       def self.home
         home = ENV["XDG_CACHE_HOME"].to_s
         home.start_with?("/") ? home : File.join(Dir.home, ".cache")
-      rescue ArgumentError # no HOME
-        File.join(Dir.tmpdir, "upwell-#{Process.uid}")
+      rescue ArgumentError
+        raise ConfigurationError, "there is no home folder to keep the compiled application in; name a folder in XDG_CACHE_HOME"
       end
 
       # @param key [Array] what the value is made of
@@ -77,6 +79,19 @@ module Upwell
       end
 
       private
+
+      # What lies there is run: nobody else may have written it. A folder that is not there will be the user's.
+      def private?
+        stat = File.lstat(@folder)
+        stat.directory? && stat.owned? && stat.mode.nobits?(0o022)
+      rescue SystemCallError
+        true
+      end
+
+      def refuse
+        raise ConfigurationError,
+              "compiled applications are not kept in #{@folder}, which is not this user's alone: remove it, or name another in XDG_CACHE_HOME"
+      end
 
       # Now and then, the files that were made first go.
       def tidy
