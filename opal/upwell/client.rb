@@ -171,8 +171,7 @@ module Upwell
 
     # All that was written has been sent.
     def drained
-      @drained_awaited = false
-      @inbox.take_later { call(:on_drained) } if @open
+      @inbox.take_later { tell_drained } if @open
     end
 
     # What others have published, in a channel of its own. Of a client that is behind it is dropped.
@@ -206,6 +205,7 @@ module Upwell
     # What it has said is served yet; it hears nothing more.
     def leaves
       @open = false
+      @inbox.drop_messages
       @subscriptions.clear
       @silence.end
     end
@@ -257,6 +257,14 @@ module Upwell
 
       @drained_awaited = true
       @line.await_drained
+    end
+
+    # More may have been written while this waited.
+    def tell_drained
+      @drained_awaited = false
+      return unless @open
+
+      @line.behind.zero? ? call(:on_drained) : note_written
     end
 
     # @param question [Boolean] whether it has been asked already

@@ -29,6 +29,7 @@ module Upwell
     # What waits is not told any more.
     def end
       @ended = true
+      @inbox.drop_messages
     end
   end
 end
