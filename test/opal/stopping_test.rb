@@ -11,6 +11,7 @@ class OpalStoppingTest < Minitest::Test
   CLIENTS = 8
   BEFORE = 400 # requests that have been answered when it is told to end
   PATHS = %w[/ /flushes /promises /text].freeze
+  UPLOAD = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
   TOO_LATE = Class.new(StandardError)
 
   OpalProcess::RUNTIMES.each_key do |command|
@@ -24,6 +25,20 @@ class OpalStoppingTest < Minitest::Test
         status = server.stop
         assert_equal [], clients.flat_map(&:value)
         assert_equal 0, status.exitstatus, server.lines.last(3).join
+      end
+    end
+
+    define_method("test_#{command}_does_not_wait_for_uploads_that_it_refused") do
+      need(command)
+      OpalProcess.open(command, "--body-bytes-max", "1000", "--body-timeout", "0.5", "--drain-timeout", "10", app: APP) do |server|
+        RawClient.open(server.port) do |large|
+          large.write("#{UPLOAD}#{5000.to_s(16)}\r\n#{"x" * 5000}")
+          RawClient.open(server.port) do |slow|
+            slow.write("#{UPLOAD}3\r\nabc\r\n")
+            assert_equal [413, 408], [large.response.status, slow.response.status]
+          end
+        end
+        assert_equal 0, server.stop.exitstatus, server.lines.last(3).join
       end
     end
   end

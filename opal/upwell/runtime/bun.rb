@@ -9,10 +9,11 @@ require "upwell/recent_fields"
 require "upwell/runtime/bun/answers"
 require "upwell/runtime/bun/staying"
 require "upwell/server"
+require "upwell/upload"
 
 module Upwell
   module Runtime
-    # Bun's own HTTP server. It bounds heads and the content of requests itself, the latter as it is told.
+    # Bun's own HTTP server. It bounds the heads of requests itself, and their content as it is told.
     class Bun
       include Answers
       include Staying
@@ -159,13 +160,35 @@ module Upwell
         @server.serve(client, @envs.make(client, content), `client.req.method === "HEAD"`)
       end
 
+      # @return [JavaScript Promise]
       def upload(client)
+        `const reader = client.req.body.getReader(), response = new Promise(resolve => { client.resolve = resolve; })`
+        upload = Upload.new(@options) do |status|
+          `client.resolve(refuse(status))`
+          `reader.cancel().catch(() => {})`
+        end
+        read_on(client, `reader`, upload)
+        `response`
+      end
+
+      def read_on(client, reader, upload)
         @server.hold
         %x{
-          return client.req.arrayBuffer().then(content => {
-            #{serve(client, `Buffer.from(content)`)};
-            return client.response !== null ? client.response : new Promise(resolve => { client.resolve = resolve; });
-          }, () => refuse(client.req.signal.aborted ? 400 : 413)).finally(() => #{@server.release});
+          const read = async () => {
+            for (;;) {
+              const { done, value } = await reader.read();
+
+              if (#{upload.ended?}) return false;
+              if (done) return true;
+              #{upload.add(`Buffer.from(value.buffer, value.byteOffset, value.length)`)};
+            }
+          };
+          const fail = () => {
+            #{upload.stop};
+            client.resolve(refuse(client.req.signal.aborted ? 400 : 413));
+          };
+
+          read().then(whole => { if (whole) #{serve(client, upload.finish)}; }, fail).finally(() => #{@server.release});
         }
       end
 

@@ -174,10 +174,15 @@ module Upwell
         %x{
           req.on("data", chunk => #{upload.add(`chunk`)});
           req.on("end", () => { if (!#{upload.ended?}) #{serve(req, res, upload.finish)}; });
-          req.once("close", () => {
+          const over = () => {
+            req.off("close", over);
+            res.off("close", over);
             #{upload.stop};
             #{@server.release};
-          });
+          };
+
+          req.once("close", over); // which does not come when the response has ended before the request,
+          res.once("close", over); // and this one not while other responses are before it
         }
       end
 

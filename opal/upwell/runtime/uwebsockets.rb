@@ -163,7 +163,10 @@ module Upwell
 
       # What is neither answered in the call in which it came nor when its content is complete needs to know when the client leaves.
       def upload(client)
-        upload = Upload.new(@options) { |status| refuse(client, status) }
+        upload = Upload.new(@options) do |status|
+          finished_upload(client)
+          refuse(client, status)
+        end
         hold(client) { upload.stop }
         %x{
           client.res.onData((chunk, last) => {
@@ -183,7 +186,6 @@ module Upwell
 
       def refuse(client, status)
         line = "#{status} #{`http.STATUS_CODES[status]`}"
-        `client.left = null`
         cork(client) { `client.res.writeStatus(line).writeHeader("content-type", "text/plain").end(line + "\n", true)` }
         finished(client)
       end
