@@ -12,12 +12,16 @@ module Upwell
     DEFAULT_RACKUP = "config.ru"
     DEFAULT_FILE = "config/upwell.rb"
 
-    # The command `upwell`: serves an application, or with `static` as the first argument, files.
+    autoload :OpalBuild, "upwell/cli/opal_build"
+
+    # The command `upwell`: serves an application; with `static` as the first argument, files; with `opal build`, compiles one.
     #
     # @param arguments [Array<String>]
     # @return [Integer] the exit status
     def self.start(arguments)
       return Static.new("upwell static").run(arguments.drop(1)) if arguments.first == "static"
+
+      return OpalBuild.new("upwell opal build").run(arguments.drop(2)) if arguments.first(2) == %w[opal build]
 
       new("upwell").run(arguments)
     end

@@ -12,6 +12,8 @@ class IPAddr
 
   def initialize(text)
     @text, prefix = text.to_s.split("/", 2)
+    raise InvalidAddressError, "invalid address: #{text}" unless @text
+
     @text = @text[1..-2] if @text.start_with?("[")
     @family = `require('node:net').isIP(#{@text})`
     raise InvalidAddressError, "invalid address: #{text}" if @family == 0

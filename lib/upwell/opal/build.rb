@@ -86,8 +86,11 @@ module Upwell
           Unit.compile(name, source, plain: plain, canonical: @sources.method(:canonical), **options)
         end
       rescue ::Opal::Error, ::Opal::SyntaxError => e
-        line = ::Opal.opal_location_from_error(e).line
-        raise ConfigurationError, "#{name}:#{line} cannot be compiled to JavaScript: #{e.message.lines.first.strip}"
+        raise ConfigurationError, "#{name}:#{line_of(e)} cannot be compiled to JavaScript: #{e.message.lines.first.strip}"
+      end
+
+      def line_of(error)
+        error.cause.respond_to?(:diagnostic) ? error.cause.diagnostic.location.line : ::Opal.opal_location_from_error(error).line
       end
     end
   end

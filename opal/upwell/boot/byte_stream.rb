@@ -5,7 +5,7 @@ module Upwell
   # Reading from what has a position: StringIO and File include it. Who includes it has size, latin1_at(position, length), decoded(latin1),
   # @position and @closed.
   module ByteStream
-    CHUNK = 65_536
+    CHUNK = 1024 # most lines are shorter
 
     def read(length = nil, buffer = nil)
       check_readable

@@ -34,6 +34,12 @@ class File < IO
   class << self
     undef read, write, delete, unlink, exist?, directory?, file?, readable?, size, open, stat, mtime, symlink?
 
+    def join(*parts)
+      parts.flatten.map { |part| part.respond_to?(:to_path) ? part.to_path : part.to_s }.inject do |path, part|
+        "#{path.sub(%r{/+\z}, "")}/#{part.sub(%r{\A/+}, "")}"
+      end || ""
+    end
+
     def path_of(path)
       path = path.to_path if path.respond_to?(:to_path)
       raise ArgumentError, "string contains null byte" if path.include?("\0")

@@ -55,6 +55,14 @@ class Module
     private_instance_methods(inherited).any? { |one| one == name }
   end
 
+  alias const_defined_here? const_defined?
+
+  # @param name [String, Symbol] one within another, too: "A::B"
+  def const_defined?(name, inherit = true)
+    first, rest = name.to_s.delete_prefix("::").split("::", 2)
+    const_defined_here?(first, inherit) && (rest.nil? || const_get(first).const_defined?(rest, inherit))
+  end
+
   def deprecate_constant(*)
     self
   end
@@ -245,6 +253,7 @@ end
 Process.singleton_class.define_method(:argv0) { $0 }
 
 autoload :Marshal, "upwell/boot/marshal"
+autoload :Gem, "upwell/boot/gem"
 autoload :ObjectSpace, "corelib/object_space"
 autoload :PatternMatching, "corelib/pattern_matching"
 autoload :TracePoint, "corelib/trace_point"

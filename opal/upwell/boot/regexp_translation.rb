@@ -31,6 +31,7 @@ module Upwell
       @global_i = options.include?("i") && !toggles_i?
       @state = { i: options.include?("i"), m: options.include?("m"), x: options.include?("x") }
       @translated = alternatives
+      raise RegexpError, "unmatched close parenthesis: /#{ruby}/" if more?
     end
 
     # @return [String]
@@ -299,6 +300,8 @@ module Upwell
       outer = @state
       body = alternatives
       @state = outer
+      raise RegexpError, "end pattern with unmatched parenthesis: /#{@ruby}/" unless more?
+
       take
       "#{opening}#{body})"
     end
@@ -323,22 +326,22 @@ module Upwell
     def set
       @in_set = true
       negated = peek == "^" ? take : ""
-      out = ""
-      first = true
-      until !more? || (peek == "]" && !first)
-        out += member
-        first = false
+      operands = [""]
+      until !more? || (peek == "]" && operands != [""])
+        peek(2) == "&&" ? take(2) && operands += [""] : operands = [*operands[0..-2], operands.last + member]
       end
       take
       @in_set = false
-      "[#{negated}#{out}]"
+      return "[#{negated}#{operands.first}]" if operands.size == 1
+
+      @sets = true
+      "[#{negated}#{operands.map { |operand| "[#{operand}]" }.join("&&")}]"
     end
 
     def member
       case character = take
       when "\\" then member_escape
       when "[" then peek == ":" ? bracket : nested
-      when "&" then peek == "&" ? both : "&"
       when "]", "(", ")", "{", "}", "/", "|", "^", "$" then character == "$" ? "$" : "\\#{character}"
       when "-" then ["]", nil, ""].include?(peek) ? "\\-" : "-"
       else member_literal(character)
@@ -398,12 +401,6 @@ module Upwell
       inner = set
       @in_set = true
       inner
-    end
-
-    def both
-      take
-      @sets = true
-      "&&"
     end
   end
 end

@@ -52,6 +52,8 @@
   for (let name of ['$to_sym', '$intern']) Opal.prop(String.prototype, name, function() { return Opal.symbol(this); });
   for (let name of ['$to_sym', '$intern']) define(name, function() { return this; });
 
+  Opal.SymbolOrString = { '$===': (other) => other != null && other.$$is_string === true };
+
   Opal.defs(Symbol, '$===', (other) => other instanceof Name);
   Opal.defs(Symbol, '$all_symbols', () => Array.from(names.values()));
 })(Opal);

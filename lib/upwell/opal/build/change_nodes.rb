@@ -15,12 +15,21 @@ module Upwell
         end
       end
 
+      # text << "b", where text is a variable: what most changes are, and fast
+      class AppendNode < ChangeNode
+        def compile
+          variable, argument = *@sexp
+          append = s(:jscall, s(:js_tmp, :Opal), :append, variable, argument)
+          push "(", expr(variable), ".$$is_string ? ", expr(Rewriters::Changes.assignment(variable, append)), " : "
+          push expr(variable), "['$<<'](", expr(argument), "))"
+        end
+      end
+
       # text.gsub!(…), where text is a variable
       class ChangeVariableNode < ChangeNode
         def compile
           receiver, variable, name, *arguments = *@sexp
-          assignment = Rewriters::Changes::ASSIGNMENTS.fetch(variable.type)
-          set = expr(variable.updated(assignment, [*variable, s(:js_tmp, :$changed)]))
+          set = expr(Rewriters::Changes.assignment(variable, s(:js_tmp, :$changed)))
           call("change", [expr(receiver)], name, arguments, [", ($changed) => ", set])
         end
       end

@@ -10,16 +10,18 @@ require_relative "regexp_node"
 require_relative "string_node"
 require_relative "symbol_node"
 require_relative "rewriters/changes"
+require_relative "rewriters/loops"
 require_relative "rewriters/privacy"
+require_relative "rewriters/reserved_variables"
 
 module Upwell
   module Opal
     class Build
       # Opal's compiler, and what the application's and its gems' files need beyond it.
       class Compiler < ::Opal::Compiler
-        REWRITERS = [Rewriters::Changes, Rewriters::Privacy].freeze
+        REWRITERS = [Rewriters::Changes, Rewriters::Loops, Rewriters::Privacy, Rewriters::ReservedVariables].freeze
         NODES = { send: CallNode, csend: CallNode, hash: HashNode, str: StringNode, dstr: InterpolationNode, regexp: RegexpNode,
-                  change_variable: ChangeVariableNode, change_fresh: ChangeFreshNode, change_element: ChangeElementNode,
+                  append: AppendNode, change_variable: ChangeVariableNode, change_fresh: ChangeFreshNode, change_element: ChangeElementNode,
                   change_attribute: ChangeAttributeNode }.freeze
 
         SYMBOLS = { if: IfNode, sym: SymbolNode, dsym: DynamicSymbolNode }.freeze

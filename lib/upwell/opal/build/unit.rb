@@ -28,9 +28,20 @@ module Upwell
           options = { file: name, dynamic_require_severity: :ignore, **options }
           compiler = plain ? ::Opal::Compiler.new(source, options) : Compiler.new(source, symbols: symbols, canonical: canonical, **options)
           javascript = compiler.compile
+          javascript = with_strings_for_symbols(javascript) if plain
           new(name: name, javascript: javascript, mappings: Mappings.of(compiler.fragments), requires: compiler.requires,
               prefixes: plain ? [] : compiler.prefixes, words: plain ? [] : compiler.words)
         end
+
+        # In Opal's own files a symbol is a string: the class Symbol is String, `Symbol === name` holds for both, and to_sym gives a string.
+        def self.with_strings_for_symbols(javascript)
+          javascript
+            .gsub(/eqeqeq\(\${2,3}\('Symbol'\)/, "eqeqeq(Opal.SymbolOrString")
+            .gsub(/\${2,3}\('Symbol'\)(?=\['\$==='\])/, "Opal.SymbolOrString")
+            .gsub(/(\${2,3})\('Symbol'\)/, "\\1('String')")
+            .gsub(".$to_sym()", ".$to_str()")
+        end
+        private_class_method :with_strings_for_symbols
 
         # @param javascript [String] what comes before all units
         # @return [Unit]

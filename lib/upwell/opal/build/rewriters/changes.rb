@@ -17,6 +17,13 @@ module Upwell
           INDICES = %i[int irange erange regexp].freeze
           ATTRIBUTE = /\A[a-z_]\w*\z/
 
+          # @param variable [Opal::AST::Node]
+          # @param value [Opal::AST::Node]
+          # @return [Opal::AST::Node] that gives the variable the value
+          def self.assignment(variable, value)
+            variable.updated(ASSIGNMENTS.fetch(variable.type), [*variable, value])
+          end
+
           def on_send(node)
             receiver, name, *arguments = *super
             return encode(node, receiver, name, arguments) if name == :force_encoding
@@ -35,12 +42,12 @@ module Upwell
           def encode(node, receiver, name, arguments)
             variable = receiver && variable_of(receiver)
             encoded = node.updated(:send, [receiver, name, *arguments])
-            variable ? assign(variable, encoded) : encoded
+            variable ? self.class.assignment(variable, encoded) : encoded
           end
 
           def change(node, receiver, name, arguments)
             variable = variable_of(receiver)
-            return assign(variable, s(:jscall, s(:js_tmp, :Opal), :append, receiver, *arguments)) if variable && appends?(name, arguments)
+            return node.updated(:append, [variable, *arguments]) if variable == receiver && name == :<< && small?(*arguments)
             return node.updated(:change_variable, [receiver, variable, name, *arguments]) if variable
 
             changed = change_held(node, holder_of(receiver), receiver, name, arguments)
@@ -56,12 +63,9 @@ module Upwell
             end
           end
 
-          def appends?(name, arguments)
-            name == :<< && arguments.size == 1
-          end
-
-          def assign(variable, value)
-            variable.updated(ASSIGNMENTS.fetch(variable.type), [*variable, value])
+          # What may stand in two places.
+          def small?(argument = nil, *others)
+            others.empty? && %i[str lvar ivar int sym self].include?(argument&.type)
           end
 
           # The variable that holds what an expression yields, if one does: text, (text = other), (text ||= other), text << more.
@@ -72,6 +76,7 @@ module Upwell
             when :begin then node.children.size == 1 ? variable_of(node.children.first) : nil
             when :or then variable_of(node.children.last)
             when :change_variable then node.children[1]
+            when :append then node.children.first
             end
           end
 

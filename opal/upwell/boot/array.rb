@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+# What Opal gives a block whole that takes its value apart: reject { |name, value| … }.
+class Array
+  def reject
+    return enum_for(:reject) { size } unless block_given?
+
+    kept = []
+    each { |value| kept.push(value) unless yield(value) }
+    kept
+  end
+
+  def delete_if
+    return enum_for(:delete_if) { size } unless block_given?
+
+    kept = []
+    each { |value| kept.push(value) unless yield(value) }
+    replace(kept)
+  end
+
+  def reject!(&block)
+    return enum_for(:reject!) { size } unless block
+
+    before = size
+    delete_if(&block)
+    size == before ? nil : self
+  end
+
+  def keep_if
+    return enum_for(:keep_if) { size } unless block_given?
+
+    delete_if { |value| !yield(value) }
+  end
+
+  def select!(&block)
+    return enum_for(:select!) { size } unless block
+
+    before = size
+    keep_if(&block)
+    size == before ? nil : self
+  end
+
+  alias filter! select!
+
+  def take_while
+    return enum_for(:take_while) unless block_given?
+
+    each_with_index { |value, at| return first(at) unless yield(value) }
+    dup
+  end
+
+  alias index_of index
+
+  def index(*values)
+    return index_of(*values) unless block_given?
+
+    each_with_index { |value, at| return at if yield(value) }
+    nil
+  end
+
+  alias find_index index
+  alias rindex_of rindex
+
+  def rindex(*values)
+    return rindex_of(*values) unless block_given?
+
+    (size - 1).downto(0) { |at| return at if yield(self[at]) }
+    nil
+  end
+end

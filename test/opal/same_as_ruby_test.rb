@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "open3"
+require "tmpdir"
+require "upwell/opal/build"
+
+# Each program beneath test/opal/same prints what it computes: compiled, and run by Node, it prints what Ruby does. That is how the shims are
+# tested, what Ruby's own classes have more than Opal's, and the released gems.
+class SameAsRubyTest < Minitest::Test
+  FOLDER = File.join(__dir__, "same")
+  ROOT = File.expand_path("../..", __dir__)
+
+  Dir[File.join(FOLDER, "**/*.rb")].each do |program|
+    name = program.delete_prefix("#{FOLDER}/").delete_suffix(".rb")
+    define_method(:"test_#{name.tr("/", "_")}") { assert_equal of_ruby(program), of_node(program) }
+  end
+
+  private
+
+  def of_ruby(program)
+    output(RbConfig.ruby, program)
+  end
+
+  def of_node(program)
+    units = Upwell::Opal::Build.new(ROOT).units(File.read(program), program)
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "program.js")
+      File.write(path, units.map(&:javascript).join)
+      output("node", path)
+    end
+  end
+
+  def output(*command)
+    output, error, status = Open3.capture3(*command, chdir: ROOT)
+    assert_predicate status, :success?, error
+
+    output
+  end
+end
