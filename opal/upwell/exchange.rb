@@ -3,9 +3,11 @@
 
 require "upwell/error_log"
 require "upwell/head"
+require "upwell/no_response"
 require "upwell/quick_new"
 require "upwell/response"
 require "upwell/stream"
+require "upwell/thrown"
 require "upwell/upgrade"
 
 module Upwell
@@ -53,7 +55,7 @@ module Upwell
 
     def read_response(response)
       %x{
-        if (!response.$$is_array || response.length !== 3) #{refuse_response(response)};
+        if (!response?.$$is_array || response.length !== 3) #{refuse_response(response)};
         self.status = response[0];
         self.headers = response[1];
         self.body = response[2];
@@ -62,7 +64,7 @@ module Upwell
     end
 
     def refuse_response(response)
-      raise TypeError, "the application answered with #{response.class} instead of [status, headers, body]"
+      raise TypeError, "the application answered with #{NoResponse.kind(response, @env)} instead of [status, headers, body]"
     end
 
     # The application wants to have the client, and has not refused it by the status.
@@ -172,9 +174,8 @@ module Upwell
       @server.release
     end
 
-    # JavaScript may throw anything.
     def fail(thrown)
-      @error = `thrown instanceof Error` ? thrown : RuntimeError.new("#{`String(thrown)`} was thrown")
+      @error = Thrown.error(thrown)
       gone = @runtime.gone?(@client)
       ErrorLog.report(@error, @env) unless gone
       answer_error unless @answered || gone

@@ -2,6 +2,7 @@
 # frozen_string_literal: true
 
 require "upwell/error_log"
+require "upwell/thrown"
 
 module Upwell
   # What happens to a client, told to its handler one after another: never amid another callback, and where one gives back a promise, not until
@@ -132,9 +133,8 @@ module Upwell
       `promise.catch(reason => #{fail(`reason`)}).then(() => #{work})`
     end
 
-    # JavaScript may throw anything.
     def fail(thrown)
-      ErrorLog.report(`thrown instanceof Error` ? thrown : RuntimeError.new("#{`String(thrown)`} was thrown"), @env)
+      ErrorLog.report(Thrown.error(thrown), @env)
       @failed.call
     end
   end

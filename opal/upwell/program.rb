@@ -89,6 +89,8 @@ module Upwell
 
     def load_app
       @load_app.call
+    rescue SystemExit => e
+      finish(e.status)
     rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own are no StandardError
       ErrorLog.report(e, nil)
       raise ConfigurationError, "the application raised #{e.class} while it was loaded; mend what the backtrace above shows"

@@ -27,10 +27,6 @@ module Kernel
     io.write(self)
     nil
   end
-
-  def exit!(status = false)
-    `process.exit(#{status == true ? 0 : status || 1})`
-  end
 end
 
 class Module

@@ -5,6 +5,7 @@ require "upwell/program/draining"
 require "upwell/program/listening"
 require "upwell/program/signals"
 require "upwell/program/title"
+require "upwell/program/unrescued"
 require "upwell/server"
 require "upwell/server/termination"
 
@@ -29,6 +30,7 @@ module Upwell
         Signals.ignore_others
         Signals.obey("HUP" => ->(_) { read_again })
         @server = Server.new(@part.load_app.call, @configuration)
+        Unrescued.watch { |status| end_with(status) }
         listen(addresses)
       end
 
@@ -50,10 +52,18 @@ module Upwell
       def terminate(name)
         return give_up("SIG#{name} again: ended with requests in flight") if @draining
 
+        drain("SIG#{name}: ", "; a second signal ends it at once", 0)
+      end
+
+      def end_with(status)
+        drain("what nobody rescues ends the server: ", "; a signal ends it at once", status) unless @draining
+      end
+
+      def drain(before, after, status)
         @draining = true
         seconds = @configuration.drain_timeout
-        Log.tell("SIG#{name}: #{Server::Termination.sentence(@server.in_flight, seconds)}; a second signal ends it at once")
-        Draining.new(@server, seconds).run { |finished| finished ? @program.finish(0) : give_up("ended with requests in flight") }
+        Log.tell("#{before}#{Server::Termination.sentence(@server.in_flight, seconds)}#{after}")
+        Draining.new(@server, seconds).run { |finished| finished ? @program.finish(status) : give_up("ended with requests in flight") }
       end
 
       def give_up(sentence)

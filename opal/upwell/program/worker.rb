@@ -6,6 +6,7 @@ require "upwell/program/draining"
 require "upwell/program/listening"
 require "upwell/program/signals"
 require "upwell/program/sharing"
+require "upwell/program/unrescued"
 require "upwell/server"
 require "upwell/server/termination"
 
@@ -37,6 +38,7 @@ module Upwell
         @part.log_file.open
         obey
         @server = Server.new(@part.load_app.call, @configuration)
+        Unrescued.watch { |status| drain(status) }
         Bus.new(@server.clients.channels).begin
         listening = Listening.new(addresses, method(:refuse)).each { |address, answer| @server.listen(address, &answer) }
         listening.then { |found| say_ready(found) }
@@ -74,15 +76,15 @@ module Upwell
       end
 
       # One that is still booting has nothing in flight.
-      def drain
-        return @program.finish(0) unless @server
+      def drain(status = 0)
+        return @program.finish(status) unless @server
         return if @draining
 
         @draining = true
         seconds = @configuration.drain_timeout
         count = @server.in_flight
         Log.tell("worker #{@index}: #{Server::Termination.sentence(count, seconds)}") if count.positive?
-        Draining.new(@server, seconds).run { |finished| @program.finish(finished ? 0 : 1) }
+        Draining.new(@server, seconds).run { |finished| @program.finish(finished ? status : 1) }
       end
 
       def refuse(sentence)
