@@ -4,7 +4,7 @@
 module Upwell
   # Between Ruby's Strings and what runtimes send: text as JavaScript has it, anything else as bytes.
   module Bytes
-    `const BEYOND_ASCII = /[\x80-\uffff]/`
+    `const BEYOND_ASCII = /[\x80-\uffff]/, TEXT_MAX = 1 << 20` # characters; strings of JavaScript have an end
 
     class << self
       # @param latin1 [String] whose code units are bytes
@@ -34,9 +34,26 @@ module Upwell
       # @return [JavaScript String, JavaScript Uint8Array]
       def join(pieces)
         %x{
+          let length = 0;
+
           if (pieces.length === 1) return pieces[0];
-          if (pieces.every(piece => typeof piece === "string")) return pieces.join("");
-          return Buffer.concat(pieces.map(piece => typeof piece === "string" ? Buffer.from(piece) : piece));
+          for (const piece of pieces) length += typeof piece === "string" ? piece.length : Infinity;
+          return length <= TEXT_MAX ? pieces.join("") : #{pack(pieces)};
+        }
+      end
+
+      # @param pieces [Array<JavaScript String, JavaScript Uint8Array>]
+      # @return [JavaScript Uint8Array]
+      def pack(pieces)
+        %x{
+          const packed = Buffer.allocUnsafe(pieces.reduce((bytes, piece) => bytes + #{size(`piece`)}, 0));
+          let at = 0;
+
+          for (const piece of pieces) {
+            if (typeof piece === "string") at += packed.write(piece, at);
+            else packed.set(piece, at), at += piece.length;
+          }
+          return packed;
         }
       end
 

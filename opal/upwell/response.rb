@@ -6,9 +6,11 @@ require "upwell/head"
 
 module Upwell
   # A response whose body comes in pieces. They are gathered, so that whatever fails the client gets a complete answer, until the first flush;
-  # from then on each leaves as it is written.
+  # from then on each leaves as it is written. Either is bounded: whoever writes them does not wait for the client.
   class Response
-    HELD_MAX = 1 << 30 # bytes that a client may be behind
+    WAITING_BYTES_MAX = 128 << 20 # that are gathered, or that the client is behind
+    PACKED_BYTES = 1 << 20 # of pieces that become one: many small ones take far more room than their bytes
+    WAY = "what is larger must be a file (to_path)"
 
     # @param runtime [Runtime::Node, Runtime::UWebSockets, Runtime::Bun]
     # @param client [Object] the runtime's
@@ -17,8 +19,9 @@ module Upwell
       @runtime = runtime
       @client = client
       @head = head
-      @pieces = []
-      @bytes = 0
+      @pieces = [] # the last of them
+      @packed = [] # those before
+      @bytes = @packed_bytes = 0
       @begun = false
     end
 
@@ -35,7 +38,7 @@ module Upwell
       data = Bytes.of(piece)
       size = Bytes.size(data)
       count(size)
-      @begun ? send(data) : @pieces << data
+      @begun ? send(data) : gather(data)
       size
     end
 
@@ -45,15 +48,15 @@ module Upwell
 
       @begun = true
       @runtime.begin(@client, @head)
-      @pieces.each { |data| send(data) }
-      @pieces.clear
+      gathered.each { |data| send(data) }
+      @pieces = @packed = nil
     end
 
     # @return [void]
     # @raise [Head::Invalid] when there is less than the head says
     def finish
       @head.check_length(@bytes)
-      @begun ? @runtime.finish(@client) : @runtime.answer(@client, @head, Bytes.join(@pieces))
+      @begun ? @runtime.finish(@client) : @runtime.answer(@client, @head, Bytes.join(gathered))
     end
 
     private
@@ -63,11 +66,28 @@ module Upwell
       raise Head::Invalid, "the response says content-length #{@head.length}, but its body is longer" if @head.length && @bytes > @head.length
     end
 
+    def gather(data)
+      raise IOError, "the response has more than #{WAITING_BYTES_MAX} bytes, and nothing was flushed; #{WAY}" if @bytes > WAITING_BYTES_MAX
+
+      @pieces << data if `data.length > 0`
+      pack if @bytes - @packed_bytes >= PACKED_BYTES
+    end
+
+    def pack
+      @packed << Bytes.pack(@pieces)
+      @packed_bytes = @bytes
+      @pieces = []
+    end
+
+    def gathered
+      @packed + @pieces
+    end
+
     def send(data)
       raise Errno::EPIPE if @runtime.gone?(@client)
 
       @runtime.write(@client, data)
-      raise IOError, "the client is more than #{HELD_MAX} bytes behind" if @runtime.behind(@client) > HELD_MAX
+      raise IOError, "the client is more than #{WAITING_BYTES_MAX} bytes behind; #{WAY}" if @runtime.behind(@client) > WAITING_BYTES_MAX
     end
   end
 end

@@ -12,6 +12,8 @@ module OpalHTTPTests
   BIG_BYTES = 3_000_000
   BODY_BYTES_MAX = 4_000_000
   MUCH = 20_000_000 # the application's
+  PIECES = 600 # of several MB together
+  PIECE_BYTES = 65_536 # the application's
   CHUNK_BYTES = 70_000
   AHEAD = 65_536 # what a client takes that does not read
   PATIENCE = 20
@@ -233,6 +235,24 @@ module OpalHTTPTests
     %w[/much /promises /file /flushes].product([true, false]).each { |path, reset| leave(path, reset) }
     assert_equal "Hello", get("/").body
     assert_equal MUCH, get("/much").body.bytesize
+  end
+
+  def test_pieces_are_gathered_up_to_a_bound
+    response = get("/pieces?#{PIECES}")
+    assert_equal [200, [(PIECES * PIECE_BYTES).to_s], PIECES * PIECE_BYTES],
+                 [response.status, response.headers["content-length"], response.body.bytesize]
+    assert_equal "é😀\xFF".b * PIECES, get("/small_pieces?#{PIECES}").body.b
+    assert_equal [500, "500 Internal Server Error\n"], get("/pieces?endless").to_a.values_at(0, 2)
+    server.await(/Error during GET \/pieces: .*the response has more than \d+ bytes, and nothing was flushed; .* \(IOError\)/)
+  end
+
+  def test_what_is_flushed_is_bounded
+    client = RawClient.new(port, ahead: AHEAD)
+    client.write("GET /flushes_endlessly HTTP/1.1\r\nHost: a\r\n\r\n")
+    server.await(/Error during GET \/flushes_endlessly: .*the client is more than \d+ bytes behind; .* \(IOError\)/)
+    refute_match(/\r\n0\r\n\r\n\z/, client.read_all)
+  ensure
+    client&.close
   end
 
   def test_who_does_not_read_is_waited_for

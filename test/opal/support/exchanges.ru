@@ -7,6 +7,7 @@ require "rack"
 class Exchanges
   TEXT = { "content-type" => "text/plain" }.freeze
   MUCH = 20_000_000
+  PIECE_BYTES = 65_536
   CLOSED = [] # rubocop:disable Style/MutableConstant -- what has been closed
 
   # Gives pieces, and fails where it is told to.
@@ -24,6 +25,14 @@ class Exchanges
     def close
       CLOSED << 1
       raise "close on purpose" if @fails == :close
+    end
+  end
+
+  # Yields a piece so many times.
+  Pieces = Struct.new(:times, :piece) do
+    def each
+      written = 0
+      yield piece while (written += 1) <= times
     end
   end
 
@@ -107,6 +116,22 @@ class Exchanges
 
   def much(_env)
     [200, TEXT.dup, ["x" * MUCH]]
+  end
+
+  def pieces(env)
+    number = env["QUERY_STRING"]
+    [200, TEXT.dup, Pieces.new(number == "endless" ? Float::INFINITY : number.to_i, "x" * PIECE_BYTES)]
+  end
+
+  def small_pieces(env)
+    [200, TEXT.dup, Pieces.new(env["QUERY_STRING"].to_i, "é😀\xFF".b)]
+  end
+
+  def flushes_endlessly(_env)
+    [200, TEXT.dup, lambda { |stream|
+      stream.flush
+      loop { stream.write("x" * PIECE_BYTES) }
+    }]
   end
 
   def file(_env)
