@@ -19,6 +19,8 @@ module Upwell
     attr_reader :env
     # @return [Object] whose callbacks are called
     attr_reader :handler
+    # @!visibility private
+    attr_reader :bytes_max
 
     # @param clients [Clients]
     # @param kind [Symbol] :websocket or :sse

@@ -10,6 +10,10 @@ class OpalClientsTest < Minitest::Test
   include OpalRuntimes
 
   CLIENT_BYTES_MAX = 200_000
+  WEB_SOCKET = "GET /?a HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" \
+               "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+  PINGS = "\x89\xFD\0\0\0\0#{"p" * 125}".b * 500
+  PINGS_MAX = 600 # times
   CHECKS = %i[echo answers ways errors ends drained settings events].freeze
 
   # Each test for each runtime.
@@ -58,6 +62,22 @@ class OpalClientsTest < Minitest::Test
       assert_equal 1008, client.close_code
     end
     server.await(/a: close false -1 false/)
+  end
+
+  # On Node it is not answered any more.
+  %w[up up_bun].each do |command|
+    define_method("test_who_asks_and_does_not_read_is_cut_on_#{command}") do
+      need(command)
+      serve(command, "--client-bytes-max", CLIENT_BYTES_MAX.to_s) do |server|
+        client = RawClient.new(server.port, ahead: 65_536)
+        client.write(WEB_SOCKET)
+        nil until client.socket.gets == "\r\n"
+        assert_raises(Errno::EPIPE, Errno::ECONNRESET) { PINGS_MAX.times { client.write(PINGS) } }
+        server.await(/a: close false -1 false/)
+      ensure
+        client&.close
+      end
+    end
   end
 
   on_each_runtime "who_is_silent_is_asked", "--client-timeout", "0.05" do |server|

@@ -7,12 +7,14 @@ module Upwell
     # `send(data, is_binary)`, `end(code, reason)` and `cut`.
     class WebSocketLine
       COMPRESSED_MIN = 128 # bytes of a message
+      HEAD_BYTES = 2 # of an answer's frame
 
       # @param client [Client]
       def initialize(client)
         @client = client
         @socket = nil
         @drained_awaited = false
+        @answered = 0 # bytes of answers since it had taken everything
       end
 
       def write(data)
@@ -49,6 +51,14 @@ module Upwell
 
       def heard
         @client.heard
+      end
+
+      # The runtime answers, whether the client reads or not: one that asks and asks, and does not, is cut.
+      def asked(bytes)
+        @client.heard
+        left = behind
+        @answered = left.zero? ? 0 : @answered + bytes + HEAD_BYTES
+        cut if [@answered, left].min > @client.bytes_max
       end
 
       def drained

@@ -21,7 +21,8 @@ module Upwell
               maxPayloadLength: #{options.message_bytes_max}, backpressureLimit: #{BEHIND_MAX}, idleTimeout: 0, sendPings: false,
               perMessageDeflate: { compress: "shared", decompress: "shared" },
               open: ws => line(ws).$opened(ws), message: (ws, message) => line(ws).$message(message),
-              ping: ws => line(ws).$heard(), pong: ws => line(ws).$heard(), drain: ws => line(ws).$drained(), close: ws => line(ws).$closed()
+              ping: (ws, payload) => line(ws).$asked(payload.byteLength), pong: ws => line(ws).$heard(),
+              drain: ws => line(ws).$drained(), close: ws => line(ws).$closed()
             };
           }
         end

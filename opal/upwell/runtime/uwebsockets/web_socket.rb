@@ -20,7 +20,8 @@ module Upwell
               maxPayloadLength: #{options.message_bytes_max}, maxBackpressure: 0, idleTimeout: 0, sendPingsAutomatically: false,
               compression: uws.SHARED_COMPRESSOR,
               open: ws => line(ws).$opened(ws), message: (ws, message, is_binary) => line(ws).$message(new Uint8Array(message), is_binary),
-              ping: ws => line(ws).$heard(), pong: ws => line(ws).$heard(), drain: ws => line(ws).$drained(), close: ws => line(ws).$closed()
+              ping: (ws, payload) => line(ws).$asked(payload.byteLength), pong: ws => line(ws).$heard(),
+              drain: ws => line(ws).$drained(), close: ws => line(ws).$closed()
             };
           }
         end
