@@ -45,8 +45,8 @@ module Upwell
 
       # Looks at the files alone: Opal is not loaded.
       def fresh
-        made_of, javascript = @cache.read(made_of_path)
-        javascript if made_of && File.file?(javascript) && made_of == stamps(made_of.keys) && touch(javascript)
+        made_of, javascript, size = @cache.read(made_of_path)
+        javascript if made_of && File.size?(javascript) == size && made_of == stamps(made_of.keys) && touch(javascript)
       end
 
       def touch(path)
@@ -90,7 +90,7 @@ module Upwell
 
       def keep(javascript)
         path = @cache.path_of([javascript], ".js")
-        written = @cache.write(path, javascript) && @cache.write(made_of_path, Marshal.dump([@made_of, path]))
+        written = @cache.write(path, javascript) && @cache.write(made_of_path, Marshal.dump([@made_of, path, javascript.bytesize]))
         return path if written
 
         raise ConfigurationError,

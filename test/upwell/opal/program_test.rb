@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+require_relative "../../test_helper"
+require "open3"
+require "tmpdir"
+
+# The cache of compiled programs: what makes a program anew, and what does not.
+class OpalProgramCacheTest < Minitest::Test
+  SCRIPT = <<~RUBY
+    require "upwell/opal/program"
+    begin
+      puts Upwell::Opal::Program.new(ARGV[0], :node).path
+    rescue Upwell::ConfigurationError => e
+      puts e.message
+    end
+    puts defined?(Opal::Compiler) ? "compiled" : "found"
+  RUBY
+
+  def setup
+    @folder = Dir.mktmpdir
+    @cache = File.join(@folder, "cache")
+    write("app/config.ru", "require_relative 'lib/thing'\nrun ->(env) { [200, {}, [Thing.text]] }\n")
+    write("app/lib/thing.rb", "module Thing\n  def self.text = 'one'\nend\n")
+  end
+
+  def teardown
+    FileUtils.chmod_R("u+w", @folder)
+    FileUtils.rm_rf(@folder)
+  end
+
+  def write(name, text)
+    path = File.join(@folder, name)
+    FileUtils.mkdir_p(File.dirname(path))
+    File.write(path, text)
+  end
+
+  def start
+    command = [RbConfig.ruby, "-I", File.expand_path("../../../lib", __dir__), "-e", SCRIPT, File.join(@folder, "app/config.ru")]
+    output, error, = Open3.capture3({ "XDG_CACHE_HOME" => @cache, "TMPDIR" => @folder }, *command)
+    assert_empty error
+    output.lines(chomp: true)
+  end
+
+  def test_a_second_start_finds_it_and_a_change_makes_it_anew
+    path, how = start
+    assert_equal "compiled", how
+    assert_includes File.read(path), "'one'".tr("'", '"')
+    assert_equal [path, "found"], start
+
+    write("app/lib/thing.rb", "module Thing\n  def self.text = 'two'\nend\n")
+    changed, how = start
+    assert_equal "compiled", how
+    assert_includes File.read(changed), '"two"'
+  end
+
+  def test_a_file_that_was_missing_makes_it_anew_when_it_is_there
+    write("app/config.ru", "begin\n  require_relative 'more'\nrescue LoadError\n  nil\nend\nrun ->(env) { [200, {}, []] }\n")
+    assert_equal "compiled", start.last
+    assert_equal "found", start.last
+
+    write("app/more.rb", "MORE = 'now here'\n")
+    path, how = start
+    assert_equal "compiled", how
+    assert_includes File.read(path), "now here"
+  end
+
+  def test_starts_at_once_and_a_broken_cache
+    paths = Array.new(3) { Thread.new { start.first } }.map(&:value)
+    assert_equal 1, paths.uniq.size
+    assert_equal "found", start.last
+
+    Dir[File.join(@cache, "**/*")].each { |file| File.write(file, File.binread(file)[0, 100]) if File.file?(file) }
+    path, how = start
+    assert_equal "compiled", how
+    size = File.size(path)
+    File.truncate(path, 100)
+    assert_equal [path, "compiled"], start
+    assert_equal size, File.size(path)
+  end
+
+  def test_a_cache_that_cannot_be_written_is_told
+    write("cache", "a file where the folder should be")
+    message, = start
+    assert_match(/the compiled application cannot be written to .*cache.*: make room there, or name another folder in XDG_CACHE_HOME/, message)
+  end
+end
