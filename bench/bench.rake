@@ -18,6 +18,9 @@ namespace :bench do
   desc "Measure servers of WebSockets and server-sent events, see bench/README.md"
   task(:ws) { sh MODERN_RUBY, "ruby", "bench/ws/run.rb" }
 
+  desc "Measure Rack on JavaScript runtimes beside their bare hello, see bench/README.md"
+  task(:opal) { sh MODERN_RUBY, "ruby", "bench/opal/run.rb" }
+
   desc "15,000 connections to files that change, see bench/README.md: BACKENDS, CONNECTIONS, SECONDS"
   task(:crowd) { sh MODERN_RUBY, "ruby", "bench/static/crowd.rb" }
 

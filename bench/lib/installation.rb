@@ -14,7 +14,7 @@ module Bench
 
     CACHE = File.join(ENV.fetch("XDG_CACHE_HOME") { File.join(Dir.home, ".cache") }, "upwell", "bench", "ruby-#{RUBY_VERSION}")
     CAUSE_MAX = 300 # characters
-    SOURCES = "{core,ext,lib,exe}/**/*.{c,h,rb}"
+    SOURCES = "{core,ext,lib,exe,opal}/**/*.{c,h,rb,js}"
 
     attr_reader :gem_name, :folder
 

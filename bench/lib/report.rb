@@ -12,18 +12,20 @@ module Bench
     # @param servers [Hash{Candidate => String}] with their versions
     # @param chart [String] the chart's file name
     # @param columns [Hash{String => Array(Symbol, String)}] further ones: heading, quantity of the sample and its format
-    def initialize(tables, facts:, servers:, chart:, title: "Benchmark", columns: {})
+    # @param appendix [String, nil] a last section
+    def initialize(tables, facts:, servers:, chart:, title: "Benchmark", columns: {}, appendix: nil)
       @tables = tables
       @facts = facts
       @servers = servers
       @chart = chart
       @title = title
       @columns = columns
+      @appendix = appendix
     end
 
     # @return [String]
     def to_s
-      [head, *@tables.map { |table| section(table) }].join("\n")
+      [head, *@tables.map { |table| section(table) }, *@appendix].join("\n")
     end
 
     private

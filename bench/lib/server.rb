@@ -16,7 +16,7 @@ module Bench
     NoAnswer = Class.new(Error)
 
     CORE = 0
-    START_MAX = 20 # seconds
+    START_MAX = 60 # seconds: some compile the application first
     STOP_MAX = 3
     PORTS = (20_000..30_000)
     ENVIRONMENT = { "RACK_ENV" => "production", "RUBY_YJIT_ENABLE" => "1" }.freeze
