@@ -17,6 +17,7 @@ module OpalHTTPTests
   CHUNK_BYTES = 70_000
   AHEAD = 65_536 # what a client takes that does not read
   PATIENCE = 20
+  UPGRADES = 20 # more than the listeners of an event that Node takes for a leak
 
   def setup
     need(command)
@@ -215,6 +216,19 @@ module OpalHTTPTests
       client.write("GET /wants-close HTTP/1.1\r\nHost: a\r\n\r\n")
       assert_equal ["close"], client.response.headers["connection"]
       assert_predicate client, :closed?
+    end
+  end
+
+  def test_who_asks_again_and_again_for_another_protocol
+    OpalProcess.open(command, app: APP) do |own|
+      RawClient.open(own.port) do |client|
+        UPGRADES.times do
+          client.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: foo\r\n\r\n")
+          assert_equal 200, client.response.status
+        end
+      end
+      own.stop
+      assert_empty own.lines.grep(/Leak/)
     end
   end
 

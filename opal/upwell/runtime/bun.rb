@@ -27,8 +27,15 @@ module Upwell
 
         // A request, and the response to it: one that is ready, or will be.
         class Client {
+          ask() {
+            this.url = this.req.url;
+            this.headers = this.req.headers;
+            this.remote = this.local.server.requestIP(this.req);
+          }
+
           constructor(req, local) {
             this.req = req;
+            this.url = this.headers = this.remote = null; // as far as they were asked for
             this.local = local;
             this.response = null;
             this.resolve = null;
@@ -89,13 +96,14 @@ module Upwell
 
       # Tells the env what the request has.
       def describe(envs, env, client)
+        `if (client.url === null) client.ask()`
         %x{
-          const req = client.req, url = req.url, given = req.headers.toJSON(), fields = [];
+          const url = client.url, given = client.headers.toJSON(), fields = [];
 
           for (const name in given) fields.push(name, Array.isArray(given[name]) ? given[name].join(", ") : given[name]);
           const target = url[0] === "/" ? url : url.slice(url.indexOf("/", 8));
 
-          return #{envs.add(env, `req.method`, `target`, "HTTP/1.1", `fields`, connection(client))};
+          return #{envs.add(env, `client.req.method`, `target`, "HTTP/1.1", `fields`, connection(client))};
         }
       end
 
@@ -157,6 +165,7 @@ module Upwell
       end
 
       def serve(client, content)
+        `client.ask()` unless @server.ignorant?
         @server.serve(client, @envs.make(client, content), `client.req.method === "HEAD"`)
       end
 
@@ -194,7 +203,7 @@ module Upwell
 
       def connection(client)
         %x{
-          const server = client.local.server, remote = server.requestIP(client.req) || {};
+          const server = client.local.server, remote = client.remote || {};
 
           return #{Connection.new(`remote.address || nil`, `remote.port || nil`, `server.hostname || nil`, `server.port || nil`,
                                   `client.local.tls`)};

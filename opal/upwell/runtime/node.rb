@@ -84,7 +84,7 @@ module Upwell
       # Tells the env what the request has.
       def describe(envs, env, req)
         protocol = `req.httpVersionMinor === 0 ? "HTTP/1.0" : "HTTP/1.1"`
-        envs.add(env, `req.method`, `req.url`, protocol, `req.rawHeaders`, connection(`req.socket`))
+        envs.add(env, `req.method`, `req.url`, protocol, `req.rawHeaders`, `req.socket.$$connection`)
       end
 
       private
@@ -129,10 +129,15 @@ module Upwell
         }
       end
 
+      # What is known of the connection is asked for at once: once it has ended, nobody knows. It may come again, with a request that is received
+      # again.
       def meet(listener, socket)
         @met += 1
         %x{
+          if (socket.$$connection) return;
           if (listener.$$tls !== nil && !socket.authorized && socket.getPeerX509Certificate && socket.getPeerX509Certificate()) socket.destroy();
+          if (socket.destroyed) return;
+          socket.$$connection = #{make_connection(socket)};
           listener.$$fresh.add(socket);
           socket.once("close", () => listener.$$fresh.delete(socket));
         }
@@ -200,10 +205,6 @@ module Upwell
           res.writeHead(status, ["content-type", "text/plain", "content-length", "" + text.length]);
           res.end(text);
         }
-      end
-
-      def connection(socket)
-        `socket.$$connection || (socket.$$connection = #{make_connection(socket)})`
       end
 
       def make_connection(socket)

@@ -32,6 +32,7 @@ module Upwell
             const query = req.getQuery();
 
             this.res = res;
+            this.address = null; // as far as it was asked for
             this.method = req.getCaseSensitiveMethod();
             this.target = query === undefined ? req.getUrl() : req.getUrl() + "?" + query;
             this.fields = fields;
@@ -158,6 +159,7 @@ module Upwell
       end
 
       def serve(client, content)
+        `client.address = client.res.getRemoteAddress()` unless @server.ignorant?
         @server.serve(client, @envs.make(client, content), `client.method === "HEAD"`)
       end
 
@@ -192,9 +194,18 @@ module Upwell
 
       def connection(client)
         %x{
-          const local = client.local, address = client.res ? Buffer.from(client.res.getRemoteAddressAsText()).toString() : "";
+          const local = client.local, address = #{address_text(`client.address || client.res.getRemoteAddress()`)};
 
           return #{Connection.new(`address`, nil, `local.get("address")`, `local.get("port")`, `local.get("tls")`)};
+        }
+      end
+
+      # As the runtime writes it: of IPv6 in full.
+      def address_text(bytes)
+        %x{
+          const buffer = Buffer.from(bytes);
+
+          return buffer.length === 16 ? buffer.hexSlice().match(/.{4}/g).join(":") : buffer.join(".");
         }
       end
 
