@@ -36,11 +36,11 @@ module Upwell
       kind = env["rack.upgrade?"]
       client = Client.new(self, kind, env, env["rack.upgrade"])
       `self.all.add(client)`
+      accept(kind, runtime, response, client, head)
       leave(client) if @draining
-      return runtime.accept(response, head, client) if kind == :websocket
-
-      runtime.begin(response, head)
-      Client::EventStreamLine.new(runtime, response, client).begin
+    rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
+      forget(client)
+      raise e
     end
 
     # @param client [Client] has ended
@@ -61,6 +61,13 @@ module Upwell
     end
 
     private
+
+    def accept(kind, runtime, response, client, head)
+      return runtime.accept(response, head, client) if kind == :websocket
+
+      runtime.begin(response, head)
+      Client::EventStreamLine.new(runtime, response, client).begin
+    end
 
     def leave(client)
       `setTimeout(() => #{client.leave}, Math.random() * self.leaving_ms)`

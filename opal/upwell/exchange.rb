@@ -76,6 +76,11 @@ module Upwell
       head = Upgrade.head(@env["rack.upgrade?"], @headers)
       @answered = true
       @server.clients.begin(@runtime, @client, @env, head) unless @runtime.gone?(@client)
+    rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
+      raise e unless @answered
+
+      ErrorLog.report(@error = e, @env)
+      @runtime.abort(@client) # a part of the head may have left
     end
 
     def answer
@@ -185,10 +190,8 @@ module Upwell
 
     # What JavaScript catches is still `$!`, for Opal, and would be the next one's cause.
     def forget_exceptions
-      %x{
-        Opal.exceptions.length = 0;
-        Opal.gvars["!"] = nil;
-      }
+      `Opal.exceptions.length = 0`
+      `Opal.gvars["!"] = nil`
     end
 
     def answer_error

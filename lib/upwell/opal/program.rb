@@ -119,10 +119,11 @@ module Upwell
         "#{PRELUDES[@runtime]}globalThis.Opal_root = __dirname;\n"
       end
 
-      # On the line of config.ru's first one, so that lines are numbered as they are there.
+      # On the line of its first code: lines are numbered as they are in config.ru, and the comments that it begins with count.
       def source
-        "require \"upwell/program\"; require \"upwell/runtime/#{@runtime}\"; Upwell::Program.new(:#{@runtime}, ARGV).run { " \
-          "require \"rack\"; ::Rack::Builder.new { #{script}\n}.to_app }\n"
+        comments, code = script.match(/\A((?:[ \t]*(?:#[^\n]*)?\n)*)(.*)\z/m).captures
+        "#{comments}require \"upwell/program\"; require \"upwell/runtime/#{@runtime}\"; Upwell::Program.new(:#{@runtime}, ARGV).run { " \
+          "require \"rack\"; ::Rack::Builder.new { #{code}\n}.to_app }\n"
       end
 
       def script

@@ -92,7 +92,9 @@ module Upwell
         #
         # @return [void]
         def abort(client)
-          `client.pieces.error(new Error("the response is incomplete"))` unless `client.gone`
+          return if `client.gone`
+
+          `client.pieces ? client.pieces.error(new Error("the response is incomplete")) : give(client, new Response(null, { status: 500 }))`
         end
 
         # @return [Boolean] whether the client has left
