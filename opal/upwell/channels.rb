@@ -139,8 +139,11 @@ module Upwell
       PubSub.engines.changed(Text.read(`Buffer.from(topic, "latin1")`), match, subscribed)
     end
 
+    # What one of them cannot be told costs nobody else.
     def tell(subscriber, publication)
       subscriber.deliver(publication) ? @delivered += 1 : @dropped += 1
+    rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
+      ErrorLog.report(e, nil)
     end
   end
 end

@@ -4,6 +4,7 @@
 require "upwell"
 require "upwell/clients"
 require "upwell/exchange"
+require "upwell/log"
 
 module Upwell
   # Serves an application on the runtime that the program was compiled for, which has set {RUNTIME}.
@@ -45,11 +46,13 @@ module Upwell
       @runtime.drain { await_idle(&ended) }
     end
 
-    # Reads the certificates again.
+    # Reads the certificates again. Those that cannot be used leave the former ones in their place.
     #
     # @return [void]
     def renew
       @runtime.renew
+    rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
+      Log.tell("the certificates cannot be read again, the former ones are used on: #{e.message}")
     end
 
     # @return [Boolean]
@@ -93,7 +96,12 @@ module Upwell
 
     private
 
+    # After this turn: what is done in it may begin something else, and the runtime has yet to send what was written.
     def tell_idle
+      `setImmediate(() => #{end_idle})` if @idle
+    end
+
+    def end_idle
       return unless @idle && @in_flight.zero? && @clients.none?
 
       idle = @idle

@@ -4,26 +4,32 @@ require "test_helper"
 require "open3"
 require "tmpdir"
 require "upwell/opal/build"
+require_relative "../support/opal_runtimes"
 
 # Each program beneath test/opal/same prints what it computes: compiled, and run by Node, it prints what Ruby does. That is how the shims are
 # tested, what Ruby's own classes have more than Opal's, and the released gems.
 class SameAsRubyTest < Minitest::Test
+  include OpalRuntimes
+
   FOLDER = File.join(__dir__, "same")
   ROOT = File.expand_path("../..", __dir__)
 
   Dir[File.join(FOLDER, "**/*.rb")].each do |program|
     name = program.delete_prefix("#{FOLDER}/").delete_suffix(".rb")
-    define_method(:"test_#{name.tr("/", "_")}") { assert_equal of_ruby(program), of_node(program) }
+    define_method(:"test_#{name.tr("/", "_")}") do
+      need("up_node")
+      assert_equal of_ruby(program), of_node(program)
+    end
   end
 
   private
 
   def of_ruby(program)
-    output(RbConfig.ruby, program)
+    output(RbConfig.ruby, "-EUTF-8", program)
   end
 
   def of_node(program)
-    units = Upwell::Opal::Build.new(ROOT).units(File.read(program), program)
+    units = Upwell::Opal::Build.new(ROOT).units(File.read(program, encoding: "UTF-8"), program)
     Dir.mktmpdir do |folder|
       path = File.join(folder, "program.js")
       File.write(path, units.map(&:javascript).join)
@@ -32,7 +38,7 @@ class SameAsRubyTest < Minitest::Test
   end
 
   def output(*command)
-    output, error, status = Open3.capture3(*command, chdir: ROOT)
+    output, error, status = Open3.capture3(*command, chdir: ROOT, binmode: true)
     assert_predicate status, :success?, error
 
     output

@@ -56,6 +56,22 @@ class OpalTLSTest < Minitest::Test
     end
   end
 
+  def test_up_node_keeps_a_certificate_whose_successor_cannot_be_used
+    need("up_node")
+    own, other = Array.new(2) { |number| Certificates.authority.issue("server#{number}") }
+    Dir.mktmpdir do |folder|
+      certificate = File.join(folder, "certificate.pem")
+      FileUtils.cp(own.path, certificate)
+      OpalProcess.open("up_node", "-s", "-c", certificate, "-k", own.key_path, app: APP) do |server|
+        FileUtils.cp(other.path, certificate)
+        server.signal("HUP")
+        server.await(/the certificates cannot be read again, the former ones are used on: /)
+        assert_equal 200, TLSClient.get(server.port, "/").status
+        assert_equal 0, server.stop.exitstatus
+      end
+    end
+  end
+
   def test_up_node_takes_clients_without_a_certificate
     start("up_node", "--ca-file", Certificates.authority.path) do |server|
       assert_equal "NONE", env(server.port)["SSL_CLIENT_VERIFY"]

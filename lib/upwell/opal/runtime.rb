@@ -55,7 +55,7 @@ module Upwell
         refuse("uWebSockets.js is #{NOWHERE % @folder} nor in NODE_PATH; install it there: #{PACKAGES["uwebsockets"].last}") unless name
 
         file = package_file(name)
-        refuse_old("#{file} says", JSON.parse(File.read(file)).fetch("version"), *PACKAGES[name])
+        refuse_old("#{file} says", JSON.parse(File.read(file, encoding: "UTF-8")).fetch("version"), *PACKAGES[name])
       end
 
       # Finds Bun: that of the application first. Its package works without its install script, too.

@@ -8,8 +8,10 @@ module Upwell
     # What is published in a worker goes to the others by the supervisor, who passes it on in the order in which it comes: see {Slot}.
     class Bus
       # @param channels [Channels] those of this worker
-      def initialize(channels)
+      # @param pipe [Pipe] to the supervisor
+      def initialize(channels, pipe)
         @channels = channels
+        @pipe = pipe
       end
 
       # Publishes and hears by it from now on.
@@ -23,7 +25,7 @@ module Upwell
       # To the others first: whom it reaches here may publish an answer.
       def publish(channel, message)
         publication = Publication.new(Channels.topic(channel, nil), Text.checked(message))
-        `if (process.connected) process.send({ published: #{written(publication)} })`
+        @pipe.publish(`{ published: #{written(publication)} }`)
         @channels.publish(publication)
         true
       end

@@ -114,7 +114,7 @@ module Upwell
 
       def read_again
         @part.log_file.open_again
-        @slots.each { |slot| slot.signal("SIGHUP") }
+        @slots.each(&:renew)
       end
     end
   end

@@ -36,9 +36,18 @@ module Upwell
         %x{
           if (!fs.existsSync(path)) return #{answer.call(nil, nil)};
           const socket = net.connect(path, () => { socket.destroy(); #{answer.call(nil, "EADDRINUSE")} });
-          socket.once("error", () => { if (fs.lstatSync(path).isSocket()) fs.unlinkSync(path); #{answer.call(nil, nil)} });
+          socket.once("error", error => {
+            if (error.code === "ECONNREFUSED") #{remove(path)};
+            #{answer.call(nil, `["ECONNREFUSED", "ENOTSOCK", "ENOENT"].includes(error.code) ? nil : error.code`)};
+          });
         }
       end
+
+      # Nobody listens on it any more. What else lies there is somebody's.
+      def self.remove(path)
+        `fs.rmSync(path, { force: true })` if `fs.lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true`
+      end
+      private_class_method :remove
       private_class_method :try_path
     end
   end

@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/program/pipe"
 require "upwell/program/worker"
 
 module Upwell
@@ -9,7 +10,6 @@ module Upwell
     class Slot
       BACK_OFF_MIN = 0.1 # seconds before a worker that died is started again; doubled for each early death
       BACK_OFF_MAX = 10
-      WAITING_BYTES_MAX = 8 << 20 # of what others have published
       STEADY = 10 # seconds after which a worker's death is no early one
 
       # @return [Integer]
@@ -40,8 +40,9 @@ module Upwell
             if (message && message.published) #{@cluster.pass_on(self, `message`)};
           });
           #{@child}.on("exit", (code, signal) => #{bury(`code === null ? nil : code`, `signal || nil`)});
-          #{@child}.on("error", () => {});
+          #{@child}.on("error", error => { if (#{@child}.pid === undefined) #{miss(`error.code`)}; });
         }
+        @pipe = Pipe.new(@child)
       end
 
       # @return [Boolean]
@@ -63,31 +64,22 @@ module Upwell
       #
       # @param message [JavaScript Object]
       def tell(message)
-        return unless @running
-
-        bytes = `message.published[1].length + message.published[0].length`
-        %x{
-          const child = #{@child};
-
-          if (!child.connected || (child.$$waiting || 0) + bytes > #{WAITING_BYTES_MAX}) return;
-          child.$$waiting = (child.$$waiting || 0) + bytes;
-          child.send(message, () => child.$$waiting -= bytes);
-        }
+        @pipe.publish(message) if @running
       end
 
       # Has the worker finish its requests and end.
       def drain
-        `#{@child}.send({ drain: true })` if @running && `#{@child}.connected`
+        @pipe.tell(`{ drain: true }`) if @running
+      end
+
+      # Has the worker open its log file and read its certificates again. A signal would end one that still boots.
+      def renew
+        @pipe.tell(`{ renew: true }`) if @running
       end
 
       # Ends it at once.
       def kill
-        signal("SIGKILL")
-      end
-
-      # @param name [String]
-      def signal(name)
-        `#{@child}.kill(name)` if @running
+        `#{@child}.kill("SIGKILL")` if @running
       end
 
       private
@@ -104,6 +96,12 @@ module Upwell
       def say_ready(urls)
         @ready = @began = true
         @cluster.ready(urls)
+      end
+
+      # The system has no room for another process.
+      def miss(reason)
+        Log.tell("worker #{@index} cannot be started: #{reason}")
+        bury(nil, reason)
       end
 
       def bury(code, signal)

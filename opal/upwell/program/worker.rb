@@ -4,6 +4,7 @@
 require "upwell/program/bus"
 require "upwell/program/draining"
 require "upwell/program/listening"
+require "upwell/program/pipe"
 require "upwell/program/signals"
 require "upwell/program/sharing"
 require "upwell/program/unrescued"
@@ -29,6 +30,7 @@ module Upwell
         @part = part
         @configuration = part.configuration
         @program = program
+        @pipe = Pipe.new(`process`)
         @index = ENV.delete(VARIABLE)
         @port = ENV.delete(PORT).to_i
       end
@@ -39,7 +41,7 @@ module Upwell
         obey
         @server = Server.new(@part.load_app.call, @configuration)
         Unrescued.watch { |status| drain(status) }
-        Bus.new(@server.clients.channels).begin
+        Bus.new(@server.clients.channels, @pipe).begin
         listening = Listening.new(addresses, method(:refuse)).each { |address, answer| @server.listen(address, &answer) }
         listening.then { |found| say_ready(found) }
       rescue ConfigurationError => e
@@ -52,7 +54,7 @@ module Upwell
       def obey
         Signals.ignore_others
         Signals.obey("HUP" => ->(_) { read_again }, "TERM" => ->(_) { drain }, "INT" => ->(_) {})
-        `process.on("message", message => message.drain && #{drain})`
+        `process.on("message", message => { if (message.drain) #{drain}; else if (message.renew) #{read_again}; })`
         `process.on("disconnect", () => #{drain})`
         stay_without_supervisor
       end
@@ -71,8 +73,7 @@ module Upwell
 
       def say_ready(found)
         urls = found.map(&:url)
-        `process.send({ ready: true, urls: urls })`
-        drain if @draining
+        @pipe.tell(`{ ready: true, urls: urls }`)
       end
 
       # One that is still booting has nothing in flight.
@@ -84,7 +85,12 @@ module Upwell
         seconds = @configuration.drain_timeout
         count = @server.in_flight
         Log.tell("worker #{@index}: #{Server::Termination.sentence(count, seconds)}") if count.positive?
-        Draining.new(@server, seconds).run { |finished| @program.finish(finished ? status : 1) }
+        Draining.new(@server, seconds).run { |finished| leave(finished ? status : 1) }
+      end
+
+      # What was published last is on its way before.
+      def leave(status)
+        @pipe.tell(`{}`) { @program.finish(status) }
       end
 
       def refuse(sentence)

@@ -64,6 +64,18 @@ class OpalClusterTest < Minitest::Test
       end
     end
 
+    define_method("test_#{command}_has_a_worker_that_boots_survive_a_hang_up") do
+      start(command) do |server|
+        killed, = pids(server.port, 2)
+        Process.kill("KILL", killed)
+        server.await(/another is started/)
+        Timeout.timeout(30) { server.signal("HUP") || sleep(0.02) until (server.workers - [killed]).size == 2 }
+        pids(server.port, 2)
+        refute_match(/died: SIGHUP/, server.lines.join)
+        assert_equal 0, server.stop.exitstatus
+      end
+    end
+
     define_method("test_#{command}_replaces_a_worker_that_is_told_to_end") do
       start(command) do |server|
         ended, = pids(server.port, 2)

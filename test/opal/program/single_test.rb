@@ -56,6 +56,7 @@ class OpalSingleTest < Minitest::Test
           client = half_a_request(server.port)
           server.signal("TERM")
           server.await(/SIGTERM: /)
+          sleep 1 # connections without a request are closed by then
           client.write("cd")
           assert_equal [200, "abcd"], client.response.to_a.values_at(0, 2)
           assert_equal 0, server.await_end.exitstatus

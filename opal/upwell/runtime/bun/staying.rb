@@ -21,7 +21,7 @@ module Upwell
 
             client.response = undefined; // there is none
             client.req.headers.delete("sec-websocket-protocol"); // of which the runtime would take the first
-            client.local.server.upgrade(client.req, { headers, data: #{WebSocket.new(staying)} });
+            if (!client.local.server.upgrade(client.req, { headers, data: #{WebSocket.new(staying)} })) #{refuse_upgrade};
           }
         end
 
@@ -32,6 +32,11 @@ module Upwell
             client.left = () => #{line.gone};
           }
           write(client, Client::EventStreamLine::COMMENT) # with which the head leaves
+        end
+
+        # The client has left.
+        def refuse_upgrade
+          raise Errno::EPIPE, "the runtime did not switch to the WebSocket"
         end
 
         # @yield when all that was written has been sent
