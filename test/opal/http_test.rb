@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "tempfile"
 require_relative "../test_helper"
 require_relative "../support/opal_runtimes"
 
@@ -207,6 +208,76 @@ module OpalHTTPTests
     end
   end
 
+  def test_whatever_the_application_does_in_a_pipelined_request
+    of_node
+    answers = { "/" => [200, "Hello"], "/fails" => [500, "500 Internal Server Error\n"], "/flushes" => [200, "one two"],
+                "/promises" => [200, "one two 2 three"], "/fails-in-each" => [500, "500 Internal Server Error\n"],
+                "/events" => [200, "data: one\n\n"], "/file" => [200, File.read(APP)], "/text" => [200, "é€😀"] }
+    RawClient.open(port) do |client|
+      client.write(pipelined(*answers.keys))
+      answers.each { |path, expected| assert_equal expected.map { |value| value.to_s.b }, answer_on(client), path }
+    end
+    server.await(/Error during GET \/fails: .*call on purpose \(RuntimeError\)/)
+  end
+
+  def test_a_pipelined_stream_that_fails_is_cut
+    of_node
+    RawClient.open(port) do |client|
+      client.write(pipelined("/", "/fails-after-flush", "/bytes"))
+      assert_equal "Hello", client.response.body
+      refute_match(/\r\n0\r\n\r\n|\x00\x01\x02/n, client.read_all.b)
+    end
+  end
+
+  def test_a_file_that_shrinks_is_cut
+    Tempfile.create do |file|
+      file.write("x" * MUCH)
+      file.flush
+      client = RawClient.new(port, ahead: AHEAD)
+      client.write(pipelined("/file-at?#{file.path}", "/"))
+      client.socket.wait_readable(PATIENCE)
+      file.truncate(PIECE_BYTES)
+      refute_includes client.read_all, "Hello"
+    ensure
+      client&.close
+    end
+    assert_equal "Hello", get("/").body
+  end
+
+  def test_who_does_not_read_what_has_ended_is_let_go
+    of_node
+    OpalProcess.open(command, "--write-timeout", "1", app: APP) do |own|
+      [%w[/flushes-much], %w[/ /flushes-much], %w[/ /much]].each do |paths|
+        client = RawClient.new(own.port, ahead: AHEAD)
+        client.write(pipelined(*paths))
+        client.socket.wait_readable(PATIENCE)
+        before = own.descriptors
+        Timeout.timeout(PATIENCE, nil, paths.inspect) { sleep 0.02 until own.descriptors < before }
+      ensure
+        client&.close
+      end
+    end
+  end
+
+  def test_who_leaves_before_a_pipelined_request_has_its_turn
+    of_node
+    OpalProcess.open(command, app: APP, environment: { "FILE" => APP }) do |own|
+      RawClient.open(own.port) do |client|
+        client.write(pipelined("/stays", "/file", "/stays"))
+        assert_predicate client.socket.wait_readable(PATIENCE), :itself
+      end
+      2.times { own.await(/has left/) }
+      assert_predicate own.stop, :success?, own.lines.join
+    end
+  end
+
+  def test_a_connection_that_cannot_be_accepted_is_told
+    of_node
+    assert_equal "told", get("/cannot-accept").body
+    server.await(/cannot accept a connection: accept EMFILE/)
+    assert_equal "Hello", get("/").body
+  end
+
   def test_a_connection_that_is_kept_and_one_that_is_not
     RawClient.open(port) do |client|
       2.times do
@@ -283,10 +354,26 @@ module OpalHTTPTests
     3.times { get("/file") }
     before = server.descriptors
     20.times { get("/file") }
+    20.times { get("/file-with-trailer") }
     Timeout.timeout(PATIENCE) { sleep 0.02 until server.descriptors <= before + 1 }
   end
 
   private
+
+  # What only Node's adapter does itself.
+  def of_node
+    skip "not Node's" unless command == "up_node"
+  end
+
+  # @return [String] what asks for all of them in one packet
+  def pipelined(*paths)
+    paths.map { |path| "GET #{path} HTTP/1.1\r\nHost: a\r\n#{"Accept: text/event-stream\r\n" if %w[/events /stays].include?(path)}\r\n" }.join
+  end
+
+  # @return [Array<String>] status and content
+  def answer_on(client)
+    client.response.to_a.values_at(0, 2).map { |value| value.to_s.b }
+  end
 
   def leave(path, reset)
     client = RawClient.new(port, ahead: AHEAD)

@@ -9,6 +9,7 @@ class OpalUpgradeTest < Minitest::Test
   include OpalRuntimes
 
   APP = File.expand_path("support/upgrading.ru", __dir__)
+  UPGRADES = ["Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Upgrade: h2c"].freeze
   ENDED = [WebSocketClient::Error, EOFError, SystemCallError].freeze
 
   # Bun has the key of the request itself.
@@ -27,6 +28,21 @@ class OpalUpgradeTest < Minitest::Test
           server.await(told)
         end
         assert_predicate server.stop, :success?, "a client has stayed: #{server.lines.join}"
+      end
+    end
+
+    define_method(:"test_who_does_not_wait_with_an_upgrade_disturbs_nobody_on_#{command}") do
+      need(command)
+      OpalProcess.open(command, app: APP) do |server|
+        UPGRADES.each do |protocol|
+          RawClient.open(server.port) do |client|
+            client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n#{protocol}\r\n\r\n")
+            assert_equal 200, client.response.status, protocol
+            assert(client.response.nil? || command != "up_node", protocol)
+          end
+        end
+        assert_equal 200, RawClient.get(server.port, "/").status
+        assert_predicate server.stop, :success?, server.lines.join
       end
     end
 

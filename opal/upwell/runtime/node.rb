@@ -5,8 +5,10 @@ require "upwell/calm"
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
+require "upwell/log"
 require "upwell/recent_fields"
 require "upwell/runtime/node/answers"
+require "upwell/runtime/node/files"
 require "upwell/runtime/node/staying"
 require "upwell/runtime/node/tls_env"
 require "upwell/server"
@@ -17,6 +19,7 @@ module Upwell
     # Node's own HTTP server.
     class Node
       include Answers
+      include Files
       include Staying
 
       LINGER_MS = 2_000 # in which a client that was refused can read why
@@ -49,6 +52,7 @@ module Upwell
           listener.once("error", failed);
           listener.listen(#{place(address)}, () => {
             listener.off("error", failed);
+            listener.on("error", error => #{Log.tell(`"cannot accept a connection: " + error.message`)});
             self.listeners.push(listener);
             #{told.call(`listener.address().port || 0`, nil)};
           });
@@ -196,10 +200,7 @@ module Upwell
         %x{
           const socket = req.socket, text = status + " " + http.STATUS_CODES[status] + "\n";
 
-          socket.destroySoon = () => {
-            socket.end();
-            setTimeout(() => socket.destroy(), #{LINGER_MS}).unref();
-          };
+          socket.destroySoon = () => #{linger(`socket`)};
           req.resume();
           res.shouldKeepAlive = false;
           res.writeHead(status, ["content-type", "text/plain", "content-length", "" + text.length]);
@@ -207,12 +208,16 @@ module Upwell
         }
       end
 
+      def linger(socket)
+        %x{
+          socket.end();
+          setTimeout(() => socket.destroy(), #{LINGER_MS}).unref();
+        }
+      end
+
       def make_connection(socket)
         tls = `socket.encrypted` ? TLSEnv.of(socket) : nil
-        %x{
-          return #{Connection.new(`socket.remoteAddress || nil`, `socket.remotePort || nil`, `socket.localAddress || nil`,
-                                  `socket.localPort || nil`, tls)};
-        }
+        Connection.new(`socket.remoteAddress || nil`, `socket.remotePort || nil`, `socket.localAddress || nil`, `socket.localPort || nil`, tls)
       end
     end
   end

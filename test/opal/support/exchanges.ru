@@ -1,3 +1,4 @@
+# backtick_javascript: true
 # frozen_string_literal: true
 
 require "promise/v2"
@@ -33,6 +34,25 @@ class Exchanges
     def each
       written = 0
       yield piece while (written += 1) <= times
+    end
+  end
+
+  # Tells one event, and lets the client go.
+  class Events
+    def on_open(client)
+      client.write("one")
+      client.close
+    end
+  end
+
+  # Tells when a client has left.
+  class Stays
+    def on_open(client)
+      client.write("here")
+    end
+
+    def on_close(_client)
+      warn "has left"
     end
   end
 
@@ -136,6 +156,41 @@ class Exchanges
 
   def file(_env)
     [200, TEXT.dup, Rack::Files::Iterator.new(ENV.fetch("FILE"), [], {})]
+  end
+
+  def file_at(env)
+    [200, TEXT.dup, Rack::Files::Iterator.new(env["QUERY_STRING"], [], {})]
+  end
+
+  def file_with_trailer(_env)
+    [200, TEXT.merge("trailer" => "x-a"), Rack::Files::Iterator.new(ENV.fetch("FILE"), [], {})]
+  end
+
+  def flushes_much(_env)
+    [200, TEXT.dup, lambda { |stream|
+      stream.flush
+      stream.write("x" * MUCH)
+    }]
+  end
+
+  def events(env)
+    env["rack.upgrade"] = Events.new
+    [200, {}, []]
+  end
+
+  def stays(env)
+    env["rack.upgrade"] = Stays.new
+    [200, {}, []]
+  end
+
+  # Of Node: as if there were no descriptor for a connection.
+  def cannot_accept(_env)
+    `process._getActiveHandles().forEach(handle => { if (handle.listening) handle.emit("error", new Error("accept EMFILE")); })`
+    [200, TEXT.dup, ["told"]]
+  end
+
+  def fails(_env)
+    raise "call on purpose"
   end
 
   def unlike(_env)

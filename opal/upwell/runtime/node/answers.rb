@@ -1,16 +1,13 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/file_body"
-
 module Upwell
   module Runtime
     class Node
       # How requests are answered. The client is a ServerResponse.
       module Answers
         %x{
-          const MUCH = 16384; // bytes, which the kernel may not take at once
-          const fs = require("fs"), http = require("http"), stream = require("stream");
+          const http = require("http");
           const statusLine = status => "HTTP/1.1 " + status + " " + (http.STATUS_CODES[status] || "unknown") + "\r\n";
           let date, changes = 0;
 
@@ -36,8 +33,7 @@ module Upwell
 
             if (self.draining || head.close || !res.shouldKeepAlive) #{write_head(res, head, `length`)};
             else #{write_usual_head(res, head, `length`)};
-            res.end(data);
-            if (length > MUCH && res.writableLength > 0 && res.socket) res.socket.setTimeout(self.write_ms);
+            #{end_with(res, data)};
           }
         end
 
@@ -45,27 +41,7 @@ module Upwell
         # @return [void]
         def answer_without_content(res, head, length)
           write_head(res, head, length)
-          `res.end()`
-        end
-
-        # @param path [String]
-        # @return [Boolean] whether it is sent: not where it is no file, or not as long as the head says
-        def answer_file(res, head, path)
-          file = FileBody.open(path, head.length)
-          return false unless file
-
-          write_head(res, head, `file.size`)
-          @server.hold
-          %x{
-            const content = fs.createReadStream(null, { fd: file.fd, end: file.size - 1 });
-
-            if (res.socket) res.socket.setTimeout(self.write_ms);
-            stream.pipeline(content, res, () => {
-              if (content.bytesRead < file.size) #{abort(res)};
-              #{@server.release};
-            });
-          }
-          true
+          finish(res)
         end
 
         # @param head [Head] after which pieces follow
@@ -82,19 +58,26 @@ module Upwell
 
         # @return [void]
         def finish(res)
-          `res.end()`
+          end_with(res, `undefined`)
         end
 
-        # Ends the connection, so that the client does not take what it has for the whole.
+        # Ends the connection, so that the client does not take what it has for the whole: once it has the responses before this one.
         #
         # @return [void]
         def abort(res)
-          `res.socket?.resetAndDestroy()`
+          %x{
+            const socket = res.req.socket, now = socket._httpMessage;
+
+            if (now && now !== res) res.destroy();
+            else socket.resetAndDestroy();
+          }
         end
 
+        # A response that waits for those before it has no socket yet, but its request has.
+        #
         # @return [Boolean] whether the client has left
         def gone?(res)
-          `res.destroyed || res.socket === null || res.socket.destroyed`
+          `res.destroyed || res.req.socket.destroyed`
         end
 
         # @return [Integer] bytes that the client has not taken
@@ -103,6 +86,32 @@ module Upwell
         end
 
         private
+
+        def end_with(res, data)
+          %x{
+            res.end(data);
+            if (res.writableLength > 0) #{bound(res)};
+          }
+        end
+
+        # The client must take what is sent, until Node sets the time for which a connection is kept.
+        def bound(res)
+          `res.socket === null ? res.once("socket", socket => socket.setTimeout(self.write_ms)) : res.socket.setTimeout(self.write_ms)`
+        end
+
+        # Node tells a response that waits for those before it nothing of the connection's end.
+        def end_with_connection(res)
+          %x{
+            if (res.socket !== null) return;
+            const socket = res.req.socket, end = () => {
+              res.destroyed = true;
+              res.emit("close");
+            };
+
+            socket.once("close", end);
+            res.once("socket", () => socket.off("close", end));
+          }
+        end
 
         # What Node would write, which looks at each field again, and for what may follow.
         def write_usual_head(res, head, length)

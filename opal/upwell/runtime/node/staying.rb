@@ -36,18 +36,26 @@ module Upwell
         # Tells the line of a response that does not end by itself when the client has left.
         def attend(res, line)
           `res.once("close", () => #{line.gone})`
+          end_with_connection(res)
         end
 
         # @yield when all that was written has been sent
         def await_drained(res, &drained)
-          `res.socket?.write("", error => { if (!error) #{drained.call}; })`
+          %x{
+            const ask = socket => socket.write("", error => { if (!error) #{drained.call}; });
+
+            if (res.socket === null) res.once("socket", ask);
+            else ask(res.socket);
+          }
         end
 
         private
 
         # Node gives up the connection with such a request. Whoever asks for something else than a WebSocket is answered as if it had not asked
-        # (RFC 9110, section 7.8).
+        # (RFC 9110, section 7.8). A response that is not sent yet would never be followed by this one.
         def receive_upgrade(listener, req, socket, ahead)
+          return leave_upgrade(socket) if `socket._httpMessage`
+
           env = @envs.make(req, nil)
           return receive_again(listener, req, socket, ahead) unless small?(req) && env["rack.upgrade?"] == :websocket
 
@@ -55,12 +63,18 @@ module Upwell
             const res = new http.ServerResponse(req);
 
             socket.on("error", () => {});
+            socket.on("timeout", () => socket.destroy());
             res.assignSocket(socket);
             res.shouldKeepAlive = false;
             res.once("finish", () => socket.destroySoon());
             res.$$ahead = ahead;
           }
           @server.serve(`res`, env, false)
+        end
+
+        def leave_upgrade(socket)
+          `socket.on("error", () => {})`
+          linger(socket)
         end
 
         def receive_again(listener, req, socket, ahead)
