@@ -3,6 +3,7 @@
 require "tempfile"
 require_relative "../test_helper"
 require_relative "../support/opal_runtimes"
+require_relative "../support/tls_client"
 
 # HTTP/1.1 and Rack over real sockets, on each JavaScript runtime.
 module OpalHTTPTests
@@ -193,6 +194,19 @@ module OpalHTTPTests
     server.await(/promise on purpose \(RuntimeError\)/)
   end
 
+  def test_a_stream_that_fails_is_cut_by_tls
+    OpalProcess.open(command, *Certificates.options, app: APP) do |own|
+      %w[/fails-after-flush /breaks-promises].each do |path|
+        TLSClient.open(own.port) do |client|
+          client.write(pipelined(path))
+          refute_match(/\r\n0\r\n\r\n\z/, read_to_end(client))
+        end
+      end
+      assert_equal "Hello", TLSClient.get(own.port, "/").body
+      assert_predicate own.stop, :success?, own.lines.join
+    end
+  end
+
   def test_a_file
     response = get("/file")
     assert_equal [File.binread(APP), [File.size(APP).to_s], nil],
@@ -359,6 +373,13 @@ module OpalHTTPTests
   end
 
   private
+
+  # By TLS a connection may end without a word.
+  def read_to_end(client)
+    client.read_all
+  rescue OpenSSL::SSL::SSLError
+    ""
+  end
 
   # What only Node's adapter does itself.
   def of_node

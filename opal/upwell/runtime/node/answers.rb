@@ -69,7 +69,9 @@ module Upwell
             const socket = res.req.socket, now = socket._httpMessage;
 
             if (now && now !== res) res.destroy();
-            else socket.resetAndDestroy();
+            else {
+              try { socket.resetAndDestroy(); } catch (error) { socket.destroy(); } // only TCP itself has a reset
+            }
           }
         end
 
