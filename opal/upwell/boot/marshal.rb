@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# Values as bytes, in the format that Ruby has: what one wrote the other reads. Symbols are strings here, and stay so.
+# Values as bytes, in the format that Ruby has: what one wrote the other reads.
 module Marshal
   MAJOR_VERSION = 4
   MINOR_VERSION = 8
@@ -42,6 +42,7 @@ module Marshal
       when false then "F"
       when Integer then integer(value)
       when Float then float(value)
+      when Symbol then symbol(value.to_s)
       when String then string(value)
       else linked(value) { object(value) }
       end
@@ -52,7 +53,7 @@ module Marshal
     def linked(value)
       return "@#{number(@objects[value])}" if @objects.key?(value)
 
-      @objects[value] = @objects.size + 1
+      @objects[value] = @objects.size
       yield
     end
 
@@ -82,7 +83,7 @@ module Marshal
     end
 
     def written(members)
-      members.map { |name, one| symbol(name) + write(one) }.join
+      members.map { |name, one| symbol(name.to_s) + write(one) }.join
     end
 
     def dumped(value)
@@ -98,7 +99,7 @@ module Marshal
     end
 
     def string(value)
-      @objects[Object.new] = @objects.size + 1
+      @objects[Object.new] = @objects.size
       return "\"" + raw(value) if value.encoding == Encoding::ASCII_8BIT
 
       "I\"" + raw(value) + encoding(value)
@@ -114,7 +115,7 @@ module Marshal
       return ";" + number(@symbols[name]) if @symbols.key?(name)
 
       @symbols[name] = @symbols.size
-      ":" + raw(name)
+      name.ascii_only? ? ":" + raw(name) : "I:" + raw(name) + encoding(name)
     end
 
     def raw(text)
@@ -123,7 +124,7 @@ module Marshal
     end
 
     def float(value)
-      @objects[Object.new] = @objects.size + 1
+      @objects[Object.new] = @objects.size
       text = if value.nan?
                "nan"
              elsif value.infinite?
@@ -137,10 +138,11 @@ module Marshal
     def integer(value)
       return "i" + number(value) if value.between?(-(2**30), (2**30) - 1)
 
+      @objects[Object.new] = @objects.size
       digits = value.abs.to_s(16)
-      digits = digits.rjust((digits.length + 3) / 4 * 4, "0")
+      digits = digits.rjust((digits.length + 3).div(4) * 4, "0")
       bytes = [digits].pack("H*").reverse
-      "l" + (value.negative? ? "-" : "+") + number(bytes.bytesize / 2) + `Opal.to_latin1(bytes)`
+      "l" + (value.negative? ? "-" : "+") + number(bytes.bytesize.div(2)) + `Opal.to_latin1(bytes)`
     end
 
     def number(value)
@@ -161,7 +163,7 @@ module Marshal
       @latin1 = latin1
       @position = 2
       @symbols = []
-      @objects = [nil]
+      @objects = []
     end
 
     def read
@@ -170,8 +172,8 @@ module Marshal
       when "T" then true
       when "F" then false
       when "i" then number
-      when ":" then symbol
-      when ";" then @symbols[number]
+      when ":" then symbol.to_sym
+      when ";" then @symbols[number].to_sym
       when "@" then @objects[number]
       when "I" then with_variables
       when "\"" then kept(`Opal.new_bytes(#{raw})`)
@@ -184,9 +186,9 @@ module Marshal
       when "o" then instance
       when "S" then struct
       when "U" then by_marshal_load
-      when "u" then kept(Object.const_get(read)._load(`Opal.new_bytes(#{raw})`))
+      when "u" then kept(Object.const_get(name)._load(`Opal.new_bytes(#{raw})`))
       when "e" then extended
-      when "C" then read.then { read }
+      when "C" then name.then { read }
       else raise ArgumentError, "dump format error"
       end
     end
@@ -222,6 +224,16 @@ module Marshal
       take(number)
     end
 
+    # Of a class, or a variable.
+    def name
+      case take(1)
+      when ":" then symbol
+      when ";" then @symbols[number]
+      when "I" then take(1) && symbol_with_encoding
+      else raise ArgumentError, "dump format error"
+      end
+    end
+
     def symbol
       text = `Opal.from_latin1(#{raw})`
       @symbols << text
@@ -233,7 +245,7 @@ module Marshal
       when "\"" then text(raw)
       when "/" then regexp
       when "u" then loaded
-      when ":" then read_symbol_with_encoding
+      when ":" then symbol_with_encoding.to_sym
       else
         @position -= 1
         read.tap { variables }
@@ -253,12 +265,12 @@ module Marshal
       `Opal.force_encoding(Opal.new_bytes(latin1), #{variables["encoding"] || "ASCII-8BIT"})`
     end
 
-    def read_symbol_with_encoding
+    def symbol_with_encoding
       symbol.tap { variables }
     end
 
     def variables
-      number.times.to_h { [read, read] }
+      number.times.to_h { [name, read] }
     end
 
     def regexp
@@ -268,7 +280,7 @@ module Marshal
     end
 
     def loaded
-      owner = read
+      owner = name
       latin1 = raw
       kept(Object.const_get(owner)._load(encoded(latin1, variables)))
     end
@@ -305,27 +317,27 @@ module Marshal
     end
 
     def instance
-      value = kept(Object.const_get(read).allocate)
-      number.times { value.instance_variable_set(read, read) }
+      value = kept(Object.const_get(name).allocate)
+      number.times { value.instance_variable_set(name, read) }
       value
     end
 
     def struct
-      kind = Object.const_get(read)
+      kind = Object.const_get(name)
       index = @objects.size
       @objects << nil
-      values = number.times.map { [read, read].last }
+      values = number.times.map { [name, read].last }
       @objects[index] = kind.new(*values)
     end
 
     def by_marshal_load
-      value = kept(Object.const_get(read).allocate)
+      value = kept(Object.const_get(name).allocate)
       value.marshal_load(read)
       value
     end
 
     def extended
-      extension = Object.const_get(read)
+      extension = Object.const_get(name)
       read.extend(extension)
     end
   end
