@@ -89,21 +89,21 @@ module Upwell
 
     def add_one(name, field, value)
       %x{
-        const text = value.$$is_string ? value : #{value.to_s}, kind = field.kind;
+        const text = value.$$is_string ? value : #{value.to_s}, latin1 = Opal.to_latin1(text), kind = field.kind;
 
-        if (CONTROL.test(text)) #{refuse_value(name)};
-        if (kind === ORDINARY) #{add_field(name, `text`)};
+        if (CONTROL.test(latin1)) #{refuse_value(name)};
+        if (Opal.BEYOND_LATIN1.test(latin1)) #{refuse_characters(name)};
+        if (kind === ORDINARY) #{add_field(name, `latin1`)};
         else if (kind === LENGTH) self.length = #{parse_length(`text`)};
         else if (/\bclose\b/i.test(text)) self.close = true;
         if (kind === ORDINARY && typeof value === "string" && PRINTABLE.test(value)) field.sound = value;
       }
     end
 
-    def add_field(name, text)
+    def add_field(name, latin1)
       %x{
-        if (typeof text === "string" && !BEYOND_ASCII.test(text)) return self.fields.push(name, text);
-        self.beyond_ascii = true;
-        self.fields.push(name, Opal.to_latin1(text));
+        if (BEYOND_ASCII.test(latin1)) self.beyond_ascii = true;
+        self.fields.push(name, latin1);
       }
     end
 
@@ -135,6 +135,11 @@ module Upwell
 
     def refuse_value(name)
       raise Invalid, "value of response header #{name} contains CR, LF, NUL or another control byte; it was not sent"
+    end
+
+    # Cut to bytes, such a character could be a CR.
+    def refuse_characters(name)
+      raise Invalid, "value of response header #{name} is said to be of bytes, but has other characters; it was not sent"
     end
   end
 end

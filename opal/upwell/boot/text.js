@@ -137,9 +137,21 @@
     if (is_ascii(right)) return is_bytes(left) ? Opal.new_bytes(out, left.encoding) : out;
     if (is_ascii(left)) return is_bytes(right) ? Opal.new_bytes(out, right.encoding) : out;
     if (is_bytes(left) && is_bytes(right)) return Opal.new_bytes(out, left.encoding);
-    Opal.Kernel.$raise(Opal.Encoding.$$const.CompatibilityError, `incompatible character encodings: ${left.encoding.name} and ${right.encoding.name}`);
+    incompatible(left, right);
   }
   Opal.string_sum = sum;
+
+  function incompatible(left, right) {
+    Opal.Kernel.$raise(Opal.Encoding.$$const.CompatibilityError, `incompatible character encodings: ${left.encoding.name} and ${right.encoding.name}`);
+  }
+
+  // What is made of many strings, as sum makes it of two: in the encoding of those that are not ASCII, or of the first.
+  function made_of(content, strings) {
+    var beyond = strings.filter((one) => !is_ascii(one)), first = beyond[0] || strings[0];
+    var other = beyond.find((one) => is_bytes(one) !== is_bytes(first));
+    if (other) incompatible(first, other);
+    return is_bytes(first) ? Opal.new_bytes(content, first.encoding) : content;
+  }
 
   Opal.interpolate = function(...parts) {
     var out = '';
@@ -157,9 +169,20 @@
 
   var join = Array.prototype.$join;
   Opal.prop(Array.prototype, '$join', function(separator) {
-    var text = join.call(this, separator);
-    return this.some((one) => is_bytes(one) && !is_ascii(one)) ? Opal.new_bytes(text) : text;
+    if (!is_bytes(separator) && this.every((one) => typeof one === 'string' || typeof one === 'number')) return join.call(this, separator);
+
+    var pieces = this.map((one) => joined(one, this, separator)), text = join.call(pieces, separator);
+    var strings = pieces.length > 1 ? [...pieces, separator] : pieces;
+    return strings.some(is_bytes) && !is_ascii(text) ? made_of(text, strings.filter((one) => one != null && one.$$is_string)) : text;
   });
+
+  // The string that an element is in a join.
+  function joined(one, array, separator) {
+    if (one === array) Opal.Kernel.$raise(Opal.ArgumentError, 'recursive array join');
+    if (Array.isArray(one)) return one.$join(separator);
+    if (one == null || Opal.respond_to(one, '$to_ary')) return one;
+    return Opal.respond_to(one, '$to_str') ? one.$to_str() : Opal.respond_to(one, '$to_s') ? one.$to_s() : one;
+  }
 
   // Keys are JavaScript's strings.
   var rehash = Opal.hash_rehash;
@@ -185,8 +208,8 @@
     return keeping;
   }
 
-  var CUTS = ['[]', 'slice', 'sub', 'gsub', 'split', 'strip', 'lstrip', 'rstrip', 'chomp', 'chop', 'chr', 'delete_prefix', 'delete_suffix', 'partition', 'rpartition',
-              'scan', 'lines', 'upcase', 'downcase', 'delete', 'tr', 'squeeze', 'reverse', '*', 'ljust', 'rjust', 'each_line', 'each_char', 'chars'];
+  var CUTS = ['[]', 'slice', 'split', 'strip', 'lstrip', 'rstrip', 'chomp', 'chop', 'chr', 'delete_prefix', 'delete_suffix', 'partition', 'rpartition',
+              'scan', 'lines', 'delete', 'squeeze', 'reverse', '*', 'each_line', 'each_char', 'chars'];
   for (let cut of CUTS) {
     let name = '$' + cut, whole = String.prototype[name];
     let wrapper = function() {
@@ -197,6 +220,41 @@
       return piece === this.content ? Opal.copy(this) : is_bytes(this) ? keep(piece, this) : piece;
     };
     define(name, wrapper);
+  }
+
+  // Of bytes, the letters of ASCII have cases.
+  for (let name of ['$upcase', '$downcase']) {
+    let whole = String.prototype[name];
+    define(name, function(...options) {
+      if (!is_bytes(this)) return whole.apply(this.content, options);
+      return keep(this.content.replace(/[a-z]+/gi, (letters) => whole.call(letters)), this);
+    });
+  }
+
+  // What puts other strings between: those that the second parameter is, or a Hash or a block gives.
+  for (let name of ['$sub', '$gsub', '$tr', '$ljust', '$rjust']) {
+    let whole = String.prototype[name];
+    let wrapper = function(...parameters) {
+      var block = wrapper.$$p, more = parameters[1], put = [];
+      wrapper.$$p = null;
+      if (more !== undefined && more.$$is_hash) block = (match) => more['$[]'](match), parameters.pop();
+      else if (more !== undefined) put.push(parameters[1] = Opal.coerce_to(more, Opal.String, 'to_str'));
+      whole.$$p = block == null || block === nil ? null : put_given(is_bytes(this) ? keep_given(block, this) : block, put);
+      var text = whole.apply(this.content, parameters);
+      if (text === this.content) return Opal.copy(this);
+      return typeof text === 'string' ? made_of(text, [this, ...put]) : text;
+    };
+    define(name, wrapper);
+  }
+
+  function put_given(block, put) {
+    var putting = (...pieces) => {
+      var piece = block(...pieces), text = piece.$$is_string ? piece : piece.$to_s();
+      if (!is_ascii(text)) put.push(text);
+      return text;
+    };
+    putting.$$arity = block.$$arity;
+    return putting;
   }
 
   for (let name of ['$to_s', '$to_str', '$itself', '$+@']) define(name, function() { return this; });
