@@ -82,7 +82,7 @@ module Upwell
       end
 
       def compile(name, source, plain:, **options)
-        @cache.fetch([name, source, options.to_a, plain ? PLAIN_FINGERPRINT : FINGERPRINT]) do
+        @cache.fetch([name, source, options.to_a, *(plain ? [PLAIN_FINGERPRINT] : [FINGERPRINT, @sources.folders(source)])]) do
           Unit.compile(name, source, plain: plain, canonical: @sources.method(:canonical), **options)
         end
       rescue ::Opal::Error, ::Opal::SyntaxError => e

@@ -34,9 +34,9 @@ class OpalProgramCacheTest < Minitest::Test
     File.write(path, text)
   end
 
-  def start
-    command = [RbConfig.ruby, "-I", File.expand_path("../../../lib", __dir__), "-e", SCRIPT, File.join(@folder, "app/config.ru")]
-    output, error, = Open3.capture3({ "XDG_CACHE_HOME" => @cache, "TMPDIR" => @folder }, *command)
+  def start(app = "app", from: @folder)
+    command = [RbConfig.ruby, "-I", File.expand_path("../../../lib", __dir__), "-e", SCRIPT, File.join(@folder, app, "config.ru")]
+    output, error, = Open3.capture3({ "XDG_CACHE_HOME" => @cache, "TMPDIR" => @folder }, *command, chdir: from)
     assert_empty error
     output.lines(chomp: true)
   end
@@ -82,5 +82,28 @@ class OpalProgramCacheTest < Minitest::Test
     write("cache", "a file where the folder should be")
     message, = start
     assert_match(/the compiled application cannot be written to .*cache.*: make room there, or name another folder in XDG_CACHE_HOME/, message)
+  end
+
+  # What is found beside config.ru is not looked for where the command is called, and no other application has it.
+  def test_paths_are_of_the_application_wherever_it_is_started
+    %w[other app].each do |app|
+      write("#{app}/config.ru", "require './start'\nrequire '../beside'\nrun App\n")
+      write("#{app}/start.rb", "App = ->(env) { [200, {}, ['started in #{app}']] }\n")
+    end
+    write("beside.rb", "BESIDE = 'beside the applications'\n")
+    elsewhere = File.join(@folder, "elsewhere")
+    write("elsewhere/start.rb", "App = ->(env) { [200, {}, ['started elsewhere']] }\n")
+
+    assert_started_in("other", from: elsewhere)
+    assert_started_in("app", from: File.join(@folder, "other"))
+  end
+
+  private
+
+  def assert_started_in(app, from:)
+    program = File.read(start(app, from: from).first)
+    assert_equal ["started in #{app}"], program.scan(/started (?:in \w+|elsewhere)/).uniq
+    assert_includes program, "beside the applications"
+    assert_equal [%("~/start")], program.scan(/require\("(?:[^"]*\/)start"\)/).map { |call| call[/"[^"]*"/] }.uniq
   end
 end

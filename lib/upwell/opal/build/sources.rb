@@ -8,6 +8,8 @@ module Upwell
       class Sources
         EXTENSIONS = [".rb", ".js"].freeze
         OWN = "~/"
+        # A literal that may be the path of a feature, whose one name depends on where the application and the gems lie.
+        PATH = /["'(\[{<|]\.{0,2}\//n
 
         # @return [Array<String>] the files that were found
         attr_reader :files
@@ -39,16 +41,23 @@ module Upwell
           File.extname(feature) == File.extname(path(feature)) ? feature : "#{feature}#{File.extname(path(feature))}"
         end
 
-        # @param feature [String] as it is required, perhaps by a path
+        # @param feature [String] as it is required, perhaps by a path; one that begins with a point is of the application's folder, wherever
+        #   it is compiled, as it is when the program runs
         # @return [String] the same, by the file's one name
         def canonical(feature)
-          feature = File.expand_path(feature) if feature.start_with?("./", "../")
+          feature = File.expand_path(feature, @root) if feature.start_with?("./", "../")
           return feature unless feature.start_with?("/")
 
           home = @paths.find { |path| feature.start_with?("#{path}/") }
           return feature.delete_prefix("#{home}/") if home
 
           feature.start_with?("#{@root}/") ? feature.sub("#{@root}/", OWN) : feature
+        end
+
+        # @param source [String] Ruby
+        # @return [Array<String>] the folders that the names of what it requires depend on
+        def folders(source)
+          source.b.match?(PATH) ? [@root, *@paths] : []
         end
 
         # @param folder [String] beneath a load path, as "roda/plugins/"
