@@ -176,12 +176,16 @@
     return strings.some(is_bytes) && !is_ascii(text) ? made_of(text, strings.filter((one) => one != null && one.$$is_string)) : text;
   });
 
-  // The string that an element is in a join.
+  // The string that an element is in a join: what it says first, in the order in which Array#join asks.
   function joined(one, array, separator) {
-    if (one === array) Opal.Kernel.$raise(Opal.ArgumentError, 'recursive array join');
-    if (Array.isArray(one)) return one.$join(separator);
-    if (one == null || Opal.respond_to(one, '$to_ary')) return one;
-    return Opal.respond_to(one, '$to_str') ? one.$to_str() : Opal.respond_to(one, '$to_s') ? one.$to_s() : one;
+    if (one == null) return one;
+    var text = said(one, '$to_str'), all = text === nil ? said(one, '$to_ary') : nil;
+    if (all === array) Opal.Kernel.$raise(Opal.ArgumentError, 'recursive array join');
+    return text !== nil ? text : all !== nil ? all.$join(separator) : said(one, '$to_s');
+  }
+
+  function said(object, name) {
+    return Opal.respond_to(object, name) ? object[name]() : nil;
   }
 
   // Keys are JavaScript's strings.
@@ -279,7 +283,9 @@
   // ---- changes in place ----
 
   function chr(code, text) {
-    return is_bytes(text) ? Opal.new_bytes(String.fromCharCode(code & 255), text.encoding) : String.fromCodePoint(code);
+    if (!is_bytes(text)) return String.fromCodePoint(code);
+    if (code < 0 || code > 255) Opal.Kernel.$raise(Opal.RangeError, `${code} out of char range`);
+    return Opal.new_bytes(String.fromCharCode(code), text.encoding);
   }
 
   function at_index(text, at) {

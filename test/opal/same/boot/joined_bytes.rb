@@ -17,6 +17,11 @@ class Told
   def to_s = @text
 end
 
+class Listed
+  def initialize(*all) = @all = all
+  def to_ary = @all
+end
+
 ["é", "č", "ĊčļĀ", "€", "y", BYTES].each do |more|
   [ASCII, HIGH].each do |whole|
     show { whole.sub("x", more) }
@@ -35,6 +40,7 @@ end
     show { [more, whole].join }
     show { [whole, more, "z"].join(", ") }
     show { [[whole], [more]].join }
+    show { [Listed.new(whole), Listed.new(more)].join }
     show { [Told.new(whole), 1, more, nil].join("-") }
     show { [whole, "y", "z"].join(more) }
     show { [whole].join(more) }
@@ -50,6 +56,11 @@ text << "x"
 show { text.gsub("x", "é") }
 show { "\xFF\xB5\xE9\xDFab".b.upcase }
 show { "\xDE\xC9AB".b.downcase }
+begin
+  "x".b << 0x10D
+rescue RangeError => e
+  p e.message, "x".b << 0xFF
+end
 p %w[a b].join("-"), [1, 2].join, [].join, [["a", ["b"]], "c"].join(",")
 all = ["a"]
 all << all
