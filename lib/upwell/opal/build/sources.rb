@@ -8,8 +8,8 @@ module Upwell
       class Sources
         EXTENSIONS = [".rb", ".js"].freeze
         OWN = "~/"
-        # A literal that may be the path of a feature, whose one name depends on where the application and the gems lie.
-        PATH = /["'(\[{<|]\.{0,2}\//n
+        # A feature that is required by a path: its one name depends on where the application and the gems lie.
+        PATH = %r!\brequire\b[\s(]*(?:["']|%[qQ]?[^\w\s])\.{0,2}/!n
 
         # @return [Array<String>] the files that were found
         attr_reader :files
