@@ -58,7 +58,7 @@ class OpalTLSTest < Minitest::Test
 
   def test_up_node_keeps_a_certificate_whose_successor_cannot_be_used
     need("up_node")
-    own, other = Array.new(2) { |number| Certificates.authority.issue("server#{number}") }
+    own, other = %w[localhost other.example].map { |name| Certificates.authority.issue(name) }
     Dir.mktmpdir do |folder|
       certificate = File.join(folder, "certificate.pem")
       FileUtils.cp(own.path, certificate)
