@@ -101,7 +101,7 @@ class OpalProgramCacheTest < Minitest::Test
   private
 
   def assert_started_in(app, from:)
-    program = File.read(start(app, from: from).first)
+    program = File.binread(start(app, from: from).first)
     assert_equal ["started in #{app}"], program.scan(/started (?:in \w+|elsewhere)/).uniq
     assert_includes program, "beside the applications"
     assert_equal [%("~/start")], program.scan(/require\("(?:[^"]*\/)start"\)/).map { |call| call[/"[^"]*"/] }.uniq
