@@ -13,7 +13,7 @@ class OpalWebSocketConformanceTest < Minitest::Test
 
   # Who frames WebSockets themselves cut the connection at a breach, and what they would have sent before; messages that came before have been
   # told to the application.
-  CUT = /an end without a close|Connection reset/
+  CUT = /an end without a close|Connection reset|does not read any more/
   # By ids, what may go wrong in a case.
   DEVIATIONS = {
     "up_node" => {},
