@@ -1,16 +1,14 @@
 # frozen_string_literal: true
 
-require_relative "command"
 require_relative "library"
+require_relative "rackup_command"
 require_relative "server"
 
 module Upwell
   # The command line: `upwell [options] [config.ru]`, and `up_ruby`, `up_ruby_cluster`, which differ in the number of workers alone.
   # `upwell static` has options of its own, see {Static}.
-  class CLI < Command
+  class CLI < RackupCommand
     INTERRUPTED_STATUS = 130 # 128 + SIGINT, as shells count
-    DEFAULT_RACKUP = "config.ru"
-    DEFAULT_FILE = "config/upwell.rb"
 
     autoload :OpalBuild, "upwell/cli/opal_build"
 
@@ -20,7 +18,6 @@ module Upwell
     # @return [Integer] the exit status
     def self.start(arguments)
       return Static.new("upwell static").run(arguments.drop(1)) if arguments.first == "static"
-
       return OpalBuild.new("upwell opal build").run(arguments.drop(2)) if arguments.first(2) == %w[opal build]
 
       new("upwell").run(arguments)
@@ -53,13 +50,12 @@ module Upwell
     end
 
     def define_more(options)
-      options.on("-C", "--config FILE", "settings by the same names, in Ruby: port 8080 [#{DEFAULT_FILE}, if there]") { |path| @file = path }
+      super
       options.on("--check", "tells what was compiled in, what works here, why not, and what is configured") { @action = -> { check } }
     end
 
     def serve(rest)
-      raise ConfigurationError, "one config.ru can be served, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
-
+      refuse_several(rest, "served")
       path = rackup_file(rest.first)
       configuration = configure
       ENV["RACK_ENV"] = configuration.environment
@@ -67,24 +63,16 @@ module Upwell
     end
 
     def configure
-      @file ||= DEFAULT_FILE if File.file?(DEFAULT_FILE)
-      Configuration.new(@values, file: @file, defaults: @defaults)
+      Configuration.new(@values, file: configuration_file, defaults: @defaults)
     end
 
     # What is configured comes last: it may not be what can be.
     def check
       status = Check.new.run
       configuration = configure
-      Check.tell_settings(configuration, @file)
+      Check.tell_settings(configuration, configuration_file)
       Server::Listeners.new(configuration).read_credentials
       status
-    end
-
-    def rackup_file(argument)
-      path = File.expand_path(argument || DEFAULT_RACKUP)
-      return path if File.file?(path)
-
-      raise ConfigurationError, "there is no #{path}; go to the application's folder, or name its config.ru"
     end
 
     def run_server(configuration, log_file, server, &load_app)

@@ -27,7 +27,7 @@ module Upwell
       end
 
       def serve(rest)
-        raise ConfigurationError, "one config.ru can be compiled, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
+        refuse_several(rest, "compiled")
         raise ConfigurationError, "name the file that shall be written: -o app.js" unless @output
 
         write(Opal::Program.new(rackup_file(rest.first), @runtime).portable)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../command"
+require_relative "../rackup_command"
 require_relative "../reason"
 require_relative "configuration"
 require_relative "program"
@@ -11,10 +11,7 @@ module Upwell
   module Opal
     # The command line of `up`, `up_node`, `up_bun` and their clusters: checks the options, has the application compiled, and becomes the runtime
     # that runs it. From then on everything is the program's own (opal/upwell/program.rb), which checks them by the same list.
-    class Command < Upwell::Command
-      DEFAULT_RACKUP = "config.ru"
-      DEFAULT_FILE = "config/upwell.rb"
-
+    class Command < RackupCommand
       # @param program [String] the command's name
       # @param runtime [Symbol] see {Runtime}
       # @param defaults [Hash{Symbol => Object}] of the settings that this command has another default for
@@ -33,13 +30,8 @@ module Upwell
         Configuration.settings
       end
 
-      def define_more(options)
-        options.on("-C", "--config FILE", "settings by the same names, in Ruby: port 8080 [#{DEFAULT_FILE}, if there]") { |path| @file = path }
-      end
-
       def serve(rest)
-        raise ConfigurationError, "one config.ru can be served, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
-
+        refuse_several(rest, "served")
         configuration = configure
         rackup = rackup_file(rest.first)
         runtime = Runtime.find(@runtime, File.dirname(rackup))
@@ -59,18 +51,10 @@ module Upwell
       end
 
       def configure
-        @file ||= DEFAULT_FILE if File.file?(DEFAULT_FILE)
-        configuration = Configuration.new(@values, file: @file, defaults: @defaults)
+        configuration = Configuration.new(@values, file: configuration_file, defaults: @defaults)
         unheeded = configuration.unheeded
-        tell("#{@program}: configuration file #{@file}: not heeded here: #{unheeded.join(", ")}") if unheeded.any?
+        tell("#{@program}: configuration file #{configuration_file}: not heeded here: #{unheeded.join(", ")}") if unheeded.any?
         configuration
-      end
-
-      def rackup_file(argument)
-        path = File.expand_path(argument || DEFAULT_RACKUP)
-        return path if File.file?(path)
-
-        raise ConfigurationError, "there is no #{path}; go to the application's folder, or name its config.ru"
       end
     end
   end
