@@ -1,12 +1,24 @@
 # frozen_string_literal: true
 
-require "bundler"
+require "open3"
+require "rbconfig"
 
 module Upwell
   module Opal
     # Where an application's gems lie: those of its Gemfile, else those that are installed. None is activated: what is compiled need not
     # go together with what compiles it.
     class GemPaths
+      # Prints the load paths of a Gemfile's gems, or why they cannot be had.
+      BUNDLED = <<~RUBY
+        require "bundler"
+        begin
+          print Bundler.load.specs.flat_map(&:full_require_paths).join("\\0")
+        rescue Bundler::BundlerError => e
+          abort e.message.lines.first.strip
+        end
+      RUBY
+      private_constant :BUNDLED
+
       # @param folder [String] the application's; its Gemfile is there, or in a folder above
       def initialize(folder)
         @folder = folder
@@ -26,7 +38,7 @@ module Upwell
 
       # @return [Array<String>] the load paths that are known from the outset
       def to_a
-        @to_a ||= gemfile ? specifications.flat_map(&:full_require_paths) : []
+        @to_a ||= gemfile ? bundled : []
       end
 
       # Without a Gemfile, the newest installed gem that has the feature is taken, as Ruby's `require` does.
@@ -46,11 +58,13 @@ module Upwell
         Enumerator.produce(@folder) { |folder| File.dirname(folder) == folder ? raise(StopIteration) : File.dirname(folder) }
       end
 
-      def specifications
-        definition = Bundler::Definition.build(gemfile, "#{gemfile}.lock", nil)
-        definition.specs.to_a
-      rescue Bundler::BundlerError => e
-        raise ConfigurationError, "#{gemfile}: #{e.message.lines.first.strip}; run bundle install"
+      # Asked in a process of its own: Bundler sets up one Gemfile a process, and the application's settings are those of its folder.
+      def bundled
+        environment = { "BUNDLE_GEMFILE" => gemfile, "RUBYOPT" => nil, "BUNDLER_SETUP" => nil }
+        paths, error, status = Open3.capture3(environment, RbConfig.ruby, "-e", BUNDLED, chdir: File.dirname(gemfile))
+        return paths.split("\0") if status.success?
+
+        raise ConfigurationError, "#{gemfile}: #{error.lines.last.to_s.strip}; run bundle install"
       end
 
       def with_needed(specification, found = [])

@@ -61,7 +61,7 @@ class OpalCommandTest < Minitest::Test
       File.write(File.join(folder, "node"), "#!/bin/sh\necho v20.0.0\n")
       File.chmod(0o755, File.join(folder, "node"))
       environment = { "PATH" => folder, "GEM_HOME" => folder, "GEM_PATH" => folder, "RUBYOPT" => nil, "RUBYLIB" => nil, "BUNDLE_GEMFILE" => nil,
-                      "XDG_CACHE_HOME" => folder, "HOME" => folder }
+                      "BUNDLER_SETUP" => nil, "XDG_CACHE_HOME" => folder, "HOME" => folder }
       assert_equal ["up_node: the gem opal, which compiles the application, is not there; install it: gem install opal -v \"~> 1.8\"\n", 1],
                    call("up_node", HELLO, environment: environment)
     end
