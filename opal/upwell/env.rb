@@ -14,11 +14,13 @@ module Upwell
     NAMES_MAX = 512 # remembered, of header fields
     NAME_LENGTH_MAX = 256
     FRAMING = %w[CONTENT_LENGTH CONTENT_TYPE TRANSFER_ENCODING].freeze
+    LATE = "the request is over, and its env was not looked at before; look at what is needed of it in the call"
     PORTS = { "http" => "80", "https" => "443" }.freeze
 
     # Every way that Opal's Hash takes into a Map fills it first.
     %x{
       const set = Map.prototype.set, get = Map.prototype.get; // of one that is being filled
+      const OVER = {}; // in the place of a source that is gone
 
       class RequestEnv extends Map {
         $$maker = null;
@@ -34,9 +36,11 @@ module Upwell
         fill() {
           const source = this.$$source;
 
+          if (source === OVER) this.$$maker.$refuse();
           this.$$source = null;
           if (source !== null) this.$$maker.$fill(this, source);
         }
+        leave() { if (this.$$source !== null) this.$$source = OVER; }
         get(key) { if (this.$$source !== null) this.fill(); return super.get(key); }
         has(key) { if (this.$$source !== null) this.fill(); return super.has(key); }
         set(key, value) { if (this.$$source !== null) this.fill(); return super.set(key, value); }
@@ -69,6 +73,13 @@ module Upwell
     # @return [void]
     def fill(env, source)
       @runtime.describe(self, env, source)
+    end
+
+    # Called by the Hash itself.
+    #
+    # @raise [IOError]
+    def refuse
+      raise IOError, LATE
     end
 
     # @param env [Hash]

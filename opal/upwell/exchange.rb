@@ -19,7 +19,8 @@ module Upwell
     quick_new "server", "runtime", "client", "env", "to_head", "status", "headers", "body", "head", "response", "promise", "error", "answered"
 
     ERROR_HEADERS = { "content-type" => "text/plain" }.freeze
-    `const ARRAY = #{Array}, BYTES = #{Bytes}, HEAD = #{Head}` # constants of Ruby are looked for each time
+    # Constants of Ruby are looked for each time. When an Array as Ruby has it is sent, nothing of the application's is called.
+    `const BYTES = #{Bytes}, HEAD = #{Head}, ARRAY = #{Array}, plain = body => body.$$class === ARRAY && !body.$$meta`
     ERROR_TEXT = "500 Internal Server Error\n"
 
     # @param server [Server]
@@ -42,6 +43,7 @@ module Upwell
       %x{
         try {
           #{read_response(app.call(@env))};
+          if (!plain(self.body)) self.env.fill(); // it may look there once the runtime has forgotten the request
           if (self.env.$$source === null && #{upgraded?}) #{upgrade}; // else nobody has asked for anything of the env
           else #{answer};
         } catch (thrown) {
@@ -202,7 +204,7 @@ module Upwell
     end
 
     def complete
-      close_body unless `self.body === nil || (self.body.$$class === ARRAY && !self.body.$$meta)`
+      close_body unless `self.body === nil || plain(self.body)`
       tell_finished unless `self.env.$$source !== null` # as above
     end
 

@@ -20,7 +20,6 @@ module Upwell
     # @param options [Configuration]
     def initialize(app, options)
       @app = quick(app)
-      @ignorant = ignores_env?(app)
       @in_flight = 0
       @draining = false
       @clients = Clients.new(options) { tell_idle }
@@ -68,12 +67,6 @@ module Upwell
       `EXCHANGE.$new(self, self.runtime, client, env, to_head).$run(self.app)`
     end
 
-    # @return [Boolean] whether the application has no use for the env; else it may keep one, and look at it when the runtime has forgotten the
-    #   request
-    def ignorant?
-      @ignorant
-    end
-
     # A request takes longer than a turn of the runtime's loop.
     #
     # @return [void]
@@ -107,19 +100,6 @@ module Upwell
       idle = @idle
       @idle = nil
       idle.call
-    end
-
-    # A lambda with one argument, which its source does not name again.
-    def ignores_env?(app)
-      %x{
-        const source = app.$$is_lambda ? Function.prototype.toString.call(app) : "";
-        const name = /^function[^(]*\(([\w$]+)\)/.exec(source)?.[1];
-
-        if (name === undefined || /\b(?:arguments|eval)\b|\$binding\b/.test(source)) return false;
-        const body = source.replace("if (" + name + " == null) " + name + " = nil;", "");
-
-        return body.split(/[^\w$]+/).filter(word => word === name).length === 1;
-      }
     end
 
     # Proc#call takes any arguments and a block. A lambda that has no use for what it does with them is a method of JavaScript's as it is.

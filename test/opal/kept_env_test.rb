@@ -4,34 +4,47 @@ require_relative "../test_helper"
 require_relative "../support/opal_runtimes"
 require_relative "../support/tls_client"
 
-# An env that an application keeps, and looks at for the first time when its request, and its client, are gone.
+# An env that an application keeps, and looks at when its request, and its client, are gone.
 class OpalKeptEnvTest < Minitest::Test
   include OpalRuntimes
 
   APP = File.expand_path("support/kept_envs.ru", __dir__)
   KEPT = 3
   EXPECTED = Array.new(KEPT) { |i| "GET /#{i}?a who#{i} 127.0.0.1 h#{i}" }.freeze
+  FORGOTTEN = "IOError: the request is over, and its env was not looked at before; look at what is needed of it in the call"
 
   OpalProcess::RUNTIMES.each_key do |command|
     define_method("test_#{command}_by_http") do
-      serve(command) { |server| assert_equal EXPECTED, kept { |text| RawClient.open(server.port) { |client| ask(client, text) } } }
+      serve(command, "REQUEST_METHOD") do |server|
+        assert_equal EXPECTED, kept { |text| RawClient.open(server.port) { |client| ask(client, text) } }
+      end
     end
 
     define_method("test_#{command}_by_tls") do
-      serve(command, *Certificates.options) do |server|
+      serve(command, "REQUEST_METHOD", *Certificates.options) do |server|
         lines = kept { |text| TLSClient.open(server.port) { |client| ask(client, text) } }
         assert_equal(EXPECTED, lines.map { |line| line[/\A(?:\S+ ){4}\S+/] })
         assert_equal(["on"] * KEPT, lines.map { |line| line.split.last })
         assert_match(/ TLSv1\S+ \S+ on\z/, lines.first) if command == "up_node"
       end
     end
+
+    define_method("test_#{command}_that_was_not_looked_at_before") do
+      expected = command == "up_node" ? EXPECTED : [FORGOTTEN] * KEPT
+      serve(command, "") { |server| assert_equal expected, kept { |text| RawClient.open(server.port) { |client| ask(client, text) } } }
+    end
+
+    define_method("test_#{command}_of_a_body_that_is_not_an_array") do
+      serve(command, "each") { |server| assert_equal EXPECTED, kept { |text| RawClient.open(server.port) { |client| ask(client, text) } } }
+    end
   end
 
   private
 
-  def serve(command, *options, &block)
+  # @param look [String] at what an application looks in the call; "each": at nothing, but its body is no Array
+  def serve(command, look, *options, &block)
     need(command)
-    OpalProcess.open(command, *options, app: APP, environment: { "KEPT" => (KEPT + 1).to_s }, &block)
+    OpalProcess.open(command, *options, app: APP, environment: { "KEPT" => (KEPT + 1).to_s, "LOOK" => look }, &block)
   end
 
   # @return [Array<String>] what is told at last of those before

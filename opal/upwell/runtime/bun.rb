@@ -27,15 +27,8 @@ module Upwell
 
         // A request, and the response to it: one that is ready, or will be.
         class Client {
-          ask() {
-            this.url = this.req.url;
-            this.headers = this.req.headers;
-            this.remote = this.local.server.requestIP(this.req);
-          }
-
           constructor(req, local) {
             this.req = req;
-            this.url = this.headers = this.remote = null; // as far as they were asked for
             this.local = local;
             this.response = null;
             this.resolve = null;
@@ -96,9 +89,8 @@ module Upwell
 
       # Tells the env what the request has.
       def describe(envs, env, client)
-        `if (client.url === null) client.ask()`
         %x{
-          const url = client.url, given = client.headers.toJSON(), fields = [];
+          const url = client.req.url, given = client.req.headers.toJSON(), fields = [];
 
           for (const name in given) fields.push(name, Array.isArray(given[name]) ? given[name].join(", ") : given[name]);
           const target = url[0] === "/" ? url : url.slice(url.indexOf("/", 8));
@@ -165,8 +157,9 @@ module Upwell
       end
 
       def serve(client, content)
-        `client.ask()` unless @server.ignorant?
-        @server.serve(client, @envs.make(client, content), `client.req.method === "HEAD"`)
+        env = @envs.make(client, content)
+        @server.serve(client, env, `client.req.method === "HEAD"`)
+        `env.leave()`
       end
 
       # @return [JavaScript Promise]
@@ -203,7 +196,7 @@ module Upwell
 
       def connection(client)
         %x{
-          const server = client.local.server, remote = client.remote || {};
+          const server = client.local.server, remote = server.requestIP(client.req) || {};
 
           return #{Connection.new(`remote.address || nil`, `remote.port || nil`, `server.hostname || nil`, `server.port || nil`,
                                   `client.local.tls`)};

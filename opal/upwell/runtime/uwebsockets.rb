@@ -32,7 +32,6 @@ module Upwell
             const query = req.getQuery();
 
             this.res = res;
-            this.address = null; // as far as it was asked for
             this.method = req.getCaseSensitiveMethod();
             this.target = query === undefined ? req.getUrl() : req.getUrl() + "?" + query;
             this.fields = fields;
@@ -159,8 +158,9 @@ module Upwell
       end
 
       def serve(client, content)
-        `client.address = client.res.getRemoteAddress()` unless @server.ignorant?
-        @server.serve(client, @envs.make(client, content), `client.method === "HEAD"`)
+        env = @envs.make(client, content)
+        @server.serve(client, env, `client.method === "HEAD"`)
+        `env.leave()`
       end
 
       # What is neither answered in the call in which it came nor when its content is complete needs to know when the client leaves.
@@ -194,7 +194,7 @@ module Upwell
 
       def connection(client)
         %x{
-          const local = client.local, address = #{address_text(`client.address || client.res.getRemoteAddress()`)};
+          const local = client.local, address = #{address_text(`client.res.getRemoteAddress()`)};
 
           return #{Connection.new(`address`, nil, `local.get("address")`, `local.get("port")`, `local.get("tls")`)};
         }
