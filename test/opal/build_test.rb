@@ -37,15 +37,28 @@ class OpalBuildTest < Minitest::Test
     Open3.capture2e(RbConfig.ruby, File.join(ROOT, "exe/upwell"), "opal", "build", *arguments, chdir: @folder)
   end
 
-  def test_the_file_serves_in_another_folder_without_ruby
-    need("up_node")
-    text, status = build("-o", "app.js")
-    assert_predicate status, :success?, text
-    assert_equal "app.js runs with: node app.js\n", text
-    Dir.mktmpdir do |elsewhere|
-      FileUtils.cp([File.join(@folder, "app.js"), File.join(@folder, "data.txt")], elsewhere)
-      assert_equal "good day", answer_of(elsewhere)
+  OpalProcess::RUNTIMES.each do |command, runtime|
+    define_method(:"test_the_file_serves_in_another_folder_without_ruby_on_#{runtime}") do
+      need(command)
+      text, status = build("-o", "app.js", "--runtime", runtime.to_s)
+      assert_predicate status, :success?, text
+      assert_match(/\Aapp\.js runs with: #{runtime == :bun ? "bun" : "node"} app\.js(?:;.*)?\n\z/, text)
+      Dir.mktmpdir do |elsewhere|
+        FileUtils.cp([File.join(@folder, "app.js"), File.join(@folder, "data.txt")], elsewhere)
+        File.symlink(File.join(ROOT, "node_modules"), File.join(elsewhere, "node_modules"))
+        assert_equal "good day", answer_of(elsewhere, runtime)
+      end
     end
+  end
+
+  # Whoever may write beside it must not have what he writes run.
+  def test_it_keeps_nothing_of_what_it_evaluates_beside_itself
+    need("up_node")
+    write("config.ru", "Object.class_eval(\"def kept\#{1} = 'evaluated'\")\nrun ->(env) { [200, {}, [kept1]] }\n")
+    build("-o", "app.js")
+    before = Dir.children(@folder).sort
+    assert_equal "evaluated", answer_of(@folder)
+    assert_equal before, Dir.children(@folder).sort
   end
 
   def test_a_backtrace_names_ruby_s_files_and_lines
@@ -73,9 +86,10 @@ class OpalBuildTest < Minitest::Test
 
   private
 
-  def answer_of(folder)
+  def answer_of(folder, runtime = :node)
     environment = { "PATH" => "/nowhere" }
-    Open3.popen2e(environment, `which node`.strip, "app.js", "-p", "0", "-b", "127.0.0.1", chdir: folder) do |_input, output, process|
+    path = Upwell::Opal::Runtime.find(runtime, ROOT).path
+    Open3.popen2e(environment, path, "app.js", "-p", "0", "-b", "127.0.0.1", chdir: folder) do |_input, output, process|
       port = output.gets[/:(\d+)/, 1]
       Net::HTTP.get("127.0.0.1", "/", port.to_i)
     ensure

@@ -17,20 +17,14 @@ module Upwell
       PLAIN_PATHS = [*OPAL_PATHS, *%w[ast parser racc].flat_map { |name| Gem::Specification.find_by_name(name).full_require_paths }].freeze
       FIRST = %w[opal upwell/boot].freeze
 
-      # @return [Sources]
-      attr_reader :sources
-
       # @param root [String] the application's folder
       # @param gem_paths [GemPaths]
-      def initialize(root, gem_paths = GemPaths.new(root))
-        @sources = Sources.new([*OWN_PATHS, *PLAIN_PATHS, *gem_paths.to_a], gem_paths, root)
+      # @param stamps [Stamps] get all that the program is made of, and made by
+      def initialize(root, gem_paths = GemPaths.new(root), stamps = Stamps.new)
+        stamps.note(*Dir[File.join(__dir__, "**/*.rb")], File.join(::Opal.gem_dir, "opal/version.rb"))
+        @sources = Sources.new([*OWN_PATHS, *PLAIN_PATHS, *gem_paths.to_a], gem_paths, root, stamps)
         @cache = Cache.units
         @units = {}
-      end
-
-      # @return [Array<String>] all that the program is made of, and made by
-      def files
-        [*@sources.files, *Dir[File.join(__dir__, "**/*.rb")], File.join(::Opal.gem_dir, "opal/version.rb")]
       end
 
       # Compiles a program.

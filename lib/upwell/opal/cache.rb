@@ -78,6 +78,15 @@ module Upwell
         false
       end
 
+      # The ones that are used stay.
+      #
+      # @param paths [Array<String>]
+      def touch(*paths)
+        paths.each { |path| File.utime(nil, nil, path) }
+      rescue SystemCallError
+        nil # they can be read, and no more
+      end
+
       private
 
       # What lies there is run: nobody else may have written it. A folder that is not there will be the user's.

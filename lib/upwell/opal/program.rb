@@ -5,6 +5,7 @@ require_relative "../configuration"
 require_relative "../version"
 require_relative "cache"
 require_relative "gem_paths"
+require_relative "stamps"
 
 module Upwell
   # The application on JavaScript runtimes: compiled by Opal.
@@ -17,12 +18,16 @@ module Upwell
       # What runs before Opal, by the runtime.
       PRELUDES = { bun: "#{BUN_PARTS.inspect}.forEach(name => require(name)); process.stdout; process.stderr; " }.freeze
 
+      # What the program adds to its own name: the file of what it has evaluated, see opal/upwell/boot/evaluation.rb.
+      EVALUATED = ".evaluated"
+
       # @param rackup [String] the path of config.ru
       # @param runtime [Symbol] :node, :uwebsockets or :bun
       def initialize(rackup, runtime)
         @rackup = File.expand_path(rackup)
         @runtime = runtime
         @cache = Cache.programs
+        @stamps = Stamps.new
       end
 
       # The program is compiled when it is not there, or something that it was made of has changed.
@@ -30,7 +35,7 @@ module Upwell
       # @return [String] the compiled file's path
       # @raise [ConfigurationError] when it cannot be compiled, or written
       def path
-        fresh || compile.then { |javascript| keep(javascript) }
+        fresh || compile
       end
 
       # @return [String] the program, for a machine without Ruby: it takes the folder it lies in for the application's
@@ -45,74 +50,55 @@ module Upwell
 
       # Looks at the files alone: Opal is not loaded.
       def fresh
-        made_of, javascript, size = @cache.read(made_of_path)
-        javascript if made_of && File.size?(javascript) == size && made_of == stamps(made_of.keys) && touch(javascript)
-      end
+        made_of, files, size = @cache.read(made_of_path)
+        return unless made_of && File.size?(files.first) == size && made_of.all? { |path, stamp| Stamps.of(path) == stamp }
 
-      def touch(path)
-        File.utime(nil, nil, path) # the ones that are used stay
-        true
-      rescue SystemCallError
-        true
+        @cache.touch(made_of_path, *files)
+        files.first
       end
 
       def made_of_path
-        @cache.path_of([@rackup, @runtime, VERSION, RUBY_VERSION, ENV.fetch("BUNDLE_GEMFILE", nil)])
+        @made_of_path ||= @cache.path_of([@rackup, @runtime, VERSION, RUBY_VERSION, *GemPaths.settings])
       end
 
-      # @return [Hash{String => Array, nil}] what tells a changed file, and one that was not there
-      def stamps(paths)
-        paths.to_h do |path|
-          stat = File.stat(path)
-          [path, [stat.size, stat.mtime.to_r, stat.ino]]
-        rescue SystemCallError
-          [path, nil]
-        end
-      end
-
+      # The map is named by what it says: a program that runs shall not read its successor's.
       def compile
         units = compiled
-        "#{head}#{units.map(&:javascript).join}//# sourceMappingURL=#{File.basename(map_path)}\n".tap { write_map(units) }
-      end
-
-      def write_map(units)
-        @cache.write(map_path, JSON.generate(Build::Mappings.join([Build::Unit.head(head), *units])))
+        map = keep(".map", JSON.generate(Build::Mappings.join([Build::Unit.head(head), *units])))
+        program = keep(".js", "#{head}#{units.map(&:javascript).join}//# sourceMappingURL=#{File.basename(map)}\n")
+        write(made_of_path, Marshal.dump([@stamps.to_h, [program, map, "#{program}#{EVALUATED}"], File.size(program)]))
+        program
       end
 
       def compiled
         require_relative "build"
-        stamp = stamps([@rackup])
-        build = Build.new(root, gem_paths)
-        units = build.units(source, @rackup)
-        @made_of = stamps([*build.files, *gem_paths.files, *build.sources.absent]).merge(stamp)
-        units
+        @stamps.note(@rackup)
+        Build.new(root, gem_paths, @stamps).units(source, @rackup)
       end
 
-      def keep(javascript)
-        path = @cache.path_of([javascript], ".js")
-        written = @cache.write(path, javascript) && @cache.write(made_of_path, Marshal.dump([@made_of, path, javascript.bytesize]))
-        return path if written
+      def keep(extension, content)
+        @cache.path_of([content], extension).tap { |path| write(path, content) }
+      end
+
+      def write(path, content)
+        return if @cache.write(path, content)
 
         raise ConfigurationError,
               "the compiled application cannot be written to #{@cache.folder}: make room there, or name another folder in XDG_CACHE_HOME"
       end
 
-      def map_path
-        "#{made_of_path}.map"
-      end
-
       def gem_paths
-        @gem_paths ||= GemPaths.new(File.dirname(@rackup))
+        @gem_paths ||= GemPaths.new(File.dirname(@rackup), @stamps)
       end
 
       # The folder of the Gemfile, if config.ru lies beneath it.
       def root
-        folder = gem_paths.gemfile && File.dirname(File.expand_path(gem_paths.gemfile))
+        folder = gem_paths.gemfile && File.dirname(gem_paths.gemfile)
         folder && @rackup.start_with?("#{folder}/") ? folder : File.dirname(@rackup)
       end
 
       def head
-        "#{PRELUDES[@runtime]}globalThis.Opal_root = #{JSON.generate(root)};\n"
+        "#{PRELUDES[@runtime]}globalThis.Opal_root = #{JSON.generate(root)}; globalThis.Opal_evaluated = __filename + \"#{EVALUATED}\";\n"
       end
 
       def portable_head

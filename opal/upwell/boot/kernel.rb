@@ -275,28 +275,6 @@ class IO
   end
 end
 
-# Texts of Ruby are compiled where the program runs, if the compiler found that it evaluates such; see upwell/evaluation.
-class Module
-  EVALUATION = "upwell/evaluation" # not written where it is required: it is heavy
-  alias evaluate_with_compiler module_eval
-
-  def module_eval(*arguments, &block)
-    require EVALUATION unless block
-    evaluate_with_compiler(*arguments, &block)
-  end
-
-  alias class_eval module_eval
-end
-
-class BasicObject
-  alias evaluate_with_compiler instance_eval
-
-  def instance_eval(*arguments, &block)
-    ::Kernel.require ::Module::EVALUATION unless block
-    evaluate_with_compiler(*arguments, &block)
-  end
-end
-
 class Struct
   alias get_by_name []
   alias set_by_name []=

@@ -1,44 +1,18 @@
 # frozen_string_literal: true
 
 require_relative "../../test_helper"
-require "open3"
-require "tmpdir"
+require_relative "../../support/program_starts"
 
 # The cache of compiled programs: what makes a program anew, and what does not.
 class OpalProgramCacheTest < Minitest::Test
-  SCRIPT = <<~RUBY
-    require "upwell/opal/program"
-    begin
-      puts Upwell::Opal::Program.new(ARGV[0], :node).path
-    rescue Upwell::ConfigurationError => e
-      puts e.message
-    end
-    puts defined?(Opal::Compiler) ? "compiled" : "found"
-  RUBY
+  include ProgramStarts
+
+  CANNOT = /the compiled application cannot be written to .*: make room there, or name another folder in XDG_CACHE_HOME/
 
   def setup
-    @folder = Dir.mktmpdir
-    @cache = File.join(@folder, "cache")
+    super
     write("app/config.ru", "require_relative 'lib/thing'\nrun ->(env) { [200, {}, [Thing.text]] }\n")
     write("app/lib/thing.rb", "module Thing\n  def self.text = 'one'\nend\n")
-  end
-
-  def teardown
-    FileUtils.chmod_R("u+w", @folder)
-    FileUtils.rm_rf(@folder)
-  end
-
-  def write(name, text)
-    path = File.join(@folder, name)
-    FileUtils.mkdir_p(File.dirname(path))
-    File.write(path, text)
-  end
-
-  def start(app = "app", from: @folder)
-    command = [RbConfig.ruby, "-I", File.expand_path("../../../lib", __dir__), "-e", SCRIPT, File.join(@folder, app, "config.ru")]
-    output, error, = Open3.capture3({ "XDG_CACHE_HOME" => @cache, "TMPDIR" => @folder }, *command, chdir: from)
-    assert_empty error
-    output.lines(chomp: true)
   end
 
   def test_a_second_start_finds_it_and_a_change_makes_it_anew
@@ -53,6 +27,14 @@ class OpalProgramCacheTest < Minitest::Test
     assert_includes File.read(changed), '"two"'
   end
 
+  def test_a_program_that_runs_keeps_the_map_of_its_lines
+    map = map_of(start.first)
+    lines = File.binread(map)
+    write("app/lib/thing.rb", "\n\n\nmodule Thing\n  def self.text = 'one'\nend\n")
+    refute_equal lines, File.binread(map_of(start.first))
+    assert_equal lines, File.binread(map)
+  end
+
   def test_a_file_that_was_missing_makes_it_anew_when_it_is_there
     write("app/config.ru", "begin\n  require_relative 'more'\nrescue LoadError\n  nil\nend\nrun ->(env) { [200, {}, []] }\n")
     assert_equal "compiled", start.last
@@ -65,6 +47,9 @@ class OpalProgramCacheTest < Minitest::Test
   end
 
   def test_starts_at_once_and_a_broken_cache
+    start
+    FileUtils.cp_r(@cache, @cache = File.join(@folder, "cache"))
+    FileUtils.rm_r(File.join(@cache, "upwell/opal/programs"))
     paths = Array.new(3) { Thread.new { start.first } }.map(&:value)
     assert_equal 1, paths.uniq.size
     assert_equal "found", start.last
@@ -79,9 +64,20 @@ class OpalProgramCacheTest < Minitest::Test
   end
 
   def test_a_cache_that_cannot_be_written_is_told
+    @cache = File.join(@folder, "cache")
     write("cache", "a file where the folder should be")
-    message, = start
-    assert_match(/the compiled application cannot be written to .*cache.*: make room there, or name another folder in XDG_CACHE_HOME/, message)
+    assert_match(CANNOT, start.first)
+  end
+
+  # No file may have more than some bytes: what is written first fits, what is written then does not, and nothing of it stays.
+  def test_a_disk_that_is_full
+    path, = start
+    write("app/config.ru", "run ->(env) { [200, {}, []] }\n")
+    message, how = start(script: "trap('XFSZ', 'IGNORE')", rlimit_fsize: File.size(path) / 2)
+    assert_match(CANNOT, message)
+    assert_equal "compiled", how
+    assert_empty(Dir[File.join(@cache, "**/*")].grep(/\.\d+\z/))
+    assert_equal "compiled", start.last
   end
 
   # What is found beside config.ru is not looked for where the command is called, and no other application has it.
@@ -99,6 +95,10 @@ class OpalProgramCacheTest < Minitest::Test
   end
 
   private
+
+  def map_of(program)
+    File.join(File.dirname(program), File.binread(program)[/^\/\/# sourceMappingURL=(.*)$/, 1])
+  end
 
   def assert_started_in(app, from:)
     program = File.binread(start(app, from: from).first)

@@ -11,28 +11,23 @@ module Upwell
         # A feature that is required by a path: its one name depends on where the application and the gems lie.
         PATH = %r!\brequire\b[\s(]*(?:["']|%[qQ]?[^\w\s])\.{0,2}/!n
 
-        # @return [Array<String>] the files that were found
-        attr_reader :files
-
-        # @return [Array<String>] where files of the application were looked for, and were not
-        attr_reader :absent
-
         # @param paths [Array<String>] load paths, in the order in which they are searched
         # @param gem_paths [GemPaths]
         # @param root [String] the application's folder
-        def initialize(paths, gem_paths, root)
+        # @param stamps [Stamps] get the files that are found, and where others were looked for before
+        def initialize(paths, gem_paths, root, stamps)
           @paths = paths
           @gem_paths = gem_paths
           @root = root
+          @stamps = stamps
           @found = {}
-          @files = []
-          @absent = []
+          @folders = Hash.new { |folders, path| folders[path] = File.directory?(path) ? path : folders[File.dirname(path)] }
         end
 
         # @param feature [String] as it is required
         # @return [String, nil] the path of its file
         def path(feature)
-          @found.fetch(feature) { @found[feature] = find(feature).tap { |path| @files << path if path } }
+          @found.fetch(feature) { @found[feature] = find(feature).tap { |path| @stamps.note(path) if path } }
         end
 
         # @param feature [String]
@@ -77,7 +72,9 @@ module Upwell
 
         def own(feature)
           path = File.join(@root, feature.delete_prefix(OWN))
-          file(path) || candidates(path).each { |candidate| @absent << candidate }.clear.first
+          found = file(path)
+          @stamps.note(*candidates(path)) unless found
+          found
         end
 
         def more_paths(feature)
@@ -86,8 +83,14 @@ module Upwell
           new
         end
 
+        # The folder in which the file is not, or would be made, changes when it comes there.
         def in_paths(paths, feature)
-          paths.each { |path| (found = file(File.join(path, feature))) && (return found) }
+          paths.each do |path|
+            candidate = File.join(path, feature)
+            found = file(candidate) and return found
+
+            @stamps.note(@folders[File.dirname(candidate)])
+          end
           nil
         end
 

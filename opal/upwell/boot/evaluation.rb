@@ -1,0 +1,71 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+module Upwell
+  # Texts of Ruby that are evaluated where the program runs (class_eval "..."). The compiler takes longer to load than most programs take to
+  # start: what it makes of a text is kept in a file beside the program, where the next start finds it. Only a program in the user's own
+  # cache has such a file, as it is run: see lib/upwell/opal/program.rb.
+  module Evaluation
+    COMPILER = "upwell/evaluation" # not written where it is required: it is there if some file that was compiled evaluates a text
+
+    %x{
+      var CHARACTERS_MAX = 1 << 20, path = globalThis.Opal_evaluated, fs = require('fs'), kept, characters = 0, writes;
+
+      function read() {
+        try { return new Map(Object.entries(JSON.parse(fs.readFileSync(path, 'utf8')))); }
+        catch (error) { return new Map(); }
+      }
+
+      function write() {
+        var own = path + '.' + process.pid;
+        writes = null;
+        try {
+          fs.writeFileSync(own, JSON.stringify(Object.fromEntries(kept)), { mode: 0o600 });
+          fs.renameSync(own, path);
+        } catch (error) { fs.rmSync(own, { force: true }); } // a full disk costs the next start its time
+      }
+
+      function keep(key, compiled) {
+        if ((characters += key.length + compiled.length) > CHARACTERS_MAX) return;
+        kept.set(key, compiled);
+        if (path) writes ||= setImmediate(write); // once for all that the application evaluates while it is loaded
+      }
+    }
+
+    # @param text [String]
+    # @param file [String] its name in backtraces
+    # @return [Proc] whose self is what the text is evaluated for
+    def self.block(text, file = "(eval)", _line = 1)
+      %x{
+        var key = JSON.stringify([file.valueOf(), text.valueOf()]), compiled = (kept ||= read()).get(key);
+        if (compiled === undefined) keep(key, compiled = #{compile(text, file)});
+        return function() { return new Function('Opal,self', 'return ' + compiled)(Opal, this); };
+      }
+    end
+
+    def self.compile(text, file)
+      require COMPILER
+      options = __OPAL_COMPILER_CONFIG__.merge(file: file, eval: true)
+      `Opal.compile(text, options)`
+    end
+    private_class_method :compile
+  end
+end
+
+class Module
+  alias evaluate_block module_eval
+
+  def module_eval(*arguments, &block)
+    block ? evaluate_block(*arguments, &block) : evaluate_block(&Upwell::Evaluation.block(*arguments))
+  end
+
+  alias class_eval module_eval
+end
+
+class BasicObject
+  alias evaluate_block instance_eval
+
+  def instance_eval(*arguments, &block)
+    block ? evaluate_block(*arguments, &block) : evaluate_block(&::Upwell::Evaluation.block(*arguments))
+  end
+end

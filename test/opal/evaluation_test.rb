@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require_relative "../support/opal_runtimes"
+require "upwell/opal/program"
+
+# Texts that are evaluated while the program runs: the first start compiles them, and the next ones do without the compiler.
+class OpalEvaluationTest < Minitest::Test
+  include OpalRuntimes
+
+  APP = File.join(__dir__, "support", "evaluates.ru")
+
+  OpalProcess::RUNTIMES.each_key do |command|
+    define_method(:"test_the_compiler_is_not_loaded_again_by_#{command}") do
+      start_anew(command)
+      assert_equal "two by the compiler", answer(command)
+      assert_equal "two", answer(command)
+    end
+  end
+
+  def test_what_is_half_written_is_compiled_again
+    start_anew("up_node")
+    answer("up_node")
+    File.truncate(@kept, File.size(@kept) / 2)
+    assert_equal "two by the compiler", answer("up_node")
+    assert_equal "two", answer("up_node")
+  end
+
+  def test_what_cannot_be_written_is_compiled_at_each_start
+    start_anew("up_node")
+    FileUtils.mkdir(@kept) # nothing takes its place
+    2.times { assert_equal "two by the compiler", answer("up_node") }
+    assert_empty Dir["#{@kept}.*"]
+  ensure
+    FileUtils.rm_rf(@kept) if @kept
+  end
+
+  private
+
+  def start_anew(command)
+    need(command)
+    @kept = "#{Upwell::Opal::Program.new(APP, OpalProcess::RUNTIMES.fetch(command)).path}.evaluated"
+    FileUtils.rm_rf(@kept)
+  end
+
+  def answer(command)
+    OpalProcess.open(command, app: APP) do |server|
+      RawClient.get(server.port, "/").body.tap { server.stop }
+    end
+  end
+end
