@@ -14,13 +14,20 @@ struct block {
 
 static const size_t header_bytes = (sizeof(struct block) + UW_SLAB_ALIGNMENT - 1) & ~(size_t)(UW_SLAB_ALIGNMENT - 1);
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Objects of which 64 fill a block leave one out for its header: twice the block would be half empty. */
 void uw_slab_init(struct uw_slab *slab, size_t object_bytes)
 {
     assert(object_bytes > 0 && object_bytes <= OBJECT_BYTES_MAX);
     slab->object_bytes = (object_bytes + UW_SLAB_ALIGNMENT - 1) & ~(size_t)(UW_SLAB_ALIGNMENT - 1);
-    slab->block_bytes = 1;
-    while (slab->block_bytes < header_bytes + slab->object_bytes * UW_SLAB_BLOCK_OBJECTS)
+    slab->block_bytes = 2 * header_bytes;
+    while (slab->block_bytes < slab->object_bytes * UW_SLAB_BLOCK_OBJECTS)
         slab->block_bytes *= 2;
+    slab->block_objects = least((slab->block_bytes - header_bytes) / slab->object_bytes, UW_SLAB_BLOCK_OBJECTS);
     slab->taken = slab->blocks = slab->spares = 0;
     uw_list_init(&slab->open);
     uw_list_init(&slab->full);
@@ -49,22 +56,28 @@ void uw_slab_free(struct uw_slab *slab)
     slab->taken = slab->blocks = slab->spares = 0;
 }
 
+/* The bits of a block that is empty. */
+static uint64_t all(const struct uw_slab *slab)
+{
+    return UINT64_MAX >> (UW_SLAB_BLOCK_OBJECTS - slab->block_objects);
+}
+
 static struct block *add_block(struct uw_slab *slab)
 {
     struct block *block = aligned_alloc(slab->block_bytes, slab->block_bytes);
 
     if (!block)
         return NULL;
-    block->free = UINT64_MAX;
+    block->free = all(slab);
     uw_list_append(&slab->open, &block->link);
     slab->blocks++;
     slab->spares++;
     return block;
 }
 
-static bool empty(const struct block *block)
+static bool empty(const struct uw_slab *slab, const struct block *block)
 {
-    return block->free == UINT64_MAX;
+    return block->free == all(slab);
 }
 
 void *uw_slab_take(struct uw_slab *slab)
@@ -75,7 +88,7 @@ void *uw_slab_take(struct uw_slab *slab)
     UW_ASSERT_OWNER(slab);
     if (!block)
         return NULL;
-    slab->spares -= empty(block);
+    slab->spares -= empty(slab, block);
     index = __builtin_ctzll(block->free);
     block->free &= block->free - 1;
     slab->taken++;
@@ -111,6 +124,6 @@ void uw_slab_give(struct uw_slab *slab, void *object)
     }
     block->free |= UINT64_C(1) << index;
     slab->taken--;
-    if (empty(block))
+    if (empty(slab, block))
         retire(slab, block);
 }

@@ -1,5 +1,5 @@
-/* Objects of one size, taken from and given back to blocks of 64 with a bitmap each: O(1), no fragmentation, and
- * memory goes back to the system when blocks fall empty (UW_SLAB_SPARES_MAX of them are kept). Not thread-safe: one
+/* Objects of one size, taken from and given back to blocks of 64 at most with a bitmap each: O(1), no fragmentation,
+ * and memory goes back to the system when blocks fall empty (UW_SLAB_SPARES_MAX of them are kept). Not thread-safe: one
  * thread at a time uses it, or one for ever, see uw_slab_own. */
 #ifndef UW_BASE_SLAB_H
 #define UW_BASE_SLAB_H
@@ -11,6 +11,7 @@
 
 struct uw_slab {
     size_t object_bytes; /* rounded up to UW_SLAB_ALIGNMENT */
+    size_t block_objects;
     size_t block_bytes;  /* a power of two; blocks are aligned to it, so an object finds its block by masking */
     size_t taken;        /* objects now in use */
     size_t blocks;       /* blocks now allocated */
@@ -21,8 +22,8 @@ struct uw_slab {
 };
 
 #define UW_SLAB_ALIGNMENT 16
-#define UW_SLAB_BLOCK_OBJECTS 64
-#define UW_SLAB_SPARES_MAX 16 /* so that what comes and goes in bursts of a thousand allocates nothing */
+#define UW_SLAB_BLOCK_OBJECTS 64 /* at most */
+#define UW_SLAB_SPARES_MAX 16    /* so that what comes and goes in bursts of a thousand allocates nothing */
 
 /* `object_bytes` is at most 64 KiB. */
 void uw_slab_init(struct uw_slab *slab, size_t object_bytes);

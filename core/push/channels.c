@@ -207,7 +207,7 @@ int uw_subscribe(struct uw_channels *channels, struct uw_subscriber *subscriber,
     bool first;
     int error;
 
-    UW_ASSERT_OWNER(&channels->lent);
+    UW_ASSERT_OWNER(&channels->chunks);
     assert(!subscriber->channel);
     if (!uw_topic_is_valid(topic))
         return -EINVAL;
@@ -229,7 +229,7 @@ void uw_unsubscribe(struct uw_channels *channels, struct uw_subscriber *subscrib
 {
     struct uw_channel *channel = subscriber->channel;
 
-    UW_ASSERT_OWNER(&channels->lent);
+    UW_ASSERT_OWNER(&channels->chunks);
     if (!channel)
         return;
     for (struct uw_cursor *cursor = channels->cursors; cursor; cursor = cursor->outer)
@@ -317,7 +317,7 @@ size_t uw_publish_here(struct uw_channels *channels, struct uw_publication publi
 {
     struct tally tally = {0};
 
-    UW_ASSERT_OWNER(&channels->lent);
+    UW_ASSERT_OWNER(&channels->chunks);
     if (!may_publish(channels, &publication))
         return 0;
     channels->depth++;
@@ -334,7 +334,7 @@ size_t uw_publish_here(struct uw_channels *channels, struct uw_publication publi
 
 void uw_spread(struct uw_channels *channels, struct uw_publication publication)
 {
-    UW_ASSERT_OWNER(&channels->lent);
+    UW_ASSERT_OWNER(&channels->chunks);
     if (channels->spread && may_publish(channels, &publication))
         channels->spread(channels->spread_context, &publication);
 }
@@ -374,14 +374,14 @@ struct uw_channels *uw_channels_new(struct uw_service *service)
     choose_key(channels);
     uw_list_init(&channels->patterns);
     uw_list_init(&channels->ears);
-    uw_slab_init(&channels->lent, sizeof(struct uw_chunk));
+    uw_slab_init(&channels->chunks, UW_SHARED_CHUNK_BYTES);
     uw_channels_own(channels);
     return channels;
 }
 
 void uw_channels_own(struct uw_channels *channels)
 {
-    uw_slab_own(&channels->lent);
+    uw_slab_own(&channels->chunks);
 }
 
 /* Its subscribers' owners have them for themselves. */
@@ -412,7 +412,7 @@ void uw_channels_free(struct uw_channels *channels)
         uw_list_remove(&pattern->link);
         discard(pattern);
     }
-    uw_slab_free(&channels->lent);
+    uw_slab_free(&channels->chunks);
     uw_afar_room_release(channels->room);
     free(channels->buckets);
     free(channels);

@@ -68,8 +68,8 @@ struct uw_channels {
     size_t bucket_mask;
     uint64_t key[UW_SIPHASH_KEY_WORDS];
     struct uw_list patterns;
-    struct uw_list ears; /* see ear.h */
-    struct uw_slab lent; /* chunks that have borrowed a shared frame */
+    struct uw_list ears;   /* see ear.h */
+    struct uw_slab chunks; /* with shared frames */
     struct uw_cursor *cursors;
     unsigned depth;
     struct uw_channel_counts counts;

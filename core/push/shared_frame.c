@@ -58,43 +58,35 @@ static void take_back(struct uw_chunk *chunk)
     release(chunk->lender);
 }
 
-static struct uw_chunk *lend(struct uw_shared_frame *frame, struct uw_slab *slab)
+static void copy(struct uw_chunk *chunk, const struct uw_shared_frame *frame)
 {
-    struct uw_chunk *chunk = uw_slab_take(slab);
-
-    if (!chunk)
-        return NULL;
-    *chunk = (struct uw_chunk){.file = -1,
-                               .memory = frame->chunk->bytes,
-                               .rest_left = (int64_t)frame->chunk->length,
-                               .release = take_back,
-                               .lender = frame,
-                               .slab = slab};
-    frame->holds++;
-    return chunk;
-}
-
-static struct uw_chunk *copy(const struct uw_shared_frame *frame, struct uw_slab *slab)
-{
-    struct uw_chunk *chunk = uw_chunk_take(slab);
-
-    if (!chunk)
-        return NULL;
     memcpy(chunk->bytes, frame->chunk->bytes, frame->chunk->length);
     chunk->length = frame->chunk->length;
-    return chunk;
 }
 
-_Static_assert(UW_LENT_BYTES_MIN <= UW_CHUNK_SLAB_CAPACITY, "what is copied fits");
+static void lend(struct uw_chunk *chunk, struct uw_shared_frame *frame)
+{
+    chunk->memory = frame->chunk->bytes;
+    chunk->rest_left = (int64_t)frame->chunk->length;
+    chunk->release = take_back;
+    chunk->lender = frame;
+    frame->holds++;
+}
 
 struct uw_chunk *uw_shared_chunk(struct uw_shared_message *message, struct uw_client *client, bool text,
-                                 struct uw_slab *lent)
+                                 struct uw_slab *slab)
 {
     struct uw_shared_frame *frame = frame_for(message, client, text);
+    struct uw_chunk *chunk = frame ? uw_slab_take(slab) : NULL;
 
-    if (!frame)
+    if (!chunk)
         return NULL;
-    return frame->chunk->length < UW_LENT_BYTES_MIN ? copy(frame, &client->service->chunks) : lend(frame, lent);
+    *chunk = (struct uw_chunk){.capacity = UW_SHARED_CHUNK_BYTES - sizeof *chunk, .file = -1, .slab = slab};
+    if (frame->chunk->length <= chunk->capacity)
+        copy(chunk, frame);
+    else
+        lend(chunk, frame);
+    return chunk;
 }
 
 void uw_shared_message_end(struct uw_shared_message *message)

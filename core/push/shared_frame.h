@@ -6,7 +6,9 @@
 
 #include "push/client.h"
 
-#define UW_LENT_BYTES_MIN 512 /* shorter frames are copied */
+/* Of one client's chunk, its header included: with a copy of a short frame, or a long one lent. As small as may be:
+ * there is one for each client at once, and thousands of larger ones would be thousands of pages. */
+#define UW_SHARED_CHUNK_BYTES 512
 
 struct uw_shared_frame;
 
@@ -16,10 +18,10 @@ struct uw_shared_message {
     struct uw_shared_frame *frames; /* so far */
 };
 
-/* The message as `client` gets it, ready for uw_client_send_framed, in a chunk of `lent`, a slab of chunks without
- * bytes, or of the service's; NULL when memory is exhausted. */
+/* The message as `client` gets it, ready for uw_client_send_framed, in a chunk of `slab`, whose objects are of
+ * UW_SHARED_CHUNK_BYTES; NULL when memory is exhausted. */
 struct uw_chunk *uw_shared_chunk(struct uw_shared_message *message, struct uw_client *client, bool text,
-                                 struct uw_slab *lent);
+                                 struct uw_slab *slab);
 
 /* No more of its chunks are to be made; those that there are go on. */
 void uw_shared_message_end(struct uw_shared_message *message);

@@ -144,7 +144,7 @@ static bool send_to(const struct uw_subscription *subscription, struct uw_public
 
     if (!uw_client_is_behind(client))
         chunk = uw_shared_chunk(&publication->message, client, is_sent_as_text(subscription, publication),
-                                &client->service->channels->lent);
+                                &client->service->channels->chunks);
     return chunk && uw_client_send_framed(client, chunk);
 }
 

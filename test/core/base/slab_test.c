@@ -29,7 +29,7 @@ TEST(objects_are_distinct_and_memory_goes_back)
     for (int i = 0; i < COUNT; i++)
         take(i);
     CHECK_EQUAL(COUNT, slab.taken);
-    CHECK_EQUAL((COUNT + UW_SLAB_BLOCK_OBJECTS - 1) / UW_SLAB_BLOCK_OBJECTS, slab.blocks);
+    CHECK_EQUAL((COUNT + slab.block_objects - 1) / slab.block_objects, slab.blocks);
     for (int i = 0; i < COUNT; i++)
         give(i * 7 % COUNT);
     CHECK_EQUAL(0, slab.taken);
@@ -76,9 +76,10 @@ TEST(a_freed_object_is_taken_again)
 
 TEST(no_allocation_for_bursts)
 {
-    const int burst = UW_SLAB_SPARES_MAX * UW_SLAB_BLOCK_OBJECTS;
+    int burst;
 
     uw_slab_init(&slab, OBJECT_BYTES);
+    burst = UW_SLAB_SPARES_MAX * (int)slab.block_objects;
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < burst; i++)
             take(i);
@@ -103,6 +104,25 @@ TEST(no_allocation_at_a_boundary)
         take(UW_SLAB_BLOCK_OBJECTS);
         CHECK_EQUAL(2, slab.blocks);
     }
+    uw_slab_free(&slab);
+}
+
+TEST(a_block_is_no_larger_than_its_objects)
+{
+    unsigned char *held[UW_SLAB_BLOCK_OBJECTS];
+
+    uw_slab_init(&slab, 2048);
+    CHECK_EQUAL(UW_SLAB_BLOCK_OBJECTS * 2048, slab.block_bytes);
+    for (int i = 0; i < UW_SLAB_BLOCK_OBJECTS; i++) {
+        held[i] = uw_slab_take(&slab);
+        memset(held[i], i, 2048);
+        CHECK_EQUAL(i < UW_SLAB_BLOCK_OBJECTS - 1 ? 1 : 2, slab.blocks); /* one has the header's place */
+    }
+    for (int i = 0; i < UW_SLAB_BLOCK_OBJECTS; i++) {
+        CHECK(held[i][0] == i && held[i][2047] == i);
+        uw_slab_give(&slab, held[i]);
+    }
+    CHECK_EQUAL(2, slab.spares);
     uw_slab_free(&slab);
 }
 
