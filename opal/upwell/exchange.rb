@@ -156,7 +156,7 @@ module Upwell
     end
 
     def await_promise(promise, stream)
-      @response.flush
+      @response.begin
       @promise = promise
       @server.hold
       `promise.then(() => #{settle(stream, nil)}, reason => #{settle(stream, `reason`)})`

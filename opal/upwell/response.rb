@@ -6,7 +6,8 @@ require "upwell/head"
 
 module Upwell
   # A response whose body comes in pieces. They are gathered, so that whatever fails the client gets a complete answer, until the first flush;
-  # from then on each leaves as it is written. Either is bounded: whoever writes them does not wait for the client.
+  # from then on each leaves as it is written, if the runtime sends it before the application has come to its end. Either is bounded: whoever
+  # writes them does not wait for the client.
   class Response
     WAITING_BYTES_MAX = 128 << 20 # that are gathered, or that the client is behind
     PACKED_BYTES = 1 << 20 # of pieces that become one: many small ones take far more room than their bytes
@@ -22,7 +23,7 @@ module Upwell
       @pieces = [] # the last of them
       @packed = [] # those before
       @bytes = @packed_bytes = 0
-      @begun = false
+      @begun = @flushed = false
     end
 
     # @return [Boolean] whether a part of it may have left
@@ -39,16 +40,26 @@ module Upwell
       size = Bytes.size(data)
       count(size)
       @begun ? send(data) : gather(data)
+      flush if @flushed
       size
     end
 
+    # What there is leaves; of what the runtime would hold back yet nothing is lost by gathering it on.
+    #
     # @return [void]
     def flush
+      @flushed = true
+      self.begin unless @begun || @runtime.holds?(@bytes)
+    end
+
+    # From now on nothing is gathered.
+    #
+    # @return [void]
+    def begin
       return if @begun
 
       @begun = true
-      @runtime.begin(@client, @head)
-      gathered.each { |data| send(data) }
+      send_gathered unless @runtime.gone?(@client)
       @pieces = @packed = nil
     end
 
@@ -67,8 +78,7 @@ module Upwell
     end
 
     def gather(data)
-      raise IOError, "the response has more than #{WAITING_BYTES_MAX} bytes, and nothing was flushed; #{WAY}" if @bytes > WAITING_BYTES_MAX
-
+      refuse_more if @bytes > WAITING_BYTES_MAX
       @pieces << data if `data.length > 0`
       pack if @bytes - @packed_bytes >= PACKED_BYTES
     end
@@ -79,6 +89,11 @@ module Upwell
       @pieces = []
     end
 
+    def send_gathered
+      @runtime.begin(@client, @head)
+      gathered.each { |data| send(data) }
+    end
+
     def gathered
       @packed + @pieces
     end
@@ -87,7 +102,13 @@ module Upwell
       raise Errno::EPIPE if @runtime.gone?(@client)
 
       @runtime.write(@client, data)
-      raise IOError, "the client is more than #{WAITING_BYTES_MAX} bytes behind; #{WAY}" if @runtime.behind(@client) > WAITING_BYTES_MAX
+      refuse_more if @runtime.behind(@client) > WAITING_BYTES_MAX
+    end
+
+    def refuse_more
+      raise IOError, "the client is more than #{WAITING_BYTES_MAX} bytes behind; #{WAY}" if @flushed || @begun
+
+      raise IOError, "the response has more than #{WAITING_BYTES_MAX} bytes, and nothing was flushed; #{WAY}"
     end
   end
 end

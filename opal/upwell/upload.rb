@@ -1,6 +1,8 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/pile"
+
 module Upwell
   # The content of a request while it arrives: bounded, and within a time that grows with it.
   class Upload
@@ -12,8 +14,7 @@ module Upwell
       @bytes_max = options.body_bytes_max
       @timeout = options.body_timeout
       @refused = refused
-      @chunks = `[]`
-      @bytes = 0
+      @pile = Pile.new
       @ended = false
       @begun = `performance.now()`
       await_more
@@ -24,15 +25,14 @@ module Upwell
     def add(chunk)
       return if @ended
 
-      `self.chunks.push(chunk)`
-      @bytes += `chunk.length`
-      refuse(413) if @bytes > @bytes_max
+      @pile.add(chunk)
+      refuse(413) if @pile.size > @bytes_max
     end
 
     # @return [JavaScript Uint8Array] all of it
     def finish
       stop
-      `self.chunks.length === 1 ? self.chunks[0] : Buffer.concat(self.chunks)`
+      @pile.all
     end
 
     # @return [void]
@@ -54,7 +54,7 @@ module Upwell
     end
 
     def left
-      @timeout + (@bytes / BYTES_PER_SECOND) - (`(performance.now() - self.begun) / 1000`)
+      @timeout + (@pile.size / BYTES_PER_SECOND) - (`(performance.now() - self.begun) / 1000`)
     end
 
     def refuse(status)

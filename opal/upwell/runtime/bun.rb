@@ -116,10 +116,14 @@ module Upwell
       def limits
         %x{
           return {
-            development: false, idleTimeout: Math.min(#{SILENCE_MAX}, Math.ceil(#{@options.keep_alive_timeout})),
-            maxRequestBodySize: #{@options.body_bytes_max}, error: error => { throw error; }
+            development: false, idleTimeout: #{silence_max}, maxRequestBodySize: #{@options.body_bytes_max}, error: error => { throw error; }
           };
         }
+      end
+
+      # @return [Integer] seconds
+      def silence_max
+        `Math.min(#{SILENCE_MAX}, Math.ceil(#{@options.keep_alive_timeout}))`
       end
 
       def place(address)

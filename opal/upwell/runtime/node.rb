@@ -9,10 +9,10 @@ require "upwell/log"
 require "upwell/recent_fields"
 require "upwell/runtime/node/answers"
 require "upwell/runtime/node/files"
+require "upwell/runtime/node/receiving"
 require "upwell/runtime/node/staying"
 require "upwell/runtime/node/tls_env"
 require "upwell/server"
-require "upwell/upload"
 
 module Upwell
   module Runtime
@@ -20,9 +20,9 @@ module Upwell
     class Node
       include Answers
       include Files
+      include Receiving
       include Staying
 
-      LINGER_MS = 2_000 # in which a client that was refused can read why
       IDLE_MS = 500 # for a request on its way on a kept connection as draining begins
 
       `const http = require("http"), https = require("https"), net = require("net")`
@@ -106,8 +106,9 @@ module Upwell
 
           listener.maxConnections = #{@options.connections_max};
           listener.$$tls = tls;
-          listener.$$fresh = new Set(); // connections that have not asked for anything
+          listener.$$sockets = new Set();
           listener.on(tls === nil ? "connection" : "secureConnection", socket => #{meet(`listener`, `socket`)});
+          listener.on("checkContinue", (req, res) => #{receive_expectant(`req`, `res`)});
           listener.on("upgrade", (req, socket, ahead) => #{receive_upgrade(`listener`, `req`, `socket`, `ahead`)});
         }
         `listener`
@@ -142,76 +143,18 @@ module Upwell
           if (listener.$$tls !== nil && !socket.authorized && socket.getPeerX509Certificate && socket.getPeerX509Certificate()) socket.destroy();
           if (socket.destroyed) return;
           socket.$$connection = #{make_connection(socket)};
-          listener.$$fresh.add(socket);
-          socket.once("close", () => listener.$$fresh.delete(socket));
+          listener.$$sockets.add(socket);
+          socket.once("close", () => listener.$$sockets.delete(socket));
         }
       end
 
+      # Those that have not asked for anything are no idle ones, for Node, but those whose response has ended, though it is not sent, are.
       def close_idle(listener)
         %x{
-          listener.closeIdleConnections();
-          listener.$$fresh.forEach(socket => { if (socket.bytesRead === 0) socket.destroy(); });
-        }
-      end
+          const sockets = [...listener.$$sockets];
 
-      def receive(req, res)
-        %x{
-          const fields = req.rawHeaders;
-          let framing = 0;
-
-          if (fields.length > self.fields_max) return #{refuse(req, res, 431)};
-          if (req.url.length > self.target_max) return #{refuse(req, res, 414)};
-          for (let i = 0; i < fields.length; i += 2) {
-            const length = fields[i].length;
-
-            if (length === 14 && fields[i].toLowerCase() === "content-length") framing = +fields[i + 1];
-            else if (length === 17 && fields[i].toLowerCase() === "transfer-encoding") framing = -1;
-          }
-          if (framing === 0) #{serve(req, res, nil)};
-          else if (framing > #{@options.body_bytes_max}) #{refuse(req, res, 413)};
-          else #{upload(req, res)};
-        }
-      end
-
-      def serve(req, res, content)
-        @server.serve(res, @envs.make(req, content), `req.method === "HEAD"`)
-      end
-
-      def upload(req, res)
-        upload = Upload.new(@options) { |status| refuse(req, res, status) }
-        @server.hold
-        %x{
-          req.on("data", chunk => #{upload.add(`chunk`)});
-          req.on("end", () => { if (!#{upload.ended?}) #{serve(req, res, upload.finish)}; });
-          const over = () => {
-            req.off("close", over);
-            res.off("close", over);
-            #{upload.stop};
-            #{@server.release};
-          };
-
-          req.once("close", over); // which does not come when the response has ended before the request,
-          res.once("close", over); // and this one not while other responses are before it
-        }
-      end
-
-      # Whoever still sends would not read the answer if the connection were closed at once.
-      def refuse(req, res, status)
-        %x{
-          const socket = req.socket, text = status + " " + http.STATUS_CODES[status] + "\n";
-
-          socket.destroySoon = () => #{linger(`socket`)};
-          req.resume();
-          res.shouldKeepAlive = false;
-          res.writeHead(status, ["content-type", "text/plain", "content-length", "" + text.length]);
-          res.end(text);
-        }
-      end
-
-      def linger(socket)
-        %x{
-          socket.end();
-          setTimeout(() => socket.destroy(), #{LINGER_MS}).unref();
+          if (!sockets.some(socket => socket.writableLength > 0)) listener.closeIdleConnections();
+          sockets.forEach(socket => { if (socket.bytesRead === 0) socket.destroy(); });
         }
       end
 

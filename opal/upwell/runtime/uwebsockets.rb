@@ -1,11 +1,11 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/calm"
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
 require "upwell/runtime/uwebsockets/answers"
+require "upwell/runtime/uwebsockets/draining"
 require "upwell/runtime/uwebsockets/staying"
 require "upwell/server"
 require "upwell/upload"
@@ -15,9 +15,9 @@ module Upwell
     # uWebSockets.js. A response of its own must not be touched once the client has left, which {#serve}'s client knows.
     class UWebSockets
       include Answers
+      include Draining
       include Staying
 
-      IDLE_MS = 500 # for a request on its way on a kept connection as draining begins
       REQUIRED = "uWebSockets.js asks every client for a certificate, or none; say --client-certificate required, or leave out --ca-file"
       FOLDER = "uWebSockets.js reads one file of authorities, no folder; name the file with --ca-file"
 
@@ -40,7 +40,10 @@ module Upwell
             this.later = false; // whether the call in which it came is over
             this.gone = false;
             this.left = null; // called when it goes
-            this.behind = 0; // bytes that it has not taken
+            this.pile = null; // of a response in pieces: those that wait,
+            this.kept = 0; // the bytes of the one that the runtime has taken, and not sent,
+            this.drained = null; // called when it has taken what there was,
+            this.ending = false; // and whether it ends then
           }
         }
 
@@ -56,6 +59,8 @@ module Upwell
         @envs = Env.new(self)
         @apps = `[]`
         @sockets = `[]`
+        @connections = 0
+        @late = -LATE_MS
         @fields_max = 2 * options.headers_max
         @target_max = options.target_bytes_max
         @body_max = options.body_bytes_max
@@ -81,15 +86,6 @@ module Upwell
         told.call(nil, e.message)
       end
 
-      # Those who are connected are served: a request may be on its way.
-      #
-      # @see Server#drain
-      def drain(&ended)
-        @draining = true
-        Calm.await(-> { 0 }) { `self.sockets.forEach(socket => uws.us_listen_socket_close(socket))` }
-        `setTimeout(() => #{@server.await_idle { close(ended) }}, #{IDLE_MS})`
-      end
-
       # Certificates are read once.
       #
       # @see Server#renew
@@ -107,6 +103,10 @@ module Upwell
 
       private
 
+      def stop_listening
+        `self.sockets.forEach(socket => uws.us_listen_socket_close(socket))`
+      end
+
       def make_app(address)
         app = address.tls ? secure_app(Credentials.new(address.tls)) : `uws.App()`
         local = { address: address.host, port: address.port, tls: address.tls && tls_env(address.tls) }
@@ -119,6 +119,7 @@ module Upwell
 
           app.ws("/*", { ...#{WebSocket.behavior(`uws`, @options)}, upgrade: serve });
           app.any("/*", serve);
+          app.filter((res, change) => { self.connections += change; });
         }
         app
       end
@@ -207,11 +208,6 @@ module Upwell
 
           return buffer.length === 16 ? buffer.hexSlice().match(/.{4}/g).join(":") : buffer.join(".");
         }
-      end
-
-      def close(ended)
-        `self.apps.forEach(app => app.close())`
-        ended.call
       end
     end
   end

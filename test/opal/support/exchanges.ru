@@ -173,6 +173,19 @@ class Exchanges
     }]
   end
 
+  # The same, when this has returned.
+  def streams_much(_env)
+    [200, TEXT.dup, ->(stream) { PromiseV2.value(1).then { stream.write("x" * MUCH) } }]
+  end
+
+  # A response that must not have the content that it flushes.
+  def flushes_as(env)
+    [env["QUERY_STRING"].to_i, {}, lambda { |stream|
+      stream.write("none")
+      stream.flush
+    }]
+  end
+
   def events(env)
     env["rack.upgrade"] = Events.new
     [200, {}, []]
@@ -187,6 +200,13 @@ class Exchanges
   def cannot_accept(_env)
     `process._getActiveHandles().forEach(handle => { if (handle.listening) handle.emit("error", new Error("accept EMFILE")); })`
     [200, TEXT.dup, ["told"]]
+  end
+
+  # What the clock says from now on: so many milliseconds more than it did.
+  def sets_clock(env)
+    `const now = Date.now, more = #{env["QUERY_STRING"].to_i}`
+    `Date.now = () => now() + more`
+    [200, TEXT.dup, ["set"]]
   end
 
   def fails(_env)

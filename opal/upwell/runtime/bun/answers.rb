@@ -56,23 +56,9 @@ module Upwell
         # @param head [Head] after which pieces follow
         # @return [void]
         def begin(client, head)
-          %x{
-            const pieces = {
-              start(controller) { client.pieces = controller; },
-              pull() {
-                const drained = client.drained;
-
-                client.drained = null;
-                drained?.();
-              },
-              cancel() {
-                client.gone = true;
-                if (client.left) client.left();
-              }
-            };
-
-            give(client, new Response(new ReadableStream(pieces, new ByteLengthQueuingStrategy({ highWaterMark: 0 })), #{start(head)}));
-          }
+          silence(client, 0)
+          `const pieces = new ReadableStream(#{source(client)}, new ByteLengthQueuingStrategy({ highWaterMark: 0 }))`
+          `give(client, new Response(pieces, #{start(head)}))`
         end
 
         # @return [void]
@@ -84,6 +70,7 @@ module Upwell
         def finish(client)
           return if `client.gone`
 
+          silence(client, silence_max)
           `client.pieces.close()`
           `client.left?.()`
         end
@@ -102,12 +89,43 @@ module Upwell
           `client.gone`
         end
 
+        # Nothing leaves within the call.
+        #
+        # @see Response#flush
+        def holds?(_bytes)
+          true
+        end
+
         # @return [Integer] bytes that the client has not taken
         def behind(client)
           `-client.pieces.desiredSize`
         end
 
         private
+
+        # What the runtime reads from.
+        def source(client)
+          %x{
+            return {
+              start(controller) { client.pieces = controller; },
+              pull() {
+                const drained = client.drained;
+
+                client.drained = null;
+                drained?.();
+              },
+              cancel() {
+                client.gone = true;
+                if (client.left) client.left();
+              }
+            };
+          }
+        end
+
+        # From now on the connection is ended after so many seconds in which nothing was sent; 0: not.
+        def silence(client, seconds)
+          `client.local.server.timeout(client.req, seconds)`
+        end
 
         # Of text and bytes Bun would tell a type where the application tells none.
         def content(head, data)

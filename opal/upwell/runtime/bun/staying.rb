@@ -27,10 +27,7 @@ module Upwell
 
         # Tells the line of a response that does not end by itself when the client has left.
         def attend(client, line)
-          %x{
-            client.local.server.timeout(client.req, 0);
-            client.left = () => #{line.gone};
-          }
+          `client.left = () => #{line.gone}`
           write(client, Client::EventStreamLine::COMMENT) # with which the head leaves
         end
 

@@ -1,11 +1,15 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/runtime/node/pieces"
+
 module Upwell
   module Runtime
     class Node
       # How requests are answered. The client is a ServerResponse.
       module Answers
+        include Pieces
+
         %x{
           const http = require("http");
           const statusLine = status => "HTTP/1.1 " + status + " " + (http.STATUS_CODES[status] || "unknown") + "\r\n";
@@ -14,7 +18,7 @@ module Upwell
           const dateLine = () => {
             const now = Date.now();
 
-            if (now >= changes) {
+            if (now >= changes || now < changes - 1000) { // clocks are set back, too
               date = "Date: " + new Date(now).toUTCString() + "\r\n";
               changes = now - now % 1000 + 1000;
             }
@@ -44,24 +48,13 @@ module Upwell
           finish(res)
         end
 
-        # @param head [Head] after which pieces follow
-        # @return [void]
-        def begin(res, head)
-          write_head(res, head, head.length)
-          `res.flushHeaders()`
-        end
-
-        # @return [void]
-        def write(res, data)
-          `res.write(data)`
-        end
-
         # @return [void]
         def finish(res)
           end_with(res, `undefined`)
         end
 
-        # Ends the connection, so that the client does not take what it has for the whole: once it has the responses before this one.
+        # Ends the connection, so that the client does not take what it has for the whole: once it has the responses before this one. By HTTP/1.0
+        # the end may be that of the content, unless the connection is reset, which also takes what is on its way.
         #
         # @return [void]
         def abort(res)
@@ -69,6 +62,7 @@ module Upwell
             const socket = res.req.socket, now = socket._httpMessage;
 
             if (now && now !== res) res.destroy();
+            else if (res.req.httpVersionMinor > 0) socket.destroy();
             else {
               try { socket.resetAndDestroy(); } catch (error) { socket.destroy(); } // only TCP itself has a reset
             }
@@ -80,11 +74,6 @@ module Upwell
         # @return [Boolean] whether the client has left
         def gone?(res)
           `res.destroyed || res.req.socket.destroyed`
-        end
-
-        # @return [Integer] bytes that the client has not taken
-        def behind(res)
-          `res.writableLength`
         end
 
         private

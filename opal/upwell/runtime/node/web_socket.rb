@@ -12,6 +12,7 @@ module Upwell
     class Node
       # The line to a WebSocket client, on the socket that Node leaves to us with the request: Node has no WebSockets for servers.
       class WebSocket
+        FRAME_BYTES = 128 # that one that waits costs besides its own: an empty one takes room, too
         CLOSING_MS = 2_000 # for a client's close frame, or its end, after the server's
 
         # @param client [Client]
@@ -25,6 +26,8 @@ module Upwell
           @deflate = deflate
           @reader = FrameReader.new(self, options.message_bytes_max, deflate)
           @closing = false
+          @waiting = 0 # frames
+          @sent = `() => { self.waiting--; }`
         end
 
         # @param ahead [JavaScript Buffer] what the client has sent with its request
@@ -43,18 +46,17 @@ module Upwell
         end
 
         def write(data)
-          `self.socket.write(#{frame(data, Bytes.size(data))})`
+          send(frame(data, Bytes.size(data)))
         end
 
         # Framed once for all who agreed upon the same.
         def publish(publication, text)
           data = text ? publication.text : publication.bytes
-          frame = publication.framed("#{text} #{@deflate&.bits}") { frame(data, publication.bytesize) }
-          `self.socket.write(frame)`
+          send(publication.framed("#{text} #{@deflate&.bits}") { frame(data, publication.bytesize) })
         end
 
         def behind
-          `self.socket.writableLength`
+          `self.socket.writableLength + self.waiting * #{FRAME_BYTES}`
         end
 
         def ask
@@ -99,6 +101,16 @@ module Upwell
         end
 
         private
+
+        def send(frame)
+          %x{
+            if (self.socket.writableLength === 0) self.socket.write(frame);
+            else {
+              self.waiting++;
+              self.socket.write(frame, self.sent);
+            }
+          }
+        end
 
         def frame(data, size)
           opcode = `typeof data === "string"` ? Frame::TEXT : Frame::BINARY

@@ -2,6 +2,7 @@
 # frozen_string_literal: true
 
 require "upwell/file_body"
+require "upwell/runtime/uwebsockets/pieces"
 require "upwell/runtime/uwebsockets/sending"
 
 module Upwell
@@ -10,6 +11,7 @@ module Upwell
       # How requests are answered, as long as the client is there.
       module Answers
         include Sending
+        include Pieces
 
         %x{
           const fs = require("fs");
@@ -47,6 +49,7 @@ module Upwell
         def answer_file(client, head, path)
           file = FileBody.open(path, head.length)
           return false unless file
+          return answer(client, head, FileBody.read(file)) || true if `file.size <= MUCH`
 
           %x{
             const content = fs.createReadStream(null, { fd: file.fd, end: file.size - 1 });
@@ -63,42 +66,16 @@ module Upwell
           true
         end
 
-        # @param head [Head] after which pieces follow
-        # @return [void]
-        def begin(client, head)
-          watch(client)
-          cork(client) { write_head(client, head) }
-          %x{
-            client.res.onWritable(() => {
-              const drained = client.drained;
-
-              client.behind = 0;
-              client.drained = null;
-              drained?.();
-              return true;
-            });
-          }
-        end
-
-        # @return [void]
-        def write(client, data)
-          cork(client) { `client.res.write(data) || (client.behind += data.length)` } unless `client.gone`
-        end
-
-        # @return [void]
-        def finish(client)
-          return if `client.gone`
-
-          cork(client) { `client.res.end()` } # to close it the runtime would write a header here, amid the chunks
-          finished(client)
-          `client.left?.()`
-        end
-
         # Ends the connection, so that the client does not take what it has for the whole.
+        #
+        # Not within the call in which the request came: responses before this one would be lost, which the runtime sends after it.
         #
         # @return [void]
         def abort(client)
-          `client.res?.close()`
+          return if `client.res === null`
+
+          watch(client)
+          `setImmediate(() => client.res?.close())`
         end
 
         # @return [Boolean] whether the client has left
@@ -106,9 +83,11 @@ module Upwell
           `client.gone`
         end
 
-        # @return [Integer] bytes that the client has not taken
-        def behind(client)
-          `client.behind`
+        # What is written within a call leaves after it, if it is not much.
+        #
+        # @see Response#flush
+        def holds?(bytes)
+          `bytes <= MUCH`
         end
 
         private

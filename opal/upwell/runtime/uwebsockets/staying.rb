@@ -36,7 +36,7 @@ module Upwell
 
         # @yield when all that was written has been sent
         def await_drained(client, &drained)
-          `client.behind === 0 ? setImmediate(drained) : client.drained = drained`
+          behind(client).zero? ? `setImmediate(drained)` : `client.drained = drained`
         end
       end
     end

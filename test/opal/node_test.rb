@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require "time"
+require_relative "../test_helper"
+require_relative "../support/opal_runtimes"
+
+# What only Node's adapter does itself, or lets happen: responses wait for those before them, however long these take.
+class OpalNodeTest < Minitest::Test
+  include OpalRuntimes
+
+  APP = File.expand_path("support/exchanges.ru", __dir__)
+  PATIENCE = 20
+  AN_HOUR = 3600
+
+  def setup
+    need("up_node")
+  end
+
+  def test_responses_that_take_longer_than_those_after_them
+    serve do |server|
+      answers = { "/" => "Hello", "/promises" => "one two 2 three", "/events" => "data: one\n\n", "/file" => File.read(APP), "/bytes" => nil }
+      RawClient.open(server.port) do |client|
+        client.write(pipelined(*answers.keys))
+        answers.each { |path, expected| assert_equal (expected || (0..255).to_a.pack("C*")).b, client.response.body.b, path }
+      end
+    end
+  end
+
+  def test_a_pipelined_stream_that_fails_is_cut
+    serve do |server|
+      RawClient.open(server.port) do |client|
+        client.write(pipelined("/", "/fails-after-flush", "/bytes"))
+        assert_equal "Hello", client.response.body
+        refute_match(/\r\n0\r\n\r\n|\x00\x01\x02/n, client.read_all.b)
+      end
+    end
+  end
+
+  def test_who_leaves_before_a_pipelined_request_has_its_turn
+    serve do |server|
+      RawClient.open(server.port) do |client|
+        client.write(pipelined("/stays", "/file", "/stays"))
+        assert_predicate client.socket.wait_readable(PATIENCE), :itself
+      end
+      2.times { server.await(/has left/) }
+      assert_predicate server.stop, :success?, server.lines.join
+    end
+  end
+
+  def test_a_connection_that_cannot_be_accepted_is_told
+    serve do |server|
+      assert_equal "told", RawClient.get(server.port, "/cannot-accept").body
+      server.await(/cannot accept a connection: accept EMFILE/)
+      assert_equal "Hello", RawClient.get(server.port, "/").body
+    end
+  end
+
+  def test_the_date_of_a_clock_that_is_set_back
+    serve do |server|
+      before = date(server)
+      RawClient.get(server.port, "/sets-clock?#{-1000 * AN_HOUR}")
+      assert_in_delta before - AN_HOUR, date(server), PATIENCE
+    end
+  end
+
+  private
+
+  def serve(&block)
+    OpalProcess.open("up_node", app: APP, environment: { "FILE" => APP }, &block)
+  end
+
+  def date(server)
+    Time.httpdate(RawClient.get(server.port, "/").headers["date"].first)
+  end
+
+  # @return [String] what asks for all of them in one packet
+  def pipelined(*paths)
+    paths.map { |path| "GET #{path} HTTP/1.1\r\nHost: a\r\n#{"Accept: text/event-stream\r\n" if %w[/events /stays].include?(path)}\r\n" }.join
+  end
+end
