@@ -54,12 +54,12 @@ static void long_messages(const char *backend)
         CHECK_EQUAL(0, subscribe(i, "long", false, UW_SUBSCRIBED_AS_IS, 1));
     for (int times = 0; times < 2; times++)
         CHECK_EQUAL(3, publish_bytes("long", message, length, true));
-    CHECK_EQUAL(6, channels_of_server()->lent.taken);
+    CHECK_EQUAL(6, channels_of_server()->chunks.taken);
     for (int i = 0; i < 2; i++)
         for (int times = 0; times < 2; times++)
             expect_message(i, UW_OPCODE_TEXT, message, length);
     leave(2);
-    CHECK_EQUAL(0, channels_of_server()->lent.taken);
+    CHECK_EQUAL(0, channels_of_server()->chunks.taken);
     CHECK_EQUAL(2, publish_bytes("long", message, length, true)); /* which nobody will read */
     free(message);
     end();

@@ -75,7 +75,7 @@ TEST(compressed_once_for_each_window)
     expect_compressed(3, message, sizeof message);
     AWAIT(!atomic_load(&clients[0]->stream.outgoing_bytes));
     AWAIT(!atomic_load(&clients[2]->stream.outgoing_bytes));
-    CHECK_EQUAL(0, channels_of_server()->lent.taken);
+    CHECK_EQUAL(0, channels_of_server()->chunks.taken);
     end();
 }
 
@@ -84,14 +84,14 @@ TEST(frames_that_are_lent)
 {
     struct uw_shared_message message = {.bytes = "", .length = 0};
     struct uw_chunk *first, *second;
-    char bytes[UW_LENT_BYTES_MIN];
+    char bytes[UW_SHARED_CHUNK_BYTES];
 
     begin(NULL, 1);
     memset(bytes, 'x', sizeof bytes);
     message.bytes = bytes;
     message.length = sizeof bytes;
-    first = uw_shared_chunk(&message, clients[0], true, &channels_of_server()->lent);
-    second = uw_shared_chunk(&message, clients[0], true, &channels_of_server()->lent);
+    first = uw_shared_chunk(&message, clients[0], true, &channels_of_server()->chunks);
+    second = uw_shared_chunk(&message, clients[0], true, &channels_of_server()->chunks);
     CHECK(first->memory && first->memory == second->memory && first->length == 0);
     uw_shared_message_end(&message);
     CHECK(!message.frames);
