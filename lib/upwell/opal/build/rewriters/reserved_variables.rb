@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
-require "opal/rewriters/base"
+require_relative "rewriter"
 
 module Upwell
   module Opal
     class Build
       module Rewriters
-        # A variable of a class is a property of JavaScript's function: what means something there gets another name.
-        class ReservedVariables < ::Opal::Rewriters::Base
-          NAMES = { "@prototype": :"@prototype$", "@arguments": :"@arguments$", "@caller": :"@caller$" }.freeze
+        # An instance variable is a property of JavaScript's object, or function: what means something there gets another name, the one that
+        # opal/upwell/boot/variables.js gives it when the program runs.
+        class ReservedVariables < Rewriter
+          NAMES = %w[prototype arguments caller apply bind call toString stack].to_h { |name| [:"@#{name}", :"@#{name}$"] }.freeze
 
           def on_ivar(node)
             renamed(super)
