@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+module Upwell
+  module Opal
+    class Build
+      # What is seen to be an Integer, by what it is written as: literals, what is computed of Integers, methods that give Integers, and
+      # variables and constants that are given nothing else.
+      class Integers
+        METHODS = %i[length size bytesize count to_i to_int ord getbyte div pred succ bit_length Integer year month day hour yday wday].freeze
+        OPERATORS = %i[+ - * / % & | ^ << >>].freeze
+        SIGNS = %i[-@ +@ ~ abs].freeze
+        ROUNDED = %i[floor ceil round truncate].freeze
+        SCOPES = %i[def defs class module sclass].freeze
+        PARAMETER = /arg|match_var/
+        BLOCKS = { times: 0, upto: 0, downto: 0, each_index: 0, each_with_index: 1 }.freeze # which parameter is an Integer
+
+        # @param scope [Opal::AST::Node] a method, or a file
+        # @param outer [Integers, nil] of the file
+        def initialize(scope, outer = nil)
+          @scope = scope
+          @variables = {}
+          @constants = outer ? outer.constants : settle(gather_constants(scope, values)) { |names| @constants = names }
+          settle(gather(scope, values)) { |names| @variables = names }
+        end
+
+        # @param node [Opal::AST::Node]
+        # @return [Boolean]
+        def include?(node)
+          return false unless node?(node)
+
+          case node.type
+          when :int, :quotient then true
+          when :lvar then @variables.key?(node.children.first)
+          when :const then node.children.first.nil? && @constants.key?(node.children.last)
+          when :begin, :lvasgn then include?(node.children.last)
+          when :if then include?(node.children[1]) && include?(node.children[2])
+          when :send then call?(*node)
+          else false
+          end
+        end
+
+        protected
+
+        attr_reader :constants
+
+        private
+
+        def node?(node)
+          node.is_a?(::Parser::AST::Node)
+        end
+
+        def call?(receiver, name, *arguments)
+          return include?(receiver) && include?(arguments.first) if OPERATORS.include?(name)
+          return include?(receiver) if SIGNS.include?(name)
+
+          METHODS.include?(name) || (ROUNDED.include?(name) && arguments.empty?)
+        end
+
+        # By a name, what it is given.
+        def values
+          Hash.new { |all, name| all[name] = [] }
+        end
+
+        # Names that are given Integers alone: all are taken for such, and those struck out that are given anything else, until none is.
+        def settle(given)
+          names = given.transform_values { true }
+          yield names
+          while (name = names.keys.find { |one| !given[one].all? { |value| value == :counted || include?(value) } })
+            names.delete(name)
+          end
+          names
+        end
+
+        def gather_constants(node, given)
+          return given unless node?(node)
+
+          given[node.children[1]] << node.children[2] if node.type == :casgn
+          node.children.each { |child| gather_constants(child, given) }
+          given
+        end
+
+        def gather(node, given)
+          return given if !node?(node) || (SCOPES.include?(node.type) && !node.equal?(@scope))
+
+          note(node, given)
+          node.children.each { |child| gather(child, given) }
+          given
+        end
+
+        def note(node, given)
+          case node.type
+          when :lvasgn then given[node.children.first] << node.children[1]
+          when :send then @counted = counted(node)
+          when PARAMETER then node.children.grep(Symbol).each { |name| given[name] << (name == @counted ? :counted : nil) }
+          end
+        end
+
+        # The parameter of a block that counts: 3.times { |index| … }.
+        def counted(node)
+          block = node.children.last
+          return @counted unless node?(block) && block.type == :iter
+
+          parameter = BLOCKS.key?(node.children[1]) && node?(block.children.first) && block.children.first.children[BLOCKS[node.children[1]]]
+          parameter.children.first if node?(parameter)
+        end
+      end
+    end
+  end
+end
