@@ -1,14 +1,22 @@
 # frozen_string_literal: true
 
-require "opal/rewriters/base"
+require_relative "rewriter"
 
 module Upwell
   module Opal
     class Build
       module Rewriters
         # `private` without names means the methods that follow; what runs is told their names, for who asks which methods are private.
-        class Privacy < ::Opal::Rewriters::Base
+        class Privacy < Rewriter
           WORDS = %i[private public protected].freeze
+          # What else makes methods, by the names it is given.
+          ATTRIBUTES = {
+            attr_reader: :itself.to_proc,
+            attr_writer: ->(names) { names.map { |name| :"#{name}=" } },
+            attr_accessor: ->(names) { names.flat_map { |name| [name, :"#{name}="] } },
+            define_method: ->(names) { names.first(1) },
+            alias_method: ->(names) { names.first(1) }
+          }.freeze
 
           def on_class(node)
             named(super)
@@ -38,8 +46,17 @@ module Upwell
           end
 
           def name(statement, following)
-            methods = following.take_while { |one| !bare?(one) }.select { |one| type(one) == :def }
-            statement.updated(nil, [*statement.children, *methods.map { |method| s(:sym, method.children.first) }])
+            names = following.take_while { |one| !bare?(one) }.flat_map { |one| names_of(one) }
+            statement.updated(nil, [*statement.children, *names.map { |method| s(:sym, method) }])
+          end
+
+          def names_of(node)
+            return [node.children.first] if type(node) == :def
+            return [] unless type(node) == :send && node.children.first.nil?
+
+            _, call, *arguments = *node
+            named = arguments.select { |argument| %i[sym str].include?(type(argument)) }.map { |argument| argument.children.first.to_sym }
+            ATTRIBUTES.fetch(call, ->(*) { [] }).call(named)
           end
         end
       end

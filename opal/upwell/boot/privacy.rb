@@ -1,0 +1,109 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+# Which methods are private: noted where they are declared, and heeded by public_send and respond_to?. A call by a receiver is not refused.
+PRIVATE_METHODS = {
+  Kernel => %w[Array Complex Float Hash Integer Rational String __callee__ __dir__ __method__ ` abort at_exit autoload autoload? binding
+               block_given? caller caller_locations catch eval exec exit exit! fail fork format gem gets global_variables iterator? lambda
+               load local_variables loop open p pp print printf proc putc puts raise rand readline readlines require require_relative
+               select set_trace_func sleep spawn sprintf srand syscall system test throw trace_var trap untrace_var warn],
+  BasicObject => %w[method_missing singleton_method_added singleton_method_removed singleton_method_undefined],
+  Module => %w[append_features extend_object extended included method_added method_removed method_undefined module_function
+               prepend_features prepended private protected public refine remove_const ruby2_keywords using],
+  Class => %w[inherited]
+}.freeze
+
+%x{
+  var ALWAYS = ['initialize', 'initialize_copy', 'initialize_dup', 'initialize_clone', 'respond_to_missing?'];
+  var declared = new Set(ALWAYS); // by any class: other names need no search
+
+  Opal.declare_visibility = function(module, names, visibility) {
+    names = names.$flatten();
+    for (var name of names) {
+      name = name.valueOf();
+      if (visibility !== 'public') declared.add(name);
+      (module.$$visibilities ||= new Map()).set(name, visibility);
+    }
+    return names.length === 1 ? names[0] : names;
+  };
+
+  Opal.private_names = (module) => {
+    return Array.from(module.$$visibilities || []).filter((pair) => pair[1] === 'private').map((pair) => Opal.symbol(pair[0]));
+  };
+
+  function defines(module, name) {
+    var methods = module.$$prototype, method;
+
+    if (Object.hasOwn(methods, '$$dummy')) methods = methods.$$define_methods_on;
+    method = Object.hasOwn(methods, '$' + name) && methods['$' + name];
+    return method && !method.$$stub;
+  }
+
+  Opal.visibility = function(object, name) {
+    name = name.valueOf();
+    if (!declared.has(name) || object === Opal.Kernel) return 'public';
+    if (ALWAYS.includes(name)) return 'private';
+    for (var module of Opal.ancestors(object.$$is_class ? Opal.get_singleton_class(object) : object.$$meta || object.$$class)) {
+      var visibility = module.$$visibilities && module.$$visibilities.get(name);
+      if (visibility) return visibility;
+      if (defines(module, name)) break;
+    }
+    return 'public';
+  };
+}
+
+PRIVATE_METHODS.each { |owner, names| `Opal.declare_visibility(owner, names, 'private')` }
+
+class Module
+  def private(*names)
+    `Opal.declare_visibility(self, names, 'private')`
+  end
+
+  def protected(*names)
+    `Opal.declare_visibility(self, names, 'protected')`
+  end
+
+  def public(*names)
+    `Opal.declare_visibility(self, names, 'public')`
+  end
+
+  def private_class_method(*names)
+    singleton_class.private(*names)
+    nil
+  end
+
+  def public_class_method(*names)
+    singleton_class.public(*names)
+    nil
+  end
+
+  def private_instance_methods(inherited = true)
+    (inherited ? ancestors : [self]).flat_map { |owner| `Opal.private_names(owner)` }.uniq
+  end
+
+  def private_method_defined?(name, inherited = true)
+    private_instance_methods(inherited).any? { |one| one == name }
+  end
+end
+
+module Kernel
+  def public_send(name, *arguments, &block)
+    visibility = `name.$$is_string ? Opal.visibility(self, name) : 'public'`
+    return __send__(name, *arguments, &block) if visibility == "public"
+    return method_missing(name, *arguments, &block) unless `self.$method_missing.$$pristine`
+
+    raise NoMethodError.new("#{visibility} method `#{name}' called for #{::Opal.inspect(self)}", name, arguments)
+  end
+
+  def respond_to?(name, include_all = false)
+    %x{
+      var method = self[Opal.jsid(name)];
+      if (typeof method === 'function' && !method.$$stub) {
+        if (Opal.truthy(include_all) || Opal.visibility(self, name) === 'public') return true;
+      }
+      return self['$respond_to_missing?'].$$pristine ? false : #{respond_to_missing?(name, include_all)};
+    }
+  end
+
+  Opal.pristine(self, :respond_to?)
+end
