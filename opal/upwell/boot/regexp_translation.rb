@@ -13,6 +13,8 @@ module Upwell
                  "space" => "\\s\\u0085", "blank" => " \\t", "cntrl" => "\\p{Cc}", "punct" => "\\p{P}$+<=>^`|~", "xdigit" => "0-9a-fA-F",
                  "word" => "\\p{L}\\p{M}\\p{Nd}\\p{Pc}", "ascii" => "\\x00-\\x7f", "graph" => "\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}",
                  "print" => "\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}\\p{Zs}" }.freeze
+    SCRIPTS = %w[arabic armenian bengali cyrillic devanagari georgian greek gujarati hangul han hebrew hiragana katakana khmer lao latin
+                 mongolian tamil telugu thai tibetan].freeze
     SYNTAX = "^$\\.*+?()[]{}|/"
     KEPT = "dDwWbBnrtfv0123456789"
 
@@ -107,7 +109,7 @@ module Upwell
       when "\\" then escape
       when "[" then set
       when "(" then group
-      when "." then @state[:m] ? "[\\s\\S]" : "[^\\n]"
+      when "." then any
       when "^" then "(?<![^\\n])"
       when "$" then "(?![^\\n])"
       when "*", "+", "?" then character + (peek == "+" ? take.slice(1, 0) : "")
@@ -117,6 +119,12 @@ module Upwell
       when "|" then character
       else plain(character)
       end
+    end
+
+    # A character may be two code units, which JavaScript knows of in its unicode mode alone.
+    def any
+      @unicode = true
+      @state[:m] ? "[\\s\\S]" : "[^\\n]"
     end
 
     def plain(character)
@@ -168,6 +176,7 @@ module Upwell
 
     def escape
       character = take
+      @unicode = true if "SWDH".include?(character)
       return OUTSIDE[character] if OUTSIDE.key?(character)
 
       case character
@@ -242,7 +251,7 @@ module Upwell
       name = take_until("}")
       @unicode = true
       bracket = BRACKETS[name.downcase]
-      return "\\#{negated ? "P" : letter}{#{name}}" unless bracket
+      return "\\#{negated ? "P" : letter}{#{"Script=" if SCRIPTS.include?(name.downcase)}#{name}}" unless bracket
       return bracket if @in_set && letter == "p" && !negated
 
       letter == "P" || negated ? "[^#{bracket}]" : "[#{bracket}]"
@@ -326,6 +335,7 @@ module Upwell
     def set
       @in_set = true
       negated = peek == "^" ? take : ""
+      @unicode = true unless negated.empty?
       operands = [""]
       until !more? || (peek == "]" && operands != [""])
         peek(2) == "&&" ? take(2) && operands += [""] : operands = [*operands[0..-2], operands.last + member]
