@@ -111,8 +111,9 @@
 
   function get_base64(bytes, at, { count }) {
     var text = bytes.latin1Slice(at);
-    if (count === 0 && (text.length % 4 !== 0 || !/^[A-Za-z0-9+\/]*={0,2}$/.test(text))) fail('ArgumentError', 'invalid base64');
-    return [Opal.from_buffer(Buffer.from(text, 'base64')), bytes.length - at];
+    var decoded = Buffer.from(text.replace(/[^A-Za-z0-9+\/=]/g, ''), 'base64');
+    if (count === 0 && decoded.toString('base64') !== text) fail('ArgumentError', 'invalid base64');
+    return [Opal.from_buffer(decoded), bytes.length - at];
   }
 
   function get_utf_8(bytes, at) {

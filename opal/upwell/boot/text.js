@@ -68,6 +68,18 @@
   }
   Opal.is_ascii = is_ascii;
 
+  // Bytes equal bytes, and text text; what is ASCII is both.
+  function equal(one, other) {
+    return one.valueOf() === other.valueOf() && (is_bytes(one) === is_bytes(other) || is_ascii(one));
+  }
+
+  for (let name of ['$==', '$===', '$eql?', '$equal?']) {
+    let unlike = String.prototype[name];
+    Opal.prop(String.prototype, name, function(other) {
+      return other != null && other.$$is_string ? equal(this, other) : unlike.call(this, other);
+    });
+  }
+
   function encode_escaped(text) {
     var out = '';
     for (var character of text) {
@@ -289,7 +301,7 @@
   }
 
   function at_index(text, at) {
-    return at < 0 ? text.length + at + 1 : at;
+    return at < 0 ? text.$length() + at + 1 : at;
   }
 
   // By the method's name, the string that there shall be.
@@ -298,7 +310,7 @@
     append_as_bytes: (text, ...more) => more.reduce((all, one) => Opal.new_bytes(Opal.to_latin1(all) + (typeof one === 'number' ? String.fromCharCode(one & 255) : Opal.to_latin1(one))), text),
     clear: (text) => is_bytes(text) ? Opal.new_bytes('', text.encoding) : '',
     concat: (text, ...more) => more.reduce((all, one) => NEW['<<'](all, one), text),
-    insert: (text, at, more) => sum(sum(text['$[]'](0, at_index(text, at)), more), text['$[]'](at_index(text, at), text.length)),
+    insert: (text, at, more) => sum(sum(text['$[]'](0, at_index(text, at)), more), text['$[]'](at_index(text, at), text.$length())),
     prepend: (text, ...more) => sum(more.reduce((all, one) => sum(all, one), ''), text),
     replace: (text, other) => other,
     setbyte: (text, at, byte) => {
@@ -308,7 +320,7 @@
     },
     '[]=': (text, ...parameters) => {
       var value = parameters.pop(), [at, length] = place(text, parameters);
-      return sum(sum(text['$[]'](0, at), value), text['$[]'](at + length, text.length));
+      return sum(sum(text['$[]'](0, at), value), text['$[]'](at + length, text.$length()));
     }
   };
   var SELF = ['scrub!', 'unicode_normalize!', 'reverse!', 'encode!', 'succ!', 'next!', '<<', 'append_as_bytes', 'clear', 'concat', 'insert', 'prepend', 'replace'];
@@ -316,16 +328,17 @@
   // Where a part is that is named by an index, a length, a range, a string or an expression.
   function place(text, parameters) {
     var [first, second] = parameters, piece = Opal.send(text, '[]', parameters);
+    var size = text.$length();
     if (piece === nil) {
-      if (typeof first === 'number' && first === text.length && second !== undefined) return [first, 0];
+      if (typeof first === 'number' && first === size && second !== undefined) return [first, 0];
       if (first.$$is_string || first instanceof RegExp) Opal.Kernel.$raise(Opal.IndexError, first.$$is_string ? 'string not matched' : 'regexp not matched');
       Opal.Kernel.$raise(Opal.IndexError, `index ${first.$inspect()} out of string`);
     }
-    if (typeof first === 'number') return [first < 0 ? text.length + first : first, piece.length];
-    if (first.$$is_string) return [text.indexOf(first), piece.length];
-    if (first instanceof RegExp) return [Opal.gvars['~'].$begin(second === undefined ? 0 : second), piece.length];
+    if (typeof first === 'number') return [first < 0 ? size + first : first, piece.$length()];
+    if (first.$$is_string) return [text.$index(first), piece.$length()];
+    if (first instanceof RegExp) return [Opal.characters_in(text, Opal.gvars['~'].$begin(second === undefined ? 0 : second)), piece.$length()];
     var begin = first.$begin() === nil ? 0 : first.$begin();
-    return [begin < 0 ? text.length + begin : begin, piece.length];
+    return [begin < 0 ? size + begin : begin, piece.$length()];
   }
 
   Opal.append = function(text, more) {
@@ -333,6 +346,8 @@
     if (!(text instanceof Text)) return text['$<<'](more);
     return Opal.become(text, NEW['<<'](text, more));
   };
+
+  Opal.block = (block, known) => Object.assign(block, typeof known === 'number' ? { $$arity: known } : known);
 
   Opal.change = function(text, name, parameters, block, set) {
     if (text == null || !text.$$is_string) return Opal.send(text, name, parameters, block);
@@ -350,11 +365,15 @@
     var piece = Opal.send(text, '[]', parameters);
     if (piece === nil) return nil;
     var [at, length] = place(text, parameters);
-    set(sum(text['$[]'](0, at), text['$[]'](at + length, text.length)));
+    set(sum(text['$[]'](0, at), text['$[]'](at + length, text.$length())));
     return piece;
   }
 
   Opal.nobody_holds = function() {};
+
+  Opal.constant_holds = function() {
+    Opal.Kernel.$raise(Opal.FrozenError, 'a string literal that a constant holds cannot be changed in place: make it with +"" or String.new');
+  };
 
   Opal.change_element = function(holder, keys, name, parameters, block) {
     return Opal.change(Opal.send(holder, '[]', keys), name, parameters, block, (changed) => Opal.send(holder, '[]=', [...keys, changed]));
@@ -365,13 +384,15 @@
     return Opal.change(text, name, parameters, block, (changed) => hold(holder, reader, text, changed));
   };
 
+  // What mostly makes a string that nobody holds, unless it is an attribute by such a name.
   var FRESH = ['new', 'dup', 'clone', 'to_s', 'inspect', 'name', 'join', 'chomp', 'strip', 'downcase', 'upcase', 'class'];
 
   function hold(holder, reader, text, changed) {
     var variable = '@' + reader;
-    if (holder.$$is_string || FRESH.includes(reader)) return;
+    if (holder.$$is_string) return;
     if (Opal.truthy(holder['$respond_to?'](reader + '='))) return Opal.send(holder, reader + '=', [changed]);
     if (holder.$instance_variable_get(variable) === text) return holder.$instance_variable_set(variable, changed);
+    if (FRESH.includes(reader)) return;
     Opal.Kernel.$raise(Opal.NotImplementedError, `a frozen string cannot be changed in place, and ${holder.$class().$name()} has no ${reader}= to take a new one: make it with +"" or String.new`);
   }
 

@@ -11,7 +11,14 @@ module Upwell
 
         def call(function, held, name, arguments, set = nil)
           *arguments, block = arguments if %i[iter block_pass].include?(arguments.last&.type)
-          push "Opal.#{function}(", *held, ", #{name.to_s.inspect}, ", expr(s(:array, *arguments)), ", ", block ? expr(block) : "nil", *set, ")"
+          push "Opal.#{function}(", *held, ", #{name.to_s.inspect}, ", expr(s(:array, *arguments)), ", ", *block(block), *set, ")"
+        end
+
+        # What is known of a block follows it, as a further argument.
+        def block(block)
+          return ["nil"] unless block
+
+          block.type == :iter ? ["Opal.block(", expr(block), ")"] : [expr(block)]
         end
       end
 
@@ -34,11 +41,11 @@ module Upwell
         end
       end
 
-      # A string that nothing holds: "a".dup << "b"
+      # A string that nothing holds, "a".dup << "b"; or a constant, which is not to hold another.
       class ChangeFreshNode < ChangeNode
         def compile
           receiver, name, *arguments = *@sexp
-          call("change", [expr(receiver)], name, arguments, [", Opal.nobody_holds"])
+          call("change", [expr(receiver)], name, arguments, [", Opal.#{receiver.type == :const ? "constant" : "nobody"}_holds"])
         end
       end
 

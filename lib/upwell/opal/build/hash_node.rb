@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "json"
 require "opal/nodes"
 
 module Upwell
@@ -8,14 +9,40 @@ module Upwell
       # A hash's literal. Opal has the runtime iterate over an Array of Arrays, which takes several times as long.
       class HashNode < ::Opal::Nodes::HashNode
         def compile_hash
-          return super if keys.empty? || !simple_keys?
+          return super if keys.empty?
+          return compile_with_other_keys unless simple_keys?
 
+          push_pairs("", "")
+          wrap "Opal.hash_of(", ")"
+        end
+
+        private
+
+        def compile_with_other_keys
+          helper :hash_rehash
+          push_pairs("[", "]")
+          wrap "$hash_rehash(new Map([", "]))"
+        end
+
+        def push_pairs(before, after)
           children.each_with_index do |pair, index|
             key, value = pair.children
             push ", " unless index.zero?
-            push(key.type == :int ? expr(key) : key.children[0].to_s.inspect, ", ", expr(value))
+            push before, *key(key), ", ", expr(value), after
           end
-          wrap "Opal.hash_of(", ")"
+        end
+
+        # Of a string, or a symbol, JavaScript's string.
+        def key(node)
+          case node.type
+          when :sym then [JSON.generate(node.children.first.to_s.encode(Encoding::UTF_8), script_safe: true)]
+          when :str then [expr(node), (".valueOf()" if bytes?(node.children.first))].compact
+          else [expr(node)]
+          end
+        end
+
+        def bytes?(text)
+          !text.valid_encoding? || (text.encoding != Encoding::UTF_8 && !text.ascii_only?)
         end
       end
     end

@@ -68,3 +68,49 @@ begin
 rescue FrozenError => error
   p error.class, f.frozen?
 end
+
+# Attributes by names of methods that mostly make a string.
+class Titled
+  attr_accessor :name, :join, :inspect, :title
+  attr_reader :strip
+
+  def initialize
+    @name = "n".upcase
+    @strip = "s".upcase
+    @join = "j".upcase
+  end
+
+  def to_s = "fresh".dup
+end
+titled = Titled.new
+titled.name << "m"
+titled.join << "k"
+titled.strip << "p"
+titled.to_s << "lost"
+p titled.name, titled.join, titled.strip, titled.to_s, Titled.name
+Record = Struct.new(:name)
+record = Record.new("a".upcase)
+record.name << "b"
+record.name.upcase!
+p record.name, record.name.dup << "c", record.name
+HELD = "abc".freeze
+begin
+  HELD << "d"
+rescue FrozenError => e
+  p e.class, HELD
+end
+p %w[a b].join << "c", :a.to_s << "b"
+
+# Blocks that are given to what changes a string.
+class Shouts
+  def loud(text) = text.upcase
+
+  def call
+    text = "abc".upcase.downcase
+    text.gsub!(/b/) { loud("x") }
+    list = ["abc".swapcase]
+    list[0].sub!(/B/) { |found| loud(found) * 2 }
+    [text, list]
+  end
+end
+p Shouts.new.call

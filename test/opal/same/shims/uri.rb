@@ -9,3 +9,9 @@ begin; URI.parse("http://a b"); rescue URI::InvalidURIError => e; p e.class; end
 begin; URI.decode_www_form_component("%zz"); rescue ArgumentError => e; p e.message; end
 p URI.decode_www_form_component("%ff").valid_encoding?
 p URI::DEFAULT_PARSER.escape("/é x"), URI::DEFAULT_PARSER.unescape("/%C3%A9%20x")
+["http://a@b@c/", "http://u:p@h/x", "http://[::1]:80/"].each do |address|
+  uri = URI.parse(address)
+  p uri.userinfo, uri.host, uri.port
+rescue URI::InvalidURIError => e
+  p e.class
+end
