@@ -46,7 +46,7 @@ class String
   end
 
   def +(other)
-    other = other.to_str unless `other.$$is_string`
+    other = `Opal.coerce_to(other, #{String}, 'to_str')` unless `other.$$is_string`
     `Opal.string_sum(self, other)`
   end
 

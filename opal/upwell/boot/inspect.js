@@ -19,7 +19,7 @@
 
   function quote(text) {
     if (PLAIN.test(text)) return '"' + text + '"';
-    return '"' + text.replace(SPECIAL, piece => piece < '\x20' && !ESCAPES[piece] ? '\\u' + hex(piece.charCodeAt(0), 4) : escape(piece)) + '"';
+    return '"' + text.replace(SPECIAL, piece => (piece < '\x20' || piece === '\x7f') && !ESCAPES[piece] ? '\\u' + hex(piece.charCodeAt(0), 4) : escape(piece)) + '"';
   }
 
   // Names are told again and again.

@@ -14,6 +14,10 @@ module Kernel
     equal?(other) || self == other
   end
 
+  def instance_variable_defined?(name)
+    `Object.hasOwn(self, Opal.ivar(#{Opal.instance_variable_name!(name)}.slice(1)))`
+  end
+
   def singleton_methods(_all = true)
     methods = `self.$$meta ? Object.getOwnPropertyNames(self.$$meta.$$prototype) : []`
     methods.select { |name| name.start_with?("$") && !name.start_with?("$$") }.map { |name| name[1..] }
@@ -23,6 +27,15 @@ module Kernel
     method(name)
   end
 
+  alias method_of_class method
+
+  def method(name)
+    body = `self[Opal.jsid(name)]`
+    return method_of_class(name) if `typeof body === 'function' && !body.$$stub` || !respond_to_missing?(name, true)
+
+    Method.new(self, self.class, `(...all) => self.$method_missing(#{name.to_sym}, ...all)`, name)
+  end
+
   def display(io = $stdout)
     io.write(self)
     nil
@@ -30,25 +43,32 @@ module Kernel
 end
 
 class Module
-  # Whoever asks which methods are private is told; they can be called nevertheless.
-  def private(*names)
-    names = names.flatten
-    names.each { |name| `(self.$$privates ||= new Set()).add(name.valueOf())` }
-    names.size == 1 ? names.first : names
+  def attr_reader(*names)
+    names.map do |name|
+      %x{
+        var variable = Opal.ivar(name);
+        Opal.deny_frozen_access(self);
+        Opal.prop(self.$$prototype, variable, nil);
+        Opal.defn(self, Opal.jsid(name), Object.assign(Opal.return_ivar(variable), { $$parameters: [], $$arity: 0 }));
+      }
+      name.to_sym
+    end
   end
 
-  def public(*names)
-    names = names.flatten
-    names.each { |name| `self.$$privates && self.$$privates.delete(name.valueOf())` }
-    names.size == 1 ? names.first : names
+  def attr_writer(*names)
+    names.map do |name|
+      %x{
+        var variable = Opal.ivar(name);
+        Opal.deny_frozen_access(self);
+        Opal.prop(self.$$prototype, variable, nil);
+        Opal.defn(self, Opal.jsid(name + '='), Object.assign(Opal.assign_ivar(variable), { $$parameters: [['req']], $$arity: 1 }));
+      }
+      `Opal.symbol(name + '=')`
+    end
   end
 
-  def private_instance_methods(inherited = true)
-    (inherited ? ancestors : [self]).flat_map { |owner| `Array.from(owner.$$privates || [], Opal.symbol)` }.uniq
-  end
-
-  def private_method_defined?(name, inherited = true)
-    private_instance_methods(inherited).any? { |one| one == name }
+  def attr_accessor(*names)
+    names.flat_map { |name| attr_reader(name) + attr_writer(name) }
   end
 
   alias const_defined_here? const_defined?
@@ -62,6 +82,9 @@ class Module
   def deprecate_constant(*)
     self
   end
+
+  # An Array keeps its last Hash as it is.
+  def ruby2_keywords(*); end
 
   def const_source_location(*)
     []
@@ -126,38 +149,25 @@ class UnboundMethod
   alias eql? ==
 end
 
-class Time
-  def round(digits = 0)
-    `new Date(Math.round(self.getTime() / #{10**(3 - digits)}) * #{10**(3 - digits)})`
+class Range
+  alias each_of_numbers each
+
+  # One up to Infinity has no end.
+  def each(&block)
+    endless = `self.end === Infinity && Number.isInteger(self.begin)`
+    endless && block ? Range.new(self.begin, nil).each_of_numbers(&block) && self : each_of_numbers(&block)
   end
-
-  def floor(digits = 0)
-    `new Date(Math.floor(self.getTime() / #{10**(3 - digits)}) * #{10**(3 - digits)})`
-  end
-
-  def ceil(digits = 0)
-    `new Date(Math.ceil(self.getTime() / #{10**(3 - digits)}) * #{10**(3 - digits)})`
-  end
-
-  def nsec
-    usec * 1000
-  end
-
-  alias tv_nsec nsec
-
-  def subsec
-    nsec / 1_000_000_000.0
-  end
-
-  def getlocal(*)
-    `var copy = new Date(self.getTime())`
-    `copy`
-  end
-
-  alias localtime getlocal
 end
 
 module Enumerable
+  alias sum_of_numbers sum
+
+  def sum(initial = 0, &block)
+    return sum_of_numbers(initial, &block) if Numeric === initial
+
+    inject(initial) { |sum, value| sum + (block ? yield(value) : value) }
+  end
+
   def chain(*others)
     Enumerator.new { |out| [self, *others].each { |one| one.each { |value| out << value } } }
   end
@@ -189,6 +199,24 @@ class Set
 
   def join(separator = nil)
     to_a.join(separator)
+  end
+
+  def inspect
+    "#<Set: {#{map(&:inspect).join(", ")}}>"
+  end
+
+  alias to_s inspect
+  alias === include?
+
+  def <=>(other)
+    return nil unless Set === other
+    return 0 if self == other
+
+    self < other ? -1 : (1 if self > other)
+  end
+
+  def intersect?(other)
+    other.any? { |one| include?(one) }
   end
 
   def to_set
@@ -246,12 +274,13 @@ ClosedQueueError = Class.new(StopIteration) unless defined?(ClosedQueueError)
   GC.define_singleton_method(name) { |*| answer }
 end
 
+$0 = $PROGRAM_NAME = `process.argv[1] || "node"`
 Process.singleton_class.define_method(:argv0) { $0 }
 
 autoload :Marshal, "upwell/boot/marshal"
 autoload :Gem, "upwell/boot/gem"
 autoload :ObjectSpace, "corelib/object_space"
-autoload :PatternMatching, "corelib/pattern_matching"
+autoload :PatternMatching, "upwell/boot/pattern_matching"
 autoload :TracePoint, "corelib/trace_point"
 require "corelib/pattern_matching/base"
 

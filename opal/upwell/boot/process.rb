@@ -15,6 +15,17 @@ module Process
     `process.getuid()`
   end
 
+  NANOSECONDS = { nanosecond: 1, microsecond: 1_000, millisecond: 1_000_000, second: 1_000_000_000 }.freeze
+
+  # @param clock [Integer] CLOCK_MONOTONIC, or else that of the day
+  # @param unit [Symbol] one of Ruby's
+  def self.clock_gettime(clock, unit = :float_second)
+    nanoseconds = clock == CLOCK_MONOTONIC ? `Number(process.hrtime.bigint())` : `Date.now() * 1e6`
+    name = unit.to_s
+    per = NANOSECONDS[name.delete_prefix("float_")] || raise(ArgumentError, "unexpected unit: #{unit}")
+    name.start_with?("float_") ? `nanoseconds / per` : `Math.floor(nanoseconds / per)`
+  end
+
   # @param signal [Integer, String, Symbol] 0 asks whether there is such a process
   # @raise [Errno::ESRCH, Errno::EPERM]
   def self.kill(signal, *pids)

@@ -6,11 +6,14 @@ require_relative "change_nodes"
 require_relative "hash_node"
 require_relative "if_node"
 require_relative "interpolation_node"
+require_relative "quotient_node"
 require_relative "regexp_node"
 require_relative "string_node"
 require_relative "symbol_node"
 require_relative "rewriters/changes"
+require_relative "rewriters/divisions"
 require_relative "rewriters/loops"
+require_relative "rewriters/matches"
 require_relative "rewriters/privacy"
 require_relative "rewriters/reserved_variables"
 
@@ -19,10 +22,11 @@ module Upwell
     class Build
       # Opal's compiler, and what the application's and its gems' files need beyond it.
       class Compiler < ::Opal::Compiler
-        REWRITERS = [Rewriters::Changes, Rewriters::Loops, Rewriters::Privacy, Rewriters::ReservedVariables].freeze
+        REWRITERS = [Rewriters::Changes, Rewriters::Loops, Rewriters::Privacy, Rewriters::ReservedVariables, Rewriters::Divisions,
+                     Rewriters::Matches].freeze
         NODES = { send: CallNode, csend: CallNode, hash: HashNode, str: StringNode, dstr: InterpolationNode, regexp: RegexpNode,
                   append: AppendNode, change_variable: ChangeVariableNode, change_fresh: ChangeFreshNode, change_element: ChangeElementNode,
-                  change_attribute: ChangeAttributeNode }.freeze
+                  change_attribute: ChangeAttributeNode, quotient: QuotientNode }.freeze
 
         SYMBOLS = { if: IfNode, sym: SymbolNode, dsym: DynamicSymbolNode }.freeze
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "opal/rewriters/base"
+require_relative "rewriter"
 
 module Upwell
   module Opal
@@ -8,7 +8,7 @@ module Upwell
       module Rewriters
         # Strings cannot be changed in JavaScript. Where one is changed in place, as by `text << more`, what holds it is given a new string
         # instead: a variable, an element, an attribute. Whatever else held the old one holds it still.
-        class Changes < ::Opal::Rewriters::Base
+        class Changes < Rewriter
           NAMES = %i[<< append_as_bytes capitalize! chomp! chop! clear concat delete! delete_prefix! delete_suffix! downcase! encode! gsub!
                      insert lstrip! next! prepend replace reverse! rstrip! scrub! slice! squeeze! strip! sub! succ! swapcase! tr! tr_s!
                      unicode_normalize! upcase!].freeze

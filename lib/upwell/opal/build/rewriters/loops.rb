@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-require "opal/rewriters/base"
+require_relative "rewriter"
 
 module Upwell
   module Opal
     class Build
       module Rewriters
         # `next value` in a loop: nobody takes the value, which Opal takes for a reason not to compute it.
-        class Loops < ::Opal::Rewriters::Base
+        class Loops < Rewriter
           def on_while(node)
             within(true) { super }
           end

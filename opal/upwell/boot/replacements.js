@@ -1,0 +1,17 @@
+// "\k<name>" in what sub and gsub put in a match's place.
+(function(Opal) {
+  for (let name of ['$sub', '$gsub']) {
+    let plain = String.prototype[name];
+    let wrapper = function(pattern, replacement, ...more) {
+      var names = pattern instanceof RegExp && pattern.$$names;
+      if (names && replacement !== undefined && replacement.$$is_string && replacement.includes('\\k<')) {
+        var numbered = replacement.valueOf().replace(/(\\\\)|\\k<(\w+)>/g, (all, escape, group) => escape || !names.includes(group) ? all : '\\' + (names.lastIndexOf(group) + 1));
+        replacement = numbered;
+      }
+      plain.$$p = wrapper.$$p;
+      wrapper.$$p = null;
+      return replacement === undefined ? plain.call(this, pattern) : plain.call(this, pattern, replacement, ...more);
+    };
+    Opal.prop(String.prototype, name, wrapper);
+  }
+})(Opal);

@@ -1,0 +1,54 @@
+# backtick_javascript: true
+# frozen_string_literal: true
+
+class Time
+  UTC_OFFSETS = { "%z" => "+0000", "%:z" => "+00:00", "%::z" => "+00:00:00" }.freeze
+
+  def round(digits = 0)
+    `new Date(Math.round(self.getTime() / #{10**(3 - digits)}) * #{10**(3 - digits)})`
+  end
+
+  def floor(digits = 0)
+    `new Date(Math.floor(self.getTime() / #{10**(3 - digits)}) * #{10**(3 - digits)})`
+  end
+
+  def ceil(digits = 0)
+    `new Date(Math.ceil(self.getTime() / #{10**(3 - digits)}) * #{10**(3 - digits)})`
+  end
+
+  def nsec
+    usec * 1000
+  end
+
+  alias tv_nsec nsec
+
+  def subsec
+    nsec / 1_000_000_000.0
+  end
+
+  def getlocal(offset = nil)
+    `var copy = new Date(self.getTime())`
+    `copy.timezone = #{Time._parse_offset(offset)}` if offset
+    `copy`
+  end
+
+  def localtime(offset = nil)
+    `self.timezone = #{offset ? Time._parse_offset(offset) : `undefined`}`
+    self
+  end
+
+  def utc_offset
+    `self.timezone == null ? -self.getTimezoneOffset() * 60 : self.timezone * 3600`
+  end
+
+  alias gmt_offset utc_offset
+  alias gmtoff utc_offset
+
+  alias strftime_with_sign strftime
+
+  # To Opal the offset of UTC is -0000.
+  def strftime(format)
+    format = format.gsub(/%%|%:{0,2}z/) { |part| UTC_OFFSETS.fetch(part, part) } if utc_offset == 0
+    strftime_with_sign(format)
+  end
+end
