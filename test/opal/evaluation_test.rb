@@ -35,6 +35,16 @@ class OpalEvaluationTest < Minitest::Test
     FileUtils.rm_rf(@kept) if @kept
   end
 
+  # It says so in no way that the compiler understands.
+  def test_a_program_without_a_compiler_tells_how_it_gets_one
+    need("up_node")
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "config.ru"), "class A\n  send(:class_eval, 'def a = 1')\nend\nrun A\n")
+      text, = Open3.capture2e(*OpalProcess.command("up_node", "-p", "0", File.join(folder, "config.ru")))
+      assert_match(%r{has to have a compiler: have config.ru require "upwell/evaluation" if RUBY_ENGINE == "opal" \(LoadError\)}, text)
+    end
+  end
+
   private
 
   def start_anew(command)

@@ -2,11 +2,20 @@
 // first backtrace is asked for: until then it costs nothing.
 (function(Opal) {
   var DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/', FRAME = /^(.*?):(\d+):(\d+):in `(.*)'$/;
-  var sections, program = typeof __filename === 'undefined' ? null : __filename;
+  var MARK = '//# sourceMappingURL=', sections, program = typeof __filename === 'undefined' ? null : __filename;
+
+  // The program is long, and its end says where the map is, unless the map itself is there.
+  function end_of(fs, path) {
+    var file = fs.openSync(path, 'r'), buffer = Buffer.alloc(256);
+    try {
+      return buffer.latin1Slice(0, fs.readSync(file, buffer, 0, buffer.length, Math.max(0, fs.fstatSync(file).size - buffer.length)));
+    } finally { fs.closeSync(file); }
+  }
 
   function read_map() {
-    var fs = require('fs'), path = require('path'), text = fs.readFileSync(program, 'utf8');
-    var url = text.slice(text.lastIndexOf('//# sourceMappingURL=') + 21).trim();
+    var fs = require('fs'), path = require('path'), text = end_of(fs, program);
+    if (!text.includes(MARK)) text = fs.readFileSync(program, 'latin1');
+    var url = text.slice(text.lastIndexOf(MARK) + MARK.length).trim();
     var map = url.startsWith('data:') ? Buffer.from(url.slice(url.indexOf(',') + 1), 'base64').toString() : fs.readFileSync(path.join(path.dirname(program), url), 'utf8');
     return JSON.parse(map).sections;
   }

@@ -12,8 +12,11 @@ module Upwell
       var CHARACTERS_MAX = 1 << 20, path = globalThis.Opal_evaluated, fs = require('fs'), kept, characters = 0, writes;
 
       function read() {
-        try { return new Map(Object.entries(JSON.parse(fs.readFileSync(path, 'utf8')))); }
-        catch (error) { return new Map(); }
+        try {
+          var text = fs.readFileSync(path, 'utf8'), table = new Map(Object.entries(JSON.parse(text)));
+          characters = text.length;
+          return table;
+        } catch (error) { return new Map(); }
       }
 
       function write() {
@@ -22,7 +25,7 @@ module Upwell
         try {
           fs.writeFileSync(own, JSON.stringify(Object.fromEntries(kept)), { mode: 0o600 });
           fs.renameSync(own, path);
-        } catch (error) { fs.rmSync(own, { force: true }); } // a full disk costs the next start its time
+        } catch (error) { fs.rm(own, { force: true }, () => {}); } // a full disk costs the next start its time
       }
 
       function keep(key, compiled) {
@@ -35,7 +38,9 @@ module Upwell
     # @param text [String]
     # @param file [String] its name in backtraces
     # @return [Proc] whose self is what the text is evaluated for
-    def self.block(text, file = "(eval)", _line = 1)
+    def self.block(text = nil, file = "(eval)", _line = 1)
+      raise ArgumentError, "wrong number of arguments (given 0, expected 1..3)" unless text
+
       %x{
         var key = JSON.stringify([file.valueOf(), text.valueOf()]), compiled = (kept ||= read()).get(key);
         if (compiled === undefined) keep(key, compiled = #{compile(text, file)});
@@ -44,28 +49,36 @@ module Upwell
     end
 
     def self.compile(text, file)
-      require COMPILER
+      load_compiler
       options = __OPAL_COMPILER_CONFIG__.merge(file: file, eval: true)
       `Opal.compile(text, options)`
     end
     private_class_method :compile
+
+    def self.load_compiler
+      require COMPILER
+    rescue LoadError
+      raise LoadError, "a text is evaluated, for which the program has to have a compiler: " \
+                       "have config.ru require \"#{COMPILER}\" if RUBY_ENGINE == \"opal\""
+    end
+    private_class_method :load_compiler
   end
 end
 
 class Module
-  alias evaluate_block module_eval
+  alias evaluate_for_module module_eval
 
   def module_eval(*arguments, &block)
-    block ? evaluate_block(*arguments, &block) : evaluate_block(&Upwell::Evaluation.block(*arguments))
+    block ? evaluate_for_module(*arguments, &block) : evaluate_for_module(&Upwell::Evaluation.block(*arguments))
   end
 
   alias class_eval module_eval
 end
 
 class BasicObject
-  alias evaluate_block instance_eval
+  alias evaluate_for_instance instance_eval
 
   def instance_eval(*arguments, &block)
-    block ? evaluate_block(*arguments, &block) : evaluate_block(&::Upwell::Evaluation.block(*arguments))
+    block ? evaluate_for_instance(*arguments, &block) : evaluate_for_instance(&::Upwell::Evaluation.block(*arguments))
   end
 end

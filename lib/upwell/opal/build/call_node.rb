@@ -19,7 +19,7 @@ module Upwell
         private
 
         def evaluates_text?
-          EVALUATIONS.include?(meth) && %i[str dstr].include?(arglist.children.first&.type)
+          EVALUATIONS.include?(meth) && ![nil, :block_pass, :splat].include?(arglist.children.first&.type)
         end
 
         def handle_require(compile_default)
