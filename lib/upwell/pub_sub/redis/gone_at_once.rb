@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "sockets"
+
 module Upwell
   module PubSub
     class Redis
@@ -9,6 +11,11 @@ module Upwell
         AT_ONCE = [1, 0].pack("ii").freeze # struct linger: on, for no time
 
         private
+
+        # What the gem wraps is a socket, or TLS on one.
+        def connect
+          super.tap { Sockets.keep(@io.instance_variable_get(:@io).to_io) }
+        end
 
         # Of all TCP sockets, before they are used.
         def enable_socket_keep_alive(socket)
