@@ -61,7 +61,7 @@ static inline void write_message(bool text, const char *bytes, size_t length, bo
         (void)uw_client_send(client, chunk);
 }
 
-static inline void serve(unsigned flags, bool from_afar)
+static inline void serve(bool failed, bool from_afar)
 {
     struct uw_request *request = current;
     bool text = request && request->client_event == UW_CLIENT_TEXT;
@@ -71,7 +71,7 @@ static inline void serve(unsigned flags, bool from_afar)
     current = NULL; /* the next event may come from within */
     if (text || request->client_event == UW_CLIENT_BINARY)
         write_message(text, request->bytes, request->bytes_length, from_afar);
-    hand_over(request, uw_chunk_new(0), flags, from_afar);
+    (from_afar ? uw_request_post : uw_request_send)(request, uw_client_event_end(request, failed));
 }
 
 static void notify(void *context, struct uw_request *request, enum uw_event event)
@@ -91,7 +91,7 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
     closed = request->client_event == UW_CLIENT_CLOSED;
     current = request;
     if (answers_at_once)
-        serve(0, false);
+        serve(false, false);
 }
 
 static inline void act_on_client(enum act what)
@@ -116,13 +116,13 @@ static inline void act(struct fake *fake, enum act what)
         turn();
         break;
     case ACT_SERVE:
-        serve(0, false);
+        serve(false, false);
         break;
     case ACT_SERVE_FROM_AFAR:
-        serve(0, true);
+        serve(false, true);
         break;
     case ACT_FAIL:
-        serve(UW_CHUNK_ABORT, false);
+        serve(true, false);
         break;
     case ACT_DISCONNECT:
         if (fake->endpoint)
@@ -147,7 +147,7 @@ static inline void act(struct fake *fake, enum act what)
 
 static inline void serve_at_last(int step)
 {
-    serve(0, step % 2);
+    serve(false, step % 2);
 }
 
 static inline void check_end(void)

@@ -49,9 +49,23 @@ struct uw_request *uw_client_event_new(struct uw_client *client, enum uw_client_
 
     if (!request)
         return NULL;
+    request->last = uw_chunk_new(0);
+    if (!request->last) {
+        uw_request_free(request);
+        return NULL;
+    }
     request->client = client;
     request->client_event = (uint8_t)event;
     return request;
+}
+
+struct uw_chunk *uw_client_event_end(struct uw_request *request, bool failed)
+{
+    struct uw_chunk *last = request->last;
+
+    request->last = NULL;
+    last->flags = UW_CHUNK_FINISH | (failed ? UW_CHUNK_ABORT : 0);
+    return last;
 }
 
 static void serve_next(struct uw_client *client)

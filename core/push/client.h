@@ -21,7 +21,7 @@
 #define UW_CLIENT_REASON_BYTES_MAX 123           /* of a close: RFC 6455, section 5.5.1 */
 
 /* What an event's request carries beside its bytes; of its head nothing is set. Each is served by the handler like a
- * request, and finished with an empty chunk; UW_CHUNK_ABORT says that the handler has failed. */
+ * request, and finished with uw_client_event_end's chunk. */
 enum uw_client_event {
     UW_CLIENT_OPENED = 1,
     UW_CLIENT_TEXT,
@@ -111,6 +111,10 @@ void uw_client_begin(struct uw_client *client, const char *ahead, size_t length)
 /* For protocols: a request that carries an event, to be told or freed; NULL when memory is exhausted. */
 struct uw_request *uw_client_event_new(struct uw_client *client, enum uw_client_event event);
 void uw_client_tell(struct uw_client *client, struct uw_request *request);
+
+/* For the handler: the empty chunk that finishes an event, once: there is memory for it from the beginning. Any
+ * thread. */
+struct uw_chunk *uw_client_event_end(struct uw_request *request, bool failed);
 
 /* Likewise, of an event without bytes. Returns whether there was memory for it. */
 bool uw_client_tell_simply(struct uw_client *client, enum uw_client_event event);

@@ -23,6 +23,7 @@ struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *
     request->client_event = 0;
     request->ascii = false;
     request->inflated_bytes = 0;
+    request->last = NULL;
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;
     request->bytes_capacity = sizeof request->inline_bytes;
@@ -37,6 +38,8 @@ void uw_request_free(struct uw_request *request)
 {
     UW_ASSERT_OWNER(&request->service->loop);
     request->service->inflated_bytes -= request->inflated_bytes;
+    if (request->last)
+        uw_chunk_free(request->last);
     if (request->bytes != request->inline_bytes)
         free(request->bytes);
     uw_body_free(&request->body);

@@ -56,6 +56,7 @@ struct uw_request {
     uint8_t client_event;     /* in the latter case: see push/client.h */
     bool ascii;               /* a text all of which is */
     uint32_t inflated_bytes;  /* which count to the service's */
+    struct uw_chunk *last;    /* likewise: finishes it, for which memory shall not be needed; or NULL */
 
     struct uw_http_head head;
     char *bytes; /* what head's slices point into */

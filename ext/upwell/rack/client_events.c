@@ -83,12 +83,9 @@ static VALUE fail(VALUE argument, VALUE error)
 static VALUE finish(VALUE argument)
 {
     struct telling *telling = telling_of(argument);
-    struct uw_chunk *chunk = uw_chunk_new(0);
+    bool failed = !telling->served && !uw_client_is_ear(telling->client->core);
 
-    if (!chunk)
-        rb_memerror();
-    chunk->flags = UW_CHUNK_FINISH | (telling->served || uw_client_is_ear(telling->client->core) ? 0 : UW_CHUNK_ABORT);
-    rb_uw_hand_over(&telling->exchange, chunk);
+    rb_uw_hand_over(&telling->exchange, uw_client_event_end(telling->exchange.request, failed));
     return Qnil;
 }
 

@@ -34,12 +34,9 @@ static int listener, fd;
 /* Sets `client` and hands the answer over. */
 static void upgrade(struct uw_request *request);
 
-static inline void finish(struct uw_request *request, unsigned flags)
+static inline void finish(struct uw_request *request, bool failed)
 {
-    struct uw_chunk *chunk = uw_chunk_new(0);
-
-    chunk->flags = UW_CHUNK_FINISH | flags;
-    uw_request_send(request, chunk);
+    uw_request_send(request, uw_client_event_end(request, failed));
 }
 
 static inline bool write_text(const char *bytes, size_t length)
@@ -67,7 +64,7 @@ static inline void answer(struct uw_request *request)
     if (text || request->client_event == UW_CLIENT_BINARY)
         (void)uw_client_send(client,
                              client->kind->frame(&server.service.chunks, text, request->bytes, request->bytes_length));
-    finish(request, fails ? UW_CHUNK_ABORT : 0);
+    finish(request, fails);
 }
 
 static inline void notify(void *context, struct uw_request *request, enum uw_event event)
@@ -192,7 +189,7 @@ static inline void note_wanted(void *context, struct uw_request *request, enum u
 {
     (void)context, (void)event;
     wanted = is_wanted(&request->head, request->bytes);
-    finish(request, UW_CHUNK_ABORT);
+    uw_request_abort(request);
 }
 
 static inline void check_wanted(const char *const *requests, size_t count, bool expected)

@@ -54,10 +54,7 @@ static inline void note(const char *text, size_t length)
 
 static inline void finish(struct uw_request *request)
 {
-    struct uw_chunk *chunk = uw_chunk_new(0);
-
-    chunk->flags = UW_CHUNK_FINISH;
-    uw_request_send(request, chunk);
+    uw_request_send(request, uw_client_event_end(request, false));
 }
 
 static inline void stay(struct uw_request *request)
