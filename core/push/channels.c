@@ -178,12 +178,17 @@ static void free_channel(struct uw_channel *channel)
     free(channel);
 }
 
-static void tell_change(struct uw_channels *channels, const struct uw_channel *channel, bool has_subscribers)
+static void tell_change(struct uw_channels *channels, struct uw_topic topic, bool has_subscribers)
 {
-    struct uw_topic topic = topic_of(channel);
-
     if (channels->changed)
         channels->changed(channels->context, &topic, has_subscribers);
+}
+
+void uw_tell_refused(struct uw_channels *channels, const struct uw_topic *topic)
+{
+    UW_ASSERT_OWNER(&channels->chunks);
+    if (!find(channels, topic))
+        tell_change(channels, *topic, false);
 }
 
 static void remove_if_empty(struct uw_channels *channels, struct uw_channel *channel)
@@ -195,7 +200,7 @@ static void remove_if_empty(struct uw_channels *channels, struct uw_channel *cha
     else
         remove_from_table(channels, channel);
     uw_list_remove(&channel->link);
-    tell_change(channels, channel, false);
+    tell_change(channels, topic_of(channel), false);
     free_channel(channel);
 }
 
@@ -221,7 +226,7 @@ int uw_subscribe(struct uw_channels *channels, struct uw_subscriber *subscriber,
     uw_list_append(&channel->subscribers, &subscriber->link);
     count(&channels->counts.subscribers, 1);
     if (first)
-        tell_change(channels, channel, true);
+        tell_change(channels, *topic, true);
     return 0;
 }
 
@@ -239,6 +244,24 @@ void uw_unsubscribe(struct uw_channels *channels, struct uw_subscriber *subscrib
     subscriber->channel = NULL;
     count(&channels->counts.subscribers, (uint64_t)-1);
     remove_if_empty(channels, channel);
+}
+
+void uw_each_topic(struct uw_channels *channels, void (*function)(void *context, const struct uw_topic *topic),
+                   void *context)
+{
+    struct uw_topic topic;
+
+    UW_ASSERT_OWNER(&channels->chunks);
+    for (size_t i = 0; i <= channels->bucket_mask; i++) {
+        for (const struct uw_channel *channel = channels->buckets[i]; channel; channel = channel->next) {
+            topic = topic_of(channel);
+            function(context, &topic);
+        }
+    }
+    for (const struct uw_list *node = channels->patterns.next; node != &channels->patterns; node = node->next) {
+        topic = topic_of(uw_owner(node, struct uw_channel, link));
+        function(context, &topic);
+    }
 }
 
 struct uw_topic uw_topic_of(const struct uw_subscriber *subscriber)

@@ -75,7 +75,7 @@ struct uw_channels {
     struct uw_channel_counts counts;
     struct uw_afar_room *room;
 
-    /* A topic has got its first subscriber, or lost its last one; or NULL. Must leave the channels alone. */
+    /* A topic has got its first subscriber, or has none; or NULL. Must leave the channels alone. */
     void (*changed)(void *context, const struct uw_topic *topic, bool has_subscribers);
     void *context; /* its own */
 
@@ -99,8 +99,16 @@ bool uw_topic_is_valid(const struct uw_topic *topic);
  * pattern too many; -ENOMEM. */
 int uw_subscribe(struct uw_channels *channels, struct uw_subscriber *subscriber, const struct uw_topic *topic);
 
+/* Somebody relies on a subscriber that there cannot be: `changed` hears that the topic has none, unless it has others.
+ */
+void uw_tell_refused(struct uw_channels *channels, const struct uw_topic *topic);
+
 /* It gets no more. Does nothing to one without a channel. */
 void uw_unsubscribe(struct uw_channels *channels, struct uw_subscriber *subscriber);
+
+/* Calls `function` with each topic that has subscribers; it must leave the channels alone. */
+void uw_each_topic(struct uw_channels *channels, void (*function)(void *context, const struct uw_topic *topic),
+                   void *context);
 
 /* What `subscriber` has subscribed to. */
 struct uw_topic uw_topic_of(const struct uw_subscriber *subscriber);

@@ -50,6 +50,7 @@ int uw_ear_open(struct uw_client *ear, const struct uw_topic *topic, uint64_t nu
     (void)uw_client_may_subscribe(ear);
     error = uw_client_subscribe(ear, topic, UW_SUBSCRIBED_EVENT, number);
     if (error) {
+        uw_tell_refused(ear->service->channels, topic);
         uw_client_tell_refused(ear);
         uw_ear_close(ear);
     }

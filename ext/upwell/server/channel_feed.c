@@ -5,7 +5,9 @@
 #include "push/ear.h"
 #include "server/reactor.h"
 
-/* A channel has got its first subscriber, or lost its last one. */
+#define RB_UW_CHANGES_MAX 8192 /* that wait for who hears of them: then it is told of all topics that there are */
+
+/* A channel has got its first subscriber, or has none. */
 struct rb_uw_change {
     struct rb_uw_change *next;
     bool pattern, has_subscribers;
@@ -57,27 +59,95 @@ void rb_uw_reactor_free_channels(struct rb_uw_reactor *reactor)
     pthread_mutex_destroy(&reactor->channels.lock);
 }
 
-/* The loop's thread */
+/* Changes. With the lock held, here and in what follows, up to `note_change`. */
 
-/* Without memory for it an engine does not hear of it. */
-static void note_change(void *context, const struct uw_topic *topic, bool has_subscribers)
+static void forget_changes(struct rb_uw_channels *channels)
 {
-    struct rb_uw_channels *channels = context;
+    free_changes(channels->first);
+    channels->first = NULL;
+    channels->last = &channels->first;
+    channels->waiting = 0;
+    channels->whole = false;
+}
+
+/* Returns whether there was memory for it. */
+static bool append(struct rb_uw_channels *channels, const struct uw_topic *topic, bool has_subscribers)
+{
     struct rb_uw_change *change = malloc(sizeof *change + topic->length);
 
     if (!change)
-        return;
+        return false;
     change->next = NULL;
     change->pattern = topic->pattern;
     change->has_subscribers = has_subscribers;
     change->length = topic->length;
     memcpy(change->name, topic->name, topic->length);
-    pthread_mutex_lock(&channels->lock);
     *channels->last = change;
     channels->last = &change->next;
+    return true;
+}
+
+static void note(struct rb_uw_channels *channels, const struct uw_topic *topic, bool has_subscribers)
+{
+    if (channels->lost)
+        return;
+    channels->lost = channels->waiting >= RB_UW_CHANGES_MAX || !append(channels, topic, has_subscribers);
+    if (channels->lost)
+        forget_changes(channels);
+    else
+        channels->waiting++;
+    pthread_cond_broadcast(&channels->changed);
+}
+
+static void note_change(void *context, const struct uw_topic *topic, bool has_subscribers)
+{
+    struct rb_uw_channels *channels = context;
+
+    pthread_mutex_lock(&channels->lock);
+    note(channels, topic, has_subscribers);
+    pthread_mutex_unlock(&channels->lock);
+}
+
+/* All topics */
+
+static void list(void *context, const struct uw_topic *topic)
+{
+    struct rb_uw_channels *channels = context;
+
+    channels->whole &= append(channels, topic, true);
+}
+
+/* The loop's thread. What has no place in the list for want of memory is at least not said to be gone. */
+static void answer(struct uw_loop *loop, struct uw_message *message)
+{
+    struct rb_uw_channels *channels = uw_owner(message, struct rb_uw_channels, question);
+    const struct rb_uw_reactor *reactor = uw_owner(channels, struct rb_uw_reactor, channels);
+
+    (void)loop;
+    pthread_mutex_lock(&channels->lock);
+    channels->lost = channels->asked = false;
+    channels->whole = true;
+    uw_each_topic(reactor->base.server.service.channels, list, channels);
     pthread_cond_broadcast(&channels->changed);
     pthread_mutex_unlock(&channels->lock);
 }
+
+static bool is_to_ask(const struct rb_uw_channels *channels)
+{
+    return channels->lost && !channels->asked && channels->open && !channels->ended;
+}
+
+/* With the lock held: as long as it has not ended there is a loop. */
+static void ask(struct rb_uw_channels *channels)
+{
+    struct rb_uw_reactor *reactor = uw_owner(channels, struct rb_uw_reactor, channels);
+
+    channels->asked = true;
+    channels->question.receive = answer;
+    uw_loop_post(&reactor->base.server.service.loop, &channels->question);
+}
+
+/* The loop's thread */
 
 static struct rb_uw_early_ear *take_early(struct rb_uw_channels *channels)
 {
@@ -87,6 +157,7 @@ static struct rb_uw_early_ear *take_early(struct rb_uw_channels *channels)
     early = channels->early;
     channels->early = NULL;
     channels->open = true;
+    pthread_cond_broadcast(&channels->changed);
     pthread_mutex_unlock(&channels->lock);
     return early;
 }
@@ -152,8 +223,10 @@ bool rb_uw_channels_forget_early(struct rb_uw_channels *channels, const struct u
     while (*link && (*link)->ear != ear)
         link = &(*link)->next;
     found = *link;
-    if (found)
+    if (found) {
         *link = found->next;
+        note(channels, &(struct uw_topic){found->name, found->length, found->pattern}, false); /* others yet open */
+    }
     pthread_mutex_unlock(&channels->lock);
     free(found);
     return found;
@@ -172,7 +245,7 @@ static void *await_changes(void *argument)
     struct rb_uw_channels *channels = hearing->channels;
 
     pthread_mutex_lock(&channels->lock);
-    while (!channels->first && !channels->ended && !hearing->interrupted)
+    while (!channels->first && !channels->whole && !is_to_ask(channels) && !channels->ended && !hearing->interrupted)
         pthread_cond_wait(&channels->changed, &channels->lock);
     pthread_mutex_unlock(&channels->lock);
     return NULL;
@@ -188,15 +261,19 @@ static void interrupt(void *argument)
     pthread_mutex_unlock(&hearing->channels->lock);
 }
 
-static struct rb_uw_change *take_changes(struct rb_uw_channels *channels, bool *ended)
+/* What there is; where that was too much, the loop is asked for all topics. */
+static struct rb_uw_change *take_changes(struct rb_uw_channels *channels, bool *whole, bool *ended)
 {
     struct rb_uw_change *first;
 
     pthread_mutex_lock(&channels->lock);
     first = channels->first;
+    *whole = channels->whole;
     *ended = channels->ended;
     channels->first = NULL;
-    channels->last = &channels->first;
+    forget_changes(channels);
+    if (is_to_ask(channels))
+        ask(channels);
     pthread_mutex_unlock(&channels->lock);
     return first;
 }
@@ -217,16 +294,16 @@ static VALUE array_of(const struct rb_uw_change *change)
 VALUE rb_uw_channels_await_changes(struct rb_uw_channels *channels)
 {
     struct rb_uw_change *first = NULL;
-    bool ended = false;
+    bool whole = false, ended = false;
     VALUE changes;
 
-    while (!first && !ended) {
+    while (!first && !whole && !ended) {
         struct hearing hearing = {.channels = channels};
 
         rb_thread_call_without_gvl(await_changes, &hearing, interrupt, &hearing);
-        first = take_changes(channels, &ended);
+        first = take_changes(channels, &whole, &ended);
     }
-    changes = first ? array_of(first) : Qnil;
+    changes = first || whole ? rb_assoc_new(array_of(first), whole ? Qtrue : Qfalse) : Qnil;
     free_changes(first);
     return changes;
 }

@@ -20,8 +20,13 @@ struct rb_uw_channels {
     pthread_mutex_t lock; /* for all of it */
     pthread_cond_t changed;
     struct rb_uw_change *first, **last; /* that nobody has heard of */
-    bool ended;                         /* there will be no more */
-    bool open;                          /* there is a loop, or has been one */
+    size_t waiting;                     /* of them, but for those of a list of all topics */
+    bool whole;                         /* they begin with such a list */
+    bool lost;                          /* there were too many: the loop is to be asked for that list */
+    bool asked;                         /* it has been, and has not answered */
+    struct uw_message question;
+    bool ended; /* there will be no more */
+    bool open;  /* there is a loop, or has been one */
     struct rb_uw_early_ear *early;
 };
 

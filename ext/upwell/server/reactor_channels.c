@@ -210,10 +210,11 @@ static VALUE reactor_channel_stats(VALUE self)
 }
 
 /*
- * Waits until channels or patterns have got their first subscriber in this process, or lost their last one.
+ * Waits until channels or patterns have got their first subscriber in this process, or have none.
  *
- * @return [Array<Array(String, Symbol, Boolean)>, nil] of each its name, :redis or nil, and whether it has subscribers
- *   now; nil once the reactor has ended
+ * @return [Array(Array<Array(String, Symbol, Boolean)>, Boolean), nil] of each its name, :redis or nil, and whether it
+ *   has subscribers now; and whether too many have changed since this was last called: then all that have subscribers
+ *   are among them. nil once the reactor has ended
  */
 static VALUE reactor_await_channel_changes(VALUE self)
 {

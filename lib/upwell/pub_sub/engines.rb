@@ -73,17 +73,30 @@ module Upwell
         engine
       end
 
-      # The feed: the first subscriber of this process came, or the last one went.
+      # The feed: the first subscriber of this process came, or there is none.
       #
       # @param name [String] channel or pattern
       # @param match [Symbol, nil] how a pattern is matched
       # @param subscribed [Boolean]
-      # @return [void]
+      # @return [Boolean] whether that was not known
       def changed(name, match, subscribed)
         @lock.synchronize do
           key = [name, match]
           changed = subscribed ? @subscriptions.add?(key) : @subscriptions.delete?(key)
           @registered.each { |engine| tell(engine, name, match, subscribed) } if changed
+          !changed.nil?
+        end
+      end
+
+      # After more changes than could be told one by one.
+      #
+      # @param changes [Array<Array(String, Symbol, Boolean)>] see {#changed}: from nothing to what is subscribed to now
+      # @return [void]
+      def catch_up(changes)
+        now = changes.to_h { |name, match, subscribed| [[name, match], subscribed] }.select { |_, subscribed| subscribed }
+        @lock.synchronize do
+          @subscriptions.reject { |key| now.key?(key) }.each { |name, match| changed(name, match, false) }
+          now.each_key { |name, match| changed(name, match, true) }
         end
       end
 

@@ -63,15 +63,17 @@ module Upwell
       # Without the lock: it may wait for the loop. Whoever has ended it meanwhile could not yet. A reactor that has ended gives no ear: who
       # listens then is there for the next one.
       def listen(reactor, listener)
+        told = tell_engines(listener, true)
         listener.ear = reactor.listen_to(listener.name, listener.match, listener.callable)
-        return unless listener.ear
+        return told && tell_engines(listener, false) unless listener.ear
 
-        @lock.synchronize { @listeners.include?(listener) } ? tell_engines(listener) : reactor.unlisten(listener.ear)
+        reactor.unlisten(listener.ear) unless @lock.synchronize { @listeners.include?(listener) }
       end
 
-      # Now rather than when the reactor has done it: what is published next then waits for an engine's own subscription.
-      def tell_engines(listener)
-        PubSub.engines.changed(listener.name.dup.force_encoding(Encoding::UTF_8), listener.match, true)
+      # Before the reactor does it: what is published next then waits for an engine's own subscription. What comes of it, a refusal perhaps, the
+      # reactor tells.
+      def tell_engines(listener, subscribed)
+        PubSub.engines.changed(listener.name.dup.force_encoding(Encoding::UTF_8), listener.match, subscribed)
       end
     end
   end

@@ -32,9 +32,18 @@ module Upwell
       private
 
       def feed
-        while (changes = @reactor.await_channel_changes)
-          changes.each { |change| PubSub.engines.changed(*change) }
+        while (news = @reactor.await_channel_changes)
+          tell_engines(*news)
         end
+      end
+
+      # One that takes its time for each keeps all others waiting, and at last more has changed than is kept.
+      def tell_engines(changes, whole)
+        return changes.each { |change| PubSub.engines.changed(*change) } unless whole
+
+        Log.tell("publish/subscribe: an engine was too slow to hear of each subscription: it is told what has changed in all") unless @told_slow
+        @told_slow = true
+        PubSub.engines.catch_up(changes)
       end
     end
   end

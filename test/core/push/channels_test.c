@@ -1,6 +1,7 @@
 /* Publishing to clients and others, on the loop's thread. */
 #include "push/channels.h"
 
+#include "push/ear.h"
 #include "subscribers.h"
 
 static uint64_t count_of(_Atomic uint64_t *number)
@@ -500,6 +501,34 @@ TEST(changes_are_told)
     CHECK(strcmp(changes, "+a +a*? ") == 0);
     leave(1);
     CHECK(strcmp(changes, "+a +a*? -a -a*? ") == 0);
+    end();
+}
+
+/* What was told of before it was asked for. */
+TEST(what_is_refused_is_told_to_be_gone)
+{
+    static struct uw_subscriber all[UW_PATTERNS_MAX];
+    struct uw_topic refused = {"refused*", 8, true};
+    struct uw_client *ear;
+    char name[20];
+
+    begin(NULL, 0);
+    for (int i = 0; i < UW_PATTERNS_MAX; i++) {
+        struct uw_topic topic = {name, (size_t)snprintf(name, sizeof name, "%d*", i), true};
+
+        all[i] = (struct uw_subscriber){0};
+        CHECK_EQUAL(0, uw_subscribe(channels_of_server(), &all[i], &topic));
+    }
+    memset(changes, 0, sizeof changes);
+    channels_of_server()->changed = note_change;
+    channels_of_server()->context = changes;
+    ear = uw_ear_new(&server.service, NULL);
+    CHECK_EQUAL(-ENOSPC, uw_ear_open(ear, &refused, 1));
+    CHECK(strcmp(changes, "-refused*? ") == 0);
+    uw_client_release(ear);
+    for (int i = 0; i < UW_PATTERNS_MAX; i++)
+        uw_unsubscribe(channels_of_server(), &all[i]);
+    channels_of_server()->changed = NULL;
     end();
 }
 

@@ -90,6 +90,16 @@ class EnginesTest < Minitest::Test
     assert_equal [:subscribe, "a", nil], engine.all.last
   end
 
+  def test_an_engine_that_was_behind_hears_what_has_changed_in_all
+    engine = @engines.register(Told.new)
+    %w[kept gone again].each { |name| @engines.changed(name, nil, true) }
+    engine.all.clear
+    changes = [["kept", nil, true], ["again", nil, true], ["kept", :redis, true], ["short", nil, true], ["again", nil, false],
+               ["short", nil, false], ["again", nil, true]]
+    @engines.catch_up(changes)
+    assert_equal [[:unsubscribe, "gone", nil], [:subscribe, "kept", :redis]], engine.all
+  end
+
   def test_who_publishes_chooses
     engine = Told.new
     refute @engines.publish("a", "1")

@@ -30,13 +30,15 @@ class PubSubListenersTest < Minitest::Test
 
   # Keeps what it is told of.
   class Engine
-    attr_reader :told
+    attr_reader :told, :untold
 
     def subscribe(*topic)
       (@told ||= []) << topic
     end
 
-    def unsubscribe(*) end
+    def unsubscribe(*topic)
+      (@untold ||= []) << topic
+    end
   end
 
   def setup
@@ -76,13 +78,30 @@ class PubSubListenersTest < Minitest::Test
   end
 
   def test_one_that_is_interrupted_ends
-    reactor = FailingReactor.new([])
     @engine.define_singleton_method(:subscribe) { |*topic| super(*topic) && raise(Interrupt, "amid") }
-    @listeners.begin(reactor)
-    unlistened = []
-    reactor.define_singleton_method(:unlisten) { |ear| unlistened << ear }
+    @listeners.begin(reactor = FailingReactor.new([]))
     assert_raises(Interrupt) { @listeners.subscribe("a", nil, ->(*) {}) }
-    assert_equal 1, unlistened.size
+    @listeners.begin(next_one = FailingReactor.new([]))
+    assert_empty reactor.heard + next_one.heard
+  end
+
+  # What comes of it the reactor tells: it may refuse what an engine was told of.
+  def test_engines_know_of_a_listener_before_the_reactor_does
+    known = nil
+    reactor = BusyReactor.new
+    engine = @engine
+    reactor.define_singleton_method(:listen_to) { |*arguments| (known = engine.told.dup) && super(*arguments) }
+    @listeners.begin(reactor)
+    @listeners.subscribe("a*", :redis, ->(*) {})
+    assert_equal [["a*", :redis]], known
+  end
+
+  def test_a_reactor_that_has_ended_has_no_listeners
+    ended = BusyReactor.new
+    ended.define_singleton_method(:listen_to) { |*| nil }
+    @listeners.begin(ended)
+    @listeners.subscribe("a", nil, ->(*) {})
+    assert_equal [[["a", nil]], [["a", nil]]], [@engine.told, @engine.untold]
   end
 
   def test_one_that_has_ended_before_is_told_to_nobody

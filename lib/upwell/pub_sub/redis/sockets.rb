@@ -21,7 +21,7 @@ module Upwell
           # @return [void]
           def leave_to_parent
             others, @open = @open.partition { |process, socket| process != Process.pid && !socket.closed? }
-            others.each do |_, socket|
+            others.map(&:last).each do |socket|
               socket.autoclose = false
               IO.for_fd(socket.fileno).close
             end
