@@ -70,7 +70,9 @@ static struct uw_static_settings settings = {
 static const char *backend, *address_text = "127.0.0.1";
 static int port = 8080, thread_count = 1;
 static struct thread *threads;
-static pthread_barrier_t ready; /* every thread serves: only then can it be woken */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t another_serves = PTHREAD_COND_INITIALIZER;
+static int serving; /* threads, under the lock: when all are, each can be woken */
 static atomic_bool stopping;
 
 static const struct option options[] = {
@@ -168,14 +170,29 @@ static int listen_here(void)
 
     if (inet_pton(AF_INET, address_text, &address.sin_addr) != 1)
         fail("cannot listen on", address_text, -EINVAL);
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ||
-        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) ||
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) || uw_share_port(fd) ||
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) /* accepted sockets inherit it */ ||
         bind(fd, (struct sockaddr *)&address, size) || listen(fd, BACKLOG) ||
         getsockname(fd, (struct sockaddr *)&address, &size))
         fail("cannot listen on", address_text, -errno);
     port = ntohs(address.sin_port);
     return fd;
+}
+
+static void tell_that_it_serves(void)
+{
+    pthread_mutex_lock(&lock);
+    serving++;
+    pthread_cond_signal(&another_serves);
+    pthread_mutex_unlock(&lock);
+}
+
+static void wait_until_all_serve(void)
+{
+    pthread_mutex_lock(&lock);
+    while (serving < thread_count)
+        pthread_cond_wait(&another_serves, &lock);
+    pthread_mutex_unlock(&lock);
 }
 
 static int serve(struct uw_server *server)
@@ -206,7 +223,7 @@ static void *run(void *argument)
     error = uw_server_listen(&thread->server, thread->listener);
     if (error)
         fail("cannot listen on", address_text, error);
-    pthread_barrier_wait(&ready);
+    tell_that_it_serves();
     error = serve(&thread->server);
     if (error)
         fail("cannot go on serving", settings.root, error);
@@ -252,11 +269,11 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* nor does an upload where the size of files is limited */
 
     threads = calloc((size_t)thread_count, sizeof *threads);
-    if (!threads || pthread_barrier_init(&ready, NULL, (unsigned)thread_count + 1))
+    if (!threads)
         fail("cannot start", "the threads", -ENOMEM);
     for (int i = 0; i < thread_count; i++)
         start(&threads[i]);
-    pthread_barrier_wait(&ready);
+    wait_until_all_serve();
     printf("http://%s:%d/ serves %s with %s\n", address_text, port, settings.root,
            threads[0].server.service.loop.backend->name);
     fflush(stdout);

@@ -1,7 +1,8 @@
 #include "base/siphash.h"
 
-#include <endian.h>
 #include <string.h>
+
+#include "base/little_endian.h"
 
 #define ROUNDS_AT_END 3
 
@@ -40,7 +41,7 @@ static uint64_t read_word(const unsigned char *at, size_t length)
     uint64_t word = 0;
 
     memcpy(&word, at, length);
-    return le64toh(word);
+    return uw_little_endian_64(word);
 }
 
 uint64_t uw_siphash(const uint64_t key[UW_SIPHASH_KEY_WORDS], const void *bytes, size_t length)

@@ -66,6 +66,10 @@ ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more);
 /* A stretch of a file, to a non-blocking socket. This may raise SIGPIPE. */
 ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length);
 
+/* Has other sockets that were asked so bind the same address and port, each of which gets a part of the new
+ * connections; on macOS the one that came last gets all. */
+int uw_share_port(int fd);
+
 #define UW_STEERED_MAX 1024 /* of 4,096 instructions, and less memory on older kernels */
 
 /* Has the kernel give new connections, at random, to `count` of the sockets that share the port and the address of `fd`

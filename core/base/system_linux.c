@@ -82,6 +82,13 @@ int uw_socket_pair(int ends[2])
     return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) ? -errno : 0;
 }
 
+int uw_share_port(int fd)
+{
+    static const int on = 1;
+
+    return setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+}
+
 static int send_flags(bool more)
 {
     return MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);

@@ -1,5 +1,5 @@
-/* A system of which nothing is known but that it has what POSIX has. Slower, and without what there is no way to have;
- * it is what another system's own file begins as. Tests use it on Linux. */
+/* What every system but Linux has as POSIX has it. Slower, and without what there is no way to have. Tests use it on
+ * Linux, with system_bare.c. */
 #if !defined(__linux__) || defined(UW_PORTABLE_SYSTEM)
 
 #include <errno.h>
@@ -10,7 +10,6 @@
 
 #include "base/system.h"
 
-#define SEND_FILE_BYTES 16384 /* through memory of ours, at once */
 #define CLEAR_BYTES 64
 
 #ifdef O_PATH /* not only Linux has it */
@@ -65,12 +64,6 @@ int uw_processors_allowed(void)
     long online = sysconf(_SC_NPROCESSORS_ONLN);
 
     return online > 0 ? (int)online : 1;
-}
-
-int uw_process_descriptor(pid_t pid)
-{
-    (void)pid;
-    return lacking(ENOSYS);
 }
 
 int uw_wakeup_open(struct uw_wakeup *wakeup)
@@ -130,24 +123,15 @@ int uw_socket_pair(int ends[2])
     return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ? -errno : set_flags_of_ends(ends);
 }
 
-ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more)
-{
-    (void)more;
-    return send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
+#ifndef SO_REUSEPORT_LB /* FreeBSD's; there the other has the one that came last get all */
+#define SO_REUSEPORT_LB SO_REUSEPORT
+#endif
 
-ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more)
+int uw_share_port(int fd)
 {
-    (void)more;
-    return sendmsg(fd, message, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
+    static const int on = 1;
 
-ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
-{
-    char bytes[SEND_FILE_BYTES];
-    ssize_t count = pread(file, bytes, length < sizeof bytes ? length : sizeof bytes, offset);
-
-    return count > 0 ? uw_send_now(fd, bytes, (size_t)count, false) : count;
+    return setsockopt(fd, SOL_SOCKET, SO_REUSEPORT_LB, &on, sizeof on);
 }
 
 int uw_steer(int fd, const uint32_t *indexes, uint32_t count)
@@ -206,16 +190,6 @@ const void *uw_memory_last(const void *bytes, int byte, size_t length)
         if (at[length] == (unsigned char)byte)
             return at + length;
     return NULL;
-}
-
-bool uw_random(void *bytes, size_t length)
-{
-    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    ssize_t count = fd < 0 ? -1 : read(fd, bytes, length);
-
-    if (fd >= 0)
-        close(fd);
-    return count == (ssize_t)length;
 }
 
 #else

@@ -1,4 +1,6 @@
-/* Of system.h what Linux has as POSIX has it, in its options for real time: another system may have no such options. */
+/* Of system.h what most have as POSIX has it, in its options for real time. */
+#if !defined(__APPLE__)
+
 #include <signal.h>
 #include <time.h>
 
@@ -35,3 +37,7 @@ int uw_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, in
 
     return pthread_cond_timedwait(condition, lock, &deadline);
 }
+
+#else
+typedef int uw_system_realtime_is_left_out; /* ISO C wants a declaration */
+#endif

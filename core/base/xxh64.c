@@ -1,7 +1,8 @@
 #include "base/xxh64.h"
 
-#include <endian.h>
 #include <string.h>
+
+#include "base/little_endian.h"
 
 #define PRIME_1 UINT64_C(0x9E3779B185EBCA87)
 #define PRIME_2 UINT64_C(0xC2B2AE3D27D4EB4F)
@@ -21,7 +22,7 @@ static uint64_t read_64(const unsigned char *at)
     uint64_t value;
 
     memcpy(&value, at, sizeof value);
-    return le64toh(value);
+    return uw_little_endian_64(value);
 }
 
 static uint32_t read_32(const unsigned char *at)
@@ -29,7 +30,7 @@ static uint32_t read_32(const unsigned char *at)
     uint32_t value;
 
     memcpy(&value, at, sizeof value);
-    return le32toh(value);
+    return uw_little_endian_32(value);
 }
 
 static uint64_t mix(uint64_t lane, uint64_t value)

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "base/file_times.h"
 #include "base/xxh64.h"
 
 #define CLOCK_STEP_MS 100 /* the coarsest clock a file system stamps files with, generously */
@@ -21,8 +22,8 @@ int uw_file_identify(struct uw_file_identity *identity, int fd)
         .device = status.st_dev,
         .inode = status.st_ino,
         .size = status.st_size,
-        .modified = status.st_mtim,
-        .changed = status.st_ctim,
+        .modified = uw_modified_at(&status),
+        .changed = uw_changed_at(&status),
     };
     return 0;
 }

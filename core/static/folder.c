@@ -61,7 +61,7 @@ static int inspect(int root, const char *folder, int fd, const char *name, struc
     if (error)
         return uw_descriptors_ran_out(error) ? error : 0;
     *entry = (struct uw_http_listing_entry){
-        .size = status.st_size, .modified = status.st_mtim.tv_sec, .folder = S_ISDIR(status.st_mode)};
+        .size = status.st_size, .modified = status.st_mtime, .folder = S_ISDIR(status.st_mode)};
     return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
 }
 

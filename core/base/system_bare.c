@@ -1,0 +1,52 @@
+/* Of system.h what POSIX has not, on a system of which nothing else is known; it is what another system's own file
+ * begins as. Tests use it on Linux. */
+#if !(defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__)) || defined(UW_PORTABLE_SYSTEM)
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/system.h"
+
+#define SEND_FILE_BYTES 16384 /* through memory of ours, at once */
+
+int uw_process_descriptor(pid_t pid)
+{
+    (void)pid;
+    errno = ENOSYS;
+    return -1;
+}
+
+ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more)
+{
+    (void)more;
+    return send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more)
+{
+    (void)more;
+    return sendmsg(fd, message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
+{
+    char bytes[SEND_FILE_BYTES];
+    ssize_t count = pread(file, bytes, length < sizeof bytes ? length : sizeof bytes, offset);
+
+    return count > 0 ? uw_send_now(fd, bytes, (size_t)count, false) : count;
+}
+
+bool uw_random(void *bytes, size_t length)
+{
+    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    ssize_t count = fd < 0 ? -1 : read(fd, bytes, length);
+
+    if (fd >= 0)
+        close(fd);
+    return count == (ssize_t)length;
+}
+
+#else
+typedef int uw_system_bare_is_left_out; /* ISO C wants a declaration */
+#endif

@@ -1,0 +1,123 @@
+/* Of system.h what macOS and FreeBSD have in their own way: see `man 2 kqueue`, and `man 2 sendfile` of each. */
+#if (defined(__APPLE__) || defined(__FreeBSD__)) && !defined(UW_PORTABLE_SYSTEM)
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/event.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/system.h"
+
+/* Readable when its one event has come. */
+int uw_process_descriptor(pid_t pid)
+{
+    struct kevent end;
+    int fd = kqueue(), error;
+
+    if (fd < 0)
+        return -1;
+    EV_SET(&end, (uintptr_t)pid, EVFILT_PROC, EV_ADD, NOTE_EXIT, 0, NULL);
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && kevent(fd, &end, 1, NULL, 0, NULL) == 0)
+        return fd;
+    error = errno; /* ESRCH: it has ended */
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* macOS has an option of the socket for what others have as a flag of the call; and some sockets come from others. */
+#ifdef MSG_NOSIGNAL
+#define SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL)
+
+static void keep_from_signalling(int fd)
+{
+    (void)fd;
+}
+#else
+#define SEND_FLAGS MSG_DONTWAIT
+
+static void keep_from_signalling(int fd)
+{
+    static const int on = 1;
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on); /* fails for what sending fails for, too */
+}
+#endif
+
+ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more)
+{
+    (void)more;
+    keep_from_signalling(fd);
+    return send(fd, bytes, length, SEND_FLAGS);
+}
+
+ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more)
+{
+    (void)more;
+    keep_from_signalling(fd);
+    return sendmsg(fd, message, SEND_FLAGS);
+}
+
+#ifdef __APPLE__
+static int send_file(int fd, int file, off_t offset, size_t length, off_t *sent)
+{
+    *sent = (off_t)length;
+    return sendfile(file, fd, offset, sent, NULL, 0);
+}
+#else
+static int send_file(int fd, int file, off_t offset, size_t length, off_t *sent)
+{
+    return sendfile(file, fd, offset, length, NULL, sent, 0);
+}
+#endif
+
+/* A part that was sent counts, whatever kept the rest from being sent. No length would mean the whole file. */
+ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
+{
+    off_t sent = 0;
+
+    if (length == 0)
+        return 0;
+    return send_file(fd, file, offset, length, &sent) && sent == 0 ? -1 : (ssize_t)sent;
+}
+
+bool uw_random(void *bytes, size_t length)
+{
+    arc4random_buf(bytes, length);
+    return true;
+}
+
+/* macOS has none of POSIX's options for real time. */
+#ifdef __APPLE__
+void uw_signal_take(int signal)
+{
+    sigset_t set, pending;
+
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    if (sigpending(&pending) == 0 && sigismember(&pending, signal))
+        (void)sigwait(&set, &signal);
+}
+
+int uw_condition_init(pthread_cond_t *condition)
+{
+    return pthread_cond_init(condition, NULL);
+}
+
+int uw_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_ns)
+{
+    int64_t left_ns = deadline_ns - uw_clock_ns();
+    struct timespec left = {left_ns / UW_NS_PER_SECOND, left_ns % UW_NS_PER_SECOND};
+
+    return left_ns > 0 ? pthread_cond_timedwait_relative_np(condition, lock, &left) : ETIMEDOUT;
+}
+#endif
+
+#else
+typedef int uw_system_bsd_is_left_out; /* ISO C wants a declaration */
+#endif
