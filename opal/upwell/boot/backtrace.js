@@ -75,7 +75,7 @@
     return name === '' || name === 'undefined' || /^\d/.test(name) || /^(?:anonymous|<)/.test(name) ? 'block' : name;
   }
 
-  var INNER = /^(?:corelib|opal)\//;
+  var INNER = /^(?:corelib|opal|upwell\/boot)\//;
 
   function mapped(frame) {
     var found = FRAME.exec(frame);

@@ -121,6 +121,13 @@ class Number
     -div(-other)
   end
 
+  def chr(encoding = nil)
+    return `Opal.enc(String.fromCodePoint(self), #{Encoding.find(encoding).name})` if encoding
+    raise RangeError, "#{self} out of char range" unless `self >= 0 && self <= 255`
+
+    `self < 128 ? String.fromCharCode(self) : Opal.new_bytes(String.fromCharCode(self))`
+  end
+
   alias round_of_opal round
 
   def round(digits = nil, half: nil)

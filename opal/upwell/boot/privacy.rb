@@ -40,10 +40,16 @@ PRIVATE_METHODS = {
   }
 
   Opal.visibility = function(object, name) {
+    if (object === Opal.Kernel) return 'public';
+    return Opal.visibility_in(object.$$is_class ? Opal.get_singleton_class(object) : object.$$meta || object.$$class, name);
+  };
+
+  // Of the instances of a module.
+  Opal.visibility_in = function(owner, name) {
     name = name.valueOf();
-    if (!declared.has(name) || object === Opal.Kernel) return 'public';
+    if (!declared.has(name)) return 'public';
     if (ALWAYS.includes(name)) return 'private';
-    for (var module of Opal.ancestors(object.$$is_class ? Opal.get_singleton_class(object) : object.$$meta || object.$$class)) {
+    for (var module of Opal.ancestors(owner)) {
       var visibility = module.$$visibilities && module.$$visibilities.get(name);
       if (visibility) return visibility;
       if (defines(module, name)) break;
@@ -79,6 +85,16 @@ class Module
 
   def private_instance_methods(inherited = true)
     (inherited ? ancestors : [self]).flat_map { |owner| `Opal.private_names(owner)` }.uniq
+  end
+
+  alias all_instance_methods instance_methods
+
+  def instance_methods(inherited = true)
+    all_instance_methods(inherited).reject { |name| `Opal.visibility_in(self, name)` == "private" }
+  end
+
+  def public_instance_methods(inherited = true)
+    all_instance_methods(inherited).select { |name| `Opal.visibility_in(self, name)` == "public" }
   end
 
   def private_method_defined?(name, inherited = true)

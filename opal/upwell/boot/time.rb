@@ -46,9 +46,25 @@ class Time
 
   alias strftime_with_sign strftime
 
-  # To Opal the offset of UTC is -0000.
+  # To Opal the offset of UTC is -0000, and weeks have no numbers.
   def strftime(format)
     format = format.gsub(/%%|%:{0,2}z/) { |part| UTC_OFFSETS.fetch(part, part) } if utc_offset == 0
-    strftime_with_sign(format)
+    strftime_with_sign(format.gsub(/%[%uUW]/) { |part| of_week(part) })
+  end
+
+  private
+
+  def of_week(part)
+    case part
+    when "%u" then (wday == 0 ? 7 : wday).to_s
+    when "%U" then week(wday)
+    when "%W" then week((wday + 6) % 7)
+    else part
+    end
+  end
+
+  # The weeks of a year that have begun, by the days since the last began.
+  def week(days)
+    (yday + 6 - days).div(7).to_s.rjust(2, "0")
   end
 end

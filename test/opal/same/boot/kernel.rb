@@ -40,3 +40,50 @@ end
 p "hello".gsub(/(?<first>h)/, '<\k<first>>'), "a-b".sub(/(?<l>\w)-(?<r>\w)/, '\k<r>-\k<l>'), "x".sub("x", '\\\\k<r>'), "日本 x"[/\p{Han}+/], "été"[/\p{Latin}+/], "aé" =~ /\P{ASCII}/
 at = Time.at(0).utc
 p at.getlocal("+02:00").to_s, at.getlocal("+02:00").utc_offset, at.getlocal(-3600).hour, at.utc_offset, Time.new(2024, 1, 2, 3, 4, 5, "+05:30").utc_offset, Time.new(2024, 1, 2, 3, 4, 5, "-03:00").utc.hour
+
+class Default < StandardError
+  def initialize(message = "default") = super
+end
+
+class Coded < StandardError
+  attr_reader :code
+
+  def initialize(message = "coded", code: 1)
+    super(message)
+    @code = code
+  end
+end
+raises = [-> { raise Default }, -> { raise Default, "given" }, -> { raise Default.new("made") }, -> { raise Coded.new("x", code: 7) }, -> { raise Coded }, -> { raise "text" },
+          -> { raise ArgumentError }, -> { raise ArgumentError, "m", ["a:1"] }, -> { raise Coded.new, cause: nil }, -> { raise TypeError.new("x"), "y" }, -> { raise Class.new(Default), "anonymous" },
+          -> { fail Default }, -> { raise Object.new }, -> { raise KeyError, "k", cause: IOError.new("why") }]
+raises.each do |call|
+  call.call
+rescue StandardError => e
+  p e.message, e.cause&.message, (e.code if e.is_a?(Coded))
+end
+begin
+  begin
+    raise Default
+  rescue Default
+    raise Coded
+  end
+rescue Coded => e
+  p e.cause.message, $!.message
+end
+begin
+  begin
+    raise Default
+  rescue Default
+    raise
+  end
+rescue Default => e
+  p e.message
+end
+p "a\r\nb\n\nc".lines, "a\r\nb\n".lines(chomp: true), "a\r\n".each_line.to_a, "a;b".lines(";"), "".lines, "a\n\n\nb\n".lines("")
+p 65.chr, 233.chr, 233.chr("UTF-8"), 128_512.chr(Encoding::UTF_8)
+begin
+  300.chr
+rescue RangeError => e
+  p e.class
+end
+[[2024, 1, 1], [2023, 1, 1], [2023, 11, 14], [2024, 12, 31], [2022, 1, 2]].each { |day| puts Time.utc(*day).strftime("%u %U %W %V %w %%u") }

@@ -77,3 +77,4 @@ begin
 rescue NoMethodError => e
   p e.name
 end
+p Actions.instance_methods(false).map(&:to_s).sort, Actions.public_instance_methods(false).map(&:to_s).sort, Ghost.instance_methods(false).map(&:to_s).include?("seen")
