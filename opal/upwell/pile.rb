@@ -15,6 +15,11 @@ module Upwell
       @size = 0
     end
 
+    # @return [Boolean]
+    def empty?
+      `self.size === 0`
+    end
+
     # @param bytes [JavaScript Uint8Array] which stays as it is
     # @return [void]
     def add(bytes)

@@ -14,6 +14,8 @@ class OpalClientsTest < Minitest::Test
                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
   PINGS = "\x89\xFD\0\0\0\0#{"p" * 125}".b * 500
   PINGS_MAX = 600 # times
+  HEAP_MB = 80
+  SPECKS = 1_000_000 # of 2 bytes each, together less than may wait
   CHECKS = %i[echo answers ways errors ends drained settings events].freeze
 
   # Each test for each runtime.
@@ -62,6 +64,18 @@ class OpalClientsTest < Minitest::Test
       assert_equal 1008, client.close_code
     end
     server.await(/a: close false -1 false/)
+  end
+
+  # uWebSockets.js keeps no more of a message than its bytes; Bun's memory cannot be bounded.
+  def test_empty_messages_that_nobody_takes_need_little_room_on_up_node
+    need("up_node")
+    OpalProcess.open("up_node", app: "clients.ru", environment: { "NODE_OPTIONS" => "--max-old-space-size=#{HEAP_MB}" }) do |server|
+      join(server, "a") do |client|
+        client.send_text("specks #{SPECKS}")
+        server.await(/a: specks/)
+        assert_equal "here", join(server, "b") { |other| ask(other, "here") }
+      end
+    end
   end
 
   # On Node it is not answered any more.

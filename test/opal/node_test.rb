@@ -26,6 +26,19 @@ class OpalNodeTest < Minitest::Test
     end
   end
 
+  def test_a_response_that_waits_has_no_word_for_its_client_amid_it
+    content = (0..255).to_a.pack("C*")
+    serve do |server|
+      RawClient.open(server.port) do |client|
+        expectant = "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 256\r\n\r\n"
+        client.write("#{pipelined("/much")}#{expectant}".b + content)
+        answers = [client.response, client.response]
+        answers << client.response if answers.last.status == 100
+        assert_equal content, answers.last.body.b
+      end
+    end
+  end
+
   def test_a_pipelined_stream_that_fails_is_cut
     serve do |server|
       RawClient.open(server.port) do |client|

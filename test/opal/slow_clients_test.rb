@@ -13,7 +13,7 @@ class OpalSlowClientsTest < Minitest::Test
   PATIENCE = 60 # uWebSockets.js has a limit of its own, of some 10 seconds
   PAUSE = 1 # in which a client does not read: longer than servers wait for what is on its way as they end
   ALL = %w[/much /flushes-much /streams-much].freeze
-  IN_TURN = [%w[/flushes-much], %w[/streams-much], %w[/ /flushes-much], %w[/ /streams-much], %w[/ /much]].freeze
+  IN_TURN = [%w[/flushes-much], %w[/streams-much], %w[/ /flushes-much], %w[/ /streams-much], %w[/ /much], %w[/events]].freeze
   HEAP_MB = 80
   CHUNKS = 1_000_000 # of a byte
   DESCRIPTORS_MAX = 64
@@ -71,6 +71,14 @@ class OpalSlowClientsTest < Minitest::Test
     end
   end
 
+  on_each_runtime "pieces_of_a_byte_take_little_room",
+                  runtimes: %w[up up_node], environment: { "NODE_OPTIONS" => "--max-old-space-size=#{HEAP_MB}" } do |server|
+    client = ask(server, "/flushes-small-pieces?#{CHUNKS}")
+    assert_equal CHUNKS, client.response.body.bytesize
+  ensure
+    client&.close
+  end
+
   on_each_runtime "a_server_without_descriptors_goes_on_once_it_has_some", spawn: { rlimit_nofile: DESCRIPTORS_MAX } do |server|
     kept = ask(server, "/")
     kept.response
@@ -91,7 +99,7 @@ class OpalSlowClientsTest < Minitest::Test
   # @return [RawClient] whose first response has begun, and which takes little of it
   def ask(server, *paths)
     RawClient.new(server.port, ahead: AHEAD).tap do |client|
-      client.write(paths.map { |path| "GET #{path} HTTP/1.1\r\nHost: a\r\n\r\n" }.join)
+      client.write(paths.map { |path| "GET #{path} HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n" }.join)
       client.socket.wait_readable(PATIENCE)
     end
   end

@@ -20,6 +20,7 @@ class Handler
     "others" => ->(_client, text) { Handler.kept.each_value { |other| other.write(text) } },
     "bulk" => ->(client, text) { Integer(text).times { client.write(PIECE) } },
     "flood" => ->(client, _text) { nil while client.write(PIECE) },
+    "specks" => ->(client, text) { Integer(text).times { client.write("") } && tell("specks") },
     "timeout" => ->(client, text) { client.timeout = Float(text) },
     "handler" => ->(client, _text) { client.handler = Object.new },
     "number" => ->(client, text) { client.write(Integer(text)) },

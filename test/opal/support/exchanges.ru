@@ -178,6 +178,13 @@ class Exchanges
     [200, TEXT.dup, ->(stream) { PromiseV2.value(1).then { stream.write("x" * MUCH) } }]
   end
 
+  def flushes_small_pieces(env)
+    [200, TEXT.dup, lambda { |stream|
+      stream.flush
+      env["QUERY_STRING"].to_i.times { stream.write("x") }
+    }]
+  end
+
   # A response that must not have the content that it flushes.
   def flushes_as(env)
     [env["QUERY_STRING"].to_i, {}, lambda { |stream|

@@ -45,11 +45,6 @@ module Upwell
         # @return [void]
         def answer_without_content(res, head, length)
           write_head(res, head, length)
-          finish(res)
-        end
-
-        # @return [void]
-        def finish(res)
           end_with(res, `undefined`)
         end
 

@@ -6,13 +6,13 @@ require "upwell/client/close"
 require "upwell/runtime/node/deflate"
 require "upwell/runtime/node/frame"
 require "upwell/runtime/node/frame_reader"
+require "upwell/runtime/node/outlet"
 
 module Upwell
   module Runtime
     class Node
       # The line to a WebSocket client, on the socket that Node leaves to us with the request: Node has no WebSockets for servers.
       class WebSocket
-        FRAME_BYTES = 128 # that one that waits costs besides its own: an empty one takes room, too
         CLOSING_MS = 2_000 # for a client's close frame, or its end, after the server's
 
         # @param client [Client]
@@ -26,8 +26,7 @@ module Upwell
           @deflate = deflate
           @reader = FrameReader.new(self, options.message_bytes_max, deflate)
           @closing = false
-          @waiting = 0 # frames
-          @sent = `() => { self.waiting--; }`
+          @outlet = Outlet.new(socket)
         end
 
         # @param ahead [JavaScript Buffer] what the client has sent with its request
@@ -39,28 +38,28 @@ module Upwell
               #{@reader.read(`chunk`)};
               self.socket.uncork();
             });
-            self.socket.on("end", () => self.socket.end());
+            self.socket.on("end", () => #{finish});
             self.socket.on("close", () => #{@client.gone});
             if (ahead.length > 0) #{@reader.read(ahead)};
           }
         end
 
         def write(data)
-          send(frame(data, Bytes.size(data)))
+          @outlet.write(frame(data, Bytes.size(data)))
         end
 
         # Framed once for all who agreed upon the same.
         def publish(publication, text)
           data = text ? publication.text : publication.bytes
-          send(publication.framed("#{text} #{@deflate&.bits}") { frame(data, publication.bytesize) })
+          @outlet.write(publication.framed("#{text} #{@deflate&.bits}") { frame(data, publication.bytesize) })
         end
 
         def behind
-          `self.socket.writableLength + self.waiting * #{FRAME_BYTES}`
+          @outlet.behind
         end
 
         def ask
-          `self.socket.write(#{Frame.write(Frame::PING, "")})`
+          @outlet.write(Frame.write(Frame::PING, ""))
         end
 
         def answers?
@@ -102,16 +101,6 @@ module Upwell
 
         private
 
-        def send(frame)
-          %x{
-            if (self.socket.writableLength === 0) self.socket.write(frame);
-            else {
-              self.waiting++;
-              self.socket.write(frame, self.sent);
-            }
-          }
-        end
-
         def frame(data, size)
           opcode = `typeof data === "string"` ? Frame::TEXT : Frame::BINARY
           return Frame.write(opcode, data) unless @deflate&.worthwhile?(size)
@@ -123,7 +112,7 @@ module Upwell
         def answer(payload)
           return if @closing || behind > @bytes_max
 
-          `self.socket.write(#{Frame.write(Frame::PONG, payload)})`
+          @outlet.write(Frame.write(Frame::PONG, payload))
         end
 
         # What there was before it is served yet.
@@ -145,8 +134,8 @@ module Upwell
           return if @closing
 
           @closing = true
+          @outlet.write(Frame.close(code, reason))
           %x{
-            self.socket.write(#{Frame.close(code, reason)});
             self.timer = setTimeout(() => self.socket.destroy(), #{CLOSING_MS});
             self.socket.once("close", () => clearTimeout(self.timer));
           }
@@ -154,7 +143,7 @@ module Upwell
 
         # Once the client has nothing to say any more that counts.
         def finish
-          `self.socket.end()`
+          @outlet.finish { `self.socket.end()` }
         end
       end
     end
