@@ -84,6 +84,7 @@ class OpalSlowClientsTest < Minitest::Test
     kept.response
     clients = Array.new(CONNECTIONS) { RawClient.new(server.port) }
     clients.each { |client| client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
+    clients.first.socket.wait_readable(PATIENCE)
     assert_includes 1...CONNECTIONS, clients.count { |client| answered?(client) }
     kept.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
     assert_equal "Hello", kept.response.body
