@@ -25,7 +25,11 @@ module Upwell
         try {
           fs.writeFileSync(own, JSON.stringify(Object.fromEntries(kept)), { mode: 0o600 });
           fs.renameSync(own, path);
-        } catch (error) { fs.rm(own, { force: true }, () => {}); } // a full disk costs the next start its time
+        } catch (error) { remove(own); } // a full disk costs the next start its time
+      }
+
+      function remove(file) {
+        try { fs.unlinkSync(file); } catch (error) { /* it is not there */ }
       }
 
       function keep(key, compiled) {

@@ -54,7 +54,8 @@ class OpalProgramCacheTest < Minitest::Test
     assert_equal 1, paths.uniq.size
     assert_equal "found", start.last
 
-    Dir[File.join(@cache, "**/*")].each { |file| File.write(file, File.binread(file)[0, 100]) if File.file?(file) }
+    programs, units = %w[programs units].map { |kind| Dir[File.join(@cache, "upwell/opal", kind, "*")] }
+    [*programs, *units.each_slice(20).map(&:first)].each { |file| File.truncate(file, 100) }
     path, how = start
     assert_equal "compiled", how
     size = File.size(path)
