@@ -8,6 +8,9 @@ extern const struct uw_backend uw_backend_io_uring, uw_backend_io_uring_sqpoll;
 #ifdef UW_HAVE_EPOLL
 extern const struct uw_backend uw_backend_epoll;
 #endif
+#ifdef UW_HAVE_KQUEUE
+extern const struct uw_backend uw_backend_kqueue;
+#endif
 #ifdef UW_HAVE_POLL
 extern const struct uw_backend uw_backend_poll;
 #endif
@@ -19,6 +22,9 @@ const struct uw_backend *const uw_backends[] = {
 #ifdef UW_HAVE_EPOLL
     &uw_backend_epoll,
 #endif
+#ifdef UW_HAVE_KQUEUE
+    &uw_backend_kqueue,
+#endif
 #ifdef UW_HAVE_POLL
     &uw_backend_poll,
 #endif
@@ -28,7 +34,7 @@ const struct uw_backend *const uw_backends[] = {
     NULL,
 };
 
-const char *const uw_backend_names[] = {"io_uring", "epoll", "poll", "io_uring_sqpoll", NULL};
+const char *const uw_backend_names[] = {"io_uring", "epoll", "kqueue", "poll", "io_uring_sqpoll", NULL};
 
 const struct uw_backend *uw_backend_find(const char *name)
 {

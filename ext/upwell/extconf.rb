@@ -34,7 +34,7 @@ require "mkmf"
 CORE = File.expand_path("../../core", __dir__)
 FOLDERS = (%w[base io http http1 log transport server push websocket static].map { |folder| File.join(CORE, folder) } +
            ["", "base", "loop", "scheduler", "rack", "server"].map { |wing| File.expand_path(wing, __dir__) }).freeze
-BACKENDS = %w[io_uring epoll poll].freeze
+BACKENDS = %w[io_uring epoll kqueue poll].freeze
 
 # What a backend needs, or why it is left out.
 MISSING = {
@@ -47,6 +47,11 @@ MISSING = {
     "liburing is older than 2.3: it lacks #{missing.join(", ")}" unless missing.empty?
   },
   "epoll" => -> { "sys/epoll.h was not found" unless have_header("sys/epoll.h") },
+  "kqueue" => lambda {
+    pkg_config("libkqueue") if ENV["UPWELL_BACKENDS"]&.include?("kqueue") # on Linux: for tests, and never unasked
+    found = have_header("sys/event.h") && have_func("kqueue", "sys/event.h")
+    "sys/event.h was not found, which macOS and FreeBSD have; for tests elsewhere see rake test:kqueue" unless found
+  },
   "poll" => -> { "poll.h was not found" unless have_header("poll.h") }
 }.freeze
 

@@ -12,7 +12,7 @@ module Upwell
   #     configuration = Upwell::Configuration.new(port: 8080, mode: "threads:5")
   #     configuration.port # => 8080
   class Configuration
-    BACKENDS = %w[io_uring epoll poll io_uring_sqpoll].freeze
+    BACKENDS = %w[io_uring epoll kqueue poll io_uring_sqpoll].freeze
     PORTS = (0..65_535)
     HEADERS_MAX = 100
     MODE = /\A(?:inline|fibers|(?<kind>fibers|threads):(?<number>\d+))\z/

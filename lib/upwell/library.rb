@@ -3,8 +3,8 @@
 require_relative "publishing"
 require_relative "version"
 
-# An event loop in C on io_uring, epoll or poll, and on top of it a Rack server and a server of static files. Without the extension, or with
-# UPWELL_PURE=1, the loop, the selector and the scheduler are in Ruby, and there is no server.
+# An event loop in C on io_uring, epoll, kqueue or poll, and on top of it a Rack server and a server of static files. Without the extension, or
+# with UPWELL_PURE=1, the loop, the selector and the scheduler are in Ruby, and there is no server.
 module Upwell
   begin
     raise LoadError, "UPWELL_PURE is set" if ENV["UPWELL_PURE"] == "1"

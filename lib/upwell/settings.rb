@@ -43,7 +43,7 @@ module Upwell
     Setting.new(:workers, 0, :workers, "-w", "N", "worker processes under a supervisor; auto: one a processor; 0: none", all),
     Setting.new(:mode, "fibers", :mode, nil, "MODE",
                 "fibers, fibers:N (at most N requests at once), threads:N or inline (environment: UPWELL_MODE)", ruby),
-    Setting.new(:backend, nil, :backend, nil, "NAME", "io_uring, epoll, poll or io_uring_sqpoll (environment: UPWELL_BACKEND)", core),
+    Setting.new(:backend, nil, :backend, nil, "NAME", "io_uring, epoll, kqueue, poll or io_uring_sqpoll (environment: UPWELL_BACKEND)", core),
     Setting.new(:public, nil, :folder, nil, "DIR", "a GET or HEAD for a file beneath DIR is answered without asking the application", ruby),
     Setting.new(:public_cache_control, nil, :field_value, nil, "VALUE", "Cache-Control of these files", ruby),
     Setting.new(:pubsub, nil, :pubsub, nil, "URL",

@@ -71,7 +71,7 @@ class HandlerTest < Minitest::Test
     %w[-O mdoe=inline] => "option mdoe: there is no such setting; see rackup -s upwell --help",
     %w[-O mode=quick] => "option mode: must be fibers, inline,", %w[-O workers=2] => "option workers: needs the command upwell;",
     %w[-O connections_max=none] => "option connections_max: must be a whole number", %w[-p port] => "option port: must be a port from 0",
-    %w[-O backend=kqueue] => "option backend: must be one of"
+    %w[-O backend=devpoll] => "option backend: must be one of"
   }.freeze
 
   def test_each_mistake_gets_one_sentence_and_status_1

@@ -27,7 +27,7 @@ class ProcessTest < Minitest::Test
         {
           ["/nowhere/config.ru"] => /there is no \/nowhere\/config\.ru/, ["--mode", "fast", HELLO] => /mode: must be fibers, inline, fibers:N/,
           ["--mode", "fibers:0", HELLO] => /fibers:N with N from 1/, ["-p", "70000", HELLO] => /port from 0 to 65535, got "70000"/,
-          ["--backend", "kqueue", HELLO] => /must be one of those that work here: .*epoll/, ["--zip"] => /invalid option: --zip/,
+          ["--backend", "devpoll", HELLO] => /must be one of those that work here: .*epoll/, ["--zip"] => /invalid option: --zip/,
           ["-b", "127.0.0.1", "-p", port, HELLO] => /the port #{port} is taken/, ["-l", "/nowhere/log", HELLO] => /log file \/nowhere\/log/,
           ["-p", "0", "-b", "127.0.0.1", broken] => /on purpose.*raised RuntimeError while it was loaded/m,
           ["-w", "2", "-p", "0", "-b", "127.0.0.1", broken] => /worker \d could not start/, ["--head-timeout", "0", HELLO] => /seconds above 0/

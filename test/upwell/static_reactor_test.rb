@@ -129,7 +129,7 @@ class StaticReactorTest < Minitest::Test
     assert_raises(ArgumentError) { Upwell::StaticReactor.new(@root, settings(log_format: :xml)) }
     assert_raises(ArgumentError) { Upwell::StaticReactor.new("a\0b", settings) }
     assert_raises(TypeError) { Upwell::StaticReactor.new(@root, settings(media_types: ["txt"])) }
-    assert_raises(Upwell::BackendError) { Upwell::StaticReactor.new(@root, settings(backend: "kqueue")) }
+    assert_raises(Upwell::BackendError) { Upwell::StaticReactor.new(@root, settings(backend: "devpoll")) }
     error = assert_raises(Errno::ENOENT) { Upwell::StaticReactor.new("/nowhere", settings).run }
     assert_includes error.message, "/nowhere"
     assert_raises(IOError) { Upwell::StaticReactor.new(@root, settings).listen(TCPServer.new("127.0.0.1", 0).tap(&:close)).run }

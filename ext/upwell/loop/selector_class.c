@@ -69,8 +69,8 @@ static struct selector *get(VALUE self)
 }
 
 /*
- * @param backend [String, Symbol, nil] "io_uring", "epoll", "poll" or "io_uring_sqpoll"; nil for the one of the
- * environment variable UPWELL_BACKEND, or else the first that works
+ * @param backend [String, Symbol, nil] "io_uring", "epoll", "kqueue", "poll" or "io_uring_sqpoll"; nil for the one of
+ * the environment variable UPWELL_BACKEND, or else the first that works
  * @raise [Upwell::BackendError] when the backend is unknown or does not work here
  */
 static VALUE selector_initialize(int argc, VALUE *argv, VALUE self)
@@ -87,7 +87,7 @@ static VALUE selector_initialize(int argc, VALUE *argv, VALUE self)
 }
 
 /*
- * @return [String] the backend in use: "io_uring", "epoll", "poll" or "io_uring_sqpoll"
+ * @return [String] the backend in use: "io_uring", "epoll", "kqueue", "poll" or "io_uring_sqpoll"
  * @raise [IOError] when the selector is closed
  */
 static VALUE selector_backend(VALUE self)

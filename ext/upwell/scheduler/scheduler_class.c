@@ -10,7 +10,7 @@ static VALUE scheduler_choose(VALUE self, VALUE backend)
 }
 
 /*
- * @return [String] the backend in use: "io_uring", "epoll", "poll" or "io_uring_sqpoll"
+ * @return [String] the backend in use: "io_uring", "epoll", "kqueue", "poll" or "io_uring_sqpoll"
  */
 static VALUE scheduler_backend(VALUE self)
 {

@@ -63,7 +63,9 @@ static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
         return rb_funcall(self, id_poll_process, 2, pid, flags);
     child.io = rb_io_fdopen(child.fd, O_RDONLY, NULL);
     rb_ensure(wait_for_end, (VALUE)&child, close_child, (VALUE)&child);
-    return look(pid);
+    status = look(pid);
+    /* macOS tells of the end a moment before it can be waited for. */
+    return NIL_P(status) ? rb_funcall(self, id_poll_process, 2, pid, flags) : status;
 }
 
 void rb_uw_init_scheduler_process(void)

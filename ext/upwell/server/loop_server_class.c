@@ -133,7 +133,7 @@ static VALUE loop_server_stop(VALUE self)
 }
 
 /*
- * @return [String] the backend in use: "io_uring", "epoll", "poll" or "io_uring_sqpoll"
+ * @return [String] the backend in use: "io_uring", "epoll", "kqueue", "poll" or "io_uring_sqpoll"
  */
 static VALUE loop_server_backend(VALUE self)
 {
