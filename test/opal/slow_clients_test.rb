@@ -16,6 +16,7 @@ class OpalSlowClientsTest < Minitest::Test
   IN_TURN = [%w[/flushes-much], %w[/streams-much], %w[/ /flushes-much], %w[/ /streams-much], %w[/ /much], %w[/events]].freeze
   HEAP_MB = 80
   CHUNKS = 1_000_000 # of a byte
+  PIECES = 300_000 # as well
   DESCRIPTORS_MAX = 64
   CONNECTIONS = 100
 
@@ -73,8 +74,8 @@ class OpalSlowClientsTest < Minitest::Test
 
   on_each_runtime "pieces_of_a_byte_take_little_room",
                   runtimes: %w[up up_node], environment: { "NODE_OPTIONS" => "--max-old-space-size=#{HEAP_MB}" } do |server|
-    client = ask(server, "/flushes-small-pieces?#{CHUNKS}")
-    assert_equal CHUNKS, client.response.body.bytesize
+    client = ask(server, "/flushes-small-pieces?#{PIECES}")
+    assert_equal PIECES, client.response.body.bytesize
   ensure
     client&.close
   end
