@@ -4,6 +4,7 @@
 require "upwell/channels"
 require "upwell/client"
 require "upwell/client/event_stream_line"
+require "upwell/milliseconds"
 
 module Upwell
   # The clients that stay with this server.
@@ -21,7 +22,7 @@ module Upwell
       @ended = ended
       @bytes_max = options.client_bytes_max
       @silence = options.client_timeout
-      @leaving_ms = options.drain_timeout * 1000 / 2
+      @leaving_ms = Milliseconds.of(options.drain_timeout / 2)
       @channels = Channels.new
       @all = `new Set()`
     end

@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/milliseconds"
 require "upwell/pile"
 
 module Upwell
@@ -50,7 +51,10 @@ module Upwell
 
     def await_more
       seconds = left
-      seconds.positive? ? `self.timer = setTimeout(() => #{await_more}, seconds * 1000)` : refuse(408)
+      return refuse(408) unless seconds.positive?
+
+      milliseconds = Milliseconds.of(seconds)
+      `self.timer = setTimeout(() => #{await_more}, milliseconds)`
     end
 
     def left

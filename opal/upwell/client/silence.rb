@@ -1,13 +1,14 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/milliseconds"
+
 module Upwell
   class Client
     # After so much silence it is asked whether the client is there, and then it has its time to answer.
     class Silence
       ANSWER = 10 # seconds
       SECONDS_MAX = 1_000_000_000
-      TIMER_MS_MAX = 2_147_483_647 # of the runtime's
 
       # @return [Float]
       attr_reader :seconds
@@ -53,7 +54,7 @@ module Upwell
         `clearTimeout(self.timer)`
         return @timer = nil if @seconds.zero?
 
-        milliseconds = [seconds * 1000, TIMER_MS_MAX].min
+        milliseconds = Milliseconds.of(seconds)
         %x{
           self.timer = setTimeout(() => #{look}, milliseconds);
           self.timer.unref();

@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/milliseconds"
 require "upwell/program/doors"
 require "upwell/program/listening"
 require "upwell/program/sharing"
@@ -97,7 +98,7 @@ module Upwell
         @terminating = true
         seconds = @configuration.drain_timeout
         Log.tell("SIG#{name}: the workers end, #{Server::Termination.sentence(nil, seconds)}; a second signal kills them")
-        milliseconds = (seconds + MARGIN) * 1000
+        milliseconds = Milliseconds.of(seconds + MARGIN)
         `setTimeout(() => #{@slots.each(&:kill)}, milliseconds)`
         @doors.close do
           @slots.each(&:drain)

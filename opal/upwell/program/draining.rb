@@ -1,6 +1,8 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/milliseconds"
+
 module Upwell
   class Program < Command
     # A server finishes what is in flight, for so long at most.
@@ -14,7 +16,7 @@ module Upwell
 
       # @yieldparam finished [Boolean] whether everything in flight was finished
       def run(&ended)
-        milliseconds = @seconds * 1000
+        milliseconds = Milliseconds.of(@seconds)
         timer = `setTimeout(() => #{ended.call(false)}, milliseconds)`
         @server.drain do
           `clearTimeout(timer)`

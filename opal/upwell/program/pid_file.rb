@@ -3,7 +3,8 @@
 
 module Upwell
   class Program < Command
-    # Holds the process number while the program runs.
+    # Holds the process number while the program runs. It comes into being with its content, by a link, so that of those who start at once one
+    # alone has it. Who replaces that of a dead process holds another such file meanwhile, named after the dead one.
     class PidFile
       `var fs = require("fs")`
 
@@ -18,51 +19,75 @@ module Upwell
       def write
         return unless @path
 
-        refuse_live
-        reason = attempt_to_write
-        raise ConfigurationError, "pid file #{@path} cannot be written: #{reason}; choose another with --pid-file" if reason
-
+        own = "#{@path}.#{`process.pid`}.new"
+        `fs.writeFileSync(own, process.pid + "\n")`
+        take(@path, own)
         `process.on("exit", () => #{remove})`
+        nil
+      rescue ConfigurationError
+        raise
+      rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
+        reason = `e.message.replace(/, (open|write|link|rename) .*/, "")`
+        raise ConfigurationError, "pid file #{@path} cannot be written: #{reason}; choose another with --pid-file"
+      ensure
+        `if (own !== nil) fs.rmSync(own, { force: true })`
       end
 
       private
 
-      def attempt_to_write
-        path = @path
+      # @param own [String] a file with this process's number
+      def take(path, own)
+        return if link(own, path)
+
+        pid = number(path)
+        raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it first" if alive?(pid)
+
+        replaced = !pid.nil? && replace(path, pid, own)
+        take(path, own) unless replaced
+      end
+
+      # @return [Boolean] not when somebody else was quicker
+      def replace(path, dead, own)
+        claim = "#{path}.#{dead}"
+        take(claim, own)
+        replaced = number(path) == dead
+        replaced ? `fs.renameSync(claim, path)` : `fs.unlinkSync(claim)`
+        replaced
+      end
+
+      # @return [Boolean] not when there is such a file
+      def link(own, path)
         %x{
           try {
-            fs.writeFileSync(path, process.pid + "\n");
-            return nil;
+            fs.linkSync(own, path);
+            return true;
           } catch (error) {
-            return error.message.replace(/, open .*/, "");
+            if (error.code === "EEXIST") return false;
+            throw error;
           }
         }
       end
 
       def remove
         path = @path
-        `fs.unlinkSync(path)` if number == `process.pid`
+        `fs.unlinkSync(path)` if number(path) == `process.pid`
       end
 
-      def refuse_live
-        pid = number
-        raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it first" if alive?(pid)
-      end
-
-      def number
-        path = @path
+      # @return [Integer, nil] 0 where there is none; nil without a file
+      def number(path)
         %x{
           try {
             return parseInt(fs.readFileSync(path, "latin1")) || 0;
           } catch (error) {
-            return 0;
+            if (error.code === "ENOENT") return nil;
+            throw error;
           }
         }
       end
 
       # Also another user's.
       def alive?(pid)
-        return false if pid.zero? || `pid === process.pid`
+        return false if pid.nil? || pid.zero? || `pid === process.pid`
 
         %x{
           try {

@@ -34,15 +34,9 @@ module Upwell
         @running = true
         @born = Time.now
         @child = fork_program({ Worker::VARIABLE => @index.to_s, Worker::PORT => @cluster.port.to_s }.to_n)
-        %x{
-          #{@child}.on("message", message => {
-            if (message && message.ready) #{say_ready(`message.urls`)};
-            if (message && message.published) #{@cluster.pass_on(self, `message`)};
-          });
-          #{@child}.on("exit", (code, signal) => #{bury(`code === null ? nil : code`, `signal || nil`)});
-          #{@child}.on("error", error => { if (#{@child}.pid === undefined) #{miss(`error.code`)}; });
-        }
-        @pipe = Pipe.new(@child)
+        attend
+      rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
+        miss(`e.code || #{e.message}`)
       end
 
       # @return [Boolean]
@@ -84,11 +78,23 @@ module Upwell
 
       private
 
+      def attend
+        %x{
+          #{@child}.on("message", message => {
+            if (message && message.ready) #{say_ready(`message.urls`)};
+            if (message && message.published) #{@cluster.pass_on(self, `message`)};
+          });
+          #{@child}.on("exit", (code, signal) => #{die(`code === null ? nil : code`, `signal || nil`)});
+          #{@child}.on("error", error => { if (#{@child}.pid === undefined) #{miss(`error.code`)}; });
+        }
+        @pipe = Pipe.new(@child)
+      end
+
       # A worker has its supervisor's standard output and error.
       def fork_program(variables)
         cluster = Sharing.by_cluster?(@runtime)
         %x{
-          if (cluster) return require("cluster").fork(variables).process;
+          if (cluster) return require("cluster").fork(variables).on("error", () => {}).process; // whose error it is
           return require("child_process").fork(process.argv[1], process.argv.slice(2), { env: { ...process.env, ...variables } });
         }
       end
@@ -100,22 +106,23 @@ module Upwell
 
       # The system has no room for another process.
       def miss(reason)
-        Log.tell("worker #{@index} cannot be started: #{reason}")
-        bury(nil, reason)
+        event = "worker #{@index} cannot be started: #{reason}"
+        Log.tell(event) unless @began
+        bury(event)
       end
 
-      def bury(code, signal)
-        pid = `#{@child}.pid`
+      def die(code, signal)
+        @finished &&= code == 0 || !@ready if @cluster.terminating? # one that boots has nothing in flight, whatever ends it
+        bury("worker #{@index} (#{`#{@child}.pid`}) died: #{signal || "exit #{code}"}")
+      end
+
+      def bury(event)
+        return unless @running
+
         @running = @ready = false
-        return note_end(code) if @cluster.terminating?
-        return @cluster.failed(self) unless @began
+        return @cluster.ended if @cluster.terminating?
 
-        start_again("worker #{@index} (#{pid}) died: #{signal || "exit #{code}"}")
-      end
-
-      def note_end(code)
-        @finished &&= code == 0 # nil when a signal has ended it
-        @cluster.ended
+        @began ? start_again(event) : @cluster.failed(self)
       end
 
       def start_again(event)

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "fileutils"
 require_relative "../../test_helper"
 require_relative "../../support/opal_runtimes"
 
@@ -24,6 +25,14 @@ class OpalClusterTest < Minitest::Test
     end
   end
 
+  def children(pid)
+    File.read("/proc/#{pid}/task/#{pid}/children").split
+  end
+
+  def await
+    Timeout.timeout(60) { sleep 0.02 until yield }
+  end
+
   def await_refusal(port)
     Timeout.timeout(30) { loop { TCPSocket.new("127.0.0.1", port).close || sleep(0.02) } }
   rescue Errno::ECONNREFUSED
@@ -39,6 +48,28 @@ class OpalClusterTest < Minitest::Test
       return results
     rescue SystemCallError, IOError => e
       results[e.class] += 1
+    end
+  end
+
+  # The executable file of the runtime goes, and comes back.
+  %w[up up_node].each do |name|
+    define_method("test_#{name}_cluster_goes_on_when_no_worker_can_be_started") do
+      need(name)
+      Dir.mktmpdir do |folder|
+        node, hidden = %w[node hidden].map { |file| File.join(folder, file) }
+        FileUtils.cp(Upwell::Opal::Runtime.find(:node, ServerProcess::ROOT).path, node)
+        start("#{name}_cluster", environment: { "PATH" => "#{folder}:#{ENV.fetch("PATH")}" }) do |server|
+          killed, other = pids(server.port, 2)
+          File.rename(node, hidden)
+          Process.kill("KILL", killed)
+          server.await(/: worker \d cannot be started: ENOENT; another is started in /)
+          assert_equal [other], pids(server.port, 1)
+          File.rename(hidden, node)
+          Timeout.timeout(30) { sleep 0.02 until (server.workers - [killed, other]).any? }
+          pids(server.port, 2)
+          assert_equal 0, server.stop.exitstatus
+        end
+      end
     end
   end
 
@@ -95,6 +126,21 @@ class OpalClusterTest < Minitest::Test
         client.write("cd")
         assert_equal [200, "abcd"], client.response.to_a.values_at(0, 2)
         Timeout.timeout(30) { sleep 0.02 while workers.any? { |pid| File.exist?("/proc/#{pid}") && File.read("/proc/#{pid}/stat") !~ /\) Z/ } }
+      end
+    end
+
+    # Workers that boot do not know yet that a terminal's signal is the supervisor's.
+    define_method("test_#{command}_is_interrupted_while_its_workers_boot") do
+      need(command)
+      Dir.mktmpdir do |folder|
+        log = File.join(folder, "log")
+        all = OpalProcess.command(command, "-b", "127.0.0.1", "-p", "0", "-w", "2", "-P", File.join(folder, "pid"), APP)
+        pid = ProcessGroup.spawn({}, *all, out: log, err: log)
+        await { File.read("/proc/#{pid}/cmdline").start_with?(name) && children(pid).any? } # of Ruby, which compiles, others
+        Process.kill("INT", -pid)
+        assert_equal 0, ProcessGroup.wait(pid).exitstatus, File.read(log)
+        assert_match(/\A\S+ upwell\[#{pid}\]: SIGINT: .*\n\z/, File.read(log))
+        assert_equal ["log"], Dir.children(folder)
       end
     end
 

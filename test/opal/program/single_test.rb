@@ -4,6 +4,7 @@ require "net/http"
 require_relative "../../test_helper"
 require_relative "../../support/certificates"
 require_relative "../../support/opal_runtimes"
+require "upwell/opal/program"
 
 # A server's process, with and without workers: where it listens, its files, and how it ends.
 class OpalSingleTest < Minitest::Test
@@ -11,6 +12,32 @@ class OpalSingleTest < Minitest::Test
 
   APP = File.expand_path("../support/served.ru", __dir__)
   HALF = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab"
+  LONG = %w[--drain-timeout 31536000 --body-timeout 31536000].freeze # a year, longer than the runtimes' timers
+
+  STARTED_AT_ONCE = 3
+  SHORT_TRIES_MAX = 10 # a machine that is busy may need all of so little time
+  # What a program of Node's is made to do first.
+  AFTER_READING = <<~JAVASCRIPT
+    const fs = require("fs"), read = fs.readFileSync, folder = process.env.FOLDER;
+
+    fs.readFileSync = (path, ...rest) => {
+      const content = read(path, ...rest);
+
+      if (path === folder + "/pid") {
+        fs.writeFileSync(folder + "/has_read." + process.pid, "");
+        while (!fs.existsSync(folder + "/go")) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+      }
+      return content;
+    };
+  JAVASCRIPT
+  OPENS_AFTER_CLOSING = <<~JAVASCRIPT
+    const fs = require("fs"), close = fs.closeSync;
+
+    fs.closeSync = number => {
+      close(number);
+      fs.openSync(process.env.FOLDER + "/other", "a");
+    };
+  JAVASCRIPT
 
   def start(command, *arguments, **options, &block)
     need(command)
@@ -20,6 +47,23 @@ class OpalSingleTest < Minitest::Test
   def call(command, *arguments)
     text, status = Open3.capture2e(*OpalProcess.command(command, *arguments, APP))
     [text, status.exitstatus]
+  end
+
+  # @return [Integer] with which it ends
+  def status_of_idle(command)
+    start(command, "--drain-timeout", "0.45") do |server|
+      RawClient.open(server.port) do |client|
+        client.write("GET /pid HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert_equal 200, client.response.status
+        server.stop.exitstatus
+      end
+    end
+  end
+
+  def await_refusal(port)
+    await { TCPSocket.new("127.0.0.1", port).close }
+  rescue Errno::ECONNREFUSED
+    nil
   end
 
   # A request of which a part was received.
@@ -52,7 +96,7 @@ class OpalSingleTest < Minitest::Test
       end
 
       define_method("test_#{command}_finishes_what_is_in_flight") do
-        start(command) do |server|
+        start(command, *LONG) do |server|
           client = half_a_request(server.port)
           server.signal("TERM")
           server.await(/SIGTERM: /)
@@ -61,6 +105,11 @@ class OpalSingleTest < Minitest::Test
           assert_equal [200, "abcd"], client.response.to_a.values_at(0, 2)
           assert_equal 0, server.await_end.exitstatus
         end
+      end
+
+      define_method("test_#{command}_closes_what_is_idle_in_little_time") do
+        ended = Array.new(SHORT_TRIES_MAX).lazy.map { status_of_idle(command) }
+        assert_includes ended, 0
       end
 
       define_method("test_#{command}_gives_up_after_a_while") do
@@ -78,7 +127,7 @@ class OpalSingleTest < Minitest::Test
             server.await(/SIGTERM/)
           end
           assert_equal 1, server.await_end.exitstatus
-          assert_raises(Errno::ECONNREFUSED) { TCPSocket.new("127.0.0.1", server.port) }
+          await_refusal(server.port)
         end
       end
 
@@ -111,6 +160,34 @@ class OpalSingleTest < Minitest::Test
     end
   end
 
+  # They all have read what a dead process has left before one of them goes on.
+  def test_of_those_who_replace_a_pid_file_one_does
+    need("up_node")
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "pid"), "#{Process.wait2(spawn("true")).first}\n")
+      File.write(File.join(folder, "late.js"), AFTER_READING)
+      outputs = Array.new(STARTED_AT_ONCE) { start_late(folder) }
+      await { Dir.glob("has_read.*", base: folder).size == STARTED_AT_ONCE }
+      File.write(File.join(folder, "go"), "")
+      lines = outputs.map(&:gets)
+      pid = File.read(File.join(folder, "pid")).to_i
+      assert_equal [1, STARTED_AT_ONCE - 1], [/ serves on /, /pid belongs to the running process #{pid}; /].map { |said| lines.grep(said).size }
+      Process.kill("TERM", pid)
+      outputs.each(&:close)
+      assert_equal %w[go late.js], Dir.children(folder).grep_v(/has_read/).sort
+    end
+  end
+
+  # Another thread of the runtime's opens a file whenever one is closed.
+  def test_a_log_that_does_not_get_its_number
+    need("up_node")
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "hasty.js"), OPENS_AFTER_CLOSING)
+      check_log("up_node", File.join(folder, "log"), "NODE_OPTIONS" => "--require #{folder}/hasty.js", "FOLDER" => folder)
+      assert_equal "", File.read(File.join(folder, "other"))
+    end
+  end
+
   def test_a_unix_socket
     Dir.mktmpdir do |folder|
       path = File.join(folder, "socket")
@@ -130,12 +207,18 @@ class OpalSingleTest < Minitest::Test
 
   private
 
+  # @return [IO] of a program with that pid file
+  def start_late(folder)
+    environment = { "NODE_OPTIONS" => "--require #{folder}/late.js", "FOLDER" => folder }
+    IO.popen(environment, ["node", Upwell::Opal::Program.new(APP, :node).path, "-p", "0", "-P", File.join(folder, "pid")], err: %i[child out])
+  end
+
   # The port is known by other means: what is announced goes to the file. Each worker opens it when it hears of it.
-  def check_log(command, path)
+  def check_log(command, path, environment = {})
     need(command)
     port = TCPServer.open("127.0.0.1", 0) { |free| free.addr[1] }
     workers = command.end_with?("_cluster") ? %w[-w 2] : []
-    pid = ProcessGroup.spawn({}, *OpalProcess.command(command, "-b", "127.0.0.1", "-p", port.to_s, "-l", path, *workers, APP))
+    pid = ProcessGroup.spawn(environment, *OpalProcess.command(command, "-b", "127.0.0.1", "-p", port.to_s, "-l", path, *workers, APP))
     await { File.exist?(path) && File.read(path).include?("serves on") }
     File.rename(path, "#{path}.1")
     Process.kill("HUP", pid)
