@@ -5,16 +5,20 @@ require "upwell"
 require "upwell/clients"
 require "upwell/exchange"
 require "upwell/log"
+require "upwell/milliseconds"
 
 module Upwell
   # Serves an application on the runtime that the program was compiled for, which has set {RUNTIME}.
   class Server
+    GRACE_MS = 500 # for a request on its way on a kept connection as draining begins
     `const EXCHANGE = #{Exchange}` # a constant of Ruby is looked for each time
 
     # @return [Integer] requests begun whose responses are not complete
     attr_reader :in_flight
     # @return [Clients] those that stay
     attr_reader :clients
+    # @return [Numeric] milliseconds, once draining has begun, after which what is idle is closed: of the time that there is a quarter at most
+    attr_reader :grace_ms
 
     # @param app [#call]
     # @param options [Configuration]
@@ -22,6 +26,7 @@ module Upwell
       @app = quick(app)
       @in_flight = 0
       @draining = false
+      @grace_ms = [GRACE_MS, Milliseconds.of(options.drain_timeout / 4)].min
       @clients = Clients.new(options) { tell_idle }
       @clients.channels.begin
       @runtime = RUNTIME.new(self, options)

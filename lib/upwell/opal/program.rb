@@ -13,7 +13,7 @@ module Upwell
     # An application, compiled for a runtime to one JavaScript file.
     class Program
       # Of Bun, which loads its parts when they are asked for, and would find JavaScript's own classes changed by Opal then.
-      BUN_PARTS = %w[buffer child_process cluster crypto dns events fs http https net os path readline stream tls tty url util
+      BUN_PARTS = %w[buffer bun:ffi child_process cluster crypto dns events fs http https net os path readline stream tls tty url util
                      worker_threads zlib].freeze
       # What runs before Opal, by the runtime.
       PRELUDES = { bun: "#{BUN_PARTS.inspect}.forEach(name => require(name)); process.stdout; process.stderr; " }.freeze

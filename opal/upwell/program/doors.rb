@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/calm"
+require "upwell/last_places"
 
 module Upwell
   class Program < Command
@@ -12,16 +12,16 @@ module Upwell
 
       # Takes note of what is listened on from now on. The cluster makes a server for each address, and takes its handle once it listens.
       def initialize
-        @handles = `[]`
+        @doors = `[]`
         @met = 0
-        handles = @handles
+        doors = @doors
         %x{
           const net = require("net"), create = net.createServer;
 
           net.createServer = (...args) => {
             const server = create(...args);
 
-            server.once("listening", () => handles.push(server._handle));
+            server.once("listening", () => doors.push({ handle: server._handle, address: server.address() }));
             return server;
           };
         }
@@ -31,18 +31,22 @@ module Upwell
       #
       # @yield when whoever was let in is with a worker
       def close(&closed)
-        handles = @handles
-        %x{
-          handles.forEach(handle => {
-            const hand_over = handle.onconnection;
-
-            handle.onconnection = (...args) => { #{@met += 1}; hand_over(...args); };
-          });
-        }
-        Calm.await(-> { @met }) do
-          `handles.forEach(handle => handle.close())`
-          `setTimeout(() => #{closed.call}, handles.length > 0 ? #{HANDING_OVER_MS} : 0)`
+        `self.doors.forEach(door => #{count(`door.handle`)})`
+        milliseconds = `self.doors.length > 0` ? HANDING_OVER_MS : 0
+        LastPlaces.shut(@doors, -> { @met }) do
+          `self.doors.forEach(door => door.handle.close())`
+          `setTimeout(() => #{closed.call}, milliseconds)`
         end
+      end
+
+      private
+
+      def count(handle)
+        %x{
+          const hand_over = handle.onconnection;
+
+          handle.onconnection = (...args) => { #{@met += 1}; hand_over(...args); };
+        }
       end
     end
   end

@@ -7,6 +7,7 @@ require "upwell/credentials"
 require "upwell/env"
 require "upwell/recent_fields"
 require "upwell/runtime/bun/answers"
+require "upwell/runtime/bun/newcomers"
 require "upwell/runtime/bun/staying"
 require "upwell/server"
 require "upwell/upload"
@@ -18,7 +19,7 @@ module Upwell
       include Answers
       include Staying
 
-      IDLE_MS = 500 # for a request on its way on a kept connection as draining begins
+      HANDSHAKE_MS = 100 # of those who come last
       REQUIRED = "Bun does not tell which clients have shown a certificate; say --client-certificate required, or leave out --ca-file"
       SILENCE_MAX = 255 # seconds, as far as Bun counts
 
@@ -79,7 +80,7 @@ module Upwell
       # @see Server#drain
       def drain(&ended)
         @draining = true
-        `setTimeout(() => #{Calm.await(-> { 0 }) { stop(ended) }}, #{IDLE_MS})`
+        `setTimeout(() => #{drop_newcomers(ended)}, #{@server.grace_ms})`
       end
 
       # Certificates are read once.
@@ -101,10 +102,15 @@ module Upwell
 
       private
 
+      def drop_newcomers(ended)
+        `self.listeners.forEach(listener => { if (listener.port) #{Newcomers.drop(`listener.port`)}; })`
+        `setTimeout(() => #{Calm.await(-> { 0 }) { stop(ended) }}, #{[HANDSHAKE_MS, @server.grace_ms].min})`
+      end
+
       def stop(ended)
         %x{
           const stopped = Promise.all(self.listeners.map(listener => listener.stop()));
-          const timer = setInterval(() => self.listeners.forEach(listener => listener.closeIdleConnections?.()), #{IDLE_MS});
+          const timer = setInterval(() => self.listeners.forEach(listener => listener.closeIdleConnections?.()), #{@server.grace_ms});
 
           stopped.then(() => {
             clearInterval(timer);

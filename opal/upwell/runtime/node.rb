@@ -1,11 +1,12 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/calm"
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
+require "upwell/last_places"
 require "upwell/log"
+require "upwell/milliseconds"
 require "upwell/recent_fields"
 require "upwell/runtime/node/answers"
 require "upwell/runtime/node/files"
@@ -23,8 +24,6 @@ module Upwell
       include Receiving
       include Staying
 
-      IDLE_MS = 500 # for a request on its way on a kept connection as draining begins
-
       `const http = require("http"), https = require("https"), net = require("net")`
 
       # @param server [Server]
@@ -36,7 +35,7 @@ module Upwell
         @listeners = `[]`
         @fields_max = 2 * options.headers_max
         @target_max = options.target_bytes_max
-        @write_ms = options.write_timeout * 1000
+        @write_ms = Milliseconds.of(options.write_timeout)
         @heads = RecentFields.new { |fields| head_text(fields) }
         @kept = "\r\nConnection: keep-alive\r\nKeep-Alive: timeout=#{options.keep_alive_timeout.floor}\r\n\r\n"
         @draining = false
@@ -69,11 +68,14 @@ module Upwell
         @draining = true
         %x{
           const close = listener => new Promise(resolve => net.Server.prototype.close.call(listener, resolve));
-          const timer = setInterval(() => self.listeners.forEach(listener => #{close_idle(`listener`)}), #{IDLE_MS});
+          const finish = () => {
+            const timer = setInterval(() => self.listeners.forEach(listener => #{close_idle(`listener`)}), #{@server.grace_ms});
 
-          const end = () => { clearInterval(timer); #{ended.call}; };
+            Promise.all(self.listeners.map(close)).then(() => { clearInterval(timer); #{ended.call}; });
+          };
         }
-        Calm.await(-> { @met }) { `Promise.all(self.listeners.map(close)).then(end)` }
+        doors = `self.listeners.map(listener => ({ handle: listener._handle, address: listener.address() }))`
+        LastPlaces.shut(doors, -> { @met }) { `finish()` }
       end
 
       # @see Server#renew
@@ -117,8 +119,8 @@ module Upwell
       def limits
         %x{
           return {
-            keepAliveTimeout: #{@options.keep_alive_timeout * 1000}, headersTimeout: #{@options.head_timeout * 1000}, requestTimeout: 0,
-            connectionsCheckingInterval: 1000, maxHeaderSize: #{@options.head_bytes_max}, noDelay: true
+            keepAliveTimeout: #{Milliseconds.of(@options.keep_alive_timeout)}, headersTimeout: #{Milliseconds.of(@options.head_timeout)},
+            requestTimeout: 0, connectionsCheckingInterval: 1000, maxHeaderSize: #{@options.head_bytes_max}, noDelay: true
           };
         }
       end

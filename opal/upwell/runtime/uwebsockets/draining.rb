@@ -1,14 +1,15 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/calm"
+require "upwell/runtime/uwebsockets/closing"
 
 module Upwell
   module Runtime
     class UWebSockets
       # How it comes to its end.
       module Draining
-        IDLE_MS = 500 # for a request on its way on a kept connection as draining begins
+        include Closing
+
         LATE_MS = 2_000 # for what the runtime has left of a response that has ended, and of which it tells no more
         LOOK_MS = 20
 
@@ -17,8 +18,12 @@ module Upwell
         # @see Server#drain
         def drain(&ended)
           @draining = true
-          Calm.await(-> { 0 }) { stop_listening }
-          `setTimeout(() => #{@server.await_idle { close(ended) }}, #{IDLE_MS})`
+          %x{
+            const closed = new Promise(resolve => #{await_nobody { `resolve(#{stop_listening})` }});
+            const grace = new Promise(resolve => setTimeout(resolve, #{@server.grace_ms}));
+
+            Promise.all([closed, grace]).then(() => #{@server.await_idle { close(ended) }});
+          }
         end
 
         private

@@ -18,7 +18,10 @@ module Upwell
         # @return [void]
         def begin(client, head)
           watch(client)
-          cork(client) { write_head(client, head) }
+          cork(client) do
+            write_head(client, head)
+            `client.res.writeHeader("connection", "close")` if `self.draining`
+          end
           %x{
             client.pile = #{Pile.new};
             client.res.onWritable(() => {
