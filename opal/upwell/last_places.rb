@@ -11,7 +11,7 @@ module Upwell
   module LastPlaces
     PLACES = 8
     BACKLOG = PLACES - 1 # as Linux is told
-    WITHIN_MS = 1000 # else they are closed as they are
+    WITHIN_MS = 500 # else they are closed as they are
 
     `const net = require("net"), fs = require("fs")`
 

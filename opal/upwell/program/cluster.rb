@@ -98,12 +98,13 @@ module Upwell
         @terminating = true
         seconds = @configuration.drain_timeout
         Log.tell("SIG#{name}: the workers end, #{Server::Termination.sentence(nil, seconds)}; a second signal kills them")
-        milliseconds = Milliseconds.of(seconds + MARGIN)
+        @doors.close { drain(Milliseconds.of(seconds + MARGIN)) }
+      end
+
+      def drain(milliseconds)
         `setTimeout(() => #{@slots.each(&:kill)}, milliseconds)`
-        @doors.close do
-          @slots.each(&:drain)
-          ended
-        end
+        @slots.each(&:drain)
+        ended
       end
 
       def give_up(sentence)

@@ -75,6 +75,11 @@ class OpalSingleTest < Minitest::Test
   end
 
   OpalProcess::RUNTIMES.each_key do |name|
+    define_method("test_#{name}_closes_what_is_idle_in_little_time") do
+      ended = Array.new(SHORT_TRIES_MAX).lazy.map { status_of_idle(name) }
+      assert_includes ended, 0
+    end
+
     [name, "#{name}_cluster"].each do |command|
       define_method("test_#{command}_serves_and_ends") do
         start(command, "-E", "production") do |server|
@@ -105,11 +110,6 @@ class OpalSingleTest < Minitest::Test
           assert_equal [200, "abcd"], client.response.to_a.values_at(0, 2)
           assert_equal 0, server.await_end.exitstatus
         end
-      end
-
-      define_method("test_#{command}_closes_what_is_idle_in_little_time") do
-        ended = Array.new(SHORT_TRIES_MAX).lazy.map { status_of_idle(command) }
-        assert_includes ended, 0
       end
 
       define_method("test_#{command}_gives_up_after_a_while") do
