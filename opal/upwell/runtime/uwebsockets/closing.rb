@@ -15,12 +15,13 @@ module Upwell
 
         private
 
-        # Where several processes listen at a port, none knows at which of them a client of its own would wait.
+        # Where several processes listen at a port, none knows at which of them a client of its own would wait. Where there is little time,
+        # another process would take too long to begin.
         #
         # @yield at the moment to close them
         # @return [void]
         def await_nobody(&alone)
-          return Calm.await(-> { 0 }, &alone) if @addresses.any?(&:shared)
+          return Calm.await(-> { 0 }, &alone) if @addresses.any?(&:shared) || @server.grace_ms < Server::GRACE_MS
 
           addresses = @addresses.reject(&:path).map { |address| `{ address: #{address.host || ANY}, port: #{address.port} }` }
           descriptors = SocketTable.listening(`addresses.map(address => address.port)`)
