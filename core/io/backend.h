@@ -1,8 +1,8 @@
 /* The contract between the loop and the kernel's interfaces: one table of functions, one file a backend.
  *
- * A native backend (io_uring) implements `submit` and `cancel` itself. A readiness backend (epoll, kqueue, poll) implements
- * `interest` and reports with uw_ready; readiness.c turns that into operations, and its table names readiness.c's
- * functions for the rest. */
+ * A native backend (io_uring) implements `submit` and `cancel` itself. A readiness backend (epoll, kqueue, poll)
+ * implements `interest` and reports with uw_ready; readiness.c turns that into operations, and its table names
+ * readiness.c's functions for the rest. */
 #ifndef UW_IO_BACKEND_H
 #define UW_IO_BACKEND_H
 

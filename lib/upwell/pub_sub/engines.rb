@@ -81,10 +81,13 @@ module Upwell
       # @return [Boolean] whether that was not known
       def changed(name, match, subscribed)
         @lock.synchronize do
-          key = [name, match]
-          changed = subscribed ? @subscriptions.add?(key) : @subscriptions.delete?(key)
-          @registered.each { |engine| tell(engine, name, match, subscribed) } if changed
-          !changed.nil?
+          next false unless subscribed ? @subscriptions.add?([name, match]) : @subscriptions.delete?([name, match])
+
+          told = false
+          @registered.each { |engine| tell(engine, name, match, subscribed) }
+          told = true
+        ensure
+          take_back(name, match) if subscribed && told == false
         end
       end
 
@@ -108,6 +111,12 @@ module Upwell
       end
 
       private
+
+      # Whoever asked was interrupted: some engines know of what nobody will listen to.
+      def take_back(name, match)
+        @subscriptions.delete([name, match])
+        @registered.each { |engine| tell(engine, name, match, false) }
+      end
 
       def tell_all(engine)
         @subscriptions.each { |name, match| tell(engine, name, match, true) }

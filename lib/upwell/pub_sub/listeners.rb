@@ -65,9 +65,9 @@ module Upwell
       def listen(reactor, listener)
         told = tell_engines(listener, true)
         listener.ear = reactor.listen_to(listener.name, listener.match, listener.callable)
-        return told && tell_engines(listener, false) unless listener.ear
-
-        reactor.unlisten(listener.ear) unless @lock.synchronize { @listeners.include?(listener) }
+        reactor.unlisten(listener.ear) unless listener.ear.nil? || @lock.synchronize { @listeners.include?(listener) }
+      ensure
+        tell_engines(listener, false) if told && !listener.ear
       end
 
       # Before the reactor does it: what is published next then waits for an engine's own subscription. What comes of it, a refusal perhaps, the

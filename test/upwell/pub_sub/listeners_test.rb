@@ -73,6 +73,7 @@ class PubSubListenersTest < Minitest::Test
     errors = [RuntimeError, NoMemoryError, ArgumentError]
     @listeners.begin(FailingReactor.new(errors.dup))
     errors.each { |error| assert_raises(error) { @listeners.subscribe("a", nil, ->(*) {}) } }
+    assert_equal [@engine.told] * 2, [@engine.untold, [["a", nil]] * errors.size]
     @listeners.begin(next_one = FailingReactor.new([]))
     assert_empty next_one.heard
   end
@@ -83,6 +84,9 @@ class PubSubListenersTest < Minitest::Test
     assert_raises(Interrupt) { @listeners.subscribe("a", nil, ->(*) {}) }
     @listeners.begin(next_one = FailingReactor.new([]))
     assert_empty reactor.heard + next_one.heard
+    assert_equal [["a", nil]], @engine.untold
+    assert_raises(Interrupt) { @listeners.subscribe("a", nil, ->(*) {}) }
+    assert_equal [["a", nil]] * 2, @engine.told
   end
 
   # What comes of it the reactor tells: it may refuse what an engine was told of.
