@@ -87,3 +87,4 @@ rescue RangeError => e
   p e.class
 end
 [[2024, 1, 1], [2023, 1, 1], [2023, 11, 14], [2024, 12, 31], [2022, 1, 2]].each { |day| puts Time.utc(*day).strftime("%u %U %W %V %w %%u") }
+p [defined?(RubyVM::YJIT), RubyVM::YJIT.enabled?]
