@@ -69,6 +69,8 @@ module JSON
 end
 
 module Kernel
+  private
+
   def JSON(value, options = nil)
     JSON[value, options]
   end

@@ -41,8 +41,10 @@ class Logger
   attr_accessor :progname, :formatter
 
   # @param device [IO, String, nil] where to, a file's path, or nowhere
-  def initialize(device = nil, *, level: DEBUG, progname: nil, formatter: nil, datetime_format: nil, **)
-    @device = device.respond_to?(:to_str) ? File.open(device, "a") : device
+  # @param shift_age [Integer, String] what is to be done to a file that has grown or is old: nothing is
+  def initialize(device = nil, shift_age = 0, _shift_size = nil, level: DEBUG, progname: nil, formatter: nil, datetime_format: nil, **)
+    open(device)
+    refuse_to_shift(shift_age) if @path
     @progname = progname
     @formatter = formatter
     @default_formatter = Formatter.new
@@ -71,14 +73,14 @@ class Logger
       message = block_given? ? yield : progname
       progname = @progname unless block_given?
     end
-    @device.write((@formatter || @default_formatter).call(NAMES[severity] || "ANY", Time.now, progname, message))
+    write((@formatter || @default_formatter).call(NAMES[severity] || "ANY", Time.now, progname, message))
     true
   end
 
   alias log add
 
   def <<(text)
-    @device&.write(text)
+    write(text) if @device
     self
   end
 
@@ -88,7 +90,12 @@ class Logger
     define_method(:"#{name}!") { @level = severity }
   end
 
-  def reopen(*)
+  # Opens its file again, which something else may have moved away; or another device.
+  def reopen(device = nil)
+    return self unless device || @path
+
+    @device.close if @path
+    open(device || @path)
     self
   end
 
@@ -97,6 +104,25 @@ class Logger
   end
 
   private
+
+  def open(device)
+    @path = device.respond_to?(:to_str) ? device.to_str : nil
+    @device = @path ? File.open(@path, "a") : device
+  end
+
+  def refuse_to_shift(age)
+    return if [nil, 0].include?(age)
+
+    close
+    raise ArgumentError, "a log file is not rotated on a JavaScript runtime: leave out #{age.inspect}, and have #{@path} rotated from outside, and reopen called"
+  end
+
+  # A full disk is no failure of what is logged.
+  def write(text)
+    @device.write(text)
+  rescue StandardError => e
+    Kernel.warn("log writing failed. #{e.message}")
+  end
 
   def number_of(name)
     number = name.to_s.casecmp?("unknown") ? UNKNOWN : NAMES.index(name.to_s.upcase)

@@ -12,6 +12,10 @@ class Time
   ].freeze
   DATE = /(?:[A-Z][a-z]{2}\s*,\s*)?(?<day>\d{1,2})\s+(?<month>[A-Z][a-z]{2})\s+(?<year>\d{2,4})/i
   RFC_2822 = /\A\s*#{DATE}\s+(?<time>\d{2}:\d{2}(?::\d{2})?)\s+(?<zone>[+-]\d{4}|[A-Z]+)/i
+  ZONES = { "EST" => -5, "EDT" => -4, "CST" => -6, "CDT" => -5, "MST" => -7, "MDT" => -6, "PST" => -8, "PDT" => -7 }.freeze
+  UNIVERSAL = /\A(?:-00:?00|-00|UTC|Z|UT)\z/i
+  ZONED = /:\d\d(?:\.\d+)?\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)\s*\z/i
+  DAY = /\A\s*\d{4}-\d\d-\d\d\s*\z/
   ISO_8601 = /\A\s*(-?\d+)-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d(?::?\d\d)?)?\s*\z/i
 
   class << self
@@ -27,31 +31,29 @@ class Time
       found = RFC_2822.match(text) || raise(ArgumentError, "not RFC 2822 compliant date: #{text.inspect}")
       year = found[:year].to_i
       year += year < 50 ? 2000 : 1900 if year < 100
-      utc(year, month_of(found[:month], text), found[:day].to_i, *found[:time].split(":").map(&:to_i)) - offset_of(found[:zone])
+      of_zone(utc(year, month_of(found[:month], text), found[:day].to_i, *found[:time].split(":").map(&:to_i)), found[:zone])
     end
 
     alias rfc822 rfc2822
 
     def iso8601(text)
       found = ISO_8601.match(text) || raise(ArgumentError, "invalid xmlschema date: #{text.inspect}")
-      zone = found[8]
       fields = (1..6).map { |group| found[group].to_i }
-      return local(*fields) + found[7].to_f unless zone
-
-      time = utc(*fields) + found[7].to_f
-      zone.upcase == "Z" ? time : time - offset_of(zone)
+      found[8] ? of_zone(utc(*fields) + found[7].to_f, found[8]) : local(*fields) + found[7].to_f
     end
 
     alias xmlschema iso8601
 
     def parse(text, _now = nil)
-      return httpdate(text) if HTTP_DATES.any? { |form| form.match?(text) }
+      return with_offset(httpdate(text), 0) if HTTP_DATES.any? { |form| form.match?(text) }
       return iso8601(text) if ISO_8601.match?(text)
 
+      text = "#{text.strip}T00:00" if DAY.match?(text)
       milliseconds = `Date.parse(text.replace(/(\d) (UTC|GMT)$/, '$1Z'))`
       raise ArgumentError, "no time information in #{text.inspect}" if `Number.isNaN(milliseconds)`
 
-      `new Date(milliseconds)`
+      zone = text[ZONED, 1]
+      zone ? in_zone(`new Date(milliseconds)`, zone) : `new Date(milliseconds)`
     end
 
     # What Opal's own Date has its texts made by.
@@ -70,7 +72,24 @@ class Time
       (MONTHS.index(name.capitalize) || raise(ArgumentError, "not a month: #{text.inspect}")) + 1
     end
 
+    # What a clock of a zone shows.
+    def of_zone(shown, zone)
+      in_zone(shown - offset_of(zone), zone)
+    end
+
+    def in_zone(time, zone)
+      UNIVERSAL.match?(zone) ? time.utc : with_offset(time, offset_of(zone))
+    end
+
+    # By the machine's own zone, if that has the offset.
+    def with_offset(time, offset)
+      time.localtime
+      time.utc_offset == offset ? time : time.localtime(offset)
+    end
+
     def offset_of(zone)
+      return ZONES[zone.upcase] * 3600 if ZONES.key?(zone.upcase)
+
       digits = zone.delete(":")
       return 0 unless digits.match?(/\A[+-]\d{2}/)
 

@@ -8,6 +8,13 @@
     return value === undefined ? otherwise : value;
   }
 
+  // Half of a pair of surrogates is no character; what else is escaped is taken whole, so that no half is seen in it.
+  var HALF = /(\\u[dD][89abAB][0-9a-fA-F]{2})(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|(\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\[\s\S]/g;
+
+  function refuse_halves(literal) {
+    for (var [, first, second, last] of literal.matchAll(HALF)) if (last || (first && !second)) throw new SyntaxError('half a character');
+  }
+
   class Parser {
     constructor(text, options) {
       this.text = text;
@@ -93,6 +100,7 @@
       var literal = this.text.slice(from, this.at = end + 1);
       if (!/[\\\x00-\x1f]/.test(literal)) return literal.slice(1, -1);
       try {
+        refuse_halves(literal);
         return JSON.parse(literal);
       } catch {
         this.at = from;

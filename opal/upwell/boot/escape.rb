@@ -19,7 +19,7 @@ module Upwell
         return like(text, text.valueOf().replace(/&(?:(amp|lt|gt|quot|apos)|#(\d+)|#[xX]([0-9a-fA-F]+));/g, (all, name, decimal, hex) => {
           if (name) return NAMED[name];
           var code = decimal ? parseInt(decimal, 10) : parseInt(hex, 16);
-          return code <= (Opal.is_bytes(text) ? 0x7f : 0x10ffff) ? String.fromCodePoint(code) : all;
+          return code <= (Opal.is_bytes(text) ? 0x7f : 0x10ffff) ? String.fromCodePoint(code).toWellFormed() : all;
         }));
       }
     end

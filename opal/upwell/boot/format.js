@@ -130,7 +130,7 @@
   }
 
   function character(value) {
-    return value.$$is_string ? value['$[]'](0, 1) : String.fromCodePoint(Opal.coerce_to(value, Opal.Integer, 'to_int'));
+    return value.$$is_string ? value['$[]'](0, 1) : String.fromCodePoint(Opal.coerce_to(value, Opal.Integer, 'to_int')).toWellFormed();
   }
 
   function formatted(modifiers, name, letter, values) {

@@ -122,6 +122,7 @@ class Number
   end
 
   def chr(encoding = nil)
+    raise RangeError, "invalid codepoint 0x#{to_s(16).upcase} in UTF-8" if encoding && `self >= 0xd800 && self <= 0xdfff`
     return `Opal.enc(String.fromCodePoint(self), #{Encoding.find(encoding).name})` if encoding
     raise RangeError, "#{self} out of char range" unless `self >= 0 && self <= 255`
 

@@ -6,25 +6,52 @@ PRIVATE_METHODS = {
   Kernel => %w[Array Complex Float Hash Integer Rational String __callee__ __dir__ __method__ ` abort at_exit autoload autoload? binding
                block_given? caller caller_locations catch eval exec exit exit! fail fork format gem gets global_variables iterator? lambda
                load local_variables loop open p pp print printf proc putc puts raise rand readline readlines require require_relative
-               select set_trace_func sleep spawn sprintf srand syscall system test throw trace_var trap untrace_var warn],
-  BasicObject => %w[method_missing singleton_method_added singleton_method_removed singleton_method_undefined],
+               select set_trace_func sleep spawn sprintf srand syscall system test throw trace_var trap untrace_var warn
+               method_of_class raise_made],
+  BasicObject => %w[method_missing singleton_method_added singleton_method_removed singleton_method_undefined evaluate_for_instance],
   Module => %w[append_features extend_object extended included method_added method_removed method_undefined module_function
-               prepend_features prepended private protected public refine remove_const ruby2_keywords using],
+               prepend_features prepended private protected public refine remove_const ruby2_keywords using
+               alias_method_of_eval all_instance_methods const_defined_here? define_method_of_block evaluate_for_module functions_of_module],
   Class => %w[inherited]
 }.freeze
 
 %x{
   var ALWAYS = ['initialize', 'initialize_copy', 'initialize_dup', 'initialize_clone', 'respond_to_missing?'];
   var declared = new Set(ALWAYS); // by any class: other names need no search
+  var OWN = new Set(#{PRIVATE_METHODS.keys});
 
   Opal.declare_visibility = function(module, names, visibility) {
-    names = names.$flatten();
+    names = names.$flatten().filter((name) => name.$$is_string);
+    if (module.$$eval) module = Opal.get_singleton_class(module); // of which instance_eval makes methods
     for (var name of names) {
       name = name.valueOf();
       if (visibility !== 'public') declared.add(name);
       (module.$$visibilities ||= new Map()).set(name, visibility);
     }
     return names.length === 1 ? names[0] : names;
+  };
+
+  // What is defined again is public until it is said not to be; but for Ruby's own classes, whose methods are replaced here and there.
+  var defn = Opal.defn, def = Opal.def, alias = Opal.alias;
+
+  Opal.defn = function(module, jsid, body) {
+    if (module.$$visibilities && !OWN.has(module)) module.$$visibilities.delete(jsid.slice(1));
+    return defn(module, jsid, body);
+  };
+
+  // A method of no class is private.
+  Opal.def = function(object, jsid, body, options) {
+    var name = def(object, jsid, body, options);
+    if (object === Opal.top) Opal.declare_visibility(Opal.Object, [name], 'private');
+    return name;
+  };
+
+  Opal.alias = function(object, name, old) {
+    if (object.$$eval) return alias(object, name, old);
+    var module = object.$$prototype === undefined ? Opal.Object : object, visibility = Opal.visibility_in(module, old);
+    alias(object, name, old);
+    if (visibility !== 'public') Opal.declare_visibility(module, [name], visibility);
+    return object;
   };
 
   Opal.private_names = (module) => {
@@ -73,6 +100,13 @@ class Module
     `Opal.declare_visibility(self, names, 'public')`
   end
 
+  alias functions_of_module module_function
+
+  def module_function(*names)
+    private(*names)
+    functions_of_module(*names)
+  end
+
   def private_class_method(*names)
     singleton_class.private(*names)
     nil
@@ -100,6 +134,10 @@ class Module
   def private_method_defined?(name, inherited = true)
     private_instance_methods(inherited).any? { |one| one == name }
   end
+end
+
+%i[private public].each do |name|
+  define_singleton_method(name) { |*names| Object.__send__(name, *names) }
 end
 
 module Kernel

@@ -9,12 +9,17 @@
   }
   Object.setPrototypeOf(Name.prototype, String.prototype);
 
-  var names = new Map();
+  // Those that are kept for whoever names them next. What clients invent, as keys that to_sym makes symbols of, is beyond them soon: it is
+  // kept by whoever uses it alone.
+  var KEPT_MAX = 10000, KEPT_LENGTH_MAX = 100, names = new Map();
 
   Opal.symbol = function(content) {
     content = content.valueOf();
     var name = names.get(content);
-    if (!name) names.set(content, name = new Name(content));
+    if (name) return name;
+
+    name = new Name(content);
+    if (names.size < KEPT_MAX && content.length <= KEPT_LENGTH_MAX) names.set(content, name);
     return name;
   };
 

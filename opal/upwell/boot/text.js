@@ -380,7 +380,7 @@
   };
 
   Opal.change_attribute = function(holder, reader, name, parameters, block) {
-    var text = holder['$' + reader]();
+    var text = Opal.send(holder, reader, []);
     return Opal.change(text, name, parameters, block, (changed) => hold(holder, reader, text, changed));
   };
 

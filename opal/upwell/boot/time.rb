@@ -4,16 +4,13 @@
 class Time
   UTC_OFFSETS = { "%z" => "+0000", "%:z" => "+00:00", "%::z" => "+00:00:00" }.freeze
 
-  def round(digits = 0)
-    `new Date(Math.round(self.getTime() / #{10**(3 - digits)}) * #{10**(3 - digits)})`
-  end
-
-  def floor(digits = 0)
-    `new Date(Math.floor(self.getTime() / #{10**(3 - digits)}) * #{10**(3 - digits)})`
-  end
-
-  def ceil(digits = 0)
-    `new Date(Math.ceil(self.getTime() / #{10**(3 - digits)}) * #{10**(3 - digits)})`
+  %i[round floor ceil].each do |name|
+    define_method(name) do |digits = 0|
+      unit = `Math.pow(10, Math.max(0, 3 - digits))`
+      rounded = `new Date(Math[name](self.getTime() / unit) * unit)`
+      `rounded.timezone = self.timezone`
+      rounded
+    end
   end
 
   def nsec

@@ -61,6 +61,7 @@ module Upwell
       class ChangeAttributeNode < ChangeNode
         def compile
           holder, reader, name, *arguments = *@sexp
+          compiler.record_method_call(reader)
           call("change_attribute", [expr(holder), ", ", reader.to_s.inspect], name, arguments)
         end
       end

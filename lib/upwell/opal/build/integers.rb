@@ -11,7 +11,7 @@ module Upwell
         SIGNS = %i[-@ +@ ~ abs].freeze
         ROUNDED = %i[floor ceil round truncate].freeze
         SCOPES = %i[def defs class module sclass].freeze
-        PARAMETER = /arg|match_var/
+        PARAMETER = /(?<!initialize_iter_)arg|match_var/ # the exception gives one its own value
         BLOCKS = { times: 0, upto: 0, downto: 0, each_index: 0, each_with_index: 1 }.freeze # which parameter is an Integer
 
         # @param scope [Opal::AST::Node] a method, or a file
@@ -19,6 +19,7 @@ module Upwell
         def initialize(scope, outer = nil)
           @scope = scope
           @variables = {}
+          @counted = {}.compare_by_identity
           @constants = outer ? outer.constants : settle(gather_constants(scope, values)) { |names| @constants = names }
           settle(gather(scope, values)) { |names| @variables = names }
         end
@@ -90,18 +91,17 @@ module Upwell
         def note(node, given)
           case node.type
           when :lvasgn then given[node.children.first] << node.children[1]
-          when :send then @counted = counted(node)
-          when PARAMETER then node.children.grep(Symbol).each { |name| given[name] << (name == @counted ? :counted : nil) }
+          when :send then @counted[counted(node)] = true
+          when PARAMETER then node.children.grep(Symbol).each { |name| given[name] << (@counted.key?(node) ? :counted : nil) }
           end
         end
 
         # The parameter of a block that counts: 3.times { |index| … }.
         def counted(node)
           block = node.children.last
-          return @counted unless node?(block) && block.type == :iter
+          return unless node?(block) && block.type == :iter && BLOCKS.key?(node.children[1]) && node?(block.children.first)
 
-          parameter = BLOCKS.key?(node.children[1]) && node?(block.children.first) && block.children.first.children[BLOCKS[node.children[1]]]
-          parameter.children.first if node?(parameter)
+          block.children.first.children[BLOCKS[node.children[1]]]
         end
       end
     end

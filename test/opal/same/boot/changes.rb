@@ -114,3 +114,20 @@ class Shouts
   end
 end
 p Shouts.new.call
+
+# Attributes that nobody has, or whoever is asked makes up.
+class Proxy
+  attr_reader :asked
+
+  def method_missing(name, *) = (@asked = name.to_s) && (@texts ||= Hash.new { |texts, one| texts[one] = +"" })[name.to_s]
+  def respond_to_missing?(*) = true
+end
+proxy = Proxy.new
+proxy.invented << "x"
+proxy.invented << "y"
+p proxy.invented, proxy.asked
+[-> { nil.nobody_has << "x" }, -> { Object.new.nobody_has_it.upcase! }, -> { 5.list << "x" }].each do |call|
+  call.call
+rescue NoMethodError => e
+  p e.name.to_s, e.message[/undefined method .\w+'/].tr("`", "'")
+end

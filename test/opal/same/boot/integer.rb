@@ -62,3 +62,20 @@ text = +""
 text << (7 / 2).to_s << (list.size / 2).to_s
 p text
 show { list.size / [].size }
+
+# A block's parameter is not what another block counted.
+class Halves
+  def each = yield(5.0)
+  def half(*) = 5.times { |index| print index / 2, " " }
+end
+
+class LastHalves < Halves
+  def each = 2.times { |index| print index } && super { |index| p index / 2 }
+  def safe(list) = 2.times { |one| print one } && list&.each { |one| p one / 2 }
+  def chained(list) = list.map { |one| 4.times { |other| print other / 2, " " } && one }.each_with_index { |_, index| print index / 2, " " }
+end
+LastHalves.new.half
+LastHalves.new.each
+LastHalves.new.safe([5.0])
+LastHalves.new.chained([1, 2, 3])
+[0xdcc3, 0x1f600].each { |code| show { code.chr(Encoding::UTF_8) } }

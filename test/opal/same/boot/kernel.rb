@@ -88,3 +88,7 @@ rescue RangeError => e
 end
 [[2024, 1, 1], [2023, 1, 1], [2023, 11, 14], [2024, 12, 31], [2022, 1, 2]].each { |day| puts Time.utc(*day).strftime("%u %U %W %V %w %%u") }
 p [defined?(RubyVM::YJIT), RubyVM::YJIT.enabled?]
+
+# Zones are kept.
+at = Time.new(2024, 1, 2, 3, 4, 5, "+05:30") + 0.75
+p [at.round, at.floor, at.ceil, at.round(1), at.utc.round].map { |time| [time.utc_offset, time.hour, time.min, time.sec] }, Time.at(1).round(6).to_i

@@ -78,3 +78,111 @@ rescue NoMethodError => e
   p e.name
 end
 p Actions.instance_methods(false).map(&:to_s).sort, Actions.public_instance_methods(false).map(&:to_s).sort, Ghost.instance_methods(false).map(&:to_s).include?("seen")
+
+# Bodies that are blocks, branches within a body, aliases, and classes that are opened again.
+Wiped = Struct.new(:a) do
+  def seen = 1
+
+  private
+
+  attr_accessor :hidden
+
+  def wipe = 1
+end
+made = Class.new do
+  private
+
+  def wipe = 1
+  1.times { define_method(:looped) { 1 } }
+  %w[one two].each { |name| define_method(name) { 1 } }
+  if RUBY_VERSION
+    def branched = 1
+  else
+    def elsewhere = 1
+  end
+  begin
+    def begun = 1
+  rescue StandardError
+    p 1
+  end
+  attr_reader(*%i[splat many])
+  alias_method :text, :to_s
+  Module.new { def within = 1 }
+
+  public
+
+  def open = 1
+end
+Mixed = Module.new do
+  protected
+
+  def wipe = 1
+end
+Object.new.singleton_class.class_eval do
+  private
+
+  def alone = 1
+end
+class Mixes
+  include Mixed
+
+  if RUBY_VERSION
+    private
+    def inner = 1
+  end
+  def after = 1
+  private def erased = 1
+
+  public
+
+  alias_method :erase, :erased
+  alias remove erased
+  alias shown public_send
+end
+Mixes.class_eval do
+  private
+
+  def added = 1
+end
+Mixes.instance_eval do
+  private
+
+  def own = 1
+end
+class Again
+  private
+
+  def wipe = 1
+  def keep = 1
+end
+class Again
+  def wipe = 2
+end
+module Functions
+  module_function
+
+  def helper = 1
+
+  private
+
+  def rest = 1
+end
+module Named
+  def helper = 1
+  def open = 1
+  module_function :helper
+end
+def of_nobody = 1
+private def of_main = 1
+ask(Wiped.new(1), :a, :seen, :hidden, :wipe)
+answers = ->(object, *names) { names.each { |name| p [name, object.respond_to?(name), (object.public_send(name) rescue "refused").to_s.sub(/0x\h+/, "")] } }
+answers.call(made.new, :wipe, :looped, :one, :two, :branched, :begun, :splat, :many, :open)
+p made.new.respond_to?(:text)
+ask(Mixes.new, :wipe, :inner, :after, :erased, :erase, :remove, :added)
+answers.call(Mixes, :own)
+ask(Again.new, :wipe, :keep)
+answers.call(Functions, :helper)
+answers.call(Class.new { include Functions }.new, :helper, :rest)
+answers.call(Named, :helper)
+answers.call(Class.new { include Named }.new, :helper, :open)
+answers.call(Object.new, :of_nobody, :of_main)

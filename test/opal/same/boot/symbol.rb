@@ -28,3 +28,14 @@ end
 p (:a if :a), :a.then { |q| q }, :a.frozen?, :a.equal?(:a)
 p 1.then { |v| v.respond_to?(:zero?) && v.public_send(:zero?) }
 p Module.new { define_method("x") { } }.instance_methods.map(&:to_s)
+
+# Those that clients invent are not kept, and are like all others.
+known = Symbol.all_symbols.size
+50_000.times { |number| "invented#{number}".to_sym }
+GC.start
+p Symbol.all_symbols.size < known + 20_000
+invented = "invented 49999".to_sym
+again = "invented 49999".to_sym
+p invented == again, invented.eql?(again), invented.hash == again.hash, { invented => 1 }[again], [invented, again].uniq.size, [invented] - [again], [invented].include?(again), invented.inspect, invented.class
+case invented when again then p :same end
+require "set"; p Set[invented].include?(again), [invented].index(again), [invented, again].group_by(&:itself).size, [invented] & [again], Symbol === again, { "invented 49999": 2 }[again], ("i" * 200).to_sym == ("i" * 200).to_sym

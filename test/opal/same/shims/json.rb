@@ -40,3 +40,8 @@ out = StringIO.new
 JSON.dump([1], out)
 p out.string, JSON.load(StringIO.new("{}")), JSON.generate("</", script_safe: true), JSON.generate("é", ascii_only: true), JSON.parse("{\"a\":1}", symbolize_names: true)[:a]
 p JSON.parse(JSON.generate({ "t" => "a\u0000b", "e" => "😀" }))
+
+# Half a character, and what is no method of everything.
+p ['"\\udcc3"', '"a\\ud83dx"', '"\\ud83d\\ud83d"'].map { |text| (JSON.parse(text).bytesize rescue 3) > 2 }
+p JSON.parse('"\\\\udcc3 \\ud83d\\ude00"'), %i[JSON j jj].map { |name| [Object.new.respond_to?(name), (Object.new.public_send(name, []) rescue "refused")] }, JSON([1])
+p %i[raise_made method_of_class evaluate_for_instance define_method_of_block].map { |name| Class.new.respond_to?(name) }

@@ -29,3 +29,29 @@ begin
 rescue ArgumentError => e
   p e.message
 end
+
+# A file that is moved away, and one that is to be rotated.
+require "tmpdir"
+Dir.mktmpdir do |folder|
+  path = File.join(folder, "log")
+  log = Logger.new(path, 0, formatter: ->(*, text) { "#{text}\n" })
+  log.info("first")
+  File.rename(path, "#{path}.1")
+  log.info("second")
+  p log.reopen.equal?(log)
+  log.info("third")
+  p File.read("#{path}.1")[/first\nsecond\n\z/], File.read(path)[/third\n\z/]
+  log.reopen(out = StringIO.new)
+  log.info("fourth")
+  p out.string
+  p RUBY_ENGINE != "opal" || (Logger.new(path, "daily") rescue $!.message[/not rotated/]) == "not rotated", Logger.new(out, 5, 100).info?
+end
+
+# A full disk.
+class Full
+  def write(*) = raise(Errno::ENOSPC)
+  def close = nil
+end
+$stderr = StringIO.new
+p Logger.new(Full.new).info("lost"), (Logger.new(Full.new) << "lost" and nil), $stderr.string[/log writing failed/]
+$stderr = STDERR

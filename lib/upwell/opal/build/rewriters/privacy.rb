@@ -6,57 +6,49 @@ module Upwell
   module Opal
     class Build
       module Rewriters
-        # `private` without names means the methods that follow; what runs is told their names, for who asks which methods are private.
+        # `private` without names means the methods that are made after it, up to the end of the body of a class or of a block: each is told it
+        # by name, `private def wipe`, for who asks which methods are private.
         class Privacy < Rewriter
-          WORDS = %i[private public protected].freeze
-          # What else makes methods, by the names it is given.
-          ATTRIBUTES = {
-            attr_reader: :itself.to_proc,
-            attr_writer: ->(names) { names.map { |name| :"#{name}=" } },
-            attr_accessor: ->(names) { names.flat_map { |name| [name, :"#{name}="] } },
-            define_method: ->(names) { names.first(1) },
-            alias_method: ->(names) { names.first(1) }
-          }.freeze
+          WORDS = { private: :private, protected: :protected, public: nil, module_function: :private }.freeze
+          MAKERS = %i[attr attr_reader attr_writer attr_accessor define_method].freeze
+          # Blocks that are part of the body that they stand in; others may be the body of another class, as those of Class.new and class_eval.
+          LOOPS = %i[each each_with_index each_with_object each_pair each_key each_value times upto downto map flat_map to_h tap then loop].freeze
 
-          def on_class(node)
-            named(super)
+          %i[on_class on_module on_sclass on_defs].each do |name|
+            define_method(name) { |node| within_body { super(node) } }
           end
 
-          alias on_module on_class
-          alias on_sclass on_class
+          def on_def(node)
+            given(node, within_body { super })
+          end
+
+          def on_iter(node)
+            within_body { process_regular_node(node) }
+          end
+
+          def on_send(node)
+            receiver, name, *arguments = *node
+            @visibility = WORDS[name] if receiver.nil? && arguments.empty? && WORDS.key?(name)
+            sent = node.updated(nil, [rewritten(receiver), name, *arguments.map { |argument| passed(name, argument) }])
+            receiver.nil? && MAKERS.include?(name) ? given(node, sent) : sent
+          end
 
           private
 
-          def named(node)
-            body = node.children.last
-            return node unless type(body) == :begin
-
-            statements = body.children.each_with_index.map do |statement, index|
-              bare?(statement) ? name(statement, body.children.drop(index + 1)) : statement
-            end
-            node.updated(nil, [*node.children[0..-2], body.updated(nil, statements)])
+          def passed(name, argument)
+            LOOPS.include?(name) && argument.type == :iter ? process_regular_node(argument) : rewritten(argument)
           end
 
-          def bare?(statement)
-            type(statement) == :send && WORDS.include?(statement.children[1]) && statement.children.size == 2
+          def given(node, made)
+            @visibility ? node.updated(:send, [nil, @visibility, made]) : made
           end
 
-          def type(node)
-            node.type if node.is_a?(::Parser::AST::Node)
-          end
-
-          def name(statement, following)
-            names = following.take_while { |one| !bare?(one) }.flat_map { |one| names_of(one) }
-            statement.updated(nil, [*statement.children, *names.map { |method| s(:sym, method) }])
-          end
-
-          def names_of(node)
-            return [node.children.first] if type(node) == :def
-            return [] unless type(node) == :send && node.children.first.nil?
-
-            _, call, *arguments = *node
-            named = arguments.select { |argument| %i[sym str].include?(type(argument)) }.map { |argument| argument.children.first.to_sym }
-            ATTRIBUTES.fetch(call, ->(*) { [] }).call(named)
+          def within_body
+            outer = @visibility
+            @visibility = nil
+            yield
+          ensure
+            @visibility = outer
           end
         end
       end
