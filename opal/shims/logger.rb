@@ -43,7 +43,7 @@ class Logger
   # @param device [IO, String, nil] where to, a file's path, or nowhere
   # @param shift_age [Integer, String] what is to be done to a file that has grown or is old: nothing is
   def initialize(device = nil, shift_age = 0, _shift_size = nil, level: DEBUG, progname: nil, formatter: nil, datetime_format: nil, **)
-    open(device)
+    take(device)
     refuse_to_shift(shift_age) if @path
     @progname = progname
     @formatter = formatter
@@ -95,7 +95,7 @@ class Logger
     return self unless device || @path
 
     @device.close if @path
-    open(device || @path)
+    take(device || @path)
     self
   end
 
@@ -105,7 +105,7 @@ class Logger
 
   private
 
-  def open(device)
+  def take(device)
     @path = device.respond_to?(:to_str) ? device.to_str : nil
     @device = @path ? File.open(@path, "a") : device
   end
@@ -114,7 +114,8 @@ class Logger
     return if [nil, 0].include?(age)
 
     close
-    raise ArgumentError, "a log file is not rotated on a JavaScript runtime: leave out #{age.inspect}, and have #{@path} rotated from outside, and reopen called"
+    raise ArgumentError, "a log file is not rotated on a JavaScript runtime: leave out #{age.inspect}, have another program move #{@path}, " \
+                         "and call reopen"
   end
 
   # A full disk is no failure of what is logged.

@@ -48,7 +48,7 @@ module Upwell
       %x{
         var key = JSON.stringify([file.valueOf(), text.valueOf()]), compiled = (kept ||= read()).get(key);
         if (compiled === undefined) keep(key, compiled = #{compile(text, file)});
-        return function() { return new Function('Opal,self', 'return ' + compiled)(Opal, this); };
+        return function() { return Opal.evaluate(() => new Function('Opal,self', 'return ' + compiled)(Opal, this)); };
       }
     end
 

@@ -23,6 +23,7 @@ PRIVATE_METHODS = {
   Opal.declare_visibility = function(module, names, visibility) {
     names = names.$flatten().filter((name) => name.$$is_string);
     if (module.$$eval) module = Opal.get_singleton_class(module); // of which instance_eval makes methods
+    if (names.length === 0 && Opal.evaluated_visibilities) Opal.evaluated_visibilities.set(module, visibility);
     for (var name of names) {
       name = name.valueOf();
       if (visibility !== 'public') declared.add(name);
@@ -36,7 +37,16 @@ PRIVATE_METHODS = {
 
   Opal.defn = function(module, jsid, body) {
     if (module.$$visibilities && !OWN.has(module)) module.$$visibilities.delete(jsid.slice(1));
-    return defn(module, jsid, body);
+    var name = defn(module, jsid, body), evaluated = Opal.evaluated_visibilities && Opal.evaluated_visibilities.get(module);
+    if (evaluated && evaluated !== 'public') Opal.declare_visibility(module, [name], evaluated);
+    return name;
+  };
+
+  // In a text that is evaluated, which Rewriters::Privacy does not see, `private` without names holds up to the text's end.
+  Opal.evaluate = function(evaluated) {
+    var outer = Opal.evaluated_visibilities;
+    Opal.evaluated_visibilities = new Map();
+    try { return evaluated(); } finally { Opal.evaluated_visibilities = outer; }
   };
 
   // A method of no class is private.

@@ -26,3 +26,10 @@ rescue ArgumentError
   puts "nothing to evaluate"
 end
 puts(Greeter.class_eval { name })
+
+# `private` in a text.
+class Told
+  class_eval "private\ndef wipe\n1\nend\nattr_reader :hidden\nalias erase wipe\npublic\ndef shown\n1\nend", __FILE__, __LINE__
+  class_eval "def after\n1\nend", __FILE__, __LINE__
+end
+%i[wipe hidden erase shown after].each { |name| p Told.new.respond_to?(name) }
