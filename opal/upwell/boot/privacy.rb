@@ -11,7 +11,8 @@ PRIVATE_METHODS = {
   BasicObject => %w[method_missing singleton_method_added singleton_method_removed singleton_method_undefined evaluate_for_instance],
   Module => %w[append_features extend_object extended included method_added method_removed method_undefined module_function
                prepend_features prepended private protected public refine remove_const ruby2_keywords using
-               alias_method_of_eval all_instance_methods const_defined_here? define_method_of_block evaluate_for_module functions_of_module],
+               alias_method_of_eval all_instance_methods const_defined_here? define_method_of_block defined_method? evaluate_for_module
+               functions_of_module],
   Class => %w[inherited]
 }.freeze
 
@@ -74,6 +75,10 @@ PRIVATE_METHODS = {
     if (Object.hasOwn(methods, '$$dummy')) methods = methods.$$define_methods_on;
     method = Object.hasOwn(methods, '$' + name) && methods['$' + name];
     return method && !method.$$stub;
+  }
+
+  function owns(module, name) {
+    return defines(module, name) || (module.$$visibilities !== undefined && module.$$visibilities.has(name));
   }
 
   Opal.visibility = function(object, name) {
@@ -141,8 +146,22 @@ class Module
     all_instance_methods(inherited).select { |name| `Opal.visibility_in(self, name)` == "public" }
   end
 
+  alias defined_method? method_defined?
+
+  def method_defined?(name, inherited = true)
+    defined_method?(name) && `Opal.visibility_in(self, name)` != "private" && (inherited || `owns(self, name.valueOf())`)
+  end
+
+  def public_method_defined?(name, inherited = true)
+    method_defined?(name, inherited) && `Opal.visibility_in(self, name)` == "public"
+  end
+
+  def protected_method_defined?(name, inherited = true)
+    method_defined?(name, inherited) && `Opal.visibility_in(self, name)` == "protected"
+  end
+
   def private_method_defined?(name, inherited = true)
-    private_instance_methods(inherited).any? { |one| one == name }
+    defined_method?(name) && `Opal.visibility_in(self, name)` == "private" && (inherited || `owns(self, name.valueOf())`)
   end
 end
 

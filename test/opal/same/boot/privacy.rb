@@ -95,6 +95,7 @@ made = Class.new do
   def wipe = 1
   1.times { define_method(:looped) { 1 } }
   %w[one two].each { |name| define_method(name) { 1 } }
+  %w[three four].each_slice(1) { |name,| define_method(name) { 1 } }
   if RUBY_VERSION
     def branched = 1
   else
@@ -176,7 +177,7 @@ def of_nobody = 1
 private def of_main = 1
 ask(Wiped.new(1), :a, :seen, :hidden, :wipe)
 answers = ->(object, *names) { names.each { |name| p [name, object.respond_to?(name), (object.public_send(name) rescue "refused").to_s.sub(/0x\h+/, "")] } }
-answers.call(made.new, :wipe, :looped, :one, :two, :branched, :begun, :splat, :many, :open)
+answers.call(made.new, :wipe, :looped, :one, :two, :four, :branched, :begun, :splat, :many, :open)
 p made.new.respond_to?(:text)
 ask(Mixes.new, :wipe, :inner, :after, :erased, :erase, :remove, :added)
 answers.call(Mixes, :own)
@@ -186,3 +187,5 @@ answers.call(Class.new { include Functions }.new, :helper, :rest)
 answers.call(Named, :helper)
 answers.call(Class.new { include Named }.new, :helper, :open)
 answers.call(Object.new, :of_nobody, :of_main)
+p(%i[method_defined? public_method_defined? protected_method_defined? private_method_defined?].map { |question| %i[hidden guarded last open nope].map { |name| Actions.public_send(question, name) } })
+p Below.method_defined?(:last, false), Below.method_defined?(:again, false), Below.method_defined?(:secret, false)

@@ -12,7 +12,7 @@ module Upwell
           WORDS = { private: :private, protected: :protected, public: nil, module_function: :private }.freeze
           MAKERS = %i[attr attr_reader attr_writer attr_accessor define_method].freeze
           # Blocks that are part of the body that they stand in; others may be the body of another class, as those of Class.new and class_eval.
-          LOOPS = %i[each each_with_index each_with_object each_pair each_key each_value times upto downto map flat_map tap then loop].freeze
+          LOOPS = /\A(?:(?:reverse_)?each\w*|times|upto|downto|step|(?:flat_|filter_)?map|select|filter|reject|reduce|inject|tap|then|loop)\z/
 
           %i[on_class on_module on_sclass on_defs].each do |name|
             define_method(name) { |node| within_body { super(node) } }
@@ -36,7 +36,7 @@ module Upwell
           private
 
           def passed(name, argument)
-            LOOPS.include?(name) && argument.type == :iter ? process_regular_node(argument) : rewritten(argument)
+            LOOPS.match?(name) && argument.type == :iter ? process_regular_node(argument) : rewritten(argument)
           end
 
           def given(node, made)
