@@ -12,6 +12,7 @@ class SameAsRubyTest < Minitest::Test
   include OpalRuntimes
 
   FOLDER = File.join(__dir__, "same")
+  SECONDS_MAX = 60
   ROOT = File.expand_path("../..", __dir__)
 
   Dir[File.join(FOLDER, "**/*.rb")].each do |program|
@@ -37,10 +38,18 @@ class SameAsRubyTest < Minitest::Test
     end
   end
 
+  # What loops for ever is ended.
   def output(*command)
-    output, error, status = Open3.capture3(*command, chdir: ROOT, binmode: true)
-    assert_predicate status, :success?, error
+    Open3.popen3(*command, chdir: ROOT, binmode: true) do |input, output, error, process|
+      input.close
+      readers = [output, error].map { |io| Thread.new { io.read } }
+      ended = process.join(SECONDS_MAX)
+      Process.kill(:KILL, process.pid) unless ended
 
-    output
+      assert ended, "#{command.join(" ")} takes more than #{SECONDS_MAX} seconds"
+      assert_predicate process.value, :success?, readers.last.value
+
+      readers.first.value
+    end
   end
 end

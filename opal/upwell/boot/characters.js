@@ -5,9 +5,11 @@
   // How many there are in the first so many code units.
   Opal.characters_in = (string, units) => Array.from(string.valueOf().slice(0, units)).length;
 
+  // Beyond either end, as far as the characters are.
   function units_of(text, characters) {
-    var all = Array.from(text);
-    return characters < 0 ? characters + all.length < 0 ? -text.length - 1 : all.slice(0, characters).join('').length : all.slice(0, characters).join('').length;
+    var all = Array.from(text), from_start = characters < 0 ? characters + all.length : characters;
+    if (from_start < 0) return -text.length - 1;
+    return all.slice(0, from_start).join('').length + Math.max(0, from_start - all.length);
   }
 
   // What a method does for a string that has such characters, which it is given as JavaScript's.

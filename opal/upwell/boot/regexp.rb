@@ -5,7 +5,22 @@ require "upwell/boot/regexp_translation"
 
 # Regular expressions as Ruby means them: what literals are compiled to calls this, as does all that is composed when the program runs.
 %x{
-  var composed = new Map(), LIMIT = 1000;
+  var composed = new Map(), LIMIT = 1000, exec = RegExp.prototype.exec;
+
+  // Loops go on by one code unit. Amid a character of two, JavaScript would begin with the same character again with the flag u, and so for
+  // ever, and else find half of it.
+  function exec_beside_pairs(string) {
+    var text = string.valueOf(), found;
+    do {
+      if (amid_pair(text, this.lastIndex)) this.lastIndex++;
+      found = exec.call(this, text);
+    } while (found !== null && amid_pair(text, found.index) && (this.lastIndex = found.index + 1));
+    return found;
+  }
+
+  function amid_pair(text, at) {
+    return at > 0 && (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
+  }
 
   Opal.ruby_regexp = function(source, flags, ruby, options, names) {
     var regexp, global;
@@ -15,6 +30,7 @@ require "upwell/boot/regexp_translation"
     } catch (error) {
       #{raise RegexpError, "#{`error.message`}: /#{`ruby`}/"}
     }
+    global.exec = exec_beside_pairs;
     regexp.$$g = regexp.$$gm = global;
     regexp.$$ruby = ruby;
     regexp.$$letters = options;

@@ -213,7 +213,7 @@ module Upwell
       when "p", "P" then property(character)
       when "u" then code_points
       when "x" then byte
-      when "0" then "\\x00"
+      when "0" then octal("0")
       when "\n" then ""
       else KEPT.include?(character) ? "\\#{character}" : quoted(character)
       end
@@ -230,18 +230,26 @@ module Upwell
       "\\x#{digits.rjust(2, "0")}"
     end
 
+    def octal(digits)
+      digits += take while more? && digits.length < 3 && "01234567".include?(peek)
+      "\\x#{digits.to_i(8).to_s(16).rjust(2, "0")}"
+    end
+
     def code_points
-      return "\\u#{take(4)}" unless peek == "{"
+      return code_point(take(4)) unless peek == "{"
 
       take
       take_until("}").split.map { |digits| code_point(digits) }.join
     end
 
     def code_point(digits)
-      return "\\u#{digits.rjust(4, "0")}" if digits.length <= 4
+      @unicode = true if beyond_pairs?(digits.to_i(16))
+      digits.length <= 4 ? "\\u#{digits.rjust(4, "0")}" : "\\u{#{digits}}"
+    end
 
-      @unicode = true
-      "\\u{#{digits}}"
+    # A range that ends there would have halves of characters.
+    def beyond_pairs?(code)
+      code > 0xd7ff
     end
 
     def property(letter)
@@ -361,7 +369,7 @@ module Upwell
     def member_literal(character)
       return "\\n" if character == "\n"
 
-      @unicode = true if character.length > 1 || character.ord > 0xffff
+      @unicode = true if character.length > 1 || beyond_pairs?(character.ord)
       return character unless expand?
 
       if peek == "-" && letter?(character) && letter?(@ruby[@position + 1].to_s)
@@ -384,6 +392,7 @@ module Upwell
       case character
       when "S", "H" then negated_escape(character)
       when "b" then "\\x08"
+      when "0".."7" then octal(character)
       when "&" then "&"
       else common(character)
       end

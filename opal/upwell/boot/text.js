@@ -219,7 +219,7 @@
   }
 
   function keep_given(block, whole) {
-    var keeping = (...pieces) => block(...pieces.map((piece) => keep(piece, whole)));
+    var keeping = (...pieces) => pieces.length === 1 ? Opal.yield1(block, keep(pieces[0], whole)) : block(...pieces.map((piece) => keep(piece, whole)));
     keeping.$$arity = block.$$arity;
     return keeping;
   }
