@@ -288,6 +288,10 @@ class NilClass
   def ===(other)
     other.nil?
   end
+
+  def =~(_)
+    nil
+  end
 end
 
 # Ruby has them loaded, too, when a program starts.

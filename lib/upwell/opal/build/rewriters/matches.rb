@@ -7,12 +7,14 @@ module Upwell
     class Build
       module Rewriters
         # $~, and $1 which is read from it, are a method's own to Ruby, and everybody's to Opal. A method that reads them notes what it has
-        # matched in a variable of its own.
+        # matched in a variable of its own; whether what it calls matches for it, is seen when it runs: opal/upwell/boot/matches.js.
         class Matches < Rewriter
           VARIABLE = "$last_match"
           RESULT = "$match_result"
-          MATCHING = %i[=~ !~ match sub gsub sub! gsub! scan].freeze
-          MATCHING_EXPRESSIONS = %i[[] []= slice slice! index rindex partition rpartition start_with? grep].freeze
+          OPERATORS = %i[=~ !~].freeze
+          MATCHING = %i[match sub gsub sub! gsub! scan].freeze
+          MATCHING_EXPRESSIONS = %i[[] []= slice slice! index rindex partition rpartition start_with?].freeze # if they are given one
+          NO_EXPRESSIONS = %i[int float str dstr sym dsym nil true false array hash irange erange splat block_pass iter self].freeze
           SCOPES = %i[top def defs class module sclass].freeze
           BACK_REFERENCES = { "$&": [:[], 0], "$`": [:pre_match], "$'": [:post_match] }.freeze
 
@@ -21,22 +23,20 @@ module Upwell
           end
 
           %i[change_variable change_fresh change_element change_attribute].each do |type|
-            define_method(:"on_#{type}") do |node|
-              name = node.children.grep(Symbol).last
-              noted(rewritten_children(node), matches?(nil, name, node.children[node.children.rindex(name) + 1]))
-            end
+            define_method(:"on_#{type}") { |node| noted_change(rewritten_children(node)) }
           end
 
           def on_send(node)
             return on_last_match(node) if @reads && last_match?(node)
 
-            noted(super, matches?(*node.children))
+            noted_call(super)
           end
 
           alias on_csend on_send
 
           def on_match_with_lvasgn(node)
-            noted(rewritten_children(node), true)
+            call = rewritten_children(node)
+            @reads ? noted(call, note(:last_match)) : call
           end
 
           def on_nth_ref(node)
@@ -97,34 +97,83 @@ module Upwell
             s(:csend, s(:js_tmp, VARIABLE), name, *arguments)
           end
 
-          def matches?(receiver, name, argument = nil, *)
-            MATCHING.include?(name) || (name == :=== && expression?(receiver)) || (MATCHING_EXPRESSIONS.include?(name) && expression?(argument))
+          def noted_call(call)
+            receiver, name, argument, *others = *call
+            return call unless @reads
+            return noted(call, note(:matched_in_pattern, s(:js_tmp, VARIABLE))) if pattern_matching?(receiver, name)
+            return call unless matches?(receiver, name, argument, others)
+
+            held, receiver = hold("receiver", receiver)
+            pattern, argument = hold("pattern", argument) if argument && !MATCHING.include?(name)
+            held = pattern if name == :grep
+            noted(call.updated(nil, [receiver, name, *[argument, *others].compact]), note_if_matched(held, pattern))
           end
 
-          # One that is written there, or a constant that is no class.
+          # What is changed is a string, unless it is seen to be none.
+          def noted_change(change)
+            at = change.children.rindex { |child| child.is_a?(Symbol) }
+            name, argument, *others = change.children[at..]
+            return change unless @reads && matches?(nil, name, argument, others)
+
+            pattern, argument = hold("pattern", argument) unless MATCHING.include?(name)
+            changed = change.type == :change_variable ? change.children[1] : s(:js_tmp, '""')
+            noted(change.updated(nil, [*change.children[0..at], *[argument, *others].compact]), note_if_matched(changed, pattern))
+          end
+
+          def pattern_matching?(receiver, name)
+            name == :call && node?(receiver) && receiver.type == :const && receiver.children.last == :PatternMatching
+          end
+
+          # Whether a method by that name may match.
+          def matches?(receiver, name, argument, others)
+            case name
+            when :=== then expression?(receiver)
+            when :grep then expression?(argument) && others.last&.type == :iter # it matches for its block
+            when :[]= then expression?(argument) && others.size == 1
+            else OPERATORS.include?(name) || MATCHING.include?(name) || (MATCHING_EXPRESSIONS.include?(name) && expression?(argument))
+            end
+          end
+
+          # Whether it may be an expression; constants that are classes are none.
           def expression?(node)
-            node?(node) && (node.type == :regexp || (node.type == :const && node.children.last.match?(/\A[A-Z0-9_]+\z/)))
+            return false if !node?(node) || NO_EXPRESSIONS.include?(node.type)
+
+            node.type != :const || node.children.last.match?(/\A[A-Z0-9_]+\z/)
+          end
+
+          # @return [Array(Node, Node)] the variable that holds it then, and what puts it there in its place
+          def hold(role, node)
+            return [s(:self), node] if node.nil? || node.type == :self
+
+            variable = variable(role)
+            [s(:js_tmp, variable), s(:lvasgn, variable, node)]
+          end
+
+          def variable(role)
+            "$match_#{role}_#{@count = @count.to_i + 1}"
           end
 
           # The call, and the match beside it.
-          def noted(call, matches)
-            return call unless @reads && matches
-
+          def noted(call, note)
             block = block_of(call)
             return s(:begin, s(:lvasgn, RESULT, call), note, s(:js_tmp, RESULT)) unless block
 
-            before = "$match_before_#{@count = @count.to_i + 1}"
-            s(:begin, s(:lvasgn, before, s(:js_tmp, VARIABLE)), s(:lvasgn, RESULT, with_block(call, block)), note_unless_changed(before),
-              s(:js_tmp, RESULT))
+            before = variable("before")
+            s(:begin, s(:lvasgn, before, s(:js_tmp, VARIABLE)), s(:lvasgn, RESULT, with_block(call, block, note)),
+              unless_changed(before, note), s(:js_tmp, RESULT))
           end
 
           # What a block calls may have matched since: the block has noted what it was called for.
-          def note_unless_changed(before)
+          def unless_changed(before, note)
             s(:if, s(:send, s(:js_tmp, before), :equal?, s(:js_tmp, VARIABLE)), note, s(:nil))
           end
 
-          def note
-            s(:lvasgn, VARIABLE, s(:gvar, :$~))
+          def note_if_matched(receiver, pattern)
+            note(:matched, receiver, pattern || s(:js_tmp, "null"), s(:js_tmp, VARIABLE))
+          end
+
+          def note(function, *arguments)
+            s(:lvasgn, VARIABLE, s(:jscall, s(:js_tmp, :Opal), function, *arguments))
           end
 
           def block_of(call)
@@ -133,7 +182,7 @@ module Upwell
           end
 
           # A block that is called amid matching sees the match.
-          def with_block(call, block)
+          def with_block(call, block, note)
             parameters, body = *block
             call.updated(nil, [*call.children[0..-2], block.updated(nil, [parameters, prepend_to_body(body, note)])])
           end
