@@ -6,11 +6,11 @@
   Opal.characters_in = (string, units) => Array.from(string.valueOf().slice(0, units)).length;
 
   // Beyond either end, as far as the characters are.
-  function units_of(text, characters) {
+  Opal.units_of = function(text, characters) {
     var all = Array.from(text), from_start = characters < 0 ? characters + all.length : characters;
     if (from_start < 0) return -text.length - 1;
     return all.slice(0, from_start).join('').length + Math.max(0, from_start - all.length);
-  }
+  };
 
   // What a method does for a string that has such characters, which it is given as JavaScript's.
   function where_paired(name, body) {
@@ -37,7 +37,7 @@
 
   for (let name of ['$index', '$rindex']) {
     where_paired(name, (text, [searched, offset], plain) => {
-      var at = offset === undefined || offset === nil ? plain.call(text, searched) : plain.call(text, searched, units_of(text, offset));
+      var at = offset === undefined || offset === nil ? plain.call(text, searched) : plain.call(text, searched, Opal.units_of(text, offset));
       return at === nil ? nil : Opal.characters_in(text, at);
     });
   }

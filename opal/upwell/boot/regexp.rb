@@ -96,6 +96,19 @@ class Regexp
     end
   end
 
+  def match?(string, position = 0)
+    %x{
+      if (string === nil) return false;
+      var text = Opal.coerce_to(string, #{String}, 'to_str').valueOf();
+      if (position === 0) return self.test(text);
+
+      var from = Opal.units_of(text, Opal.coerce_to(position, #{Integer}, 'to_int')), global = Opal.global_regexp(self);
+      if (from < 0) return false;
+      global.lastIndex = from;
+      return global.exec(text) !== null;
+    }
+  end
+
   def source
     `self.$$ruby == null ? self.source : self.$$ruby`
   end

@@ -52,9 +52,12 @@
     return plain.call(text, pattern instanceof RegExp ? splitting(pattern, paired) : pattern, ...more);
   });
 
+  var copies = new WeakMap(), copies_for_pairs = new WeakMap();
+
   function splitting(pattern, paired) {
-    var kept = paired ? '$$splits_pairs' : '$$splits';
-    return Object.isFrozen(pattern) ? copy(pattern, paired) : pattern[kept] || (pattern[kept] = copy(pattern, paired));
+    var kept = paired ? copies_for_pairs : copies, copied = kept.get(pattern);
+    if (!copied) kept.set(pattern, copied = copy(pattern, paired));
+    return copied;
   }
 
   function copy(pattern, paired) {

@@ -131,3 +131,10 @@ p proxy.invented, proxy.asked
 rescue NoMethodError => e
   p e.name.to_s, e.message[/undefined method .\w+'/].tr("`", "'")
 end
+
+# Elements that several values are given to.
+list = [1, 2, 3]
+list[0], list[1] = list[1], list[0]
+@list = list
+@list[0], (@list[1], last), *@list[2..] = 5, [6, 7], 8, 9
+p list, last

@@ -194,7 +194,9 @@ class Held
     hash[given] = 2
     found << $1
     first, hash[given] = 1, 3
-    list = [text.dup]
+    list = [text.dup, 2]
+    list[first, text.size], rest = 4, (hash[given] = 5)
+    found << list.size << rest << hash[given]
     list[0].sub!(given, "")
     found << $1 << list << first
   end

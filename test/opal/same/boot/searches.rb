@@ -25,11 +25,15 @@ end
 p words("ab", 2)
 
 def pairs(text)
-  found = {}
-  text.scan(/(\w)=(\w)/) { |key, value| found[key] = key == value ? value : pairs("z=z") }
+  found = []
+  text.scan(/(\w)=(\w)/) { |key, value| found << [key, key == value ? value : pairs("z=z")] }
   found
 end
 p pairs("a=1;b=2"), "a=1;b=2".b.scan(/(\w)=(\w)/) { |key, value| p key, value }
+
+COMMA = /,\s*/.freeze
+p "a, b,c".split(COMMA), "a, 😀,c".split(COMMA), "a, b,c".split(COMMA, 2), "a, 😀,c,".split(COMMA, -1), "😀x".split("", 2), "😀x".split(//), "a😀 b".split, "😀".split("😀"), "a,b".split(/(,)/)
+p "😀 hello".match(/\W/), "😀 hello".match?(/\W/, 1), "😀 hello".match?(/\W/, 2), "foo".match?(/o/, 2), "foo".match?(/f/, 1), "foo".match?(/o/, -1), "foo".match?(/o/, -4), "foo".match?(/o/, 9), /x/.match?(nil), /x/.match?(:ax), "😀".match(/z/, 1)
 
 # Sets of characters.
 p "a😀b😀😀".count("😀"), "a😀b".count("^a"), "a😀b".delete("😀"), "a😀b".delete("^😀"), "aa😀😀b".squeeze, "aa😀😀b".squeeze("😀"), "aa😀😀b".squeeze("a-z")

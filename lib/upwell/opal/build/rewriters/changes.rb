@@ -32,6 +32,11 @@ module Upwell
             change(node, receiver, name, arguments)
           end
 
+          # What several values are assigned to is no call.
+          def on_mlhs(node)
+            node.updated(nil, node.children.map { |child| child.type == :send ? handler_missing(child) : rewritten(child) })
+          end
+
           private
 
           # An element is assigned mostly to a Hash, seldom to an Array; by such an index alone to a String.

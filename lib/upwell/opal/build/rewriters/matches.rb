@@ -39,6 +39,11 @@ module Upwell
             @reads ? noted(call, note(:last_match)) : call
           end
 
+          # What several values are assigned to is no call.
+          def on_mlhs(node)
+            node.updated(nil, node.children.map { |child| child.type == :send ? rewritten_children(child) : rewritten(child) })
+          end
+
           def on_nth_ref(node)
             @reads ? read(:[], s(:int, node.children.first)) : node
           end
