@@ -40,9 +40,9 @@ class SameAsRubyTest < Minitest::Test
 
   # What loops for ever is ended.
   def output(*command)
-    Open3.popen3(*command, chdir: ROOT, binmode: true) do |input, output, error, process|
+    Open3.popen3(*command, chdir: ROOT) do |input, output, error, process|
       input.close
-      readers = [output, error].map { |io| Thread.new { io.read } }
+      readers = [output, error].map { |io| Thread.new { io.binmode.read } }
       ended = process.join(SECONDS_MAX)
       Process.kill(:KILL, process.pid) unless ended
 
