@@ -88,7 +88,9 @@ module Upwell
     end
 
     def load_app
-      @load_app.call
+      app = @load_app.call
+      Evaluation.loaded
+      app
     rescue SystemExit => e
       finish(e.status)
     rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own are no StandardError

@@ -35,6 +35,29 @@ class OpalEvaluationTest < Minitest::Test
     FileUtils.rm_rf(@kept) if @kept
   end
 
+  def test_what_requests_evaluate_is_not_kept
+    start_anew("up_node")
+    answer("up_node")
+    before = File.read(@kept)
+    assert_equal "late", answer("up_node", "/late")
+    assert_equal before, File.read(@kept)
+  end
+
+  # Each container has a process of that number.
+  def test_what_another_process_of_the_same_number_writes_is_its_own
+    start_anew("up_node")
+    other = "#{@kept}.1"
+    File.write(other, "half")
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "first.js"), "Object.defineProperty(process, \"pid\", { value: 1 });")
+      answer("up_node", environment: { "NODE_OPTIONS" => "--require #{folder}/first.js" })
+    end
+    assert_equal "half", File.read(other)
+    assert_path_exists @kept
+  ensure
+    FileUtils.rm_f(other) if other
+  end
+
   # It says so in no way that the compiler understands.
   def test_a_program_without_a_compiler_tells_how_it_gets_one
     need("up_node")
@@ -53,9 +76,9 @@ class OpalEvaluationTest < Minitest::Test
     FileUtils.rm_rf(@kept)
   end
 
-  def answer(command)
-    OpalProcess.open(command, app: APP) do |server|
-      RawClient.get(server.port, "/").body.tap { server.stop }
+  def answer(command, path = "/", **options)
+    OpalProcess.open(command, app: APP, **options) do |server|
+      RawClient.get(server.port, path).body.tap { server.stop }
     end
   end
 end

@@ -12,6 +12,10 @@ class OpalStoppingTest < Minitest::Test
   BEFORE = 400 # requests that have been answered when it is told to end
   PATHS = %w[/ /flushes /promises /text].freeze
   UPLOAD = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+  WORK = ["/works"].freeze
+  WORKERS = 20 # clients
+  CLOSED_WITHIN = 10 # seconds; one is meant, and another until clients that were dropped try again
+  ENDED_WITHIN = 20 # long before the time to drain is over
   TOO_LATE = Class.new(StandardError)
 
   OpalProcess::RUNTIMES.each_key do |command|
@@ -25,6 +29,20 @@ class OpalStoppingTest < Minitest::Test
         status = server.stop
         assert_equal [], clients.flat_map(&:value)
         assert_equal 0, status.exitstatus, server.lines.last(3).join
+      end
+    end
+
+    # Each answer says that the connection is closed, and each client comes again.
+    define_method("test_#{command}_closes_its_door_under_load") do
+      need(command)
+      OpalProcess.open(command, "--drain-timeout", "60", app: APP) do |server|
+        clients = work(WORKERS) { |answered| ask_on(server.port, answered, kept: true, paths: WORK) }
+        server.signal("TERM")
+        server.await(/SIGTERM: /)
+        told = now
+        Timeout.timeout(CLOSED_WITHIN) { clients.each(&:join) }
+        assert_equal 0, server.await_end.exitstatus, server.lines.last(3).join
+        assert_operator now - told, :<, ENDED_WITHIN
       end
     end
 
@@ -43,22 +61,60 @@ class OpalStoppingTest < Minitest::Test
     end
   end
 
+  # Who takes the place of a server that ends keeps it.
+  def test_up_node_leaves_the_unix_socket_of_another
+    need("up_node")
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "socket")
+      OpalProcess.open("up_node", "-b", "unix:#{path}", app: APP) do |server|
+        clients = work(4) { |answered| loop { answered << UNIXSocket.open(path) { |client| ask_once(client) } } }
+        server.signal("TERM")
+        Timeout.timeout(60) { sleep 0.001 while File.exist?(path) }
+        UNIXServer.open(path) do
+          server.await_end
+          assert_path_exists path
+        end
+      ensure
+        clients&.each(&:kill)
+      end
+    end
+  end
+
   private
+
+  # @yieldparam answered [Queue]
+  # @return [Array<Thread>] that many clients, each of which has been answered twice or so
+  def work(count)
+    answered = Queue.new
+    clients = Array.new(count) { Thread.new { yield answered } }
+    clients.each { |client| client.report_on_exception = false }
+    Timeout.timeout(60) { sleep 0.01 until answered.size >= 2 * count }
+    clients
+  end
+
+  def ask_once(client)
+    client.write("GET /works HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    client.read
+  end
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
 
   # Until nobody listens: the kernel refuses who comes then, and resets who has come to the socket in the moment in which it was closed.
   #
   # @return [Array<String>] what went wrong
-  def ask_on(port, answered, kept:)
-    loop { RawClient.open(port) { |client| ask_while_kept(client, answered, kept) } }
+  def ask_on(port, answered, kept:, paths: PATHS)
+    loop { RawClient.open(port) { |client| ask_while_kept(client, answered, kept, paths) } }
   rescue Errno::ECONNREFUSED, TOO_LATE
     []
   rescue StandardError => e
     ["#{e.class}: #{e.message}"]
   end
 
-  def ask_while_kept(client, answered, kept)
+  def ask_while_kept(client, answered, kept, paths)
     fresh = true
-    PATHS.cycle do |path|
+    paths.cycle do |path|
       client.write("GET #{path} HTTP/1.1\r\nHost: a\r\n#{"Connection: close\r\n" unless kept}\r\n")
       response = read(client, fresh) or raise "no response to #{path}"
       fresh = false

@@ -56,6 +56,25 @@ class OpalTLSTest < Minitest::Test
     end
   end
 
+  def test_up_node_does_not_wait_for_who_never_shakes_hands
+    start("up_node", "--drain-timeout", "60") do |server|
+      TCPSocket.open("127.0.0.1", server.port) do |silent|
+        TLSClient.open(server.port) do |busy|
+          busy.write("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
+          server.signal("TERM")
+          assert_ended(silent)
+          busy.write("cd")
+          assert_equal "abcd", busy.response.body
+        end
+        assert_equal 0, server.await_end.exitstatus, server.lines.last(3).join
+      end
+    end
+  end
+
+  def test_up_node_has_handshakes_end_in_the_time_of_a_head
+    start("up_node", "--head-timeout", "0.5") { |server| TCPSocket.open("127.0.0.1", server.port) { |silent| assert_ended(silent) } }
+  end
+
   def test_up_node_keeps_a_certificate_whose_successor_cannot_be_used
     need("up_node")
     own, other = %w[localhost other.example].map { |name| Certificates.authority.issue(name) }
@@ -96,6 +115,12 @@ class OpalTLSTest < Minitest::Test
 
   def serial(port)
     TLSClient.open(port) { |client| client.socket.peer_cert.serial }
+  end
+
+  def assert_ended(socket)
+    assert_equal "", Timeout.timeout(30) { socket.read }
+  rescue Errno::ECONNRESET
+    nil
   end
 
   def assert_refused(port, certificate)

@@ -68,8 +68,8 @@ module Upwell
       # @return [Boolean] whether it could be written
       def write(path, content)
         FileUtils.mkdir_p(@folder, mode: 0o700)
-        own = "#{path}.#{Process.pid}"
-        File.binwrite(own, content)
+        own = "#{path}.#{Random.urandom(8).unpack1("H*")}" # containers that share the folder may have the same process number
+        File.open(own, "wbx") { |file| file.write(content) }
         File.rename(own, path)
         tidy
         true

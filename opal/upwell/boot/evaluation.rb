@@ -9,7 +9,7 @@ module Upwell
     COMPILER = "upwell/evaluation" # not written where it is required: it is there if some file that was compiled evaluates a text
 
     %x{
-      var CHARACTERS_MAX = 1 << 20, path = globalThis.Opal_evaluated, fs = require('fs'), kept, characters = 0, writes;
+      var CHARACTERS_MAX = 1 << 20, path = globalThis.Opal_evaluated, fs = require('fs'), kept, characters = 0, more = false;
 
       function read() {
         try {
@@ -20,10 +20,9 @@ module Upwell
       }
 
       function write() {
-        var own = path + '.' + process.pid;
-        writes = null;
+        var own = path + '.' + require('crypto').randomUUID(); // containers that share the folder may have the same process number
         try {
-          fs.writeFileSync(own, JSON.stringify(Object.fromEntries(kept)), { mode: 0o600 });
+          fs.writeFileSync(own, JSON.stringify(Object.fromEntries(kept)), { mode: 0o600, flag: 'wx' });
           fs.renameSync(own, path);
         } catch (error) { remove(own); } // a full disk costs the next start its time
       }
@@ -35,9 +34,17 @@ module Upwell
       function keep(key, compiled) {
         if ((characters += key.length + compiled.length) > CHARACTERS_MAX) return;
         kept.set(key, compiled);
-        if (path) writes ||= setImmediate(write); // once for all that the application evaluates while it is loaded
+        more = true;
       }
     }
+
+    # The application is loaded: what has been evaluated is written. Whatever follows comes with requests, which must not wait for that.
+    #
+    # @return [void]
+    def self.loaded
+      `if (path && more) write()`
+      `path = null`
+    end
 
     # @param text [String]
     # @param file [String] its name in backtraces

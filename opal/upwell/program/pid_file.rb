@@ -4,9 +4,12 @@
 module Upwell
   class Program < Command
     # Holds the process number while the program runs. It comes into being with its content, by a link, so that of those who start at once one
-    # alone has it. Who replaces that of a dead process holds another such file meanwhile, named after the dead one.
+    # alone has it. Who replaces that of a dead process holds another such file meanwhile, named after the dead one. Where there are no links, as
+    # on FAT, or only the file itself may be written, it is: of those who start at once there the last one has it.
     class PidFile
-      `var fs = require("fs")`
+      NO_LINKS = %w[EACCES ENOSYS ENOTSUP EOPNOTSUPP EPERM].freeze
+
+      `var fs = require("fs"), crypto = require("crypto")`
 
       # @param path [String, nil] nil: no file
       def initialize(path)
@@ -19,29 +22,44 @@ module Upwell
       def write
         return unless @path
 
-        own = "#{@path}.#{`process.pid`}.new"
-        `fs.writeFileSync(own, process.pid + "\n")`
-        take(@path, own)
+        claim
         `process.on("exit", () => #{remove})`
         nil
-      rescue ConfigurationError
-        raise
+      rescue ConfigurationError => e
+        raise e # Opal knows no other: the one below has been let go
       rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
         reason = `e.message.replace(/, (open|write|link|rename) .*/, "")`
         raise ConfigurationError, "pid file #{@path} cannot be written: #{reason}; choose another with --pid-file"
+      end
+
+      private
+
+      def claim
+        own = "#{@path}.#{`crypto.randomUUID()`}"
+        `fs.writeFileSync(own, process.pid + "\n", { flag: "wx" })`
+        take(@path, own)
+      rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
+        NO_LINKS.include?(`e.code || nil`) ? write_in_place : raise(e)
       ensure
         `if (own !== nil) fs.rmSync(own, { force: true })`
       end
 
-      private
+      def write_in_place
+        path = @path
+        refuse_live(number(path))
+        `fs.writeFileSync(path, process.pid + "\n")`
+      end
+
+      def refuse_live(pid)
+        raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it first" if alive?(pid)
+      end
 
       # @param own [String] a file with this process's number
       def take(path, own)
         return if link(own, path)
 
         pid = number(path)
-        raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it first" if alive?(pid)
-
+        refuse_live(pid)
         replaced = !pid.nil? && replace(path, pid, own)
         take(path, own) unless replaced
       end
@@ -50,9 +68,11 @@ module Upwell
       def replace(path, dead, own)
         claim = "#{path}.#{dead}"
         take(claim, own)
-        replaced = number(path) == dead
-        replaced ? `fs.renameSync(claim, path)` : `fs.unlinkSync(claim)`
-        replaced
+        begin
+          replaced = number(path) == dead && `fs.renameSync(claim, path) === undefined`
+        ensure
+          `fs.unlinkSync(claim)` unless replaced
+        end
       end
 
       # @return [Boolean] not when there is such a file
@@ -68,9 +88,18 @@ module Upwell
         }
       end
 
+      # One that was prepared in a folder of somebody else's is emptied.
       def remove
         path = @path
-        `fs.unlinkSync(path)` if number(path) == `process.pid`
+        return unless number(path) == `process.pid`
+
+        %x{
+          try {
+            fs.unlinkSync(path);
+          } catch (error) {
+            fs.truncateSync(path);
+          }
+        }
       end
 
       # @return [Integer, nil] 0 where there is none; nil without a file

@@ -75,12 +75,15 @@ module Upwell
         told.call(nil, `e.code || #{e.message}`)
       end
 
-      # Those who are connected are served: a request may be on its way. When Bun stops listening, it closes what is idle, too.
+      # Those who are connected are served: a request may be on its way. When Bun stops listening, it closes what is idle, too. As long as new
+      # clients come with requests, one after another, it has no turn for timers: then it is such a request that is late.
       #
       # @see Server#drain
       def drain(&ended)
         @draining = true
-        `setTimeout(() => #{drop_newcomers(ended)}, #{@server.grace_ms})`
+        @ended = ended
+        @latest = Calm.latest + @server.grace_ms
+        `setTimeout(() => #{drop_newcomers}, #{@server.grace_ms})`
       end
 
       # Certificates are read once.
@@ -102,19 +105,22 @@ module Upwell
 
       private
 
-      def drop_newcomers(ended)
+      def drop_newcomers
         `self.listeners.forEach(listener => { if (listener.port) #{Newcomers.drop(`listener.port`)}; })`
-        `setTimeout(() => #{Calm.await(-> { 0 }) { stop(ended) }}, #{[HANDSHAKE_MS, @server.grace_ms].min})`
+        `setTimeout(() => #{Calm.await(-> { 0 }, @latest) { stop }}, #{[HANDSHAKE_MS, @server.grace_ms].min})`
       end
 
-      def stop(ended)
+      def stop
+        return if @stopped
+
+        @stopped = true
         %x{
           const stopped = Promise.all(self.listeners.map(listener => listener.stop()));
           const timer = setInterval(() => self.listeners.forEach(listener => listener.closeIdleConnections?.()), #{@server.grace_ms});
 
           stopped.then(() => {
             clearInterval(timer);
-            #{@server.await_idle(&ended)};
+            #{@server.await_idle(&@ended)};
           });
         }
       end
@@ -160,6 +166,7 @@ module Upwell
         %x{
           const client = new Client(req, local);
 
+          if (self.draining && performance.now() > self.latest) #{stop};
           if (req.body !== null) return #{upload(`client`)};
           #{serve(`client`, nil)};
           return client.response !== null ? client.response : new Promise(resolve => { client.resolve = resolve; });

@@ -109,6 +109,8 @@ module Upwell
           listener.maxConnections = #{@options.connections_max};
           listener.$$tls = tls;
           listener.$$sockets = new Set();
+          listener.$$shaking = new Set();
+          if (tls !== nil) #{attend_handshakes(`listener`)};
           listener.on(tls === nil ? "connection" : "secureConnection", socket => #{meet(`listener`, `socket`)});
           listener.on("checkContinue", (req, res) => #{receive_expectant(`req`, `res`)});
           listener.on("upgrade", (req, socket, ahead) => #{receive_upgrade(`listener`, `req`, `socket`, `ahead`)});
@@ -120,7 +122,8 @@ module Upwell
         %x{
           return {
             keepAliveTimeout: #{Milliseconds.of(@options.keep_alive_timeout)}, headersTimeout: #{Milliseconds.of(@options.head_timeout)},
-            requestTimeout: 0, connectionsCheckingInterval: 1000, maxHeaderSize: #{@options.head_bytes_max}, noDelay: true
+            handshakeTimeout: #{Milliseconds.of(@options.head_timeout)}, requestTimeout: 0, connectionsCheckingInterval: 1000,
+            maxHeaderSize: #{@options.head_bytes_max}, noDelay: true
           };
         }
       end
@@ -133,6 +136,19 @@ module Upwell
             cert: #{credentials.cert}, key: #{credentials.key}, ca: #{credentials.authorities || `undefined`},
             requestCert: #{credentials.asks_clients?}, rejectUnauthorized: #{credentials.requires_clients?}
           };
+        }
+      end
+
+      # Node's own server knows nobody before the handshake is over, and would wait for all.
+      def attend_handshakes(listener)
+        %x{
+          const shaking = listener.$$shaking;
+
+          listener.on("connection", socket => {
+            shaking.add(socket);
+            socket.once("close", () => shaking.delete(socket));
+          });
+          listener.on("secureConnection", socket => shaking.delete(socket._parent));
         }
       end
 
@@ -150,13 +166,15 @@ module Upwell
         }
       end
 
-      # Those that have not asked for anything are no idle ones, for Node, but those whose response has ended, though it is not sent, are.
+      # Those that have not asked for anything are no idle ones, for Node, but those whose response has ended, though it is not sent, are. Of a
+      # handshake that began as the last client came there has been time for the end.
       def close_idle(listener)
         %x{
           const sockets = [...listener.$$sockets];
 
           if (!sockets.some(socket => socket.writableLength > 0)) listener.closeIdleConnections();
           sockets.forEach(socket => { if (socket.bytesRead === 0) socket.destroy(); });
+          listener.$$shaking.forEach(socket => socket.destroy());
         }
       end
 

@@ -61,7 +61,6 @@ module Upwell
         @sockets = `[]`
         @connections = 0
         @late = -LATE_MS
-        @addresses = []
         @fields_max = 2 * options.headers_max
         @target_max = options.target_bytes_max
         @body_max = options.body_bytes_max
@@ -76,7 +75,6 @@ module Upwell
             if (!socket) return #{told.call(nil, "EADDRINUSE")};
             self.apps.push(app);
             self.sockets.push(socket);
-            #{@addresses.push(address)};
             #{told.call(`uws.us_socket_local_port(socket)`, nil)};
           };
 

@@ -30,6 +30,13 @@ class OpalSingleTest < Minitest::Test
       return content;
     };
   JAVASCRIPT
+  NO_LINKS = 'require("fs").linkSync = () => { throw Object.assign(new Error("no links"), { code: "EPERM" }); };'
+  NO_NEW_FILES = <<~JAVASCRIPT
+    const fs = require("fs"), write = fs.writeFileSync, refuse = () => { throw Object.assign(new Error("not here"), { code: "EACCES" }); };
+
+    fs.unlinkSync = refuse;
+    fs.writeFileSync = (path, ...rest) => fs.existsSync(path) ? write(path, ...rest) : refuse();
+  JAVASCRIPT
   OPENS_AFTER_CLOSING = <<~JAVASCRIPT
     const fs = require("fs"), close = fs.closeSync;
 
@@ -175,6 +182,23 @@ class OpalSingleTest < Minitest::Test
       Process.kill("TERM", pid)
       outputs.each(&:close)
       assert_equal %w[go late.js], Dir.children(folder).grep_v(/has_read/).sort
+    end
+  end
+
+  # FAT has none; a folder of root's may have a file for it.
+  { "a_folder_without_links" => NO_LINKS, "a_folder_of_another" => NO_NEW_FILES }.each do |name, program|
+    define_method("test_a_pid_file_in_#{name}") do
+      Dir.mktmpdir do |folder|
+        path = File.join(folder, "pid")
+        File.write(path, "") if program == NO_NEW_FILES
+        File.write(File.join(folder, "first.js"), program)
+        start("up_node", "-P", path, environment: { "NODE_OPTIONS" => "--require #{folder}/first.js" }) do |server|
+          assert_equal ["#{server.pid}\n", %w[first.js pid]], [File.read(path), Dir.children(folder).sort]
+          assert_includes call("up_node", "-P", path, "-p", "0").first, "#{path} belongs to the running process #{server.pid}; "
+          assert_equal 0, server.stop.exitstatus
+          assert_equal "", File.exist?(path) ? File.read(path) : ""
+        end
+      end
     end
   end
 

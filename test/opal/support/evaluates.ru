@@ -4,8 +4,12 @@
 class Evaluated
   class_eval("def self.two = 'two'", __FILE__, __LINE__)
 
-  def self.call(_env)
-    [200, {}, [instance_eval("two", __FILE__, __LINE__), (" by the compiler" if defined?(::Opal::Compiler))].compact]
+  TWO = instance_eval("two", __FILE__, __LINE__)
+
+  def self.call(env)
+    return [200, {}, [instance_eval("'late'", __FILE__, __LINE__)]] if env["PATH_INFO"] == "/late"
+
+    [200, {}, [TWO, (" by the compiler" if defined?(::Opal::Compiler))].compact]
   end
 end
 

@@ -203,6 +203,12 @@ class Exchanges
     [200, {}, []]
   end
 
+  # Has the only thread for a while.
+  def works(_env)
+    `for (const end = performance.now() + 20; performance.now() < end;);`
+    [200, TEXT.dup, ["worked"]]
+  end
+
   # Of Node: as if there were no descriptor for a connection.
   def cannot_accept(_env)
     `process._getActiveHandles().forEach(handle => { if (handle.listening) handle.emit("error", new Error("accept EMFILE")); })`

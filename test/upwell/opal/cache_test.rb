@@ -52,6 +52,20 @@ class OpalCacheTest < Minitest::Test
     end
   end
 
+  # Each container has a process of that number.
+  def test_what_another_process_of_the_same_number_writes_is_its_own
+    in_home do
+      cache = Upwell::Opal::Cache.programs
+      FileUtils.mkdir_p(cache.folder)
+      path = cache.path_of(["key"])
+      other = "#{path}.#{Process.pid}"
+      File.write(other, "half")
+      assert cache.write(path, "whole")
+      assert_equal %w[half whole], [File.read(other), File.read(path)]
+      assert_equal [path, other].sort, Dir["#{cache.folder}/*"]
+    end
+  end
+
   def test_half_a_file_is_made_again
     in_home do
       cache = Upwell::Opal::Cache.programs

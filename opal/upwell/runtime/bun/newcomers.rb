@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/socket_table"
+require "upwell/runtime/bun/socket_table"
 
 module Upwell
   module Runtime
@@ -31,7 +31,7 @@ module Upwell
               try {
                 const library = dlopen(name, { setsockopt });
 
-                for (const number of #{SocketTable.listening(`[port]`)})
+                for (const number of #{SocketTable.listening(port)})
                   library.symbols.setsockopt(number, #{SOL_SOCKET}, #{SO_ATTACH_FILTER}, ptr(option), option.byteLength);
                 return nil;
               } catch (error) {}

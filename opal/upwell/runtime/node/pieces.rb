@@ -23,6 +23,8 @@ module Upwell
 
         # @return [void]
         def finish(res)
+          return unless `res.$$outlet`
+
           bound(res)
           `res.$$outlet`.finish { end_with(res, `undefined`) }
         end

@@ -97,6 +97,7 @@ module Upwell
             #{write_head(client, head)};
             client.res.end(data, head.close || self.draining);
             client.res = null;
+            if (self.draining) self.late = performance.now(); // it may not leave at once, either
           }
         end
 

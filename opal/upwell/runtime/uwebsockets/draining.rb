@@ -1,15 +1,14 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/runtime/uwebsockets/closing"
+require "upwell/calm"
+require "upwell/milliseconds"
 
 module Upwell
   module Runtime
     class UWebSockets
       # How it comes to its end.
       module Draining
-        include Closing
-
         LATE_MS = 2_000 # for what the runtime has left of a response that has ended, and of which it tells no more
         LOOK_MS = 20
 
@@ -19,7 +18,7 @@ module Upwell
         def drain(&ended)
           @draining = true
           %x{
-            const closed = new Promise(resolve => #{await_nobody { `resolve(#{stop_listening})` }});
+            const closed = new Promise(resolve => #{Calm.await(-> { 0 }) { `resolve(#{stop_listening})` }});
             const grace = new Promise(resolve => setTimeout(resolve, #{@server.grace_ms}));
 
             Promise.all([closed, grace]).then(() => #{@server.await_idle { close(ended) }});
@@ -30,10 +29,15 @@ module Upwell
 
         # Whoever took a response slowly gets the rest.
         def close(ended)
-          return `setTimeout(() => #{close(ended)}, #{LOOK_MS})` if `self.connections > 0 && performance.now() - self.late < #{LATE_MS}`
+          return `setTimeout(() => #{close(ended)}, #{LOOK_MS})` if `self.connections > 0 && performance.now() - self.late < #{late_ms}`
 
           `self.apps.forEach(app => app.close())`
           ended.call
+        end
+
+        # A quarter of the time that there is, at most.
+        def late_ms
+          [LATE_MS, Milliseconds.of(@options.drain_timeout / 4)].min
         end
       end
     end
