@@ -23,6 +23,21 @@ static void answer(struct uw_http1 *http1, int fd)
     detached->done(detached);
 }
 
+void uw_http1_refuse_detaching(struct uw_connection *connection)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    http1->state = UW_HTTP1_ANSWERING;
+    answer(http1, -1);
+}
+
+/* The request is still to be answered, for which the handler has its time, as before. */
+static void stay(struct uw_connection *connection)
+{
+    uw_connection_await_read(connection, UW_FOREVER);
+    uw_http1_refuse_detaching(connection);
+}
+
 static void await_taking(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
@@ -57,14 +72,6 @@ static void send_head(struct uw_connection *connection)
     uw_connection_flush(connection);
 }
 
-void uw_http1_refuse_detaching(struct uw_connection *connection)
-{
-    struct uw_http1 *http1 = uw_http1_of(connection);
-
-    http1->state = UW_HTTP1_ANSWERING;
-    answer(http1, -1);
-}
-
 /* The relay takes the place of this protocol, whose state is gone after that, before the handler hears of it: from then
  * on it may finish the request, on whichever thread. */
 static void hand_over_by_relay(struct uw_connection *connection)
@@ -77,7 +84,7 @@ static void hand_over_by_relay(struct uw_connection *connection)
 
     if (!relay) {
         uw_connection_go_on_later(connection); /* before the handler hears of it, who may end the connection */
-        uw_http1_refuse_detaching(connection);
+        stay(connection);
         return;
     }
     detached = take(http1, fd);
@@ -162,6 +169,6 @@ bool uw_http1_look_after_detaching(struct uw_connection *connection)
         given_up = look_for_room(connection);
     /* else it waits for nothing but the kernel, to end the receiving */
     if (given_up)
-        uw_http1_refuse_detaching(connection);
+        stay(connection);
     return given_up;
 }

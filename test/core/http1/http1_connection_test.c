@@ -630,29 +630,58 @@ TEST(a_connection_that_was_taken_ends_when_its_last_word_has_left_or_at_the_dead
 }
 
 /* No descriptor is left for the pair. */
+static void take_without_descriptors(struct fake *fake)
+{
+    struct rlimit before, none;
+
+    CHECK_EQUAL(0, getrlimit(RLIMIT_NOFILE, &before));
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &none));
+    for (int i = 0; i < STEPS_MAX && !is_done; i++) {
+        uw_loop_turn(&server.service.loop, 0); /* the message */
+        (void)fake_step(fake);
+    }
+    CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &before));
+    CHECK(is_done && detached.fd < 0);
+}
+
 TEST(whoever_gives_up_as_he_hears_that_the_connection_is_not_to_be_had_ends_it)
 {
     struct fake fake = client_that_sends("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 27);
-    struct rlimit before, none;
 
     if (getenv("UW_UNDER_VALGRIND"))
         SKIP("valgrind does not heed the limit of descriptors");
     serve(&fake, NEVER);
-    CHECK_EQUAL(0, getrlimit(RLIMIT_NOFILE, &before));
-    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
     take_connection(waiting, NULL);
     gives_up = true;
     waiting = NULL;
-    CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &none));
-    for (int i = 0; i < STEPS_MAX && !is_done; i++) {
-        uw_loop_turn(&server.service.loop, 0); /* the message */
-        (void)fake_step(&fake);
-    }
-    CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &before));
-    CHECK(is_done && detached.fd < 0 && fake.closed);
+    take_without_descriptors(&fake);
+    CHECK(fake.closed);
     alarm(10); /* a turn that never ends */
     turn();
     alarm(0);
+    finish(&fake);
+    fake_free(&fake);
+}
+
+TEST(whoever_hears_that_the_connection_is_not_to_be_had_has_all_the_time_to_answer)
+{
+    struct fake fake = client_that_sends("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 27);
+    struct uw_connection *connection;
+
+    if (getenv("UW_UNDER_VALGRIND"))
+        SKIP("valgrind does not heed the limit of descriptors");
+    serve(&fake, NEVER);
+    connection = uw_owner(fake.endpoint, struct uw_connection, endpoint);
+    take_connection(waiting, NULL);
+    take_without_descriptors(&fake);
+    connection->service->loop.now_ns += LONG_NS;
+    connection->timer.harmless = false; /* as that of the deadline itself */
+    uw_connection_timeout(connection);
+    CHECK(!fake.closed);
+    finish_request(waiting);
+    waiting = NULL;
+    turn();
     finish(&fake);
     fake_free(&fake);
 }
