@@ -3,6 +3,8 @@
 require "open3"
 require "rbconfig"
 require "tmpdir"
+require "timeout"
+require_relative "last_look"
 require_relative "process_group"
 
 # The real command as a child process, on a free loopback port.
@@ -22,6 +24,9 @@ class ServerProcess
   def self.open(*arguments, **options)
     server = new(*arguments, **options)
     yield server
+  rescue Timeout::Error
+    warn(server.last_look) if server
+    raise
   ensure
     server&.end_all
   end
@@ -121,6 +126,12 @@ class ServerProcess
   # @return [Array<String>] what its descriptors are, for whoever reads of a failure
   def open_files
     Dir.children("/proc/#{pid}/fd").map { |number| "#{number} #{File.readlink("/proc/#{pid}/fd/#{number}")}" }
+  end
+
+  # @return [LastLook] at what it does, which does not what it should
+  def last_look
+    drain_output
+    LastLook.new(pid, port, @lines)
   end
 
   private
