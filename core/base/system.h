@@ -23,6 +23,9 @@ int uw_processors_allowed(void);
 /* Becomes readable when the child process ends. ENOSYS: there is no such thing. */
 int uw_process_descriptor(pid_t pid);
 
+/* `forked`: in a child of the process that opened it, which may not have it, and another file by its number. */
+void uw_process_descriptor_close(int fd, bool forked);
+
 /* Forgets the signal if it is pending for the thread, or else for the process. */
 void uw_signal_take(int signal);
 
@@ -59,7 +62,8 @@ int uw_stream_socket(int family);
 /* Two connected ends, likewise. Returns 0 or -errno. */
 int uw_socket_pair(int ends[2]);
 
-/* Without waiting. With `more` an incomplete packet may wait for what is sent next. */
+/* Without waiting; on macOS the socket is non-blocking from then on. With `more` an incomplete packet may wait for what
+ * is sent next. */
 ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more);
 ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more);
 

@@ -17,6 +17,11 @@ int uw_process_descriptor(pid_t pid)
     return -1;
 }
 
+void uw_process_descriptor_close(int fd, bool forked)
+{
+    (void)fd, (void)forked;
+}
+
 ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more)
 {
     (void)more;

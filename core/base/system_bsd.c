@@ -30,37 +30,49 @@ int uw_process_descriptor(pid_t pid)
     return -1;
 }
 
-/* macOS has an option of the socket for what others have as a flag of the call; and some sockets come from others. */
-#ifdef MSG_NOSIGNAL
-#define SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL)
-
-static void keep_from_signalling(int fd)
+void uw_process_descriptor_close(int fd, bool forked)
 {
-    (void)fd;
+    if (!forked) /* a child does not inherit a kqueue */
+        close(fd);
+}
+
+/* macOS heeds MSG_DONTWAIT for receiving alone, and raises SIGPIPE for the whole process, unless the socket is told not
+ * to; and some sockets come from others. One that both ends have shut down is told nothing any more. */
+#ifdef __APPLE__
+#define SEND_FLAGS 0
+
+static bool prepare(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0 || (!(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0))
+        return false;
+    if (fcntl(fd, F_SETNOSIGPIPE, 1) == 0)
+        return true;
+    if (errno == EINVAL)
+        errno = EPIPE;
+    return false;
 }
 #else
-#define SEND_FLAGS MSG_DONTWAIT
+#define SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL)
 
-static void keep_from_signalling(int fd)
+static bool prepare(int fd)
 {
-    static const int on = 1;
-
-    (void)setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on); /* fails for what sending fails for, too */
+    (void)fd;
+    return true;
 }
 #endif
 
 ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more)
 {
     (void)more;
-    keep_from_signalling(fd);
-    return send(fd, bytes, length, SEND_FLAGS);
+    return prepare(fd) ? send(fd, bytes, length, SEND_FLAGS) : -1;
 }
 
 ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more)
 {
     (void)more;
-    keep_from_signalling(fd);
-    return sendmsg(fd, message, SEND_FLAGS);
+    return prepare(fd) ? sendmsg(fd, message, SEND_FLAGS) : -1;
 }
 
 #ifdef __APPLE__
@@ -83,6 +95,8 @@ ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
 
     if (length == 0)
         return 0;
+    if (!prepare(fd))
+        return -1;
     return send_file(fd, file, offset, length, &sent) && sent == 0 ? -1 : (ssize_t)sent;
 }
 

@@ -40,6 +40,12 @@ int uw_process_descriptor(pid_t pid)
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
+void uw_process_descriptor_close(int fd, bool forked)
+{
+    (void)forked;
+    close(fd);
+}
+
 int uw_wakeup_open(struct uw_wakeup *wakeup)
 {
     wakeup->fd = wakeup->tell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

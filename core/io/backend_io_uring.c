@@ -252,6 +252,14 @@ static void prepare_write(struct io_uring_sqe *entry, const struct uw_operation 
         io_uring_prep_write(entry, operation->fd, operation->data, operation->length, (uint64_t)operation->offset);
 }
 
+/* For POLLPRI alone the kernel's poll is never woken, so it is to be for POLLRDBAND too, which comes of the same. */
+static bool is_for_urgent(const struct uw_operation *operation)
+{
+    bool polls = operation->verb == UW_POLL || operation->verb == UW_WATCH;
+
+    return polls && operation->length & POLLPRI;
+}
+
 static void prepare(struct io_uring_sqe *entry, const struct uw_operation *operation)
 {
     switch (operation->verb) {
@@ -284,7 +292,7 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
         break;
     case UW_POLL:
     case UW_WATCH: /* the kernel's multishot poll tells of changes only: each is for one event, and submitted anew */
-        io_uring_prep_poll_add(entry, operation->fd, operation->length);
+        io_uring_prep_poll_add(entry, operation->fd, operation->length | (is_for_urgent(operation) ? POLLRDBAND : 0));
         break;
     }
 }
@@ -632,10 +640,21 @@ static void deliver_poll(struct uw_loop *loop, struct uw_operation *operation, i
     }
 }
 
+/* That it is woken by ordinary data too, the kernel's poll does not notice. */
+static int32_t without_false_alarm(const struct uw_operation *operation, int32_t result)
+{
+    struct pollfd item = {.fd = operation->fd, .events = POLLPRI};
+
+    if (result <= 0 || !is_for_urgent(operation) || (poll(&item, 1, 0) > 0 && item.revents & POLLPRI))
+        return result;
+    return (result & ~POLLPRI) | POLLRDBAND; /* which makes it no result */
+}
+
 static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_t result, bool more)
 {
     bool early = !more && ended_early(operation, result);
 
+    result = without_false_alarm(operation, result);
     if (!more)
         uw_list_remove(&operation->heard);
     else if (operation->verb == UW_RECEIVE && !operation->cancelled)

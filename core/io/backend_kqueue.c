@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/event.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -198,14 +199,29 @@ static unsigned event_of(const struct kevent *event)
     return 0;
 }
 
-/* An end may be that of what there is to read, or of all; poll(2) knows. */
+static bool is_socket(int fd)
+{
+    int type;
+    socklen_t size = sizeof type;
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+}
+
+/* poll(2) of macOS cannot be asked: it calls it a hang-up, too, that there is no more to read, though one may write. */
+static unsigned end_of(const struct kevent *event)
+{
+    unsigned failed = event->fflags ? POLLERR : 0;
+
+    if (event->filter == EVFILT_READ)
+        return is_socket((int)event->ident) ? POLLIN | failed : POLLIN | POLLHUP;
+    if (event->filter == EVFILT_WRITE)
+        return is_socket((int)event->ident) ? POLLOUT | POLLHUP | failed : POLLERR;
+    return POLLHUP; /* nothing urgent will come */
+}
+
 static unsigned events_of(const struct kevent *event)
 {
-    struct pollfd item = {.fd = (int)event->ident, .events = (short)event_of(event)};
-
-    if (event->flags & EV_EOF && poll(&item, 1, 0) > 0)
-        return (unsigned)item.revents;
-    return event_of(event);
+    return event->flags & EV_EOF ? end_of(event) : event_of(event);
 }
 
 /* What came for reading and what came for writing is one event of the descriptor. Returns how many such there are; they
@@ -244,6 +260,25 @@ static bool tell(struct uw_loop *loop, const struct kevent *events, int count)
     return all;
 }
 
+static bool is_told(unsigned events)
+{
+    for (size_t i = 0; i < FILTERS; i++)
+        if (events & filters[i].event)
+            return true;
+    return false;
+}
+
+/* Who waits for nothing but what cannot be told would wait for ever. */
+static void kqueue_submit(struct uw_loop *loop, struct uw_operation *operation)
+{
+    bool polls = operation->verb == UW_POLL || operation->verb == UW_WATCH;
+
+    if (polls && !is_told(operation->length))
+        uw_complete_later(loop, operation, -EOPNOTSUPP);
+    else
+        uw_readiness_submit(loop, operation);
+}
+
 static int kqueue_wait(struct uw_loop *loop, int64_t wait_ns)
 {
     struct kevent events[EVENTS_PER_WAIT];
@@ -266,7 +301,7 @@ const struct uw_backend uw_backend_kqueue = {
     .name = "kqueue",
     .open = kqueue_open,
     .close = kqueue_close,
-    .submit = uw_readiness_submit,
+    .submit = kqueue_submit,
     .cancel = uw_readiness_cancel,
     .forget = uw_readiness_forget,
     .wait = kqueue_wait,

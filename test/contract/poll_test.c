@@ -144,7 +144,7 @@ CONTRACT(polls_tell_of_a_hangup)
     run_into_waiting(&in);
     CHECK_EQUAL(0, close(fds[1]));
     turn_until(&results, 1);
-    CHECK_EQUAL(POLLHUP, last_result);
+    CHECK(last_result & POLLHUP);
     CHECK_EQUAL(0, uw_close(&loop, fds[0]));
 
     CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC));
@@ -152,6 +152,52 @@ CONTRACT(polls_tell_of_a_hangup)
     CHECK_EQUAL(0, close(fds[0]));
     CHECK(run(&out) & POLLERR);
     CHECK_EQUAL(0, uw_close(&loop, fds[1]));
+}
+
+/* Who sends no more may yet read: no hang-up, and the last byte comes before it. */
+CONTRACT(polls_tell_of_an_end_that_is_no_hangup)
+{
+    int fds[2];
+    char byte;
+    struct uw_operation in = {.verb = UW_POLL, .length = POLLIN};
+
+    make_pair(fds);
+    in.fd = fds[0];
+    run_into_waiting(&in);
+    CHECK_EQUAL(1, write(fds[1], "x", 1));
+    CHECK_EQUAL(0, shutdown(fds[1], SHUT_WR));
+    turn_until(&results, 1);
+    CHECK_EQUAL(POLLIN, last_result & ~POLLRDHUP);
+    CHECK_EQUAL(1, read(fds[0], &byte, 1));
+    CHECK_EQUAL(POLLIN, run(&in) & ~POLLRDHUP);
+    CHECK_EQUAL(0, read(fds[0], &byte, 1));
+    CHECK_EQUAL(1, send(fds[0], "x", 1, MSG_NOSIGNAL));
+    close_pair(fds);
+}
+
+CONTRACT(polls_for_urgent_data)
+{
+    struct sockaddr_in address = {0};
+    int listener = listen_at(&address, 1), fds[2] = {-1, connect_to(&address)};
+    struct uw_operation urgent = {.verb = UW_POLL, .length = POLLPRI};
+
+    urgent.fd = fds[0] = accept(listener, NULL, NULL);
+    CHECK_EQUAL(0, close(listener));
+#ifdef UW_WITHOUT_EVFILT_EXCEPT
+    if (strcmp(backend_name, "kqueue") == 0) {
+        CHECK_EQUAL(-EOPNOTSUPP, run(&urgent));
+        close_pair(fds);
+        return;
+    }
+#endif
+    run_into_waiting(&urgent);
+    CHECK_EQUAL(1, write(fds[1], "x", 1));
+    turn_for(SHORT_NS);
+    CHECK(urgent.pending);
+    CHECK_EQUAL(1, send(fds[1], "!", 1, MSG_OOB));
+    turn_until(&results, 1);
+    CHECK_EQUAL(POLLPRI, last_result & ~POLLRDBAND);
+    close_pair(fds);
 }
 
 /* The descriptors of an application are closed by itself: the loop learns nothing of it. */

@@ -6,8 +6,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define QUEUES_MAX 65536
 
@@ -20,6 +21,8 @@ struct note {
 };
 
 struct queue {
+    dev_t device; /* of what has the number */
+    ino_t inode;
     struct note *notes;
     struct pollfd *items; /* as many */
     int count, size;
@@ -29,20 +32,57 @@ struct queue {
 static struct queue *queues[QUEUES_MAX]; /* by descriptor */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void take_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void give_lock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* Its number may be another file's by now. */
+static bool is_open(int fd)
+{
+    struct stat status;
+
+    return queues[fd] && fstat(fd, &status) == 0 && status.st_dev == queues[fd]->device &&
+           status.st_ino == queues[fd]->inode;
+}
+
+/* A child inherits none. */
+static void close_all(void)
+{
+    for (int fd = 0; fd < QUEUES_MAX; fd++)
+        if (is_open(fd))
+            close(fd);
+    give_lock();
+}
+
+__attribute__((constructor)) static void notice_forks(void)
+{
+    if (pthread_atfork(take_lock, give_lock, close_all))
+        abort();
+}
+
 int kqueue(void)
 {
-    int fd = eventfd(0, EFD_CLOEXEC);
+    int fd = memfd_create("kqueue", MFD_CLOEXEC); /* whose inode is no other's */
+    struct stat status;
     struct queue *queue;
 
     if (fd < 0)
         return -1;
-    if (fd >= QUEUES_MAX)
+    if (fd >= QUEUES_MAX || fstat(fd, &status))
         abort();
     pthread_mutex_lock(&lock);
     queue = queues[fd] ? queues[fd] : calloc(1, sizeof *queue); /* the last one of this number was closed */
     if (!queue)
         abort();
     queues[fd] = queue;
+    queue->device = status.st_dev;
+    queue->inode = status.st_ino;
     queue->count = queue->next = 0;
     pthread_mutex_unlock(&lock);
     return fd;
@@ -53,7 +93,7 @@ static struct queue *queue_of(int fd)
     struct queue *queue;
 
     pthread_mutex_lock(&lock);
-    queue = fd >= 0 && fd < QUEUES_MAX ? queues[fd] : NULL;
+    queue = fd >= 0 && fd < QUEUES_MAX && is_open(fd) ? queues[fd] : NULL;
     pthread_mutex_unlock(&lock);
     return queue;
 }
@@ -102,8 +142,8 @@ static int add(struct queue *queue, const struct kevent *change)
         return EBADF;
     if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
         abort(); /* ready but for its end, which nobody here would want */
-    if (change->filter == EVFILT_EXCEPT && !S_ISSOCK(status.st_mode))
-        return EINVAL;
+    if (change->filter != EVFILT_READ && change->filter != EVFILT_WRITE && !S_ISSOCK(status.st_mode))
+        return EINVAL; /* EVFILT_EXCEPT */
     grow(queue);
     queue->notes[queue->count++] =
         (struct note){.event = *change, .enabled = true, .device = status.st_dev, .inode = status.st_ino};
@@ -170,8 +210,11 @@ static struct kevent tell(struct note *note, short revents)
 {
     struct kevent event = note->event;
 
-    if (is_end(note, revents))
+    event.fflags = 0;
+    if (is_end(note, revents)) {
         event.flags |= EV_EOF;
+        event.fflags = revents & POLLERR ? ECONNRESET : 0; /* as good as any other, and for a pipe more than there is */
+    }
     if (event.flags & EV_DISPATCH)
         note->enabled = false;
     return event;

@@ -1,38 +1,79 @@
 /* The hook for processes: a descriptor of the process becomes readable when it ends. */
 #include "scheduler/scheduler.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <ruby/io.h>
 
+#include "base/forks.h"
 #include "base/module.h"
 #include "base/system.h"
 
 static VALUE cStatus;
 static ID id_wait, id_poll_process;
 
-struct child {
-    struct rb_uw_scheduler *scheduler;
+/* The end of a child process, to be waited for. */
+struct process {
     int fd;
-    VALUE io; /* has it closed though the fiber may never go on: on Ruby 3.1, that of a thread that is killed */
+    unsigned forks;
+};
+
+static void close_descriptor(struct process *process)
+{
+    if (process->fd >= 0)
+        uw_process_descriptor_close(process->fd, rb_uw_forked_since(process->forks));
+    process->fd = -1;
+}
+
+static void free_process(void *pointer)
+{
+    close_descriptor(pointer);
+    xfree(pointer);
+}
+
+/* An object has it closed though the fiber may never go on: on Ruby 3.1, that of a thread that is killed. */
+static const rb_data_type_t process_type = {
+    .wrap_struct_name = "Upwell process",
+    .function = {.dfree = free_process},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
+struct waiting {
+    struct rb_uw_scheduler *scheduler;
+    struct process *process;
 };
 
 static VALUE wait_for_end(VALUE argument)
 {
-    const struct child *child = (const struct child *)argument;
+    const struct waiting *waiting = (const struct waiting *)argument;
     struct rb_uw_wait wait;
 
-    rb_uw_wait_init(&wait, child->scheduler);
+    rb_uw_wait_init(&wait, waiting->scheduler);
     wait.on_io.operation.verb = UW_POLL;
-    wait.on_io.operation.fd = child->fd;
+    wait.on_io.operation.fd = waiting->process->fd;
     wait.on_io.operation.length = POLLIN;
-    rb_uw_wait_operation(&wait, child->io, UW_FOREVER);
+    rb_uw_wait_operation(&wait, Qnil, UW_FOREVER);
     return Qnil;
 }
 
-static VALUE close_child(VALUE argument)
+static VALUE close_process(VALUE argument)
 {
-    return rb_io_close(((const struct child *)argument)->io);
+    close_descriptor(((const struct waiting *)argument)->process);
+    return Qnil;
+}
+
+/* Returns false, having waited for nothing, where no descriptor tells of it: on an old kernel, in a sandbox, or where
+ * none is left. */
+static bool await_end(struct rb_uw_scheduler *scheduler, pid_t pid)
+{
+    struct waiting waiting = {.scheduler = scheduler};
+    VALUE object = TypedData_Make_Struct(0, struct process, &process_type, waiting.process);
+
+    waiting.process->forks = rb_uw_forks_now();
+    waiting.process->fd = uw_process_descriptor(pid);
+    if (waiting.process->fd < 0)
+        return false;
+    rb_ensure(wait_for_end, (VALUE)&waiting, close_process, (VALUE)&waiting);
+    RB_GC_GUARD(object);
+    return true;
 }
 
 /* The status of a child that has ended, or that tells of an error; nil of one that runs. */
@@ -50,7 +91,7 @@ static VALUE look(VALUE pid)
  */
 static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
 {
-    struct child child = {.scheduler = rb_uw_scheduler_use(self)};
+    struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
     VALUE status;
 
     if (NUM2PIDT(pid) <= 0 || NUM2INT(flags) != 0)
@@ -58,12 +99,8 @@ static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
     status = look(pid);
     if (!NIL_P(status)) /* it has ended, or is no child of this process, which has descriptors too */
         return status;
-    child.fd = uw_process_descriptor(NUM2PIDT(pid));
-    if (child.fd < 0) /* an old kernel, a sandbox, or no descriptor left */
-        return rb_funcall(self, id_poll_process, 2, pid, flags);
-    child.io = rb_io_fdopen(child.fd, O_RDONLY, NULL);
-    rb_ensure(wait_for_end, (VALUE)&child, close_child, (VALUE)&child);
-    status = look(pid);
+    if (await_end(scheduler, NUM2PIDT(pid)))
+        status = look(pid);
     /* macOS tells of the end a moment before it can be waited for. */
     return NIL_P(status) ? rb_funcall(self, id_poll_process, 2, pid, flags) : status;
 }

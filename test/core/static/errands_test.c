@@ -57,10 +57,9 @@ static struct count count_of(int left)
     return (struct count){.errand = {.step = step, .done = done}, .left = left};
 }
 
-/* epoll is there wherever there is any. */
 static void open_errands(void)
 {
-    CHECK_EQUAL(0, uw_loop_open(&loop, "epoll", NULL));
+    CHECK_EQUAL(0, uw_loop_open(&loop, "poll", NULL));
     CHECK_EQUAL(0, uw_errands_open(&errands));
     errands.loop = &loop;
     loop_thread = pthread_self();

@@ -17,7 +17,9 @@ struct kevent {
 
 #define EVFILT_READ (-1)
 #define EVFILT_WRITE (-2)
+#ifndef UW_WITHOUT_EVFILT_EXCEPT /* as on FreeBSD */
 #define EVFILT_EXCEPT (-15)
+#endif
 
 #define EV_ADD 0x0001
 #define EV_DELETE 0x0002

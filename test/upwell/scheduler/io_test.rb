@@ -303,6 +303,18 @@ class SchedulerIOTest < Minitest::Test
     end
   end
 
+  def test_urgent_data
+    on_every_backend do
+      client, server = tcp_pair
+      Fiber.schedule { assert_same server, server.wait_priority(PATIENCE / 2) }
+      Fiber.schedule do
+        client.write("ordinary")
+        assert_nil server.wait_priority(0.01)
+        client.send("!", Socket::MSG_OOB)
+      end
+    end
+  end
+
   def test_the_timeout_of_an_io
     skip "IO#timeout= is there since Ruby 3.2" unless IO.method_defined?(:timeout=)
 
