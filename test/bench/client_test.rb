@@ -88,9 +88,9 @@ class BenchClientTest < Minitest::Test
     peer = @listener.accept
     client.close
 
-    assert_nil Timeout.timeout(5) { peer.getc }
+    assert_nil Timeout.timeout(30) { peer.getc }
     @client.reset
-    assert_raises(Errno::ECONNRESET) { Timeout.timeout(5) { @peer.getc } }
+    assert_raises(Errno::ECONNRESET) { Timeout.timeout(30) { @peer.getc } }
     @client = Bench::Client.new(@listener.addr[1])
   ensure
     peer.close
@@ -99,7 +99,7 @@ class BenchClientTest < Minitest::Test
   def test_half_close_still_reads
     @client.half_close
 
-    assert_nil Timeout.timeout(5) { @peer.getc }
+    assert_nil Timeout.timeout(30) { @peer.getc }
     @peer.write(HELLO)
     assert_equal "hello", @client.answer
   end

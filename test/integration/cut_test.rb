@@ -76,7 +76,7 @@ class CutTest < Minitest::Test
   def test_a_server_that_ends_before_the_answer_does_resets_it
     each_server("--drain-timeout", "0.2", modes: MODES - ["inline"]) do |server|
       client = ask(server.port, "/waits")
-      Timeout.timeout(5) { client.socket.gets("begun") }
+      Timeout.timeout(30) { client.socket.gets("begun") }
       server.signal("TERM")
       assert_equal ["", :reset], read(client)
     end
@@ -96,7 +96,7 @@ class CutTest < Minitest::Test
   def test_a_second_signal_resets_what_is_in_flight
     each_server(modes: MODES - ["inline"]) do |server|
       client = ask(server.port, "/waits")
-      Timeout.timeout(5) { client.socket.gets("begun") }
+      Timeout.timeout(30) { client.socket.gets("begun") }
       server.signal("TERM")
       server.await(/a second signal ends it at once/)
       server.signal("TERM")

@@ -70,7 +70,7 @@ class EndedTest < Minitest::Test
           client.read_all
         end
       end
-      Timeout.timeout(5) { sleep 0.02 until server.descriptors <= before + 1 }
+      Timeout.timeout(30) { sleep 0.02 until server.descriptors <= before + 1 }
     end
   end
 

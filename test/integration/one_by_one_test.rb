@@ -68,7 +68,7 @@ class OneByOneTest < Minitest::Test
         RawClient.open(server.port) do |client|
           client.write("GET /paced?#{folder} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
           %w[one three].each do |piece|
-            Timeout.timeout(5) { nil until client.socket.gets.include?(piece) }
+            Timeout.timeout(30) { nil until client.socket.gets.include?(piece) }
             File.write("#{folder}/#{piece}", "")
           end
           assert_includes client.read_all, "four"

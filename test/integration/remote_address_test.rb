@@ -80,7 +80,7 @@ class RemoteAddressTest < Minitest::Test
       socket.write(REQUEST)
       socket.close # before it was accepted
       server.signal("CONT")
-      Timeout.timeout(5) { sleep 0.01 until get(server.port).include?('["127.0.0.1",') }
+      Timeout.timeout(30) { sleep 0.01 until get(server.port).include?('["127.0.0.1",') }
     end
   end
 end

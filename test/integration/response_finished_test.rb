@@ -14,7 +14,7 @@ class ResponseFinishedTest < Minitest::Test
   # @return [Array<String>] what was told, as soon as there is as much
   def told(server, count)
     lines = []
-    Timeout.timeout(5) { lines += RawClient.get(server.port, "/told").body.split("\n") until lines.size >= count }
+    Timeout.timeout(30) { lines += RawClient.get(server.port, "/told").body.split("\n") until lines.size >= count }
     lines
   end
 

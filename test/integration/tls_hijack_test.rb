@@ -163,7 +163,7 @@ class TLSHijackTest < Minitest::Test
           client.write("GET /pid HTTP/1.1\r\nHost: a\r\n\r\n") # which goes on
           assert_equal server.pid, client.response.body.to_i
         end
-        assert_nil Timeout.timeout(1) { held.socket.read_nonblock(1, exception: false) == :wait_readable ? nil : "ended" }
+        assert_nil Timeout.timeout(30) { held.socket.read_nonblock(1, exception: false) == :wait_readable ? nil : "ended" }
       end
       hijack(server, "/half") { |client| assert_equal "half", client.read_all }
     end
