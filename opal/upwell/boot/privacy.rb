@@ -178,6 +178,13 @@ module Kernel
     raise NoMethodError.new("#{visibility} method `#{name}' called for #{::Opal.inspect(self)}", name, arguments)
   end
 
+  def public_method(name)
+    visibility = `Opal.visibility(self, name)`
+    return method(name) if visibility == "public"
+
+    raise NameError.new("method `#{name}' for class `#{self.class}' is #{visibility}", name)
+  end
+
   def respond_to?(name, include_all = false)
     %x{
       var method = self[Opal.jsid(name)];

@@ -9,6 +9,16 @@ module Upwell
       class IfNode < ::Opal::Nodes::IfNode
         private
 
+        def compile_with_switch
+          @switch_first_test = number(@switch_first_test) if @switch_first_test
+          super
+        end
+
+        # In JavaScript a dot behind an integer is the decimal point.
+        def number(test)
+          %i[int float].include?(test.type) ? s(:js_tmp, "(#{test.children.first})") : test
+        end
+
         def compile_switch_case(test)
           @switch_additional_rules = @switch_additional_rules&.map { |rule| string(rule) }
           super(string(test))
