@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Compiles the core and the binding into upwell/upwell.so. UPWELL_BACKENDS=epoll,poll chooses the backends; without it all that are found
-# are compiled in. TLS is compiled in where OpenSSL 3 is found; UPWELL_TLS=no leaves it out. UPWELL_WERROR=1 turns warnings into errors;
+# are compiled in. Each choice may also be an argument: `gem install upwell -- UPWELL_BACKENDS=poll`, or what `bundle config set build.upwell`
+# keeps. TLS is compiled in where OpenSSL 3 is found; UPWELL_TLS=no leaves it out. UPWELL_WERROR=1 turns warnings into errors;
 # UPWELL_CHECK_OWNER=1 ends a process that uses a loop on another thread than the loop's; UPWELL_SANITIZE=1 is for a Ruby that runs with
 # libasan preloaded.
 #
@@ -9,6 +10,26 @@
 
 require "rbconfig"
 require "rubygems/ext"
+
+BACKENDS = %w[io_uring epoll kqueue poll].freeze
+ARGV.grep(/\AUPWELL_\w+=/) { |argument| ENV.store(*argument.split("=", 2)) }
+
+# The reason is the last thing told: mkmf would add a page about itself.
+def refuse(reason)
+  $stdout.flush
+  warn reason
+  exit!
+end
+
+# @return [Array<String>, nil] nil when all that are found are wanted
+def requested_backends
+  names = ENV.fetch("UPWELL_BACKENDS", "").split(/[\s,]+/).reject(&:empty?)
+  unknown = names - BACKENDS
+  refuse "UPWELL_BACKENDS names #{unknown.join(", ")}, which is no backend; choose among #{BACKENDS.join(", ")}" if unknown.any?
+  names unless names.empty?
+end
+
+REQUESTED = requested_backends
 
 # @return [String, nil] why there can be no extension here
 def obstacle
@@ -21,7 +42,7 @@ end
 
 # Without the extension the gem is installed all the same: the loop, the selector and the scheduler work in Ruby.
 def leave_out(reason)
-  abort "UPWELL_BACKENDS names a backend, but #{reason}" unless ENV.fetch("UPWELL_BACKENDS", "").empty?
+  refuse "UPWELL_BACKENDS names a backend, but #{reason}" if REQUESTED
   puts "upwell is installed without its extension in C: #{reason}"
   File.write("Makefile", "all clean install:\n") unless Gem::Ext::Builder.const_defined?(:NoMakefileError) # else not even `make` is needed
   exit
@@ -34,13 +55,16 @@ require "mkmf"
 CORE = File.expand_path("../../core", __dir__)
 FOLDERS = (%w[base io http http1 log transport server push websocket static].map { |folder| File.join(CORE, folder) } +
            ["", "base", "loop", "scheduler", "rack", "server"].map { |wing| File.expand_path(wing, __dir__) }).freeze
-BACKENDS = %w[io_uring epoll kqueue poll].freeze
+
+LIBURING_PACKAGE = "(Debian: apt-get install liburing-dev)"
 
 # What a backend needs, or why it is left out.
 MISSING = {
   "io_uring" => lambda {
-    next "liburing.h was not found (Debian: apt-get install liburing-dev)" unless have_header("liburing.h")
-    next "the library liburing was not found" unless have_library("uring", "io_uring_queue_init_params", "liburing.h")
+    next "liburing.h was not found #{LIBURING_PACKAGE}" unless have_header("liburing.h")
+
+    library = have_library("uring", "io_uring_queue_init_params", "liburing.h")
+    next "the library liburing was not found #{LIBURING_PACKAGE}" unless library
 
     functions = %w[io_uring_prep_recv_multishot io_uring_register_buf_ring io_uring_submit_and_get_events]
     missing = functions.reject { |name| have_func(name, "liburing.h") }
@@ -48,27 +72,18 @@ MISSING = {
   },
   "epoll" => -> { "sys/epoll.h was not found" unless have_header("sys/epoll.h") },
   "kqueue" => lambda {
-    pkg_config("libkqueue") if ENV["UPWELL_BACKENDS"]&.include?("kqueue") # on Linux: for tests, and never unasked
+    pkg_config("libkqueue") if REQUESTED&.include?("kqueue") # on Linux: for tests, and never unasked
     found = have_header("sys/event.h") && have_func("kqueue", "sys/event.h")
     "sys/event.h was not found, which macOS and FreeBSD have; for tests elsewhere see rake test:kqueue" unless found
   },
   "poll" => -> { "poll.h was not found" unless have_header("poll.h") }
 }.freeze
 
-def requested_backends
-  names = ENV["UPWELL_BACKENDS"]&.split(/[\s,]+/)&.reject(&:empty?)
-  return if names.nil? || names.empty?
-
-  unknown = names - BACKENDS
-  abort "UPWELL_BACKENDS names #{unknown.join(", ")}, which is no backend; choose among #{BACKENDS.join(", ")}" if unknown.any?
-  names
-end
-
 # @return [Hash{String => String}] why each backend that is left out is
-def choose_backends(requested)
+def choose_backends
   BACKENDS.each_with_object({}) do |name, left_out|
-    reason = requested && !requested.include?(name) ? "not compiled in: UPWELL_BACKENDS did not name it" : MISSING[name].call
-    abort "UPWELL_BACKENDS names #{name}, but #{reason}" if reason && requested&.include?(name)
+    reason = REQUESTED&.include?(name) == false ? "not compiled in: UPWELL_BACKENDS did not name it" : MISSING[name].call
+    refuse "UPWELL_BACKENDS names #{name}, but #{reason}" if reason && REQUESTED&.include?(name)
     reason ? left_out[name] = reason : $defs << "-DUW_HAVE_#{name.upcase}"
   end
 end
@@ -137,6 +152,7 @@ $CFLAGS << " -std=gnu11 -O3 -fvisibility=hidden -Wall -Wextra -Wno-unused-parame
 $warnflags = "" # Ruby's own choice would drown ours
 $defs << "-D_GNU_SOURCE"
 $defs << "-DUW_CHECK_OWNER" << "-DUW_CHECK_INVARIANTS" if ENV["UPWELL_CHECK_OWNER"]
+left_out = choose_backends # before all else: it may end here
 $INCFLAGS << " -I#{CORE} -I#{__dir__} -I."
 $VPATH.concat(FOLDERS)
 $srcs = Dir[*FOLDERS.map { |folder| File.join(folder, "*.c") }].sort
@@ -149,7 +165,6 @@ abort "two C files have one name: #{$objs.tally.select { |_, count| count > 1 }.
 $headers.concat(Dir[File.join(CORE, "**", "*.h"), File.join(__dir__, "**", "*.h")]) # a changed header compiles what depends on it anew
 $headers << File.expand_path("build_report.h")
 
-left_out = choose_backends(requested_backends)
 abort "no backend can be compiled: #{left_out}" if left_out.size == BACKENDS.size
 have_library("pthread")
 have_func("rb_io_closed_p", "ruby/io.h")

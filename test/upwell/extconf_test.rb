@@ -6,8 +6,9 @@ require "rbconfig"
 require "rubygems/ext"
 require "tmpdir"
 
-# The gem's installation where the extension cannot be compiled.
+# The gem's installation: which backends are compiled in, and where none can be.
 class ExtconfTest < Minitest::Test
+  NO_LIBURING = "liburing.h was not found (Debian: apt-get install liburing-dev)"
   EXTCONF = File.expand_path("../../ext/upwell/extconf.rb", __dir__)
 
   def test_without_a_compiler_the_extension_is_left_out
@@ -30,9 +31,74 @@ class ExtconfTest < Minitest::Test
     end
   end
 
+  def test_an_unknown_backend_ends_the_installation
+    configure("UPWELL_BACKENDS" => "epoll,iocp, select") do |output, status|
+      refute_predicate status, :success?
+      assert_equal "UPWELL_BACKENDS names iocp, select, which is no backend; choose among io_uring, epoll, kqueue, poll\n", output
+    end
+  end
+
+  def test_a_backend_whose_headers_are_missing_ends_the_installation_with_the_package_to_install
+    in_a_folder_that_hides("liburing.h") do |hiding|
+      configure(hiding.merge("UPWELL_BACKENDS" => "io_uring")) do |output, status|
+        refute_predicate status, :success?
+        assert_equal "UPWELL_BACKENDS names io_uring, but #{NO_LIBURING}\n", output.lines.last
+        refute_path_exists "Makefile"
+      end
+    end
+  end
+
+  def test_a_backend_of_other_systems_ends_the_installation
+    configure("UPWELL_BACKENDS" => "poll kqueue", "PKG_CONFIG_PATH" => "/nowhere") do |output, status|
+      refute_predicate status, :success?
+      assert_match(/\AUPWELL_BACKENDS names kqueue, but sys\/event.h was not found, which macOS and FreeBSD have; .+\Z/, output.lines.last)
+    end
+  end
+
+  def test_a_list_without_a_name_is_none_and_what_is_missing_is_left_out
+    in_a_folder_that_hides("liburing.h") do |hiding|
+      configure(hiding.merge("UPWELL_BACKENDS" => " , ")) do |output, status|
+        assert_predicate status, :success?, output
+        assert_equal %w[epoll poll], chosen
+        assert_includes File.read("build_report.h"), NO_LIBURING.dump
+      end
+    end
+  end
+
+  # As `gem install upwell -- UPWELL_BACKENDS=poll` and Bundler's build.upwell give it.
+  def test_the_backends_are_an_argument
+    configure({ "UPWELL_BACKENDS" => "epoll" }, "UPWELL_BACKENDS= poll ,epoll", "UPWELL_TLS=no") do |output, status|
+      assert_predicate status, :success?, output
+      assert_equal %w[epoll poll], chosen
+      assert_includes File.read("build_report.h"), '"not compiled in: UPWELL_TLS=no"'
+    end
+  end
+
   private
 
+  def configure(environment, *arguments)
+    in_a_folder do
+      yield Open3.capture2e({ "UPWELL_BACKENDS" => nil, "UPWELL_TLS" => nil, **environment }, RbConfig.ruby, EXTCONF, *arguments)
+    end
+  end
+
+  def in_a_folder(&block)
+    Dir.mktmpdir { |folder| Dir.chdir(folder, &block) }
+  end
+
+  # A compiler that is given this environment finds another file by that name first.
+  def in_a_folder_that_hides(header)
+    in_a_folder do |folder|
+      File.write(header, "#error hidden\n")
+      yield({ "CPATH" => folder })
+    end
+  end
+
+  def chosen
+    File.read("Makefile")[/^CPPFLAGS\s*=.*/].scan(/-DUW_HAVE_(\w+)/).flatten.map(&:downcase)
+  end
+
   def in_a_folder_without_a_compiler
-    Dir.mktmpdir { |folder| Dir.chdir(folder) { yield({ "PATH" => folder, "UPWELL_BACKENDS" => nil, "RUBYOPT" => nil }) } }
+    in_a_folder { |folder| yield({ "PATH" => folder, "UPWELL_BACKENDS" => nil, "RUBYOPT" => nil }) }
   end
 end
