@@ -42,6 +42,9 @@ namespace :bench do
   desc "Memory and latency of idle connections: BACKEND, MODE, CONNECTIONS"
   task(:idle_connections) { sh MODERN_RUBY, "ruby", "bench/idle_connections.rb" }
 
+  desc "Hello world on each backend, kqueue over the stand-in of test/kqueue: CONNECTIONS, ROUNDS, SECONDS"
+  task(:backends) { sh MODERN_RUBY, "ruby", "bench/backends.rb" }
+
   desc "Clients that misbehave, for MINUTES a backend: BACKENDS, MODE"
   task(:soak) { sh MODERN_RUBY, "ruby", "bench/soak.rb" }
 end
