@@ -38,7 +38,9 @@ int uw_steer(int fd, const uint32_t *indexes, uint32_t count)
     if (count > UW_STEERED_MAX)
         return -E2BIG;
     program.len = count ? write_program(steps, indexes, count) : write_program_for_all(steps);
-    return setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) ? -errno : 0;
+    if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) == 0)
+        return 0;
+    return errno == ENOPROTOOPT ? -ENOSYS : -errno; /* Linux before 4.5, and qemu */
 }
 
 /* The first packet of a client (SYN without ACK) is dropped: it is sent again. */

@@ -34,7 +34,7 @@ TEST(room_at_the_front_is_used_again)
     append(&pending, "0123456789");
     capacity = pending.capacity;
     for (size_t i = 0; i < 10 * capacity; i++) {
-        append(&pending, "0123456789" + i % 10);
+        append(&pending, &"0123456789"[i % 10]);
         uw_pending_take(&pending, 10 - i % 10);
     }
     CHECK_EQUAL(10, pending.length);

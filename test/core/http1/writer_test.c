@@ -16,7 +16,7 @@
 #define SANITIZED __has_feature(address_sanitizer)
 #endif
 
-#if defined(__GLIBC__) && !defined(SANITIZED)
+#if defined(__GLIBC__) && !SANITIZED
 #define ALLOCATIONS_FAIL 1
 
 void *__libc_malloc(size_t size);

@@ -17,7 +17,7 @@ static inline void upgrade(struct uw_request *request)
     hand_over_upgrade(request, uw_chunk_copy(head, sizeof head - 1));
 }
 
-#if defined(__GLIBC__) && !defined(SANITIZED)
+#if defined(__GLIBC__) && !SANITIZED
 
 static bool exhausted;
 

@@ -9,7 +9,7 @@
 #define SANITIZED __has_feature(address_sanitizer)
 #endif
 
-#if defined(__GLIBC__) && !defined(SANITIZED)
+#if defined(__GLIBC__) && !SANITIZED
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);

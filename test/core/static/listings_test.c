@@ -180,9 +180,13 @@ SERVED_WITH(configure, without_a_thread_a_listing_is_made_at_once)
 /* As deep as paths go: for its index there is no room in a path. */
 static char deepest[DEEPEST_BYTES + 1];
 
-static void make_deepest(void)
+static void list(void)
 {
     serve_settings.list = true;
+}
+
+static void make_deepest(void)
+{
     memset(deepest, 0, sizeof deepest);
     for (size_t i = 0; i < DEEPEST_BYTES; i++) {
         deepest[i] = i % (NAME_MAX + 1) == NAME_MAX ? '/' : 'd';
@@ -201,10 +205,11 @@ static void remove_deepest(void)
     }
 }
 
-SERVED_WITH(make_deepest, the_first_request_may_be_for_the_deepest_folder)
+SERVED_WITH(list, the_first_request_may_be_for_the_deepest_folder)
 {
     char target[sizeof deepest + 2];
 
+    make_deepest();
     snprintf(target, sizeof target, "/%s/", deepest);
     CHECK_EQUAL(200, get(target));
     remove_deepest();

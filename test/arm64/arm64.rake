@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+# What Linux on arm64 does, on x86-64: cross-compiled by Zig with Debian's libraries, and run under qemu.
+module Arm64
+  TARGET = "aarch64-linux-gnu.2.36" # Debian 12's glibc
+  TRIPLET = "aarch64-linux-gnu"
+
+  # @return [String] the folder that is the root of such a machine
+  def self.root
+    @root ||= `bin/arm64`.chomp.tap { |path| abort "rake: bin/arm64 does not work here" if path.empty? }
+  end
+
+  # @return [Hash{String => String}] where the libraries are; Zig's own headers of the C library come first
+  def self.environment
+    include = "#{root}/usr/include"
+    lib = "#{root}/usr/lib/#{TRIPLET}"
+    { "PKG_CONFIG_LIBDIR" => "#{lib}/pkgconfig", "PKG_CONFIG_SYSROOT_DIR" => root, "LDLIBS" => "-L#{lib}",
+      "CPPFLAGS" => "-idirafter #{include} -idirafter #{include}/#{TRIPLET}" }
+  end
+end
+
+desc "Test the core on arm64, under qemu, which has no io_uring (Debian on x86-64, npm)"
+task "test:aarch64" do
+  sh Arm64.environment, "make", "--no-print-directory", "--silent", "-C", "core", "-j#{Etc.nprocessors + 1}", "VARIANT=arm64",
+     "CC=../bin/zig cc -target #{Arm64::TARGET}", "AR=../bin/zig ar", "RUNNER=env UW_UNDER_QEMU=1 ../bin/arm64", "run", verbose: false
+end
