@@ -523,7 +523,7 @@ static bool leave_after(const char *backend, size_t bytes, bool in_the_middle)
 /* From one byte, step or allocation to the next one that is tried. Odd, as some do otherwise at every second. */
 static int stride(void)
 {
-    return getenv("UW_UNDER_VALGRIND") ? STRIDE_UNDER_VALGRIND : 1;
+    return getenv("UW_UNDER_VALGRIND") || getenv("UW_UNDER_QEMU") ? STRIDE_UNDER_VALGRIND : 1;
 }
 
 static void leave_at_each_byte(const char *backend)
