@@ -73,7 +73,7 @@ module Upwell
       # @param arguments [Array<String>]
       def become(name, program, arguments)
         modules = (module_folders.select { |folder| File.directory?(folder) } + node_path).uniq.join(File::PATH_SEPARATOR)
-        exec({ "NODE_PATH" => modules }, [path, name], program, *arguments)
+        exec({ "NODE_PATH" => modules, "UPWELL_RUBY" => RbConfig.ruby }, [path, name], program, *arguments)
       end
 
       private

@@ -1,27 +1,33 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/last_places"
+require "upwell/last_clients"
 
 module Upwell
   class Program < Command
     # The sockets that Node's cluster listens on for its workers. It stops accepting when the last worker has stopped listening, and resets who
     # is on the way to it then; so the doors are closed here, before the workers are told to end.
     class Doors
-      HANDING_OVER_MS = 100 # to the workers, of those who were let in
+      LOOK_MS = 10
+      STILL_MS = 1_000 # in which no worker takes anybody: one that has died tells nothing of whom it had been given
 
       # Takes note of what is listened on from now on. The cluster makes a server for each address, and takes its handle once it listens.
       def initialize
         @doors = `[]`
         @met = 0
-        doors = @doors
+        @handed_over = 0
         %x{
           const net = require("net"), create = net.createServer;
 
           net.createServer = (...args) => {
             const server = create(...args);
 
-            server.once("listening", () => doors.push({ handle: server._handle, address: server.address() }));
+            server.once("listening", () => {
+              const handle = server._handle;
+
+              self.doors.push({ handle, port: server.address().port });
+              process.nextTick(() => #{count(`handle`)});
+            });
             return server;
           };
         }
@@ -31,21 +37,45 @@ module Upwell
       #
       # @yield when whoever was let in is with a worker
       def close(&closed)
-        `self.doors.forEach(door => #{count(`door.handle`)})`
-        milliseconds = `self.doors.length > 0` ? HANDING_OVER_MS : 0
-        LastPlaces.shut(@doors, -> { @met }) do
+        return closed.call if `self.doors.length === 0`
+
+        LastClients.await(`self.doors.map(door => door.port)`, -> { @met }) do
           `self.doors.forEach(door => door.handle.close())`
-          `setTimeout(() => #{closed.call}, milliseconds)`
+          await_workers(&closed)
         end
       end
 
       private
 
+      def await_workers(before = nil, since = nil, &closed)
+        return closed.call if @handed_over == @met
+
+        now = `performance.now()`
+        since = now unless before == @handed_over
+        return closed.call if now - since > STILL_MS
+
+        before = @handed_over
+        `setTimeout(() => #{await_workers(before, since, &closed)}, #{LOOK_MS})`
+      end
+
+      # A worker says that it has a client: then the supervisor closes its own end.
       def count(handle)
         %x{
           const hand_over = handle.onconnection;
 
-          handle.onconnection = (...args) => { #{@met += 1}; hand_over(...args); };
+          handle.onconnection = (error, client) => {
+            if (!error) {
+              const close = client.close;
+
+              #{@met += 1};
+              client.close = (...args) => {
+                #{@handed_over += 1};
+                client.close = close;
+                client.close(...args);
+              };
+            }
+            hand_over(error, client);
+          };
         }
       end
     end

@@ -4,7 +4,7 @@
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
-require "upwell/last_places"
+require "upwell/last_clients"
 require "upwell/log"
 require "upwell/milliseconds"
 require "upwell/recent_fields"
@@ -74,8 +74,7 @@ module Upwell
             Promise.all(self.listeners.map(close)).then(() => { clearInterval(timer); #{ended.call}; });
           };
         }
-        doors = `self.listeners.map(listener => ({ handle: listener._handle, address: listener.address() }))`
-        LastPlaces.shut(doors, -> { @met }) { `finish()` }
+        LastClients.await(`self.listeners.map(listener => listener.address().port)`, -> { @met }) { `finish()` }
       end
 
       # @see Server#renew

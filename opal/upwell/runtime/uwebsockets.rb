@@ -103,6 +103,10 @@ module Upwell
 
       private
 
+      def ports
+        `self.sockets.map(socket => uws.us_socket_local_port(socket))`
+      end
+
       def stop_listening
         `self.sockets.forEach(socket => uws.us_listen_socket_close(socket))`
       end

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/calm"
+require "upwell/last_clients"
 require "upwell/milliseconds"
 
 module Upwell
@@ -18,7 +18,7 @@ module Upwell
         def drain(&ended)
           @draining = true
           %x{
-            const closed = new Promise(resolve => #{Calm.await(-> { 0 }) { `resolve(#{stop_listening})` }});
+            const closed = new Promise(resolve => #{LastClients.await(ports, -> { 0 }) { `resolve(#{stop_listening})` }});
             const grace = new Promise(resolve => setTimeout(resolve, #{@server.grace_ms}));
 
             Promise.all([closed, grace]).then(() => #{@server.await_idle { close(ended) }});
