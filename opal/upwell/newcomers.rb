@@ -2,8 +2,8 @@
 # frozen_string_literal: true
 
 module Upwell
-  # Linux may be told to drop who comes to a socket that listens: once the others are accepted nobody waits any more, and it can be closed. Who was
-  # dropped is refused when it tries again, a second later.
+  # Linux may be told to drop who comes to a socket that listens: once the others are accepted nobody waits any more, and it can be closed.
+  # Who was dropped is refused when it tries again, a second later.
   module Newcomers
     SOL_SOCKET = 1
     SO_ATTACH_FILTER = 26
@@ -14,15 +14,15 @@ module Upwell
             [0x06, 0],
             [0x06, 0xffffffff]].flatten.freeze
 
-    # Node has no such call: Ruby, which started the command, makes it, with the sockets for its descriptors from 3 on.
-    SCRIPT = <<~RUBY
+    # Node cannot call the system for that. Ruby, which started the command, can, with the sockets for its descriptors from 3 on.
+    SCRIPT = <<~RUBY.freeze
       count, *instructions = ARGV.map(&:to_i)
       program = instructions.pack("L*")
       option = [instructions.size / 2].pack("S").ljust([0].pack("J").bytesize, "\\0") + [program].pack("P")
       count.times { |i| BasicSocket.for_fd(3 + i).setsockopt(#{SOL_SOCKET}, #{SO_ATTACH_FILTER}, option) }
     RUBY
     QUICK = ["--disable=gems,rubyopt", "-rsocket", "-e", SCRIPT].freeze
-    WITHIN_MS = 2_000
+    WITHIN_MS = 5_000
 
     # @param numbers [JavaScript Array] of descriptors
     # @yieldparam dropped [Boolean] whether they will be from now on

@@ -98,12 +98,17 @@ module Upwell
         @terminating = true
         seconds = @configuration.drain_timeout
         Log.tell("SIG#{name}: the workers end, #{Server::Termination.sentence(nil, seconds)}; a second signal kills them")
-        @doors.close { drain(Milliseconds.of(seconds + MARGIN)) }
+        `setTimeout(() => #{kill}, #{Milliseconds.of(seconds + MARGIN)})`
+        @doors.close { drain }
       end
 
-      def drain(milliseconds)
-        `setTimeout(() => #{@slots.each(&:kill)}, milliseconds)`
+      def drain
         @slots.each(&:drain)
+        ended
+      end
+
+      def kill
+        @slots.each(&:kill)
         ended
       end
 

@@ -39,7 +39,7 @@ module Upwell
       def close(&closed)
         return closed.call if `self.doors.length === 0`
 
-        LastClients.await(`self.doors.map(door => door.port)`, -> { @met }) do
+        LastClients.await(`self.doors.map(({ port }) => port)`, -> { @met }) do
           `self.doors.forEach(door => door.handle.close())`
           await_workers(&closed)
         end

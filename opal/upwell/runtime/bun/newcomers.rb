@@ -14,23 +14,28 @@ module Upwell
         # @param port [Integer]
         # @return [void]
         def self.drop(port)
+          numbers = SocketTable.listening(`[port]`)
+          LIBRARIES.any? { |library| attach(library, numbers) }
+        end
+
+        def self.attach(library, numbers)
+          program = Upwell::Newcomers::DROP
+          level = Upwell::Newcomers::SOL_SOCKET
+          option = Upwell::Newcomers::SO_ATTACH_FILTER
           %x{
-            const { dlopen, ptr } = require("bun:ffi");
-            const setsockopt = { args: ["i32", "i32", "i32", "ptr", "u32"], returns: "i32" };
-            const filter = new Uint32Array(#{Upwell::Newcomers::DROP}), option = new BigUint64Array([BigInt(filter.length / 2), BigInt(ptr(filter))]);
+            try {
+              const { dlopen, ptr } = require("bun:ffi"), filter = new Uint32Array(program);
+              const value = new BigUint64Array([BigInt(filter.length / 2), BigInt(ptr(filter))]);
+              const { symbols } = dlopen(library, { setsockopt: { args: ["i32", "i32", "i32", "ptr", "u32"], returns: "i32" } });
 
-            for (const name of #{LIBRARIES}) {
-              try {
-                const library = dlopen(name, { setsockopt });
-
-                for (const number of #{SocketTable.listening(`[port]`)})
-                  library.symbols.setsockopt(number, #{Upwell::Newcomers::SOL_SOCKET}, #{Upwell::Newcomers::SO_ATTACH_FILTER}, ptr(option), option.byteLength);
-                return nil;
-              } catch (error) {}
+              for (const number of numbers) symbols.setsockopt(number, level, option, ptr(value), value.byteLength);
+              return true;
+            } catch (error) {
+              return false;
             }
-            return nil;
           }
         end
+        private_class_method :attach
       end
     end
   end
