@@ -2,6 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/opal_runtimes"
+require_relative "../support/program_starts"
 require "net/http"
 require "open3"
 require "tmpdir"
@@ -9,6 +10,7 @@ require "tmpdir"
 # `upwell opal build`: what it writes serves where there is no Ruby, and takes the folder it lies in for the application's.
 class OpalBuildTest < Minitest::Test
   include OpalRuntimes
+  include ProgramStarts
 
   ROOT = File.expand_path("../..", __dir__)
   APP = <<~RUBY
@@ -17,20 +19,10 @@ class OpalBuildTest < Minitest::Test
   RUBY
 
   def setup
-    @folder = Dir.mktmpdir
+    super
     write("config.ru", APP)
     write("lib/greeting.rb", "module Greeting\n  def self.text = \"good \"\nend\n")
     write("data.txt", "day")
-  end
-
-  def teardown
-    FileUtils.rm_rf(@folder)
-  end
-
-  def write(name, text)
-    path = File.join(@folder, name)
-    FileUtils.mkdir_p(File.dirname(path))
-    File.write(path, text)
   end
 
   def build(*arguments)
@@ -91,9 +83,12 @@ class OpalBuildTest < Minitest::Test
     path = Upwell::Opal::Runtime.find(runtime, ROOT).path
     Open3.popen2e(environment, path, "app.js", "-p", "0", "-b", "127.0.0.1", chdir: folder) do |_input, output, process|
       port = output.gets[/:(\d+)/, 1]
-      Net::HTTP.get("127.0.0.1", "/", port.to_i)
-    ensure
+      answer = Net::HTTP.get("127.0.0.1", "/", port.to_i)
       Process.kill(:TERM, process.pid)
+      assert_equal 0, process.value.exitstatus, output.read
+      answer
+    ensure
+      Process.kill(:KILL, process.pid) if process.alive?
     end
   end
 end
