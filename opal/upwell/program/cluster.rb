@@ -2,6 +2,7 @@
 # frozen_string_literal: true
 
 require "upwell/milliseconds"
+require "upwell/program/cached_file"
 require "upwell/program/doors"
 require "upwell/program/listening"
 require "upwell/program/sharing"
@@ -88,6 +89,7 @@ module Upwell
       def start(port)
         @port = port
         @doors = Doors.new
+        CachedFile.hold
         Signals.obey("TERM" => method(:terminate), "INT" => method(:terminate))
         @slots.each(&:start)
       end

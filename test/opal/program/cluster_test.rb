@@ -3,6 +3,7 @@
 require "fileutils"
 require_relative "../../test_helper"
 require_relative "../../support/opal_runtimes"
+require "upwell/opal/program"
 
 # A supervisor and its workers.
 class OpalClusterTest < Minitest::Test
@@ -10,6 +11,18 @@ class OpalClusterTest < Minitest::Test
 
   APP = File.expand_path("../support/served.ru", __dir__)
   HALF = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab"
+
+  # What a supervisor is made to do first.
+  FULL = <<~JAVASCRIPT
+    const processes = require("child_process"), { fork } = processes, { existsSync } = require("fs");
+
+    processes.fork = (...rest) => {
+      if (existsSync(process.env.FOLDER + "/full")) throw Object.assign(new Error("spawn EAGAIN"), { code: "EAGAIN" });
+      return fork(...rest);
+    };
+  JAVASCRIPT
+
+  HASTE = "const set = setInterval; globalThis.setInterval = (act, wait, ...rest) => set(act, Math.min(wait, 100), ...rest);"
 
   def start(command, *arguments, **options, &block)
     need(command)
@@ -69,6 +82,44 @@ class OpalClusterTest < Minitest::Test
           pids(server.port, 2)
           assert_equal 0, server.stop.exitstatus
         end
+      end
+    end
+  end
+
+  # Node tells so by an error that it raises, or by one that it emits, as above.
+  %w[up up_node].each do |name|
+    define_method("test_#{name}_cluster_goes_on_when_the_system_has_no_room_for_a_process") do
+      Dir.mktmpdir do |folder|
+        full = File.join(folder, "full")
+        File.write(File.join(folder, "first.js"), FULL)
+        start("#{name}_cluster", environment: { "NODE_OPTIONS" => "--require #{folder}/first.js", "FOLDER" => folder }) do |server|
+          killed, other = pids(server.port, 2)
+          File.write(full, "")
+          Process.kill("KILL", killed)
+          server.await(/: worker \d cannot be started: EAGAIN; another is started in /)
+          assert_equal [other], pids(server.port, 1)
+          File.delete(full)
+          assert_includes pids(server.port, 2), other
+          assert_equal 0, server.stop.exitstatus
+        end
+      end
+    end
+  end
+
+  # It is used by a process that was started long ago.
+  def test_a_cluster_whose_program_stays_in_the_cache
+    need("up_node")
+    Dir.mktmpdir do |folder|
+      haste, program = %w[haste.js program.js].map { |file| File.join(folder, file) }
+      File.write(haste, HASTE)
+      FileUtils.cp(Upwell::Opal::Program.new(APP, :node).path, program)
+      command = ["node", program, "-b", "127.0.0.1", "-p", "0", "-w", "1"]
+      IO.popen({ "NODE_OPTIONS" => "--require #{haste}" }, command, err: %i[child out]) do |server|
+        assert_match(/ serves on /, server.gets)
+        File.utime(Time.at(0), Time.at(0), program)
+        await { File.mtime(program).to_i.positive? }
+      ensure
+        Process.kill("TERM", server.pid)
       end
     end
   end
