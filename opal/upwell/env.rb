@@ -17,6 +17,9 @@ module Upwell
     LATE = "the request is over, and its env was not looked at before; look at what is needed of it in the call"
     PORTS = { "http" => "80", "https" => "443" }.freeze
 
+    # Constants of Ruby are looked for each time.
+    `const BYTES = #{Bytes}, UPGRADE = #{Upgrade}, INPUT = #{Input}, software = #{SOFTWARE}, ports = #{PORTS}`
+
     # Every way that Opal's Hash takes into a Map fills it first.
     %x{
       const set = Map.prototype.set, get = Map.prototype.get; // of one that is being filled
@@ -95,13 +98,13 @@ module Upwell
         set.call(env, "SCRIPT_NAME", "");
         #{add_target(env, target)};
         set.call(env, "SERVER_PROTOCOL", protocol);
-        set.call(env, "SERVER_SOFTWARE", #{SOFTWARE});
+        set.call(env, "SERVER_SOFTWARE", software);
       }
       add_connection(env, connection)
       add_ours(env)
       add_fields(env, fields)
       add_server(env, connection)
-      `set.call(env, "rack.upgrade?", #{Upgrade.wanted(env)})`
+      `set.call(env, "rack.upgrade?", UPGRADE.$wanted(env))`
     end
 
     private
@@ -110,9 +113,9 @@ module Upwell
       %x{
         const query = target.indexOf("?");
 
-        set.call(env, "PATH_INFO", #{Bytes.string(`query < 0 ? target : target.slice(0, query)`)});
-        set.call(env, "QUERY_STRING", query < 0 ? "" : #{Bytes.string(`target.slice(query + 1)`)});
-        set.call(env, "REQUEST_URI", #{Bytes.string(target)});
+        set.call(env, "PATH_INFO", BYTES.$string(query < 0 ? target : target.slice(0, query)));
+        set.call(env, "QUERY_STRING", query < 0 ? "" : BYTES.$string(target.slice(query + 1)));
+        set.call(env, "REQUEST_URI", BYTES.$string(target));
       }
     end
 
@@ -127,7 +130,7 @@ module Upwell
 
     def add_ours(env)
       %x{
-        set.call(env, "rack.input", #{Input.new(`env.$$content`)});
+        set.call(env, "rack.input", INPUT.$new(env.$$content));
         set.call(env, "rack.errors", #{$stderr});
         set.call(env, "rack.response_finished", []);
       }
@@ -154,7 +157,7 @@ module Upwell
         const old = get.call(env, key);
 
         if (old !== undefined) text = old.valueOf() + (key === "HTTP_COOKIE" ? "; " : ", ") + text;
-        set.call(env, key, #{Bytes.string(text)});
+        set.call(env, key, BYTES.$string(text));
       }
     end
 
@@ -165,7 +168,7 @@ module Upwell
         for (let i = 0; i < fields.length; i += 2) {
           const key = fields[i].includes("_") ? #{cgi_name(`fields[i]`)} : nil;
 
-          if (key !== nil && !#{FRAMING.include?(`key.slice(5)`)} && !env.has(key)) set.call(env, key, #{Bytes.string(`fields[i + 1]`)});
+          if (key !== nil && !#{FRAMING.include?(`key.slice(5)`)} && !env.has(key)) set.call(env, key, BYTES.$string(fields[i + 1]));
         }
       }
     end
@@ -190,7 +193,7 @@ module Upwell
         if (!host) return #{add_local(env, connection)};
         if (host !== self.host) #{remember_host(`host`)};
         set.call(env, "SERVER_NAME", self.server_name);
-        set.call(env, "SERVER_PORT", self.server_port === "" ? #{PORTS[`connection.scheme`]} : self.server_port);
+        set.call(env, "SERVER_PORT", self.server_port === "" ? ports.get(connection.scheme) : self.server_port);
       }
     end
 
@@ -201,7 +204,7 @@ module Upwell
 
         env.delete("HTTP_HOST");
         set.call(env, "SERVER_NAME", address.includes(":") ? "[" + address + "]" : address || "localhost");
-        set.call(env, "SERVER_PORT", connection.local_port || #{PORTS[`connection.scheme`]});
+        set.call(env, "SERVER_PORT", connection.local_port || ports.get(connection.scheme));
       }
     end
 

@@ -20,7 +20,10 @@ module Upwell
 
     ERROR_HEADERS = { "content-type" => "text/plain" }.freeze
     # Constants of Ruby are looked for each time. When an Array as Ruby has it is sent, nothing of the application's is called.
-    `const BYTES = #{Bytes}, HEAD = #{Head}, ARRAY = #{Array}, plain = body => body.$$class === ARRAY && !body.$$meta`
+    %x{
+      const BYTES = #{Bytes}, HEAD = #{Head}, ARRAY = Array.prototype;
+      const plain = body => Array.isArray(body) && Object.getPrototypeOf(body) === ARRAY;
+    }
     ERROR_TEXT = "500 Internal Server Error\n"
 
     # @param server [Server]
@@ -57,7 +60,7 @@ module Upwell
 
     def read_response(response)
       %x{
-        if (!response?.$$is_array || response.length !== 3) #{refuse_response(response)};
+        if (!Array.isArray(response) || response.length !== 3) #{refuse_response(response)};
         self.status = response[0];
         self.headers = response[1];
         self.body = response[2];
@@ -71,7 +74,7 @@ module Upwell
 
     # The application wants to have the client, and has not refused it by the status.
     def upgraded?
-      !@env["rack.upgrade"].nil? && !@env["rack.upgrade?"].nil? && @status < Upgrade::REFUSING_STATUS_MIN
+      `nil !== (self.env.get("rack.upgrade") ?? nil)` && !@env["rack.upgrade?"].nil? && @status < Upgrade::REFUSING_STATUS_MIN
     end
 
     def upgrade
@@ -99,11 +102,11 @@ module Upwell
 
     # The Rack SPEC has `to_ary` give an Array; that of a body that streams may give something else, which `each` sends.
     def array
-      return @body if `self.body.$$is_array`
+      return @body if `Array.isArray(self.body)`
       return unless @body.respond_to?(:to_ary)
 
       array = @body.to_ary
-      array if `array.$$is_array`
+      array if `Array.isArray(array)`
     end
 
     def answer_array(pieces)
@@ -216,8 +219,8 @@ module Upwell
 
     # The last first. What one raises is no concern of the others.
     def tell_finished
-      callables = @env["rack.response_finished"]
-      callables.reverse_each { |callable| call_back(callable) } if `callables.$$is_array && callables.length > 0`
+      callables = `self.env.get("rack.response_finished")`
+      callables.reverse_each { |callable| call_back(callable) } if `Array.isArray(callables) && callables.length > 0`
     end
 
     def call_back(callable)

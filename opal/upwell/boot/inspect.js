@@ -4,8 +4,9 @@
   const PLAIN = /^[ !$-\[\]-~]*$/; // neither a quote, a backslash nor a #
   const SPECIAL = /["\\]|#[{$@]|[\p{C}\p{Zl}\p{Zp}]/gu, SPECIAL_BYTE = /["\\]|#[{$@]|[^ -~]/g;
   const ESCAPES = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\f': '\\f', '\v': '\\v', '\b': '\\b', '\x07': '\\a', '\x1b': '\\e' };
-  const inspect = Opal.Opal.$inspect, inspectArray = Array.prototype.$inspect, within = [], hashes = [];
-  const KNOWN_MAX = 512, KNOWN_LENGTH_MAX = 32, known = new Map();
+  const inspect = Opal.Opal.$inspect, inspectArray = Array.prototype.$inspect, within = [], hashes = [], nil = Opal.nil;
+  const methods = new WeakSet(); // that inspect, and are no stubs
+  const KNOWN_MAX = 512, KEY_LENGTH_MAX = 64, VALUE_LENGTH_MAX = 256, known = new Map();
   const hex = (code, digits) => code.toString(16).toUpperCase().padStart(digits, '0');
 
   function escape(piece) {
@@ -22,22 +23,58 @@
     return '"' + text.replace(SPECIAL, piece => (piece < '\x20' || piece === '\x7f') && !ESCAPES[piece] ? '\\u' + hex(piece.charCodeAt(0), 4) : escape(piece)) + '"';
   }
 
-  // Names are told again and again.
-  function quoteAgain(text) {
-    let quoted = known.get(text);
-
-    if (quoted === undefined) {
-      quoted = quote(text);
-      if (text.length <= KNOWN_LENGTH_MAX && known.size < KNOWN_MAX) known.set(text, quoted);
+  // A name is told again and again, and mostly with the value that it had before. What is kept is told more than once, and flat: else each
+  // piece that it was made of would be copied into each text.
+  class Pair {
+    constructor(key) {
+      this.name = flat(", " + quote(key) + "=>");
+      this.value = null; // the last one
+      this.text = null; // with that value, when it has come again
     }
-    return quoted;
+    with(value) {
+      if (value !== this.value) {
+        this.value = value.length <= VALUE_LENGTH_MAX ? value : null;
+        this.text = null;
+      } else if (this.text === null) {
+        this.text = flat(this.name + quote(value));
+      }
+      return this.text === null ? this.name + quote(value) : this.text;
+    }
+  }
+
+  function flat(text) {
+    PLAIN.test(text);
+    return text;
+  }
+
+  function inspectPair(key, value) {
+    if (typeof key !== "string") return ", " + inspectAny(key) + "=>" + inspectAny(value);
+    const pair = known.get(key) || newPair(key);
+
+    return typeof value === "string" ? pair.with(value) : pair.name + inspectAny(value);
+  }
+
+  function newPair(key) {
+    const pair = new Pair(key);
+
+    if (known.size >= KNOWN_MAX) known.clear();
+    if (key.length <= KEY_LENGTH_MAX) known.set(key, pair);
+    return pair;
+  }
+
+  // To find out that a function has no such property takes a JavaScript engine longer than the rest.
+  function has(method) {
+    if (methods.has(method)) return true;
+    if (typeof method !== "function" || method.$$stub) return false;
+    methods.add(method);
+    return true;
   }
 
   function inspectAny(value) {
-    if (typeof value === "string") return quoteAgain(value);
-    if (value && value.$inspect === inspectArray && value.length === 0) return "[]"; // which would be numbered, too
-    if (!value || !value.$$class || typeof value.$inspect !== "function" || value.$inspect.$$stub || within.includes(value))
-      return inspect.call(Opal.Opal, value);
+    if (typeof value === "string") return quote(value);
+    if (value === nil) return "nil";
+    if (Array.isArray(value) && value.length === 0 && value.$inspect === inspectArray) return "[]"; // which would be numbered, too
+    if (!value || !value.$$class || !has(value.$inspect) || within.includes(value)) return inspect.call(Opal.Opal, value);
     within.push(value);
     try {
       return value.$inspect();
@@ -56,14 +93,15 @@
   Opal.def(Opal.Hash, "$inspect", function() {
     let pairs = "";
 
+    if (this.size === 0) return "{}";
     if (hashes.includes(this)) return "{...}";
     hashes.push(this);
     try {
-      this.forEach((value, key) => { pairs += (pairs && ", ") + inspectAny(key) + "=>" + inspectAny(value); });
+      this.forEach((value, key) => { pairs += inspectPair(key, value); });
     } finally {
       hashes.pop();
     }
-    return "{" + pairs + "}";
+    return "{" + pairs.slice(2) + "}";
   });
   Opal.alias(Opal.Hash, "to_s", "inspect");
 })(Opal);

@@ -149,7 +149,7 @@ class Number
   alias text_in_base to_s
 
   def to_s(base = 10)
-    `self === 0` ? "0" : text_in_base(base)
+    `base === 10 || self === 0 ? "" + self : #{text_in_base(base)}`
   end
 
   alias inspect to_s

@@ -300,11 +300,12 @@ autoload :Monitor, "monitor"
 autoload :MonitorMixin, "monitor"
 
 class IO
-  STANDARD = %w[<STDIN> <STDOUT> <STDERR>].freeze
+  `const STANDARD = ["#<IO:<STDIN>>", "#<IO:<STDOUT>>", "#<IO:<STDERR>>"]`
 
   # @return [String]
   def inspect
-    "#<IO:#{STANDARD[fileno] || "fd #{fileno}"}>"
+    number = fileno
+    `STANDARD[number]` || "#<IO:fd #{number}>"
   end
 end
 
