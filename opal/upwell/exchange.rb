@@ -20,10 +20,7 @@ module Upwell
 
     ERROR_HEADERS = { "content-type" => "text/plain" }.freeze
     # Constants of Ruby are looked for each time. When an Array as Ruby has it is sent, nothing of the application's is called.
-    %x{
-      const BYTES = #{Bytes}, HEAD = #{Head}, ARRAY = Array.prototype;
-      const plain = body => Array.isArray(body) && Object.getPrototypeOf(body) === ARRAY;
-    }
+    `const BYTES = #{Bytes}, HEAD = #{Head}, ARRAY = Array.prototype, plain = one => Array.isArray(one) && Object.getPrototypeOf(one) === ARRAY`
     ERROR_TEXT = "500 Internal Server Error\n"
 
     # @param server [Server]
@@ -74,7 +71,7 @@ module Upwell
 
     # The application wants to have the client, and has not refused it by the status.
     def upgraded?
-      `nil !== (self.env.get("rack.upgrade") ?? nil)` && !@env["rack.upgrade?"].nil? && @status < Upgrade::REFUSING_STATUS_MIN
+      `(self.env.get("rack.upgrade") ?? nil) !== nil` && !@env["rack.upgrade?"].nil? && @status < Upgrade::REFUSING_STATUS_MIN
     end
 
     def upgrade

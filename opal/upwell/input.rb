@@ -81,7 +81,7 @@ module Upwell
 
     # @return [String]
     def inspect
-      "#<Upwell::Input of #{size} bytes>"
+      `"#<Upwell::Input of " + #{size} + " bytes>"`
     end
 
     private

@@ -4,7 +4,7 @@
   const PLAIN = /^[ !$-\[\]-~]*$/; // neither a quote, a backslash nor a #
   const SPECIAL = /["\\]|#[{$@]|[\p{C}\p{Zl}\p{Zp}]/gu, SPECIAL_BYTE = /["\\]|#[{$@]|[^ -~]/g;
   const ESCAPES = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\f': '\\f', '\v': '\\v', '\b': '\\b', '\x07': '\\a', '\x1b': '\\e' };
-  const inspect = Opal.Opal.$inspect, inspectArray = Array.prototype.$inspect, within = [], hashes = [], nil = Opal.nil;
+  const inspect = Opal.Opal.$inspect, inspectArray = Array.prototype.$inspect, within = new Set(), hashes = new Set(), nil = Opal.nil;
   const methods = new WeakSet(); // that inspect, and are no stubs
   const KNOWN_MAX = 512, KEY_LENGTH_MAX = 64, VALUE_LENGTH_MAX = 256, known = new Map();
   const hex = (code, digits) => code.toString(16).toUpperCase().padStart(digits, '0');
@@ -72,14 +72,14 @@
 
   function inspectAny(value) {
     if (typeof value === "string") return quote(value);
-    if (value === nil) return "nil";
+    if (value === nil) return nil.$inspect();
     if (Array.isArray(value) && value.length === 0 && value.$inspect === inspectArray) return "[]"; // which would be numbered, too
-    if (!value || !value.$$class || !has(value.$inspect) || within.includes(value)) return inspect.call(Opal.Opal, value);
-    within.push(value);
+    if (!value || !value.$$class || !has(value.$inspect) || within.has(value)) return inspect.call(Opal.Opal, value);
+    within.add(value);
     try {
       return value.$inspect();
     } finally {
-      within.pop();
+      within.delete(value);
     }
   }
 
@@ -91,17 +91,20 @@
     return '"' + text.replace(SPECIAL_BYTE, piece => piece > '\x7f' ? '\\x' + hex(piece.charCodeAt(0), 2) : escape(piece)) + '"';
   });
   Opal.def(Opal.Hash, "$inspect", function() {
-    let pairs = "";
+    let text = "{";
 
-    if (this.size === 0) return "{}";
-    if (hashes.includes(this)) return "{...}";
-    hashes.push(this);
+    if (hashes.has(this)) return "{...}";
+    hashes.add(this);
     try {
-      this.forEach((value, key) => { pairs += inspectPair(key, value); });
+      this.forEach((value, key) => {
+        const pair = inspectPair(key, value);
+
+        text += text.length === 1 ? pair.slice(2) : pair;
+      });
     } finally {
-      hashes.pop();
+      hashes.delete(this);
     }
-    return "{" + pairs.slice(2) + "}";
+    return text + "}";
   });
   Opal.alias(Opal.Hash, "to_s", "inspect");
 })(Opal);
