@@ -640,14 +640,15 @@ static void deliver_poll(struct uw_loop *loop, struct uw_operation *operation, i
     }
 }
 
-/* That it is woken by ordinary data too, the kernel's poll does not notice. */
+/* That it is woken by ordinary data too, the kernel's poll does not notice; then all of what that may have been is
+ * told. What it has looked at itself is true, and some files tell once. */
 static int32_t without_false_alarm(const struct uw_operation *operation, int32_t result)
 {
     struct pollfd item = {.fd = operation->fd, .events = POLLPRI};
 
-    if (result <= 0 || !is_for_urgent(operation) || (poll(&item, 1, 0) > 0 && item.revents & POLLPRI))
+    if (result <= 0 || !(result & POLLRDBAND) || !is_for_urgent(operation))
         return result;
-    return (result & ~POLLPRI) | POLLRDBAND; /* which makes it no result */
+    return poll(&item, 1, 0) > 0 && item.revents & POLLPRI ? result : result & ~POLLPRI; /* then it is no result */
 }
 
 static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_t result, bool more)

@@ -17,7 +17,7 @@ ARGV.grep(/\AUPWELL_\w+=/) { |argument| ENV.store(*argument.split("=", 2)) }
 # The reason is the last thing told: mkmf would add a page about itself.
 def refuse(reason)
   $stdout.flush
-  warn reason
+  $stderr.puts reason # rubocop:disable Style/StderrPuts -- with -W0 nothing is warned of
   exit!
 end
 

@@ -52,6 +52,8 @@ static void completed(struct uw_loop *loop, struct uw_operation *operation, int3
     struct rb_uw_wait *wait = uw_owner(operation, struct item, on_io.operation)->wait;
 
     (void)loop;
+    if (result == -EOPNOTSUPP) /* nobody tells of urgent data here: it is waited for in vain, as with select(2) */
+        return;
     if (!wait->over)
         wait->result = result;
     rb_uw_wait_end(wait);
