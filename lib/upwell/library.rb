@@ -9,7 +9,8 @@ module Upwell
   begin
     raise LoadError, "UPWELL_PURE is set" if ENV["UPWELL_PURE"] == "1"
 
-    require "upwell/upwell"
+    compiled = "upwell/#{RUBY_VERSION[/\A\d+\.\d+/]}/upwell" # in a gem that is compiled already: for each of several Rubies
+    require File.exist?(File.expand_path("../#{compiled}.so", __dir__)) ? compiled : "upwell/upwell"
     require_relative "scheduler"
   rescue LoadError => e
     # Why the extension was not loaded.

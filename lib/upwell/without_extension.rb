@@ -40,7 +40,7 @@ module Upwell
   class ExtensionError < Error
     def initialize
       super("the server needs the extension in C, which was not loaded (#{LOAD_ERROR.message}): install the gem for CRuby, " \
-            "on a Unix system with a C compiler")
+            "on a Unix system with a C compiler (gem install upwell --platform ruby)")
     end
   end
 

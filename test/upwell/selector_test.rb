@@ -127,7 +127,8 @@ module SelectorTests
   end
 
   def test_wrong_interests
-    [0, IO::PRIORITY, 8, -1].each { |interest| assert_raises(ArgumentError) { @selector.register(@reader, interest) } }
+    wrong = [0, IO::PRIORITY, 8, -1] - [WRITABLE] # JRuby 9.4 has one number for two of them
+    wrong.each { |interest| assert_raises(ArgumentError) { @selector.register(@reader, interest) } }
   end
 
   def test_a_wake_up_ends_a_wait

@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+require "rubygems/package"
+
+# Gems that need no compiler. For CRuby on Linux: Zig compiles for the other machine, Debian has its Rubies and libraries. For JRuby: only Ruby.
+module Native
+  RUBIES = %w[3.1 3.3 3.4].freeze # that Debian has
+  LACKED = %w[3.2].freeze # between them: it is given the gem that is compiled where it is installed
+  PATCH_LEVELS = (0..19)
+  # By RubyGems' names.
+  PLATFORMS = {
+    "x86_64-linux-gnu" => { rubies: RUBIES, debian: "amd64", zig: "x86_64-linux-gnu.2.34" },
+    "aarch64-linux-gnu" => { rubies: RUBIES, debian: "arm64", zig: "aarch64-linux-gnu.2.34" },
+    "java" => { rubies: [] }
+  }.freeze
+
+  # What is compiled, for one platform, and the gem of it.
+  class Build
+    include Rake::FileUtilsExt
+
+    def initialize(platform)
+      @platform = platform
+      @machine = PLATFORMS.fetch(platform)
+      @folder = File.expand_path("../tmp/native/#{platform}", __dir__)
+    end
+
+    # @return [String] path of the gem
+    def gem
+      @machine[:rubies].each { |ruby| extension(ruby) }
+      package
+    end
+
+    # @param ruby [String] one of RUBIES
+    # @return [String] path of the extension for it
+    def extension(ruby)
+      path = File.join(@folder, "lib/upwell", ruby, "upwell.so")
+      compile(ruby, path) unless FileUtils.uptodate?(path, FileList["{core,ext,native}/**/*.{c,h,rb,map}"])
+      path
+    end
+
+    private
+
+    def compile(ruby, path)
+      build(ruby, folder = File.join(@folder, ruby))
+      mkdir_p File.dirname(path), verbose: false
+      cp File.join(folder, "upwell.so"), path, verbose: false
+    end
+
+    def build(ruby, folder)
+      mkdir_p folder, verbose: false
+      Dir.chdir(folder) do
+        target = File.expand_path("target.rb", __dir__)
+        sh environment(ruby), "ruby", "-r", target, File.expand_path("../ext/upwell/extconf.rb", __dir__), out: "extconf.log", verbose: false
+        sh "make", "-j#{Etc.nprocessors}", "LIBRUBYARG_SHARED=", "LIBRUBYARG_STATIC=", out: "make.log", verbose: false # libruby is there
+      end
+    end
+
+    def environment(ruby)
+      targets = `#{File.expand_path("../bin/targets", __dir__)} #{@machine[:debian]}`.chomp
+      { "UPWELL_TARGET" => @machine[:zig], "UPWELL_ROOT" => "#{targets}/#{ruby}", "UPWELL_LIBRARIES" => "#{targets}/libraries",
+        "BUNDLER_SETUP" => nil, "RUBYOPT" => nil }
+    end
+
+    # The files are those of the gem that is compiled where it is installed, without the sources in C.
+    def package
+      specification = specification(Gem::Specification.load("upwell.gemspec"))
+      specification.files.each { |file| copy(file) }
+      built = Dir.chdir(@folder) { Gem::DefaultUserInteraction.use_ui(Gem::SilentUI.new) { Gem::Package.build(specification) } }
+      mkdir_p "pkg", verbose: false
+      mv File.join(@folder, built), "pkg", verbose: false
+      File.join("pkg", built)
+    end
+
+    def specification(specification)
+      rubies = @machine[:rubies]
+      specification.platform = Gem::Platform.new(@platform.split("-")) # old versions of RubyGems drop "gnu" from a String
+      specification.extensions = []
+      specification.files = specification.files.grep_v(%r{\A(core|ext)/}) + rubies.map { |ruby| "lib/upwell/#{ruby}/upwell.so" }
+      specification.required_ruby_version = versions(rubies) if rubies.any?
+      specification
+    end
+
+    def versions(rubies)
+      lacked = LACKED.flat_map { |ruby| PATCH_LEVELS.map { |level| "!= #{ruby}.#{level}" } }
+      [">= #{rubies.first}", "< #{rubies.last.succ}.dev", *lacked]
+    end
+
+    def copy(file)
+      place = File.join(@folder, file)
+      return if file.end_with?(".so")
+
+      mkdir_p File.dirname(place), verbose: false
+      cp file, place, verbose: false
+    end
+  end
+end
+
+desc "Build the gems that need no compiler into pkg/ (PLATFORMS=aarch64-linux-gnu,java; Debian on x86-64, npm)"
+task :native do
+  ENV.fetch("PLATFORMS", Native::PLATFORMS.keys.join(",")).split(",").each { |platform| puts Native::Build.new(platform).gem }
+end
+
+desc "Test that the gems of rake native install without a compiler and serve: on x86-64, on arm64 under qemu, and what JRuby has"
+Rake::TestTask.new("test:native") do |test|
+  test.pattern = "test/native/*_test.rb"
+  test.warning = false
+end
+
+desc "Test loop and selector, which are in Ruby there, on JRuby 9.4 (Java)"
+task "test:jruby" do
+  tests = %w[loop selector].map { |name| "require './test/upwell/#{name}_test'" }
+  sh({ "NCPU" => nil }, "bin/jruby", "-Ilib", "-Itest", "-e", tests.join(";"), verbose: false)
+end
