@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/aligned.h"
+
 #define OBJECT_BYTES_MAX 65536
 
 struct block {
@@ -45,7 +47,7 @@ static void free_blocks(struct uw_list *list)
         struct block *block = uw_owner(list->next, struct block, link);
 
         uw_list_remove(&block->link);
-        free(block);
+        uw_aligned_give(block);
     }
 }
 
@@ -64,7 +66,7 @@ static uint64_t all(const struct uw_slab *slab)
 
 static struct block *add_block(struct uw_slab *slab)
 {
-    struct block *block = aligned_alloc(slab->block_bytes, slab->block_bytes);
+    struct block *block = uw_aligned_take(slab->block_bytes);
 
     if (!block)
         return NULL;
@@ -103,7 +105,7 @@ static void retire(struct uw_slab *slab, struct block *block)
 {
     uw_list_remove(&block->link);
     if (slab->spares == UW_SLAB_SPARES_MAX) {
-        free(block);
+        uw_aligned_give(block);
         slab->blocks--;
     } else {
         uw_list_append(&slab->open, &block->link);

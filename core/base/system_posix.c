@@ -1,6 +1,6 @@
 /* What every system but Linux has as POSIX has it. Slower, and without what there is no way to have. Tests use it on
  * Linux, with system_bare.c. */
-#if !defined(__linux__) || defined(UW_PORTABLE_SYSTEM)
+#if !(defined(__linux__) || defined(_WIN32)) || defined(UW_PORTABLE_SYSTEM)
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Of system.h what most have as POSIX has it, in its options for real time. */
-#if !defined(__APPLE__)
+#if !(defined(__APPLE__) || defined(_WIN32))
 
 #include <signal.h>
 #include <time.h>

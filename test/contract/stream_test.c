@@ -431,7 +431,7 @@ static void *read_all(void *argument)
                 return (void *)-1;
         sum += count;
     }
-    return (void *)sum;
+    return (void *)(intptr_t)sum;
 }
 
 static void send_big(bool nonblocking)
@@ -451,7 +451,7 @@ static void send_big(bool nonblocking)
     CHECK_EQUAL(BIG_BYTES, last_result);
     CHECK_EQUAL(0, shutdown(fds[0], SHUT_WR));
     CHECK_EQUAL(0, pthread_join(reader, &sum));
-    CHECK_EQUAL(BIG_BYTES, (long)sum);
+    CHECK_EQUAL(BIG_BYTES, (intptr_t)sum);
     free(send.data);
     close_pair(fds);
 }
@@ -473,7 +473,7 @@ static void *write_all(void *argument)
         sent += count;
     CHECK_EQUAL(0, shutdown(fd, SHUT_WR));
     free(bytes);
-    return (void *)sent;
+    return (void *)(intptr_t)sent;
 }
 
 static void check_bytes(struct uw_loop *on, struct uw_operation *operation, int32_t result)
@@ -501,7 +501,7 @@ CONTRACT(receives_all_from_a_fast_writer)
     turn_until(&total, BIG_BYTES);
     CHECK_EQUAL(0, pthread_join(writer, &sum));
     turn_until(&results, results + receive.pending);
-    CHECK(last_result == 0 && !receive.pending && (long)sum == BIG_BYTES);
+    CHECK(last_result == 0 && !receive.pending && (intptr_t)sum == BIG_BYTES);
     close_pair(fds);
 }
 

@@ -1,0 +1,210 @@
+/* Of system.h what Windows has, on windows/ for what POSIX has and Windows has not. */
+#ifdef _WIN32
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+
+#include "base/clock.h"
+#include "base/system.h"
+#include "windows/files.h"
+
+#define CLEAR_BYTES 64
+#define SEND_FILE_BYTES 16384 /* through memory of ours, at once */
+
+const int uw_open_to_look = O_PATH;
+
+static int lacking(int error)
+{
+    errno = error;
+    return -1;
+}
+
+uint64_t uw_thread_id(void)
+{
+    return (uint64_t)GetCurrentProcessId() << 32 | GetCurrentThreadId();
+}
+
+int uw_processors_allowed(void)
+{
+    DWORD_PTR ours, all;
+    int count = GetProcessAffinityMask(GetCurrentProcess(), &ours, &all) ? __builtin_popcountll(ours) : 0;
+
+    return count > 0 ? count : 1;
+}
+
+int uw_process_descriptor(pid_t pid)
+{
+    (void)pid;
+    return lacking(ENOSYS);
+}
+
+void uw_signal_take(int signal)
+{
+    (void)signal;
+}
+
+/* The monotonic clock is none that a condition can wait by. */
+int uw_condition_init(pthread_cond_t *condition)
+{
+    return pthread_cond_init(condition, NULL);
+}
+
+int uw_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_ns)
+{
+    int64_t left_ns = deadline_ns - uw_clock_ns(), until_ns;
+    struct timespec until;
+
+    if (left_ns <= 0)
+        return ETIMEDOUT;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until_ns = until.tv_nsec + left_ns;
+    until.tv_sec += until_ns / UW_NS_PER_SECOND;
+    until.tv_nsec = (long)(until_ns % UW_NS_PER_SECOND);
+    return pthread_cond_timedwait(condition, lock, &until);
+}
+
+int uw_wakeup_open(struct uw_wakeup *wakeup)
+{
+    int ends[2], error = pipe2(ends, O_NONBLOCK | O_CLOEXEC) ? -errno : 0;
+
+    *wakeup = error ? UW_NO_WAKEUP : (struct uw_wakeup){.fd = ends[0], .tell_fd = ends[1]};
+    return error;
+}
+
+void uw_wakeup_close(const struct uw_wakeup *wakeup)
+{
+    if (wakeup->fd < 0)
+        return;
+    close(wakeup->fd);
+    close(wakeup->tell_fd);
+}
+
+void uw_wakeup_tell(const struct uw_wakeup *wakeup)
+{
+    int saved_errno = errno;
+
+    (void)send(wakeup->tell_fd, "", 1, MSG_DONTWAIT); /* a full one is readable */
+    errno = saved_errno;
+}
+
+void uw_wakeup_clear(const struct uw_wakeup *wakeup)
+{
+    char told[CLEAR_BYTES];
+
+    while (recv(wakeup->fd, told, sizeof told, MSG_DONTWAIT) == sizeof told)
+        ;
+}
+
+int uw_accept(int fd)
+{
+    return accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+int uw_stream_socket(int family)
+{
+    return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+int uw_socket_pair(int ends[2])
+{
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) ? -errno : 0;
+}
+
+ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more)
+{
+    (void)more;
+    return send(fd, bytes, length, MSG_DONTWAIT);
+}
+
+ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more)
+{
+    (void)more;
+    return sendmsg(fd, message, MSG_DONTWAIT);
+}
+
+/* The backend iocp has TransmitFile instead. */
+ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
+{
+    char bytes[SEND_FILE_BYTES];
+    ssize_t count = pread(file, bytes, length < sizeof bytes ? length : sizeof bytes, offset);
+
+    return count > 0 ? uw_send_now(fd, bytes, (size_t)count, false) : count;
+}
+
+/* Nobody else: who binds the same address is told that it is in use. */
+int uw_share_port(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+int uw_steer(int fd, const uint32_t *indexes, uint32_t count)
+{
+    (void)fd, (void)indexes, (void)count;
+    return -ENOSYS;
+}
+
+void uw_hold_off(int fd)
+{
+    (void)fd;
+}
+
+ssize_t uw_read_now(int fd, void *bytes, size_t length, int64_t offset)
+{
+    (void)fd, (void)bytes, (void)length, (void)offset;
+    return lacking(EOPNOTSUPP);
+}
+
+ssize_t uw_write_now(int fd, const void *bytes, size_t length, int64_t offset)
+{
+    (void)fd, (void)bytes, (void)length, (void)offset;
+    return lacking(EOPNOTSUPP);
+}
+
+int uw_open_anew(int fd, int flags)
+{
+    (void)fd, (void)flags;
+    return lacking(ENOSYS);
+}
+
+int uw_replace(int from, int fd)
+{
+    return dup3(from, fd, O_CLOEXEC);
+}
+
+int uw_open_unnamed(const char *folder)
+{
+    return uw_file_open_unnamed(folder, true);
+}
+
+int uw_open_beneath_at_once(int root, const char *path, int flags)
+{
+    (void)root, (void)path, (void)flags;
+    return -ENOSYS;
+}
+
+const void *uw_memory_last(const void *bytes, int byte, size_t length)
+{
+    const unsigned char *at = bytes;
+
+    while (length-- > 0)
+        if (at[length] == (unsigned char)byte)
+            return at + length;
+    return NULL;
+}
+
+/* Of advapi32, without a header that meets none of ours. */
+BOOLEAN NTAPI SystemFunction036(PVOID bytes, ULONG length);
+
+bool uw_random(void *bytes, size_t length)
+{
+    return SystemFunction036(bytes, (ULONG)length);
+}
+
+#else
+typedef int uw_system_windows_is_left_out; /* ISO C wants a declaration */
+#endif

@@ -1,0 +1,6 @@
+#ifndef UW_WINDOWS_NETINET_TCP_H
+#define UW_WINDOWS_NETINET_TCP_H
+
+#define TCP_NODELAY 1
+
+#endif

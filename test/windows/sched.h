@@ -1,0 +1,3 @@
+#include_next <sched.h>
+
+#include "lacking.h"
