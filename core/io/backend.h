@@ -56,7 +56,8 @@ struct uw_backend {
  * works. */
 extern const struct uw_backend *const uw_backends[];
 
-/* The names of all backends there are, compiled in or not, in the same order, ended by NULL. */
+/* The names of all that the binding may have, compiled in or not, in the same order, ended by NULL: not iocp, as on
+ * Windows there is no binding yet. */
 extern const char *const uw_backend_names[];
 
 /* The backend of that name; NULL when it is not compiled in. */

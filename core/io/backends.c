@@ -11,6 +11,9 @@ extern const struct uw_backend uw_backend_epoll;
 #ifdef UW_HAVE_KQUEUE
 extern const struct uw_backend uw_backend_kqueue;
 #endif
+#ifdef UW_HAVE_IOCP
+extern const struct uw_backend uw_backend_iocp;
+#endif
 #ifdef UW_HAVE_POLL
 extern const struct uw_backend uw_backend_poll;
 #endif
@@ -24,6 +27,9 @@ const struct uw_backend *const uw_backends[] = {
 #endif
 #ifdef UW_HAVE_KQUEUE
     &uw_backend_kqueue,
+#endif
+#ifdef UW_HAVE_IOCP
+    &uw_backend_iocp,
 #endif
 #ifdef UW_HAVE_POLL
     &uw_backend_poll,

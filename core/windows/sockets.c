@@ -80,19 +80,28 @@ int uw_socket_accept(const struct uw_object *object)
     return uw_socket_adopt(client, UW_KIND_SOCKET, object->family, true, true);
 }
 
-static int64_t receive(const struct uw_object *object, void *bytes, size_t length, int flags)
+/* Wine tells of a reset once, to whoever waited, and then of an end. */
+static bool was_reset(const struct uw_object *object)
 {
-    int count = recv(object->handle, bytes, length < INT32_MAX ? (int)length : INT32_MAX, flags);
+    WSAPOLLFD item = {.fd = object->handle, .events = POLLRDNORM};
 
-    return count < 0 ? -last_error() : count;
+    return WSAPoll(&item, 1, 0) > 0 && item.revents & POLLERR;
 }
 
 /* A connection that Windows gave up is one that was reset. */
+static int64_t receive(const struct uw_object *object, void *bytes, size_t length, int flags)
+{
+    int count = recv(object->handle, bytes, length < INT32_MAX ? (int)length : INT32_MAX, flags);
+    int error = count < 0 ? last_error() : 0;
+
+    if (error == ECONNABORTED || (count == 0 && length > 0 && was_reset(object)))
+        return -ECONNRESET;
+    return error ? -error : count;
+}
+
 int64_t uw_socket_receive(const struct uw_object *object, void *bytes, size_t length)
 {
-    int64_t count = receive(object, bytes, length, 0);
-
-    return count == -ECONNABORTED ? -ECONNRESET : count;
+    return receive(object, bytes, length, 0);
 }
 
 int64_t uw_socket_send(const struct uw_object *object, const struct iovec *pieces, size_t count)
@@ -149,7 +158,9 @@ static bool at_end(const struct uw_object *object)
  * otherwise than of a socket. */
 static int as_posix(const struct uw_object *object, int events, int told)
 {
-    if (told & UW_EVENT_HUP && !(told & UW_EVENT_ERR))
+    if (told & UW_EVENT_ERR)
+        told |= events & (UW_EVENT_IN | UW_EVENT_OUT);
+    else if (told & UW_EVENT_HUP)
         told = (told & ~UW_EVENT_HUP) | (events & UW_EVENT_IN);
     if (object->kind == UW_KIND_PIPE_IN && told & UW_EVENT_IN && at_end(object))
         return UW_EVENT_HUP;
@@ -321,7 +332,7 @@ ssize_t uw_posix_recv(int fd, void *bytes, size_t length, int flags)
     while ((count = receive(object, bytes, length, flags & MSG_PEEK)) == -EAGAIN && waits(object, flags))
         if (uw_object_poll(object, UW_EVENT_IN, patience(object)) == 0)
             break;
-    return let_go(object, count == -ECONNABORTED ? -ECONNRESET : count);
+    return let_go(object, count);
 }
 
 /* A blocking socket takes all. */

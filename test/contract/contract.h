@@ -170,6 +170,18 @@ static inline void set_nonblocking(int fd)
     CHECK_EQUAL(0, fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK));
 }
 
+#ifdef _WIN32
+#define MOVING_MS 20 /* there a pair is a connection, which may move bytes on, and so make room, after it took none */
+#else
+#define MOVING_MS 0
+#endif
+
+/* Of one that has just refused a byte. */
+static inline bool stays_full(int fd)
+{
+    return poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, MOVING_MS) == 0;
+}
+
 static inline void make_pair(int fds[2])
 {
     CHECK_EQUAL(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds));

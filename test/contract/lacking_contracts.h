@@ -16,6 +16,7 @@ static const struct lacking_contract lacking_contracts[] = {
 #ifdef _WIN32
     {"a_closed_descriptor_that_a_child_has_open_disturbs_nobody", "Windows has no fork"},
     {"nor_does_it_while_descriptors_are_short", "Windows has no fork"},
+    {"a_watch_for_writing", "Windows has no pairs, and the end of a connection is no hang-up"},
     {"what_came_during_an_interruption_is_told_before_deadlines_pass", "Windows has no signals that interrupt"},
     {"what_is_wrongly_said_to_be_pollable_is_read", "Windows has no terminals of POSIX"},
 #endif

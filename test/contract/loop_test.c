@@ -371,7 +371,7 @@ static void make_full_listener(struct endless *all)
 static void fill_pipe(int fd)
 {
     set_nonblocking(fd);
-    while (write(fd, bytes, 4096) > 0)
+    while (write(fd, bytes, 4096) > 0 || !stays_full(fd))
         continue;
 }
 
