@@ -126,8 +126,7 @@ static void give_request(struct iocp *state, struct request *request)
 /* NULL: it was cancelled. */
 static struct uw_operation *operation_of(const struct request *request)
 {
-    return uw_list_empty(&request->operation) ? NULL
-                                              : uw_owner(request->operation.next, struct uw_operation, heard);
+    return uw_list_empty(&request->operation) ? NULL : uw_owner(request->operation.next, struct uw_operation, heard);
 }
 
 static struct request *request_of(const struct uw_operation *operation)
@@ -169,9 +168,8 @@ static int64_t note_sent(struct uw_operation *operation, int64_t count)
     if (operation->verb == UW_SEND_VECTOR)
         return uw_send_vector_advance(operation, (size_t)count) ? -EAGAIN : (int64_t)operation->done;
     operation->done += (uint32_t)count;
-    return operation->done < operation->length && (count > 0 || operation->verb == UW_SEND)
-               ? -EAGAIN
-               : (int64_t)operation->done;
+    return operation->done < operation->length && (count > 0 || operation->verb == UW_SEND) ? -EAGAIN
+                                                                                            : (int64_t)operation->done;
 }
 
 static int64_t send_some(struct uw_object *object, struct uw_operation *operation)

@@ -13,7 +13,8 @@
 #include "windows/sockets.h"
 #include "windows/status.h"
 
-#define SHARED (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE) /* as POSIX has it: who reads hinders nobody */
+#define SHARED (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE) /* as POSIX has it: who reads hinders nobody \
+                                                                         */
 #define NS_PER_TICK 100
 #define TICKS_PER_SECOND 10000000
 #define TICKS_TO_1970 INT64_C(116444736000000000)
@@ -162,9 +163,9 @@ static int adopt_file(HANDLE handle, int flags, void *delete_path)
 
     if (!error && flags & UW_FILE_NOFOLLOW && status.st_mode == UW_STATUS_LINK)
         error = -ELOOP;
-    object = error ? NULL
-                   : uw_object_new(status.st_mode == UW_STATUS_FOLDER ? UW_KIND_FOLDER : UW_KIND_FILE,
-                                   (uintptr_t)handle);
+    object = error
+                 ? NULL
+                 : uw_object_new(status.st_mode == UW_STATUS_FOLDER ? UW_KIND_FOLDER : UW_KIND_FILE, (uintptr_t)handle);
     if (!object) {
         CloseHandle(handle);
         return error ? error : -ENOMEM;
@@ -249,8 +250,7 @@ static int64_t read_at(const struct uw_object *object, void *bytes, size_t lengt
     if (ReadFile((HANDLE)object->handle, bytes, bounded(length), &count,
                  object->kind == UW_KIND_STREAM ? NULL : &place))
         return count;
-    return GetLastError() == ERROR_HANDLE_EOF || GetLastError() == ERROR_BROKEN_PIPE ? 0
-                                                                                     : -uw_errno_of(GetLastError());
+    return GetLastError() == ERROR_HANDLE_EOF || GetLastError() == ERROR_BROKEN_PIPE ? 0 : -uw_errno_of(GetLastError());
 }
 
 static int64_t write_at(const struct uw_object *object, const void *bytes, size_t length, int64_t offset)
@@ -468,7 +468,8 @@ int uw_posix_mkostemp(char *path, int flags)
     int fd = -EEXIST;
 
     for (int i = 0; fd == -EEXIST && i < UNNAMED_TRIES; i++) {
-        uint64_t number = (uint64_t)GetTickCount64() * 1000003 + GetCurrentProcessId() * 7919 + atomic_fetch_add(&count, 1);
+        uint64_t number =
+            (uint64_t)GetTickCount64() * 1000003 + GetCurrentProcessId() * 7919 + atomic_fetch_add(&count, 1);
 
         for (size_t at = length - 6; at < length; at++, number /= sizeof letters - 1)
             path[at] = letters[number % (sizeof letters - 1)];

@@ -1,5 +1,5 @@
-/* POSIX' descriptors on Windows: small numbers, the lowest that is free, for what Windows has as a SOCKET or a HANDLE. A
- * pipe is a pair of connected sockets, so that all that is waited for is one. */
+/* POSIX' descriptors on Windows: small numbers, the lowest that is free, for what Windows has as a SOCKET or a HANDLE.
+ * A pipe is a pair of connected sockets, so that all that is waited for is one. */
 #ifndef UW_WINDOWS_NUMBERS_H
 #define UW_WINDOWS_NUMBERS_H
 
@@ -25,7 +25,7 @@ struct uw_object {
     atomic_bool closed, nonblocking, appends;
     uintptr_t handle;
     int family;
-    atomic_int wait_ms; /* to receive and to accept; 0: for ever */
+    atomic_int wait_ms;    /* to receive and to accept; 0: for ever */
     _Atomic uint64_t port; /* the completion port it is of, for good; or 0 */
     atomic_int overlapped; /* calls of the kernel that have not ended */
     _Atomic int64_t position;

@@ -130,8 +130,7 @@ int uw_overlapped_receive(struct uw_object *object, struct uw_call *call)
     WSABUF nothing = {0, NULL};
     DWORD flags = 0;
 
-    return counted(object,
-                   pending(WSARecv(object->handle, &nothing, 1, NULL, &flags, &call->overlapped, NULL) == 0));
+    return counted(object, pending(WSARecv(object->handle, &nothing, 1, NULL, &flags, &call->overlapped, NULL) == 0));
 }
 
 int uw_overlapped_send(struct uw_object *object, struct uw_call *call, const struct iovec *pieces, size_t count)

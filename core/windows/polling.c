@@ -48,9 +48,9 @@ static void wait_for_any(const struct pollfd_of_posix *items, unsigned long coun
         if (object && uw_object_is_socket(object)) {
             objects[sockets] = object;
             /* A pipe's reader that leaves is told of by its end. */
-            theirs[sockets++] = (WSAPOLLFD){.fd = object->handle,
-                                            .events = (short)(asked(items[i].events) |
-                                                              (object->kind == UW_KIND_PIPE_OUT ? POLLRDNORM : 0))};
+            theirs[sockets++] = (WSAPOLLFD){
+                .fd = object->handle,
+                .events = (short)(asked(items[i].events) | (object->kind == UW_KIND_PIPE_OUT ? POLLRDNORM : 0))};
         } else if (object) {
             uw_object_release(object);
         }

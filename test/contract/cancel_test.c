@@ -55,8 +55,7 @@ static void cancel_write(struct uw_operation *write, bool flushes, int turns)
 
     make_pair(fds);
     CHECK_EQUAL(0, shutdown(fds[0], SHUT_RD));
-    while (send(fds[0], bytes, sizeof bytes, MSG_DONTWAIT) > 0 || !stays_full(fds[0]))
-        continue;
+    FILL(send(fds[0], bytes, sizeof bytes, MSG_DONTWAIT));
     write->fd = fds[0];
     write->data = bytes;
     write->length = sizeof bytes;

@@ -96,7 +96,7 @@ static bool open_loop(void)
 #define CONTRACT_MAIN \
     int main(int argc, char **argv) \
     { \
-        return contract_main(strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0], argc > 1 ? argv[1] : NULL); \
+        return contract_main(check_program(argv[0]), argc > 1 ? argv[1] : NULL); \
     }
 
 static inline int contract_main(const char *program, const char *filter)
@@ -171,16 +171,17 @@ static inline void set_nonblocking(int fd)
 }
 
 #ifdef _WIN32
-#define MOVING_MS 20 /* there a pair is a connection, which may move bytes on, and so make room, after it took none */
+#define FILL_ROUNDS 3 /* there a pair is a connection, which moves bytes on, and so makes room, after it took none */
 #else
-#define MOVING_MS 0
+#define FILL_ROUNDS 1
 #endif
+#define MOVING_US 250000
 
-/* Of one that has just refused a byte. */
-static inline bool stays_full(int fd)
-{
-    return poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, MOVING_MS) == 0;
-}
+/* Does `put`, which must not wait, until it fails for good. */
+#define FILL(put) \
+    for (int fill = 0; fill < FILL_ROUNDS && (fill == 0 || usleep(MOVING_US) == 0); fill++) \
+        while ((put) > 0) \
+    continue
 
 static inline void make_pair(int fds[2])
 {

@@ -260,8 +260,7 @@ CONTRACT(writing_to_a_full_nonblocking_pipe_waits)
 
     CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC | O_NONBLOCK));
     out.fd = fds[1];
-    while (write(fds[1], full, sizeof full) > 0 || !stays_full(fds[1]))
-        ;
+    FILL(write(fds[1], full, sizeof full));
     run_into_waiting(&out);
     while (read(fds[0], full, sizeof full) > 0)
         ;

@@ -121,11 +121,18 @@ static void start_deadlines(int count)
         uw_timer_start(&loop, &client->deadline, uw_clock_ns() + ALLOWED_NS);
 }
 
-static void disconnect_clients(int count)
+static void cancel_clients(int count)
 {
     for (struct client *client = clients; client < clients + count; client++)
-        if (client->receive.pending)
-            cancel(&client->receive);
+        uw_cancel(&loop, &client->receive);
+    for (struct client *client = clients; client < clients + count; client++)
+        while (client->receive.pending)
+            CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
+}
+
+static void disconnect_clients(int count)
+{
+    cancel_clients(count);
     for (struct client *client = clients; client < clients + count; client++)
         close_pair(client->pair);
 }
@@ -231,8 +238,8 @@ CONTRACT(a_flood_of_results_keeps_no_timer_from_expiring)
     struct uw_timer timer = {.expire = time_out};
 
     connect_clients(CLIENTS);
+    cancel_clients(CLIENTS);
     for (struct client *client = clients; client < clients + CLIENTS; client++) {
-        cancel(&client->receive);
         client->receive = (struct uw_operation){
             .verb = UW_WATCH, .fd = client->pair[0], .length = POLLOUT, .complete = ignore_result};
         uw_submit(&loop, &client->receive);
@@ -371,8 +378,7 @@ static void make_full_listener(struct endless *all)
 static void fill_pipe(int fd)
 {
     set_nonblocking(fd);
-    while (write(fd, bytes, 4096) > 0 || !stays_full(fd))
-        continue;
+    FILL(write(fd, bytes, 4096));
 }
 
 static void make_endless(struct endless *all)

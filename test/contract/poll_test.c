@@ -28,8 +28,7 @@ static void fill_socket(int fd)
 {
     static const char bytes[4096];
 
-    while (send(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0 || !stays_full(fd))
-        continue;
+    FILL(send(fd, bytes, sizeof bytes, MSG_DONTWAIT));
     CHECK_EQUAL(EAGAIN, errno);
 }
 

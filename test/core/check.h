@@ -52,6 +52,16 @@ static const char *check_skip_reason;
         return; \
     } while (0)
 
+static inline const char *check_program(const char *path)
+{
+    const char *name = path;
+
+    for (; *path; path++)
+        if (*path == '/' || *path == '\\')
+            name = path + 1;
+    return name;
+}
+
 /* Runs every test whose name contains argv[1], or all. The last line is "N passed, N failed, N skipped". */
 static inline int check_main(const char *program, const char *filter)
 {
@@ -81,7 +91,7 @@ static inline int check_main(const char *program, const char *filter)
 #define TEST_MAIN \
     int main(int argc, char **argv) \
     { \
-        return check_main(strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0], argc > 1 ? argv[1] : NULL); \
+        return check_main(check_program(argv[0]), argc > 1 ? argv[1] : NULL); \
     }
 
 #endif

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 #include <sys/time.h>
+#include <sys/types.h>
 
 static inline int uw_lacks(void)
 {

@@ -3,11 +3,9 @@
 
 #include_next <stdlib.h>
 
-
 /* The C library's give numbers of its own. */
 int uw_posix_mkostemp(char *path, int flags);
 #define mkostemp uw_posix_mkostemp
 #define mkstemp(path) uw_posix_mkostemp(path, 0)
-
 
 #endif

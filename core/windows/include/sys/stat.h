@@ -18,10 +18,10 @@
 #define S_IFREG UW_STATUS_FILE
 #define S_IFLNK UW_STATUS_LINK
 #define S_IFSOCK UW_STATUS_SOCKET
-#define S_ISDIR(mode) (((mode) & S_IFMT) == S_IFDIR)
-#define S_ISREG(mode) (((mode) & S_IFMT) == S_IFREG)
-#define S_ISLNK(mode) (((mode) & S_IFMT) == S_IFLNK)
-#define S_ISSOCK(mode) (((mode) & S_IFMT) == S_IFSOCK)
+#define S_ISDIR(mode) (((mode)&S_IFMT) == S_IFDIR)
+#define S_ISREG(mode) (((mode)&S_IFMT) == S_IFREG)
+#define S_ISLNK(mode) (((mode)&S_IFMT) == S_IFLNK)
+#define S_ISSOCK(mode) (((mode)&S_IFMT) == S_IFSOCK)
 
 int uw_posix_fstat(int fd, struct uw_status *status);
 int uw_posix_fstatat(int folder, const char *path, struct uw_status *status, int flags);
