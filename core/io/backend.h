@@ -40,6 +40,10 @@ struct uw_backend {
     /* Has the kernel act on all that was submitted and cancelled; NULL when it has done so already. */
     void (*settle)(struct uw_loop *loop);
 
+    /* Makes a wait in progress, or the next one, return with nothing to tell. Any thread. NULL: by loop->wakeup, which
+     * the loop polls. */
+    void (*wake)(struct uw_loop *loop);
+
     /* Sets loop->now_ns when the wait is over, before anything is delivered: deadlines are counted from it. Waits at
      * most `wait_ns` (UW_FOREVER: without end; 0: not at all) and delivers with uw_finish or uw_ready. Returns an enum
      * uw_told or -errno. */

@@ -631,8 +631,16 @@ static int iocp_wait(struct uw_loop *loop, int64_t wait_ns)
     if (!some)
         return ready ? UW_TOLD_ALL : UW_TOLD_NOTHING;
     for (ULONG i = 0; i < count; i++)
-        complete(loop, (struct request *)entries[i].lpOverlapped);
+        if (entries[i].lpOverlapped)
+            complete(loop, (struct request *)entries[i].lpOverlapped);
+        else
+            loop->wakes++;
     return count < ENTRIES_PER_WAIT ? UW_TOLD_ALL : UW_TOLD_SOME;
+}
+
+static void iocp_wake(struct uw_loop *loop)
+{
+    uw_port_wake(&state_of(loop)->port);
 }
 
 /* Closing. */
@@ -668,7 +676,8 @@ static void iocp_close(struct uw_loop *loop)
         give_request(state, uw_owner(state->to_look_at.next, struct request, link));
     while (!uw_list_empty(&state->in_flight) &&
            GetQueuedCompletionStatusEx(state->port.port, &entry, 1, &count, LAST_WAIT_MS, FALSE))
-        let_go(state, (struct request *)entry.lpOverlapped);
+        if (entry.lpOverlapped) /* else a call of iocp_wake */
+            let_go(state, (struct request *)entry.lpOverlapped);
     while (!uw_list_empty(&state->spares)) {
         struct request *request = uw_owner(state->spares.next, struct request, link);
 
@@ -685,6 +694,7 @@ const struct uw_backend uw_backend_iocp = {
     .close = iocp_close,
     .submit = iocp_submit,
     .cancel = iocp_cancel,
+    .wake = iocp_wake,
     .wait = iocp_wait,
 };
 

@@ -52,12 +52,13 @@ int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire)
     uw_timers_init(&loop->timers, loop->now_ns);
     uw_list_init(&loop->due);
 
-    error = uw_wakeup_open(&loop->wakeup);
-    if (error)
-        return error;
+    loop->wakeup = UW_NO_WAKEUP;
     error = choose_backend(loop, backend);
+    if (error || loop->backend->wake)
+        return error;
+    error = uw_wakeup_open(&loop->wakeup);
     if (error) {
-        uw_wakeup_close(&loop->wakeup);
+        loop->backend->close(loop);
         return error;
     }
     loop->wake_poll =
@@ -288,7 +289,10 @@ void uw_loop_settle(struct uw_loop *loop)
 void uw_loop_wake(struct uw_loop *loop)
 {
     atomic_fetch_add_explicit(&loop->wake_calls, 1, memory_order_relaxed);
-    uw_wakeup_tell(&loop->wakeup);
+    if (loop->backend->wake)
+        loop->backend->wake(loop);
+    else
+        uw_wakeup_tell(&loop->wakeup);
 }
 
 static void post(struct uw_loop *loop, _Atomic(struct uw_message *) *posted, struct uw_message *message)

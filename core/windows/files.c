@@ -13,8 +13,9 @@
 #include "windows/sockets.h"
 #include "windows/status.h"
 
-#define SHARED (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE) /* as POSIX has it: who reads hinders nobody \
-                                                                         */
+#define SHARED \
+    (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE) /* as POSIX has it: who reads hinders nobody \
+                                                              */
 #define NS_PER_TICK 100
 #define TICKS_PER_SECOND 10000000
 #define TICKS_TO_1970 INT64_C(116444736000000000)

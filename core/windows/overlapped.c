@@ -111,6 +111,11 @@ void uw_port_close(struct uw_port *port)
     CloseHandle(port->port);
 }
 
+void uw_port_wake(const struct uw_port *port)
+{
+    (void)PostQueuedCompletionStatus(port->port, 0, 0, NULL); /* fails for want of memory alone */
+}
+
 bool uw_port_takes(const struct uw_port *port, struct uw_object *object)
 {
     uint64_t nobody = 0;

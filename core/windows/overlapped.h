@@ -42,6 +42,9 @@ struct uw_port {
 int uw_port_open(struct uw_port *port);
 void uw_port_close(struct uw_port *port);
 
+/* Has the port tell of a completion of nothing. Any thread. */
+void uw_port_wake(const struct uw_port *port);
+
 /* Whether calls of the object's socket end at this port: a socket belongs to one, for good. */
 bool uw_port_takes(const struct uw_port *port, struct uw_object *object);
 
