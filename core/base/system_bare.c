@@ -1,6 +1,7 @@
 /* Of system.h what POSIX has not, on a system of which nothing else is known; it is what another system's own file
  * begins as. Tests use it on Linux. */
-#if !(defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__) || defined(_WIN32)) || defined(UW_PORTABLE_SYSTEM)
+#if !(defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__) || defined(_WIN32)) || \
+    defined(UW_PORTABLE_SYSTEM)
 
 #include <errno.h>
 #include <fcntl.h>
