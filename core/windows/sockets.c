@@ -335,6 +335,13 @@ ssize_t uw_posix_recv(int fd, void *bytes, size_t length, int flags)
     return let_go(object, count);
 }
 
+static int64_t send_urgently(const struct uw_object *object, const void *bytes, size_t length)
+{
+    int count = send(object->handle, bytes, (int)length, MSG_OOB);
+
+    return count < 0 ? -uw_errno_of_sending(last_error()) : count;
+}
+
 /* A blocking socket takes all. */
 ssize_t uw_posix_send(int fd, const void *bytes, size_t length, int flags)
 {
@@ -345,6 +352,8 @@ ssize_t uw_posix_send(int fd, const void *bytes, size_t length, int flags)
 
     if (!object)
         return -1;
+    if (flags & MSG_OOB)
+        return let_go(object, send_urgently(object, bytes, length));
     do {
         count = uw_socket_send(object, &piece, 1);
         if (count >= 0) {

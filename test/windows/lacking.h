@@ -16,6 +16,7 @@ static inline int uw_lacks(void)
 }
 
 #define POLLRDHUP 0
+#define POLLRDBAND 0
 
 #define EFD_CLOEXEC 0
 #define EFD_NONBLOCK 0

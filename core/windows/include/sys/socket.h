@@ -62,6 +62,7 @@ struct msghdr {
 #define SO_ERROR 0x1007
 #define SO_TYPE 0x1008
 
+#define MSG_OOB 1
 #define MSG_PEEK 2
 #define MSG_DONTWAIT UW_MESSAGE_DONTWAIT
 #define MSG_NOSIGNAL 0
