@@ -15,14 +15,15 @@ module Upwell
     #
     # @param places [JavaScript Array] the ports, null for a socket of UNIX
     # @param count [#call] tells how many clients have come
+    # @param newcomers [#drop] see {Newcomers.drop}
     # @yield at the moment to close
     # @return [void]
-    def self.await(places, count, &accepted)
+    def self.await(places, count, newcomers = Newcomers, &accepted)
       ports = `places.filter(port => port > 0)`
       numbers = SocketTable.listening(ports)
       return Calm.await(count, &accepted) if `numbers.length === 0`
 
-      Newcomers.drop(numbers) do |dropped|
+      newcomers.drop(numbers) do |dropped|
         calm = `dropped && ports.length === places.length` ? accepted : -> { Calm.await(count, &accepted) }
         dropped ? look(ports, numbers, `performance.now() + #{HANDSHAKES_MS}`, &calm) : calm.call
       end

@@ -5,6 +5,7 @@ require "upwell/calm"
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
+require "upwell/last_clients"
 require "upwell/recent_fields"
 require "upwell/runtime/bun/answers"
 require "upwell/runtime/bun/newcomers"
@@ -19,7 +20,6 @@ module Upwell
       include Answers
       include Staying
 
-      HANDSHAKE_MS = 100 # of those who come last
       REQUIRED = "Bun does not tell which clients have shown a certificate; say --client-certificate required, or leave out --ca-file"
       SILENCE_MAX = 255 # seconds, as far as Bun counts
 
@@ -82,8 +82,17 @@ module Upwell
       def drain(&ended)
         @draining = true
         @ended = ended
-        @latest = Calm.latest + @server.grace_ms
-        `setTimeout(() => #{drop_newcomers}, #{@server.grace_ms})`
+        @latest = `performance.now() + #{@server.grace_ms}`
+        `setTimeout(() => #{shut}, #{@server.grace_ms})`
+      end
+
+      # Of whoever comes from now on the kernel does not tell: there will be turns for timers.
+      #
+      # @see Newcomers.drop
+      def drop(numbers)
+        dropped = Newcomers.drop(numbers)
+        @latest = `Infinity` if dropped
+        yield dropped
       end
 
       # Certificates are read once.
@@ -105,9 +114,16 @@ module Upwell
 
       private
 
-      def drop_newcomers
-        `self.listeners.forEach(listener => { if (listener.port) #{Newcomers.drop(`listener.port`)}; })`
-        `setTimeout(() => #{Calm.await(-> { 0 }, @latest) { stop }}, #{[HANDSHAKE_MS, @server.grace_ms].min})`
+      def hurry
+        @shutting ? stop : shut
+      end
+
+      def shut
+        return if @shutting
+
+        @shutting = true
+        @latest = Calm.latest
+        LastClients.await(`self.listeners.map(listener => listener.port)`, -> { 0 }, self) { stop }
       end
 
       def stop
@@ -166,7 +182,7 @@ module Upwell
         %x{
           const client = new Client(req, local);
 
-          if (self.draining && performance.now() > self.latest) #{stop};
+          if (self.draining && performance.now() > self.latest) #{hurry};
           if (req.body !== null) return #{upload(`client`)};
           #{serve(`client`, nil)};
           return client.response !== null ? client.response : new Promise(resolve => { client.resolve = resolve; });

@@ -2,7 +2,6 @@
 # frozen_string_literal: true
 
 require "upwell/newcomers"
-require "upwell/socket_table"
 
 module Upwell
   module Runtime
@@ -11,10 +10,9 @@ module Upwell
       module Newcomers
         LIBRARIES = ["libc.so.6", "libc.so"].freeze
 
-        # @param port [Integer]
-        # @return [void]
-        def self.drop(port)
-          numbers = SocketTable.listening(`[port]`)
+        # @param numbers [JavaScript Array] of descriptors
+        # @return [Boolean] whether they will be from now on
+        def self.drop(numbers)
           LIBRARIES.any? { |library| attach(library, numbers) }
         end
 
@@ -28,8 +26,7 @@ module Upwell
               const value = new BigUint64Array([BigInt(filter.length / 2), BigInt(ptr(filter))]);
               const { symbols } = dlopen(library, { setsockopt: { args: ["i32", "i32", "i32", "ptr", "u32"], returns: "i32" } });
 
-              for (const number of numbers) symbols.setsockopt(number, level, option, ptr(value), value.byteLength);
-              return true;
+              return numbers.every(number => symbols.setsockopt(number, level, option, ptr(value), value.byteLength) === 0);
             } catch (error) {
               return false;
             }
