@@ -10,5 +10,14 @@ module Upwell
     def self.of(seconds)
       [seconds * 1000, MAX].min
     end
+
+    # For a part of what has to be done in that time.
+    #
+    # @param seconds [Numeric]
+    # @param most [Numeric] milliseconds
+    # @return [Numeric] that, or a quarter of the time
+    def self.part(seconds, most)
+      [most, of(seconds / 4)].min
+    end
   end
 end

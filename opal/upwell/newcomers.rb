@@ -22,14 +22,14 @@ module Upwell
       count.times { |i| BasicSocket.for_fd(3 + i).setsockopt(#{SOL_SOCKET}, #{SO_ATTACH_FILTER}, option) }
     RUBY
     QUICK = ["--disable=gems,rubyopt", "-rsocket", "-e", SCRIPT].freeze
-    WITHIN_MS = 5_000
 
     # @param numbers [JavaScript Array] of descriptors
+    # @param milliseconds [Numeric] that it may take
     # @yieldparam dropped [Boolean] whether they will be from now on
     # @return [void]
-    def self.drop(numbers, &told)
+    def self.drop(numbers, milliseconds, &told)
       %x{
-        const settings = { stdio: ["ignore", "ignore", "ignore", ...numbers], timeout: #{WITHIN_MS}, killSignal: "SIGKILL" };
+        const settings = { stdio: ["ignore", "ignore", "ignore", ...numbers], timeout: #{milliseconds}, killSignal: "SIGKILL" };
 
         new Promise((resolve, reject) => {
           const ruby = process.env.UPWELL_RUBY || "ruby", words = [...#{QUICK}, numbers.length, ...#{DROP}].map(String);

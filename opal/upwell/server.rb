@@ -26,7 +26,7 @@ module Upwell
       @app = quick(app)
       @in_flight = 0
       @draining = false
-      @grace_ms = [GRACE_MS, Milliseconds.of(options.drain_timeout / 4)].min
+      @grace_ms = Milliseconds.part(options.drain_timeout, GRACE_MS)
       @clients = Clients.new(options) { tell_idle }
       @clients.channels.begin
       @runtime = RUNTIME.new(self, options)

@@ -7,13 +7,35 @@ module Upwell
     `const fs = require("fs"), LISTENS = "0A", SHAKES_HANDS = "03"`
 
     %x{
+      const BYTES = 65536, OTHERS = /^ *\d+: \S+ \S+ (?!0A)/m;
       const read = name => { try { return fs.readFileSync("/proc/self/net/" + name, "latin1"); } catch (error) { return ""; } };
+
+      // Those that listen come first; of the others there may be very many.
+      const read_listening = name => {
+        try {
+          const file = fs.openSync("/proc/self/net/" + name), pieces = [];
+
+          try {
+            do {
+              const bytes = Buffer.alloc(BYTES);
+
+              pieces.push(bytes.latin1Slice(0, fs.readSync(file, bytes)));
+            } while (pieces.at(-1) !== "" && !OTHERS.test(pieces.at(-1)));
+          } finally {
+            fs.closeSync(file);
+          }
+          return pieces.join("");
+        } catch (error) {
+          return "";
+        }
+      };
       const target = number => { try { return fs.readlinkSync("/proc/self/fd/" + number); } catch (error) { return ""; } };
 
       // The fields of those on the ports that are in that state.
       const rows = (ports, state) => {
         const ends = ports.map(port => ":" + port.toString(16).toUpperCase().padStart(4, "0"));
-        const lines = ["tcp", "tcp6"].flatMap(name => read(name).split("\n")).filter(line => ends.some(end => line.includes(end)));
+        const texts = ["tcp", "tcp6"].map(state === LISTENS ? read_listening : read);
+        const lines = texts.flatMap(text => text.split("\n")).filter(line => ends.some(end => line.includes(end)));
 
         return lines.map(line => line.trim().split(/\s+/, 10)).filter(row => row[3] === state && ends.some(end => row[1].endsWith(end)));
       };

@@ -10,6 +10,7 @@ module Upwell
     # write the same twice, one that is killed leaves nothing, a full disk costs the file alone.
     class Cache
       FILES_MAX = { "units" => 4096, "programs" => 150 }.freeze
+      IN_USE = 7_200 # seconds since somebody said so: those that run do every hour
 
       # @return [Cache] of compiled files
       def self.units
@@ -108,8 +109,10 @@ module Upwell
         return unless @written == 1
 
         files = Dir.children(@folder).map { |name| File.join(@folder, name) }
-        excess = files.size - FILES_MAX.fetch(@kind)
-        files.sort_by { |file| File.mtime(file) }.first(excess).each { |file| FileUtils.rm_f(file) } if excess.positive?
+        excess = [files.size - FILES_MAX.fetch(@kind), 0].max
+        times = files.to_h { |file| [file, File.mtime(file)] }
+        old = times.select { |_, time| time < Time.now - IN_USE }
+        FileUtils.rm_f(old.min_by(excess, &:last).map(&:first))
       rescue SystemCallError
         nil # another start tidies, too
       end

@@ -12,10 +12,22 @@ module Upwell
         %x{
           const fs = require("fs"), evaluated = globalThis.Opal_evaluated;
           const touch = path => fs.utimes(path, new Date(), new Date(), () => {});
+          const hold = paths => setInterval(() => paths.forEach(touch), #{HOUR_MS}).unref();
 
-          if (evaluated) setInterval(() => [process.argv[1], evaluated].forEach(touch), #{HOUR_MS}).unref();
+          if (evaluated) hold([process.argv[1], evaluated, #{map}]);
         }
       end
+
+      # Its source map's, which the last line names.
+      def self.map
+        %x{
+          const path = require("path"), program = process.argv[1];
+          const name = require("fs").readFileSync(program, "utf8").slice(-200).match(/sourceMappingURL=(\S+)\s*$/);
+
+          return path.join(path.dirname(program), name ? name[1] : path.basename(program));
+        }
+      end
+      private_class_method :map
     end
   end
 end

@@ -88,7 +88,7 @@ module Upwell
 
       def start(port)
         @port = port
-        @doors = Doors.new
+        @doors = Doors.new(@configuration.drain_timeout)
         CachedFile.hold
         Signals.obey("TERM" => method(:terminate), "INT" => method(:terminate))
         @slots.each(&:start)
@@ -99,13 +99,14 @@ module Upwell
 
         @terminating = true
         seconds = @configuration.drain_timeout
+        begun = Time.now
         Log.tell("SIG#{name}: the workers end, #{Server::Termination.sentence(nil, seconds)}; a second signal kills them")
         `setTimeout(() => #{kill}, #{Milliseconds.of(seconds + MARGIN)})`
-        @doors.close { drain }
+        @doors.close { drain([seconds - (Time.now - begun), 0].max) }
       end
 
-      def drain
-        @slots.each(&:drain)
+      def drain(seconds)
+        @slots.each { |slot| slot.drain(seconds) }
         ended
       end
 

@@ -2,6 +2,7 @@
 # frozen_string_literal: true
 
 require "upwell/last_clients"
+require "upwell/milliseconds"
 
 module Upwell
   class Program < Command
@@ -9,13 +10,36 @@ module Upwell
     # is on the way to it then; so the doors are closed here, before the workers are told to end.
     class Doors
       LOOK_MS = 10
-      STILL_MS = 1_000 # in which no worker takes anybody: one that has died tells nothing of whom it had been given
+      # In which no worker takes anybody, or a quarter of the time to drain: one that has died tells nothing of whom it had been given.
+      STILL_MS = 1_000
 
       # Takes note of what is listened on from now on. The cluster makes a server for each address, and takes its handle once it listens.
-      def initialize
+      #
+      # @param drain_timeout [Numeric] seconds
+      def initialize(drain_timeout)
+        @drain_timeout = drain_timeout
         @doors = `[]`
         @met = 0
         @handed_over = 0
+        `const cluster = require("cluster"); cluster.schedulingPolicy = cluster.SCHED_RR` # else the workers have the sockets, too
+        watch
+      end
+
+      # Accepts no more.
+      #
+      # @yield when whoever was let in is with a worker
+      def close(&closed)
+        return closed.call if `self.doors.length === 0`
+
+        LastClients.await(`self.doors.map(({ port }) => port)`, -> { @met }, @drain_timeout) do
+          `self.doors.forEach(door => door.handle.close())`
+          await_workers(&closed)
+        end
+      end
+
+      private
+
+      def watch
         %x{
           const net = require("net"), create = net.createServer;
 
@@ -33,26 +57,12 @@ module Upwell
         }
       end
 
-      # Accepts no more.
-      #
-      # @yield when whoever was let in is with a worker
-      def close(&closed)
-        return closed.call if `self.doors.length === 0`
-
-        LastClients.await(`self.doors.map(({ port }) => port)`, -> { @met }) do
-          `self.doors.forEach(door => door.handle.close())`
-          await_workers(&closed)
-        end
-      end
-
-      private
-
       def await_workers(before = nil, since = nil, &closed)
         return closed.call if @handed_over == @met
 
         now = `performance.now()`
         since = now unless before == @handed_over
-        return closed.call if now - since > STILL_MS
+        return closed.call if now - since > Milliseconds.part(@drain_timeout, STILL_MS)
 
         before = @handed_over
         `setTimeout(() => #{await_workers(before, since, &closed)}, #{LOOK_MS})`

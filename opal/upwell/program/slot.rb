@@ -62,8 +62,10 @@ module Upwell
       end
 
       # Has the worker finish its requests and end.
-      def drain
-        @pipe.tell(`{ drain: true }`) if @running
+      #
+      # @param seconds [Numeric] for which it may
+      def drain(seconds)
+        @pipe.tell(`{ drain: seconds }`) if @running
       end
 
       # Has the worker open its log file and read its certificates again. A signal would end one that still boots.

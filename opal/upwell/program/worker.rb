@@ -54,7 +54,7 @@ module Upwell
       def obey
         Signals.ignore_others
         Signals.obey("HUP" => ->(_) { read_again }, "TERM" => ->(_) { drain }, "INT" => ->(_) {})
-        `process.on("message", message => { if (message.drain) #{drain}; else if (message.renew) #{read_again}; })`
+        `process.on("message", ({ drain, renew }) => { if (drain !== undefined) #{drain(0, `drain`)}; else if (renew) #{read_again}; })`
         `process.on("disconnect", () => #{drain})`
         stay_without_supervisor
       end
@@ -77,12 +77,11 @@ module Upwell
       end
 
       # One that is still booting has nothing in flight.
-      def drain(status = 0)
+      def drain(status = 0, seconds = @configuration.drain_timeout)
         return @program.finish(status) unless @server
         return if @draining
 
         @draining = true
-        seconds = @configuration.drain_timeout
         count = @server.in_flight
         Log.tell("worker #{@index}: #{Server::Termination.sentence(count, seconds)}") if count.positive?
         Draining.new(@server, seconds).run { |finished| leave(finished ? status : 1) }

@@ -89,7 +89,7 @@ module Upwell
       # Of whoever comes from now on the kernel does not tell: there will be turns for timers.
       #
       # @see Newcomers.drop
-      def drop(numbers)
+      def drop(numbers, _milliseconds)
         dropped = Newcomers.drop(numbers)
         @latest = `Infinity` if dropped
         yield dropped
@@ -123,7 +123,7 @@ module Upwell
 
         @shutting = true
         @latest = Calm.latest
-        LastClients.await(`self.listeners.map(listener => listener.port)`, -> { 0 }, self) { stop }
+        LastClients.await(`self.listeners.map(listener => listener.port)`, -> { 0 }, @options.drain_timeout, self) { stop }
       end
 
       def stop

@@ -74,7 +74,7 @@ module Upwell
             Promise.all(self.listeners.map(close)).then(() => { clearInterval(timer); #{ended.call}; });
           };
         }
-        LastClients.await(`self.listeners.map(listener => listener.address().port)`, -> { @met }) { `finish()` }
+        LastClients.await(`self.listeners.map(listener => listener.address().port)`, -> { @met }, @options.drain_timeout) { `finish()` }
       end
 
       # @see Server#renew

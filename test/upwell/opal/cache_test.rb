@@ -84,12 +84,28 @@ class OpalCacheTest < Minitest::Test
     end
   end
 
-  def test_old_ones_go
+  def fill(folder, count, time)
+    FileUtils.mkdir_p(folder, mode: 0o700)
+    Array.new(count) { |i| File.join(folder, "#{time.to_i}-#{i}").tap { |path| File.write(path, "") && File.utime(time, time, path) } }
+  end
+
+  def test_too_many_are_those_that_were_used_first
     in_home do |folder|
-      FileUtils.mkdir_p(folder)
-      200.times { |i| File.write(File.join(folder, i.to_s), "") }
+      old = Time.now - Upwell::Opal::Cache::IN_USE - 60
+      first = fill(folder, 10, old - 1)
+      fill(folder, Upwell::Opal::Cache::FILES_MAX.fetch("programs") - 1, old)
       Upwell::Opal::Cache.programs.fetch(["key"]) { [1] }
       assert_equal Upwell::Opal::Cache::FILES_MAX.fetch("programs"), Dir.children(folder).size
+      assert(first.none? { |path| File.exist?(path) })
+    end
+  end
+
+  # A cluster starts its workers from it.
+  def test_what_has_been_used_lately_stays
+    in_home do |folder|
+      used = fill(folder, Upwell::Opal::Cache::FILES_MAX.fetch("programs") + 10, Time.now - 3600)
+      Upwell::Opal::Cache.programs.fetch(["key"]) { [1] }
+      assert(used.all? { |path| File.exist?(path) })
     end
   end
 end

@@ -10,13 +10,12 @@ module Upwell
         private
 
         def compile_with_switch
-          @switch_first_test = number(@switch_first_test) if @switch_first_test
-          super
-        end
+          return super unless @switch_first_test
 
-        # In JavaScript a dot behind an integer is the decimal point.
-        def number(test)
-          %i[int float].include?(test.type) ? s(:js_tmp, "(#{test.children.first})") : test
+          # In parentheses: a dot behind an integer is JavaScript's decimal point.
+          line "switch ((", expr(@switch_first_test), ").valueOf()) {"
+          indent { compile_switch_case(@switch_test) }
+          line "}"
         end
 
         def compile_switch_case(test)

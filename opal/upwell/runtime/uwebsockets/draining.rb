@@ -17,8 +17,9 @@ module Upwell
         # @see Server#drain
         def drain(&ended)
           @draining = true
+          within = @options.drain_timeout
           %x{
-            const closed = new Promise(resolve => #{LastClients.await(ports, -> { 0 }) { `resolve(#{stop_listening})` }});
+            const closed = new Promise(resolve => #{LastClients.await(ports, -> { 0 }, within) { `resolve(#{stop_listening})` }});
             const grace = new Promise(resolve => setTimeout(resolve, #{@server.grace_ms}));
 
             Promise.all([closed, grace]).then(() => #{@server.await_idle { close(ended) }});
@@ -35,9 +36,8 @@ module Upwell
           ended.call
         end
 
-        # A quarter of the time that there is, at most.
         def late_ms
-          [LATE_MS, Milliseconds.of(@options.drain_timeout / 4)].min
+          Milliseconds.part(@options.drain_timeout, LATE_MS)
         end
       end
     end

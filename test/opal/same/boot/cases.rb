@@ -5,6 +5,12 @@ case -1
 when -1 then p :minus_one
 else p :other
 end
+case (1)
+when 1 then p :in_parentheses
+end
+case a = 5
+when 5 then p a
+end
 case 1.5
 when 1, 2 then p :integer
 when 1.5 then p :float
