@@ -15,7 +15,7 @@ class TLSHandshakeTest < Minitest::Test
   end
 
   def each_backend(*options, **settings)
-    (BACKENDS - ["poll"]).each { |backend| open_server("--backend", backend, *options, **settings) { |server| yield server } }
+    BACKENDS.each { |backend| open_server("--backend", backend, *options, **settings) { |server| yield server } }
   end
 
   def await

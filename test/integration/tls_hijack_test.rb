@@ -117,7 +117,7 @@ class TLSHijackTest < Minitest::Test
 
   # No worker waits for those that the application has for itself; the supervisor succeeds only if its workers did.
   def test_restarts_and_the_end_of_a_cluster_with_connections_taken_over
-    (BACKENDS - ["poll"]).each do |backend|
+    BACKENDS.each do |backend|
       options = ["--backend", backend, "-w", "2", "--mode", "threads:2", "--drain-timeout", DRAIN_SECONDS.to_s, *Certificates.options]
       ServerProcess.open(*options, app: "relayed.ru") do |server|
         before = server.read_on.workers

@@ -77,7 +77,7 @@ class TLSReloadTest < Minitest::Test
   end
 
   def test_sighup_under_load
-    [%w[-w 0 --mode fibers], %w[-w 2 --mode threads:2]].product(BACKENDS - ["poll"]) do |options, backend|
+    [%w[-w 0 --mode fibers], %w[-w 2 --mode threads:2]].product(BACKENDS) do |options, backend|
       install(@old)
       open_server("--backend", backend, *options) do |server|
         kept = TLSClient.new(server.port)
@@ -181,7 +181,7 @@ class TLSReloadTest < Minitest::Test
 
   # Workers that come later find what the supervisor has read.
   def test_a_phased_restart_under_load
-    (BACKENDS - ["poll"]).each do |backend|
+    BACKENDS.each do |backend|
       install(@old)
       open_server("--backend", backend, "-w", "2") do |server|
         before = server.workers
