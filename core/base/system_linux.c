@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,18 +118,24 @@ ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
     return sendfile(fd, file, &from, length);
 }
 
+/* musl has preadv2 and pwritev2 only since 1.2.5. The kernel takes the offset in halves, as large as a long. */
+static ssize_t transfer_now(long call, int fd, const struct iovec *part, int64_t offset)
+{
+    return syscall(call, fd, part, 1UL, (long)offset, (long)(offset >> 32), RWF_NOWAIT);
+}
+
 ssize_t uw_read_now(int fd, void *bytes, size_t length, int64_t offset)
 {
     struct iovec part = {bytes, length};
 
-    return preadv2(fd, &part, 1, offset, RWF_NOWAIT);
+    return transfer_now(SYS_preadv2, fd, &part, offset);
 }
 
 ssize_t uw_write_now(int fd, const void *bytes, size_t length, int64_t offset)
 {
     struct iovec part = {(void *)(uintptr_t)bytes, length};
 
-    return pwritev2(fd, &part, 1, offset, RWF_NOWAIT);
+    return transfer_now(SYS_pwritev2, fd, &part, offset);
 }
 
 int uw_open_anew(int fd, int flags)

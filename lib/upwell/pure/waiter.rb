@@ -6,7 +6,8 @@ module Upwell
     class Waiter
       BYTES_AT_ONCE = 4096 # taken from the pipe; should there be more, the next wait ends at once
       LONGEST_WAIT = 86_400 # seconds; IO.select takes no infinite number
-      private_constant :BYTES_AT_ONCE, :LONGEST_WAIT
+      PLACES = RUBY_ENGINE == "jruby" ? 3 : 9 # Java waits for whole milliseconds, and would not wait long enough
+      private_constant :BYTES_AT_ONCE, :LONGEST_WAIT, :PLACES
 
       def initialize
         @woken = @waited = false
@@ -87,7 +88,7 @@ module Upwell
       end
 
       def seconds(timeout)
-        @woken ? 0 : timeout && [timeout, LONGEST_WAIT].min
+        @woken ? 0 : timeout && [timeout, LONGEST_WAIT].min.ceil(PLACES)
       end
 
       # Whoever closes one half of what has two may be done with that; any other error is none of ours.
