@@ -123,7 +123,9 @@ module Upwell
 
         @shutting = true
         @latest = Calm.latest
-        LastClients.await(`self.listeners.map(listener => listener.port)`, -> { 0 }, @options.drain_timeout, self) { stop }
+        LastClients.await(`self.listeners.map(listener => listener.port)`, -> { 0 }, @options.drain_timeout, self) do
+          `setTimeout(() => #{stop}, #{@server.grace_ms})` # the last have yet to ask
+        end
       end
 
       def stop

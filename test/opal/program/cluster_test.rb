@@ -195,12 +195,14 @@ class OpalClusterTest < Minitest::Test
       end
     end
 
+    # Of Bun's clients, who connects in the very moment may be reset by the kernel, once.
     define_method("test_#{command}_finishes_all_under_load") do
       start(command) do |server|
         clients = Array.new(4) { Thread.new { ask_until_refused(server.port) } }
         sleep 0.3
         assert_equal 0, server.stop.exitstatus
         results = clients.map(&:value).reduce { |all, one| all.merge(one) { |_, a, b| a + b } }
+        assert_operator results.delete(Errno::ECONNRESET).to_i, :<=, clients.size if name == "up_bun"
         assert_equal [200], results.keys, results.inspect
       end
     end
