@@ -11,7 +11,7 @@ class LastLook
   def initialize(pid, port, printed)
     @pid = pid
     @port = port
-    @printed = printed
+    @printed = printed.map(&:b)
   end
 
   # @return [String]

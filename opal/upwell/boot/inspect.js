@@ -33,7 +33,7 @@
     }
     with(value) {
       if (value !== this.value) {
-        this.value = value.length <= VALUE_LENGTH_MAX ? value : null;
+        this.value = value.length <= VALUE_LENGTH_MAX ? own(value) : null;
         this.text = null;
       } else if (this.text === null) {
         this.text = flat(this.name + quote(value));
@@ -47,6 +47,11 @@
     return text;
   }
 
+  // A piece of a long text holds all of it.
+  function own(text) {
+    return flat(" " + text).slice(1);
+  }
+
   function inspectPair(key, value) {
     if (typeof key !== "string") return ", " + inspectAny(key) + "=>" + inspectAny(value);
     const pair = known.get(key) || newPair(key);
@@ -57,8 +62,9 @@
   function newPair(key) {
     const pair = new Pair(key);
 
+    if (key.length > KEY_LENGTH_MAX) return pair;
     if (known.size >= KNOWN_MAX) known.clear();
-    if (key.length <= KEY_LENGTH_MAX) known.set(key, pair);
+    known.set(own(key), pair);
     return pair;
   }
 
