@@ -24,7 +24,9 @@ class ServerProcess
   def self.open(*arguments, **options)
     server = new(*arguments, **options)
     yield server
-  rescue Timeout::Error
+  rescue Minitest::Skip
+    raise
+  rescue Minitest::Assertion, StandardError
     warn(server.last_look) if server
     raise
   ensure
