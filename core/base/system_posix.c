@@ -134,29 +134,6 @@ int uw_share_port(int fd)
     return setsockopt(fd, SOL_SOCKET, SO_REUSEPORT_LB, &on, sizeof on);
 }
 
-int uw_steer(int fd, const uint32_t *indexes, uint32_t count)
-{
-    (void)fd, (void)indexes, (void)count;
-    return -ENOSYS;
-}
-
-void uw_hold_off(int fd)
-{
-    (void)fd;
-}
-
-ssize_t uw_read_now(int fd, void *bytes, size_t length, int64_t offset)
-{
-    (void)fd, (void)bytes, (void)length, (void)offset;
-    return lacking(EOPNOTSUPP);
-}
-
-ssize_t uw_write_now(int fd, const void *bytes, size_t length, int64_t offset)
-{
-    (void)fd, (void)bytes, (void)length, (void)offset;
-    return lacking(EOPNOTSUPP);
-}
-
 int uw_open_anew(int fd, int flags)
 {
     char path[sizeof "/dev/fd/" + 3 * sizeof fd];
@@ -174,22 +151,6 @@ int uw_open_unnamed(const char *folder)
 {
     (void)folder;
     return -EOPNOTSUPP;
-}
-
-int uw_open_beneath_at_once(int root, const char *path, int flags)
-{
-    (void)root, (void)path, (void)flags;
-    return -ENOSYS;
-}
-
-const void *uw_memory_last(const void *bytes, int byte, size_t length)
-{
-    const unsigned char *at = bytes;
-
-    while (length-- > 0)
-        if (at[length] == (unsigned char)byte)
-            return at + length;
-    return NULL;
 }
 
 #else

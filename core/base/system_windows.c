@@ -142,29 +142,6 @@ int uw_share_port(int fd)
     return 0;
 }
 
-int uw_steer(int fd, const uint32_t *indexes, uint32_t count)
-{
-    (void)fd, (void)indexes, (void)count;
-    return -ENOSYS;
-}
-
-void uw_hold_off(int fd)
-{
-    (void)fd;
-}
-
-ssize_t uw_read_now(int fd, void *bytes, size_t length, int64_t offset)
-{
-    (void)fd, (void)bytes, (void)length, (void)offset;
-    return lacking(EOPNOTSUPP);
-}
-
-ssize_t uw_write_now(int fd, const void *bytes, size_t length, int64_t offset)
-{
-    (void)fd, (void)bytes, (void)length, (void)offset;
-    return lacking(EOPNOTSUPP);
-}
-
 int uw_open_anew(int fd, int flags)
 {
     (void)fd, (void)flags;
@@ -179,22 +156,6 @@ int uw_replace(int from, int fd)
 int uw_open_unnamed(const char *folder)
 {
     return uw_file_open_unnamed(folder, true);
-}
-
-int uw_open_beneath_at_once(int root, const char *path, int flags)
-{
-    (void)root, (void)path, (void)flags;
-    return -ENOSYS;
-}
-
-const void *uw_memory_last(const void *bytes, int byte, size_t length)
-{
-    const unsigned char *at = bytes;
-
-    while (length-- > 0)
-        if (at[length] == (unsigned char)byte)
-            return at + length;
-    return NULL;
 }
 
 /* Of advapi32, without a header that meets none of ours. */
