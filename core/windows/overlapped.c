@@ -141,13 +141,10 @@ int uw_overlapped_receive(struct uw_object *object, struct uw_call *call)
 int uw_overlapped_send(struct uw_object *object, struct uw_call *call, const struct iovec *pieces, size_t count)
 {
     WSABUF buffers[UW_PIECES_MAX];
+    DWORD filled = (DWORD)uw_fill_buffers(buffers, pieces, count);
     int error;
 
-    if (count > UW_PIECES_MAX)
-        count = UW_PIECES_MAX;
-    for (size_t i = 0; i < count; i++)
-        buffers[i] = (WSABUF){(ULONG)pieces[i].iov_len, pieces[i].iov_base};
-    error = pending(WSASend(object->handle, buffers, (DWORD)count, NULL, 0, &call->overlapped, NULL) == 0);
+    error = pending(WSASend(object->handle, buffers, filled, NULL, 0, &call->overlapped, NULL) == 0);
     return counted(object, -uw_errno_of_sending(-error));
 }
 

@@ -104,16 +104,21 @@ int64_t uw_socket_receive(const struct uw_object *object, void *bytes, size_t le
     return receive(object, bytes, length, 0);
 }
 
-int64_t uw_socket_send(const struct uw_object *object, const struct iovec *pieces, size_t count)
+size_t uw_fill_buffers(struct _WSABUF *buffers, const struct iovec *pieces, size_t count)
 {
-    WSABUF buffers[UW_PIECES_MAX];
-    DWORD sent;
-
     if (count > UW_PIECES_MAX)
         count = UW_PIECES_MAX;
     for (size_t i = 0; i < count; i++)
         buffers[i] = (WSABUF){(ULONG)pieces[i].iov_len, pieces[i].iov_base};
-    if (WSASend(object->handle, buffers, (DWORD)count, &sent, 0, NULL, NULL))
+    return count;
+}
+
+int64_t uw_socket_send(const struct uw_object *object, const struct iovec *pieces, size_t count)
+{
+    WSABUF buffers[UW_PIECES_MAX];
+    DWORD filled = (DWORD)uw_fill_buffers(buffers, pieces, count), sent;
+
+    if (WSASend(object->handle, buffers, filled, &sent, 0, NULL, NULL))
         return -uw_errno_of_sending(last_error());
     return sent;
 }

@@ -7,6 +7,7 @@
 #include "windows/numbers.h"
 
 struct iovec;
+struct _WSABUF; /* Winsock's, whose header ours must not bring */
 
 #define UW_PIECES_MAX 64 /* of a vector in one call */
 
@@ -20,6 +21,9 @@ int64_t uw_socket_new(int family, int type, int protocol);
 int uw_socket_accept(const struct uw_object *object);
 int64_t uw_socket_receive(const struct uw_object *object, void *bytes, size_t length);
 int64_t uw_socket_send(const struct uw_object *object, const struct iovec *pieces, size_t count);
+
+/* Of UW_PIECES_MAX buffers. Returns how many pieces there was room for. */
+size_t uw_fill_buffers(struct _WSABUF *buffers, const struct iovec *pieces, size_t count);
 
 /* 0; or -EAGAIN: it will be writable once it is connected, or has failed. */
 int uw_socket_connect(const struct uw_object *object, const void *address, int size);
