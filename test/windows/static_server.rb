@@ -1,18 +1,15 @@
 # frozen_string_literal: true
 
 require "English"
-require "io/wait"
 require "open3"
-require "socket"
 require "tmpdir"
+require_relative "../core/corpus"
 
 # The stand-alone static server under Wine, beside the same server on Linux. REQUESTS=100000 has more asked for by ab, where it is installed.
 #   rake test:iocp
 class StaticServerUnderWine
-  ROOT = File.expand_path("../..", __dir__)
-  LINUX = [File.join(ROOT, "build/core/plain/upwell-static")].freeze
-  WINE = ["wine", File.join(ROOT, "build/core/windows/upwell-static.exe")].freeze
-  PATIENCE = 60 # seconds for any answer
+  LINUX = [File.join(Corpus::ROOT, "build/core/plain/upwell-static")].freeze
+  WINE = ["wine", File.join(Corpus::ROOT, "build/core/windows/upwell-static.exe")].freeze
   REPLACEMENTS = 200
   CLIENTS = 4
   CONNECTIONS = 1000
@@ -59,7 +56,7 @@ class StaticServerUnderWine
   end
 
   def compare(wine, linux)
-    count = requests.each { |pieces| compare_answers(pieces, exchange(wine, pieces), exchange(linux, pieces)) }.size
+    count = requests.each { |pieces| compare_answers(pieces, Corpus.exchange(wine, pieces), Corpus.exchange(linux, pieces)) }.size
     puts "static server under Wine: #{count} requests answered as on Linux"
   end
 
@@ -75,8 +72,7 @@ class StaticServerUnderWine
   end
 
   def requests
-    parsed = inputs("http_parser").map { |input| cut(input.byteslice(1..).to_s, input.getbyte(0).to_i) }
-    parsed + inputs("http_path").map { |path| [get(path)] } + own_requests
+    Corpus.whole_requests + Corpus.inputs("http_path").map { |path| [get(path)] } + own_requests
   end
 
   def own_requests
@@ -89,43 +85,11 @@ class StaticServerUnderWine
     "GET #{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n#{fields}\r\n".b
   end
 
-  def inputs(target)
-    Dir[File.join(ROOT, "fuzz/corpus", target, "*")].map { |file| File.binread(file) }
-  end
-
-  # As the fuzz target cuts it: by the first byte.
-  def cut(text, first)
-    at = first % (text.bytesize + 1)
-    [text.byteslice(0, at), text.byteslice(at..)]
-  end
-
-  # @return [String] what the server sent until it closed
-  def exchange(port, pieces)
-    Socket.tcp("127.0.0.1", port, connect_timeout: PATIENCE) do |socket|
-      socket.setsockopt(:TCP, :NODELAY, true)
-      pieces.each { |piece| socket.write(piece) }
-      socket.close_write
-      answer(socket)
-    rescue Errno::EPIPE, Errno::ECONNRESET
-      "" # refused before all had been sent
-    end
-  end
-
-  def answer(socket)
-    text = "".b
-    loop do
-      abort "static server under Wine: no answer in #{PATIENCE} s" unless socket.wait_readable(PATIENCE)
-      text << socket.readpartial(65_536)
-    end
-  rescue EOFError
-    text
-  end
-
   # Each client sees whole files alone, and the last one in the end.
   def replace_files(port)
     stopped = false
     counts = Array.new(CLIENTS) { Thread.new { count_whole_answers(port) { stopped } } }
-    REPLACEMENTS.times { |number| write("replaced.txt", content(number)) && exchange(port, [get("/replaced.txt")]) }
+    REPLACEMENTS.times { |number| write("replaced.txt", content(number)) && Corpus.exchange(port, [get("/replaced.txt")]) }
     stopped = true
     count = counts.sum(&:value)
     await_content(port, content(REPLACEMENTS - 1))
@@ -139,7 +103,7 @@ class StaticServerUnderWine
   def count_whole_answers(port)
     count = 0
     until yield
-      head, body = exchange(port, [get("/replaced.txt")]).split("\r\n\r\n", 2)
+      head, body = Corpus.exchange(port, [get("/replaced.txt")]).split("\r\n\r\n", 2)
       next if head.start_with?("HTTP/1.1 404") && count.zero? # not yet there
 
       abort "static server under Wine: #{head} with a body that was never written" unless body == content(body.to_i)
@@ -150,8 +114,8 @@ class StaticServerUnderWine
 
   # What is served may be some moments old.
   def await_content(port, content)
-    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
-    until exchange(port, [get("/replaced.txt")]).end_with?("\r\n\r\n#{content}")
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + Corpus::PATIENCE
+    until Corpus.exchange(port, [get("/replaced.txt")]).end_with?("\r\n\r\n#{content}")
       abort "static server under Wine: the last content is not served" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
       sleep 0.1
     end
