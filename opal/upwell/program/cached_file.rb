@@ -12,9 +12,8 @@ module Upwell
         %x{
           const fs = require("fs"), evaluated = globalThis.Opal_evaluated;
           const touch = path => fs.utimes(path, new Date(), new Date(), () => {});
-          const hold = paths => setInterval(() => paths.forEach(touch), #{HOUR_MS}).unref();
 
-          if (evaluated) hold([process.argv[1], evaluated, #{map}]);
+          if (evaluated) setInterval(() => [process.argv[1], evaluated, #{map}].forEach(touch), #{HOUR_MS}).unref();
         }
       end
 
@@ -22,9 +21,14 @@ module Upwell
       def self.map
         %x{
           const path = require("path"), program = process.argv[1];
-          const name = require("fs").readFileSync(program, "utf8").slice(-200).match(/sourceMappingURL=(\S+)\s*$/);
 
-          return path.join(path.dirname(program), name ? name[1] : path.basename(program));
+          try {
+            const [, name] = require("fs").readFileSync(program, "utf8").slice(-200).match(/sourceMappingURL=(\S+)\s*$/);
+
+            return path.join(path.dirname(program), name);
+          } catch (error) { // it has none, or is not there any more
+            return program;
+          }
         }
       end
       private_class_method :map
