@@ -4,6 +4,7 @@ require "io/wait"
 require "socket"
 require "tempfile"
 require "timeout"
+require_relative "counts"
 
 # Runs blocks of a test under a scheduler, on every backend that works here.
 module Scheduling
@@ -16,6 +17,7 @@ module Scheduling
       Thread.current.report_on_exception = false
       scheduler = Upwell::Scheduler.new(backend: backend, **options)
       assert_equal backend, scheduler.backend
+      Counts.on(backend)
       Fiber.set_scheduler(scheduler)
       yield scheduler
       scheduler.run

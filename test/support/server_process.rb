@@ -4,6 +4,7 @@ require "open3"
 require "rbconfig"
 require "tmpdir"
 require "timeout"
+require_relative "counts"
 require_relative "last_look"
 require_relative "process_group"
 
@@ -16,7 +17,7 @@ class ServerProcess
   STOP_MAX = 60
 
   # @return [Integer]
-  attr_reader :pid, :port
+  attr_reader :pid
   # @return [Array<String>] what the process printed so far
   attr_reader :lines
 
@@ -48,10 +49,20 @@ class ServerProcess
     all = self.class.command(*command, "-b", "127.0.0.1", "-p", "0", *arguments, path)
     @pid = ProcessGroup.spawn(environment, *all, out: writer, err: writer, **spawn)
     writer.close
-    @port = await(/serves on (?:https?:\S+:(\d+)|unix)/)[1].to_i
+    serves = await(/serves on (?:https?:\S+:(\d+)|unix)(?:.* \((\w+))?/)
+    @port = serves[1].to_i
+    Counts.on(@backend = serves[2])
   rescue StandardError
     end_all
     raise
+  end
+
+  # Whoever asks runs on the server's backend.
+  #
+  # @return [Integer]
+  def port
+    Counts.on(@backend)
+    @port
   end
 
   # Waits until a line matches.
