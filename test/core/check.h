@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef _WIN32
+#include <sys/mman.h>
+#endif
+
 #define CHECK_TESTS_MAX 200
 #define CHECK_EXIT_FAILED 3 /* no sanitizer and no valgrind ends a program so: its counts are complete */
 
@@ -16,8 +20,12 @@ struct check_test {
 };
 
 static struct check_test check_tests[CHECK_TESTS_MAX];
-static int check_test_count, check_failures;
+static int check_test_count;
 static const char *check_skip_reason;
+
+/* What fails in a process that a test forks has failed. */
+static _Atomic int check_failures_alone, *check_failures_of_all = &check_failures_alone;
+#define check_failures (*check_failures_of_all)
 
 #define TEST(test_name) \
     static void test_name(void); \
@@ -62,11 +70,23 @@ static inline const char *check_program(const char *path)
     return name;
 }
 
+static inline void check_share_failures(void)
+{
+#ifndef _WIN32
+    check_failures_of_all =
+        mmap(NULL, sizeof *check_failures_of_all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (check_failures_of_all == MAP_FAILED)
+        abort();
+#endif
+}
+
 /* Runs every test whose name contains argv[1], or all. The last line is "N passed, N failed, N skipped". */
 static inline int check_main(const char *program, const char *filter)
 {
     int passed = 0, failed = 0, skipped = 0;
 
+    check_share_failures();
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* nothing is told twice after a fork, nor lost with a kill */
     for (int i = 0; i < check_test_count; i++) {
         int failures = check_failures;
 
