@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require "fileutils"
 require "open3"
 require "rbconfig"
 require "rubygems/ext"
@@ -9,7 +10,11 @@ require "tmpdir"
 # The gem's installation: which backends are compiled in, and where none can be.
 class ExtconfTest < Minitest::Test
   NO_LIBURING = "liburing.h was not found (Debian: apt-get install liburing-dev)"
-  EXTCONF = File.expand_path("../../ext/upwell/extconf.rb", __dir__)
+  ROOT = File.expand_path("../..", __dir__)
+  EXTCONF = "#{ROOT}/ext/upwell/extconf.rb".freeze
+  NEEDED = %w[rack mini_mime].map { |name| Gem.loaded_specs.fetch(name).cache_file }.freeze
+  # Nothing of the bundle that the tests run in.
+  OWN_BUNDLE = [*ENV.keys.grep(/\ABUNDLE/), "RUBYOPT", "RUBYLIB", "UPWELL_BACKENDS"].to_h { |name| [name, nil] }.freeze
 
   def test_without_a_compiler_the_extension_is_left_out
     in_a_folder_without_a_compiler do |environment|
@@ -74,7 +79,41 @@ class ExtconfTest < Minitest::Test
     end
   end
 
+  def test_a_backend_of_bundlers_that_cannot_be_compiled_ends_its_installation_with_the_package_to_install
+    in_a_folder_that_hides("liburing.h") do |hiding|
+      bundle_with("io_uring,epoll")
+      output, status = bundle(hiding, "install", "--local")
+      refute_predicate status, :success?
+      assert_includes output.split.join(" "), "UPWELL_BACKENDS names io_uring, but #{NO_LIBURING}" # Bundler breaks lines
+    end
+  end
+
+  def test_bundler_hands_on_the_backends_that_it_keeps
+    in_a_folder do
+      bundle_with("poll")
+      output, status = bundle({ "MAKE" => "true" }, "install", "--local") # what is to be compiled is known before
+      assert_predicate status, :success?, output
+      Dir.chdir(Dir["vendor/bundle/ruby/*/gems/upwell-*/ext/upwell"].fetch(0)) { assert_equal %w[poll], chosen }
+    end
+  end
+
   private
+
+  # A Gemfile as a user's, with the gems in vendor/cache.
+  def bundle_with(backends)
+    FileUtils.mkdir_p("vendor/cache")
+    FileUtils.cp(NEEDED, "vendor/cache")
+    gem = File.expand_path("vendor/cache/upwell-#{Upwell::VERSION}.gem")
+    output, status = Open3.capture2e(OWN_BUNDLE, RbConfig.ruby, "-S", "gem", "build", "--output", gem, "upwell.gemspec", chdir: ROOT)
+    assert_predicate status, :success?, output
+    File.write("Gemfile", "source \"https://localhost\"\ngem \"upwell\"\n")
+    bundle({}, "config", "set", "--local", "path", "vendor/bundle")
+    bundle({}, "config", "set", "--local", "build.upwell", "UPWELL_BACKENDS=#{backends}")
+  end
+
+  def bundle(environment, *arguments)
+    Open3.capture2e({ **OWN_BUNDLE, "BUNDLE_USER_HOME" => Dir.pwd, **environment }, RbConfig.ruby, "-S", "bundle", *arguments)
+  end
 
   def configure(environment, *arguments)
     in_a_folder do
