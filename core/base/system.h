@@ -29,6 +29,10 @@ void uw_process_descriptor_close(int fd, bool forked);
 /* Forgets the signal if it is pending for the thread, or else for the process. */
 void uw_signal_take(int signal);
 
+/* Who writes to the file gets EPIPE and no SIGPIPE, where the signal would be for any thread of the process: on macOS,
+ * for all who share the file. Elsewhere it is for the thread that writes, which sigpipe.h sees to. */
+void uw_sigpipe_spare(int fd);
+
 /* A condition whose deadlines are on uw_clock_ns's scale. Both return 0 or an error as pthread's do. */
 int uw_condition_init(pthread_cond_t *condition);
 int uw_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_ns);
@@ -70,6 +74,10 @@ ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more);
 /* A stretch of a file, to a non-blocking socket. This may raise SIGPIPE. */
 ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length);
 
+/* Whether nothing comes any more over the connected socket, and nothing can be sent: its other end is closed, or each
+ * has said its last. */
+bool uw_hung_up(int fd);
+
 /* Has other sockets that were asked so bind the same address and port, each of which gets a part of the new
  * connections; on macOS the one that came last gets all. */
 int uw_share_port(int fd);
@@ -97,7 +105,7 @@ extern const int uw_open_to_look;
 ssize_t uw_read_now(int fd, void *bytes, size_t length, int64_t offset);
 ssize_t uw_write_now(int fd, const void *bytes, size_t length, int64_t offset);
 
-/* The same file with a state of its own. */
+/* The same file with a state of its own. ENOSYS: there is no such thing. */
 int uw_open_anew(int fd, int flags);
 
 /* `fd` becomes another number of `from`, close-on-exec. */

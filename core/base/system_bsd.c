@@ -53,6 +53,14 @@ static bool prepare(int fd)
         errno = EPIPE;
     return false;
 }
+
+/* EPROTOTYPE: the other end is just being closed. */
+static ssize_t told(ssize_t count)
+{
+    if (count < 0 && errno == EPROTOTYPE)
+        errno = ECONNRESET;
+    return count;
+}
 #else
 #define SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL)
 
@@ -61,18 +69,23 @@ static bool prepare(int fd)
     (void)fd;
     return true;
 }
+
+static ssize_t told(ssize_t count)
+{
+    return count;
+}
 #endif
 
 ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more)
 {
     (void)more;
-    return prepare(fd) ? send(fd, bytes, length, SEND_FLAGS) : -1;
+    return prepare(fd) ? told(send(fd, bytes, length, SEND_FLAGS)) : -1;
 }
 
 ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more)
 {
     (void)more;
-    return prepare(fd) ? sendmsg(fd, message, SEND_FLAGS) : -1;
+    return prepare(fd) ? told(sendmsg(fd, message, SEND_FLAGS)) : -1;
 }
 
 #ifdef __APPLE__
@@ -97,7 +110,7 @@ ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
         return 0;
     if (!prepare(fd))
         return -1;
-    return send_file(fd, file, offset, length, &sent) && sent == 0 ? -1 : (ssize_t)sent;
+    return told(send_file(fd, file, offset, length, &sent) && sent == 0 ? -1 : (ssize_t)sent);
 }
 
 bool uw_random(void *bytes, size_t length)
@@ -106,8 +119,23 @@ bool uw_random(void *bytes, size_t length)
     return true;
 }
 
-/* macOS has none of POSIX's options for real time. */
 #ifdef __APPLE__
+void uw_sigpipe_spare(int fd)
+{
+    (void)fcntl(fd, F_SETNOSIGPIPE, 1);
+}
+
+/* poll(2) calls it a hang-up when there is no more to read, and tells nothing to who asks for nothing else. A socket
+ * that has ended both ways has no peer any more. */
+bool uw_hung_up(int fd)
+{
+    struct sockaddr_storage peer;
+    socklen_t size = sizeof peer;
+
+    return getpeername(fd, (struct sockaddr *)&peer, &size) < 0;
+}
+
+/* There are none of POSIX's options for real time. */
 void uw_signal_take(int signal)
 {
     sigset_t set, pending;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "io/readiness.h"
 
 #define EVENTS_PER_WAIT 256
@@ -144,12 +145,12 @@ static void delete_all(const struct kqueue_set *set, int fd)
     (void)make(set, &changes);
 }
 
-/* An event that was wanted once has been disabled with its coming. */
+/* An event that was wanted once has been disabled with its coming; see await_change for what is urgent. */
 static bool is_silent(unsigned old)
 {
     unsigned events = old & ~UW_ONCE;
 
-    return old & UW_ONCE && (events & (events - 1)) == 0;
+    return old & UW_ONCE && (events & (events - 1)) == 0 && events != POLLPRI;
 }
 
 /* A plain file is always ready, but kqueue waits until it has grown. Returns -EPERM for such; or 0; or another -errno.
@@ -207,6 +208,18 @@ static bool is_socket(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
 }
 
+/* That nothing urgent will come is no event for who waits for that alone, unless nothing can be sent either. */
+static unsigned end_of_urgent(const struct kevent *event)
+{
+#ifdef EVFILT_EXCEPT
+    if (event->fflags == NOTE_OOB)
+        return POLLPRI;
+#endif
+    if (event->fflags)
+        return POLLERR | POLLHUP;
+    return uw_hung_up((int)event->ident) ? POLLHUP : 0;
+}
+
 /* poll(2) of macOS cannot be asked: it calls it a hang-up, too, that there is no more to read, though one may write. */
 static unsigned end_of(const struct kevent *event)
 {
@@ -216,12 +229,24 @@ static unsigned end_of(const struct kevent *event)
         return is_socket((int)event->ident) ? POLLIN | failed : POLLIN | POLLHUP;
     if (event->filter == EVFILT_WRITE)
         return is_socket((int)event->ident) ? POLLOUT | POLLHUP | failed : POLLERR;
-    return POLLHUP; /* nothing urgent will come */
+    return end_of_urgent(event);
 }
 
 static unsigned events_of(const struct kevent *event)
 {
     return event->flags & EV_EOF ? end_of(event) : event_of(event);
+}
+
+/* Of a state that is no event: it comes again when it has changed, and now, which then is known by its flag. */
+static void await_change(const struct kqueue_set *set, const struct kevent *event)
+{
+    struct changes changes = {.count = 0};
+
+    if (event->flags & EV_CLEAR)
+        return;
+    change(&changes, (int)event->ident, event_of(event), EV_DELETE);
+    change(&changes, (int)event->ident, event_of(event), EV_ADD | EV_CLEAR);
+    (void)make(set, &changes);
 }
 
 /* What came for reading and what came for writing is one event of the descriptor. Returns how many such there are; they
@@ -232,9 +257,12 @@ static int join(struct kqueue_set *set, struct kevent *events, int count)
 
     for (int i = 0; i < count; i++) {
         uint16_t *told = &set->told[events[i].ident];
-        bool first = !*told;
+        unsigned came = events_of(&events[i]);
+        bool first = !*told && came;
 
-        *told |= (uint16_t)events_of(&events[i]);
+        *told |= (uint16_t)came;
+        if (!came)
+            await_change(set, &events[i]);
         if (first)
             events[joined++] = events[i];
     }

@@ -198,6 +198,7 @@ int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format
 
     if (fcntl(fd, F_GETFD) < 0)
         return -errno;
+    uw_sigpipe_spare(fd);
     *log = calloc(1, sizeof **log);
     if (!*log)
         return -ENOMEM;

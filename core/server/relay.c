@@ -1,7 +1,6 @@
 #include "server/relay.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -48,9 +47,7 @@ static void receive_from_application(struct uw_relay *relay)
 /* Nobody has the other end any more; a side that is merely shut down for writing does not hang up. */
 static bool application_is_gone(const struct uw_relay *relay)
 {
-    struct pollfd item = {.fd = relay->application.fd};
-
-    return poll(&item, 1, 0) > 0 && item.revents & (POLLHUP | POLLERR);
+    return uw_hung_up(relay->application.fd);
 }
 
 /* The application has written its last byte. Once the client has all of it, he is told so; he may go on writing to an

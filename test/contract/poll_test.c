@@ -174,21 +174,38 @@ CONTRACT(polls_tell_of_an_end_that_is_no_hangup)
     close_pair(fds);
 }
 
-CONTRACT(polls_for_urgent_data)
+static bool tells_of_urgent_data(void)
+{
+#ifdef UW_WITHOUT_EVFILT_EXCEPT
+    return strcmp(backend_name, "kqueue") != 0;
+#else
+    return true;
+#endif
+}
+
+/* Of TCP: only there is data urgent. */
+static void make_tcp_pair(int fds[2])
 {
     struct sockaddr_in address = {0};
-    int listener = listen_at(&address, 1), fds[2] = {-1, connect_to(&address)};
+    int listener = listen_at(&address, 1);
+
+    fds[1] = connect_to(&address);
+    fds[0] = accept(listener, NULL, NULL);
+    CHECK_EQUAL(0, close(listener));
+}
+
+CONTRACT(polls_for_urgent_data)
+{
+    int fds[2];
     struct uw_operation urgent = {.verb = UW_POLL, .length = POLLPRI};
 
-    urgent.fd = fds[0] = accept(listener, NULL, NULL);
-    CHECK_EQUAL(0, close(listener));
-#ifdef UW_WITHOUT_EVFILT_EXCEPT
-    if (strcmp(backend_name, "kqueue") == 0) {
+    make_tcp_pair(fds);
+    urgent.fd = fds[0];
+    if (!tells_of_urgent_data()) {
         CHECK_EQUAL(-EOPNOTSUPP, run(&urgent));
         close_pair(fds);
         return;
     }
-#endif
     run_into_waiting(&urgent);
     CHECK_EQUAL(1, write(fds[1], "x", 1));
     turn_for(SHORT_NS);
@@ -197,6 +214,28 @@ CONTRACT(polls_for_urgent_data)
     turn_until(&results, 1);
     CHECK_EQUAL(POLLPRI, last_result & ~POLLRDBAND);
     close_pair(fds);
+}
+
+/* Who sends no more may yet read: that is no event for who waits for urgent data alone. The end of all is. */
+CONTRACT(polls_for_urgent_data_outlast_an_end_of_the_stream)
+{
+    static const struct linger none = {.l_onoff = 1};
+    struct uw_operation urgent = {.verb = UW_POLL, .length = POLLPRI};
+    int fds[2];
+
+    if (!tells_of_urgent_data())
+        return;
+    make_tcp_pair(fds);
+    urgent.fd = fds[0];
+    run_into_waiting(&urgent);
+    CHECK_EQUAL(0, shutdown(fds[1], SHUT_WR));
+    turn_for(SHORT_NS);
+    CHECK(urgent.pending && results == 0 && loop.turns < TURNS_MAX);
+    CHECK_EQUAL(0, setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &none, sizeof none));
+    CHECK_EQUAL(0, close(fds[1])); /* with a reset */
+    turn_until(&results, 1);
+    CHECK(last_result & POLLHUP);
+    CHECK_EQUAL(0, uw_close(&loop, fds[0]));
 }
 
 /* The descriptors of an application are closed by itself: the loop learns nothing of it. */

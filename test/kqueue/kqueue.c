@@ -16,6 +16,7 @@
 struct note {
     struct kevent event; /* what it was added with, which later additions do not change */
     bool enabled;
+    bool cleared; /* EV_CLEAR: told, and not again until there is more to tell */
     dev_t device;
     ino_t inode;
 };
@@ -158,8 +159,10 @@ static int make(struct queue *queue, const struct kevent *change)
         drop(queue, note);
     else if (change->flags & EV_ADD && !note)
         return add(queue, change);
-    else if (note)
+    else if (note) {
         note->enabled = note->enabled || change->flags & EV_ENABLE;
+        note->cleared = false;
+    }
     return note ? 0 : ENOENT;
 }
 
@@ -182,9 +185,11 @@ static int make_all(struct queue *queue, const struct kevent *changes, int chang
 
 static short wanted(const struct note *note)
 {
+    if (note->cleared)
+        return 0; /* poll(2) tells of an end of all */
     if (note->event.filter == EVFILT_READ)
         return POLLIN | POLLRDHUP;
-    return note->event.filter == EVFILT_WRITE ? POLLOUT : POLLPRI;
+    return note->event.filter == EVFILT_WRITE ? POLLOUT : POLLPRI | POLLRDHUP;
 }
 
 static int wait_for(struct queue *queue, const struct timespec *timeout)
@@ -200,10 +205,10 @@ static int wait_for(struct queue *queue, const struct timespec *timeout)
     return ppoll(queue->items, (nfds_t)queue->count, timeout, NULL);
 }
 
-/* An end of what there is to read is one, and an end of all is one for writing, too. */
+/* An end of what comes is one but for writing; an end of all is one for that, too. */
 static bool is_end(const struct note *note, short revents)
 {
-    return revents & (POLLHUP | POLLERR) || (note->event.filter == EVFILT_READ && revents & POLLRDHUP);
+    return revents & (POLLHUP | POLLERR) || (note->event.filter != EVFILT_WRITE && revents & POLLRDHUP);
 }
 
 static struct kevent tell(struct note *note, short revents)
@@ -215,7 +220,10 @@ static struct kevent tell(struct note *note, short revents)
         event.flags |= EV_EOF;
         event.fflags = revents & POLLERR ? ECONNRESET : 0; /* as good as any other, and for a pipe more than there is */
     }
-    if (event.flags & EV_DISPATCH)
+    if (revents & POLLPRI && !event.fflags)
+        event.fflags = NOTE_OOB;
+    note->cleared = event.flags & EV_CLEAR;
+    if (event.flags & EV_DISPATCH || (note->cleared && revents & (POLLHUP | POLLERR)))
         note->enabled = false;
     return event;
 }

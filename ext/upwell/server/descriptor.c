@@ -2,6 +2,8 @@
  * nobody may read any more. And which of several listening sockets gets a client. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,16 +41,30 @@ struct writing {
     int error;
 };
 
+/* What polls as writable takes this much without waiting, unless another process writes, too: see `man 7 pipe`. */
+static ssize_t write_if_ready(const struct writing *writing)
+{
+    struct pollfd item = {.fd = writing->fd, .events = POLLOUT};
+
+    if (poll(&item, 1, 0) == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return write(writing->fd, writing->bytes, writing->left < PIPE_BUF ? writing->left : PIPE_BUF);
+}
+
 /* Terminals, and older kernels' pipes, cannot be asked not to wait this time. One of our own may be told not to wait,
  * without a word to those who have the other. */
 static ssize_t write_anew(const struct writing *writing)
 {
     int fd = uw_open_anew(writing->fd, O_WRONLY | O_NONBLOCK | O_NOCTTY), error;
-    ssize_t count = write(fd < 0 ? writing->fd : fd, writing->bytes, writing->left);
+    ssize_t count;
 
+    if (fd < 0)
+        return write_if_ready(writing);
+    count = write(fd, writing->bytes, writing->left);
     error = errno;
-    if (fd >= 0)
-        close(fd);
+    close(fd);
     errno = error;
     return count;
 }
@@ -66,8 +82,10 @@ static void *write_on(void *argument)
 {
     struct writing *writing = argument;
     bool unblock = uw_sigpipe_block();
-    ssize_t count = write_at_once(writing);
+    ssize_t count;
 
+    uw_sigpipe_spare(writing->fd);
+    count = write_at_once(writing);
     writing->error = count < 0 ? errno : 0;
     if (writing->error == EPIPE)
         uw_sigpipe_take();

@@ -24,6 +24,7 @@ struct kevent {
 #define EV_ADD 0x0001
 #define EV_DELETE 0x0002
 #define EV_ENABLE 0x0004
+#define EV_CLEAR 0x0020
 #define EV_RECEIPT 0x0040
 #define EV_DISPATCH 0x0080
 #define EV_ERROR 0x4000
