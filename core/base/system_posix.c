@@ -10,6 +10,7 @@
 #include "base/system.h"
 
 #define CLEAR_BYTES 64
+#define TERMINAL_NAME_BYTES 128 /* of macOS */
 
 #ifdef O_PATH /* not only Linux has it */
 const int uw_open_to_look = O_PATH;
@@ -133,11 +134,13 @@ int uw_share_port(int fd)
     return setsockopt(fd, SOL_SOCKET, SO_REUSEPORT_LB, &on, sizeof on);
 }
 
-/* What is opened by /dev/fd shares its state on most of them. */
+/* What is opened by /dev/fd shares its state on most of them; and only a terminal has another name that is known. */
 int uw_open_anew(int fd, int flags)
 {
-    (void)fd, (void)flags;
-    return lacking(ENOSYS);
+    char path[TERMINAL_NAME_BYTES];
+    int error = ttyname_r(fd, path, sizeof path);
+
+    return error ? lacking(error == ENOTTY ? ENOSYS : error) : open(path, flags | O_CLOEXEC);
 }
 
 int uw_replace(int from, int fd)

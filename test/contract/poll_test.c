@@ -176,7 +176,7 @@ CONTRACT(polls_tell_of_an_end_that_is_no_hangup)
 
 static bool tells_of_urgent_data(void)
 {
-#ifdef UW_WITHOUT_EVFILT_EXCEPT
+#ifdef __FreeBSD__
     return strcmp(backend_name, "kqueue") != 0;
 #else
     return true;

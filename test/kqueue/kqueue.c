@@ -2,12 +2,14 @@
 #include "sys/event.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define QUEUES_MAX 65536
@@ -151,6 +153,18 @@ static int add(struct queue *queue, const struct kevent *change)
     return 0;
 }
 
+/* The kqueue becomes a descriptor of the process, which is readable when that has ended. */
+static int watch_process(int fd, pid_t pid)
+{
+    int process = (int)syscall(SYS_pidfd_open, pid, 0), error = errno;
+
+    if (process < 0)
+        return error;
+    error = dup3(process, fd, O_CLOEXEC) < 0 ? errno : 0;
+    close(process);
+    return error;
+}
+
 static int make(struct queue *queue, const struct kevent *change)
 {
     struct note *note = find(queue, change);
@@ -166,16 +180,21 @@ static int make(struct queue *queue, const struct kevent *change)
     return note ? 0 : ENOENT;
 }
 
-/* Returns how many receipts there are, and errors. */
-static int make_all(struct queue *queue, const struct kevent *changes, int change_count, struct kevent *events)
+/* Returns how many receipts there are, and errors; or -1 where there is no room for one. */
+static int make_all(int fd, struct queue *queue, const struct kevent *changes, int change_count, struct kevent *events)
 {
     int told = 0;
 
     for (int i = 0; i < change_count; i++) {
-        int error = make(queue, &changes[i]);
+        int error =
+            changes[i].filter == EVFILT_PROC ? watch_process(fd, (pid_t)changes[i].ident) : make(queue, &changes[i]);
 
         if (!error && !(changes[i].flags & EV_RECEIPT))
             continue;
+        if (!events) {
+            errno = error;
+            return -1;
+        }
         events[told] = changes[i];
         events[told].flags |= EV_ERROR;
         events[told++].data = error;
@@ -254,7 +273,7 @@ int kevent(int fd, const struct kevent *changes, int change_count, struct kevent
         errno = EBADF;
         return -1;
     }
-    told = make_all(queue, changes, change_count, events);
+    told = make_all(fd, queue, changes, change_count, events);
     while (told == 0 && event_count > 0) {
         int ready = wait_for(queue, timeout);
 

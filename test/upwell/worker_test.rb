@@ -103,4 +103,18 @@ class WorkerTest < Minitest::Test
       Process.wait2(worker.pid).last.success?
     end
   end
+
+  # As on macOS.
+  def test_signs_without_a_flag_that_not_every_system_has
+    program = <<~RUBY
+      require "socket"
+      [Socket, Socket::Constants].each { |names| names.send(:remove_const, :MSG_NOSIGNAL) }
+      require "upwell/server/heartbeat"
+      ours, theirs = UNIXSocket.pair
+      Upwell::Server::Heartbeat.tell(ours, "sign") && puts(theirs.readpartial(100))
+      theirs.close
+      p Upwell::Server::Heartbeat.tell(ours, "sign")
+    RUBY
+    assert_equal "sign\nfalse\n", IO.popen([RbConfig.ruby, "-Ilib", "-e", program], &:read)
+  end
 end

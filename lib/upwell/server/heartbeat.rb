@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "socket"
+
 module Upwell
   class Server
     # A worker's signs of life, on a thread of Ruby: they fail when the process is stopped, or when something keeps Ruby's lock. An application
@@ -10,6 +12,7 @@ module Upwell
       MISSED = 2 # signs, after which new clients go to other workers
       SIGN = "."
       LEAVING = "!" # it takes in nobody any more
+      QUIETLY = defined?(Socket::MSG_NOSIGNAL) ? Socket::MSG_NOSIGNAL : 0 # macOS has no such flag
 
       # @param timeout [Numeric] seconds of silence after which a worker is given up
       # @return [Float] seconds from sign to sign
@@ -37,7 +40,7 @@ module Upwell
       # @param text [String]
       # @return [Boolean] whether somebody listens; if not, what SIGPIPE does is for the application to say
       def self.tell(stream, text)
-        stream.sendmsg_nonblock(text, Socket::MSG_NOSIGNAL, exception: false)
+        stream.sendmsg_nonblock(text, QUIETLY, exception: false)
         true
       rescue SystemCallError, IOError
         false

@@ -11,6 +11,7 @@ module Upwell
       BACKLOG = 4096 # the kernel takes the smaller of this and net.core.somaxconn
 
       REUSE_PORT = [Socket::SOL_SOCKET, Socket::SO_REUSEPORT, true].freeze
+      PORTS_ARE_SHARED_OUT = RUBY_PLATFORM.include?("linux") # elsewhere the socket that came last would get all
 
       # A socket and how to tell where it listens.
       # A UNIX socket has a file: a path, wherever the application goes, and a number, which no other gets as long as the socket is open.
@@ -76,7 +77,7 @@ module Upwell
       def initialize(configuration, reuse_port: false)
         @port = configuration.port
         @binds = configuration.bind
-        @reuse_port = reuse_port
+        @reuse_port = reuse_port && PORTS_ARE_SHARED_OUT
         @plan = TLS::Plan.new(configuration)
         @credentials = Hash.new { |known, settings| known[settings] = TLS::Credentials.new(settings) }
       end

@@ -1,0 +1,1 @@
+/* What the compiler's own headers ask FreeBSD's for: types that they have themselves. */
