@@ -66,6 +66,9 @@ int uw_stream_socket(int family);
 /* Two connected ends, likewise. Returns 0 or -errno. */
 int uw_socket_pair(int ends[2]);
 
+/* Two ends of a pipe, to be read and to be written, likewise. */
+int uw_pipe(int ends[2]);
+
 /* Without waiting; on macOS the socket is non-blocking from then on. With `more` an incomplete packet may wait for what
  * is sent next. */
 ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more);

@@ -74,21 +74,6 @@ void uw_wakeup_clear(const struct uw_wakeup *wakeup)
     (void)eventfd_read(wakeup->fd, &count); /* there may be nothing to clear */
 }
 
-int uw_accept(int fd)
-{
-    return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-}
-
-int uw_stream_socket(int family)
-{
-    return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-}
-
-int uw_socket_pair(int ends[2])
-{
-    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) ? -errno : 0;
-}
-
 int uw_share_port(int fd)
 {
     static const int on = 1;
@@ -144,11 +129,6 @@ int uw_open_anew(int fd, int flags)
 
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     return open(path, flags | O_CLOEXEC);
-}
-
-int uw_replace(int from, int fd)
-{
-    return dup3(from, fd, O_CLOEXEC);
 }
 
 int uw_open_unnamed(const char *folder)

@@ -24,31 +24,6 @@ static int lacking(int error)
     return -1;
 }
 
-/* Of descriptors that are new: until then a child process that is created meanwhile has them, too. */
-static int set_flags(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-
-    return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -errno : 0;
-}
-
-static void close_ends(const int ends[2])
-{
-    close(ends[0]);
-    close(ends[1]);
-}
-
-static int set_flags_of_ends(int ends[2])
-{
-    int error = set_flags(ends[0]);
-
-    if (!error)
-        error = set_flags(ends[1]);
-    if (error)
-        close_ends(ends);
-    return error;
-}
-
 uint64_t uw_thread_id(void)
 {
     static atomic_uint threads;
@@ -68,7 +43,7 @@ int uw_processors_allowed(void)
 
 int uw_wakeup_open(struct uw_wakeup *wakeup)
 {
-    int ends[2], error = pipe(ends) ? -errno : set_flags_of_ends(ends);
+    int ends[2], error = uw_pipe(ends);
 
     *wakeup = error ? UW_NO_WAKEUP : (struct uw_wakeup){.fd = ends[0], .tell_fd = ends[1]};
     return error;
@@ -76,8 +51,10 @@ int uw_wakeup_open(struct uw_wakeup *wakeup)
 
 void uw_wakeup_close(const struct uw_wakeup *wakeup)
 {
-    if (wakeup->fd >= 0)
-        close_ends((const int[]){wakeup->fd, wakeup->tell_fd});
+    if (wakeup->fd < 0)
+        return;
+    close(wakeup->fd);
+    close(wakeup->tell_fd);
 }
 
 void uw_wakeup_tell(const struct uw_wakeup *wakeup)
@@ -95,32 +72,6 @@ void uw_wakeup_clear(const struct uw_wakeup *wakeup)
 
     while (read(wakeup->fd, told, sizeof told) == sizeof told)
         ;
-}
-
-/* Closes the socket where it cannot be made so. */
-static int with_flags(int fd)
-{
-    int error = fd < 0 ? 0 : set_flags(fd);
-
-    if (!error)
-        return fd;
-    close(fd);
-    return lacking(-error);
-}
-
-int uw_accept(int fd)
-{
-    return with_flags(accept(fd, NULL, NULL));
-}
-
-int uw_stream_socket(int family)
-{
-    return with_flags(socket(family, SOCK_STREAM, 0));
-}
-
-int uw_socket_pair(int ends[2])
-{
-    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ? -errno : set_flags_of_ends(ends);
 }
 
 #ifndef SO_REUSEPORT_LB /* FreeBSD's; there the other has the one that came last get all */
@@ -141,11 +92,6 @@ int uw_open_anew(int fd, int flags)
     int error = ttyname_r(fd, path, sizeof path);
 
     return error ? lacking(error == ENOTTY ? ENOSYS : error) : open(path, flags | O_CLOEXEC);
-}
-
-int uw_replace(int from, int fd)
-{
-    return dup2(from, fd) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -1 : fd;
 }
 
 int uw_open_unnamed(const char *folder)

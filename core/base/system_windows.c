@@ -69,7 +69,7 @@ int uw_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, in
 
 int uw_wakeup_open(struct uw_wakeup *wakeup)
 {
-    int ends[2], error = pipe2(ends, O_NONBLOCK | O_CLOEXEC) ? -errno : 0;
+    int ends[2], error = uw_pipe(ends);
 
     *wakeup = error ? UW_NO_WAKEUP : (struct uw_wakeup){.fd = ends[0], .tell_fd = ends[1]};
     return error;
@@ -97,21 +97,6 @@ void uw_wakeup_clear(const struct uw_wakeup *wakeup)
 
     while (recv(wakeup->fd, told, sizeof told, MSG_DONTWAIT) == sizeof told)
         ;
-}
-
-int uw_accept(int fd)
-{
-    return accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-}
-
-int uw_stream_socket(int family)
-{
-    return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-}
-
-int uw_socket_pair(int ends[2])
-{
-    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) ? -errno : 0;
 }
 
 ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more)
@@ -146,11 +131,6 @@ int uw_open_anew(int fd, int flags)
 {
     (void)fd, (void)flags;
     return lacking(ENOSYS);
-}
-
-int uw_replace(int from, int fd)
-{
-    return dup3(from, fd, O_CLOEXEC);
 }
 
 int uw_open_unnamed(const char *folder)
