@@ -105,9 +105,3 @@ Rake::TestTask.new("test:native") do |test|
   test.pattern = "test/native/*_test.rb"
   test.warning = false
 end
-
-desc "Test loop and selector, which are in Ruby there, on JRuby 9.4 (Java)"
-task "test:jruby" do
-  tests = %w[loop selector].map { |name| "require './test/upwell/#{name}_test'" }
-  sh({ "NCPU" => nil }, "bin/jruby", "-Ilib", "-Itest", "-e", tests.join(";"), verbose: false)
-end

@@ -7,6 +7,9 @@ require_relative "pure/selector"
 module Upwell
   # What stands in for the extension where it cannot be loaded: on another Ruby, another system, or without a compiler.
   module Pure
+    ASKING_JRUBY = "4.0" # the Ruby that JRuby 10.1 is
+    private_constant :ASKING_JRUBY
+
     # @return [Float] seconds on a clock that is never set
     def self.now
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
@@ -20,6 +23,17 @@ module Upwell
       return Fiber.blocking { yield } if Fiber.respond_to?(:blocking) # since Ruby 3.2
 
       Fiber.new(blocking: true, &block).resume
+    end
+
+    # Where no scheduler is asked before a fiber blocks, fibers that wait for each other would do so for ever.
+    #
+    # @return [void]
+    # @raise [Upwell::Error] on a JRuby before 10.1
+    def self.check_asks
+      return if RUBY_ENGINE != "jruby" || RUBY_VERSION >= ASKING_JRUBY
+
+      raise Error, "JRuby #{JRUBY_VERSION} asks no scheduler before a fiber sleeps, reads or waits, so that each would block all others: " \
+                   "take JRuby 10.1 or later, or here Upwell::Loop or threads"
     end
 
     # @param wanted [String, Symbol, nil] nil for the one of the environment variable UPWELL_BACKEND, or else "select"

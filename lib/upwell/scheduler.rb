@@ -24,6 +24,7 @@ module Upwell
     # @param offload [Boolean] whether what Ruby can do without its lock is done on threads: compression of much at once, files on slow disks.
     #   What takes microseconds, as File.stat does mostly, takes ten times as long there. Since Ruby 3.4; before, nothing is handed over
     # @raise [BackendError] when it is unknown or does not work here
+    # @raise [Error] on a JRuby before 10.1, which would not ask it
     def initialize(backend: ENV.fetch("UPWELL_BACKEND", nil), offload: false)
       choose(backend&.to_s)
       extend(Offloading) if offload && RUBY_VERSION >= "3.4"

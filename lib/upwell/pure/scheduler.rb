@@ -2,6 +2,7 @@
 
 require_relative "scheduler/fibers"
 require_relative "scheduler/io_hooks"
+require_relative "scheduler/raising"
 require_relative "scheduler/writing"
 require_relative "stats"
 
@@ -108,6 +109,12 @@ module Upwell
       end
 
       # @private
+      # @return [Boolean] whether it was raised into a fiber that waits here
+      def raise_into(fiber, exception)
+        !@fibers.nil? && fibers.start_with(exception, fiber)
+      end
+
+      # @private
       # @return [Hash{Symbol => Integer}, nil] its part of {Upwell.stats}, if it is used in this process and not closed
       def stats_here
         return unless @fibers && @process == Process.pid
@@ -119,6 +126,7 @@ module Upwell
       private
 
       def choose(backend)
+        Pure.check_asks
         @backend = Pure.backend(backend)
         @fibers = @error = nil
         @closed = false

@@ -77,6 +77,16 @@ module Upwell
           suspended(wait) { @root.start(fiber, wait) }
         end
 
+        # Starts it with an exception, likewise.
+        #
+        # @return [Boolean] whether it waits here; else nothing was done
+        def start_with(exception, fiber)
+          return false unless @waits.each_key.any? { |wait| wait.fiber.equal?(fiber) }
+
+          @root.hand_over(fiber, exception) { start(fiber) }
+          true
+        end
+
         # Has all others go on first that can.
         #
         # @return [void]

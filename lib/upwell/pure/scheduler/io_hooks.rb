@@ -76,8 +76,6 @@ module Upwell
         remove_method :io_read, :io_write if !defined?(IO::Buffer) || IO::Buffer.const_defined?(:VERSION)
         # There, Ruby may end in an error of its own when a scheduler writes the empty string of a `puts`.
         remove_method :io_write if RUBY_VERSION.between?("3.2", "3.3.0") && method_defined?(:io_write)
-        # JRuby before 10.1 hands over buffers without a size: without these hooks it blocks.
-        remove_method(*instance_methods & %i[io_read io_write]) if RUBY_ENGINE == "jruby" && RUBY_VERSION < "4.0"
 
         private
 

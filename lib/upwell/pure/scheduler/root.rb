@@ -8,11 +8,16 @@ module Upwell
       # The fiber that has the events' turns. It transfers to every other that may go on, which transfers back when it waits again. A fiber
       # that cannot go back there, as one that the thread's own fiber resumes, is the root itself meanwhile.
       class Root
+        # Fiber#raise of JRuby resumes a fiber that was transferred to, which then cannot transfer back.
+        HANDS_EXCEPTIONS_OVER = RUBY_ENGINE == "jruby"
+        private_constant :HANDS_EXCEPTIONS_OVER
+
         def initialize
           @fiber = nil
           @waits = false
           @running = nil # the last fiber that is known to have gone on
           @starters = [] # waits of fibers that have started another, and go on when it waits or ends; the last first
+          @handed = {}.compare_by_identity # what fibers are to raise as soon as they go on
           @left = [] # fibers that have raised into another, which did not come back to them
         end
 
@@ -44,6 +49,7 @@ module Upwell
         # @return [void]
         def go_on
           @fiber.transfer
+          raise_handed
         end
 
         # Lets a fiber go on until it waits or ends, and then those that started others meanwhile.
@@ -61,6 +67,7 @@ module Upwell
           @starters << wait
           @running = fiber
           fiber.transfer
+          raise_handed
         ensure
           @starters.delete_at(@starters.rindex(wait) || @starters.size)
         end
@@ -77,6 +84,17 @@ module Upwell
           false
         ensure
           @waits = false
+        end
+
+        # Has a fiber that waits raise an exception itself when it goes on, which is in the block, if at all. The exception is made here, as it
+        # is by Fiber#raise.
+        #
+        # @return [Object] what the block returns
+        def hand_over(fiber, exception)
+          @handed[fiber] = made(*exception)
+          yield
+        ensure
+          @handed.delete(fiber)
         end
 
         # @return [Boolean] whether the fiber that was raised into last has gone on
@@ -143,7 +161,16 @@ module Upwell
 
         def raise_there(fiber, exception)
           @waits = true
-          ChildEnd.guard { fiber.raise(*exception) }
+          ChildEnd.guard { HANDS_EXCEPTIONS_OVER ? hand_over(fiber, exception) { fiber.transfer } : fiber.raise(*exception) }
+        end
+
+        def made(kind = "unhandled exception", *message, **options)
+          kind.respond_to?(:exception) ? kind.exception(*message, **options) : RuntimeError.new(kind)
+        end
+
+        def raise_handed
+          exception = @handed.delete(Fiber.current)
+          raise exception if exception
         end
       end
     end
