@@ -1,0 +1,47 @@
+# frozen_string_literal: true
+
+# What the README's table "Where it runs" tells, whole, where `.ci/run` takes parts: each in a process of its own, and the next one also after a
+# failure.
+module Matrix
+  MODERN = "bin/modern-ruby"
+  PARTS = [
+    "rake test:core",
+    "rake test",
+    "rake test:kqueue",
+    "rake test:kqueue:ruby",
+    "#{MODERN} bin/setup",
+    "#{MODERN} rake test",
+    "#{MODERN} rake test:kqueue:ruby",
+    "rake test:cross",
+    "rake test:iocp",
+    "rake test:aarch64",
+    "rake test:aarch64:ruby",
+    "rake native test:native",
+    "rake test:jruby"
+  ].freeze
+  COUNTS = File.expand_path("../../build/matrix", __dir__)
+
+  class << self
+    # @param pattern [Regexp] of parts
+    # @return [Boolean] whether all have passed
+    def run(pattern)
+      FileUtils.rm_rf(COUNTS)
+      FileUtils.mkdir_p(COUNTS)
+      failed = PARTS.grep(pattern).reject { |part| passed?(part) }
+      passed = system("ruby", "test/support/count_table.rb", COUNTS)
+      failed.each { |part| puts "failed: #{part}" }
+      passed && failed.empty?
+    end
+
+    private
+
+    # As from a shell: with no other Ruby's bundle.
+    def passed?(part)
+      puts "\n== #{part}"
+      Bundler.with_unbundled_env { system({ "UPWELL_COUNTS" => COUNTS }, part.sub("rake", "bundle exec rake --quiet")) }
+    end
+  end
+end
+
+desc "All of the README's table \"Where it runs\", for hours; PARTS=kqueue: those that match (Debian on x86-64, npm, what the tasks name)"
+task("test:matrix") { Matrix.run(Regexp.new(ENV.fetch("PARTS", ""))) || abort("rake test:matrix: not all has passed") }
