@@ -101,7 +101,7 @@ CONTRACT(who_falls_silent_is_received_from_again)
     int fds[2][2];
 
     if (strncmp(backend_name, "io_uring", 8) != 0)
-        SKIP("looks at nobody");
+        SKIP("only io_uring looks at those who are silent");
     for (int i = 0; i < 2; i++) {
         make_pair(fds[i]);
         receives[i] = (struct uw_operation){.verb = UW_RECEIVE, .fd = fds[i][0], .complete = note};

@@ -179,7 +179,7 @@ class SchedulerFiberTest < Minitest::Test
   end
 
   def test_what_handles_a_signal_neither_runs_nor_closes_it
-    skip "does no harm there" if BACKENDS == ["select"]
+    skip "does no harm to the scheduler in Ruby" if BACKENDS == ["select"]
     BACKENDS.each do |backend|
       Fiber.set_scheduler(scheduler = Upwell::Scheduler.new(backend: backend))
       reader, writer = IO.pipe

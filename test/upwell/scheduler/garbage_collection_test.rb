@@ -12,7 +12,7 @@ class SchedulerGarbageCollectionTest < Minitest::Test
   PROGRAM = File.join(ROOT, "test/support/every_hook.rb") # in a process of its own, with few objects: each collection is quick
 
   def test_under_stress
-    skip "this is about memory that is C's: in Ruby it would only take its time" if BACKENDS == ["select"]
+    skip "looks for memory that C forgets, of which there is none" if BACKENDS == ["select"]
 
     BACKENDS.each { |backend| run_every_hook(backend, 1, "stress") }
   end
@@ -53,7 +53,7 @@ class SchedulerGarbageCollectionTest < Minitest::Test
 
   def test_what_is_raised_into_a_thread_that_collects_what_was_lost_is_not_lost
     skip "Ruby closes that of a thread that is killed" unless RUBY_VERSION < "3.2"
-    skip "nobody ends it" if BACKENDS == ["select"]
+    skip "no collection ends a scheduler in Ruby" if BACKENDS == ["select"]
 
     kill_one_that_sleeps
     collects = Thread.new { loop { GC.start } }
