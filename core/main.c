@@ -1,5 +1,6 @@
 /* The stand-alone static file server: upwell-static [-b ADDRESS] [-p PORT] [OPTIONS] [FOLDER]. Each thread has a loop,
- * a cache and a listening socket of its own; nothing is shared on the way of a request. */
+ * a cache and, where the system shares ports, a listening socket of its own; nothing is shared on the way of a request.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
@@ -238,7 +239,9 @@ static void start(struct thread *thread)
 {
     int error;
 
-    thread->listener = listen_here();
+    thread->listener = thread == threads || uw_ports_are_shared ? listen_here() : dup(threads->listener);
+    if (thread->listener < 0)
+        fail("cannot listen on", address_text, -errno);
     error = pthread_create(&thread->id, NULL, run, thread);
     if (error)
         fail("cannot start", "a thread", -error);

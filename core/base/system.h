@@ -85,6 +85,9 @@ bool uw_hung_up(int fd);
  * connections; on macOS the one that came last gets all. */
 int uw_share_port(int fd);
 
+/* Whether it has; else those who accept from one address have one socket. */
+extern const bool uw_ports_are_shared;
+
 #define UW_STEERED_MAX 1024 /* of 4,096 instructions, and less memory on older kernels */
 
 /* Has the kernel give new connections, at random, to `count` of the sockets that share the port and the address of `fd`

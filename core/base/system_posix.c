@@ -78,6 +78,8 @@ void uw_wakeup_clear(const struct uw_wakeup *wakeup)
 #define SO_REUSEPORT_LB SO_REUSEPORT
 #endif
 
+const bool uw_ports_are_shared = true;
+
 int uw_share_port(int fd)
 {
     static const int on = 1;

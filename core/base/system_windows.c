@@ -42,6 +42,11 @@ int uw_process_descriptor(pid_t pid)
     return lacking(ENOSYS);
 }
 
+void uw_process_descriptor_close(int fd, bool forked)
+{
+    (void)fd, (void)forked;
+}
+
 void uw_signal_take(int signal)
 {
     (void)signal;
@@ -119,6 +124,8 @@ ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
 
     return count > 0 ? uw_send_now(fd, bytes, (size_t)count, false) : count;
 }
+
+const bool uw_ports_are_shared = false;
 
 /* Nobody else: who binds the same address is told that it is in use. */
 int uw_share_port(int fd)

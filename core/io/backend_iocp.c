@@ -322,7 +322,7 @@ static int start(struct iocp *state, struct request *request, struct uw_operatio
         error = start_connecting(state, request, operation);
     else
         error = poll_for(state, request, events_of(operation));
-    if (error == -EAGAIN) { /* Windows has too many calls of the socket already */
+    if (error == -EAGAIN) { /* Windows has too many calls of the socket already, or there is no number for a client */
         request->call.overlapped = (OVERLAPPED){0};
         error = poll_for(state, request, events_of(operation));
     }

@@ -150,6 +150,7 @@ static int look(HANDLE handle, struct uw_status *status)
         .st_ino = (uint64_t)joined(all.nFileIndexHigh, all.nFileIndexLow),
         .st_mode = mode_of(all.dwFileAttributes),
         .st_size = joined(all.nFileSizeHigh, all.nFileSizeLow),
+        .st_nlink = all.nNumberOfLinks,
         .st_mtim = time_of(times.LastWriteTime.QuadPart),
         .st_ctim = time_of(times.ChangeTime.QuadPart),
     };

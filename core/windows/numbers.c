@@ -56,6 +56,8 @@ void uw_object_end(struct uw_object *object)
         return;
     if (atomic_load(&object->overlapped) > 0)
         (void)CancelIoEx((HANDLE)object->handle, NULL);
+    if (object->handle == UW_NO_HANDLE)
+        return;
     if (uw_object_is_socket(object))
         (void)closesocket(object->handle);
     else

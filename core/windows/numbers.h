@@ -16,6 +16,9 @@ enum uw_kind {
     UW_KIND_STREAM, /* standard input and such */
 };
 
+#define UW_NO_HANDLE \
+    UINTPTR_MAX /* of a socket that is yet to come: a client's, who is accepted when there is a number */
+
 /* What several numbers may stand for. Its SOCKET or HANDLE is closed with the last of them; the memory goes when nobody
  * holds it any more. */
 struct uw_object {

@@ -160,7 +160,7 @@ int uw_overlapped_send_file(struct uw_object *object, struct uw_call *call, cons
     return counted(object, -uw_errno_of_sending(-error));
 }
 
-int uw_overlapped_accept(struct uw_object *object, struct uw_call *call)
+static int accept_with(struct uw_object *object, struct uw_call *call, int fd)
 {
     int64_t client = uw_socket_new(object->family, SOCK_STREAM, 0);
     DWORD received;
@@ -169,6 +169,7 @@ int uw_overlapped_accept(struct uw_object *object, struct uw_call *call)
     if (client < 0)
         return (int)client;
     call->accept.socket = (uintptr_t)client;
+    call->accept.fd = fd;
     error = pending(accept_ex(object->handle, (SOCKET)client, call->accept.addresses, 0, UW_ADDRESS_BYTES,
                               UW_ADDRESS_BYTES, &received, &call->overlapped));
     if (error)
@@ -176,17 +177,31 @@ int uw_overlapped_accept(struct uw_object *object, struct uw_call *call)
     return counted(object, error);
 }
 
+/* The kernel accepts whom nobody could be told of without a number: then it is only to tell of him. */
+int uw_overlapped_accept(struct uw_object *object, struct uw_call *call)
+{
+    int fd = uw_client_expect(object->family), error;
+
+    if (fd < 0)
+        return fd == -EMFILE ? -EAGAIN : fd;
+    error = accept_with(object, call, fd);
+    if (error)
+        uw_client_forget(fd);
+    return error;
+}
+
 int uw_overlapped_accepted(struct uw_object *object, struct uw_call *call)
 {
     SOCKET listener = object->handle, client = call->accept.socket;
 
     (void)setsockopt(client, SOL_SOCKET, SO_UPDATE_ACCEPT_CONTEXT, (const char *)&listener, sizeof listener);
-    return uw_socket_adopt(client, UW_KIND_SOCKET, object->family, true, true);
+    return uw_client_came(call->accept.fd, client);
 }
 
 void uw_overlapped_let_go(struct uw_call *call)
 {
     closesocket(call->accept.socket);
+    uw_client_forget(call->accept.fd);
 }
 
 /* ConnectEx wants a socket that has an address. */

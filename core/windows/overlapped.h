@@ -20,6 +20,7 @@ struct uw_call {
     union {
         struct {
             uintptr_t socket; /* for the client */
+            int fd;           /* which it will have */
             char addresses[2 * UW_ADDRESS_BYTES];
         } accept;
         struct {
@@ -55,7 +56,7 @@ int uw_overlapped_receive(struct uw_object *object, struct uw_call *call);
 int uw_overlapped_send(struct uw_object *object, struct uw_call *call, const struct iovec *pieces, size_t count);
 int uw_overlapped_send_file(struct uw_object *object, struct uw_call *call, const struct uw_object *file,
                             int64_t offset, uint32_t length);
-int uw_overlapped_accept(struct uw_object *object, struct uw_call *call);
+int uw_overlapped_accept(struct uw_object *object, struct uw_call *call); /* -EAGAIN: there is no number for anybody */
 int uw_overlapped_connect(struct uw_object *object, struct uw_call *call, const void *address, int size);
 
 /* Of any socket: ends when one of the events has come, an error, or the end. */

@@ -57,7 +57,8 @@ int uw_socket_adopt(uintptr_t socket, enum uw_kind kind, int family, bool nonblo
     struct uw_object *object = uw_object_new(kind, socket);
 
     if (!object) {
-        closesocket(socket);
+        if (socket != UW_NO_HANDLE)
+            closesocket(socket);
         return -ENOMEM;
     }
     object->family = family;
@@ -65,19 +66,59 @@ int uw_socket_adopt(uintptr_t socket, enum uw_kind kind, int family, bool nonblo
     return uw_number_give_new(object, close_on_exec);
 }
 
-int uw_socket_accept(const struct uw_object *object)
+int uw_client_expect(int family)
 {
-    SOCKET client = accept(object->handle, NULL, NULL);
+    return uw_socket_adopt(UW_NO_HANDLE, UW_KIND_SOCKET, family, true, true);
+}
+
+int uw_client_came(int fd, uintptr_t socket)
+{
+    struct uw_object *client = uw_number_hold(fd);
+
+    if (!client) {
+        closesocket(socket);
+        return -EBADF;
+    }
+    client->handle = socket;
+    uw_object_release(client);
+    return fd;
+}
+
+void uw_client_forget(int fd)
+{
+    (void)uw_posix_close(fd);
+}
+
+/* Returns 0 or -errno. */
+static int accept_client(const struct uw_object *object, SOCKET *client)
+{
     u_long on = 1;
 
-    if (client == INVALID_SOCKET)
+    *client = accept(object->handle, NULL, NULL);
+    if (*client == INVALID_SOCKET)
         return -last_error();
-    if (ioctlsocket(client, FIONBIO, &on)) {
-        closesocket(client);
+    if (ioctlsocket(*client, FIONBIO, &on)) {
+        closesocket(*client);
         return -ECONNABORTED;
     }
-    (void)SetHandleInformation((HANDLE)client, HANDLE_FLAG_INHERIT, 0);
-    return uw_socket_adopt(client, UW_KIND_SOCKET, object->family, true, true);
+    (void)SetHandleInformation((HANDLE)*client, HANDLE_FLAG_INHERIT, 0);
+    return 0;
+}
+
+/* Without a number nobody is accepted: who waits in the backlog can be served later. */
+int uw_socket_accept(const struct uw_object *object)
+{
+    int fd = atomic_load(&object->closed) ? -EINVAL : uw_client_expect(object->family), error;
+    SOCKET client;
+
+    if (fd < 0)
+        return fd;
+    error = accept_client(object, &client);
+    if (error) {
+        uw_client_forget(fd);
+        return error;
+    }
+    return uw_client_came(fd, client);
 }
 
 /* Wine tells of a reset once, to whoever waited, and then of an end. */
@@ -113,11 +154,23 @@ size_t uw_fill_buffers(struct _WSABUF *buffers, const struct iovec *pieces, size
     return count;
 }
 
+/* Of a pipe whose reader has left there is nothing to be read but its end. */
+static bool reader_has_left(const struct uw_object *object)
+{
+    WSAPOLLFD item = {.fd = object->handle, .events = POLLRDNORM};
+    char byte;
+
+    return WSAPoll(&item, 1, 0) > 0 && receive(object, &byte, 1, MSG_PEEK) != -EAGAIN;
+}
+
 int64_t uw_socket_send(const struct uw_object *object, const struct iovec *pieces, size_t count)
 {
     WSABUF buffers[UW_PIECES_MAX];
     DWORD filled = (DWORD)uw_fill_buffers(buffers, pieces, count), sent;
 
+    /* What is sent to it would be lost without a word. */
+    if (object->kind == UW_KIND_PIPE_OUT && reader_has_left(object))
+        return -EPIPE;
     if (WSASend(object->handle, buffers, filled, &sent, 0, NULL, NULL))
         return -uw_errno_of_sending(last_error());
     return sent;
@@ -182,15 +235,6 @@ static int poll_socket(const struct uw_object *object, int events, int wait_ms)
     return count == 0 ? 0 : as_posix(object, events, from_winsock(item.revents));
 }
 
-/* Of a pipe whose reader has left there is nothing to be read but its end. */
-static bool reader_has_left(const struct uw_object *object)
-{
-    WSAPOLLFD item = {.fd = object->handle, .events = POLLRDNORM};
-    char byte;
-
-    return WSAPoll(&item, 1, 0) > 0 && receive(object, &byte, 1, MSG_PEEK) != -EAGAIN;
-}
-
 int uw_object_poll(struct uw_object *object, int events, int wait_ms)
 {
     int told;
@@ -214,10 +258,10 @@ static struct uw_object *hold_socket(int fd)
         errno = EBADF;
         return NULL;
     }
-    if (uw_object_is_socket(object))
+    if (uw_object_is_socket(object) && !atomic_load(&object->closed))
         return object;
+    errno = uw_object_is_socket(object) ? EINVAL : ENOTSOCK; /* its handle may be another's by now */
     uw_object_release(object);
-    errno = ENOTSOCK;
     return NULL;
 }
 

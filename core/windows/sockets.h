@@ -14,6 +14,13 @@ struct _WSABUF; /* Winsock's, whose header ours must not bring */
 /* A number for a new socket, non-blocking and close-on-exec or as told; or -errno. */
 int uw_socket_adopt(uintptr_t socket, enum uw_kind kind, int family, bool nonblocking, bool close_on_exec);
 
+/* A number for a client who is yet to be accepted; or -errno. */
+int uw_client_expect(int family);
+
+/* He has come, or not. Returns his number, or -errno. */
+int uw_client_came(int fd, uintptr_t socket);
+void uw_client_forget(int fd);
+
 /* A SOCKET that can be waited for; or -errno. */
 int64_t uw_socket_new(int family, int type, int protocol);
 

@@ -15,7 +15,7 @@
 
 struct uw_status {
     uint64_t st_dev, st_ino;
-    unsigned st_mode;
+    unsigned st_mode, st_nlink;
     int64_t st_size;
     struct timespec st_mtim, st_ctim;
 };

@@ -7,12 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef _WIN32
+#ifdef _WIN32
+#include "lacking_tests.h"
+#else
 #include <sys/mman.h>
+
+/* Why a test means nothing on this system; or NULL. */
+static inline const char *what_it_lacks(const char *program, const char *test)
+{
+    (void)program, (void)test;
+    return NULL;
+}
 #endif
 
 #define CHECK_TESTS_MAX 200
-#define CHECK_EXIT_FAILED 3 /* no sanitizer and no valgrind ends a program so: its counts are complete */
+#define CHECK_EXIT_FAILED 4 /* no sanitizer, no valgrind and no abort ends a program so: its counts are complete */
 
 struct check_test {
     const char *name;
@@ -60,14 +69,17 @@ static _Atomic int check_failures_alone, *check_failures_of_all = &check_failure
         return; \
     } while (0)
 
+/* Without folders, and Windows' extension. */
 static inline const char *check_program(const char *path)
 {
+    static char program[64];
     const char *name = path;
 
     for (; *path; path++)
         if (*path == '/' || *path == '\\')
             name = path + 1;
-    return name;
+    snprintf(program, sizeof program, "%.*s", (int)strcspn(name, "."), name);
+    return program;
 }
 
 static inline void check_share_failures(void)
@@ -92,8 +104,9 @@ static inline int check_main(const char *program, const char *filter)
 
         if (filter && !strstr(check_tests[i].name, filter))
             continue;
-        check_skip_reason = NULL;
-        check_tests[i].run();
+        check_skip_reason = what_it_lacks(program, check_tests[i].name);
+        if (!check_skip_reason)
+            check_tests[i].run();
         if (check_failures > failures) {
             printf("FAILED %s %s\n", program, check_tests[i].name);
             failed++;

@@ -23,6 +23,7 @@ class StaticServerUnderWine
         replace_files(wine)
         load(wine)
       end
+      serve([*WINE, "--threads", "2"]) { |wine| ask_all_threads(wine) }
     end
   end
 
@@ -119,6 +120,13 @@ class StaticServerUnderWine
       abort "static server under Wine: the last content is not served" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
       sleep 0.1
     end
+  end
+
+  # They have one socket, which the first to stop closes.
+  def ask_all_threads(port)
+    answers = Array.new(CLIENTS) { Thread.new { Array.new(10) { Corpus.exchange(port, [get("/index.html")]) } } }.flat_map(&:value)
+    abort "static server under Wine: two threads answer #{answers.uniq.inspect[0, 500]}" unless answers.all? { _1.end_with?("\r\n\r\nreplayed") }
+    puts "static server under Wine: #{answers.size} requests answered by two threads"
   end
 
   def load(port)

@@ -3,12 +3,10 @@
 
 #include_next <time.h>
 
-static inline struct tm *uw_posix_gmtime(const time_t *time, struct tm *fields)
-{
-    return gmtime_s(fields, time) ? NULL : fields;
-}
-
+/* The C library's know nothing of what was before 1970. */
+struct tm *uw_posix_gmtime(const time_t *time, struct tm *fields);
+time_t uw_posix_timegm(struct tm *fields);
 #define gmtime_r uw_posix_gmtime
-#define timegm _mkgmtime64
+#define timegm uw_posix_timegm
 
 #endif

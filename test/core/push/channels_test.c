@@ -492,6 +492,7 @@ static void note_change(void *context, const struct uw_topic *topic, bool has_su
 TEST(changes_are_told)
 {
     begin(NULL, 2);
+    memset(changes, 0, sizeof changes);
     channels_of_server()->changed = note_change;
     channels_of_server()->context = changes;
     CHECK_EQUAL(0, subscribe(0, "a", false, UW_SUBSCRIBED_AS_IS, 1));

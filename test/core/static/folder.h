@@ -2,7 +2,6 @@
 #ifndef UW_TEST_STATIC_FOLDER_H
 #define UW_TEST_STATIC_FOLDER_H
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "open_descriptors.h"
 
 #define SECRET "this must never be served"
 
@@ -91,12 +91,10 @@ static inline int folder_remove_one(const char *path, const struct stat *status,
     return remove(path);
 }
 
-#define FOLDER_LEVELS_MAX 100 /* musl's nftw goes no deeper than it is allowed descriptors */
-
 static inline void folder_close(void)
 {
     close(folder);
-    CHECK_EQUAL(0, nftw(folder_path, folder_remove_one, FOLDER_LEVELS_MAX, FTW_DEPTH | FTW_PHYS));
+    CHECK_EQUAL(0, nftw(folder_path, folder_remove_one, 8, FTW_DEPTH | FTW_PHYS));
 }
 
 static inline void limit_descriptors(rlim_t most)
@@ -124,19 +122,6 @@ static inline void give_descriptors_back(const int taken[], int count)
     while (count > 0)
         close(taken[--count]);
     limit_descriptors(RLIM_INFINITY);
-}
-
-static inline int open_descriptors(void)
-{
-    DIR *stream = opendir("/proc/self/fd");
-    int count = 0;
-
-    CHECK(stream != NULL);
-    while (stream && readdir(stream))
-        count++;
-    if (stream)
-        closedir(stream);
-    return count;
 }
 
 #endif

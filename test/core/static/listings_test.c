@@ -9,6 +9,7 @@
 
 #define ENTRIES 3000
 #define CLIENTS 50
+#define NAME_LETTERS_MAX 255
 #define TRIES 50
 #define DEEPEST_BYTES (UW_HTTP_PATH_BYTES_MAX - 1) /* of a path, without the slash at its end */
 
@@ -189,7 +190,7 @@ static void make_deepest(void)
 {
     memset(deepest, 0, sizeof deepest);
     for (size_t i = 0; i < DEEPEST_BYTES; i++) {
-        deepest[i] = i % (NAME_MAX + 1) == NAME_MAX ? '/' : 'd';
+        deepest[i] = i % (NAME_LETTERS_MAX + 1) == NAME_LETTERS_MAX ? '/' : 'd';
         if (deepest[i] == '/' || i + 1 == DEEPEST_BYTES)
             make_folder(deepest);
     }

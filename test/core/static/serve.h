@@ -175,7 +175,7 @@ static inline void serve_run(const struct serve_test *test)
 #define SERVED_MAIN \
     int main(int argc, char **argv) \
     { \
-        return serve_main(strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0], argc > 1 ? argv[1] : NULL); \
+        return serve_main(check_program(argv[0]), argc > 1 ? argv[1] : NULL); \
     }
 
 static inline int serve_main(const char *program, const char *filter)
@@ -184,7 +184,7 @@ static inline int serve_main(const char *program, const char *filter)
 
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; uw_backends[i]; i++) {
-        char name[64];
+        char name[128];
 
         backend_name = uw_backends[i]->name;
         snprintf(name, sizeof name, "%s(%s)", program, backend_name);

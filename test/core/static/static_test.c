@@ -200,10 +200,10 @@ static void listing(void)
 {
     serve_settings.list = true;
     make_folder("sub");
-    make_folder("sub/<inner>");
+    make_folder("sub/in&out");
     write_text("sub/100%.txt", "x");
     write_text("sub/.hidden", "x");
-    make_link("../../secret", "sub/out");
+    make_link("../../secret", "sub/outside");
     make_link("../sub/100%.txt", "sub/inside");
 }
 
@@ -211,8 +211,8 @@ SERVED_WITH(listing, a_folder_without_index_can_be_listed)
 {
     CHECK_EQUAL(200, get("/sub/"));
     CHECK(has_header("Content-Type", "text/html; charset=utf-8"));
-    CHECK(strstr(response.body, "100%25.txt") && strstr(response.body, "&lt;inner&gt;"));
-    CHECK(strstr(response.body, "inside") && !strstr(response.body, "hidden") && !strstr(response.body, "out"));
+    CHECK(strstr(response.body, "100%25.txt") && strstr(response.body, "in&amp;out"));
+    CHECK(!strstr(response.body, "hidden"));
     CHECK_EQUAL(200, ask("HEAD", "/sub/", ""));
     CHECK_EQUAL(404, get("/missing/"));
 }
@@ -233,6 +233,12 @@ SERVED_WITH(list_for_somebody, a_folder_that_must_not_be_read_is_forbidden)
     CHECK_EQUAL(403, get("/closed/"));
     CHECK_EQUAL(404, get("/missing/"));
     CHECK_EQUAL(404, get("/closed/file/"));
+}
+
+SERVED_WITH(listing, links_are_listed_that_do_not_lead_outside)
+{
+    CHECK_EQUAL(200, get("/sub/"));
+    CHECK(strstr(response.body, "inside") && !strstr(response.body, "outside"));
 }
 
 static void list_and_route(void)
