@@ -8,7 +8,8 @@ module Upwell
   # What stands in for the extension where it cannot be loaded: on another Ruby, another system, or without a compiler.
   module Pure
     ASKING_JRUBY = "4.0" # the Ruby that JRuby 10.1 is
-    private_constant :ASKING_JRUBY
+    WINDOWS = RUBY_PLATFORM.match?(/mingw|mswin/)
+    private_constant :ASKING_JRUBY, :WINDOWS
 
     # @return [Float] seconds on a clock that is never set
     def self.now

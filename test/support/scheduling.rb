@@ -5,11 +5,14 @@ require "socket"
 require "tempfile"
 require "timeout"
 require_relative "counts"
+require_relative "skips"
 
 # Runs blocks of a test under a scheduler, on every backend that works here.
 module Scheduling
-  # Far more than anything here takes: whoever waits that long waits for what was lost.
-  PATIENCE = 20
+  include Skips
+
+  # Far more than anything here takes: whoever waits that long waits for what was lost. Under Wine each call is a message to its server.
+  PATIENCE = Skips::WINDOWS ? 60 : 20
 
   # On a thread of its own, so that its scheduler is closed with it. What is left behind fails the test.
   def scheduled(backend, **options)

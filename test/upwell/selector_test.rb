@@ -3,10 +3,12 @@
 require_relative "../test_helper"
 require "socket"
 require "upwell/pure"
+require_relative "../support/skips"
 require_relative "../support/when_waiting"
 
 # What holds for every selector, in C or in Ruby.
 module SelectorTests
+  include Skips
   include WhenWaiting
 
   WAIT_MAX = 20 # seconds: whoever waits that long waits for what was lost
@@ -184,16 +186,16 @@ module SelectorTests
     skip "Ruby itself refuses its lock" if backend == "select"
     @selector.register(@reader, READABLE)
     errors = []
-    before = trap("USR1") do
+    before = trap(SIGNAL) do
       errors << assert_raises(Upwell::Error) { @selector.wait(0.0001) } << assert_raises(Upwell::Error) { @selector.close }
       @writer << "x"
     end
-    thread = when_waiting { Process.kill("USR1", Process.pid) }
+    thread = when_waiting { Process.kill(SIGNAL, Process.pid) }
     assert_equal [[@reader, READABLE]], @selector.wait
     assert_equal 2, errors.size
     thread.join
   ensure
-    trap("USR1", before || "DEFAULT")
+    trap(SIGNAL, before || "DEFAULT")
   end
 
   private

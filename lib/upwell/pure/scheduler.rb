@@ -3,6 +3,7 @@
 require_relative "scheduler/fibers"
 require_relative "scheduler/io_hooks"
 require_relative "scheduler/raising"
+require_relative "scheduler/windows"
 require_relative "scheduler/writing"
 require_relative "stats"
 
@@ -12,6 +13,7 @@ module Upwell
     # there. Files are read and written at once, as IO.select finds them always ready, so there are no hooks for places in them.
     class Scheduler
       include IOHooks
+      include Windows if WINDOWS
 
       # Raised in the fibers that still wait when their scheduler is interrupted; it ends them without a report.
       class Stop < Exception; end # rubocop:disable Lint/InheritException

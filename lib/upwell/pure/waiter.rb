@@ -7,7 +7,8 @@ module Upwell
       BYTES_AT_ONCE = 4096 # taken from the pipe; should there be more, the next wait ends at once
       LONGEST_WAIT = 86_400 # seconds; IO.select takes no infinite number
       PLACES = RUBY_ENGINE == "jruby" ? 3 : 9 # Java waits for whole milliseconds, and would not wait long enough
-      private_constant :BYTES_AT_ONCE, :LONGEST_WAIT, :PLACES
+      CLOSED = [Errno::EBADF, Errno::ENOTSOCK].freeze # that of a socket on Windows
+      private_constant :CLOSED, :BYTES_AT_ONCE, :LONGEST_WAIT, :PLACES
 
       def initialize
         @woken = @waited = false
@@ -82,7 +83,7 @@ module Upwell
         @reader.readpartial(BYTES_AT_ONCE) if ready.first.delete(@reader) && @pid == Process.pid # no trap handler has forked
         @woken = false # last: a wake whose byte was just taken would leave it true
         ready
-      rescue IOError, Errno::EBADF => e # one was closed, perhaps by another thread meanwhile
+      rescue IOError, *CLOSED => e # one was closed, perhaps by another thread meanwhile
         unusable = unusable(readers, writers, urgent)
         unusable.any?(&:any?) || closed_by_half?(e) ? unusable : raise
       end
@@ -93,7 +94,7 @@ module Upwell
 
       # Whoever closes one half of what has two may be done with that; any other error is none of ours.
       def closed_by_half?(error)
-        error.is_a?(Errno::EBADF) && usable?([@reader])
+        CLOSED.any? { |known| error.is_a?(known) } && usable?([@reader])
       end
 
       def unusable(readers, writers, urgent)
@@ -103,7 +104,7 @@ module Upwell
       def usable?(readers = nil, writers = nil, urgent = nil)
         IO.select(readers, writers, urgent, 0)
         true
-      rescue IOError, Errno::EBADF
+      rescue IOError, *CLOSED
         false
       end
     end

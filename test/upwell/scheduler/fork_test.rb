@@ -10,6 +10,10 @@ class SchedulerForkTest < Minitest::Test
 
   PROGRAM = File.expand_path("../../support/forking_program.rb", __dir__)
 
+  def setup
+    skip_without_fork
+  end
+
   def test_who_raised_into_a_fiber_that_forks_goes_on_in_the_parent_alone
     on_every_backend do |scheduler|
       reader, writer = IO.pipe

@@ -18,10 +18,12 @@ class SchedulerGarbageCollectionTest < Minitest::Test
   end
 
   def test_with_compaction
+    skip_on_windows "the program is about UNIX sockets, which Wine lacks"
     BACKENDS.each { |backend| run_every_hook(backend, 5, "compact") }
   end
 
   def test_a_scheduler_nobody_refers_to_is_freed
+    skip_on_windows "it does not list descriptors"
     GC.start
     before = Dir.children("/proc/self/fd").size
     20.times { Thread.new { Fiber.set_scheduler(Upwell::Scheduler.new) || Fiber.schedule { sleep(0.0001) } }.join }
@@ -31,6 +33,7 @@ class SchedulerGarbageCollectionTest < Minitest::Test
 
   # And no thread either: its own stays.
   def test_one_that_was_never_closed_is_freed
+    skip_on_windows "it does not list descriptors"
     BACKENDS.each do |backend|
       before = Dir.children("/proc/self/fd").size
       20.times { Upwell::Scheduler.new(backend: backend).run }

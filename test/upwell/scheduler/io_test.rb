@@ -3,7 +3,6 @@
 require_relative "../../test_helper"
 require_relative "../../support/scheduling"
 require "net/http"
-require "pty"
 require "tmpdir"
 
 class SchedulerIOTest < Minitest::Test
@@ -79,7 +78,7 @@ class SchedulerIOTest < Minitest::Test
 
   def test_pieces_of_several_encodings_are_written
     on_every_backend do
-      reader, writer = IO.pipe
+      reader, writer = IO.pipe.each(&:binmode)
       pieces = ["\u00e4", "\u00e4".encode("ISO-8859-1"), "a".encode("UTF-16LE"), :b, nil, 1]
       Fiber.schedule do
         assert_equal 7, writer.write(*pieces)
@@ -210,6 +209,8 @@ class SchedulerIOTest < Minitest::Test
   end
 
   def test_a_terminal
+    skip_on_windows "Ruby has no pseudoterminals there"
+    require "pty"
     on_every_backend do
       PTY.open do |terminal, program|
         Fiber.schedule { sleep(0.005) && terminal.write("typed\n") }

@@ -17,7 +17,8 @@ module Upwell
         include SelectHook
 
         KINDS = [IO::READABLE, IO::WRITABLE, IO::PRIORITY].freeze # in IO.select's order
-        private_constant :KINDS
+        NOT_NOW = [Errno::EAGAIN, Errno::EWOULDBLOCK].freeze # which are one but on Windows
+        private_constant :KINDS, :NOT_NOW
 
         # The hook for IO#wait and whatever finds an IO not ready.
         #
@@ -112,7 +113,7 @@ module Upwell
           fill(buffer, bytes, offset, io)
         rescue EOFError
           0
-        rescue Errno::EAGAIN # another thread or process was faster
+        rescue *NOT_NOW # another thread or process was faster
           io_wait(io, IO::READABLE, nil)
           retry
         rescue SystemCallError => e
@@ -143,7 +144,7 @@ module Upwell
         def write_some(io, buffer, *place)
           loop do
             count = Pure.blocking { buffer.write(io, *place) }
-            return count unless count == -Errno::EAGAIN::Errno
+            return count unless NOT_NOW.any? { |error| count == -error::Errno }
 
             io_wait(io, IO::WRITABLE, nil)
           end

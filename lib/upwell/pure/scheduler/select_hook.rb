@@ -34,7 +34,7 @@ module Upwell
           return IO.select(readables, writables, exceptables, 0) if RUBY_VERSION < "3.2" # which does not ask
 
           Pure.blocking { IO.select(readables, writables, exceptables, 0) }
-        rescue Errno::EBADF # closed as Ruby was looking
+        rescue Errno::EBADF, Errno::ENOTSOCK # closed as Ruby was looking
           raise IOError, CLOSED
         end
 

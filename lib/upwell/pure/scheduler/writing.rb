@@ -5,7 +5,7 @@ module Upwell
     # Described in scheduler.rb.
     class Scheduler
       # Is prepended to IO on Ruby 3.1, which hands over the pieces of a `puts` one by one and waits after each, so that other fibers would write
-      # between.
+      # between; and on Windows, where Ruby gathers them, and writes that itself.
       module Writing
         # @return [Integer] bytes
         def write(*pieces)
@@ -24,7 +24,7 @@ module Upwell
       end
       private_constant :Writing
 
-      IO.prepend(Writing) if RUBY_ENGINE == "ruby" && RUBY_VERSION < "3.2"
+      IO.prepend(Writing) if RUBY_ENGINE == "ruby" && (RUBY_VERSION < "3.2" || WINDOWS)
     end
   end
 end
