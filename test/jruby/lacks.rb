@@ -11,8 +11,9 @@ module Lacks
       SchedulerTimeTest#test_a_timeout_ends_what_waits
       SchedulerFiberTest#test_an_exception_is_raised_into_whatever_waits
     ],
-    "JRuby asks no scheduler before it reads from a pipe but by io_read, which brings zeros" => %w[
+    "JRuby asks no scheduler before it reads but by io_read, which brings zeros" => %w[
       SchedulerTimeTest#test_a_timeout_loses_nothing_that_was_read
+      SchedulerTimeTest#test_a_timeout_loses_nothing_that_comes_as_it_is_raised
       SchedulerTimeTest#test_what_was_ready_in_time_is_not_late
       SchedulerFiberTest#test_a_second_exception_while_the_first_is_on_its_way
       SchedulerFiberTest#test_what_comes_after_an_exception_is_for_the_next_reader

@@ -77,7 +77,7 @@ module Upwell
         remove_method :io_read, :io_write if !defined?(IO::Buffer) || IO::Buffer.const_defined?(:VERSION)
         # There, Ruby may end in an error of its own when a scheduler writes the empty string of a `puts`.
         remove_method :io_write if RUBY_VERSION.between?("3.2", "3.3.0") && method_defined?(:io_write)
-        # Of more than 1 KiB JRuby 10.1 reads zeros by these; without, it asks {#io_wait} for sockets, and blocks for pipes.
+        # Of more than 1 KiB JRuby 10.1 reads zeros by these; without, it may block.
         remove_method(*instance_methods & %i[io_read io_write]) if RUBY_ENGINE == "jruby"
 
         private
