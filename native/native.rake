@@ -63,7 +63,7 @@ module Native
 
     # The files are those of the gem that is compiled where it is installed, without the sources in C.
     def package
-      specification = specification(Gem::Specification.load("upwell.gemspec"))
+      specification = specification(Gem::Specification.load("upwell.gemspec").dup) # each platform has one of its own
       specification.files.each { |file| copy(file) }
       built = Dir.chdir(@folder) { Gem::DefaultUserInteraction.use_ui(Gem::SilentUI.new) { Gem::Package.build(specification) } }
       mkdir_p "pkg", verbose: false
@@ -100,7 +100,7 @@ task :native do
   ENV.fetch("PLATFORMS", Native::PLATFORMS.keys.join(",")).split(",").each { |platform| puts Native::Build.new(platform).gem }
 end
 
-desc "Test that the gems of rake native install without a compiler and serve: on x86-64, on arm64 under qemu, and what JRuby has"
+desc "Test that the gems of rake native install without a compiler and serve: each with each Ruby that it is for"
 Rake::TestTask.new("test:native") do |test|
   test.pattern = "test/native/*_test.rb"
   test.warning = false

@@ -15,15 +15,24 @@ class NativeTest < Minitest::Test
   INSTALL = 'require "rubygems/gem_runner"; Gem::GemRunner.new.run(ARGV)'
   NEEDED = %w[rack mini_mime].map { |name| Gem.loaded_specs.fetch(name).cache_file }.freeze # fetched before
 
-  def self.emulated(root)
-    ["#{root}/../qemu/usr/bin/qemu-aarch64-static", "-L", root, "#{root}/usr/bin/ruby3.1"]
+  # @return [Array<String>] the command of one of Debian's Rubies that are not this machine's, with its /usr in the place of the machine's own
+  def self.in_place(version)
+    ["/usr/bin/unshare", "--map-root-user", "--mount", "/bin/sh", "-c", '/usr/bin/mount --bind "$0/usr" /usr && exec "$@"',
+     `#{ROOT}/bin/debian-ruby amd64 #{version}`.chomp, "/usr/bin/ruby#{version}"]
+  end
+
+  def self.emulated(root, version)
+    ["#{`#{ROOT}/bin/arm64`.chomp}/../qemu/usr/bin/qemu-aarch64-static", "-L", root, "#{root}/usr/bin/ruby#{version}"]
   end
 
   # @return [Array<String>, nil] the command of a Ruby for that platform, if there is one
   RUBIES = {
     "x86_64-linux-gnu, Ruby 3.1" => -> { ["/usr/bin/ruby3.1"] if File.exist?("/usr/bin/ruby3.1") },
-    "x86_64-linux-gnu, Ruby 3.4" => -> { [`#{ROOT}/bin/modern-ruby`.chomp] },
-    "aarch64-linux-gnu, Ruby 3.1" => -> { emulated(`#{ROOT}/bin/arm64`.chomp) }
+    "x86_64-linux-gnu, Ruby 3.3" => -> { in_place("3.3") },
+    "x86_64-linux-gnu, Ruby 3.4" => -> { in_place("3.4") },
+    "aarch64-linux-gnu, Ruby 3.1" => -> { emulated(`#{ROOT}/bin/arm64`.chomp, "3.1") },
+    "aarch64-linux-gnu, Ruby 3.3" => -> { emulated(`#{ROOT}/bin/debian-ruby arm64 3.3`.chomp, "3.3") },
+    "aarch64-linux-gnu, Ruby 3.4" => -> { emulated(`#{ROOT}/bin/debian-ruby arm64 3.4`.chomp, "3.4") }
   }.freeze
 
   RUBIES.each_key do |name|

@@ -91,10 +91,12 @@ static inline int folder_remove_one(const char *path, const struct stat *status,
     return remove(path);
 }
 
+#define FOLDER_LEVELS_MAX 100 /* musl's nftw goes no deeper than it is allowed descriptors */
+
 static inline void folder_close(void)
 {
     close(folder);
-    CHECK_EQUAL(0, nftw(folder_path, folder_remove_one, 8, FTW_DEPTH | FTW_PHYS));
+    CHECK_EQUAL(0, nftw(folder_path, folder_remove_one, FOLDER_LEVELS_MAX, FTW_DEPTH | FTW_PHYS));
 }
 
 static inline void limit_descriptors(rlim_t most)

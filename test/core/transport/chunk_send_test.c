@@ -47,7 +47,7 @@ static size_t bytes_of_send(char *text)
     }
     CHECK_EQUAL(UW_SEND_VECTOR, endpoint.send.verb);
     CHECK(endpoint.vector.msg_iovlen <= UW_SEND_PIECES_MAX);
-    for (size_t i = 0; i < endpoint.vector.msg_iovlen; i++) {
+    for (size_t i = 0; i < (size_t)endpoint.vector.msg_iovlen; i++) {
         memcpy(text + length, endpoint.pieces[i].iov_base, endpoint.pieces[i].iov_len);
         length += endpoint.pieces[i].iov_len;
     }
