@@ -9,6 +9,7 @@ class ProcessGroupTest < Minitest::Test
 
   PATIENCE = 20 # seconds
   HELPER = File.expand_path("../test_helper.rb", __dir__)
+  ALONE = { "NCPU" => nil, "UPWELL_COUNTS" => nil }.freeze # in one process, whose tests are not among those that ran
   TEST = <<~RUBY
     class StartingTest < Minitest::Test
       def test_it
@@ -52,7 +53,7 @@ class ProcessGroupTest < Minitest::Test
   def test_a_server_whose_test_is_ended
     with_pipe do |environment|
       reader, writer = IO.pipe
-      alone = environment.merge("NCPU" => nil) # the process that is ended is the one that has started the server
+      alone = environment.merge(ALONE) # the process that is ended is the one that has started the server
       tests = ProcessGroup.spawn(alone, RbConfig.ruby, "-r#{HELPER}", "-e", TEST, out: File::NULL, err: writer)
       group = Timeout.timeout(ServerProcess::START_MAX) { reader.gets }.to_i
       assert_equal 3, members(group).size
@@ -65,7 +66,7 @@ class ProcessGroupTest < Minitest::Test
   # It has a copy of the pipe that its process of the tests tells the results by.
   def test_a_child_that_a_test_has_left_does_not_keep_the_tests_from_their_end
     script = "class LeavingTest < Minitest::Test; def test_it = assert(fork { sleep }); end"
-    output, errors, status = Open3.capture3({ "NCPU" => "2" }, RbConfig.ruby, "-r#{HELPER}", "-e", script)
+    output, errors, status = Open3.capture3(ALONE.merge("NCPU" => "2"), RbConfig.ruby, "-r#{HELPER}", "-e", script)
     assert_predicate status, :success?
     assert_match(/^1 runs, 1 assertions, 0 failures/, output)
     assert_match(/left behind, and killed: \d+ LeavingTest#test_it/, errors)
@@ -73,7 +74,7 @@ class ProcessGroupTest < Minitest::Test
 
   def test_a_process_of_the_tests_that_ends_before_its_time_fails_them
     script = "Class.new(Minitest::Test) { def test_it = exit!(0) }"
-    output, errors, status = Open3.capture3({ "NCPU" => "2" }, RbConfig.ruby, "-r#{HELPER}", "-e", script)
+    output, errors, status = Open3.capture3(ALONE.merge("NCPU" => "2"), RbConfig.ruby, "-r#{HELPER}", "-e", script)
     refute_predicate status, :success?
     refute_match(/\d runs/, output)
     assert_match(/ended without a result: pid \d+ exit 0/, errors)
@@ -94,7 +95,7 @@ class ProcessGroupTest < Minitest::Test
         end
       end
     RUBY
-    output, errors, status = Open3.capture3({ "NCPU" => nil }, RbConfig.ruby, "-r#{HELPER}", "-e", script)
+    output, errors, status = Open3.capture3(ALONE, RbConfig.ruby, "-r#{HELPER}", "-e", script)
     assert_predicate status, :success?
     assert_match(/^1 runs, 0 assertions, 0 failures/, output)
     assert_match(/HangingTest#test_it is run once more.*: on purpose/, errors)

@@ -9,14 +9,15 @@ module Matrix
     "rake test",
     "rake test:kqueue",
     "rake test:kqueue:ruby",
-    "#{MODERN} bin/setup",
-    "#{MODERN} rake test",
-    "#{MODERN} rake test:kqueue:ruby",
+    "#{MODERN} bin/setup && #{MODERN} rake test",
+    "#{MODERN} bin/setup && #{MODERN} rake test:kqueue:ruby",
     "rake test:cross",
     "rake test:iocp",
+    "rake test:windows:ruby",
     "rake test:aarch64",
     "rake test:aarch64:ruby",
     "rake native test:native",
+    "rake test:musl",
     "rake test:jruby"
   ].freeze
   COUNTS = File.expand_path("../../build/matrix", __dir__)

@@ -12,6 +12,7 @@ class CountTable
   BACKENDS = %w[io_uring io_uring_sqpoll epoll poll kqueue iocp select].freeze # select: in Ruby, without the extension
   NONE = "no backend"
   ALL = "all, each once"
+  CORE_MACHINE = /arm64|musl|windows/
   CORE_SUMMARY = /\A\w+(?:\((?<backend>\w+)\))?: (?<passed>\d+) passed, (?<failed>\d+) failed, (?<skipped>\d+) skipped\r?\Z/
   CORE_SKIP = /\Askipped \S+ \S+: (?<reason>.+?)\r?\Z/
 
@@ -25,7 +26,7 @@ class CountTable
   end
 
   def print
-    rows = [*BACKENDS, NONE, ALL].select { |row| columns.any? { |column| @cells.key?([row, column]) } }
+    rows = (BACKENDS & seen) | (seen - [NONE, ALL]) | ([NONE, ALL] & seen)
     puts line("runs / failed / skipped", columns)
     rows.each { |row| puts line(row, columns.map { |column| cell(row, column) }) }
     puts "\nA test that goes through several backends counts on each of them. Skipped:"
@@ -42,9 +43,9 @@ class CountTable
 
   # What one program says of itself, for each backend.
   def count_core(path)
-    machine = path[/arm64/]
-    column = ["core", machine].compact.join(", ")
+    column = ["core", File.basename(path)[CORE_MACHINE]].compact.join(", ")
     File.foreach(path, encoding: "UTF-8") do |line|
+      line.scrub!
       if (skip = CORE_SKIP.match(line))
         @skips[[column, skip[:reason]]] += 1
       elsif (summary = CORE_SUMMARY.match(line))
@@ -65,6 +66,10 @@ class CountTable
     [*(backends.empty? ? [NONE] : backends), ALL].each do |row|
       @cells[[row, column]].merge!({ runs: runs, failed: failed, skipped: skipped }) { |_, before, more| before + more }
     end
+  end
+
+  def seen
+    @cells.keys.map(&:first).uniq
   end
 
   def columns

@@ -7,12 +7,14 @@ require "json"
 module Counts
   FOLDER = ENV.fetch("UPWELL_COUNTS", nil)
   RUBY = (RUBY_ENGINE == "jruby" ? "JRuby #{JRUBY_VERSION}" : "Ruby #{RUBY_VERSION}")[/\A\w+ \d+\.\d+/]
-  PROCESSOR = RUBY_PLATFORM[/aarch64|arm64/]
+  MACHINE = Gem.win_platform? ? "Windows" : RUBY_PLATFORM[/aarch64|arm64|musl/]
 
   # For Minitest's tests.
   module Told
     def run
-      Counts.forget
+      return super if Counts.at == self.class # once more, within itself: HungChild
+
+      Counts.begin(self.class)
       super.tap { |result| Counts.tell(self, result) }
     end
   end
@@ -37,15 +39,20 @@ module Counts
       @backends |= [backend] if backend
     end
 
-    def forget
+    # @return [Class, nil] whose test is running
+    attr_reader :at
+
+    def begin(test_class)
+      @at = test_class
       @backends = []
     end
 
     # In one write: other processes append, too.
     def tell(test, result)
+      @at = nil
       on(test.backend) if test.respond_to?(:backend)
-      line = { by: [RUBY, PROCESSOR].compact.join(", "), test: "#{result.klass}##{result.name}", on: @backends, seconds: result.time.round(3),
-               assertions: result.assertions, end: ending(result), reason: result.skipped? ? result.failure.message : nil }
+      line = { by: [RUBY, MACHINE].compact.join(", "), test: "#{result.klass}##{result.name}", on: @backends, seconds: result.time.round(3),
+               assertions: result.assertions, end: ending(result), reason: result.skipped? ? result.failure.message.scrub : nil }
       File.write(File.join(FOLDER, "ruby-#{Process.pid}"), "#{JSON.generate(line)}\n", mode: "a")
     end
 
