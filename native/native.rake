@@ -11,6 +11,7 @@ module Native
   PLATFORMS = {
     "x86_64-linux-gnu" => { rubies: RUBIES, debian: "amd64", zig: "x86_64-linux-gnu.2.34" },
     "aarch64-linux-gnu" => { rubies: RUBIES, debian: "arm64", zig: "aarch64-linux-gnu.2.34" },
+    "x86_64-linux-musl" => { rubies: %w[3.4], debian: "musl", zig: "x86_64-linux-musl" },
     "java" => { rubies: [] }
   }.freeze
 
@@ -81,7 +82,7 @@ module Native
     end
 
     def versions(rubies)
-      lacked = LACKED.flat_map { |ruby| PATCH_LEVELS.map { |level| "!= #{ruby}.#{level}" } }
+      lacked = LACKED.select { |ruby| ruby > rubies.first }.flat_map { |ruby| PATCH_LEVELS.map { |level| "!= #{ruby}.#{level}" } }
       [">= #{rubies.first}", "< #{rubies.last.succ}.dev", *lacked]
     end
 
@@ -93,9 +94,45 @@ module Native
       cp file, place, verbose: false
     end
   end
+
+  # Runs tests in Ruby with the extension that is compiled for another Ruby, in a copy of what they need.
+  class Tests
+    include Rake::FileUtilsExt
+
+    OF_THE_BUNDLE = %w[NCPU RUBYOPT GEM_HOME GEM_PATH BUNDLE_GEMFILE BUNDLER_SETUP].to_h { |name| [name, nil] }.freeze
+
+    # @param platform [String] by RubyGems' name
+    # @param ruby [String] one that there is a compiled extension for
+    # @param command [Array<String>] what runs that Ruby
+    def initialize(platform, ruby, command)
+      @platform = platform
+      @ruby = ruby
+      @command = command
+      @copy = File.expand_path("tmp/#{platform}")
+    end
+
+    # @param names [Array<String>] of files below test/, without what they all end with
+    def run(*names)
+      copy
+      gems = %w[minitest rack mini_mime].flat_map { |name| Gem::Specification.find_by_name(name).full_require_paths }
+      tests = names.map { |name| "require '#{@copy}/test/#{name}_test'" }
+      sh({ **OF_THE_BUNDLE, "RUBYLIB" => ["#{@copy}/lib", "#{@copy}/test", *gems].join(":") }, *@command, "-rupwell",
+         "-e", "abort Upwell::LOAD_ERROR.full_message if defined?(Upwell::LOAD_ERROR)", "-e", tests.join(";"), verbose: false)
+    end
+
+    private
+
+    def copy
+      rm_rf @copy, verbose: false
+      mkdir_p "#{@copy}/lib/upwell/#{@ruby}", verbose: false
+      cp_r %w[exe lib test], @copy, verbose: false
+      cp Build.new(@platform).extension(@ruby), "#{@copy}/lib/upwell/#{@ruby}", verbose: false
+      rm_f "#{@copy}/lib/upwell/upwell.so", verbose: false
+    end
+  end
 end
 
-desc "Build the gems that need no compiler into pkg/ (PLATFORMS=aarch64-linux-gnu,java; Debian on x86-64, npm)"
+desc "Build the gems that need no compiler into pkg/ (PLATFORMS=x86_64-linux-musl,java; Debian on x86-64, npm)"
 task :native do
   ENV.fetch("PLATFORMS", Native::PLATFORMS.keys.join(",")).split(",").each { |platform| puts Native::Build.new(platform).gem }
 end

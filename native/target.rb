@@ -2,10 +2,10 @@
 
 # Loaded before extconf.rb: it finds the Ruby of another machine, and Zig's compiler for that, in the place of those that run it.
 #   UPWELL_TARGET   what Zig compiles for, such as aarch64-linux-gnu.2.34
-#   UPWELL_ROOT     the folder of that Ruby, as it is unpacked from Debian's packages
+#   UPWELL_ROOT     the folder of that Ruby, as it is unpacked from Debian's packages, or as it is installed
 #   UPWELL_LIBRARIES  the folder of the libraries
 target, root, libraries = ENV.values_at("UPWELL_TARGET", "UPWELL_ROOT", "UPWELL_LIBRARIES")
-rbconfig = Dir[File.join(root, "usr/lib/*/ruby/*/rbconfig.rb")].first
+rbconfig = Dir[File.join(root, "{usr/lib/*/ruby/*,lib/ruby/*/*}/rbconfig.rb")].first
 version = File.read(rbconfig)[/\((\d+\.\d+\.\d+)\)/, 1]
 
 Object.send(:remove_const, :RUBY_VERSION)

@@ -27,16 +27,6 @@ end
 
 desc "Test loop, selector and scheduler with Debian's Ruby for arm64, under qemu, with the extension of rake native"
 task "test:aarch64:ruby" do
-  copy = "tmp/arm64"
-  rm_rf copy, verbose: false
-  mkdir_p "#{copy}/lib/upwell/3.1", verbose: false
-  cp_r %w[lib test], copy, verbose: false
-  cp Native::Build.new("aarch64-linux-gnu").extension("3.1"), "#{copy}/lib/upwell/3.1", verbose: false
-  rm_f "#{copy}/lib/upwell/upwell.so", verbose: false
-  gems = %w[minitest rack mini_mime].flat_map { |name| Gem::Specification.find_by_name(name).full_require_paths }
-  tests = %w[selector loop scheduler/io scheduler/time scheduler/fiber].map { |name| "require './#{copy}/test/upwell/#{name}_test'" }
-  others = %w[NCPU RUBYOPT RUBYLIB GEM_HOME GEM_PATH BUNDLE_GEMFILE BUNDLER_SETUP].to_h { |name| [name, nil] } # of the Ruby that runs rake
-  sh(others, "bin/arm64", "#{Arm64.root}/usr/bin/ruby3.1", *gems.map { |path| "-I#{path}" },
-     "-I#{copy}/lib", "-I#{copy}/test", "-rupwell", "-e", "abort Upwell::LOAD_ERROR.full_message if defined?(Upwell::LOAD_ERROR)",
-     "-e", tests.join(";"), verbose: false)
+  tests = Native::Tests.new("aarch64-linux-gnu", "3.1", ["bin/arm64", "#{Arm64.root}/usr/bin/ruby3.1"])
+  tests.run(*%w[selector loop scheduler/io scheduler/time scheduler/fiber].map { |name| "upwell/#{name}" })
 end

@@ -18,6 +18,7 @@ module Matrix
     "rake test:aarch64:ruby",
     "rake native test:native",
     "rake test:musl",
+    "rake test:musl:ruby",
     "rake test:jruby"
   ].freeze
   COUNTS = File.expand_path("../../build/matrix", __dir__)

@@ -8,7 +8,7 @@ require "mini_mime"
 require "timeout"
 require "tmpdir"
 
-# The gems of rake native, each installed into an empty folder of gems by a Ruby that has no compiler, and serving from there.
+# The gems of rake native, each installed into an empty folder of gems by a Ruby that finds no compiler, and serving from there.
 class NativeTest < Minitest::Test
   ROOT = File.expand_path("../..", __dir__)
   PATIENCE = 120 # seconds; qemu is slow
@@ -30,6 +30,7 @@ class NativeTest < Minitest::Test
     "x86_64-linux-gnu, Ruby 3.1" => -> { ["/usr/bin/ruby3.1"] if File.exist?("/usr/bin/ruby3.1") },
     "x86_64-linux-gnu, Ruby 3.3" => -> { in_place("3.3") },
     "x86_64-linux-gnu, Ruby 3.4" => -> { in_place("3.4") },
+    "x86_64-linux-musl, Ruby 3.4" => -> { ["#{`#{ROOT}/bin/musl`.chomp}/3.4/bin/ruby"] },
     "aarch64-linux-gnu, Ruby 3.1" => -> { emulated(`#{ROOT}/bin/arm64`.chomp, "3.1") },
     "aarch64-linux-gnu, Ruby 3.3" => -> { emulated(`#{ROOT}/bin/debian-ruby arm64 3.3`.chomp, "3.3") },
     "aarch64-linux-gnu, Ruby 3.4" => -> { emulated(`#{ROOT}/bin/debian-ruby arm64 3.4`.chomp, "3.4") }
