@@ -20,7 +20,7 @@
 #define ENTRIES_PER_WAIT 256
 #define SPARES_MAX 1024 /* requests kept for the next operations */
 #define SEND_FILE_BYTES 16384
-#define LAST_WAIT_MS 1000 /* for what was cancelled as the loop closes */
+#define LAST_WAIT_MS 10000 /* for what was cancelled as the loop closes; it ends sooner, when all has come back */
 
 enum way {
     BY_POLL,    /* the operation is tried when the driver has told of an event */
@@ -308,15 +308,13 @@ static int start_call(struct iocp *state, struct request *request, const struct 
     }
 }
 
-/* Returns 0 or -errno, and then the request is given back. */
-static int start(struct iocp *state, struct request *request, struct uw_operation *operation)
+/* Returns 0 or -errno. */
+static int start_waiting(struct iocp *state, struct request *request, struct uw_operation *operation)
 {
     int error;
 
     request->call.overlapped = (OVERLAPPED){0};
-    if (atomic_load(&request->object->closed))
-        error = -EBADF;
-    else if (uw_port_takes(&state->port, request->object))
+    if (uw_port_takes(&state->port, request->object))
         error = start_call(state, request, operation);
     else if (operation->verb == UW_CONNECT)
         error = start_connecting(state, request, operation);
@@ -325,6 +323,18 @@ static int start(struct iocp *state, struct request *request, struct uw_operatio
     if (error == -EAGAIN) { /* Windows has too many calls of the socket already, or there is no number for a client */
         request->call.overlapped = (OVERLAPPED){0};
         error = poll_for(state, request, events_of(operation));
+    }
+    return error;
+}
+
+/* Returns 0 or -errno, and then the request is given back. Other threads may have the socket, too, and close it. */
+static int start(struct iocp *state, struct request *request, struct uw_operation *operation)
+{
+    int error = -EBADF;
+
+    if (uw_object_enter(request->object)) {
+        error = start_waiting(state, request, operation);
+        uw_object_leave(request->object);
     }
     if (error) {
         give_request(state, request);

@@ -49,11 +49,28 @@ void uw_object_release(struct uw_object *object)
     free(object);
 }
 
-/* What the kernel has not ended is ended first: it would keep the socket open. */
-void uw_object_end(struct uw_object *object)
+static SRWLOCK *ending_of(struct uw_object *object)
 {
-    if (atomic_exchange(&object->closed, true))
-        return;
+    return (SRWLOCK *)&object->ending; /* of zeros, as SRWLOCK_INIT has it */
+}
+
+bool uw_object_enter(struct uw_object *object)
+{
+    AcquireSRWLockShared(ending_of(object));
+    if (!atomic_load(&object->closed))
+        return true;
+    uw_object_leave(object);
+    return false;
+}
+
+void uw_object_leave(struct uw_object *object)
+{
+    ReleaseSRWLockShared(ending_of(object));
+}
+
+/* What the kernel has not ended is ended first: it would keep the socket open. */
+static void close_handle(struct uw_object *object)
+{
     if (atomic_load(&object->overlapped) > 0)
         (void)CancelIoEx((HANDLE)object->handle, NULL);
     if (object->handle == UW_NO_HANDLE)
@@ -64,6 +81,14 @@ void uw_object_end(struct uw_object *object)
         (void)CloseHandle((HANDLE)object->handle);
     if (object->delete_path)
         (void)DeleteFileW(object->delete_path);
+}
+
+void uw_object_end(struct uw_object *object)
+{
+    AcquireSRWLockExclusive(ending_of(object));
+    if (!atomic_exchange(&object->closed, true))
+        close_handle(object);
+    ReleaseSRWLockExclusive(ending_of(object));
 }
 
 static void close_object(struct uw_object *object)
@@ -184,6 +209,38 @@ struct uw_object *uw_number_hold(int fd)
     return object;
 }
 
+bool uw_number_fulfil(int fd, struct uw_object *object, uintptr_t handle)
+{
+    bool is_his;
+
+    AcquireSRWLockExclusive(&lock); /* whoever closes it takes the number first, and then finds the handle */
+    is_his = at(fd) == object;
+    if (is_his)
+        object->handle = handle;
+    ReleaseSRWLockExclusive(&lock);
+    return is_his;
+}
+
+/* Of `wanted` alone, unless it is NULL. Returns whether the number was open. */
+static bool close_number(int fd, const struct uw_object *wanted)
+{
+    struct uw_object *object, *last = NULL;
+
+    AcquireSRWLockExclusive(&lock);
+    object = at(fd);
+    if (object && (!wanted || object == wanted))
+        last = take(fd);
+    ReleaseSRWLockExclusive(&lock);
+    if (last)
+        close_object(last);
+    return object;
+}
+
+void uw_number_close(int fd, const struct uw_object *object)
+{
+    (void)close_number(fd, object);
+}
+
 uint64_t uw_numbers_max(void)
 {
     return most;
@@ -201,16 +258,7 @@ bool uw_numbers_set_max(uint64_t max)
 
 int uw_posix_close(int fd)
 {
-    struct uw_object *object, *last = NULL;
-
-    AcquireSRWLockExclusive(&lock);
-    object = at(fd);
-    if (object)
-        last = take(fd);
-    ReleaseSRWLockExclusive(&lock);
-    if (last)
-        close_object(last);
-    return object ? 0 : uw_lacking(EBADF);
+    return close_number(fd, NULL) ? 0 : uw_lacking(EBADF);
 }
 
 static int duplicate(int fd, int least, bool close_on_exec)

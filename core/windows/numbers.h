@@ -16,8 +16,8 @@ enum uw_kind {
     UW_KIND_STREAM, /* standard input and such */
 };
 
-#define UW_NO_HANDLE \
-    UINTPTR_MAX /* of a socket that is yet to come: a client's, who is accepted when there is a number */
+/* Of a socket that is yet to come: a client's, who is accepted when there is a number. */
+#define UW_NO_HANDLE UINTPTR_MAX
 
 /* What several numbers may stand for. Its SOCKET or HANDLE is closed with the last of them; the memory goes when nobody
  * holds it any more. */
@@ -26,6 +26,7 @@ struct uw_object {
     unsigned numbers; /* under the table's lock */
     enum uw_kind kind;
     atomic_bool closed, nonblocking, appends;
+    void *ending; /* an SRWLOCK: whoever lets the kernel begin what uses the handle shares it */
     uintptr_t handle;
     int family;
     atomic_int wait_ms;    /* to receive and to accept; 0: for ever */
@@ -44,6 +45,12 @@ int uw_number_give(struct uw_object *object, int least, bool close_on_exec);
 /* The same for one that is new: it is let go in any case, and so closed when there is no number. */
 int uw_number_give_new(struct uw_object *object, bool close_on_exec);
 
+/* Whether the number still stands for the object, which has its handle then. */
+bool uw_number_fulfil(int fd, struct uw_object *object, uintptr_t handle);
+
+/* Closes the number, if it still stands for the object. */
+void uw_number_close(int fd, const struct uw_object *object);
+
 /* The object of a number, held; or NULL. */
 struct uw_object *uw_number_hold(int fd);
 void uw_object_hold(struct uw_object *object);
@@ -51,6 +58,11 @@ void uw_object_release(struct uw_object *object);
 
 /* Closes what it stands for, before its numbers are. */
 void uw_object_end(struct uw_object *object);
+
+/* Keeps another thread from closing the handle, which would be given anew, until uw_object_leave; nothing in between may
+ * wait. False: it is closed. */
+bool uw_object_enter(struct uw_object *object);
+void uw_object_leave(struct uw_object *object);
 
 static inline bool uw_object_is_socket(const struct uw_object *object)
 {

@@ -8,7 +8,6 @@
 #include "windows/events.h"
 #include "windows/files.h"
 #include "windows/overlapped.h"
-#include "windows/sockets.h"
 
 /* The driver's (see ntifs of the Windows Driver Kit, and what Wine makes of it). */
 #define IOCTL_AFD_POLL 0x00012024
@@ -160,7 +159,7 @@ int uw_overlapped_send_file(struct uw_object *object, struct uw_call *call, cons
     return counted(object, -uw_errno_of_sending(-error));
 }
 
-static int accept_with(struct uw_object *object, struct uw_call *call, int fd)
+static int accept_with(struct uw_object *object, struct uw_call *call)
 {
     int64_t client = uw_socket_new(object->family, SOCK_STREAM, 0);
     DWORD received;
@@ -169,7 +168,6 @@ static int accept_with(struct uw_object *object, struct uw_call *call, int fd)
     if (client < 0)
         return (int)client;
     call->accept.socket = (uintptr_t)client;
-    call->accept.fd = fd;
     error = pending(accept_ex(object->handle, (SOCKET)client, call->accept.addresses, 0, UW_ADDRESS_BYTES,
                               UW_ADDRESS_BYTES, &received, &call->overlapped));
     if (error)
@@ -180,13 +178,13 @@ static int accept_with(struct uw_object *object, struct uw_call *call, int fd)
 /* The kernel accepts whom nobody could be told of without a number: then it is only to tell of him. */
 int uw_overlapped_accept(struct uw_object *object, struct uw_call *call)
 {
-    int fd = uw_client_expect(object->family), error;
+    int error = uw_client_expect(&call->accept.client, object->family);
 
-    if (fd < 0)
-        return fd == -EMFILE ? -EAGAIN : fd;
-    error = accept_with(object, call, fd);
     if (error)
-        uw_client_forget(fd);
+        return error == -EMFILE ? -EAGAIN : error;
+    error = accept_with(object, call);
+    if (error)
+        uw_client_forget(&call->accept.client);
     return error;
 }
 
@@ -195,13 +193,13 @@ int uw_overlapped_accepted(struct uw_object *object, struct uw_call *call)
     SOCKET listener = object->handle, client = call->accept.socket;
 
     (void)setsockopt(client, SOL_SOCKET, SO_UPDATE_ACCEPT_CONTEXT, (const char *)&listener, sizeof listener);
-    return uw_client_came(call->accept.fd, client);
+    return uw_client_came(&call->accept.client, client);
 }
 
 void uw_overlapped_let_go(struct uw_call *call)
 {
     closesocket(call->accept.socket);
-    uw_client_forget(call->accept.fd);
+    uw_client_forget(&call->accept.client);
 }
 
 /* ConnectEx wants a socket that has an address. */

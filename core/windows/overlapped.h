@@ -9,7 +9,7 @@
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
-#include "windows/numbers.h"
+#include "windows/sockets.h"
 
 struct iovec;
 
@@ -20,7 +20,7 @@ struct uw_call {
     union {
         struct {
             uintptr_t socket; /* for the client */
-            int fd;           /* which it will have */
+            struct uw_expected client;
             char addresses[2 * UW_ADDRESS_BYTES];
         } accept;
         struct {

@@ -57,8 +57,7 @@ int uw_socket_adopt(uintptr_t socket, enum uw_kind kind, int family, bool nonblo
     struct uw_object *object = uw_object_new(kind, socket);
 
     if (!object) {
-        if (socket != UW_NO_HANDLE)
-            closesocket(socket);
+        closesocket(socket);
         return -ENOMEM;
     }
     object->family = family;
@@ -66,35 +65,46 @@ int uw_socket_adopt(uintptr_t socket, enum uw_kind kind, int family, bool nonblo
     return uw_number_give_new(object, close_on_exec);
 }
 
-int uw_client_expect(int family)
+int uw_client_expect(struct uw_expected *client, int family)
 {
-    return uw_socket_adopt(UW_NO_HANDLE, UW_KIND_SOCKET, family, true, true);
+    struct uw_object *object = uw_object_new(UW_KIND_SOCKET, UW_NO_HANDLE);
+
+    if (!object)
+        return -ENOMEM;
+    object->family = family;
+    atomic_store(&object->nonblocking, true);
+    *client = (struct uw_expected){object, uw_number_give(object, 0, true)};
+    if (client->fd >= 0)
+        return 0;
+    uw_object_release(object);
+    return client->fd;
 }
 
-int uw_client_came(int fd, uintptr_t socket)
+/* Where the number is no more his he has another. */
+int uw_client_came(const struct uw_expected *client, uintptr_t socket)
 {
-    struct uw_object *client = uw_number_hold(fd);
+    int family = client->object->family;
+    bool is_his = uw_number_fulfil(client->fd, client->object, socket);
 
-    if (!client) {
-        closesocket(socket);
-        return -EBADF;
-    }
-    client->handle = socket;
-    uw_object_release(client);
-    return fd;
+    uw_object_release(client->object);
+    return is_his ? client->fd : uw_socket_adopt(socket, UW_KIND_SOCKET, family, true, true);
 }
 
-void uw_client_forget(int fd)
+void uw_client_forget(const struct uw_expected *client)
 {
-    (void)uw_posix_close(fd);
+    uw_number_close(client->fd, client->object);
+    uw_object_release(client->object);
 }
 
 /* Returns 0 or -errno. */
-static int accept_client(const struct uw_object *object, SOCKET *client)
+static int accept_client(struct uw_object *object, SOCKET *client)
 {
     u_long on = 1;
 
+    if (!uw_object_enter(object))
+        return -EINVAL;
     *client = accept(object->handle, NULL, NULL);
+    uw_object_leave(object);
     if (*client == INVALID_SOCKET)
         return -last_error();
     if (ioctlsocket(*client, FIONBIO, &on)) {
@@ -106,19 +116,20 @@ static int accept_client(const struct uw_object *object, SOCKET *client)
 }
 
 /* Without a number nobody is accepted: who waits in the backlog can be served later. */
-int uw_socket_accept(const struct uw_object *object)
+int uw_socket_accept(struct uw_object *object)
 {
-    int fd = atomic_load(&object->closed) ? -EINVAL : uw_client_expect(object->family), error;
+    struct uw_expected expected;
     SOCKET client;
+    int error = atomic_load(&object->closed) ? -EINVAL : uw_client_expect(&expected, object->family);
 
-    if (fd < 0)
-        return fd;
+    if (error)
+        return error;
     error = accept_client(object, &client);
     if (error) {
-        uw_client_forget(fd);
+        uw_client_forget(&expected);
         return error;
     }
-    return uw_client_came(fd, client);
+    return uw_client_came(&expected, client);
 }
 
 /* Wine tells of a reset once, to whoever waited, and then of an end. */

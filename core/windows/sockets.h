@@ -14,18 +14,24 @@ struct _WSABUF; /* Winsock's, whose header ours must not bring */
 /* A number for a new socket, non-blocking and close-on-exec or as told; or -errno. */
 int uw_socket_adopt(uintptr_t socket, enum uw_kind kind, int family, bool nonblocking, bool close_on_exec);
 
-/* A number for a client who is yet to be accepted; or -errno. */
-int uw_client_expect(int family);
+/* A client who is yet to be accepted has a number. */
+struct uw_expected {
+    struct uw_object *object; /* held: others may close the number, or have it stand for something else */
+    int fd;
+};
+
+/* Returns 0 or -errno. */
+int uw_client_expect(struct uw_expected *client, int family);
 
 /* He has come, or not. Returns his number, or -errno. */
-int uw_client_came(int fd, uintptr_t socket);
-void uw_client_forget(int fd);
+int uw_client_came(const struct uw_expected *client, uintptr_t socket);
+void uw_client_forget(const struct uw_expected *client);
 
 /* A SOCKET that can be waited for; or -errno. */
 int64_t uw_socket_new(int family, int type, int protocol);
 
 /* None of these waits: -EAGAIN. */
-int uw_socket_accept(const struct uw_object *object);
+int uw_socket_accept(struct uw_object *object);
 int64_t uw_socket_receive(const struct uw_object *object, void *bytes, size_t length);
 int64_t uw_socket_send(const struct uw_object *object, const struct iovec *pieces, size_t count);
 
