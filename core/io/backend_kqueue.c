@@ -116,10 +116,11 @@ static void change(struct changes *changes, int fd, unsigned events, unsigned ac
     }
 }
 
-/* What is no socket has no urgent data, and need not be asked for it. */
+/* What is no socket has no urgent data, and need not be asked for it; what was told of, see await_change, had some. */
 static bool must_succeed(const struct kevent *change)
 {
-    return change->flags & EV_ADD && (change->filter == EVFILT_READ || change->filter == EVFILT_WRITE);
+    return change->flags & EV_ADD &&
+           (change->filter == EVFILT_READ || change->filter == EVFILT_WRITE || change->flags & EV_CLEAR);
 }
 
 /* Each change has a receipt. Deleting may fail: a closed descriptor is forgotten by the kernel. Returns 0 or -errno. */
@@ -237,16 +238,17 @@ static unsigned events_of(const struct kevent *event)
     return event->flags & EV_EOF ? end_of(event) : event_of(event);
 }
 
-/* Of a state that is no event: it comes again when it has changed, and now, which then is known by its flag. */
-static void await_change(const struct kqueue_set *set, const struct kevent *event)
+/* Of a state that is no event: it comes again when it has changed, and now, which then is known by its flag. Returns
+ * what has come all the same: who cannot be told of a change would wait for ever. */
+static unsigned await_change(const struct kqueue_set *set, const struct kevent *event)
 {
     struct changes changes = {.count = 0};
 
     if (event->flags & EV_CLEAR)
-        return;
+        return 0;
     change(&changes, (int)event->ident, event_of(event), EV_DELETE);
     change(&changes, (int)event->ident, event_of(event), EV_ADD | EV_CLEAR);
-    (void)make(set, &changes);
+    return make(set, &changes) ? POLLERR : 0;
 }
 
 /* What came for reading and what came for writing is one event of the descriptor. Returns how many such there are; they
@@ -258,11 +260,12 @@ static int join(struct kqueue_set *set, struct kevent *events, int count)
     for (int i = 0; i < count; i++) {
         uint16_t *told = &set->told[events[i].ident];
         unsigned came = events_of(&events[i]);
-        bool first = !*told && came;
+        bool first;
 
-        *told |= (uint16_t)came;
         if (!came)
-            await_change(set, &events[i]);
+            came = await_change(set, &events[i]);
+        first = !*told && came;
+        *told |= (uint16_t)came;
         if (first)
             events[joined++] = events[i];
     }

@@ -59,8 +59,8 @@ void uw_object_release(struct uw_object *object);
 /* Closes what it stands for, before its numbers are. */
 void uw_object_end(struct uw_object *object);
 
-/* Keeps another thread from closing the handle, which would be given anew, until uw_object_leave; nothing in between may
- * wait. False: it is closed. */
+/* Keeps another thread from closing the handle, which would be given anew, until uw_object_leave; nothing in between
+ * may wait. False: it is closed. */
 bool uw_object_enter(struct uw_object *object);
 void uw_object_leave(struct uw_object *object);
 

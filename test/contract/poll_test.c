@@ -224,7 +224,7 @@ CONTRACT(polls_for_urgent_data_outlast_an_end_of_the_stream)
     int fds[2];
 
     if (!tells_of_urgent_data())
-        return;
+        SKIP("kqueue of FreeBSD does not tell of urgent data");
     make_tcp_pair(fds);
     urgent.fd = fds[0];
     run_into_waiting(&urgent);

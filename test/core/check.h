@@ -78,11 +78,24 @@ static inline const char *check_program(const char *path)
     for (; *path; path++)
         if (*path == '/' || *path == '\\')
             name = path + 1;
-    snprintf(program, sizeof program, "%.*s", (int)strcspn(name, "."), name);
+    if (snprintf(program, sizeof program, "%.*s", (int)strcspn(name, "."), name) >= (int)sizeof program)
+        abort();
     return program;
 }
 
-static inline void check_share_failures(void)
+/* Nothing is told twice after a fork, nor lost with a kill; before anything is told. */
+__attribute__((constructor)) static void check_tell_at_once(void)
+{
+#ifdef _WIN32
+    int error = setvbuf(stdout, NULL, _IONBF, 0); /* by lines is as a whole there */
+#else
+    int error = setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+#endif
+    if (error)
+        abort();
+}
+
+__attribute__((constructor)) static void check_share_failures(void)
 {
 #ifndef _WIN32
     check_failures_of_all =
@@ -97,8 +110,6 @@ static inline int check_main(const char *program, const char *filter)
 {
     int passed = 0, failed = 0, skipped = 0;
 
-    check_share_failures();
-    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* nothing is told twice after a fork, nor lost with a kill */
     for (int i = 0; i < check_test_count; i++) {
         int failures = check_failures;
 

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "English"
 require "open3"
 require "tmpdir"
 require_relative "../core/corpus"
@@ -9,7 +8,7 @@ require_relative "../core/corpus"
 #   rake test:iocp
 class StaticServerUnderWine
   LINUX = [File.join(Corpus::ROOT, "build/core/plain/upwell-static")].freeze
-  WINE = ["wine", File.join(Corpus::ROOT, "build/core/windows/upwell-static.exe")].freeze
+  WINE = ["wine", File.join(Corpus::ROOT, "build/core/windows-plain/upwell-static.exe")].freeze
   REPLACEMENTS = 200
   CLIENTS = 4
   CONNECTIONS = 1000
@@ -46,14 +45,24 @@ class StaticServerUnderWine
 
   # @yield [Integer] the port
   def serve(command)
-    IO.popen([*command, "--list", "-p", "0", @folder]) do |server|
-      announcement = server.gets
-      yield announcement[/:(\d+)/, 1].to_i
-      # Wine has another process run the program than the one that was started, under the same number.
-      Process.kill("INT", server.pid)
-      Process.wait(server.pid)
-      abort "static server under Wine: #{command.last} ended with #{$CHILD_STATUS}" unless $CHILD_STATUS.success?
-    end
+    server = IO.popen([*command, "--list", "-p", "0", @folder])
+    yield server.gets[/:(\d+)/, 1].to_i
+    # Wine has another process run the program than the one that was started, under the same number.
+    status = stop(server, "INT")
+    abort "static server under Wine: #{command.last} ended with #{status.inspect}" unless status&.success?
+  ensure
+    stop(server, "KILL") if server
+  end
+
+  # Without end nobody waits. Returns the status, or nil: it goes on, or has ended before.
+  def stop(server, signal)
+    return if server.closed?
+
+    Process.kill(signal, server.pid)
+    return unless (waiting = Process.detach(server.pid)).join(Corpus::PATIENCE)
+
+    server.close
+    waiting.value
   end
 
   def compare(wine, linux)
