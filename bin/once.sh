@@ -13,7 +13,7 @@ once() {
   if [ ! -e "$folder/.complete" ]; then
     echo "$what (log: $folder.log) ..." >&2
     set +e # as a condition it would go on after what fails within
-    (set -e && "$@") >"$folder.log" 2>&1 9>&-
+    (set -e && "$@") >"$folder.log" 2>&1
     status=$?
     set -e
     if [ "$status" -ne 0 ]; then

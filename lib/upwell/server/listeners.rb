@@ -128,9 +128,9 @@ module Upwell
 
       # Where the port cannot be shared, the socket is: gVisor counts the option at the first bind alone.
       def again(listener)
-        return listener if listener.path
+        return listener if listener.path || !@reuse_port
 
-        listen(listener.socket.local_address, reuse_port: @reuse_port).tap do |other|
+        listen(listener.socket.local_address, reuse_port: true).tap do |other|
           secure(other, listener.credentials) if listener.credentials
         end
       rescue Errno::EADDRINUSE

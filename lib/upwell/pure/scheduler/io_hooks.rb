@@ -146,7 +146,7 @@ module Upwell
         def write_some(io, buffer, *place)
           loop do
             count = Pure.blocking { buffer.write(io, *place) }
-            return count unless NOT_NOW.any? { |error| count == -error::Errno }
+            return count if count >= 0 || NOT_NOW.none? { |error| count == -error::Errno }
 
             io_wait(io, IO::WRITABLE, nil)
           end

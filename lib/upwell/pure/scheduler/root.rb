@@ -164,11 +164,15 @@ module Upwell
           ChildEnd.guard { HANDS_EXCEPTIONS_OVER ? hand_over(fiber, exception) { fiber.transfer } : fiber.raise(*exception) }
         end
 
-        def made(kind = "unhandled exception", *message, **options)
-          kind.respond_to?(:exception) ? kind.exception(*message, **options) : RuntimeError.new(kind)
+        def made(kind = "unhandled exception", message = nil, backtrace = nil, **options)
+          exception = kind.respond_to?(:exception) ? kind.exception(*message, **options) : RuntimeError.new(kind)
+          exception.set_backtrace(backtrace) if backtrace
+          exception
         end
 
         def raise_handed
+          return if @handed.empty?
+
           exception = @handed.delete(Fiber.current)
           raise exception if exception
         end
