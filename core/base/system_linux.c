@@ -105,10 +105,15 @@ ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
     return sendfile(fd, file, &from, length);
 }
 
-/* musl has preadv2 and pwritev2 only since 1.2.5. The kernel takes the offset in halves, as large as a long. */
+/* musl has preadv2 and pwritev2 only since 1.2.5. The kernel takes the offset in halves, as large as a long. Whoever
+ * emulates one may know neither: qemu, a sandbox. */
 static ssize_t transfer_now(long call, int fd, const struct iovec *part, int64_t offset)
 {
-    return syscall(call, fd, part, 1UL, (long)offset, (long)(offset >> 32), RWF_NOWAIT);
+    ssize_t count = syscall(call, fd, part, 1UL, (long)offset, (long)(offset >> 32), RWF_NOWAIT);
+
+    if (count < 0 && errno == ENOSYS)
+        errno = EOPNOTSUPP;
+    return count;
 }
 
 ssize_t uw_read_now(int fd, void *bytes, size_t length, int64_t offset)
