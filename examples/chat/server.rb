@@ -58,8 +58,9 @@ $stdout.flush
 events.each do |event|
   case event
   when :accept
-    socket = server.accept_nonblock(exception: false)
-    chat.welcome(socket) unless socket == :wait_readable
+    while (socket = server.accept_nonblock(exception: false)) != :wait_readable
+      chat.welcome(socket)
+    end
   when Guest then chat.hear(event)
   else chat.dismiss(event.last, "was silent for too long") # its timer
   end

@@ -27,8 +27,9 @@ rescue SystemCallError
 end
 
 accept = lambda do
-  socket = server.accept_nonblock(exception: false)
-  events.watch_io(socket, socket, false, true) unless socket == :wait_readable
+  while (socket = server.accept_nonblock(exception: false)) != :wait_readable
+    events.watch_io(socket, socket, false, true)
+  end
 end
 
 events.watch_io(:accept, server, false, false)

@@ -17,9 +17,11 @@ def serve(connection)
   end
 end
 
+# All who wait: with one in each turn the last of many would wait for as many turns of all the others.
 def accept
-  io = SERVER.accept_nonblock(exception: false)
-  serve(Connection.new(io)) unless io == :wait_readable
+  while (io = SERVER.accept_nonblock(exception: false)) != :wait_readable
+    serve(Connection.new(io))
+  end
 end
 
 EVENTS.watch_io(:accept, SERVER, false, false)

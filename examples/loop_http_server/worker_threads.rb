@@ -21,8 +21,9 @@ def serve(connection)
 end
 
 def accept
-  io = SERVER.accept_nonblock(exception: false)
-  JOBS << Connection.new(io) unless io == :wait_readable
+  while (io = SERVER.accept_nonblock(exception: false)) != :wait_readable
+    JOBS << Connection.new(io)
+  end
 end
 
 workers = Array.new(Integer(ARGV.fetch(1, 4))) do

@@ -35,9 +35,11 @@ def work(queue)
   end
 end
 
-def accept(queue)
-  io = SERVER.accept_nonblock(exception: false)
-  queue << AssignedConnection.new(io, queue) unless io == :wait_readable
+def accept(queues)
+  while (io = SERVER.accept_nonblock(exception: false)) != :wait_readable
+    queue = queues.next
+    queue << AssignedConnection.new(io, queue)
+  end
 end
 
 queues = Array.new(Integer(ARGV.fetch(1, 4))) { Thread::Queue.new }
@@ -48,6 +50,6 @@ EVENTS.watch_io(:accept, SERVER, false, false)
 %w[INT TERM].each { |name| trap(name) { EVENTS.stop } }
 puts "listening on http://127.0.0.1:#{SERVER.addr[1]}"
 $stdout.flush
-EVENTS.each { |event| event == :accept ? accept(in_turn.next) : event.queue << event }
+EVENTS.each { |event| event == :accept ? accept(in_turn) : event.queue << event }
 queues.each(&:close)
 workers.each(&:join)
