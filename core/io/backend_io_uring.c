@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/processors.h"
+#include "io/accept.h"
 #include "io/backend.h"
 #include "io/hang_up.h"
 #include "io/send.h"
@@ -497,7 +498,7 @@ static bool brings(const struct uw_operation *operation, int32_t result)
 static bool ended_early(const struct uw_operation *operation, int32_t result)
 {
     return brings(operation, result) || (operation->verb == UW_RECEIVE && result == -ENOBUFS) ||
-           (operation->verb == UW_ACCEPT && result == -ECONNABORTED);
+           (operation->verb == UW_ACCEPT && uw_accept_missed_one(-result));
 }
 
 /* Counts what was sent. Whether something is left: of a send that the kernel cut short, in spite of MSG_WAITALL even,

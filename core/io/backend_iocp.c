@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "io/accept.h"
 #include "io/backend.h"
 #include "io/readiness.h"
 #include "io/send.h"
@@ -37,6 +38,7 @@ struct request {
     struct uw_object *object;
     struct uw_object *file; /* of UW_SEND_FILE, or NULL */
     enum way way;
+    bool misses; /* AcceptEx has failed: for once the driver is asked */
 };
 
 struct iocp {
@@ -103,6 +105,7 @@ static struct request *take_request(struct iocp *state, struct uw_object *object
     uw_object_hold(object);
     request->object = object;
     request->file = file;
+    request->misses = false;
     uw_list_init(&request->link);
     uw_list_init(&request->operation);
     return request;
@@ -311,10 +314,12 @@ static int start_call(struct iocp *state, struct request *request, const struct 
 /* Returns 0 or -errno. */
 static int start_waiting(struct iocp *state, struct request *request, struct uw_operation *operation)
 {
+    bool misses = request->misses;
     int error;
 
+    request->misses = false;
     request->call.overlapped = (OVERLAPPED){0};
-    if (uw_port_takes(&state->port, request->object))
+    if (uw_port_takes(&state->port, request->object) && !misses)
         error = start_call(state, request, operation);
     else if (operation->verb == UW_CONNECT)
         error = start_connecting(state, request, operation);
@@ -459,32 +464,46 @@ static int accept_others(struct uw_loop *loop, const struct request *request, st
 
         if (client >= 0)
             operation->complete(loop, operation, client);
-        else if (client != -ECONNABORTED && client != -ECONNRESET)
+        else if (!uw_accept_missed_one(-client))
             return client == -EAGAIN ? 0 : client;
     }
     return 0;
 }
 
+/* What AcceptEx fails of may be the fault of a client, who has gone, or the socket's: accept tells which. Then the
+ * driver has to tell of the next client, so that nothing fails again and again without a pause. Returns the client's
+ * number, or -errno; -EAGAIN: nobody came. */
+static int accepted_by_call(struct request *request, int64_t result)
+{
+    request->misses = result < 0;
+    if (!request->misses)
+        return uw_overlapped_accepted(request->object, &request->call);
+    uw_overlapped_let_go(&request->call);
+    return result == -ECANCELED ? -ECANCELED : -EAGAIN;
+}
+
+/* Who came by the call, and those behind him. Returns 0 or -errno. */
+static int accept_some(struct uw_loop *loop, struct request *request, struct uw_operation *operation, int64_t result)
+{
+    if (request->way == BY_CALL) {
+        int client = accepted_by_call(request, result);
+
+        if (client >= 0)
+            operation->complete(loop, operation, client);
+        else if (client != -EAGAIN)
+            return client;
+    } else if (result < 0) {
+        return (int)result;
+    }
+    return accept_others(loop, request, operation);
+}
+
 static void accepted(struct uw_loop *loop, struct request *request, struct uw_operation *operation, int64_t result)
 {
-    bool call = request->way == BY_CALL;
-    int client;
+    int error = accept_some(loop, request, operation, result);
 
-    if (call && result < 0)
-        uw_overlapped_let_go(&request->call);
-    client = call && result >= 0 ? uw_overlapped_accepted(request->object, &request->call) : -EAGAIN;
-    if (client >= 0) {
-        operation->complete(loop, operation, client);
-        result = 0;
-    } else if (client != -EAGAIN) {
-        result = client;
-    } else if (result == -ECONNRESET || result == -ECONNABORTED) {
-        result = 0; /* who came has gone */
-    }
-    if (result >= 0)
-        result = accept_others(loop, request, operation);
-    if (result < 0 && !operation->ended)
-        end(loop, request, operation, result);
+    if (error && !operation->ended)
+        end(loop, request, operation, error);
     else
         go_on(loop, request, operation);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/accept.h"
 #include "io/send.h"
 
 #define DESCRIPTORS_MIN 64
@@ -430,7 +431,7 @@ static void accept_ready(struct uw_loop *loop, struct uw_operation *operation)
             operation->complete(loop, operation, accepted);
         } else if (errno == EAGAIN) {
             return;
-        } else if (errno != ECONNABORTED && errno != EINTR) {
+        } else if (!uw_accept_missed_one(errno) && errno != EINTR) {
             end(loop, &state_of(loop)->descriptors[fd].readers, operation, -errno);
             return;
         }

@@ -8,13 +8,19 @@
 #define VISITS_ELSEWHERE 500
 #define VISITS_UNDER_VALGRIND 50
 #define BYTES_MAX 200000
-#define AWAY_MAX 50 /* who have left, and of whose end the loop has not been told */
-#define BACKLOG (AWAY_MAX + 2 * LEAVERS)
+#define VISITS_AT_ONCE 12 /* of a thread, before it waits for the loop */
+#define BACKLOG (LEAVERS * (VISITS_AT_ONCE + 1))
 #define SILENCE_NS (5 * UW_NS_PER_SECOND / 2) /* after which io_uring has looked whether a stream has ended */
 
+struct leaver {
+    pthread_t thread;
+    uint64_t seed;
+    int visits;
+    struct uw_message last_words;
+};
+
 static struct sockaddr_in address;
-static int visits;
-static atomic_int left; /* of whom the loop has not been told */
+static int came, heard, gone; /* accepted, of whom bytes came, and leavers */
 
 static void visit(size_t length)
 {
@@ -23,28 +29,50 @@ static void visit(size_t length)
 
     CHECK(send(fd, bytes, length, MSG_NOSIGNAL) >= 0);
     reset(fd);
-    atomic_fetch_add(&left, 1);
 }
 
-static void *leave(void *number)
+/* Then all who came before have been accepted, or never will be: who has gone need not be. */
+static void be_received_and_closed(void)
 {
-    struct dice dice = {(uintptr_t)number};
+    static const struct timeval patience = {.tv_sec = PATIENCE_NS / UW_NS_PER_SECOND};
+    int fd = connect_to(&address);
+    char byte;
 
-    for (int i = 0; i < visits; i++) {
+    CHECK_EQUAL(0, setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience));
+    CHECK_EQUAL(0, shutdown(fd, SHUT_WR));
+    CHECK_EQUAL(0, recv(fd, &byte, 1, 0));
+    CHECK_EQUAL(0, close(fd));
+}
+
+static void *leave(void *argument)
+{
+    struct leaver *leaver = argument;
+    struct dice dice = {leaver->seed};
+
+    for (int i = 0; i < leaver->visits && check_failures == 0; i++) {
         visit(1 + below(&dice, BYTES_MAX));
-        while (atomic_load(&left) > AWAY_MAX)
-            usleep(100);
+        if (i % VISITS_AT_ONCE == 0)
+            be_received_and_closed();
     }
+    be_received_and_closed();
+    uw_loop_post(&loop, &leaver->last_words);
     return NULL;
 }
 
-static void until_reset(struct uw_loop *on, struct uw_operation *receive, int32_t result)
+static void count_leaver(struct uw_loop *on, struct uw_message *message)
 {
-    if (result > 0)
+    (void)on, (void)message;
+    gone++;
+}
+
+static void until_end(struct uw_loop *on, struct uw_operation *receive, int32_t result)
+{
+    if (result > 0) {
+        heard++;
         return;
+    }
     CHECK_EQUAL(0, uw_close(on, receive->fd));
     free(receive);
-    atomic_fetch_sub(&left, 1);
     results++;
 }
 
@@ -52,12 +80,28 @@ static void receive_from(struct uw_loop *on, struct uw_operation *accept, int32_
 {
     struct uw_operation *receive = result >= 0 ? malloc(sizeof *receive) : NULL;
 
-    (void)accept;
     last_result = result;
-    if (!receive)
+    if (!receive) {
+        CHECK_EQUAL(-ECANCELED, result);
+        CHECK(accept->cancelled);
         return;
-    *receive = (struct uw_operation){.verb = UW_RECEIVE, .fd = result, .complete = until_reset};
+    }
+    *receive = (struct uw_operation){.verb = UW_RECEIVE, .fd = result, .complete = until_end};
     uw_submit(on, receive);
+    came++;
+}
+
+static void listen_for(struct uw_operation *accept)
+{
+    came = heard = gone = 0;
+    address = (struct sockaddr_in){0};
+    *accept = (struct uw_operation){.verb = UW_ACCEPT, .fd = listen_at(&address, BACKLOG), .complete = receive_from};
+}
+
+static void end_listening(struct uw_operation *accept)
+{
+    CHECK_EQUAL(-ECANCELED, cancel(accept));
+    CHECK_EQUAL(0, uw_close(&loop, accept->fd));
 }
 
 static int visits_here(void)
@@ -70,20 +114,39 @@ static int visits_here(void)
 /* On Linux 6.18 a multishot receive of io_uring does not tell of one such reset in 60,000. */
 CONTRACT(every_reset_is_told)
 {
-    struct uw_operation accept = {.verb = UW_ACCEPT, .complete = receive_from};
-    pthread_t leavers[LEAVERS];
+    struct uw_operation accept;
+    struct leaver leavers[LEAVERS];
 
-    address = (struct sockaddr_in){0};
-    accept.fd = listen_at(&address, BACKLOG);
-    visits = visits_here();
+    listen_for(&accept);
     uw_submit(&loop, &accept);
-    for (uintptr_t i = 0; i < LEAVERS; i++)
-        CHECK_EQUAL(0, pthread_create(&leavers[i], NULL, leave, (void *)i));
-    turn_until(&results, LEAVERS * visits);
+    for (int i = 0; i < LEAVERS; i++) {
+        leavers[i] =
+            (struct leaver){.seed = (uint64_t)i, .visits = visits_here(), .last_words = {.receive = count_leaver}};
+        CHECK_EQUAL(0, pthread_create(&leavers[i].thread, NULL, leave, &leavers[i]));
+    }
+    turn_until(&gone, LEAVERS);
+    turn_until(&results, came);
     for (int i = 0; i < LEAVERS; i++)
-        CHECK_EQUAL(0, pthread_join(leavers[i], NULL));
-    CHECK_EQUAL(-ECANCELED, cancel(&accept));
-    CHECK_EQUAL(0, uw_close(&loop, accept.fd));
+        CHECK_EQUAL(0, pthread_join(leavers[i].thread, NULL));
+    end_listening(&accept);
+}
+
+/* The kernel may tell of him, or not: there are others. */
+CONTRACT(who_has_left_before_he_is_accepted_ends_nothing)
+{
+    struct uw_operation accept;
+    int client;
+
+    listen_for(&accept);
+    for (int i = 0; i < VISITS_AT_ONCE; i++)
+        reset(connect_to(&address));
+    uw_submit(&loop, &accept);
+    client = connect_to(&address);
+    CHECK_EQUAL(1, send(client, "x", 1, MSG_NOSIGNAL));
+    turn_until(&heard, 1);
+    CHECK_EQUAL(0, close(client));
+    turn_until(&results, came);
+    end_listening(&accept);
 }
 
 static void be_silent(void)
