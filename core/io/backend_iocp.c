@@ -274,7 +274,8 @@ static int start_sending(struct request *request, const struct uw_operation *ope
     return uw_overlapped_send(request->object, &request->call, &rest, 1);
 }
 
-/* A file may be shorter than it is thought to be: to ask for more is an error. */
+/* A file may be shorter than it is thought to be: to ask for more is an error, and to ask for nothing is to ask for all
+ * of it. */
 static int start_sending_file(struct request *request, const struct uw_operation *operation)
 {
     int64_t from = operation->offset + operation->done, left = uw_file_size(request->file) - from;
@@ -282,7 +283,7 @@ static int start_sending_file(struct request *request, const struct uw_operation
 
     request->way = BY_CALL;
     if (left < length)
-        length = left > 0 ? (uint32_t)left : 0;
+        length = left > 0 ? (uint32_t)left : 1;
     if (length > UW_SEND_FILE_BYTES_PER_TRY)
         length = UW_SEND_FILE_BYTES_PER_TRY;
     return uw_overlapped_send_file(request->object, &request->call, request->file, from, length);
@@ -311,6 +312,14 @@ static int start_call(struct iocp *state, struct request *request, const struct 
     }
 }
 
+/* Whether what a call fails of at once is no error: Windows has too many calls of the socket already, or there is no
+ * number for a client; a client has gone; a file has ended. */
+static bool needs_a_try(const struct uw_operation *operation, int error)
+{
+    return error == EAGAIN || (operation->verb == UW_ACCEPT && uw_accept_missed_one(error)) ||
+           (operation->verb == UW_SEND_FILE && error == ENODATA);
+}
+
 /* Returns 0 or -errno. */
 static int start_waiting(struct iocp *state, struct request *request, struct uw_operation *operation)
 {
@@ -325,7 +334,7 @@ static int start_waiting(struct iocp *state, struct request *request, struct uw_
         error = start_connecting(state, request, operation);
     else
         error = poll_for(state, request, events_of(operation));
-    if (error == -EAGAIN) { /* Windows has too many calls of the socket already, or there is no number for a client */
+    if (needs_a_try(operation, -error)) {
         request->call.overlapped = (OVERLAPPED){0};
         error = poll_for(state, request, events_of(operation));
     }
@@ -612,13 +621,13 @@ static void single(struct uw_loop *loop, struct request *request, struct uw_oper
         end(loop, request, operation, result);
 }
 
-/* As POSIX has the errors of a call. */
+/* As POSIX has the errors of a call, where the end of a file is none. */
 static int64_t as_posix(const struct request *request, const struct uw_operation *operation, int64_t result)
 {
     if (atomic_load(&request->object->closed))
         return -ECANCELED;
     if (sends(operation) && result < 0 && request->way == BY_CALL)
-        return -uw_errno_of_sending((int)-result);
+        return result == -ENODATA ? 0 : -uw_errno_of_sending((int)-result);
     return result == -ECONNABORTED && request->way == BY_RECEIVE ? -ECONNRESET : result;
 }
 

@@ -21,6 +21,7 @@
 #define AFD_POLL_CONNECT_FAIL 0x0100
 
 #define FOREIGN UINT64_MAX /* of a port that is none of ours */
+#define PAUSE_MS 1         /* then there may be memory */
 
 struct iovec {
     void *iov_base;
@@ -112,7 +113,8 @@ void uw_port_close(struct uw_port *port)
 
 void uw_port_wake(const struct uw_port *port)
 {
-    (void)PostQueuedCompletionStatus(port->port, 0, 0, NULL); /* fails for want of memory alone */
+    while (!PostQueuedCompletionStatus(port->port, 0, 0, NULL) && uw_errno_of(GetLastError()) == ENOMEM)
+        Sleep(PAUSE_MS); /* who waits for the wake waits without end */
 }
 
 bool uw_port_takes(const struct uw_port *port, struct uw_object *object)

@@ -54,6 +54,7 @@ bool uw_port_takes(const struct uw_port *port, struct uw_object *object);
 /* Ends when there is something to receive. */
 int uw_overlapped_receive(struct uw_object *object, struct uw_call *call);
 int uw_overlapped_send(struct uw_object *object, struct uw_call *call, const struct iovec *pieces, size_t count);
+/* `length` is not 0. -ENODATA, here or as its result: the file has ended. */
 int uw_overlapped_send_file(struct uw_object *object, struct uw_call *call, const struct uw_object *file,
                             int64_t offset, uint32_t length);
 int uw_overlapped_accept(struct uw_object *object, struct uw_call *call); /* -EAGAIN: there is no number for anybody */
