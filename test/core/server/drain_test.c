@@ -11,9 +11,10 @@
 #include "loopback.h"
 #include "server/server.h"
 
-#define TURNS_MAX 200
+#define TURNS_MAX 2000
 #define TURN_NS (UW_NS_PER_SECOND / 100)
 #define PATIENCE_SECONDS 60
+#define LONG_NS (60 * UW_NS_PER_SECOND)
 #define ROUNDS 50
 #define SIGNALS 4
 #define SIGNAL_PAUSE_US 1000
@@ -22,10 +23,10 @@
 static const struct uw_server_settings settings = {
     .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
     .connections_max = 10,
-    .head_timeout_ns = UW_NS_PER_SECOND,
-    .body_timeout_ns = UW_NS_PER_SECOND,
-    .keep_alive_timeout_ns = UW_NS_PER_SECOND,
-    .write_timeout_ns = UW_NS_PER_SECOND,
+    .head_timeout_ns = LONG_NS,
+    .body_timeout_ns = LONG_NS,
+    .keep_alive_timeout_ns = LONG_NS,
+    .write_timeout_ns = LONG_NS,
 };
 
 static struct uw_server one, successor;
