@@ -1,5 +1,7 @@
 #include "base/timers.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 #include "check.h"
 
@@ -199,19 +201,28 @@ TEST(a_timer_of_the_expired_list_can_be_started_or_stopped)
     CHECK(!many[0].active && uw_list_empty(&many[0].link));
 }
 
+/* Others may keep it busy meanwhile. */
+static int64_t processor_ns(void)
+{
+    struct timespec spent;
+
+    CHECK_EQUAL(0, clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent));
+    return (int64_t)spent.tv_sec * UW_NS_PER_SECOND + spent.tv_nsec;
+}
+
 TEST(a_million_starts_and_stops_take_less_than_a_second)
 {
     int64_t begin, spent;
 
     set_up(0);
-    begin = uw_clock_ns();
+    begin = processor_ns();
     for (int round = 0; round < 10; round++) {
         for (int i = 0; i < MANY; i++)
             uw_timers_start(&timers, &many[i], (int64_t)(random_number() % (100 * UW_NS_PER_SECOND)));
         for (int i = 0; i < MANY; i++)
             uw_timers_stop(&timers, &many[i]);
     }
-    spent = uw_clock_ns() - begin;
+    spent = processor_ns() - begin;
     CHECK_EQUAL(0, timers.count);
     CHECK(getenv("UW_UNDER_VALGRIND") || getenv("UW_UNDER_QEMU") || spent < UW_NS_PER_SECOND);
 }
