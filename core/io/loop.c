@@ -241,6 +241,14 @@ static int catch_up(struct uw_loop *loop, int told)
     return told;
 }
 
+/* Not the present: who knows what has come since. And a wait may have ended before its time, as Windows' do. */
+static int64_t looked_up_to(const struct uw_loop *loop, int told, int64_t begin_ns, int64_t wait_ns)
+{
+    if (told != UW_TOLD_NOTHING || wait_ns == UW_FOREVER)
+        return begin_ns;
+    return loop->now_ns - begin_ns < wait_ns ? loop->now_ns : begin_ns + wait_ns;
+}
+
 int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
 {
     int64_t begin_ns = uw_clock_ns();
@@ -260,8 +268,7 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
     if (loop->overdue)
         told = catch_up(loop, told);
     receive_line(loop);
-    /* By the time that was looked up to, not by the present: who knows what has come since. */
-    expire_timers(loop, told == UW_TOLD_NOTHING && wait_ns < UW_FOREVER ? begin_ns + wait_ns : begin_ns);
+    expire_timers(loop, looked_up_to(loop, told, begin_ns, wait_ns));
     loop->turning = false;
     uw_send_end_turn(loop);
     return told < 0 ? told : 0;

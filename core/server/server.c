@@ -8,6 +8,7 @@
 #include "base/descriptors.h"
 #include "base/memory.h"
 #include "http1/http1.h"
+#include "io/accept.h"
 #include "io/hang_up.h"
 #include "push/afar_room.h"
 #include "push/channels.h"
@@ -184,6 +185,8 @@ static void accepted_left(struct uw_loop *loop, struct uw_operation *operation, 
     if (result >= 0) {
         listener->taken++;
         uw_connection_open(&server_of(loop)->service, listener, result);
+    } else if (uw_accept_missed_one(-result)) {
+        listener->taken++; /* others may be left */
     } else if (!uw_descriptors_ran_out(result) || !uw_service_give_up(&server_of(loop)->service)) {
         return;
     }
