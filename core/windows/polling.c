@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <winsock2.h>
 
+#include "base/clock.h"
 #include "windows/errors.h"
 #include "windows/events.h"
 #include "windows/sockets.h"
@@ -63,22 +64,23 @@ static void wait_for_any(const struct pollfd_of_posix *items, unsigned long coun
     free(theirs);
 }
 
-/* What wakes is not always told by POSIX: then it is looked for in slices. */
+/* What wakes is not always told by POSIX: then it is looked for in slices. Windows' own count of milliseconds goes on
+ * in steps of many, and a wait would end too early by it. */
 int uw_posix_poll(struct pollfd_of_posix *items, unsigned long count, int wait_ms)
 {
-    ULONGLONG end_ms = wait_ms < 0 ? UINT64_MAX : GetTickCount64() + (ULONGLONG)wait_ms;
+    int64_t end_ns = wait_ms < 0 ? INT64_MAX : uw_clock_ns() + wait_ms * UW_NS_PER_MS;
     bool first = true;
     int told;
 
     while ((told = look(items, count)) == 0 && wait_ms != 0) {
-        ULONGLONG now_ms = GetTickCount64();
+        int64_t left_ns = end_ns - uw_clock_ns();
 
-        if (now_ms >= end_ms)
+        if (left_ns <= 0)
             break;
         if (!first)
             Sleep(SLICE_MS);
         first = false;
-        wait_for_any(items, count, wait_ms < 0 ? -1 : (int)(end_ms - now_ms));
+        wait_for_any(items, count, wait_ms < 0 ? -1 : (int)((left_ns + UW_NS_PER_MS - 1) / UW_NS_PER_MS));
     }
     return told;
 }
