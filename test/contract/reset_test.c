@@ -8,7 +8,7 @@
 #define VISITS_ELSEWHERE 500
 #define VISITS_UNDER_VALGRIND 50
 #define BYTES_MAX 200000
-#define VISITS_AT_ONCE 12 /* of a thread, before it waits for the loop */
+#define VISITS_AT_ONCE 24 /* of a thread, before it waits for the loop */
 #define BACKLOG (LEAVERS * (VISITS_AT_ONCE + 1))
 #define SILENCE_NS (5 * UW_NS_PER_SECOND / 2) /* after which io_uring has looked whether a stream has ended */
 
