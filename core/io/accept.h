@@ -14,9 +14,11 @@ static inline bool uw_accept_missed_one(int error)
     case ECONNRESET: /* as Winsock has it */
     case EPROTO:
     case ENOPROTOOPT:
-    case ENETDOWN:
     case ENETUNREACH:
     case EHOSTUNREACH:
+#ifndef _WIN32 /* whose network is down for good then */
+    case ENETDOWN:
+#endif
 #ifdef EHOSTDOWN
     case EHOSTDOWN:
 #endif

@@ -20,7 +20,11 @@
 #include "static/static.h"
 
 #define RESPONSE_BYTES_MAX (1024 * 1024)
+#ifdef _WIN32 /* Wine takes its time */
+#define PATIENCE_S 60
+#else
 #define PATIENCE_S 20
+#endif
 #define FILE_BYTES_MAX 4096 /* of what the server keeps in memory */
 #define NOBODY 65534
 
