@@ -77,8 +77,6 @@ module Upwell
         remove_method :io_read, :io_write if !defined?(IO::Buffer) || IO::Buffer.const_defined?(:VERSION)
         # There, Ruby may end in an error of its own when a scheduler writes the empty string of a `puts`.
         remove_method :io_write if RUBY_VERSION.between?("3.2", "3.3.0") && method_defined?(:io_write)
-        # Of more than 1 KiB JRuby 10.1 reads zeros by these; without, it may block.
-        remove_method(*instance_methods & %i[io_read io_write]) if RUBY_ENGINE == "jruby"
 
         private
 
@@ -132,8 +130,12 @@ module Upwell
           fibers.events.fill(io)
           raise IOError, CLOSED if Closing.closing?(io) || !readable?(io)
 
-          buffer.set_string(bytes, offset)
+          put(bytes, buffer, offset)
           bytes.bytesize
+        end
+
+        def put(bytes, buffer, offset)
+          buffer.set_string(bytes, offset)
         end
 
         def readable?(io)
