@@ -26,12 +26,17 @@ module Upwell
       Fiber.new(blocking: true, &block).resume
     end
 
+    # @return [Boolean] whether this Ruby asks schedulers
+    def self.asked?
+      RUBY_ENGINE != "jruby" || RUBY_VERSION >= ASKING_JRUBY
+    end
+
     # Where no scheduler is asked before a fiber blocks, fibers that wait for each other would do so for ever.
     #
     # @return [void]
     # @raise [Upwell::Error] on a JRuby before 10.1
     def self.check_asks
-      return if RUBY_ENGINE != "jruby" || RUBY_VERSION >= ASKING_JRUBY
+      return if asked?
 
       raise Error, "JRuby #{JRUBY_VERSION} asks no scheduler before a fiber sleeps, reads or waits, so that each would block all others: " \
                    "take JRuby 10.1 or later, or here Upwell::Loop or threads"

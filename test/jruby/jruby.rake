@@ -4,7 +4,7 @@
 module OnJRuby
   TESTS = {
     "9.4" => %w[upwell/loop upwell/selector jruby/refusal],
-    "10.1" => %w[upwell/loop upwell/selector upwell/scheduler/time upwell/scheduler/fiber]
+    "10.1" => %w[upwell/loop upwell/selector upwell/scheduler/time upwell/scheduler/fiber jruby/reading_and_writing]
   }.freeze
 end
 

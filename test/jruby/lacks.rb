@@ -11,32 +11,24 @@ module Lacks
       SchedulerTimeTest#test_a_timeout_ends_what_waits
       SchedulerFiberTest#test_an_exception_is_raised_into_whatever_waits
     ],
-    "JRuby asks no scheduler before it reads but by io_read, which brings zeros" => %w[
-      SchedulerTimeTest#test_a_timeout_loses_nothing_that_was_read
-      SchedulerTimeTest#test_a_timeout_loses_nothing_that_comes_as_it_is_raised
-      SchedulerTimeTest#test_what_was_ready_in_time_is_not_late
-      SchedulerFiberTest#test_a_second_exception_while_the_first_is_on_its_way
-      SchedulerFiberTest#test_what_comes_after_an_exception_is_for_the_next_reader
-    ],
-    "JRuby from its jar has no command that a test could start" => %w[
+    "JRuby from its jar has no command that a test could start: RbConfig.ruby is a file in the jar" => %w[
       SchedulerFiberTest#test_an_error_is_reported
       SchedulerFiberTest#test_exit_ends_the_process
       SchedulerFiberTest#test_an_interrupt_ends_all_and_runs_what_they_ensure
     ],
-    "JRuby's enumerators resume their fiber, which cannot transfer to the scheduler's then" => %w[
+    "JRuby ends in a FiberError where an enumerator's block waits: it resumes a fiber that has transferred to the scheduler's" => %w[
       SchedulerFiberTest#test_fibers_within_fibers
-      SchedulerTimeTest#test_a_timeout_reaches_a_fiber_that_has_resumed_another
     ],
-    "JRuby takes longer to start a fiber than the test's times differ" => %w[
+    "JRuby takes more than 10 ms to start the first fiber, by which the test's times differ" => %w[
       SchedulerTimeTest#test_sleeps_pass_side_by_side_in_their_order
     ],
-    "JRuby's fibers are threads, of which it cannot run ten thousand in the time of the test" => %w[
+    "JRuby's fibers are threads of Java: ten thousand take it half of the time that the test has" => %w[
       SchedulerTimeTest#test_ten_thousand_sleepers
     ],
-    "Thread#kill of JRuby does not reach the fiber that runs" => %w[
+    "JRuby's Thread#kill of a thread that is in Queue#push brings that a ThreadError (11 times of 40)" => %w[
       SchedulerFiberTest#test_a_thread_that_is_killed_ends_its_fibers
     ],
-    "Thread#raise of JRuby does not end an IO.select of a thread that has fibers" => %w[
+    "JRuby's Thread#raise into a thread whose fiber has just been transferred to brings a ThreadError in its stead" => %w[
       SchedulerFiberTest#test_fibers_that_outlive_their_scheduler_can_be_raised_into
     ]
   }.freeze

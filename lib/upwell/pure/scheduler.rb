@@ -2,7 +2,7 @@
 
 require_relative "scheduler/fibers"
 require_relative "scheduler/io_hooks"
-require_relative "scheduler/on_jruby" if RUBY_ENGINE == "jruby" && defined?(IO::Buffer)
+require_relative "scheduler/on_jruby" if RUBY_ENGINE == "jruby" && Upwell::Pure.asked?
 require_relative "scheduler/raising"
 require_relative "scheduler/windows"
 require_relative "scheduler/writing"
@@ -14,8 +14,8 @@ module Upwell
     # there. Files are read and written at once, as IO.select finds them always ready, so there are no hooks for places in them.
     class Scheduler
       include IOHooks
-      include OnJRuby if const_defined?(:OnJRuby)
       include Windows if WINDOWS
+      include OnJRuby if const_defined?(:OnJRuby)
 
       # Raised in the fibers that still wait when their scheduler is interrupted; it ends them without a report.
       class Stop < Exception; end # rubocop:disable Lint/InheritException

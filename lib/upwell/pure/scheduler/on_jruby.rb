@@ -6,23 +6,28 @@ module Upwell
   module Pure
     class Scheduler
       # What JRuby 10.1 hands to the hooks for reading and writing is part of a string, in a ByteBuffer of Java whose position is where that part
-      # begins (OpenFile.java:1526 and 2535). JRuby's IO::Buffer counts from where the string begins (RubyIOBuffer.java:1537 and 1551), and
-      # would read and write other bytes. Here Java's buffer is used, at its position, which would be 0 if JRuby took it into account.
+      # begins (OpenFile.java:1526 and 2535). Its IO::Buffer counts from where the string begins (RubyIOBuffer.java:1537 and 1551), and so
+      # would read and write other bytes. Here Java's buffer is used, at its position; should JRuby mend that, the position is 0.
       module OnJRuby
-        BASE = Java::OrgJruby::RubyIOBuffer.java_class.getDeclaredField("base")
-        BASE.setAccessible(true)
+        BASE = Java::OrgJruby::RubyIOBuffer.java_class.getDeclaredFields.find { |field| field.getName == "base" }
+        BASE&.setAccessible(true)
+        PIECE = 65_536 # bytes written at once: they are copied
         FRAMES = 10 # between the method that asks and what the hook asks
-        private_constant :BASE, :FRAMES
+        private_constant :BASE, :PIECE, :FRAMES
 
         # @return [Integer] as elsewhere
         def io_read(io, buffer, length, offset = 0)
           asked(io) { super(io, buffer, length, offset) }
         end
 
+        # All at once: for room for the rest JRuby would wait by another object, which fails.
+        #
         # @return [Integer] as elsewhere
-        def io_write(io, buffer, length, offset = 0)
-          asked(io) { super(io, buffer, length, offset) }
+        def io_write(io, buffer, _length, offset = 0)
+          asked(io) { super(io, buffer, buffer.size - offset, offset) }
         end
+
+        undef_method :io_read, :io_write unless BASE # where reading and writing may block then
 
         private
 
@@ -50,7 +55,7 @@ module Upwell
 
         def write_some(io, buffer, _least = 0, offset = 0)
           base = base_of(buffer)
-          bytes = Java::byte[buffer.size - offset].new
+          bytes = Java::byte[[buffer.size - offset, PIECE].min].new
           base.get(base.position + offset, bytes)
           write_bytes(io, String.from_java_bytes(bytes))
         rescue SystemCallError => e
