@@ -4,7 +4,7 @@ require "timeout"
 
 # The child of a `fork` that hangs in it. On Ruby 3.4 some do, for a lock that a thread of the parent had: see docs/guide/scheduler.md.
 module HungChild
-  POSSIBLE = RUBY_VERSION.start_with?("3.4.")
+  POSSIBLE = RUBY_VERSION.start_with?("3.4.") && Process.respond_to?(:fork)
   COUNT_MAX = 2 # that are excused, and ...
   SHARE_MAX = 0.02 # ... of all children
 

@@ -8,8 +8,13 @@ module WhenWaiting
   def when_waiting
     thread = Thread.current
     Thread.new do
-      Thread.pass until thread.stop?
+      await_waiting(thread)
       yield
     end
+  end
+
+  # Until it waits. JRuby calls a thread stopped, too, that is on its way there.
+  def await_waiting(thread)
+    Thread.pass until thread.stop? && (RUBY_ENGINE != "jruby" || thread.backtrace&.any? { |line| line.end_with?("select'") })
   end
 end

@@ -476,7 +476,7 @@ module LoopTests
 
   def test_one_thread_at_a_time
     thread = Thread.new { @loop.next_event }
-    Thread.pass until thread.stop?
+    await_waiting(thread)
     error = assert_raises(Upwell::Error) { @loop.next_event }
     assert_match(/another thread waits/, error.message)
     @loop.emit(:go)

@@ -5,10 +5,12 @@ require "socket"
 require "upwell/pure"
 require_relative "../support/skips"
 require_relative "../support/when_waiting"
+require_relative "../support/when_waiting"
 
 # What holds for every selector, in C or in Ruby.
 module SelectorTests
   include Skips
+  include WhenWaiting
   include WhenWaiting
 
   WAIT_MAX = 20 # seconds: whoever waits that long waits for what was lost
@@ -174,7 +176,7 @@ module SelectorTests
 
   def test_one_thread_at_a_time
     thread = Thread.new { @selector.wait }
-    Thread.pass until thread.stop?
+    await_waiting(thread)
     assert_raises(Upwell::Error) { @selector.wait }
     assert_raises(Upwell::Error) { @selector.close }
     @selector.wakeup
