@@ -5,12 +5,10 @@ require "socket"
 require "upwell/pure"
 require_relative "../support/skips"
 require_relative "../support/when_waiting"
-require_relative "../support/when_waiting"
 
 # What holds for every selector, in C or in Ruby.
 module SelectorTests
   include Skips
-  include WhenWaiting
   include WhenWaiting
 
   WAIT_MAX = 20 # seconds: whoever waits that long waits for what was lost

@@ -12,6 +12,7 @@ module Upwell
 
       def initialize
         @woken = @waited = false
+        @lock = Mutex.new if RUBY_ENGINE == "jruby" # where two threads could find it free at once; trap handlers may take it there
         @thread = nil
         open_pipe
       end
@@ -48,9 +49,7 @@ module Upwell
       # @return [Array(Array<IO>, Array<IO>, Array<IO>)] those that are ready, or that using brings an error
       # @raise [Upwell::Error] when another thread waits
       def wait(&block)
-        check_alone
-        open_pipe if @pid != Process.pid
-        @thread = Thread.current
+        @lock ? @lock.synchronize { occupy } : occupy
         @waited = true
         select(*block.call)
       ensure
@@ -65,6 +64,12 @@ module Upwell
       end
 
       private
+
+      def occupy
+        check_alone
+        open_pipe if @pid != Process.pid
+        @thread = Thread.current
+      end
 
       # Anew in a child process, which would empty its parent's. Ruby 3.1 closes the descriptors twice, the second time perhaps another's, when
       # something is raised into the thread as it makes a pipe.
