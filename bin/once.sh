@@ -7,8 +7,7 @@ once() {
   local folder=$1 what=$2 status
   shift 2
   [ ! -e "$folder/.complete" ] || return 0
-  mkdir -p "$folder"
-  exec 9>"$folder.lock"
+  { mkdir -p "$folder" && exec 9>"$folder.lock"; } || end_once "$folder cannot be written: set XDG_CACHE_HOME"
   flock 9
   if [ ! -e "$folder/.complete" ]; then
     echo "$what (log: $folder.log) ..." >&2
@@ -17,11 +16,15 @@ once() {
     status=$?
     set -e
     if [ "$status" -ne 0 ]; then
-      tail -n 20 "$folder.log" >&2
-      echo "$(basename "$0"): $what: failed; the whole log is $folder.log" >&2
-      exit 1
+      tail -n 20 "$folder.log" >&2 || true
+      end_once "$what: failed; the whole log is $folder.log"
     fi
     touch "$folder/.complete"
   fi
   exec 9>&-
+}
+
+end_once() {
+  echo "$(basename "$0"): $1" >&2
+  exit 1
 }
