@@ -11,6 +11,11 @@ class DrainTest < Minitest::Test
 
   # A server, and how to reach it.
   Site = Struct.new(:server, :folder, :path, :arguments) do
+    # Closes it then: whoever does not is waited for, for a while.
+    def self.read(client)
+      client.read.tap { client.close }
+    end
+
     def connect
       path ? UNIXSocket.new(path) : TCPSocket.new("127.0.0.1", server.port)
     end
@@ -23,7 +28,7 @@ class DrainTest < Minitest::Test
     def hold
       client = ask("/held")
       sleep 0.02 until File.exist?(File.join(folder, "begun"))
-      Thread.new { client.read }
+      Thread.new { Site.read(client) }
     end
 
     def release
@@ -84,7 +89,7 @@ class DrainTest < Minitest::Test
       site.server.signal("TERM")
       waiting += site.await_refusal
       site.release
-      assert_served([held.value, *waiting.map(&:read)], site)
+      assert_served([held.value, *waiting.map { |client| Site.read(client) }], site)
       assert_equal 0, site.server.await_end.exitstatus
     end
   end
@@ -97,7 +102,7 @@ class DrainTest < Minitest::Test
       site.server.signal("TERM")
       waiting += site.await_refusal
       site.release
-      assert_served([held.value, *waiting.map { |client| client.read.tap { client.close } }], site) # whoever does not close keeps others waiting
+      assert_served([held.value, *waiting.map { |client| Site.read(client) }], site)
       assert_equal 0, site.server.await_end.exitstatus
     end
   end
@@ -116,7 +121,7 @@ class DrainTest < Minitest::Test
 
   def ask_until_refused(site)
     texts = []
-    loop { texts << site.ask.then { |client| client.read.tap { client.close } } }
+    loop { texts << Site.read(site.ask) }
   rescue *REFUSED
     texts
   end
@@ -130,7 +135,7 @@ class DrainTest < Minitest::Test
       site.await_refusal.each(&:close)
       arguments = site.path ? site.arguments : [*site.arguments, "-p", site.server.port.to_s]
       start(arguments, site.folder) do |successor|
-        refute_includes orphans, Site.new(successor, site.folder, site.path, arguments).ask.read[/\d+\z/].to_i
+        refute_includes orphans, Site.read(Site.new(successor, site.folder, site.path, arguments).ask)[/\d+\z/].to_i
         site.release
         assert_served([held.value], site)
         assert_path_exists site.path if site.path
@@ -147,7 +152,7 @@ class DrainTest < Minitest::Test
       Thread.pass until site.server.workers.size == 2
       site.release
       site.server.await(/worker 0 was replaced/)
-      after = site.ask.read
+      after = Site.read(site.ask)
       assert_served([held.value, after], site)
       refute_includes before, after[/\d+\z/].to_i
     end

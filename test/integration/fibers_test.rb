@@ -177,6 +177,7 @@ class FibersTest < Minitest::Test
       clients = Array.new(10) { ask(server, "/sleeps") }
       server.signal("TERM")
       assert_equal ["slept"] * 10, (clients.map { |client| client.response.body })
+      clients.each(&:close)
       assert_predicate server.await_end, :success?
     end
   end

@@ -56,6 +56,7 @@ class OneByOneTest < Minitest::Test
       server.signal("TERM")
       server.await(/SIGTERM/)
       assert_equal PIECES.hash, client.response.body.hash
+      client.close
       assert_predicate server.await_end, :success?
     ensure
       client&.close
