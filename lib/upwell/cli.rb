@@ -83,10 +83,13 @@ module Upwell
       log_file.open
       kind = configuration.workers.zero? ? Server::Single : Server::Cluster
       bus = Server::BusDirectory.make(configuration) if server == Server
-      kind.new(configuration, log_file, server: server, &load_app).run
+      kind.new(configuration, log_file, server: server, &load_app).run { remove(bus, pid_file) }
     ensure
-      bus&.remove
-      pid_file&.remove
+      remove(bus, pid_file)
+    end
+
+    def remove(*leftovers)
+      leftovers.compact.each(&:remove)
     end
 
     def load_app(path)

@@ -238,14 +238,18 @@ class ProcessTest < Minitest::Test
     end
   end
 
-  def test_a_second_signal_ends_at_once
-    ServerProcess.open("--mode", "threads:1") do |server|
-      requests_in_flight(server, 4) do
-        server.signal("TERM")
-        await_refusal(server.port) # the first signal has been obeyed
-        server.signal("TERM")
-        assert_equal 1, server.await_end.exitstatus
-        break
+  def test_a_second_signal_ends_at_once_and_leaves_nothing_behind
+    Dir.mktmpdir do |folder|
+      ServerProcess.open("--mode", "threads:1", "--pid-file", "#{folder}/pid", environment: { "XDG_RUNTIME_DIR" => folder }) do |server|
+        assert_equal 2, Dir.children(folder).size
+        requests_in_flight(server, 4) do
+          server.signal("TERM")
+          await_refusal(server.port) # the first signal has been obeyed
+          server.signal("TERM")
+          assert_equal 1, server.await_end.exitstatus
+          break
+        end
+        assert_empty Dir.children(folder)
       end
     end
   end

@@ -18,15 +18,16 @@ module Upwell
         @load_app = load_app
       end
 
+      # @yield before it ends at once, when what called this is not gone back to
       # @return [Integer] the exit status
-      def run
+      def run(&at_once)
         process = Process.pid
         Title.set("server")
         listeners = Listeners.open_for(@configuration)
         signals = Signals.new(harmless_signals(listeners)).trap # loading the application may take its time
         trap("TTOU", "IGNORE") # would stop the process
         make_server(listeners)
-        signals.add(Termination.new(@server, listeners, @configuration.drain_timeout, quiet: @configuration.quiet).handlers)
+        signals.add(Termination.new(@server, listeners, @configuration.drain_timeout, quiet: @configuration.quiet, &at_once).handlers)
         Log.announce("Upwell #{VERSION} serves on #{@server.description}, no workers") unless @configuration.quiet
         finished = @server.run
         Log.tell "ended with requests in flight" unless finished

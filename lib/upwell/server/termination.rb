@@ -11,11 +11,13 @@ module Upwell
       # @param listeners [Array<Listeners::Listener>]
       # @param seconds [Numeric] for what is in flight
       # @param quiet [Boolean] whether the first signal is obeyed without a word
-      def initialize(server, listeners, seconds, quiet: false)
+      # @yield before the process ends at once: nothing else of it runs any more
+      def initialize(server, listeners, seconds, quiet: false, &at_once)
         @server = server
         @listeners = listeners
         @seconds = seconds
         @quiet = quiet
+        @at_once = at_once
       end
 
       # @return [Hash{String => #call}] for {Signals}
@@ -45,6 +47,8 @@ module Upwell
 
       def give_up(name)
         Log.tell("SIG#{name} again: ended with requests in flight")
+        @at_once&.call
+      ensure
         exit!(1)
       end
 
