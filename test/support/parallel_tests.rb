@@ -9,7 +9,11 @@ module ParallelTests
   LOOK_EVERY = 1 # second, whether one has ended before its time
   END_MAX = 5 # seconds from its results to the end of a process
   # Begun first: nobody waits at the end for one that was begun last.
-  LONGEST = %w[WithoutExtensionTest WebSocketConformanceTest ChannelsTest HijackTest SchedulerCloseTest SchedulerStruckTest].freeze
+  LONGEST = %w[
+    DrainTest HijackTest RackTimeoutTest RaisedTest KeptByThreadTest CutTest FibersTest SupervisionTest AsyncTest WithoutExtensionTest
+    WebSocketConformanceTest ChannelsTest SchedulerCloseTest SchedulerStruckTest
+    OpalCommandsTest OpalSingleTest OpalClientsTest OpalClusterTest OpalAcrossWorkersTest OpalSlowClientsTest SameAsRubyTest
+  ].freeze
 
   # For Minitest's tests.
   module Named
