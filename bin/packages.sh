@@ -5,7 +5,7 @@
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
 # Of two that install at once one waits: apt would end.
-apt_get() { as_root flock /var/lib/dpkg env DEBIAN_FRONTEND=noninteractive apt-get "$@"; }
+apt_get() { as_root flock /var/lib/dpkg env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 "$@"; }
 
 install_packages() {
   apt_get update -qq

@@ -2,14 +2,16 @@
 
 require_relative "../test_helper"
 require "open3"
+require "timeout"
 require "tmpdir"
 
 # What is fetched or built once: whoever comes meanwhile waits, and nothing looks complete that is not.
 class OnceTest < Minitest::Test
+  PATIENCE = 60 # seconds
   ONCE = File.expand_path("../../bin/once.sh", __dir__)
 
   def in_folder
-    Dir.mktmpdir { |base| yield File.join(base, "cache", "thing") }
+    Dir.mktmpdir { |base| Timeout.timeout(PATIENCE) { yield File.join(base, "cache", "thing") } }
   end
 
   # A program that fills the folder by the function `fill`, and goes on.
@@ -62,7 +64,7 @@ class OnceTest < Minitest::Test
       first = Process.spawn(*program(folder, fill), %i[out err] => File::NULL)
       File.open(go, "w") do |gate|
         second = Process.spawn(*program(folder, fill), %i[out err] => File::NULL)
-        Thread.pass until waits_for_lock?(second)
+        sleep 0.01 until waits_for_lock?(second)
         gate.syswrite("\n")
         [first, second].each { |pid| assert_predicate Process.wait2(pid).last, :success? }
       end
