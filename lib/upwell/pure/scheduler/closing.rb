@@ -90,12 +90,13 @@ module Upwell
         end
       end
 
-      # Is prepended to IO and BasicSocket. Who reads from a socket that is shut down finds its end; nobody would tell who writes.
+      # Is prepended to IO and BasicSocket. Who reads from a socket that is shut down finds its end, but not on Windows; of who writes nobody
+      # would tell.
       module HalfClosing
         # @return [nil]
         def close_read
           Closing.closing(self) { super() }
-          Closing.closed(self, [0, 2]) if closed? || !is_a?(BasicSocket)
+          Closing.closed(self, [0, 2]) if closed? || !is_a?(BasicSocket) || WINDOWS
           nil
         end
 
