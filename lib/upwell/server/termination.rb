@@ -46,8 +46,8 @@ module Upwell
       end
 
       def give_up(name)
+        @at_once&.call # first: nobody may read what is told
         Log.tell("SIG#{name} again: ended with requests in flight")
-        @at_once&.call
       ensure
         exit!(1)
       end
