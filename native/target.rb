@@ -19,8 +19,8 @@ zig = File.expand_path("../bin/zig", __dir__)
 Object.send(:remove_const, :RUBY_DESCRIPTION)
 RUBY_DESCRIPTION = "ruby #{version} [#{triplet}]".freeze
 {
-  "CC" => "#{zig} cc -target #{target}", "AR" => "#{zig} ar", "optflags" => "-O3", "debugflags" => "",
-  "warnflags" => "-Wno-default-const-init-field-unsafe", # of Ruby's own headers
+  "CC" => "#{zig} cc -target #{target}", "AR" => "#{zig} ar", "optflags" => "-O3", "debugflags" => "", "warnflags" => "",
+  "ARCH_FLAG" => "-Wno-default-const-init-field-unsafe", # Ruby's own headers would be warned of; this comes behind our -Wextra
   "CFLAGS" => "-O3 -fPIC -fstack-protector-strong", "DLDFLAGS" => "-Wl,-z,relro -Wl,-z,now -Wl,--version-script=#{__dir__}/exports.map -s",
   "CPPFLAGS" => "-idirafter #{__dir__}/include -idirafter #{libraries}/usr/include -idirafter #{libraries}/usr/include/#{triplet}",
   "LDFLAGS" => "-L#{root}/usr/lib/#{triplet} -L#{lib} -Wl,--allow-shlib-undefined"
