@@ -8,11 +8,9 @@
 #include <unistd.h>
 
 #ifdef __linux__
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
+
+#include "failing_calls.h"
 #endif
 
 #include "check.h"
@@ -116,20 +114,6 @@ TEST(a_process_descriptor_tells_of_the_end)
 
 #ifdef __linux__
 /* As qemu's is, and sandboxes' may be. */
-static bool make_kernel_know_neither(void)
-{
-    struct sock_filter lines[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_preadv2, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pwritev2, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = {.len = sizeof lines / sizeof *lines, .filter = lines};
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
 TEST(a_kernel_without_the_calls_that_do_not_wait_supports_them_not)
 {
     int ends[2], status;
@@ -139,7 +123,7 @@ TEST(a_kernel_without_the_calls_that_do_not_wait_supports_them_not)
     CHECK_EQUAL(0, uw_pipe(ends));
     child = fork();
     if (child == 0) {
-        (void)make_kernel_know_neither(); /* an emulator that cannot be told is one */
+        (void)make_calls_fail(SYS_preadv2, SYS_pwritev2, ENOSYS); /* an emulator that cannot be told is one */
         CHECK(uw_write_now(ends[1], "x", 1, -1) < 0 && errno == EOPNOTSUPP);
         CHECK(uw_read_now(ends[0], &byte, 1, -1) < 0 && errno == EOPNOTSUPP);
         _exit(0);

@@ -3,14 +3,11 @@
 
 #ifdef __linux__
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "failing_calls.h"
 #include "io/backend.h"
 #include "server/loopback.h"
 
@@ -26,22 +23,7 @@ static void note(struct uw_loop *loop, struct uw_operation *operation, int32_t r
     last_result = result;
 }
 
-/* As a network does that is down, or a kernel that is asked for too much. False: an emulator cannot be told so. */
-static bool make_accept_fail(uint32_t error)
-{
-    struct sock_filter lines[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_accept, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_accept4, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = {.len = sizeof lines / sizeof *lines, .filter = lines};
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
-/* The filter is for good. */
+/* As a network makes it that is down, or a kernel that is asked for too much. */
 static void accept_in_child(const char *backend, int error, void (*check)(const struct uw_operation *, int))
 {
     int listener = listen_on_loopback(), client = connect_to(listener), status;
@@ -53,7 +35,7 @@ static void accept_in_child(const char *backend, int error, void (*check)(const 
 
         CHECK_EQUAL(0, uw_loop_open(&loop, backend, NULL));
         uw_submit(&loop, &accept);
-        if (make_accept_fail((uint32_t)error)) {
+        if (make_calls_fail(SYS_accept, SYS_accept4, (uint32_t)error)) {
             for (int i = 0; i < TURNS && results == 0; i++)
                 CHECK_EQUAL(0, uw_loop_turn(&loop, LONG_ENOUGH_NS));
             check(&accept, error);
