@@ -474,6 +474,17 @@ module LoopTests
     refute_empty refused
   end
 
+  # Without the extension a thread takes an event, and another begins to wait, before the event's watch is idle again.
+  def test_who_waits_is_told_of_a_watch_whose_event_another_thread_has_just_taken
+    watch_what_is_always_ready
+    @loop.emit(*[:other] * 2048)
+    assert_equal [:other] * 2048, take(2048) # only then, and at the second wait, is :ready the next
+    threads = while_watches_are_held do
+      Array.new(2) { Thread.new { next_key }.tap { |thread| Thread.pass until thread.stop? } } # one waits, one takes
+    end
+    assert_equal %i[ready ready], threads.map(&:value)
+  end
+
   def test_one_thread_at_a_time
     thread = Thread.new { @loop.next_event }
     await_waiting(thread)
@@ -660,6 +671,20 @@ module LoopTests
   end
 
   private
+
+  # Nobody gets at the watches while the block runs: a key is being looked for.
+  def while_watches_are_held
+    entered = Queue.new
+    left = Queue.new
+    key = Object.new
+    key.define_singleton_method(:hash) { entered.push(nil) && left.pop.hash }
+    holder = Thread.new { @loop.unwatch(key) }
+    entered.pop
+    yield
+  ensure
+    left << nil
+    holder.join
+  end
 
   # Closes an IO, and opens another by its number.
   def in_place_of(closed, other)

@@ -204,6 +204,7 @@ module Upwell
         live = watch.live?
         if live && watch.recurring
           watch.go_on(Pure.now)
+          @waiter.interrupt # who has begun to wait meanwhile, in another thread, does so without it
         elsif @watches[watch.key].equal?(watch)
           @watches.delete(watch.key)
         end
