@@ -48,9 +48,14 @@ module Bench
 
     def figures(names)
       samples = Array.new(@rounds) { sample(*names) }
-      cpu, rate, p99 = %i[cpu_us rate p99].map { |quantity| Statistics.median(samples.map(&quantity)) }
-      warn format("%<names>s: %<cpu>.1f µs", names: names.join(", "), cpu: cpu)
-      [format("%.1f", cpu), rate.round, format("%.1f", p99), samples.sum(&:errors)]
+      cpu, rate, p99 = { cpu_us: "%.1f", rate: "%d", p99: "%.1f" }.map { |quantity, form| spread(samples.map(&quantity), form) }
+      warn "#{names.join(", ")}: #{cpu} µs"
+      [cpu, rate, p99, samples.sum(&:errors)]
+    end
+
+    # The least, the median and the most.
+    def spread(values, form)
+      [values.min, Statistics.median(values), values.max].map { |value| format(form, value) }.join(" / ")
     end
 
     def sample(server, backend, connections)
@@ -70,6 +75,6 @@ system("make", "--silent", "-C", File.join(Bench::ROOT, "test", "kqueue"), excep
 rounds, seconds = { "ROUNDS" => "3", "SECONDS" => "2" }.map { |name, default| Integer(ENV.fetch(name, default), 10) }
 backends = Bench::Backends.new(connections: connections, rounds: rounds, seconds: seconds)
 path = File.join(__dir__, "results", "#{Time.now.strftime("%F")}-backends.md")
-facts = { **Bench::Machine.description, "medians" => "of #{rounds} rounds of #{seconds} s" }.map { |name, value| "- #{name}: #{value}\n" }.join
+facts = { **Bench::Machine.description, "figures" => "least / median / most of #{rounds} rounds of #{seconds} s" }.map { |name, value| "- #{name}: #{value}\n" }.join
 File.write(path, "# Hello world on each backend\n\n#{facts}\n#{backends.table}")
 puts File.read(path), "written to #{path}"

@@ -17,13 +17,19 @@ module Arm64
     { "PKG_CONFIG_LIBDIR" => "#{lib}/pkgconfig", "PKG_CONFIG_SYSROOT_DIR" => root, "LDLIBS" => "-L#{lib}",
       "CPPFLAGS" => "-idirafter #{include} -idirafter #{include}/#{TRIPLET}" }
   end
+
+  # @param goals [Array<String>] of core/Makefile
+  # @return [Array] a command
+  def self.core(*goals)
+    [environment, "make", "--no-print-directory", "--silent", "-C", "core", "-j#{Etc.nprocessors + 1}", "VARIANT=arm64",
+     "CC=../bin/zig cc -target #{TARGET}", "AR=../bin/zig ar", "RUNNER=env UW_UNDER_QEMU=1 ../bin/arm64", *goals]
+  end
 end
 
+task("compile:aarch64") { sh(*Arm64.core("programs"), verbose: false) }
+
 desc "Test the core on arm64, under qemu, which has no io_uring (Debian on x86-64, npm)"
-task "test:aarch64" do
-  sh Arm64.environment, "make", "--no-print-directory", "--silent", "-C", "core", "-j#{Etc.nprocessors + 1}", "VARIANT=arm64",
-     "CC=../bin/zig cc -target #{Arm64::TARGET}", "AR=../bin/zig ar", "RUNNER=env UW_UNDER_QEMU=1 ../bin/arm64", "run", verbose: false
-end
+task("test:aarch64") { sh(*Arm64.core("run"), verbose: false) }
 
 desc "Test loop, selector and scheduler with Debian's Ruby for arm64, under qemu, with the extension of rake native"
 task "test:aarch64:ruby" do

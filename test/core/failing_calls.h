@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* From now on, and for good: so it is for a child process. False: an emulator cannot be told so. */
 static inline bool make_calls_fail(uint32_t one, uint32_t other, uint32_t error)
@@ -22,6 +24,17 @@ static inline bool make_calls_fail(uint32_t one, uint32_t other, uint32_t error)
     struct sock_fprog filter = {.len = sizeof lines / sizeof *lines, .filter = lines};
 
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+/* Whether this machine can be told so. */
+static inline bool can_make_calls_fail(void)
+{
+    int status;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(!make_calls_fail((uint32_t)-1, (uint32_t)-1, 0)); /* -1: no call has that number */
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include "io/backend.h"
 #include "server/loopback.h"
 
+#define NO_FAILURES "an emulator cannot be told to make calls fail"
 #define TURNS 3
 #define LONG_ENOUGH_NS UW_NS_PER_SECOND /* to be told of what is there already; a failure is told at once */
 
@@ -35,11 +36,10 @@ static void accept_in_child(const char *backend, int error, void (*check)(const 
 
         CHECK_EQUAL(0, uw_loop_open(&loop, backend, NULL));
         uw_submit(&loop, &accept);
-        if (make_calls_fail(SYS_accept, SYS_accept4, (uint32_t)error)) {
-            for (int i = 0; i < TURNS && results == 0; i++)
-                CHECK_EQUAL(0, uw_loop_turn(&loop, LONG_ENOUGH_NS));
-            check(&accept, error);
-        }
+        CHECK(make_calls_fail(SYS_accept, SYS_accept4, (uint32_t)error));
+        for (int i = 0; i < TURNS && results == 0; i++)
+            CHECK_EQUAL(0, uw_loop_turn(&loop, LONG_ENOUGH_NS));
+        check(&accept, error);
         _exit(0);
     }
     CHECK_EQUAL(child, waitpid(child, &status, 0));
@@ -75,6 +75,8 @@ TEST(a_client_who_cannot_be_accepted_keeps_nobody_else_out)
     static const int errors[] = {ECONNABORTED, EPROTO,       ENOPROTOOPT, ENETDOWN,
                                  ENETUNREACH,  EHOSTUNREACH, EHOSTDOWN,   ENONET};
 
+    if (!can_make_calls_fail())
+        SKIP(NO_FAILURES);
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         accept_by_calls(errors[i], goes_on);
 }
@@ -83,6 +85,8 @@ TEST(who_can_accept_nobody_is_told_so)
 {
     static const int errors[] = {EINVAL, EOPNOTSUPP, EMFILE, ENOBUFS};
 
+    if (!can_make_calls_fail())
+        SKIP(NO_FAILURES);
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         accept_by_calls(errors[i], has_ended);
 }
