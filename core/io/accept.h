@@ -14,6 +14,7 @@ static inline bool uw_accept_missed_one(int error)
     case ECONNRESET: /* as Winsock has it */
     case EPROTO:
     case ENOPROTOOPT:
+    case ETIMEDOUT:
     case ENETUNREACH:
     case EHOSTUNREACH:
 #ifndef _WIN32 /* whose network is down for good then */

@@ -197,24 +197,33 @@ static bool awaited(const struct epoll *epoll, const struct epoll_event *event)
     return event->data.u64 == label(epoll, fd) && has_waiting(&epoll->readiness.descriptors[fd]);
 }
 
+/* Before anybody is told: what one of them ends then is no stray. */
+static int count_strays(const struct epoll *epoll, const struct epoll_event *events, int count)
+{
+    int strays = 0;
+
+    for (int i = 0; i < count; i++)
+        if (!awaited(epoll, &events[i]))
+            strays++;
+    return strays;
+}
+
 static int epoll_wait_events(struct uw_loop *loop, int64_t wait_ns)
 {
     struct epoll_event events[EVENTS_PER_WAIT];
     struct epoll *epoll = epoll_of(loop);
     int count = epoll_wait(epoll->fd, events, EVENTS_PER_WAIT, uw_wait_ms(wait_ns));
-    int strays = 0;
+    int strays;
 
     loop->now_ns = uw_clock_ns();
     if (count < 0)
         return errno == EINTR ? UW_TOLD_SOME : -errno;
     if (count == 0)
         return UW_TOLD_NOTHING;
-    for (int i = 0; i < count; i++) {
+    strays = count_strays(epoll, events, count);
+    for (int i = 0; i < count; i++)
         if (awaited(epoll, &events[i]))
             uw_ready(loop, descriptor_of(&events[i]), events[i].events);
-        else
-            strays++;
-    }
     if (strays && !leave_closed_behind(epoll) && strays == count)
         bear_strays(wait_ns);
     return count < EVENTS_PER_WAIT ? UW_TOLD_ALL : UW_TOLD_SOME;

@@ -624,8 +624,6 @@ static void single(struct uw_loop *loop, struct request *request, struct uw_oper
 /* As POSIX has the errors of a call, where the end of a file is none. */
 static int64_t as_posix(const struct request *request, const struct uw_operation *operation, int64_t result)
 {
-    if (atomic_load(&request->object->closed))
-        return -ECANCELED;
     if (sends(operation) && result < 0 && request->way == BY_CALL)
         return result == -ENODATA ? 0 : -uw_errno_of_sending((int)-result);
     return result == -ECONNABORTED && request->way == BY_RECEIVE ? -ECONNRESET : result;
@@ -641,7 +639,9 @@ static void complete(struct uw_loop *loop, struct request *request)
         return;
     }
     uw_list_remove(&request->operation);
-    if (result < 0)
+    if (atomic_load(&request->object->closed) && (result < 0 || operation->verb != UW_ACCEPT))
+        result = -ECANCELED; /* its handle may be another's; who was accepted has come all the same */
+    else if (result < 0)
         result = operation->cancelled ? -ECANCELED : as_posix(request, operation, result);
     if (operation->verb == UW_ACCEPT)
         accepted(loop, request, operation, result);

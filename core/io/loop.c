@@ -64,7 +64,10 @@ int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire)
     loop->wake_poll =
         (struct uw_operation){.verb = UW_POLL, .fd = loop->wakeup.fd, .length = POLLIN, .complete = woken};
     uw_submit(loop, &loop->wake_poll);
-    return 0;
+    error = loop->completed ? loop->completed->result : 0; /* the kernel has no room for it */
+    if (error)
+        uw_loop_close(loop);
+    return error;
 }
 
 void uw_loop_close(struct uw_loop *loop)

@@ -162,6 +162,14 @@ static int64_t send_vector_rest(struct uw_operation *operation)
     return operation->done;
 }
 
+/* A UNIX socket whose backlog is full refuses, as on other systems: nothing tells when it has room. */
+static int64_t connect_now(const struct uw_operation *operation)
+{
+    if (connect(operation->fd, operation->data, operation->length) == 0)
+        return 0;
+    return errno == EAGAIN ? -ECONNREFUSED : -errno;
+}
+
 static int64_t connect_once(struct uw_operation *operation)
 {
     int error = 0;
@@ -169,7 +177,7 @@ static int64_t connect_once(struct uw_operation *operation)
 
     if (operation->done++ == 0) {
         set_nonblocking(operation->fd);
-        return connect(operation->fd, operation->data, operation->length) ? -errno : 0;
+        return connect_now(operation);
     }
     if (getsockopt(operation->fd, SOL_SOCKET, SO_ERROR, &error, &size))
         return -errno;
@@ -301,6 +309,14 @@ static int32_t answer_of_file(struct uw_loop *loop, struct uw_operation *operati
     return polls(operation) ? poll_once(operation) : (int32_t)try_once(loop, operation);
 }
 
+/* Instead of waiting for what the backend refuses to tell of. */
+static int32_t answer_of_refused(struct uw_loop *loop, struct uw_operation *operation, int error)
+{
+    if (error == -EPERM)
+        return answer_of_file(loop, operation);
+    return error == -EPIPE && polls(operation) ? POLLERR : error; /* a pipe that nobody reads, by kqueue */
+}
+
 /* Appends `operation` to those waiting for its descriptor. */
 static void wait_for(struct uw_loop *loop, struct uw_operation *operation)
 {
@@ -321,7 +337,7 @@ static void wait_for(struct uw_loop *loop, struct uw_operation *operation)
     error = set_interest(loop, descriptor, operation->fd, wanted_events(descriptor));
     if (error) {
         unlink_operation(reads(operation) ? &descriptor->readers : &descriptor->writers, operation);
-        uw_complete_later(loop, operation, error == -EPERM ? answer_of_file(loop, operation) : error);
+        uw_complete_later(loop, operation, answer_of_refused(loop, operation, error));
     }
 }
 
@@ -381,12 +397,12 @@ void uw_readiness_cancel(struct uw_loop *loop, struct uw_operation *operation)
 }
 
 /* Nobody will tell them any more. */
-static void end_later(struct uw_loop *loop, struct uw_operation *list)
+static void end_later(struct uw_loop *loop, struct uw_operation *list, int32_t result)
 {
     while (list) {
         struct uw_operation *next = list->next;
 
-        uw_complete_later(loop, list, -ECANCELED);
+        uw_complete_later(loop, list, result);
         list = next;
     }
 }
@@ -399,8 +415,8 @@ void uw_readiness_forget(struct uw_loop *loop, int fd)
     if (fd < 0 || fd >= state->descriptors_size)
         return;
     descriptor = &state->descriptors[fd];
-    end_later(loop, descriptor->readers);
-    end_later(loop, descriptor->writers);
+    end_later(loop, descriptor->readers, -ECANCELED);
+    end_later(loop, descriptor->writers, -ECANCELED);
     /* Best effort: closing the descriptor ends the kernel's interest in any case. */
     if (descriptor->interest)
         (void)set_interest(loop, descriptor, fd, UW_ONCE);
@@ -508,6 +524,18 @@ static void ready_list(struct uw_loop *loop, struct uw_operation *operation, uns
     }
 }
 
+/* Of what those wait for who are left; or nobody would tell them any more. */
+static void keep_interest(struct uw_loop *loop, struct uw_descriptor *descriptor, int fd, unsigned wanted)
+{
+    int error = set_interest(loop, descriptor, fd, wanted);
+
+    if (!error)
+        return;
+    end_later(loop, descriptor->readers, error);
+    end_later(loop, descriptor->writers, error);
+    *descriptor = (struct uw_descriptor){0};
+}
+
 void uw_ready(struct uw_loop *loop, int fd, unsigned events)
 {
     struct uw_readiness *state = state_of(loop);
@@ -526,7 +554,7 @@ void uw_ready(struct uw_loop *loop, int fd, unsigned events)
     /* An event nobody waits for would come again and again. */
     wanted = wanted_events(descriptor);
     if (wanted != descriptor->interest && (wanted | descriptor->interest) != UW_ONCE)
-        (void)set_interest(loop, descriptor, fd, wanted);
+        keep_interest(loop, descriptor, fd, wanted);
 }
 
 int uw_wait_ms(int64_t wait_ns)

@@ -6,6 +6,7 @@
 
 #include "base/descriptors.h"
 #include "base/system.h"
+#include "io/accept.h"
 #include "server/server.h"
 
 #define HANDSHAKE_NS (20 * UW_NS_PER_MS) /* for all that are under way */
@@ -15,13 +16,14 @@ static bool is_tcp(const struct uw_listener *listener)
     return listener->port > 0;
 }
 
+/* Some systems say of a socket that listens no more that its client has gone, for ever. */
 static int accept_next(int fd)
 {
-    int client;
+    int client, missed = 0;
 
     do
         client = uw_accept(fd);
-    while (client < 0 && (errno == EINTR || errno == ECONNABORTED));
+    while (client < 0 && (errno == EINTR || (uw_accept_missed_one(errno) && ++missed < UW_BACKLOG_MAX)));
     return client;
 }
 

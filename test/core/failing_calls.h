@@ -1,4 +1,4 @@
-/* System calls of Linux that fail, by `man 2 seccomp`. */
+/* System calls of Linux that fail, or end the process, by `man 2 seccomp`. */
 #ifndef UW_TEST_FAILING_CALLS_H
 #define UW_TEST_FAILING_CALLS_H
 
@@ -11,19 +11,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* From now on, and for good: so it is for a child process. False: an emulator cannot be told so. */
-static inline bool make_calls_fail(uint32_t one, uint32_t other, uint32_t error)
+static inline bool answer_calls(uint32_t one, uint32_t other, uint32_t answer)
 {
     struct sock_filter lines[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 1, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, answer),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog filter = {.len = sizeof lines / sizeof *lines, .filter = lines};
 
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+/* From now on, and for good: so it is for a child process. False: an emulator cannot be told so. */
+static inline bool make_calls_fail(uint32_t one, uint32_t other, uint32_t error)
+{
+    return answer_calls(one, other, SECCOMP_RET_ERRNO | error);
+}
+
+/* The same: who calls that is killed. */
+static inline bool forbid_call(uint32_t call)
+{
+    return answer_calls(call, call, SECCOMP_RET_KILL_PROCESS);
 }
 
 /* Whether this machine can be told so. */

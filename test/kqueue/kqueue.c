@@ -137,6 +137,13 @@ static void grow(struct queue *queue)
         abort();
 }
 
+static bool has_no_reader(int pipe)
+{
+    struct pollfd item = {.fd = pipe, .events = POLLOUT};
+
+    return poll(&item, 1, 0) > 0 && item.revents & POLLERR;
+}
+
 static int add(struct queue *queue, const struct kevent *change)
 {
     struct stat status;
@@ -147,6 +154,8 @@ static int add(struct queue *queue, const struct kevent *change)
         abort(); /* ready but for its end, which nobody here would want */
     if (change->filter != EVFILT_READ && change->filter != EVFILT_WRITE && !S_ISSOCK(status.st_mode))
         return EINVAL; /* EVFILT_EXCEPT */
+    if (change->filter == EVFILT_WRITE && S_ISFIFO(status.st_mode) && has_no_reader((int)change->ident))
+        return EPIPE; /* as FreeBSD's has it */
     grow(queue);
     queue->notes[queue->count++] =
         (struct note){.event = *change, .enabled = true, .device = status.st_dev, .inode = status.st_ino};

@@ -1,13 +1,16 @@
-/* What a loop is opened on when descriptors run out. */
+/* What a loop does when descriptors or memory run out. */
 #include <errno.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "check.h"
 #include "io/backend.h"
 
 #define DESCRIPTORS 64
 #define ENOUGH 8 /* for any loop */
+#define TURNS 3
 
 static int taken[DESCRIPTORS];
 
@@ -57,6 +60,50 @@ TEST(no_other_backend_is_chosen_for_want_of_descriptors)
     while (count > 0)
         close(taken[--count]);
     CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &before));
+}
+
+static int fail_for_memory(struct uw_loop *loop, int fd, unsigned old, unsigned new)
+{
+    (void)loop, (void)fd, (void)old, (void)new;
+    return -ENOMEM;
+}
+
+static void note_result(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    (void)loop;
+    *(int32_t *)operation->data = result;
+}
+
+/* Of two who wait for a descriptor the second, when the first has gone. */
+TEST(who_can_be_told_nothing_any_more_is_told_so)
+{
+    int32_t first = 0, second = 0;
+    struct uw_operation in = {.verb = UW_POLL, .length = POLLIN, .data = &first, .complete = note_result};
+    struct uw_operation urgent = {.verb = UW_POLL, .length = POLLPRI, .data = &second, .complete = note_result};
+    struct uw_backend short_of_memory;
+    const struct uw_backend *usual;
+    struct uw_loop loop;
+    int ends[2];
+
+    CHECK_EQUAL(0, uw_loop_open(&loop, "poll", NULL));
+    CHECK_EQUAL(0, uw_socket_pair(ends));
+    in.fd = urgent.fd = ends[0];
+    uw_submit(&loop, &in);
+    uw_submit(&loop, &urgent);
+    CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    CHECK_EQUAL(1, write(ends[1], "x", 1));
+    usual = loop.backend;
+    short_of_memory = *usual;
+    short_of_memory.interest = fail_for_memory;
+    loop.backend = &short_of_memory;
+    for (int i = 0; i < TURNS && second == 0; i++)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, UW_NS_PER_SECOND));
+    loop.backend = usual;
+    CHECK_EQUAL(POLLIN, first);
+    CHECK_EQUAL(-ENOMEM, second);
+    CHECK_EQUAL(0, uw_close(&loop, ends[0]));
+    close(ends[1]);
+    uw_loop_close(&loop);
 }
 
 TEST_MAIN

@@ -6,6 +6,13 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "failing_calls.h"
+#endif
+
 #include "check.h"
 #include "io/backend.h"
 #include "loopback.h"
@@ -219,6 +226,29 @@ static void who_comes_beyond_connections_max_waits(const char *backend)
     uw_server_close(&successor);
     close(listener);
 }
+
+#ifdef __linux__
+/* As some systems have it of a socket that another process has shut down. */
+TEST(who_is_told_for_ever_that_clients_have_gone_ends_to_listen)
+{
+    int listener = listen_on_loopback(), status;
+    pid_t child;
+
+    if (!can_make_calls_fail())
+        SKIP("an emulator cannot be told to make calls fail");
+    child = fork();
+    if (child == 0) {
+        alarm(PATIENCE_SECONDS);
+        open_server(&one, "poll", listener);
+        CHECK(make_calls_fail(SYS_accept, SYS_accept4, ECONNABORTED));
+        uw_server_end_listening(&one);
+        _exit(0);
+    }
+    CHECK_EQUAL(child, waitpid(child, &status, 0));
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(listener);
+}
+#endif
 
 TEST(who_comes_beyond_connections_max_waits_in_the_backlog)
 {
