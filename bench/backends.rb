@@ -75,6 +75,7 @@ system("make", "--silent", "-C", File.join(Bench::ROOT, "test", "kqueue"), excep
 rounds, seconds = { "ROUNDS" => "3", "SECONDS" => "2" }.map { |name, default| Integer(ENV.fetch(name, default), 10) }
 backends = Bench::Backends.new(connections: connections, rounds: rounds, seconds: seconds)
 path = File.join(__dir__, "results", "#{Time.now.strftime("%F")}-backends.md")
-facts = { **Bench::Machine.description, "figures" => "least / median / most of #{rounds} rounds of #{seconds} s" }.map { |name, value| "- #{name}: #{value}\n" }.join
+facts = { **Bench::Machine.description, "figures" => "least / median / most of #{rounds} rounds of #{seconds} s" }
+facts = facts.map { |name, value| "- #{name}: #{value}\n" }.join
 File.write(path, "# Hello world on each backend\n\n#{facts}\n#{backends.table}")
 puts File.read(path), "written to #{path}"

@@ -9,11 +9,21 @@ module Upwell
   module Pure
     ASKING_JRUBY = "4.0" # the Ruby that JRuby 10.1 is
     WINDOWS = RUBY_PLATFORM.match?(/mingw|mswin/)
-    private_constant :ASKING_JRUBY, :WINDOWS
+    NEVER = { Object => :never }.freeze # each such literal asks Object for its hash, and something could be raised then
+    private_constant :ASKING_JRUBY, :NEVER, :WINDOWS
 
     # @return [Float] seconds on a clock that is never set
     def self.now
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+
+    # @param time [Numeric]
+    # @return [Float]
+    # @raise [TypeError, ArgumentError] when it is none that a clock could show
+    def self.seconds(time)
+      raise TypeError, "a time must be a number of seconds, not #{time.inspect}" unless time.is_a?(Numeric)
+
+      Float(time).tap { |seconds| raise ArgumentError, "a time must be a number of seconds, not NaN" if seconds.nan? }
     end
 
     # Has the block run where no scheduler is asked: what it does may block the thread.
@@ -24,6 +34,19 @@ module Upwell
       return Fiber.blocking { yield } if Fiber.respond_to?(:blocking) # since Ruby 3.2
 
       Fiber.new(blocking: true, &block).resume
+    end
+
+    # Has the block run to its end before anything is raised into the thread.
+    #
+    # @return [Object] what the block returns
+    def self.uninterrupted(&block)
+      Thread.handle_interrupt(NEVER, &block)
+    end
+
+    # @param objects [Array<Object>]
+    # @return [Hash{Object => true}]
+    def self.by_identity(objects)
+      objects.each_with_object({}.compare_by_identity) { |object, set| set[object] = true }
     end
 
     # @return [Boolean] whether this Ruby asks schedulers

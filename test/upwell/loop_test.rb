@@ -268,6 +268,13 @@ module LoopTests
     assert_raises(TypeError, ArgumentError) { @loop.watch_timer(:text, "1") }
   end
 
+  def test_a_timer_of_no_time_that_there_is
+    @loop.watch_timer(:before_all, -Float::INFINITY, Float::INFINITY)
+    assert_equal :before_all, next_key
+    @loop.unwatch(:before_all)
+    assert_quiet
+  end
+
   def test_a_timer_as_far_as_numbers_go
     [1e9, 1e30, 10**40, Float::INFINITY].each do |seconds|
       @loop.watch_timer(:far, seconds, seconds)
@@ -348,7 +355,7 @@ module LoopTests
   def test_another_thread_stops_just_before_the_wait
     skip "the place is known in Ruby only" unless backend == "select"
     other = @loop
-    @loop.instance_variable_get(:@waiter).define_singleton_method(:wait) do |&block|
+    @loop.instance_variable_get(:@waiter).define_singleton_method(:occupy) do |&block|
       Thread.new { other.stop }.join
       super(&block)
     end
@@ -485,6 +492,60 @@ module LoopTests
     assert_equal %i[ready ready], threads.map(&:value)
   end
 
+  def test_one_thread_at_a_time_until_what_has_come_is_an_event
+    skip "the place is known in Ruby only" unless backend == "select"
+    reader, writer = pipe
+    writer << "x"
+    @loop.watch_io(:once, reader, false, true)
+    has_come = Queue.new
+    goes_on = Queue.new
+    before(:fire) { has_come.push(nil) && goes_on.pop }
+    thread = Thread.new { next_key }
+    has_come.pop
+    assert_raises(Upwell::Error) { @loop.next_event }
+    goes_on << true
+    assert_equal :once, thread.value
+  end
+
+  def test_who_finds_that_another_thread_has_taken_the_event_waits_for_the_next
+    skip "the place is known in Ruby only" unless backend == "select"
+    @loop.emit(:first)
+    has_looked = Queue.new
+    goes_on = Queue.new
+    main = Thread.current
+    before(:take) { has_looked.push(nil) && goes_on.pop unless Thread.current == main }
+    slow = Thread.new { next_key }
+    has_looked.pop
+    assert_equal :first, next_key
+    2.times { goes_on << true }
+    @loop.emit(:second)
+    assert_equal :second, slow.value
+  end
+
+  def test_what_is_raised_while_an_event_is_taken_loses_none
+    skip "the place is known in Ruby only" unless backend == "select"
+    main = Thread.current
+    reader, writer = pipe
+    writer << "x"
+    [false, true].each do |oneshot|
+      @loop.watch_io(oneshot, reader, false, oneshot)
+      before(:deliver) { Thread.new { main.raise(IOError, "enough") }.join }
+      assert_raises(IOError) { next_key }
+      @loop.singleton_class.remove_method(:deliver)
+      assert_equal oneshot, next_key
+      @loop.unwatch(oneshot)
+    end
+  end
+
+  def test_time_outs_leave_what_is_watched
+    watch_what_is_always_ready
+    100.times do
+      Timeout.timeout(0.0005) { loop { @loop.next_event } }
+    rescue Timeout::Error
+      assert_equal :ready, next_key
+    end
+  end
+
   def test_one_thread_at_a_time
     thread = Thread.new { @loop.next_event }
     await_waiting(thread)
@@ -609,6 +670,14 @@ module LoopTests
     trap(SIGNAL, before || "DEFAULT")
   end
 
+  def test_a_descriptor_that_is_closed_keeps_no_other_waiting
+    reader, = pipe
+    @loop.watch_fd(:closed, (copy = reader.dup).fileno, false, false)
+    watch_what_is_always_ready
+    copy.close
+    assert_includes Array.new(10) { @loop.signal && @loop.next_event }, :ready
+  end
+
   def test_an_io_closed_after_its_event_came
     ends = [IO.pipe, IO.pipe]
     ends.each_with_index { |(reader, _), index| @loop.watch_io(index, reader, false, false) }
@@ -684,6 +753,14 @@ module LoopTests
   ensure
     left << nil
     holder.join
+  end
+
+  # Runs the block each time before a method of the loop.
+  def before(method)
+    @loop.define_singleton_method(method) do |*arguments|
+      yield
+      super(*arguments)
+    end
   end
 
   # Closes an IO, and opens another by its number.

@@ -52,6 +52,18 @@ module SelectorTests
     assert_equal [[@reader, READABLE], [@writer, WRITABLE]], @selector.wait.sort_by(&:last)
   end
 
+  Equal = Struct.new(:peer) { attr_accessor :to_io }
+
+  def test_who_are_equal_are_not_the_same
+    other, writer = IO.pipe
+    ready, waits = [@reader, other].map { |io| Equal.new("::1").tap { |equal| equal.to_io = io } }
+    [ready, waits].each { |equal| @selector.register(equal, READABLE) }
+    @writer << "x"
+    assert_equal [ready.object_id], @selector.wait.map { |io, _| io.object_id }
+  ensure
+    [other, writer].each(&:close)
+  end
+
   def test_both_directions_of_one_io
     UNIXSocket.pair do |one, other|
       @selector.register(one, READABLE | WRITABLE)

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "loop/watch"
 require_relative "stats"
 require_relative "waiter"
 
@@ -9,35 +10,8 @@ module Upwell
     class Loop
       EVENTS_PER_TURN = 1024 # delivered before the loop has a turn, however many are waiting
 
-      # A key that waits for an IO or a time; its event awaits delivery when it has fired.
-      Watch = Struct.new(:key, :io, :write, :deadline, :interval, :recurring, :fired, :ended) do
-        # @return [Boolean] neither ended nor of a closed IO
-        def live?
-          !ended && !io&.closed?
-        end
-
-        # @return [Boolean] its event is still to come
-        def waits?
-          live? && !fired
-        end
-
-        # @return [Boolean]
-        def ready?(readable, writable, now)
-          return deadline <= now if deadline
-
-          (write ? writable : readable).include?(io)
-        end
-
-        # A timer that is late does not make up for what it missed.
-        #
-        # @return [void]
-        def go_on(now)
-          self.fired = false
-          self.deadline = [deadline + interval, now].max if deadline
-        end
-      end
       Emitted = Struct.new(:key)
-      private_constant :EVENTS_PER_TURN, :Watch, :Emitted
+      private_constant :EVENTS_PER_TURN, :Emitted
 
       # @return [String] "select"
       attr_reader :backend
@@ -70,7 +44,7 @@ module Upwell
           turn_if_due
           return if @events.empty?
 
-          event = shift
+          event = take
           return event.key if event
         end
       end
@@ -84,7 +58,7 @@ module Upwell
         until @stopped
           turn_if_due
           @events.size.times do
-            event = shift unless @events.empty?
+            event = take
             yield event.key if event
           end
         end
@@ -106,8 +80,7 @@ module Upwell
 
       # @return [self]
       def watch_timer(key, duration, interval = 0)
-        [duration, interval].each { |seconds| raise ArgumentError, "a time must be a number of seconds, not NaN" if Float(seconds).nan? }
-
+        duration, interval = [duration, interval].map { |time| Pure.seconds(time) }
         watch(Watch.new(key, nil, nil, Pure.now + duration, interval, interval.positive?))
       end
 
@@ -159,14 +132,22 @@ module Upwell
 
       def turn
         @delivered = 0
-        idle = nil
-        readable, writable = @waiter.wait do
+        @waiter.occupy do
           idle = idle_watches
-          [*ios(idle), timeout(idle)]
+          ready = @waiter.select(*ios(idle), timeout(idle))
+          fire(in_order(ready_of(idle, ready, Pure.now)))
         end
-        now = Pure.now
-        timed, others = idle.select { |watch| watch.ready?(readable, writable, now) }.partition(&:deadline)
-        (others + timed.sort_by(&:deadline)).each { |watch| fire(watch) }
+      end
+
+      def ready_of(idle, ready, now)
+        readable, writable = ready.first(2).map { |ios| Pure.by_identity(ios) }
+        idle.select { |watch| watch.ready?(readable, writable, now) }
+      end
+
+      # The IOs, and then the timers as they were due.
+      def in_order(watches)
+        timed, others = watches.partition(&:deadline)
+        others + timed.sort_by(&:deadline)
       end
 
       def idle_watches
@@ -188,16 +169,45 @@ module Upwell
         deadline && [deadline - Pure.now, 0].max
       end
 
-      def fire(watch)
-        watch.fired = true
-        @events << watch
+      # All or, when something is raised into the thread, none: who has fired and is no event would wait for ever.
+      def fire(watches)
+        Pure.uninterrupted do
+          watches.each do |watch|
+            watch.recurring = false if @waiter.unusable&.key?(watch.io)
+            watch.fired = true
+            @events << watch
+          end
+        end
       end
 
-      # The next event; nil when it was taken back meanwhile.
+      # The next event; nil when it was taken back meanwhile, or when another thread was first.
+      def take
+        event = nil
+        Pure.uninterrupted { event = delivered(shift) }
+        event
+      rescue Exception # rubocop:disable Lint/RescueException -- raised into the thread, as a time-out is
+        put_back(event) if event
+        raise
+      end
+
       def shift
         @delivered += 1
-        event = @events.shift
-        event if event.is_a?(Emitted) || @lock.synchronize { deliver(event) }
+        @events.shift(true)
+      rescue ThreadError
+        nil # there is none
+      end
+
+      def delivered(event)
+        event if event.nil? || event.is_a?(Emitted) || @lock.synchronize { deliver(event) }
+      end
+
+      # Behind the others; of what recurs there is another.
+      def put_back(event)
+        return @events << event if event.is_a?(Emitted)
+        return if event.recurring
+
+        @lock.synchronize { @watches[event.key] ||= event }
+        @events << event
       end
 
       def deliver(watch)

@@ -102,10 +102,11 @@ module Upwell
 
       def ready_pairs(timeout)
         registered = nil
-        readable, writable = @waiter.wait do
+        ready = @waiter.wait do
           registered = @lock.synchronize { @interests.delete_if { |io, _| io.to_io.closed? }.dup }
           [interested(registered, READABLE), interested(registered, WRITABLE), timeout]
         end
+        readable, writable = ready.first(2).map { |ios| Pure.by_identity(ios) } # who are equal need not be the same
         @lock.synchronize do
           registered.keys.filter_map { |io| pair(io, readable, writable) if @interests.key?(io) && !io.to_io.closed? }
         end
@@ -122,7 +123,7 @@ module Upwell
       end
 
       def pair(io, readable, writable)
-        events = (readable.include?(io) ? READABLE : 0) | (writable.include?(io) ? WRITABLE : 0)
+        events = (readable.key?(io) ? READABLE : 0) | (writable.key?(io) ? WRITABLE : 0)
         [io, events] if events.positive?
       end
     end

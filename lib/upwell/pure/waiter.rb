@@ -10,10 +10,12 @@ module Upwell
       CLOSED = [Errno::EBADF, Errno::ENOTSOCK].freeze # that of a socket on Windows
       private_constant :CLOSED, :BYTES_AT_ONCE, :LONGEST_WAIT, :PLACES
 
+      # @return [Hash{IO => true}, nil] those of the last wait that using brings an error, by identity
+      attr_reader :unusable
+
       def initialize
         @woken = @waited = false
-        @lock = Mutex.new if RUBY_ENGINE == "jruby" # where two threads could find it free at once; trap handlers may take it there
-        @thread = nil
+        @place = Mutex.new # of the fiber that waits; trap handlers only try to take it
         open_pipe
       end
 
@@ -41,56 +43,73 @@ module Upwell
       #
       # @return [void]
       def interrupt
-        wake if @thread
+        wake if @place.locked?
       end
 
-      # @yieldreturn [Array(Array<IO>, Array<IO>, Numeric, Array<IO>)] whom to wait for, for reading and for writing, how many seconds, or nil
-      #   for no limit, and perhaps whom for urgent data; asked for when a change in it would end the wait
-      # @return [Array(Array<IO>, Array<IO>, Array<IO>)] those that are ready, or that using brings an error
-      # @raise [Upwell::Error] when another thread waits
-      def wait(&block)
-        @lock ? @lock.synchronize { occupy } : occupy
-        @waited = true
-        select(*block.call)
-      ensure
-        @thread = nil if @thread == Thread.current
-      end
-
-      # @return [void]
-      # @raise [Upwell::Error] when another thread waits
-      def close
-        check_alone
-        [@reader, @writer].each(&:close)
-      end
-
-      private
-
+      # Nobody else waits while the block runs, and what it says of whom to wait for can be changed by {#interrupt} only.
+      #
+      # @raise [Upwell::Error] when another thread waits, or this one and was interrupted by a signal
       def occupy
-        check_alone
-        open_pipe if @pid != Process.pid
-        @thread = Thread.current
+        refuse if @place.owned?
+        begin
+          @place.try_lock || refuse
+          open_pipe if @pid != Process.pid
+          @waited = true
+          yield
+        ensure
+          Pure.uninterrupted { @place.unlock if @place.owned? }
+        end
       end
 
-      # Anew in a child process, which would empty its parent's. Ruby 3.1 closes the descriptors twice, the second time perhaps another's, when
-      # something is raised into the thread as it makes a pipe.
-      def open_pipe
-        @reader, @writer = Thread.handle_interrupt(Object => :never) { IO.pipe }
-        @writer.sync = true
-        @pid = Process.pid
+      # @yieldreturn [Array(Array<IO>, Array<IO>, Numeric, Array<IO>)] what {#select} is to be given; asked for when a change in it would end
+      #   the wait
+      # @return [Array(Array<IO>, Array<IO>, Array<IO>)] as {#select}
+      # @raise [Upwell::Error] as {#occupy}
+      def wait(&block)
+        occupy { select(*block.call) }
       end
 
-      def check_alone
-        raise Error, "another thread waits: only one thread at a time may" if @thread&.alive? && @thread != Thread.current
-      end
-
+      # For who has occupied it.
+      #
+      # @param readers [Array<IO>] whom to wait for, until something can be read
+      # @param writers [Array<IO>] until something can be written
+      # @param timeout [Numeric, nil] seconds, or no limit
+      # @param urgent [Array<IO>] until there is urgent data
+      # @return [Array(Array<IO>, Array<IO>, Array<IO>)] those that are ready, or that using brings an error
       def select(readers, writers, timeout, urgent = [])
+        @unusable = nil
         ready = IO.select([@reader, *readers], writers, urgent, seconds(timeout)) || [[], [], []]
         @reader.readpartial(BYTES_AT_ONCE) if ready.first.delete(@reader) && @pid == Process.pid # no trap handler has forked
         @woken = false # last: a wake whose byte was just taken would leave it true
         ready
       rescue IOError, *CLOSED => e # one was closed, perhaps by another thread meanwhile
-        unusable = unusable(readers, writers, urgent)
-        unusable.any?(&:any?) || closed_by_half?(e) ? unusable : raise
+        unusable = unusable_of(readers, writers, urgent)
+        raise unless unusable.any?(&:any?) || closed_by_half?(e)
+
+        with_usable(unusable, [readers, writers, urgent])
+      end
+
+      # @return [void]
+      # @raise [Upwell::Error] when another thread waits, or this one and was interrupted by a signal
+      def close
+        refuse if @place.locked?
+        [@reader, @writer].each(&:close)
+      end
+
+      private
+
+      def refuse
+        raise Error, "another thread waits: only one thread at a time may" unless @place.owned?
+
+        raise Error, "this thread waits, and was interrupted: what handles a signal may call `signal` or `wakeup`, but not wait or close"
+      end
+
+      # Anew in a child process, which would empty its parent's. Ruby 3.1 closes the descriptors twice, the second time perhaps another's, when
+      # something is raised into the thread as it makes a pipe.
+      def open_pipe
+        @reader, @writer = Pure.uninterrupted { IO.pipe }
+        @writer.sync = true
+        @pid = Process.pid
       end
 
       def seconds(timeout)
@@ -102,7 +121,16 @@ module Upwell
         CLOSED.any? { |known| error.is_a?(known) } && usable?([@reader])
       end
 
-      def unusable(readers, writers, urgent)
+      # With those that are ready beside them, which would have to wait for as long as somebody leaves them there.
+      def with_usable(unusable, all)
+        @unusable = Pure.by_identity(unusable.flatten(1))
+        ready = IO.select(*all.map { |ios| ios.reject { |io| @unusable[io] } }, 0) || [[], [], []]
+        unusable.zip(ready).map { |useless, usable| useless + usable }
+      rescue IOError, *CLOSED # one more
+        unusable
+      end
+
+      def unusable_of(readers, writers, urgent)
         [readers.reject { |io| usable?([io]) }, writers.reject { |io| usable?(nil, [io]) }, urgent.reject { |io| usable?(nil, nil, [io]) }]
       end
 
