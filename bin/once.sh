@@ -1,14 +1,18 @@
 # Sourced by what fetches or builds something outside the tree.
 #
-#   once FOLDER WHAT COMMAND ...   runs the command unless it has filled the folder before, telling what it does; its log is FOLDER.log.
+#   once [--for VERSION] FOLDER WHAT COMMAND ...
 #
-# Of two that come at once one does it. A step that fails ends it, and the program.
+# Runs the command unless it has filled the folder before, telling what it does; its log is FOLDER.log. What was filled for another version is emptied
+# first. Of two that come at once one does it. A step that fails ends it, and the program.
 once() {
+  local version=
+  [ "$1" != --for ] || { version=$2 && shift 2; }
   local folder=$1 what=$2 status
   shift 2
-  [ ! -e "$folder/.complete" ] || return 0
+  ! is_filled "$folder" "$version" || return 0
   { mkdir -p "$folder" && exec 9>"$folder.lock"; } || end_once "$folder cannot be written: set XDG_CACHE_HOME"
   flock 9
+  [ -z "$version" ] || want "$folder" "$version"
   if [ ! -e "$folder/.complete" ]; then
     echo "$what (log: $folder.log) ..." >&2
     set +e # as a condition it would go on after what fails within
@@ -22,6 +26,20 @@ once() {
     touch "$folder/.complete"
   fi
   exec 9>&-
+}
+
+is_filled() {
+  [ -e "$1/.complete" ] && { [ -z "$2" ] || [ "$(cat "$1/.wanted" 2>/dev/null)" = "$2" ]; }
+}
+
+# What says of no version what it is for was filled before they were noted, and is taken as it is. The note goes last: who is stopped here
+# begins here again.
+want() {
+  local folder=$1 version=$2
+  if [ -s "$folder/.wanted" ] && [ "$(cat "$folder/.wanted")" != "$version" ]; then
+    find "$folder" -mindepth 1 -maxdepth 1 ! -name .wanted -exec rm -rf {} +
+  fi
+  echo "$version" >"$folder/.wanted"
 }
 
 end_once() {

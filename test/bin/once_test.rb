@@ -15,23 +15,22 @@ class OnceTest < Minitest::Test
   end
 
   # A program that fills the folder by the function `fill`, and goes on.
-  def program(folder, fill, *definitions)
-    ["bash", "-c", <<~PROGRAM, "bin/thing", folder]
+  def program(folder, fill, *options)
+    ["bash", "-c", <<~PROGRAM, "bin/thing", folder, *options]
       set -euo pipefail
       folder=$1
       source #{ONCE}
-      #{definitions.join("\n")}
       fill() {
         #{fill}
       }
-      once "$folder" "fetching a thing" fill
+      once "${@:2}" "$folder" "fetching a thing" fill
       echo "goes on"
     PROGRAM
   end
 
   # @return [Array(String, String, Process::Status)] what it printed, and how it ended
-  def run_program(folder, fill)
-    Open3.capture3(*program(folder, fill))
+  def run_program(folder, fill, *options)
+    Open3.capture3(*program(folder, fill, *options))
   end
 
   def refute_complete(folder, fill)
@@ -52,6 +51,37 @@ class OnceTest < Minitest::Test
       end
       assert_equal "x\n", File.read(File.join(folder, "filled"))
       assert_equal "is filled\n", File.read("#{folder}.log")
+    end
+  end
+
+  def test_what_was_filled_for_another_version_is_emptied_and_filled_anew
+    in_folder do |folder|
+      filled = %w[1 1 2 2 1].map do |version|
+        _, errors, status = run_program(folder, 'ls -A "$folder"; echo x >>"$folder/filled"; touch "$folder/.hidden"', "--for", version)
+        assert_predicate status, :success?, errors
+        assert_equal "x\n", File.read(File.join(folder, "filled"))
+        assert_equal ".wanted\n", File.read("#{folder}.log")
+        !errors.empty?
+      end
+      assert_equal [true, false, true, false, true], filled
+    end
+  end
+
+  def test_what_was_begun_for_another_version_does_not_go_on
+    in_folder do |folder|
+      [%w[1 *], %w[1 part], %w[2 *]].each do |version, found|
+        assert_equal 1, run_program(folder, 'cd "$folder"; echo *; touch part; (exit 7)', "--for", version).last.exitstatus
+        assert_equal "#{found}\n", File.read("#{folder}.log")
+      end
+    end
+  end
+
+  # As all was before versions were noted.
+  def test_what_was_filled_for_no_version_is_taken_for_the_first_one
+    in_folder do |folder|
+      run_program(folder, "true")
+      filled = %w[1 1 2].map { |version| !run_program(folder, "true", "--for", version)[1].empty? }
+      assert_equal [false, false, true], filled
     end
   end
 
