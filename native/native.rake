@@ -23,6 +23,7 @@ module Native
       @platform = platform
       @machine = PLATFORMS.fetch(platform)
       @folder = File.expand_path("../tmp/native/#{platform}", __dir__)
+      @bin = File.expand_path("../bin", __dir__)
     end
 
     # @return [String] path of the gem
@@ -34,6 +35,7 @@ module Native
     # @param ruby [String] one of RUBIES
     # @return [String] path of the extension for it
     def extension(ruby)
+      forget_what_changed
       path = File.join(@folder, "lib/upwell", ruby, "upwell.so")
       compile(ruby, path) unless FileUtils.uptodate?(path, FileList["{core,ext,native}/**/*.{c,h,rb,map}"])
       path
@@ -41,10 +43,30 @@ module Native
 
     private
 
+    # What was compiled for another target, by another Zig, or with other libraries is made anew.
+    def forget_what_changed
+      made_for = File.join(@folder, "made_for")
+      wanted = [@machine, File.mtime("#{targets}/.complete"), *[__FILE__, "#{@bin}/zig"].map { |path| File.read(path) }].join("\n")
+      return if File.exist?(made_for) && File.read(made_for) == wanted
+
+      rm_rf @folder, verbose: false
+      mkdir_p @folder, verbose: false
+      File.write(made_for, wanted)
+    end
+
+    # @return [String] the folder of that machine's Rubies and libraries
+    def targets
+      @targets ||= IO.popen(["#{@bin}/targets", @machine[:debian]], &:read).chomp.tap do
+        abort "rake native: bin/targets #{@machine[:debian]} has failed" unless Process.last_status.success?
+      end
+    end
+
+    # It gets its name when it is whole: what has the name is taken for up to date.
     def compile(ruby, path)
       build(ruby, folder = File.join(@folder, ruby))
       mkdir_p File.dirname(path), verbose: false
-      cp File.join(folder, "upwell.so"), path, verbose: false
+      cp File.join(folder, "upwell.so"), "#{path}.new", verbose: false
+      mv "#{path}.new", path, verbose: false
     end
 
     def build(ruby, folder)
@@ -57,7 +79,6 @@ module Native
     end
 
     def environment(ruby)
-      targets = `#{File.expand_path("../bin/targets", __dir__)} #{@machine[:debian]}`.chomp
       { "UPWELL_TARGET" => @machine[:zig], "UPWELL_ROOT" => "#{targets}/#{ruby}", "UPWELL_LIBRARIES" => "#{targets}/libraries",
         "BUNDLER_SETUP" => nil, "RUBYOPT" => nil }
     end
