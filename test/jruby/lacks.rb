@@ -19,9 +19,6 @@ module Lacks
     "JRuby ends in a FiberError where an enumerator's block waits: it resumes a fiber that has transferred to the scheduler's" => %w[
       SchedulerFiberTest#test_fibers_within_fibers
     ],
-    "JRuby takes more than 10 ms to start the first fiber, by which the test's times differ" => %w[
-      SchedulerTimeTest#test_sleeps_pass_side_by_side_in_their_order
-    ],
     "JRuby's fibers are threads of Java: ten thousand take it half of the time that the test has" => %w[
       SchedulerTimeTest#test_ten_thousand_sleepers
     ],

@@ -12,7 +12,7 @@ module Scheduling
   include Skips
 
   # Far more than anything here takes: whoever waits that long waits for what was lost. Under Wine each call is a message to its server.
-  PATIENCE = Skips::WINDOWS ? 200 : 20
+  PATIENCE = Skips::WINDOWS ? 200 : 60
 
   # On a thread of its own, so that its scheduler is closed with it. What is left behind fails the test.
   def scheduled(backend, **options)

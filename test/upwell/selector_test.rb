@@ -11,7 +11,7 @@ module SelectorTests
   include Skips
   include WhenWaiting
 
-  WAIT_MAX = 20 # seconds: whoever waits that long waits for what was lost
+  WAIT_MAX = 60 # seconds: whoever waits that long waits for what was lost
   READABLE = IO::READABLE
   WRITABLE = IO::WRITABLE
 

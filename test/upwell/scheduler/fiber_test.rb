@@ -117,7 +117,7 @@ class SchedulerFiberTest < Minitest::Test
         Fiber.schedule do
           raised.raise(KeyError)
           writer << "x"
-          assert_equal reader, reader.wait_readable(1)
+          assert_equal reader, reader.wait_readable(PATIENCE / 2)
           assert_equal "x", reader.readpartial(10)
         end
       end
