@@ -8,7 +8,8 @@ require_relative "process_group"
 # A real nginx, in the foreground, that asks a server on loopback as it does by default (HTTP/1.0), and keeps its answers.
 class NginxProcess
   PROGRAM = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"].find { |path| File.executable?(path) }
-  START_MAX = 10 # seconds
+  START_MAX = 60 # seconds
+  STARTS_MAX = 3 # times: another program may have got the port meanwhile
 
   # @return [Boolean]
   def self.there?
@@ -29,11 +30,7 @@ class NginxProcess
 
   def initialize(upstream)
     @dir = Dir.mktmpdir
-    @port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
-    path = File.join(@dir, "nginx.conf")
-    File.write(path, configuration(upstream))
-    @pid = ProcessGroup.spawn(PROGRAM, "-e", log, "-p", @dir, "-c", path)
-    await_start
+    STARTS_MAX.times.any? { start(upstream) } || raise("nginx did not start: #{File.read(log)}")
   end
 
   def close
@@ -48,15 +45,20 @@ class NginxProcess
     File.join(@dir, "error.log")
   end
 
-  def await_start
-    Timeout.timeout(START_MAX) do
-      TCPSocket.new("127.0.0.1", port).close
-    rescue Errno::ECONNREFUSED
-      raise "nginx did not start: #{File.read(log)}" if Process.wait(@pid, Process::WNOHANG)
+  # @return [Boolean] false when it has ended
+  def start(upstream)
+    @port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+    path = File.join(@dir, "nginx.conf")
+    File.write(path, configuration(upstream))
+    @pid = ProcessGroup.spawn(PROGRAM, "-e", log, "-p", @dir, "-c", path)
+    ended = nil
+    Timeout.timeout(START_MAX) { sleep 0.02 until listens? || (ended = Process.wait(@pid, Process::WNOHANG)) }
+    !ended
+  end
 
-      sleep 0.02
-      retry
-    end
+  # It writes the file when it does.
+  def listens?
+    File.exist?(File.join(@dir, "nginx.pid"))
   end
 
   def configuration(upstream)

@@ -11,6 +11,9 @@ require_relative "process_group"
 class RedisProcess
   PROGRAM = %w[redis-server valkey-server].flat_map { |name| %W[/usr/bin/#{name} /usr/local/bin/#{name}] }.find { |path| File.executable?(path) }
   START_MAX = 60 # seconds
+  STARTS_MAX = 3 # times: another program may have got the port meanwhile
+
+  Ended = Class.new(StandardError)
 
   # @return [Boolean]
   def self.there?
@@ -30,8 +33,13 @@ class RedisProcess
 
   def initialize(options, tls:)
     @dir = Dir.mktmpdir("redis")
-    @options = [*options, *(tls_options if tls)]
-    start
+    starts = 0
+    begin
+      @options = [*options, *(tls_options if tls)]
+      start
+    rescue Ended
+      (starts += 1) < STARTS_MAX ? retry : raise
+    end
   end
 
   # @return [String] of the UNIX socket
@@ -93,7 +101,7 @@ class RedisProcess
     Timeout.timeout(START_MAX) do
       UNIXSocket.new(path).close
     rescue Errno::ECONNREFUSED, Errno::ENOENT
-      raise "Redis did not start" if Process.wait(pid, Process::WNOHANG)
+      raise Ended, "Redis did not start" if Process.wait(pid, Process::WNOHANG)
 
       sleep 0.01
       retry

@@ -6,32 +6,44 @@ require_relative "secure"
 
 # nginx in front of a server, with kept connections to it.
 class Nginx
-  START_MAX = 10 # seconds
+  START_MAX = 60 # seconds
+  STARTS_MAX = 3 # times: another program may have got the port meanwhile
 
   # @yieldparam port [Integer] where nginx listens
   def self.open(backend)
     Dir.mktmpdir("upwell-nginx") do |folder|
-      port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
-      File.write(File.join(folder, "nginx.conf"), configuration(folder, port, backend))
-      pid = Process.spawn("nginx", "-p", folder, "-c", "nginx.conf", "-e", "error.log", out: File::NULL, err: File.join(folder, "output"))
-      await(port, folder)
+      pid, port = start(folder, backend)
       yield port
     ensure
       pid && Process.kill("TERM", pid) && Process.wait(pid)
     end
   end
 
-  def self.await(port, folder)
-    Timeout.timeout(START_MAX) do
-      TCPSocket.open("127.0.0.1", port, &:close)
-    rescue Errno::ECONNREFUSED
-      sleep 0.01 # nothing tells when it listens
-      retry
+  # @return [Array(Integer, Integer)] the process, and where it listens
+  def self.start(folder, backend)
+    output = File.join(folder, "output")
+    STARTS_MAX.times do
+      port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+      File.write(File.join(folder, "nginx.conf"), configuration(folder, port, backend))
+      pid = Process.spawn("nginx", "-p", folder, "-c", "nginx.conf", "-e", "error.log", out: File::NULL, err: output)
+      return pid, port if listens?(pid, folder)
     end
-  rescue Timeout::Error
-    raise "nginx did not start: #{File.read(File.join(folder, "output"))}"
+    raise "nginx did not start: #{File.read(output)}"
   end
-  private_class_method :await
+  private_class_method :start
+
+  # Waits until it does, and has written its file, or has ended.
+  def self.listens?(pid, folder)
+    path = File.join(folder, "nginx.pid")
+    ended = nil
+    Timeout.timeout(START_MAX) { sleep 0.01 until File.exist?(path) || (ended = Process.wait(pid, Process::WNOHANG)) }
+    !ended
+  rescue Timeout::Error
+    Process.kill("KILL", pid)
+    Process.wait(pid)
+    false
+  end
+  private_class_method :listens?
 
   def self.configuration(folder, port, backend)
     paths = %w[client_body proxy fastcgi uwsgi scgi].map { |name| "#{name}_temp_path #{folder}/#{name};" }.join(" ")

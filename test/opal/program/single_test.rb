@@ -237,13 +237,13 @@ class OpalSingleTest < Minitest::Test
     IO.popen(environment, ["node", Upwell::Opal::Program.new(APP, :node).path, "-p", "0", "-P", File.join(folder, "pid")], err: %i[child out])
   end
 
-  # The port is known by other means: what is announced goes to the file. Each worker opens it when it hears of it.
+  # What is announced goes to the file. Each worker opens it when it hears of it.
   def check_log(command, path, environment = {})
     need(command)
-    port = TCPServer.open("127.0.0.1", 0) { |free| free.addr[1] }
     workers = command.end_with?("_cluster") ? %w[-w 2] : []
-    pid = ProcessGroup.spawn(environment, *OpalProcess.command(command, "-b", "127.0.0.1", "-p", port.to_s, "-l", path, *workers, APP))
-    await { File.exist?(path) && File.read(path).include?("serves on") }
+    pid = ProcessGroup.spawn(environment, *OpalProcess.command(command, "-b", "127.0.0.1", "-p", "0", "-l", path, *workers, APP))
+    await { File.exist?(path) && File.read(path).match?(/serves on .*\n/) }
+    port = File.read(path)[/serves on \S+:(\d+)/, 1]
     File.rename(path, "#{path}.1")
     Process.kill("HUP", pid)
     await { File.exist?(path) }
