@@ -65,7 +65,7 @@ module FileBodyTests
     folder.write("cut.bin", "a" * HELD_BYTES)
     RawClient.open(server.port) do |client|
       client.write(request("/cut.bin") + NEXT)
-      client.socket.wait_readable(10)
+      client.socket.wait_readable(60)
       File.truncate(File.join(folder.path, "cut.bin"), 1000)
       text = client.read_all
       assert_operator text.bytesize, :<, HELD_BYTES
@@ -77,7 +77,7 @@ module FileBodyTests
     folder.write("whole.bin", "b" * HELD_BYTES)
     RawClient.open(server.port) do |client|
       client.write(request("/whole.bin"))
-      client.socket.wait_readable(10)
+      client.socket.wait_readable(60)
       folder.replace("whole.bin", "short")
       assert_equal ["b", HELD_BYTES], client.response.body.then { |body| [body.squeeze, body.bytesize] }
     end
@@ -88,7 +88,7 @@ module FileBodyTests
     folder.write("held.bin", "c" * HELD_BYTES)
     RawClient.open(server.port) do |client|
       client.write(request("/held.bin"))
-      client.socket.wait_readable(10)
+      client.socket.wait_readable(60)
       while_locked { assert_equal HELD_BYTES, client.response.body.bytesize }
     end
   end
@@ -107,7 +107,7 @@ BACKENDS.product(MODES).each do |backend_name, mode_name|
     define_method(:server) do
       ENV["FOLDER"] = folder.path
       ENV["LOCK"] = folder.lock
-      started[:server] ||= ServerProcess.new("--backend", backend_name, "--mode", mode_name, app: "file_bodies.ru")
+      started[:server] ||= ServerProcess.new("--backend", backend_name, "--mode", mode_name, *ServerProcess::PATIENT, app: "file_bodies.ru")
     end
   end)
 end

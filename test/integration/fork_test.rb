@@ -6,7 +6,7 @@ require_relative "../test_helper"
 # done what the application wanted of it, and the client gets its answer from the parent, once.
 class ForkTest < Minitest::Test
   STATUSES = { block: 0, exit: 3, abort: 1, raise: 1, exec: 1, thread: 4, timeout: 5, answer: 1, hijack: 1, hints: 1, drain: 1, stop: 1 }.freeze
-  ANSWER_MAX = 15 # seconds
+  ANSWER_MAX = 30 # seconds
 
   # @yieldparam server [ServerProcess]
   # @yieldparam folder [String] where it has the files "pid" and "socket"
@@ -14,7 +14,7 @@ class ForkTest < Minitest::Test
     environment = mode == "inline" ? { "INLINE" => "1" } : {}
     Dir.mktmpdir do |folder|
       arguments = ["--backend", backend, "--mode", mode, "-b", "unix:#{folder}/socket", "--pid-file", "#{folder}/pid"]
-      ServerProcess.open(*arguments, app: "forking.ru", environment: environment) { |server| yield server.read_on, folder }
+      ServerProcess.open(*arguments, *ServerProcess::PATIENT, app: "forking.ru", environment: environment) { |server| yield server.read_on, folder }
     end
   end
 

@@ -6,7 +6,7 @@ require_relative "../test_helper"
 class HijackTest < Minitest::Test
   def serve(modes = MODES)
     BACKENDS.product(modes) do |backend, mode|
-      ServerProcess.open("--backend", backend, "--mode", mode, app: "hijack.ru") { |server| yield server }
+      ServerProcess.open("--backend", backend, "--mode", mode, *ServerProcess::PATIENT, app: "hijack.ru") { |server| yield server }
     end
   end
 
@@ -18,7 +18,7 @@ class HijackTest < Minitest::Test
   def test_clients_that_do_not_read_their_answers_keep_nobody_waiting
     serve(%w[fibers threads:1 inline]) do |server|
       greedy = Array.new(30) { |number| ask_much(server, 2 * (number + 1)) }
-      Timeout.timeout(6) { 2.times { assert_equal "small", RawClient.get(server.port, "/small").body } }
+      Timeout.timeout(30) { 2.times { assert_equal "small", RawClient.get(server.port, "/small").body } }
       server.await(/the connection cannot be hijacked/)
     ensure
       greedy&.each(&:close)

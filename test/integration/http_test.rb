@@ -257,7 +257,7 @@ module HTTPTests
 
   # Asks again until true: the server tells of such changes by being asked only.
   def await
-    Timeout.timeout(10) { Thread.pass until yield }
+    Timeout.timeout(60) { Thread.pass until yield }
   end
 end
 
@@ -269,7 +269,7 @@ BACKENDS.product(MODES).each do |backend_name, mode_name|
     Minitest.after_run { servers.each_value(&:kill) }
     define_method(:backend) { backend_name }
     define_method(:mode) { mode_name }
-    define_method(:server) { servers[:one] ||= ServerProcess.new("--backend", backend_name, "--mode", mode_name) }
+    define_method(:server) { servers[:one] ||= ServerProcess.new("--backend", backend_name, "--mode", mode_name, *ServerProcess::PATIENT) }
     define_method(:port) { server.port }
   end)
 end

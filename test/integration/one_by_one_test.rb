@@ -11,7 +11,8 @@ class OneByOneTest < Minitest::Test
 
   def serve(environment = {})
     BACKENDS.each do |backend|
-      ServerProcess.open("--mode", "inline", "--backend", backend, app: "one_by_one.ru", environment: environment) { |server| yield server }
+      options = ["--mode", "inline", "--backend", backend, *ServerProcess::PATIENT]
+      ServerProcess.open(*options, app: "one_by_one.ru", environment: environment) { |server| yield server }
     end
   end
 
@@ -32,7 +33,7 @@ class OneByOneTest < Minitest::Test
   def test_clients_that_do_not_read_keep_nobody_waiting_and_get_every_byte
     serve do |server|
       clients = { "/pieces?alice" => PIECES, "/rows?alice" => ROWS }.transform_keys { |path| ask_slowly(server, path) }
-      Timeout.timeout(10) { 5.times { assert_equal "nobody", RawClient.get(server.port, "/").body } }
+      Timeout.timeout(60) { 5.times { assert_equal "nobody", RawClient.get(server.port, "/").body } }
       clients.each { |client, whole| assert_equal whole.hash, client.response.body.hash }
     ensure
       clients&.each_key(&:close)
@@ -83,7 +84,7 @@ class OneByOneTest < Minitest::Test
     serve do |server|
       %w[/ticks /flushes].each do |path|
         after_a_burst(server, path) do |client, folder|
-          Timeout.timeout(10) { nil until client.socket.gets.include?("tick") }
+          Timeout.timeout(60) { nil until client.socket.gets.include?("tick") }
           File.write("#{folder}/go", "")
           assert_match(/\A(?:[04]\r\n|\r\n|tick)*\z/, client.read_all)
         end
@@ -103,7 +104,7 @@ class OneByOneTest < Minitest::Test
   def after_a_burst(server, path)
     Dir.mktmpdir do |folder|
       client = ask_slowly(server, "#{path}?#{folder}")
-      Timeout.timeout(10) { sleep 0.01 until File.exist?("#{folder}/burst") }
+      Timeout.timeout(60) { sleep 0.01 until File.exist?("#{folder}/burst") }
       yield client, folder
     ensure
       client.close
@@ -127,7 +128,7 @@ class OneByOneTest < Minitest::Test
       RawClient.get(server.port, "/")
       before = server.descriptors
       5.times { ask_slowly(server, "/pieces?alice").close }
-      Timeout.timeout(10) { sleep 0.02 until server.descriptors <= before + LATE }
+      Timeout.timeout(60) { sleep 0.02 until server.descriptors <= before + LATE }
       assert_equal "nobody", RawClient.get(server.port, "/").body
     end
   end

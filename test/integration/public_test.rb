@@ -72,7 +72,8 @@ BACKENDS.product(MODES).each do |backend_name, mode_name|
     define_method(:folder) { started[:folder] ||= ServedFolder.new }
     define_method(:server) do
       ENV["LOCK"] = folder.lock
-      started[:server] ||= ServerProcess.new("--backend", backend_name, "--mode", mode_name, "--public", folder.path, app: "public.ru")
+      options = ["--backend", backend_name, "--mode", mode_name, "--public", folder.path, *ServerProcess::PATIENT]
+      started[:server] ||= ServerProcess.new(*options, app: "public.ru")
     end
   end)
 end

@@ -77,7 +77,8 @@ BACKENDS.each do |backend_name|
     define_method(:backend) { backend_name }
     define_method(:folder) { started[:folder] ||= ServedFolder.new }
     define_method(:server) do
-      started[:server] ||= ServerProcess.new("--backend", backend_name, "--list", "--gzip-static", app: folder.path, command: ["static"])
+      options = ["--backend", backend_name, "--list", "--gzip-static", *ServerProcess::PATIENT]
+      started[:server] ||= ServerProcess.new(*options, app: folder.path, command: ["static"])
     end
   end)
 end

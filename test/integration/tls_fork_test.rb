@@ -7,7 +7,7 @@ require_relative "../support/tls_client"
 # client sees each record that is not the next one.
 class TLSForkTest < Minitest::Test
   WAYS = %w[/exit /exit-at-once /without-a-block /exec /killed /system /popen /spawn].freeze
-  ENDS_WITHIN = 15 # seconds
+  ENDS_WITHIN = 30 # seconds
   ROUNDS = 2
 
   def each_server

@@ -13,8 +13,11 @@ class ServerProcess
   ROOT = File.expand_path("../..", __dir__)
   EXE = File.join(ROOT, "exe", "upwell")
   APPS = File.join(ROOT, "test", "support")
-  START_MAX = 60 # seconds
+  START_MAX = 180 # seconds: on a JavaScript runtime the first compiles all there is, perhaps beside others that do
+  LINE_MAX = 60
   STOP_MAX = 60
+  # Seconds, longer than the tests wait: no time-out of the server's ends for them what should have ended by itself.
+  PATIENT = %w[--head-timeout 120 --keep-alive-timeout 120 --write-timeout 120].freeze
 
   # @return [Integer]
   attr_reader :pid
@@ -49,7 +52,7 @@ class ServerProcess
     all = self.class.command(*command, "-b", "127.0.0.1", "-p", "0", *arguments, path)
     @pid = ProcessGroup.spawn(environment, *all, out: writer, err: writer, **spawn)
     writer.close
-    serves = await(/serves on (?:https?:\S+:(\d+)|unix)(?:.* \((\w+))?/)
+    serves = await(/serves on (?:https?:\S+:(\d+)|unix)(?:.* \((\w+))?/, START_MAX)
     @port = serves[1].to_i
     Counts.on(@backend = serves[2])
   rescue StandardError
@@ -65,11 +68,11 @@ class ServerProcess
     @port
   end
 
-  # Waits until a line matches.
+  # Waits until a line matches, for so many seconds.
   #
   # @return [MatchData]
-  def await(pattern)
-    deadline = now + START_MAX
+  def await(pattern, seconds = LINE_MAX)
+    deadline = now + seconds
     loop do
       line = next_line(deadline, pattern)
       @lines << line

@@ -7,7 +7,7 @@ require "socket"
 # Each response is its status and its content, `cut` where its framing promised more. At the end comes `next` when a second
 # request on the same connection was answered, `closed` when the connection was ended, `hangs` when nothing came in time.
 class WireTrace
-  WAIT_MAX = 10 # seconds
+  WAIT_MAX = 60 # seconds, shorter than the server's own time-outs
   NEXT = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
   Ended = Class.new(StandardError)
   Late = Class.new(StandardError)

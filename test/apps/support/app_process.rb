@@ -12,7 +12,7 @@ class AppProcess < ServerProcess
     @output, writer = IO.pipe
     @pid = ProcessGroup.spawn(environment, "bundle", "exec", *command, chdir: folder, out: writer, err: writer)
     writer.close
-    @port = await(/serves on https?:\S+?:(\d+)/)[1].to_i
+    @port = await(/serves on https?:\S+?:(\d+)/, START_MAX)[1].to_i
     @reader = Thread.new { read }
   rescue StandardError
     end_all
