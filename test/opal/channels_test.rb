@@ -15,7 +15,7 @@ class OpalChannelsTest < Minitest::Test
   OpalProcess::RUNTIMES.each_key do |command|
     define_method(:"test_all_of_it_on_#{command}") do
       need(command)
-      OpalProcess.open(command, "--drain-timeout", "5", app: "channels.ru") do |server|
+      OpalProcess.open(command, "--drain-timeout", "30", app: "channels.ru") do |server|
         CHECKS.each { |name| send(:"check_#{name}", server) }
         assert_predicate server.stop, :success?, server.lines.join
       end
@@ -25,7 +25,7 @@ class OpalChannelsTest < Minitest::Test
   OpalProcess::RUNTIMES.each_key do |command|
     define_method(:"test_who_does_not_read_misses_what_is_published_on_#{command}") do
       need(command)
-      OpalProcess.open(command, "--client-bytes-max", "10000", "--drain-timeout", "5", app: "across.ru") do |server|
+      OpalProcess.open(command, "--client-bytes-max", "10000", "--drain-timeout", "30", app: "across.ru") do |server|
         WebSocketClient.open(server.port, "/?loud") { |client| check_missing(server, client) }
       end
     end

@@ -24,7 +24,7 @@ class OpalChatRoomsTest < Minitest::Test
   private
 
   def serve(command, folder, &block)
-    OpalProcess.open(command, "--drain-timeout", "5", app: APP, environment: { "TMPDIR" => folder }) do |server|
+    OpalProcess.open(command, "--drain-timeout", "30", app: APP, environment: { "TMPDIR" => folder }) do |server|
       block.call(server)
       assert_predicate server.stop, :success?, server.lines.join
     end

@@ -18,7 +18,7 @@ module OpalHTTPTests
   PIECE_BYTES = 65_536 # the application's
   CHUNK_BYTES = 70_000
   AHEAD = 65_536 # what a client takes that does not read
-  PATIENCE = 20
+  PATIENCE = 60 # seconds
   FAILED = /\A(?:HTTP\/1\.1 (?:500 .*\r\n\r\n500 Internal Server Error\n|200 (?!.*\r\n0\r\n\r\n).*))?\z/m # it is told, or was begun, and cut
   UPGRADES = 20 # more than the listeners of an event that Node takes for a leak
 

@@ -9,7 +9,7 @@ class OpalNodeTest < Minitest::Test
   include OpalRuntimes
 
   APP = File.expand_path("support/exchanges.ru", __dir__)
-  PATIENCE = 20
+  PATIENCE = 60 # seconds
   AN_HOUR = 3600
 
   def setup

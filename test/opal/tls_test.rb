@@ -107,7 +107,7 @@ class OpalTLSTest < Minitest::Test
       FileUtils.cp(renewed.path, issued.path)
       FileUtils.cp(renewed.key_path, issued.key_path)
       server.signal("HUP")
-      Timeout.timeout(20) { sleep 0.02 until serial(server.port) == renewed.certificate.serial }
+      Timeout.timeout(60) { sleep 0.02 until serial(server.port) == renewed.certificate.serial }
     end
   end
 
@@ -118,7 +118,7 @@ class OpalTLSTest < Minitest::Test
   end
 
   def assert_ended(socket)
-    assert_equal "", Timeout.timeout(30) { socket.read }
+    assert_equal "", Timeout.timeout(60) { socket.read }
   rescue Errno::ECONNRESET
     nil
   end

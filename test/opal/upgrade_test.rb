@@ -21,7 +21,7 @@ class OpalUpgradeTest < Minitest::Test
   OpalProcess::RUNTIMES.each_key do |command|
     define_method(:"test_whoever_cannot_stay_is_let_go_on_#{command}") do
       need(command)
-      OpalProcess.open(command, "--drain-timeout", "5", app: APP) do |server|
+      OpalProcess.open(command, "--drain-timeout", "30", app: APP) do |server|
         failing(command).each do |path, told|
           error = assert_raises(*ENDED, path) { WebSocketClient.open(server.port, path) { nil } }
           refute_match(/does nothing/, error.message)

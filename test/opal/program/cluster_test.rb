@@ -31,7 +31,7 @@ class OpalClusterTest < Minitest::Test
 
   # Each connection may be another worker's.
   def pids(port, count)
-    Timeout.timeout(30) do
+    Timeout.timeout(60) do
       found = []
       found |= [RawClient.get(port, "/pid").body.to_i] until found.size == count
       found
@@ -47,7 +47,7 @@ class OpalClusterTest < Minitest::Test
   end
 
   def await_refusal(port)
-    Timeout.timeout(30) { loop { TCPSocket.new("127.0.0.1", port).close || sleep(0.02) } }
+    Timeout.timeout(60) { loop { TCPSocket.new("127.0.0.1", port).close || sleep(0.02) } }
   rescue Errno::ECONNREFUSED
     true
   end
@@ -78,7 +78,7 @@ class OpalClusterTest < Minitest::Test
           server.await(/: worker \d cannot be started: ENOENT; another is started in /)
           assert_equal [other], pids(server.port, 1)
           File.rename(hidden, node)
-          Timeout.timeout(30) { sleep 0.02 until (server.workers - [killed, other]).any? }
+          Timeout.timeout(60) { sleep 0.02 until (server.workers - [killed, other]).any? }
           pids(server.port, 2)
           assert_equal 0, server.stop.exitstatus
         end
@@ -140,7 +140,7 @@ class OpalClusterTest < Minitest::Test
         killed, other = pids(server.port, 2)
         Process.kill("KILL", killed)
         server.await(/: worker \d \(#{killed}\) died: SIGKILL; another is started in 0\.1 s$/)
-        Timeout.timeout(30) { sleep 0.02 until (server.workers - [killed, other]).any? }
+        Timeout.timeout(60) { sleep 0.02 until (server.workers - [killed, other]).any? }
         assert_includes pids(server.port, 2), other
         assert_equal 0, server.stop.exitstatus
       end
@@ -151,7 +151,7 @@ class OpalClusterTest < Minitest::Test
         killed, = pids(server.port, 2)
         Process.kill("KILL", killed)
         server.await(/another is started/)
-        Timeout.timeout(30) { server.signal("HUP") || sleep(0.02) until (server.workers - [killed]).size == 2 }
+        Timeout.timeout(60) { server.signal("HUP") || sleep(0.02) until (server.workers - [killed]).size == 2 }
         pids(server.port, 2)
         refute_match(/died: SIGHUP/, server.lines.join)
         assert_equal 0, server.stop.exitstatus
@@ -168,7 +168,7 @@ class OpalClusterTest < Minitest::Test
     end
 
     define_method("test_#{command}_whose_supervisor_is_killed_finishes_and_ends") do
-      start(command) do |server|
+      start(command, "--drain-timeout", "120") do |server|
         client = RawClient.new(server.port)
         client.write(HALF)
         workers = pids(server.port, 2)
@@ -176,7 +176,7 @@ class OpalClusterTest < Minitest::Test
         await_refusal(server.port)
         client.write("cd")
         assert_equal [200, "abcd"], client.response.to_a.values_at(0, 2)
-        Timeout.timeout(30) { sleep 0.02 while workers.any? { |pid| File.exist?("/proc/#{pid}") && File.read("/proc/#{pid}/stat") !~ /\) Z/ } }
+        Timeout.timeout(60) { sleep 0.02 while workers.any? { |pid| File.exist?("/proc/#{pid}") && File.read("/proc/#{pid}/stat") !~ /\) Z/ } }
       end
     end
 
