@@ -80,7 +80,7 @@ class BenchClientTest < Minitest::Test
     reader = Thread.new { @peer.read(text.bytesize) }
     @client.write(text)
 
-    assert_equal text.bytesize, Timeout.timeout(10) { reader.value }.bytesize
+    assert_equal text.bytesize, Timeout.timeout(60) { reader.value }.bytesize
   end
 
   def test_close_is_seen_as_an_end_and_reset_as_a_reset
@@ -88,9 +88,9 @@ class BenchClientTest < Minitest::Test
     peer = @listener.accept
     client.close
 
-    assert_nil Timeout.timeout(30) { peer.getc }
+    assert_nil Timeout.timeout(60) { peer.getc }
     @client.reset
-    assert_raises(Errno::ECONNRESET) { Timeout.timeout(30) { @peer.getc } }
+    assert_raises(Errno::ECONNRESET) { Timeout.timeout(60) { @peer.getc } }
     @client = Bench::Client.new(@listener.addr[1])
   ensure
     peer.close
@@ -99,7 +99,7 @@ class BenchClientTest < Minitest::Test
   def test_half_close_still_reads
     @client.half_close
 
-    assert_nil Timeout.timeout(30) { @peer.getc }
+    assert_nil Timeout.timeout(60) { @peer.getc }
     @peer.write(HELLO)
     assert_equal "hello", @client.answer
   end

@@ -70,7 +70,7 @@ class CrowdTest < Minitest::Test
     echo = Thread.new do
       loop { listener.accept.then { |socket| socket.write(socket.readpartial(100)) && socket.close } }
     end
-    Timeout.timeout(10) { yield listener.addr[1] }
+    Timeout.timeout(60) { yield listener.addr[1] }
   ensure
     echo.kill
     listener.close

@@ -5,7 +5,7 @@ require "fileutils"
 # A page of Chromium's, and what a person does with it.
 class Page
   SCREENSHOTS = File.expand_path("../../tmp/browser", __dir__)
-  AWAIT_MAX = 20 # seconds
+  AWAIT_MAX = 60 # seconds
   LOOK_EVERY = 0.02
   NOTE_COMPLAINTS = <<~JAVASCRIPT
     window.complaints = []

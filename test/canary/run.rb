@@ -17,7 +17,7 @@ module Canary
     CLIENTS = 10
     WARM_UP = 0.4 # of the time, before what is there is counted
     LAST_LOAD = 1 # second, during which the server is told to end
-    REST_MAX = 20 # seconds, until what outlives its request has ended
+    REST_MAX = 60 # seconds, until what outlives its request has ended
     DESCRIPTORS_MORE = 4
     THREADS_MAX = 20 # those of the server and of libraries
     HELD_MAX = 100 # objects that a conservative collector may still find

@@ -10,7 +10,7 @@ module Canary
     APP = File.join(__dir__, "canary.ru")
     BAD = /CANARY|\[BUG\]|\[FATAL\]|Sanitizer|[Aa]ssertion|terminated with exception|Segmentation|fatal| died: /
     FAILURE = /\AError during \w+ \/(\w+)\/(c\d+n\d+): (.*)/
-    ALL_ASKED_MAX = 20 # seconds, until each worker has been asked
+    ALL_ASKED_MAX = 60 # seconds, until each worker has been asked
     LINES_BEFORE = 100 # kept of those before the bad one
     LINES_AFTER = 120
 

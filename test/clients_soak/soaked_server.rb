@@ -10,10 +10,10 @@ class SoakedServer
   APP = File.expand_path("app.ru", __dir__)
   ENVIRONMENT = Sanitizers::ENVIRONMENT.merge("ASAN_OPTIONS" => "#{Sanitizers::ENVIRONMENT["ASAN_OPTIONS"]}:quarantine_size_mb=8")
   STARTS_MAX = 3
-  BOOT_MAX = 15 # seconds
-  SETTLE_MAX = 30
+  BOOT_MAX = 60 # seconds
+  SETTLE_MAX = 60
   STOP_MAX = 60
-  ANSWER_MAX = 10
+  ANSWER_MAX = 30
   WHEREABOUTS_WAIT = 2
   DESCRIPTORS_MORE_MAX = 5
   MEMORY_MORE_MAX = 0.25 # of what it was: fragments

@@ -10,9 +10,9 @@ require_relative "../support/sanitizers"
 class Target
   ROOT = File.expand_path("../..", __dir__)
   START_MAX = 60 # seconds
-  ANSWER_MAX = 5
-  STOP_MAX = 30
-  SETTLE_MAX = 15
+  ANSWER_MAX = 30
+  STOP_MAX = 60
+  SETTLE_MAX = 60
   DESCRIPTORS_MORE_MAX = 5
 
   # What went wrong.

@@ -4,7 +4,7 @@ require_relative "../test_helper"
 
 # What an operator, or logrotate, does to a server or a worker that is not ready yet; and what a dead server has left behind.
 class BootTest < Minitest::Test
-  PATIENCE = 30 # seconds
+  PATIENCE = 120 # seconds
   ROTATIONS = 5
 
   # Without Bundler, which loads much.
@@ -122,7 +122,7 @@ class BootTest < Minitest::Test
       ROTATIONS.times do |index|
         File.unlink(File.join(folder, "go"))
         Process.kill("USR1", pid)
-        Thread.pass until workers(pid).size == 2
+        Timeout.timeout(PATIENCE) { Thread.pass until workers(pid).size == 2 }
         File.rename(log, "#{log}.#{index}")
         Process.kill("HUP", pid)
         await { File.exist?(log) }

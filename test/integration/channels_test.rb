@@ -82,7 +82,7 @@ class ChannelsTest < Minitest::Test
   private
 
   def serve(*arguments, **options)
-    ServerProcess.open("--drain-timeout", "5", *arguments, app: "channels.ru", **options) { |server| yield server }
+    ServerProcess.open("--drain-timeout", "30", *arguments, app: "channels.ru", **options) { |server| yield server }
   end
 
   # What comes meanwhile is of no interest.

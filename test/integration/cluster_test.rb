@@ -5,7 +5,7 @@ require_relative "../support/held_app"
 
 # The supervisor and its workers, with applications that boot slowly, fail, or hold a request.
 class ClusterTest < Minitest::Test
-  PATIENCE = 20 # seconds
+  PATIENCE = 120 # seconds, in which several workers may boot
 
   def within(&block)
     Timeout.timeout(PATIENCE, &block)
@@ -197,7 +197,7 @@ class ClusterTest < Minitest::Test
   end
 
   def test_sigterm_is_obeyed_in_the_midst_of_a_restart
-    cluster do |server, app|
+    cluster("--boot-timeout", "300") do |server, app|
       app.hang_at_boot
       server.signal("USR1")
       app.await_booting

@@ -41,7 +41,7 @@ class CutTest < Minitest::Test
   # @return [Array(String, Symbol)] what came, and how it ended
   def read(client)
     text = +""
-    Timeout.timeout(10) { loop { text << client.socket.readpartial(100_000) } }
+    Timeout.timeout(60) { loop { text << client.socket.readpartial(100_000) } }
   rescue EOFError
     [text, :end]
   rescue Errno::ECONNRESET
@@ -76,7 +76,7 @@ class CutTest < Minitest::Test
   def test_a_server_that_ends_before_the_answer_does_resets_it
     each_server("--drain-timeout", "0.2", modes: MODES - ["inline"]) do |server|
       client = ask(server.port, "/waits")
-      Timeout.timeout(30) { client.socket.gets("begun") }
+      Timeout.timeout(60) { client.socket.gets("begun") }
       server.signal("TERM")
       assert_equal ["", :reset], read(client)
     end
@@ -96,7 +96,7 @@ class CutTest < Minitest::Test
   def test_a_second_signal_resets_what_is_in_flight
     each_server(modes: MODES - ["inline"]) do |server|
       client = ask(server.port, "/waits")
-      Timeout.timeout(30) { client.socket.gets("begun") }
+      Timeout.timeout(60) { client.socket.gets("begun") }
       server.signal("TERM")
       server.await(/a second signal ends it at once/)
       server.signal("TERM")
@@ -128,7 +128,7 @@ class CutTest < Minitest::Test
   def test_a_client_that_takes_nothing_finds_a_reset_when_it_looks_again
     each_static_server("--write-timeout", "0.2") do |server|
       client = ask(server.port, "/file")
-      Timeout.timeout(10) { sleep 0.05 until tcp_state(client) == TCP_CLOSE }
+      Timeout.timeout(60) { sleep 0.05 until tcp_state(client) == TCP_CLOSE }
       assert_equal :reset, read(client).last
     end
   end

@@ -4,7 +4,7 @@ require_relative "../test_helper"
 
 # Who comes when a server is told to end: the connected are served, the others refused at once, and port and path are free for the next.
 class DrainTest < Minitest::Test
-  PATIENCE = 30 # seconds
+  PATIENCE = 120 # seconds
   WAITING = 4
   REFUSALS = 20 # in a row: one of several sockets on a port may be later than the others
   REFUSED = [Errno::ECONNREFUSED, Errno::ENOENT].freeze

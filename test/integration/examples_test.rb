@@ -7,7 +7,7 @@ require "open3"
 # The examples do what they say.
 class ExamplesTest < Minitest::Test
   CLIENTS = 20
-  WAIT_MAX = 20 # seconds
+  WAIT_MAX = 120 # seconds
 
   def capture_exceptions
     super { Timeout.timeout(WAIT_MAX) { yield } }

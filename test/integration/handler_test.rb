@@ -6,7 +6,7 @@ require_relative "../support/held_app"
 # `rackup -s upwell`, as an operator meets it.
 class HandlerTest < Minitest::Test
   HELLO = File.expand_path("../../examples/hello/config.ru", __dir__)
-  PATIENCE = 20 # seconds
+  PATIENCE = 120 # seconds
 
   # The command of rackup, whose option -b is no address.
   class Rackup < ServerProcess

@@ -25,7 +25,7 @@ class LateTest < Minitest::Test
   end
 
   def await
-    Timeout.timeout(10) { sleep 0.005 until yield }
+    Timeout.timeout(60) { sleep 0.005 until yield }
   end
 
   # @return [Array<RawClient>] that the server has accepted, for one who came after them has been answered

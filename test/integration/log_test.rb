@@ -8,9 +8,10 @@ class LogTest < Minitest::Test
   HELLO = File.expand_path("../../examples/hello/config.ru", __dir__)
   SERVERS = [[%w[], HELLO], [%w[static], __dir__]].freeze
   WORKERS = [0, 2].freeze
+  PATIENCE = 120 # seconds, in which a server with workers may start
 
   def within(&block)
-    Timeout.timeout(20, &block)
+    Timeout.timeout(PATIENCE, &block)
   end
 
   def await_text(path, pattern)

@@ -7,7 +7,7 @@ require_relative "../support/staying"
 class ProcessGroupTest < Minitest::Test
   include Staying
 
-  PATIENCE = 20 # seconds
+  PATIENCE = 60 # seconds
   HELPER = File.expand_path("../test_helper.rb", __dir__)
   ALONE = { "NCPU" => nil, "UPWELL_COUNTS" => nil }.freeze # in one process, whose tests are not among those that ran
   TEST = <<~RUBY

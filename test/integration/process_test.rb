@@ -6,6 +6,7 @@ require_relative "../test_helper"
 class ProcessTest < Minitest::Test
   HELLO = File.expand_path("../../examples/hello/config.ru", __dir__)
   TEXT = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+  PATIENCE = 120 # seconds, in which a server with workers may start
 
   def command(*arguments, env: {})
     output, status = Open3.capture2e(env, *ServerProcess.command(*arguments))
@@ -120,10 +121,10 @@ class ProcessTest < Minitest::Test
     Dir.mktmpdir do |dir|
       log = File.join(dir, "log")
       pid = ProcessGroup.spawn(*ServerProcess.command("-b", "127.0.0.1", "-p", "0", "-l", log, HELLO))
-      Timeout.timeout(20) { sleep 0.02 until File.exist?(log) && File.read(log).include?("serves on") }
+      Timeout.timeout(PATIENCE) { sleep 0.02 until File.exist?(log) && File.read(log).include?("serves on") }
       File.rename(log, "#{log}.1")
       Process.kill("HUP", pid)
-      Timeout.timeout(20) { sleep 0.02 until File.exist?(log) }
+      Timeout.timeout(PATIENCE) { sleep 0.02 until File.exist?(log) }
     ensure
       Process.kill("TERM", pid)
       ProcessGroup.wait(pid)
@@ -144,7 +145,7 @@ class ProcessTest < Minitest::Test
   end
 
   def ask_through(path)
-    Timeout.timeout(20) do
+    Timeout.timeout(PATIENCE) do
       sleep 0.02 until File.socket?(path)
       UNIXSocket.open(path) do |client|
         client.write(TEXT)
@@ -160,7 +161,7 @@ class ProcessTest < Minitest::Test
       path = File.join(dir, "socket")
       UNIXServer.new(path).close # what a killed server leaves behind
       pid = ProcessGroup.spawn(*ServerProcess.command("-b", "unix:#{path}", HELLO), out: File::NULL)
-      Timeout.timeout(20) do
+      Timeout.timeout(PATIENCE) do
         client = begin
           UNIXSocket.new(path)
         rescue SystemCallError
@@ -259,7 +260,7 @@ class ProcessTest < Minitest::Test
       victim = server.workers.first
       Process.kill("KILL", victim)
       server.await(/\(#{victim}\) died: .*SIGKILL/)
-      Timeout.timeout(20) { sleep 0.02 until server.workers.size == 2 && !server.workers.include?(victim) }
+      Timeout.timeout(PATIENCE) { sleep 0.02 until server.workers.size == 2 && !server.workers.include?(victim) }
       assert_equal 200, RawClient.get(server.port, "/").status
       assert_predicate server.stop, :success?
     end
@@ -269,7 +270,7 @@ class ProcessTest < Minitest::Test
     ServerProcess.open("-w", "2") do |server|
       workers = server.workers
       server.kill
-      Timeout.timeout(20) { sleep 0.02 while workers.any? { |pid| File.exist?("/proc/#{pid}") } }
+      Timeout.timeout(PATIENCE) { sleep 0.02 while workers.any? { |pid| File.exist?("/proc/#{pid}") } }
     end
   end
 
@@ -289,7 +290,7 @@ class ProcessTest < Minitest::Test
 
   # Asks until nobody answers: the first signal has been obeyed.
   def await_refusal(port)
-    Timeout.timeout(10) { sleep 0.02 until unanswered?(port) }
+    Timeout.timeout(PATIENCE) { sleep 0.02 until unanswered?(port) }
   end
 
   def unanswered?(port)

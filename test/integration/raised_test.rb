@@ -165,7 +165,7 @@ class RaisedTest < Minitest::Test
   end
 
   def await_log(path, pattern)
-    finish = now + 10
+    finish = now + 60
     sleep(0.01) until File.read(path).match?(pattern) || now > finish
     assert_match pattern, File.read(path)
   end

@@ -27,7 +27,7 @@ class StaticCommandTest < Minitest::Test
   end
 
   def await
-    Timeout.timeout(10) do
+    Timeout.timeout(60) do
       loop { (result = yield) && (return result) }
     end
   end
@@ -114,7 +114,7 @@ class StaticCommandTest < Minitest::Test
     open_server do |server|
       RawClient.open(server.port) do |client|
         client.write("GET /a.txt HTTP/1.1\r\nHost: test\r\n\r\n")
-        assert client.socket.wait_readable(10)
+        assert client.socket.wait_readable(60)
         server.signal("TERM")
         assert_equal LARGE_BYTES, client.response.body.bytesize
       end
@@ -143,7 +143,7 @@ class StaticCommandTest < Minitest::Test
     writer.close
     await { File.socket?(path) && connects?(path) }
     Process.kill("TERM", pid)
-    assert_equal "", Timeout.timeout(10) { reader.read }
+    assert_equal "", Timeout.timeout(60) { reader.read }
   ensure
     Process.kill("KILL", pid)
     Process.wait(pid)
@@ -152,7 +152,7 @@ class StaticCommandTest < Minitest::Test
   def connects?(path)
     socket = UNIXSocket.new(path)
     socket.write("GET /a.txt HTTP/1.0\r\n\r\n")
-    Timeout.timeout(10) { socket.read.end_with?("0123456789") }
+    Timeout.timeout(60) { socket.read.end_with?("0123456789") }
   rescue Errno::ECONNREFUSED
     false
   end

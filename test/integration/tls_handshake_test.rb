@@ -5,8 +5,8 @@ require_relative "../support/tls_client"
 
 # What client and server agree upon, who is let in, and what becomes of handshakes that go wrong.
 class TLSHandshakeTest < Minitest::Test
-  PATIENCE = 20 # seconds
-  HEAD_TIMEOUT = 6
+  PATIENCE = 60 # seconds
+  HEAD_TIMEOUT = 10
   ALERT = "\x15\x03\x03\x00\x1a".b.freeze # a record of TLS 1.2 with 26 bytes
   GOODBYE = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 

@@ -6,7 +6,7 @@ require_relative "../support/tls_client"
 # Certificates that change while clients come and go; sessions that are resumed, whichever worker the client meets.
 class TLSReloadTest < Minitest::Test
   CLIENTS = 4
-  PATIENCE = 30 # seconds
+  PATIENCE = 60 # seconds
   ROUNDS = 2
 
   def setup

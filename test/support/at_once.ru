@@ -2,7 +2,7 @@
 
 # Applications that have sent something, and then compute without ever waiting, until the client that has got it makes a file.
 class AtOnce
-  COMPUTING_MAX = 10 # seconds, when it gets nothing
+  COMPUTING_MAX = 60 # seconds, when it gets nothing
 
   Streaming = Class.new do
     def initialize(computation)

@@ -32,7 +32,7 @@ module DownloadTests
 
   # Asks until the answer is true: of what only shows when it is looked at.
   def await
-    Timeout.timeout(10) do
+    Timeout.timeout(60) do
       loop { (result = yield) && (return result) }
     end
   end

@@ -97,7 +97,7 @@ module FileTests
     folder.write("whole.bin", content)
     RawClient.open(server.port) do |client|
       client.write("GET /whole.bin HTTP/1.1\r\nHost: test\r\n\r\n")
-      client.socket.wait_readable(10)
+      client.socket.wait_readable(60)
       folder.replace("whole.bin", "short")
       assert_equal content, client.response.body.b
     end
@@ -107,7 +107,7 @@ module FileTests
     folder.write("cut.bin", Random.new(3).bytes(ServedFolder::LARGE_BYTES * 8))
     RawClient.open(server.port) do |client|
       client.write("GET /cut.bin HTTP/1.1\r\nHost: test\r\n\r\n")
-      client.socket.wait_readable(10)
+      client.socket.wait_readable(60)
       File.truncate(File.join(folder.path, "cut.bin"), 1000)
       assert_operator client.read_all.bytesize, :<, ServedFolder::LARGE_BYTES * 8 # what is read here ends with the connection
     end

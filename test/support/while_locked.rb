@@ -18,6 +18,6 @@ module WhileLocked
   end
 
   def await_title(text)
-    Timeout.timeout(10) { sleep(0.001) until title == text }
+    Timeout.timeout(60) { sleep(0.001) until title == text }
   end
 end

@@ -14,7 +14,7 @@ class Site
   ROOT = File.expand_path("../..", __dir__)
   PORTS = (15_000..30_000) # nobody is given one of these by chance
   LARGE = 64 * 1024 * 1024 # bytes, more than the kernel takes ahead
-  STOP_MAX = 20 # seconds
+  STOP_MAX = 60 # seconds
   SERVERS = { rack: ["/", "app.ru"], static: ["/index.html", "www"] }.freeze
 
   # @return [String]

@@ -23,13 +23,13 @@ class DescriptorTest < Minitest::Test
   def test_writing_without_room_does_not_wait
     nil while @writer.write_nonblock("x" * 4096, exception: false).is_a?(Integer)
     @writer.nonblock = false
-    Timeout.timeout(20) { assert_equal 0, Upwell::Descriptor.write(@writer.fileno, "text") }
+    Timeout.timeout(60) { assert_equal 0, Upwell::Descriptor.write(@writer.fileno, "text") }
   end
 
   # One is ready for writing as long as there is room for a byte.
   def test_writing_to_a_terminal_that_nobody_reads_does_not_wait
     PTY.open do |_reader, terminal|
-      Timeout.timeout(20) { nil until Upwell::Descriptor.write(terminal.fileno, "x" * 1000) < 1000 }
+      Timeout.timeout(60) { nil until Upwell::Descriptor.write(terminal.fileno, "x" * 1000) < 1000 }
     end
   end
 

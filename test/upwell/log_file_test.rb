@@ -8,7 +8,7 @@ class LogFileTest < Minitest::Test
   PIPE_HOLDS_LESS = 200_000 # bytes
 
   def within(&block)
-    Timeout.timeout(20, &block)
+    Timeout.timeout(60, &block)
   end
 
   def in_folder

@@ -123,7 +123,7 @@ class WithoutExtensionTest < Minitest::Test
         end
       end
       threads.size.times { waiting.pop.close }
-      $stdout.syswrite(threads.count { |thread| thread.join(2) }.to_s)
+      $stdout.syswrite(threads.count { |thread| thread.join(60) }.to_s)
       exit!
     RUBY
     assert_equal "8", output

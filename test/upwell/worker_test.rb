@@ -5,7 +5,7 @@ require "upwell/server"
 
 # A worker as its supervisor sees it.
 class WorkerTest < Minitest::Test
-  PATIENCE = 10 # seconds
+  PATIENCE = 60 # seconds
 
   # A preloaded application may have reset what SIGPIPE does.
   def in_supervisor

@@ -8,7 +8,7 @@ class SelectSchedulerTest < Minitest::Test
     Thread.new do
       Fiber.set_scheduler(SelectScheduler.new)
       yield
-    end.join(10) || flunk("the scheduler does not end")
+    end.join(60) || flunk("the scheduler does not end")
   end
 
   def test_a_reader_waits_while_a_writer_goes_on

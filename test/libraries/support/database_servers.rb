@@ -10,7 +10,7 @@ require_relative "../../support/process_group"
 # Debian's servers of databases, each new, in a folder of its own and on a free port of the loopback.
 class DatabaseServers
   START_MAX = 60 # seconds
-  STOP_MAX = 20
+  STOP_MAX = 60
   PORTS = 12_000..32_000 # below /proc/sys/net/ipv4/ip_local_port_range
   POSTGRES = "/usr/lib/postgresql/*/bin"
 
