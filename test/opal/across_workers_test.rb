@@ -16,7 +16,7 @@ class OpalAcrossWorkersTest < Minitest::Test
     OpalProcess::RUNTIMES.each_key do |command|
       define_method(:"test_#{name}_on_#{command}_cluster") do
         need(command)
-        OpalProcess.open("#{command}_cluster", "--drain-timeout", "30", app: "across.ru") { |server| instance_exec(server, &block) }
+        OpalProcess.open("#{command}_cluster", "--drain-timeout", "16", app: "across.ru") { |server| instance_exec(server, &block) }
       end
     end
   end

@@ -119,7 +119,7 @@ class OpalClientsTest < Minitest::Test
   private
 
   def serve(command, *arguments)
-    OpalProcess.open(command, "--drain-timeout", "30", *arguments, app: "clients.ru") { |server| yield server }
+    OpalProcess.open(command, "--drain-timeout", "16", *arguments, app: "clients.ru") { |server| yield server }
   end
 
   # uWebSockets.js and Bun do not speak HTTP/1.0.
