@@ -72,8 +72,8 @@ static void accept_by_calls(int error, void (*check)(const struct uw_operation *
 
 TEST(a_client_who_cannot_be_accepted_keeps_nobody_else_out)
 {
-    static const int errors[] = {ECONNABORTED, EPROTO,       ENOPROTOOPT, ENETDOWN, ENETUNREACH,
-                                 EHOSTUNREACH, EHOSTDOWN,    ENONET,      ETIMEDOUT};
+    static const int errors[] = {ECONNABORTED, EPROTO,    ENOPROTOOPT, ENETDOWN, ENETUNREACH,
+                                 EHOSTUNREACH, EHOSTDOWN, ENONET,      ETIMEDOUT};
 
     if (!can_make_calls_fail())
         SKIP(NO_FAILURES);
