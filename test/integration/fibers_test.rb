@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require_relative "../support/release"
 
 # Requests that wait, in mode fibers: others are served meanwhile, on one thread.
 class FibersTest < Minitest::Test
@@ -49,11 +50,17 @@ class FibersTest < Minitest::Test
   end
 
   def test_a_request_waits_for_processes_queues_and_sockets_alike
-    serve do |server|
-      bodies, seconds = get_all(server, %w[/runs /pops /asks /sleeps] * 5)
-      assert_equal %w[ran popped slept slept] * 5, bodies
-      assert_operator seconds, :<, 3
-    end
+    serve { |server| Release.open { |release| wait_alike(server, release) } }
+  end
+
+  # They go on once all have begun: none may keep another from that.
+  def wait_alike(server, release)
+    clients = (%w[/runs /pops /asks] * 5).map { |path| ask(server, "#{path}?#{release.path}") }
+    clients.size.times { server.await(/\A(?:runs|pops|asks) now$/) }
+    release.give
+    assert_equal %w[ran popped released] * 5, (clients.map { |client| client.response.body.chomp })
+  ensure
+    clients&.each(&:close)
   end
 
   def test_a_request_whose_time_is_up_goes_on
@@ -139,11 +146,17 @@ class FibersTest < Minitest::Test
   end
 
   def test_a_request_that_computes_for_long_is_reported_with_its_place
-    serve("--stuck-timeout", "0.2") do |server|
-      assert_equal "computed", RawClient.get(server.port, "/computes").body
-      server.await(/GET \/computes of 127\.0\.0\.1 has kept the loop for 0\.\d s/)
-      server.await(/fibers\.ru:\d+:in .*computes/)
-    end
+    serve("--stuck-timeout", "0.2") { |server| Release.open { |release| compute(server, release) } }
+  end
+
+  def compute(server, release)
+    client = ask(server, "/computes?#{release.path}")
+    server.await(/GET \/computes of 127\.0\.0\.1 has kept the loop for \d+\.\d s/)
+    server.await(/fibers\.ru:\d+:in .*computes/)
+    release.give
+    assert_equal "computed", client.response.body
+  ensure
+    client&.close
   end
 
   def test_a_request_cannot_take_the_scheduler_from_the_server

@@ -164,9 +164,16 @@ class TestApp
     [200, TEXT.dup, ["slept"]]
   end
 
-  def compute(_env)
-    finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 2
-    nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
+  # Until the file of the query exists.
+  def held(env)
+    sleep 0.01 until File.exist?(env["QUERY_STRING"])
+    [200, TEXT.dup, ["released"]]
+  end
+
+  # As long, but not for ever, when nobody is left who would make the file.
+  def compute(env)
+    finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 60
+    50_000.times { nil } until File.exist?(env["QUERY_STRING"]) || Process.clock_gettime(Process::CLOCK_MONOTONIC) > finish
     [200, TEXT.dup, ["computed"]]
   end
 

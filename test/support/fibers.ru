@@ -40,14 +40,33 @@ class Waiting
     "expired"
   end
 
-  def runs(_env)
-    `sleep 0.2; echo ran`
+  # Until the file of the query exists, as the next three.
+  def held(env)
+    sleep 0.01 until File.exist?(env["QUERY_STRING"])
+    "released"
   end
 
-  def pops(_env)
+  def runs(env)
+    tell("runs")
+    `until [ -e #{env["QUERY_STRING"]} ]; do sleep 0.05; done; echo ran`
+  end
+
+  def pops(env)
+    tell("pops")
     queue = Queue.new
-    Thread.new { sleep(0.2) && queue.push("popped") }
+    Thread.new { held(env) && queue.push("popped") }
     queue.pop
+  end
+
+  # Asks this very server, which can only answer when this request waits as it should.
+  def asks(env)
+    tell("asks")
+    Net::HTTP.get(URI("http://127.0.0.1:#{env["SERVER_PORT"]}/held?#{env["QUERY_STRING"]}"))
+  end
+
+  def tell(what)
+    $stdout.sync = true
+    $stdout.puts("#{what} now")
   end
 
   def tells(_env)
@@ -56,14 +75,10 @@ class Waiting
     "told"
   end
 
-  # Asks this very server, which can only answer when this request waits as it should.
-  def asks(env)
-    Net::HTTP.get(URI("http://127.0.0.1:#{env["SERVER_PORT"]}/sleeps"))
-  end
-
-  def computes(_env)
-    finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 1
-    nil until Process.clock_gettime(Process::CLOCK_MONOTONIC) > finish
+  # Until the file of the query exists, but not for ever.
+  def computes(env)
+    finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 30
+    50_000.times { nil } until File.exist?(env["QUERY_STRING"]) || Process.clock_gettime(Process::CLOCK_MONOTONIC) > finish
     "computed"
   end
 

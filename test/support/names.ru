@@ -2,7 +2,7 @@
 
 require "net/http"
 
-# Asks this very server, on the port of the query, by a name that takes 0.2 seconds to be found.
+# Asks this very server, on the port of the query, by a name that takes its time to be found.
 asks = lambda do |env|
   [200, {}, [Net::HTTP.get(URI("http://asked.slow.test:#{env["QUERY_STRING"]}/asked"))]]
 end
