@@ -1,10 +1,13 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require_relative "../support/prompt_client"
+require_relative "../support/release"
 
 # Clients that are slow, greedy or gone must not disturb others, on any backend.
 class ProtectionTest < Minitest::Test
   HELLO = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+  HEAD_TIMEOUT = 0.3
 
   def each_backend(*arguments)
     BACKENDS.each { |backend| ServerProcess.open("--backend", backend, *arguments) { |server| yield server } }
@@ -15,21 +18,21 @@ class ProtectionTest < Minitest::Test
   end
 
   def test_a_slow_head_is_answered_408
-    each_backend("--head-timeout", "0.3") do |server|
-      RawClient.open(server.port) do |client|
-        client.write("GET / HTTP/1.1\r\nHo")
-        assert_equal 408, client.response.status
-        assert_predicate client, :closed?
-      end
+    each_backend("--head-timeout", HEAD_TIMEOUT.to_s) do |server|
+      client = PromptClient.open(server.port, "GET / HTTP/1.1\r\nHo", HEAD_TIMEOUT)
+      assert_equal 408, client.response.status
+      assert_predicate client, :closed?
+      client.close
       RawClient.open(server.port) { |client| assert_equal "", client.read_all } # not a byte: closed without a word
     end
   end
 
   def test_deadlines_count_from_the_present_after_an_idle_time
-    each_backend("--head-timeout", "0.3") do |server|
-      assert_serves(server)
-      sleep 0.7 # nothing to await: that nothing happens is the point
-      assert_serves(server)
+    each_backend("--head-timeout", HEAD_TIMEOUT.to_s) do |server|
+      PromptClient.open(server.port, HELLO, HEAD_TIMEOUT).tap { |client| assert_equal 200, client.response.status }.close
+      client = PromptClient.open(server.port, HELLO, HEAD_TIMEOUT) { sleep 0.7 } # nothing to await: that nothing happens is the point
+      assert_equal 200, client.response.status
+      client.close
     end
   end
 
@@ -116,22 +119,20 @@ class ProtectionTest < Minitest::Test
   end
 
   def test_while_all_threads_compute_the_loop_accepts_and_times_out
-    each_backend("--mode", "threads:2", "--head-timeout", "0.3") do |server|
-      busy = Array.new(2) { RawClient.new(server.port).tap { |client| client.write("GET /compute HTTP/1.1\r\nHost: a\r\n\r\n") } }
-      begin
-        RawClient.open(server.port) do |client|
-          client.write("GET /")
-          assert_equal 408, client.response.status
-          busy.each { |other| refute other.socket.wait_readable(0) } # they compute still
-        end
-        busy.each { |client| assert_equal 200, client.response.status }
-      ensure
-        busy.each(&:close)
-      end
-    end
+    each_backend("--mode", "threads:2", "--head-timeout", HEAD_TIMEOUT.to_s) { |server| Release.open { |release| compute(server, release) } }
   end
 
   private
+
+  def compute(server, release)
+    busy = Array.new(2) { PromptClient.open(server.port, "GET /compute?#{release.path} HTTP/1.1\r\nHost: a\r\n\r\n", HEAD_TIMEOUT) }
+    assert_equal 408, PromptClient.request(server.port, "GET /", HEAD_TIMEOUT).status
+    busy.each { |other| refute other.socket.wait_readable(0) } # they compute still
+    release.give
+    busy.each { |client| assert_equal 200, client.response.status }
+  ensure
+    busy&.each(&:close)
+  end
 
   # Resident memory in KiB.
   def memory(server)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require_relative "../support/prompt_client"
 
 # What the server refuses by itself never reaches the application, whose log so does not tell of it: the server's does.
 class RefusalsTest < Minitest::Test
@@ -16,7 +17,8 @@ class RefusalsTest < Minitest::Test
     "GET /new HTTP/2.0\r\n\r\n" => ["GET /new", "505", "HTTP Version Not Supported"],
     "\x16\x03\x01\r\n\r\n" => ['\x16\x03\x01', "400", "Bad Request"]
   }.freeze
-  LIMITS = %w[--head-timeout 0.3 --body-timeout 0.3 --body-bytes-max 1000 --head-bytes-max 2000].freeze
+  TIMEOUT = 0.3
+  LIMITS = %W[--head-timeout #{TIMEOUT} --body-timeout #{TIMEOUT} --body-bytes-max 1000 --head-bytes-max 2000].freeze
   MANY = 100
   LINES_PER_SECOND = 10
 
@@ -27,10 +29,7 @@ class RefusalsTest < Minitest::Test
   end
 
   def refuse(server, text)
-    RawClient.open(server.port) do |client|
-      client.write(text)
-      client.response.status
-    end
+    PromptClient.request(server.port, text, TIMEOUT).status
   end
 
   def test_the_log_tells_who_was_refused_what_and_why
