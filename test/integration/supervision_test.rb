@@ -5,7 +5,9 @@ require_relative "../surroundings/preload"
 
 # What supervisor and workers show of themselves, and what becomes of a worker that hangs.
 class SupervisionTest < Minitest::Test
-  PATIENCE = 30 # seconds
+  PATIENCE = 60 # seconds
+  WORKER_TIMEOUT = "40" # where no worker is to be killed, on a loaded machine neither
+  TRIES = 3 # at most, where one that a machine holds up is killed as it should be
   APP = <<~'RUBY'
     held = ->(_) { warn("begun") || sleep }
     computing = ->(_) { finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 3; nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish }
@@ -37,6 +39,42 @@ class SupervisionTest < Minitest::Test
     sleep 0.02 until yield
   end
 
+  # Not one that was killed before, as the machine held it up.
+  #
+  # @return [Integer] the worker, which has stopped
+  def stop_a_worker(server)
+    stopped = nil
+    await { stopped = server.workers.find { |pid| (!block_given? || yield(pid)) && stop_whole(pid) } }
+    stopped
+  end
+
+  # @return [Boolean] false when it has ended
+  def stop_whole(pid)
+    Process.kill("STOP", pid)
+    await { Dir.glob("/proc/#{pid}/task/*/status").all? { |path| File.read(path).match?(/State:\s+[TZX]/) } }
+    File.read("/proc/#{pid}/status").match?(/State:\s+T/)
+  rescue Errno::ESRCH, Errno::ENOENT
+    false
+  end
+
+  # Nobody answers only where that worker was killed, too, as the machine held it up.
+  #
+  # @return [Integer] a worker
+  def answering(server, client)
+    answer = begin
+      client.response
+    rescue SystemCallError, EOFError
+      nil
+    end
+    return answer.body.to_i if answer
+
+    server.await(/worker 0 \(\d+\) died: .*SIGKILL/)
+    RawClient.open(server.port) do |another|
+      another.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      answering(server, another)
+    end
+  end
+
   # A request that is not answered before the block has ended.
   def ask(server, path)
     client = RawClient.new(server.port)
@@ -64,13 +102,11 @@ class SupervisionTest < Minitest::Test
   def test_a_worker_that_is_stopped_is_replaced
     ["-w 1", "-w 1 --mode threads:2"].each do |options|
       serve(*options.split, "--worker-timeout", "1") do |server|
-        victim = server.workers.first
-        Process.kill("STOP", victim)
-        await { Dir.glob("/proc/#{victim}/task/*/status").all? { |path| File.read(path).match?(/State:\s+T/) } }
+        victim = stop_a_worker(server)
         ask(server, "/") do |client| # waits in the backlog for the next worker
           server.await(/process #{victim} has given no sign of life for 1 s and is killed/)
           server.await(/worker 0 \(#{victim}\) died: .*SIGKILL.*; another is started/)
-          refute_equal victim, client.response.body.to_i
+          refute_equal victim, answering(server, client)
         end
       end
     end
@@ -83,19 +119,25 @@ class SupervisionTest < Minitest::Test
       ask(server, "/locked") do
         server.await(/process #{victim} has given no sign of life for 1 s and is killed/)
         server.await(/worker 0 \(#{victim}\) died: .*SIGKILL/) # its loop accepts until then
-        refute_equal victim, RawClient.get(server.port, "/").body.to_i
+        ask(server, "/") { |client| refute_equal victim, answering(server, client) }
       end
     end
   end
 
+  # That it is killed as the machine held it up comes to pass once, but not each time.
   def test_a_worker_that_computes_is_not_hung
     %w[inline fibers].each do |mode|
-      serve("-w", "1", "--mode", mode, "--worker-timeout", "1") do |server|
-        worker = server.workers.first
-        assert_equal worker, RawClient.get(server.port, "/computing").body.to_i
-        assert_equal [worker], server.workers
+      serve("-w", "1", "--mode", mode, "--worker-timeout", "2") do |server|
+        assert TRIES.times.any? { outlives_computing?(server) }, server.lines.join
       end
     end
+  end
+
+  def outlives_computing?(server)
+    worker = RawClient.get(server.port, "/")&.body.to_i
+    worker == RawClient.get(server.port, "/computing")&.body.to_i && server.workers == [worker]
+  rescue SystemCallError, EOFError
+    false # nobody answered
   end
 
   # No descriptors, for a while: the others go on, and each worker comes back, or is replaced.
@@ -274,8 +316,7 @@ class SupervisionTest < Minitest::Test
       serve_broken("-w", "2", "--worker-timeout", "2") do |server, broken, _|
         File.write(broken, wrong)
         server.await(/Error in the supervisor, which goes on: .*a mistake/)
-        victim = server.workers.find { |pid| title(pid).include?("worker #{other}") }
-        Process.kill("STOP", victim)
+        victim = stop_a_worker(server) { |pid| title(pid).include?("worker #{other}") }
         server.await(/process #{victim} has given no sign of life for 2 s and is killed/)
         server.await(/worker #{other} \(#{victim}\) died: .*another is started/)
         File.unlink(broken)
@@ -285,7 +326,7 @@ class SupervisionTest < Minitest::Test
   end
 
   def test_a_mistake_about_a_worker_keeps_no_supervisor_from_its_end
-    serve_broken("-w", "2", "--worker-timeout", "2") do |server, broken, _|
+    serve_broken("-w", "2", "--worker-timeout", WORKER_TIMEOUT) do |server, broken, _|
       File.write(broken, "1")
       server.signal("USR2")
       server.await(/Error in the supervisor, which goes on: .*a mistake/)
@@ -357,12 +398,12 @@ class SupervisionTest < Minitest::Test
 
   # As Ctrl-Z does, and much like a machine that is suspended.
   def test_workers_are_not_blamed_for_a_pause_of_all
-    serve("-w", "2", "--worker-timeout", "2") do |server|
+    serve("-w", "2", "--worker-timeout", "5") do |server|
       workers = server.workers
       [*workers, server.pid].each { |pid| Process.kill("STOP", pid) }
-      sleep 3
+      sleep 6
       [server.pid, *workers].each { |pid| Process.kill("CONT", pid) }
-      server.await(/the supervisor did not run for \d\.\d s: its workers are given as much more time/)
+      server.await(/the supervisor did not run for \d+\.\d s: its workers are given as much more time/)
       sleep 1
       assert_equal workers, server.workers
       assert_predicate server.stop, :success?
