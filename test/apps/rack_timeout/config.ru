@@ -51,5 +51,31 @@ class Late
   end
 end
 
+# What has taken long on a machine that stood still was late with good reason, whatever it does. GET /long tells the queries.
+class Long
+  SECONDS = 1
+
+  def initialize(app)
+    @app = app
+    @queries = []
+  end
+
+  def call(env)
+    return [200, { "content-type" => "text/plain" }, [@queries.join(" ")]] if env["PATH_INFO"] == "/long"
+
+    measure(env["QUERY_STRING"]) { @app.call(env) }
+  end
+
+  private
+
+  def measure(query)
+    began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    yield
+  ensure
+    @queries << query if Process.clock_gettime(Process::CLOCK_MONOTONIC) - began > SECONDS
+  end
+end
+
+use Long
 use Rack::Timeout, service_timeout: 1.5
 run Late.new
