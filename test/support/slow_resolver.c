@@ -1,5 +1,5 @@
-/* Preloaded: names under slow.test take their time, and then are this host's. Where the environment names two pipes, each lookup tells on
- * the one that it has begun, and goes on once somebody opens the other. */
+/* Preloaded: names under slow.test take their time, and then are this host's. Where the environment names two pipes,
+ * each lookup tells on the one that it has begun, and goes on once somebody opens the other. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
