@@ -9,11 +9,9 @@ module PromptClient
 
   # @param text [String] what it writes
   # @param limit [Float] seconds that the server gives it
-  # @yield before each visit
   # @return [RawClient] that has written in time
   def self.open(port, text, limit)
     TRIES.times do
-      yield if block_given?
       client, late = visit(port, text, limit)
       return client unless late
 
