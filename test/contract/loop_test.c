@@ -7,7 +7,7 @@
 
 #define POSTERS 4
 #define POSTS 10000
-#define LATE_NS (5 * UW_NS_PER_SECOND) /* for a machine that is busy with something else */
+#define LATE_NS (30 * UW_NS_PER_SECOND) /* for a machine that is busy with something else */
 
 static struct uw_timer *order[4];
 
@@ -209,16 +209,16 @@ static void be_away(int number)
     sleep_beyond_deadlines();
 }
 
-/* As when a process is stopped, and goes on. */
+/* As when a process is stopped, and goes on. However slow this machine is, it hears the signal before the deadline. */
 CONTRACT(what_came_during_an_interruption_is_told_before_deadlines_pass)
 {
     struct sigaction action = {.sa_handler = be_away};
-    struct itimerval soon = {.it_value.tv_usec = 1000};
+    struct itimerval soon = {.it_value.tv_usec = ALLOWED_NS / UW_NS_PER_US / 4};
 
     connect_clients(1);
-    start_deadlines(1);
     CHECK_EQUAL(0, sigaction(SIGALRM, &action, NULL));
     CHECK_EQUAL(0, setitimer(ITIMER_REAL, &soon, NULL));
+    start_deadlines(1);
     while (!served && !timed_out)
         CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
     CHECK(served == 1 && !timed_out);
