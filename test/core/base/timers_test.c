@@ -1,9 +1,7 @@
 #include "base/timers.h"
 
-#include <time.h>
-
-#include "base/clock.h"
 #include "check.h"
+#include "processor_time.h"
 
 #define TICK (INT64_C(1) << UW_TIMERS_TICK_BITS)
 #define MANY 100000
@@ -199,15 +197,6 @@ TEST(a_timer_of_the_expired_list_can_be_started_or_stopped)
     CHECK_EQUAL(1, timers.count);
     CHECK_EQUAL(1, expire(now));
     CHECK(!many[0].active && uw_list_empty(&many[0].link));
-}
-
-/* Others may keep it busy meanwhile. */
-static int64_t processor_ns(void)
-{
-    struct timespec spent;
-
-    CHECK_EQUAL(0, clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent));
-    return (int64_t)spent.tv_sec * UW_NS_PER_SECOND + spent.tv_nsec;
 }
 
 TEST(a_million_starts_and_stops_take_less_than_a_second)

@@ -1,7 +1,7 @@
 #include "push/glob.h"
 
-#include "base/clock.h"
 #include "check.h"
+#include "processor_time.h"
 
 static bool matches(const char *pattern, size_t pattern_length, const char *name, size_t length)
 {
@@ -148,7 +148,7 @@ TEST(hostile_patterns)
 {
     static const char *const parts[] = {"*a", "*[^b]", "*?", "[a-z]*", "a*[a-zA-Z0-9_]"};
     char pattern[UW_GLOB_BYTES_MAX], name[1024];
-    int64_t begin_ns = uw_clock_ns();
+    int64_t begin_ns = processor_ns();
 
     memset(name, 'a', sizeof name);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -162,7 +162,7 @@ TEST(hostile_patterns)
         for (int times = 0; times < 100; times++)
             CHECK(!matches(pattern, length, name, sizeof name));
     }
-    CHECK(uw_clock_ns() - begin_ns < 10 * UW_NS_PER_SECOND);
+    CHECK(processor_ns() - begin_ns < 10 * UW_NS_PER_SECOND);
 }
 
 TEST_MAIN
