@@ -167,7 +167,7 @@ static long fill(struct uw_operation *write)
 
     for (;;) {
         uw_submit(&loop, write);
-        for (int i = 0; i < 10 && write->pending; i++)
+        for (int i = 0; (i < 10 || !filled) && write->pending && uw_clock_ns() < deadline_ns; i++)
             CHECK_EQUAL(0, uw_loop_turn(&loop, 10 * UW_NS_PER_MS));
         CHECK(uw_clock_ns() < deadline_ns);
         if (write->pending)

@@ -9,7 +9,7 @@
 #include "loopback.h"
 #include "server/server.h"
 
-#define TURNS_MAX 200
+#define TURNS_MAX 2000
 #define TURN_NS (UW_NS_PER_SECOND / 100)
 #define LONG_NS (60 * UW_NS_PER_SECOND)
 #define PATIENCE_SECONDS 20

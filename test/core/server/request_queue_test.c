@@ -134,6 +134,7 @@ TEST(who_waited_for_long_will_do_so_in_its_next_request)
     uw_queue_push(&house.queue, &house.requests[2]);
     CHECK(house.other.called);
     CHECK(take(&house, &house.other) == &house.requests[2]);
+    has_only_begun(&house.other);
     CHECK(!take(&house, &house.one)); /* it has done without */
     uw_queue_push(&house.queue, &house.requests[0]);
     CHECK(!house.one.called);
