@@ -260,9 +260,10 @@ static inline bool has_header(const char *name, const char *value)
 
 static inline void take_apart(void)
 {
-    const char *end = strstr(response.bytes, "\r\n\r\n");
+    const char *end;
 
-    response.bytes[response.length] = '\0';
+    response.bytes[response.length] = '\0'; /* before what is left of another one */
+    end = strstr(response.bytes, "\r\n\r\n");
     response.head_length = end ? (size_t)(end + 4 - response.bytes) : response.length;
     response.status = strncmp(response.bytes, "HTTP/1.1 ", 9) == 0 ? atoi(response.bytes + 9) : -1;
     response.body = response.bytes + response.head_length;
