@@ -274,6 +274,16 @@ class SchedulerFiberTest < Minitest::Test
     end
   end
 
+  # A fiber that reads from one that is about to be closed gets an IOError.
+  def test_threads_that_close_at_once_leave_nothing_behind
+    skip "the extension tells of what is closed otherwise" unless defined?(Upwell::Pure::Scheduler)
+
+    closing = Upwell::Pure::Scheduler.class_eval("Closing", __FILE__, __LINE__)
+    closed = IO.pipe.each(&:close).first
+    Array.new(4) { Thread.new { 50_000.times { closed.close } } }.each(&:join)
+    refute closing.closing?(closed)
+  end
+
   private
 
   # The class of what ends the block: `close` ends fibers by what is no StandardError.

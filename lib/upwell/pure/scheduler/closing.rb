@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "java" if RUBY_ENGINE == "jruby"
 require "socket"
 require "weakref"
 
@@ -12,17 +13,20 @@ module Upwell
         ALL = [0, 1, 2].freeze # of what is waited for: to read, to write, urgent data
 
         MAIN = (Ractor.current if defined?(Ractor)) # schedulers, and what their fibers wait for, are its
-        private_constant :MAIN
+        LOCK = (Java::JavaLang::Object.new if RUBY_ENGINE == "jruby") # a Mutex would ask the scheduler, which looks here as it reads
+        private_constant :MAIN, :LOCK
 
-        @all = {}.compare_by_identity # as keys, which several threads may add and delete
+        @all = {}.compare_by_identity # as keys
         @closing = {}.compare_by_identity # for whoever is about to close one: the IO
 
         class << self
           # @param events [Events] to be told as long as anybody refers to them: not every scheduler is closed
           # @return [void]
           def tell(events)
-            @all.keys.reject(&:weakref_alive?).each { |other| @all.delete(other) }
-            @all[WeakRef.new(events)] = true
+            alone do
+              @all.keys.reject(&:weakref_alive?).each { |other| @all.delete(other) }
+              @all[WeakRef.new(events)] = true
+            end
           end
 
           # Has the block close it when no other thread fills its buffer, which Ruby frees then.
@@ -33,17 +37,17 @@ module Upwell
             return yield unless main?
 
             closer = Object.new
-            @closing[closer] = io
+            alone { @closing[closer] = io }
             each_events { |events| Thread.pass while events.filling?(io) }
             yield
           ensure
-            @closing.delete(closer) if closer
+            alone { @closing.delete(closer) } if closer
           end
 
           # @param io [IO]
           # @return [Boolean] whether its buffer must not be filled
           def closing?(io)
-            @closing.value?(io)
+            alone { @closing.value?(io) }
           end
 
           # @param io [IO]
@@ -64,8 +68,13 @@ module Upwell
             MAIN.nil? || Ractor.current.equal?(MAIN)
           end
 
+          # Several threads use the hashes, and JRuby's run at once. Elsewhere each call is whole, and a trap handler could not lock.
+          def alone(&block)
+            LOCK ? LOCK.synchronized(&block) : yield
+          end
+
           def each_events
-            @all.keys.each do |events| # rubocop:disable Style/HashEachMethods -- others are added meanwhile
+            alone { @all.keys }.each do |events| # others are added meanwhile
               yield events
             rescue WeakRef::RefError
               nil # nobody waits in it
