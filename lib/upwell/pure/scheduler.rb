@@ -201,8 +201,7 @@ module Upwell
 
         note_error(e) unless e.is_a?(Stop)
       ensure
-        fibers.root.note(Fiber.current)
-        fibers.count -= 1
+        fibers.end_current
       end
 
       def note_error(error)

@@ -200,12 +200,15 @@ module Upwell
           take_one(queue, &block) until queue.empty?
         end
 
+        # What another thread raises has to wait: Ruby raises it when a method ends, too, and what `pop` returns would be lost.
         def take_one(queue)
-          taken = queue.pop
-          yield taken
-        rescue Exception # rubocop:disable Lint/RescueException -- another thread's, for example
-          queue << taken if taken
-          raise
+          Pure.uninterrupted do
+            taken = queue.pop
+            yield taken
+          rescue Exception # rubocop:disable Lint/RescueException -- a trap handler's, for example, for which nothing waits
+            queue << taken if taken
+            raise
+          end
         end
       end
     end

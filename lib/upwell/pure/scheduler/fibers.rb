@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "due"
 require_relative "events"
 require_relative "root"
 
@@ -8,21 +9,6 @@ module Upwell
     class Scheduler
       # The fibers that wait, and those that go on after a turn of the events.
       class Fibers
-        # What is to be raised into a fiber: when a time is up, or as another thread asks for it.
-        Raising = Struct.new(:fiber, :exception, :deadline, :due, :expired, :tried) do
-          # @return [void]
-          def expire
-            due << self unless expired
-            self.expired = true
-          end
-
-          # @return [Boolean] once: what makes the exception may raise another each time
-          def try_again?
-            !tried && (self.tried = true)
-          end
-        end
-        private_constant :Raising
-
         # @return [Events]
         attr_reader :events
 
@@ -60,11 +46,11 @@ module Upwell
         # @raise [Upwell::Error] when the scheduler was closed meanwhile
         def wait(ios: nil, timeout: nil)
           wait = Wait.new(@ready, ios: ios, timeout: timeout)
-          @events.add(wait)
-          suspended(wait) { give_way_until_over(wait) }
+          suspended(wait) do
+            @events.add(wait)
+            give_way_until_over(wait)
+          end
           wait
-        ensure
-          @events.remove(wait) if wait
         end
 
         # Starts a fiber; the caller goes on when that one waits or ends.
@@ -87,13 +73,25 @@ module Upwell
           true
         end
 
+        # The current fiber ends.
+        #
+        # @return [void]
+        def end_current
+          Pure.uninterrupted do
+            @root.note(Fiber.current)
+            @count -= 1
+          end
+        end
+
         # Has all others go on first that can.
         #
         # @return [void]
         def yield
           wait = Wait.new(@ready)
-          wait.finish
-          suspended(wait) { give_way }
+          suspended(wait) do
+            wait.finish
+            give_way
+          end
         end
 
         # Raises an exception into the current fiber when it still is in the block after this time, as soon as it waits.
@@ -102,14 +100,11 @@ module Upwell
         # @param exception [Array] as for raise
         # @return [Object] what the block returns
         def limit(seconds, exception)
-          limit = Raising.new(Fiber.current, exception, Pure.now + seconds, @due)
+          limit = Due.new(Fiber.current, exception, Pure.now + seconds, @due)
           @events.timers.add(limit)
           yield
         ensure
-          if limit
-            @events.timers.remove(limit)
-            @due.delete_if { |due| due.equal?(limit) }
-          end
+          Pure.uninterrupted { forget_limit(limit) if limit }
         end
 
         # Until no fiber waits any more.
@@ -161,16 +156,25 @@ module Upwell
           @events.turn(@ready.any? || @batch.any? || @root.pending? ? 0 : limit)
         end
 
-        # Into the wait, and out of it when the block returns or something is raised.
+        def forget_limit(limit)
+          @events.timers.remove(limit)
+          @due.delete_if { |due| due.equal?(limit) }
+        end
+
+        # Into the wait, and out of it when the block returns or something is raised. Whatever tells of the wait does so in the block, and what
+        # others raise comes behind all that follows: #run would wait for what is left of a fiber that has ended, or transfer to it.
         def suspended(wait)
           @waits[wait] = true
           @root.note(wait.fiber)
           yield
           returned = true
         ensure
-          @root.note_raised(wait.fiber) unless returned
-          wait.leave
-          @waits.delete(wait)
+          Pure.uninterrupted do
+            @root.note_raised(wait.fiber) unless returned
+            wait.leave
+            @events.remove(wait)
+            @waits.delete(wait)
+          end
         end
 
         def give_way_until_over(wait)
@@ -219,13 +223,14 @@ module Upwell
         end
 
         def raise_due
-          @events.each_interrupt { |fiber, exception| @due << Raising.new(fiber, [exception]) }
+          @events.each_interrupt { |fiber, exception| @due << Due.new(fiber, [exception]) }
           @due.size.times { raise_first unless @due.empty? }
         end
 
         # What cannot be raised yet is tried again when others have gone on.
         def raise_first
-          raising = @due.shift
+          raising = nil
+          Pure.uninterrupted { raising = @due.shift }
           @due << raising unless !raising.fiber.alive? || raised?(raising)
         rescue Exception # rubocop:disable Lint/RescueException -- another thread's, for example
           @due << raising if raising && !@root.gone_on? && raising.try_again?

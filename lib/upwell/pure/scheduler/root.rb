@@ -69,7 +69,7 @@ module Upwell
           fiber.transfer
           raise_handed
         ensure
-          @starters.delete_at(@starters.rindex(wait) || @starters.size)
+          Pure.uninterrupted { @starters.delete_at(@starters.rindex(wait) || @starters.size) }
         end
 
         # @param exception [Array] as for raise
@@ -136,7 +136,8 @@ module Upwell
 
         # A fiber that has been resumed otherwise meanwhile, or has resumed another, goes on without us.
         def run_first_left
-          fiber = @left.shift
+          fiber = nil
+          Pure.uninterrupted { fiber = @left.shift }
           transfer(fiber)
         rescue FiberError
           nil
