@@ -176,6 +176,14 @@ static int register_events(const struct kqueue_set *set, int fd, unsigned old, u
     return make(set, &changes);
 }
 
+/* As they were before some of them were refused. */
+static void restore_events(const struct kqueue_set *set, int fd, unsigned old)
+{
+    delete_all(set, fd);
+    if (old & ~UW_ONCE)
+        (void)register_events(set, fd, 0, old);
+}
+
 static int kqueue_interest(struct uw_loop *loop, int fd, unsigned old, unsigned new)
 {
     struct kqueue_set *set = set_of(loop);
@@ -190,7 +198,12 @@ static int kqueue_interest(struct uw_loop *loop, int fd, unsigned old, unsigned 
         return 0;
     }
     error = old & ~UW_ONCE ? 0 : check_kind(fd);
-    return error ? error : register_events(set, fd, old, new);
+    if (error)
+        return error;
+    error = register_events(set, fd, old, new);
+    if (error)
+        restore_events(set, fd, old);
+    return error;
 }
 
 static unsigned event_of(const struct kevent *event)

@@ -162,7 +162,7 @@ static int64_t send_vector_rest(struct uw_operation *operation)
     return operation->done;
 }
 
-/* A UNIX socket whose backlog is full refuses, as on other systems: nothing tells when it has room. */
+/* A UNIX socket whose backlog is full refuses, as on other systems: nothing tells when it has room (io_uring waits). */
 static int64_t connect_now(const struct uw_operation *operation)
 {
     if (connect(operation->fd, operation->data, operation->length) == 0)
@@ -314,7 +314,7 @@ static int32_t answer_of_refused(struct uw_loop *loop, struct uw_operation *oper
 {
     if (error == -EPERM)
         return answer_of_file(loop, operation);
-    return error == -EPIPE && polls(operation) ? POLLERR : error; /* a pipe that nobody reads, by kqueue */
+    return error == -EPIPE && operation->verb == UW_POLL ? POLLERR : error; /* a pipe that nobody reads, by kqueue */
 }
 
 /* Appends `operation` to those waiting for its descriptor. */

@@ -194,7 +194,8 @@ int uw_overlapped_accepted(struct uw_object *object, struct uw_call *call)
 {
     SOCKET listener = object->handle, client = call->accept.socket;
 
-    (void)setsockopt(client, SOL_SOCKET, SO_UPDATE_ACCEPT_CONTEXT, (const char *)&listener, sizeof listener);
+    if (!atomic_load(&object->closed)) /* or its handle may be another's */
+        (void)setsockopt(client, SOL_SOCKET, SO_UPDATE_ACCEPT_CONTEXT, (const char *)&listener, sizeof listener);
     return uw_client_came(&call->accept.client, client);
 }
 

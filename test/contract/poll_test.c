@@ -153,6 +153,25 @@ CONTRACT(polls_tell_of_a_hangup)
     CHECK_EQUAL(0, uw_close(&loop, fds[1]));
 }
 
+/* Of which some systems refuse one half, and say so. */
+CONTRACT(a_pipe_without_reader_that_was_watched_wakes_nobody)
+{
+    int fds[2];
+    struct uw_operation watch = {.verb = UW_WATCH, .length = POLLIN | POLLOUT, .complete = note};
+
+    CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC));
+    CHECK_EQUAL(0, close(fds[0]));
+    watch.fd = fds[1];
+    uw_submit(&loop, &watch);
+    turn_until(&results, 1);
+    CHECK(last_result == -EPIPE || last_result & POLLERR);
+    uw_cancel(&loop, &watch);
+    loop.turns = 0;
+    turn_for(SHORT_NS);
+    CHECK(!watch.pending && loop.turns < TURNS_MAX);
+    CHECK_EQUAL(0, uw_close(&loop, fds[1]));
+}
+
 /* Who sends no more may yet read: no hang-up, and the last byte comes before it. */
 CONTRACT(polls_tell_of_an_end_that_is_no_hangup)
 {

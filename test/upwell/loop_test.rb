@@ -532,18 +532,29 @@ module LoopTests
     assert_equal :second, slow.value
   end
 
-  def test_what_is_raised_while_an_event_is_taken_loses_none
+  # While another waits, who has it then.
+  def test_who_is_ended_as_it_takes_an_event_takes_it_from_no_other
     skip "the place is known in Ruby only" unless backend == "select"
-    main = Thread.current
     reader, writer = pipe
     writer << "x"
-    [false, true].each do |oneshot|
-      @loop.watch_io(oneshot, reader, false, oneshot)
-      before(:deliver) { Thread.new { main.raise(IOError, "enough") }.join }
+    begin_one = { emitted: -> { @loop.emit(:emitted) }, once: -> { @loop.watch_io(:once, reader, false, true) },
+                  recurs: -> { @loop.watch_timer(:recurs, 0, 3600) } }
+    ends = [-> { raise IOError, "enough" }, -> { throw :out }, -> { Thread.current.kill }]
+    begin_one.to_a.product(ends).each do |(key, begins), ends_the_thread|
+      begins.call
+      assert_equal key, taken_by_another(&ends_the_thread)
+      @loop.unwatch(key)
+    end
+  end
+
+  def test_what_is_raised_as_an_event_is_taken_leaves_its_watch
+    skip "the place is known in Ruby only" unless backend == "select"
+    watch_what_is_always_ready
+    %i[delivered deliver].each do |method|
+      before(method) { raise IOError, "enough" }
       assert_raises(IOError) { next_key }
-      @loop.singleton_class.remove_method(:deliver)
-      assert_equal oneshot, next_key
-      @loop.unwatch(oneshot)
+      @loop.singleton_class.remove_method(method)
+      assert_equal :ready, next_key
     end
   end
 
@@ -771,6 +782,23 @@ module LoopTests
       yield
       super(*arguments)
     end
+  end
+
+  # What another thread, which waits, is told of when one that has taken it is ended by the block.
+  def taken_by_another
+    other = nil
+    before_return_of(:delivered) do
+      @loop.singleton_class.remove_method(:delivered)
+      other = Thread.new { next_key }
+      await_waiting(other)
+      yield
+    end
+    Thread.new { catch(:out) { assert_raises(IOError) { next_key } } }.join
+    other.value
+  end
+
+  def before_return_of(method)
+    @loop.define_singleton_method(method) { |*arguments| super(*arguments).tap { yield } }
   end
 
   # Closes an IO, and opens another by its number.

@@ -135,19 +135,14 @@ module Upwell
         @waiter.occupy do
           idle = idle_watches
           ready = @waiter.select(*ios(idle), timeout(idle))
-          fire(in_order(ready_of(idle, ready, Pure.now)))
+          timed, others = ready_of(idle, ready, Pure.now).partition(&:deadline)
+          fire(others + timed.sort_by(&:deadline))
         end
       end
 
       def ready_of(idle, ready, now)
         readable, writable = ready.first(2).map { |ios| Pure.by_identity(ios) }
         idle.select { |watch| watch.ready?(readable, writable, now) }
-      end
-
-      # The IOs, and then the timers as they were due.
-      def in_order(watches)
-        timed, others = watches.partition(&:deadline)
-        others + timed.sort_by(&:deadline)
       end
 
       def idle_watches
@@ -182,12 +177,11 @@ module Upwell
 
       # The next event; nil when it was taken back meanwhile, or when another thread was first.
       def take
-        event = nil
-        Pure.uninterrupted { event = delivered(shift) }
-        event
-      rescue Exception # rubocop:disable Lint/RescueException -- raised into the thread, as a time-out is
-        put_back(event) if event
-        raise
+        event = done = nil
+        Pure.uninterrupted { event = shift }
+        delivered(event).tap { done = true }
+      ensure
+        put_back(event) if event && !done # a time-out throws, or raises, and a thread may be killed
       end
 
       def shift
@@ -201,13 +195,17 @@ module Upwell
         event if event.nil? || event.is_a?(Emitted) || @lock.synchronize { deliver(event) }
       end
 
-      # Behind the others; of what recurs there is another.
+      # Behind the others; or, if it has gone on already, so that it comes again.
       def put_back(event)
-        return @events << event if event.is_a?(Emitted)
-        return if event.recurring
-
-        @lock.synchronize { @watches[event.key] ||= event }
-        @events << event
+        if event.is_a?(Emitted)
+          @events << event
+        elsif event.fired
+          @events << event
+          @lock.synchronize { @watches[event.key] ||= event }
+        elsif event.deadline
+          event.deadline -= event.interval
+        end
+        @waiter.interrupt
       end
 
       def deliver(watch)

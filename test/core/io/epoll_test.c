@@ -53,6 +53,7 @@ static void end_one_of_two(void (*complete)(struct uw_loop *, struct uw_operatio
     while (polls[0].pending || polls[1].pending)
         CHECK_EQUAL(0, uw_loop_turn(&loop, TURN_NS));
     CHECK(ended[0] == 1 && ended[1] == 1);
+    uw_loop_close(&loop);
 }
 
 static void in_child(void (*complete)(struct uw_loop *, struct uw_operation *, int32_t))
