@@ -40,13 +40,14 @@ module Upwell
 
       # @return [Object, nil]
       def next_event
-        loop do
+        event = nil
+        until event
           turn_if_due
           return if @events.empty?
 
           event = take
-          return event.key if event
         end
+        event.key
       end
 
       # @yieldparam key [Object]
@@ -166,20 +167,16 @@ module Upwell
 
       # All or, when something is raised into the thread, none: who has fired and is no event would wait for ever.
       def fire(watches)
-        Pure.uninterrupted do
-          watches.each do |watch|
-            watch.recurring = false if @waiter.unusable&.key?(watch.io)
-            watch.fired = true
-            @events << watch
-          end
-        end
+        Pure.uninterrupted { watches.each { |watch| @events << watch.fire(@waiter.unusable) } }
       end
 
       # The next event; nil when it was taken back meanwhile, or when another thread was first.
       def take
         event = done = nil
         Pure.uninterrupted { event = shift }
-        delivered(event).tap { done = true }
+        taken = delivered(event)
+        done = true
+        taken
       ensure
         put_back(event) if event && !done # a time-out throws, or raises, and a thread may be killed
       end

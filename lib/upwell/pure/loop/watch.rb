@@ -22,6 +22,14 @@ module Upwell
           (write ? writable : readable).key?(io)
         end
 
+        # @param unusable [Hash{IO => true}, nil] of which there is nothing more to tell
+        # @return [self] an event
+        def fire(unusable)
+          self.recurring = false if unusable&.key?(io)
+          self.fired = true
+          self
+        end
+
         # A timer that is late does not make up for what it missed.
         #
         # @return [void]
