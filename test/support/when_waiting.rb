@@ -13,8 +13,14 @@ module WhenWaiting
     end
   end
 
-  # Until it waits. JRuby calls a thread stopped, too, that is on its way there.
+  # Until it waits, or has ended: JRuby now and then ends a wait without a reason. It calls a thread stopped, too, that is on its way there.
   def await_waiting(thread)
-    Thread.pass until thread.stop? && (RUBY_ENGINE != "jruby" || thread.backtrace&.any? { |line| line.end_with?("select'") })
+    Thread.pass until thread.stop? && (RUBY_ENGINE != "jruby" || !thread.alive? || waits_in_select?(thread))
+  end
+
+  private
+
+  def waits_in_select?(thread)
+    thread.backtrace&.any? { |line| line.end_with?("select'") }
   end
 end

@@ -568,7 +568,7 @@ module LoopTests
   end
 
   def test_one_thread_at_a_time
-    thread = Thread.new { @loop.next_event }
+    thread = Thread.new { next_key }
     await_waiting(thread)
     error = assert_raises(Upwell::Error) { @loop.next_event }
     assert_match(/another thread waits/, error.message)
@@ -637,7 +637,7 @@ module LoopTests
 
   def test_a_child_process_that_never_waits_does_not_disturb_its_parent
     skip_without_fork
-    thread = Thread.new { @loop.next_event }
+    thread = Thread.new { next_key }
     await_waiting(thread)
     Process.wait(fork { @loop.emit(:child) && @loop.signal && exit! })
     @loop.emit(:own)
