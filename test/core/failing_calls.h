@@ -25,6 +25,8 @@ static inline bool answer_calls(uint32_t one, uint32_t other, uint32_t answer)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
+#define CALLS_CANNOT_FAIL "an emulator cannot be told to make calls fail" /* why a test is skipped */
+
 /* From now on, and for good: so it is for a child process. False: an emulator cannot be told so. */
 static inline bool make_calls_fail(uint32_t one, uint32_t other, uint32_t error)
 {

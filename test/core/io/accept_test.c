@@ -11,7 +11,6 @@
 #include "io/backend.h"
 #include "server/loopback.h"
 
-#define NO_FAILURES "an emulator cannot be told to make calls fail"
 #define TURNS 3
 #define LONG_ENOUGH_NS UW_NS_PER_SECOND /* to be told of what is there already; a failure is told at once */
 
@@ -76,7 +75,7 @@ TEST(a_client_who_cannot_be_accepted_keeps_nobody_else_out)
                                  EHOSTUNREACH, EHOSTDOWN, ENONET,      ETIMEDOUT};
 
     if (!can_make_calls_fail())
-        SKIP(NO_FAILURES);
+        SKIP(CALLS_CANNOT_FAIL);
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         accept_by_calls(errors[i], goes_on);
 }
@@ -86,7 +85,7 @@ TEST(who_can_accept_nobody_is_told_so)
     static const int errors[] = {EINVAL, EOPNOTSUPP, EMFILE, ENOBUFS};
 
     if (!can_make_calls_fail())
-        SKIP(NO_FAILURES);
+        SKIP(CALLS_CANNOT_FAIL);
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         accept_by_calls(errors[i], has_ended);
 }

@@ -16,7 +16,7 @@
 static struct uw_operation polls[2];
 static int ended[2];
 
-static void end_the_other(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+static void cancel_the_other(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     (void)result;
     for (int i = 0; i < 2; i++)
@@ -56,13 +56,35 @@ static void end_one_of_two(void (*complete)(struct uw_loop *, struct uw_operatio
     uw_loop_close(&loop);
 }
 
-static void in_child(void (*complete)(struct uw_loop *, struct uw_operation *, int32_t))
+static void end_by_cancelling(void)
 {
-    pid_t child = fork();
+    end_one_of_two(cancel_the_other);
+}
+
+static void end_by_closing(void)
+{
+    end_one_of_two(close_the_other);
+}
+
+static void open_without_room(void)
+{
+    struct uw_loop loop;
+
+    CHECK(make_calls_fail(SYS_epoll_ctl, SYS_epoll_ctl, ENOSPC));
+    CHECK_EQUAL(-ENOSPC, uw_loop_open(&loop, "epoll", NULL));
+}
+
+/* As what is forbidden there is so for good. */
+static void in_child(void (*play)(void))
+{
+    pid_t child;
     int status;
 
+    if (!can_make_calls_fail())
+        SKIP(CALLS_CANNOT_FAIL);
+    child = fork();
     if (child == 0) {
-        end_one_of_two(complete);
+        play();
         _exit(0);
     }
     CHECK_EQUAL(child, waitpid(child, &status, 0));
@@ -71,33 +93,18 @@ static void in_child(void (*complete)(struct uw_loop *, struct uw_operation *, i
 
 TEST(who_is_cancelled_in_the_turn_of_its_event_is_left_by_nobody)
 {
-    if (!can_make_calls_fail())
-        SKIP("an emulator cannot be told to forbid calls");
-    in_child(end_the_other);
+    in_child(end_by_cancelling);
 }
 
 TEST(who_is_closed_in_the_turn_of_its_event_is_left_by_nobody)
 {
-    if (!can_make_calls_fail())
-        SKIP("an emulator cannot be told to forbid calls");
-    in_child(close_the_other);
+    in_child(end_by_closing);
 }
 
 /* As where a user may wait for no more descriptors: see max_user_watches in `man 7 epoll`. */
 TEST(a_loop_that_nothing_could_wake_is_not_opened)
 {
-    pid_t child = fork();
-    int status;
-
-    if (child == 0) {
-        struct uw_loop loop;
-
-        if (make_calls_fail(SYS_epoll_ctl, SYS_epoll_ctl, ENOSPC))
-            CHECK_EQUAL(-ENOSPC, uw_loop_open(&loop, "epoll", NULL));
-        _exit(0);
-    }
-    CHECK_EQUAL(child, waitpid(child, &status, 0));
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    in_child(open_without_room);
 }
 #endif
 

@@ -235,7 +235,7 @@ TEST(who_is_told_for_ever_that_clients_have_gone_ends_to_listen)
     pid_t child;
 
     if (!can_make_calls_fail())
-        SKIP("an emulator cannot be told to make calls fail");
+        SKIP(CALLS_CANNOT_FAIL);
     child = fork();
     if (child == 0) {
         alarm(PATIENCE_SECONDS);

@@ -181,7 +181,7 @@ module Upwell
         end
 
         def offer(ready)
-          sets = ready.map { |ios| ios.each_with_object({}.compare_by_identity) { |io, set| set[io] = true } }
+          sets = ready.map { |ios| Pure.by_identity(ios) }
           @polls.each_key { |wait| wait.offer(sets) }
         end
 
