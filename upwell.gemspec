@@ -12,7 +12,8 @@ Gem::Specification.new do |spec|
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
   spec.files = Dir["core/**/*.{c,h,rb}", "ext/upwell/**/*.{c,h}", "ext/upwell/extconf.rb", "lib/**/*.rb", "opal/**/*.{rb,js}", "exe/*",
-                   "docs/**/*.{md,svg}", "*.md", "LICENSE", ".yardopts", base: __dir__]
+                   "docs/**/*.{md,svg}", "examples/**/*.{rb,ru,html}", "examples/**/Gemfile", "bench/README.md", "bench/results/*.{md,svg}",
+                   "*.md", "LICENSE", ".yardopts", base: __dir__]
   spec.bindir = "exe"
   spec.executables = %w[upwell up_ruby up_ruby_cluster up up_cluster up_node up_node_cluster up_bun up_bun_cluster]
   spec.extensions = ["ext/upwell/extconf.rb"]

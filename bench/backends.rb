@@ -2,8 +2,8 @@
 
 # Hello world on each backend, kqueue over the stand-in for it, and without the extension: see README.md.
 
-require_relative "lib/descriptors"
-require_relative "lib/installation"
+require_relative "lib/descriptor_limit"
+require_relative "lib/gem_installation"
 require_relative "lib/machine"
 require_relative "lib/sample"
 require_relative "lib/server"
@@ -31,7 +31,7 @@ module Bench
       @rounds = rounds
       @seconds = seconds
       build = { "UPWELL_BACKENDS" => NAMES.join(","), "PKG_CONFIG_PATH" => File.join(ROOT, "build", "kqueue") }
-      @installation = Installation.new("upwell", companions: %w[rack], build: build, folder: "upwell-backends").tap(&:install)
+      @installation = GemInstallation.new("upwell", companions: %w[rack], build: build, folder: "upwell-backends").tap(&:install)
     end
 
     # @return [String] a Markdown table
@@ -70,7 +70,7 @@ module Bench
 end
 
 connections = ENV.fetch("CONNECTIONS", "64,1000").split(",").map { |number| Integer(number, 10) }
-Bench::Descriptors.allow(connections.max, 100)
+Bench::DescriptorLimit.allow(connections.max, 100)
 system("make", "--silent", "-C", File.join(Bench::ROOT, "test", "kqueue"), exception: true)
 rounds, seconds = { "ROUNDS" => "3", "SECONDS" => "2" }.map { |name, default| Integer(ENV.fetch(name, default), 10) }
 backends = Bench::Backends.new(connections: connections, rounds: rounds, seconds: seconds)

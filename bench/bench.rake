@@ -22,19 +22,19 @@ namespace :bench do
   task(:opal) { sh MODERN_RUBY, "ruby", "bench/opal/run.rb" }
 
   desc "15,000 connections to files that change, see bench/README.md: BACKENDS, CONNECTIONS, SECONDS"
-  task(:crowd) { sh MODERN_RUBY, "ruby", "bench/static/crowd.rb" }
+  task(:crowd) { sh MODERN_RUBY, "ruby", "bench/static/many_connections.rb" }
 
   desc "Fibers that are ended early wherever they wait, for SECONDS a backend: BACKENDS, LOAD, SEED"
   task(:io_soak) { sh MODERN_RUBY, "ruby", "bench/io/soak.rb" }
 
   desc "What a request costs beside the commit BEFORE: WORKLOADS, CONNECTIONS, ROUNDS, SECONDS, OPTIONS of the server"
-  task(:commits) { sh MODERN_RUBY, "ruby", "bench/commits.rb" }
+  task(:commits) { sh MODERN_RUBY, "ruby", "bench/against_commit.rb" }
 
   desc "The scheduler and the loop beside the commit BEFORE: WORKLOADS, SERVERS, ROUNDS, SECONDS"
-  task(:io_commits) { sh MODERN_RUBY, "ruby", "bench/io/commits.rb" }
+  task(:io_commits) { sh MODERN_RUBY, "ruby", "bench/io/against_commit.rb" }
 
   desc "The static file server beside the commit BEFORE: WORKLOADS, SIZES, SERVERS, CONNECTIONS, ROUNDS, SECONDS"
-  task(:static_commits) { sh MODERN_RUBY, "ruby", "bench/static/commits.rb" }
+  task(:static_commits) { sh MODERN_RUBY, "ruby", "bench/static/against_commit.rb" }
 
   desc "GET /up of Rails on Upwell, Puma and Falcon: SERVERS, CONNECTIONS, ROUNDS, SECONDS"
   task(:rails) { sh MODERN_RUBY, "ruby", "bench/rails.rb" }

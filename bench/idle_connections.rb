@@ -3,11 +3,11 @@
 # What idle keep-alive connections cost: memory above the empty server, and how soon one of them is served again; with SECURE=1 those over
 # TLS, beside plain ones. See README.md.
 
-require_relative "lib/descriptors"
+require_relative "lib/descriptor_limit"
 require_relative "lib/client"
 require_relative "lib/machine"
 require_relative "lib/statistics"
-require_relative "lib/upwell"
+require_relative "lib/upwell_checkout"
 require_relative "tls/certificates"
 
 module Bench
@@ -69,9 +69,9 @@ end
 
 SPARE_DESCRIPTORS = 100
 count = Integer(ENV.fetch("CONNECTIONS", "10000"), 10)
-Bench::Descriptors.allow(count, SPARE_DESCRIPTORS)
+Bench::DescriptorLimit.allow(count, SPARE_DESCRIPTORS)
 
-upwell = Bench::Upwell.new
+upwell = Bench::UpwellCheckout.new
 backend = ENV.fetch("BACKEND") { upwell.backends.first }
 mode = ENV.fetch("MODE", "inline")
 options = ["--backend", backend, "--mode", mode, "--connections-max", (count + SPARE_DESCRIPTORS).to_s, "--keep-alive-timeout", "600"]

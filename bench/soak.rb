@@ -3,10 +3,10 @@
 # Clients that leave at every stage of a request, for minutes, against each backend. Prints memory and descriptors as they go, and
 # fails when either grows after the warm-up, when descriptors stay behind, or when a client that behaved was not served. See README.md.
 
-require_relative "lib/crowd"
+require_relative "lib/concurrent_clients"
 require_relative "lib/growth"
-require_relative "lib/upwell"
-require_relative "lib/visits"
+require_relative "lib/upwell_checkout"
+require_relative "lib/client_behaviors"
 
 module Bench
   # The soak of one server.
@@ -22,7 +22,7 @@ module Bench
     def initialize(server, minutes:, random:)
       @server = server
       @seconds = minutes * 60
-      @crowd = Crowd.new(CLIENTS) { |crowd| Visits.new(crowd, server.port, random).make }
+      @crowd = ConcurrentClients.new(CLIENTS) { |crowd| ClientBehaviors.new(crowd, server.port, random).make }
       @readings = []
     end
 
@@ -65,7 +65,7 @@ module Bench
 end
 
 $stdout.sync = true
-upwell = Bench::Upwell.new
+upwell = Bench::UpwellCheckout.new
 mode = ENV.fetch("MODE", "inline")
 seed = Integer(ENV.fetch("SEED") { Random.new_seed % 100_000 })
 backends = ENV["BACKENDS"]&.split(",") || upwell.backends

@@ -15,6 +15,6 @@ list_suites() {
 }
 
 no_mirror() {
-  echo "$(basename "$0"): apt knows no mirror of Debian's here: this is for Debian, after \`apt-get update\`" >&2
+  echo "$(basename "$0"): apt has no Debian mirror; run \`apt-get update\` on a Debian machine first" >&2
   exit 1
 }

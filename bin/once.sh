@@ -5,14 +5,14 @@
 # Runs the command unless it has filled the folder before, telling what it does; its log is FOLDER.log. What was filled for another version is emptied
 # first. Of two that come at once one does it. A step that fails ends it, and the program.
 once() {
-  local version=
-  [ "$1" != --for ] || { version=$2 && shift 2; }
+  local wanted= # not `version`: the command sees the variables of this function
+  [ "$1" != --for ] || { wanted=$2 && shift 2; }
   local folder=$1 what=$2 status
   shift 2
-  ! is_filled "$folder" "$version" || return 0
-  { mkdir -p "$folder" && exec 9>"$folder.lock"; } || end_once "$folder cannot be written: set XDG_CACHE_HOME"
+  ! is_filled "$folder" "$wanted" || return 0
+  { mkdir -p "$folder" && exec 9>"$folder.lock"; } || end_once "$folder cannot be written; set XDG_CACHE_HOME to a writable directory"
   flock 9
-  [ -z "$version" ] || want "$folder" "$version"
+  [ -z "$wanted" ] || want "$folder" "$wanted"
   if [ ! -e "$folder/.complete" ]; then
     echo "$what (log: $folder.log) ..." >&2
     set +e # as a condition it would go on after what fails within
@@ -21,7 +21,7 @@ once() {
     set -e
     if [ "$status" -ne 0 ]; then
       tail -n 20 "$folder.log" >&2 || true
-      end_once "$what: failed; the whole log is $folder.log"
+      end_once "$what failed; read the log $folder.log"
     fi
     touch "$folder/.complete"
   fi

@@ -17,7 +17,7 @@ apt_get_patiently() {
       echo "$messages" >&2
       return 1
     fi
-    [ -n "$told" ] || echo "waiting until another apt has ended ..." >&2
+    [ -n "$told" ] || echo "waiting for another apt process to exit ..." >&2
     told=yes
     sleep 1
   done

@@ -1,6 +1,5 @@
-/* The stand-alone static file server: upwell-static [-b ADDRESS] [-p PORT] [OPTIONS] [FOLDER]. Each thread has a loop,
- * a cache and, where the system shares ports, a listening socket of its own; nothing is shared on the way of a request.
- */
+/* The stand-alone static file server: upwell-static [-b ADDRESS] [-p PORT] [OPTIONS] [FOLDER]. Each thread has its own
+ * loop, cache and, where the system shares ports, listening socket. Threads share nothing while they serve requests. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
@@ -13,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "composition/composition.h"
 #include "io/backend.h"
+#include "log/refusal_log.h"
 #include "server/server.h"
 #include "static/static.h"
 
@@ -26,6 +27,7 @@ struct thread {
     int listener;
     struct uw_server server;
     struct uw_static files;
+    struct uw_refusal_log troubles;
 };
 
 /* A few types for tests and measurements; the command `upwell static` has a full table. */
@@ -49,7 +51,7 @@ static const struct uw_media_type media_types[] = {
 };
 
 static const struct uw_server_settings server_settings = {
-    .http = {.head_bytes_max = 65536, .target_bytes_max = 8192, .headers_max = UW_HTTP_HEADERS_MAX},
+    .http = {.head_bytes_max = 65536, .target_bytes_max = 8192, .headers_max = UW_HTTP_HEADERS_INLINE},
     .body_bytes_max = 1024 * 1024,
     .body_memory_bytes_max = 64 * 1024,
     .connections_max = 100000,
@@ -89,27 +91,49 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void fail(const char *what, const char *which, int error)
+static void fail(const char *what, const char *which, int error, const char *remedy)
 {
-    fprintf(stderr, "upwell-static: %s %s: %s\n", what, which, strerror(-error));
+    fprintf(stderr, "upwell-static: %s %s: %s; %s\n", what, which, strerror(-error), remedy);
+    exit(EXIT_FAILURE);
+}
+
+static void fail_to_listen(int error)
+{
+    fprintf(stderr, "upwell-static: cannot listen on %s:%d: %s; choose another address with -b, or port with -p\n",
+            address_text, port, strerror(-error));
+    exit(EXIT_FAILURE);
+}
+
+static void refuse_address(void)
+{
+    fprintf(stderr, "upwell-static: -b must be an IPv4 address such as 127.0.0.1, not %s\n", address_text);
     exit(EXIT_FAILURE);
 }
 
 static void usage(void)
 {
-    fputs("usage: upwell-static [-b ADDRESS] [-p PORT] [--threads N] [--backend NAME] [--cache-control VALUE]\n"
-          "                     [--cached-file-bytes N] [--list] [--spa FALLBACK] [--gzip-static] [FOLDER]\n",
+    fputs("usage: upwell-static [OPTIONS] [FOLDER]\n"
+          "Serves the files in FOLDER (default: the current directory) over HTTP.\n"
+          "  -b ADDRESS                IPv4 address to listen on (default: 127.0.0.1)\n"
+          "  -p PORT                   port to listen on (default: 8080; 0: any free port)\n"
+          "  --threads N               number of threads, 1 to 256 (default: 1)\n"
+          "  --backend NAME            I/O backend (default: the best available)\n"
+          "  --cache-control VALUE     value of the response header Cache-Control\n"
+          "  --cached-file-bytes N     largest file that is cached in memory\n"
+          "  --list                    list a directory that has no index.html\n"
+          "  --spa FALLBACK            page to send for a path that names no file\n"
+          "  --gzip-static             send FILE.br, FILE.zst or FILE.gz to clients that accept the coding\n",
           stderr);
     exit(EXIT_FAILURE);
 }
 
-static int read_number(const char *text, int least, int most)
+static int read_number(const char *name, const char *text, int least, int most)
 {
     char *end;
     long number = strtol(text, &end, 10);
 
     if (*end || end == text || number < least || number > most) {
-        fprintf(stderr, "upwell-static: %s is no number from %d to %d\n", text, least, most);
+        fprintf(stderr, "upwell-static: %s must be a number from %d to %d, not %s\n", name, least, most, text);
         exit(EXIT_FAILURE);
     }
     return (int)number;
@@ -122,10 +146,10 @@ static void read_option(int option)
         address_text = optarg;
         break;
     case 'p':
-        port = read_number(optarg, 0, 65535);
+        port = read_number("-p", optarg, 0, 65535);
         break;
     case 't':
-        thread_count = read_number(optarg, 1, THREADS_MAX);
+        thread_count = read_number("--threads", optarg, 1, THREADS_MAX);
         break;
     case 'B':
         backend = optarg;
@@ -134,7 +158,7 @@ static void read_option(int option)
         settings.cache.cache_control = optarg;
         break;
     case 'f':
-        settings.cache.file_bytes_max = read_number(optarg, 0, INT32_MAX);
+        settings.cache.file_bytes_max = read_number("--cached-file-bytes", optarg, 0, INT32_MAX);
         break;
     case 'l':
         settings.list = true;
@@ -162,7 +186,7 @@ static void read_options(int argc, char **argv)
         usage();
 }
 
-/* Also finds out which port was given for 0, so that the other threads listen on the same. */
+/* Also stores the port that the system chose for port 0, so that the other threads listen on the same port. */
 static int listen_here(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
@@ -170,12 +194,12 @@ static int listen_here(void)
     int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
 
     if (inet_pton(AF_INET, address_text, &address.sin_addr) != 1)
-        fail("cannot listen on", address_text, -EINVAL);
+        refuse_address();
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) || uw_share_port(fd) ||
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) /* accepted sockets inherit it */ ||
         bind(fd, (struct sockaddr *)&address, size) || listen(fd, BACKLOG) ||
         getsockname(fd, (struct sockaddr *)&address, &size))
-        fail("cannot listen on", address_text, -errno);
+        fail_to_listen(-errno);
     port = ntohs(address.sin_port);
     return fd;
 }
@@ -211,23 +235,37 @@ static int serve(struct uw_server *server)
     return error;
 }
 
+static void troubled(void *files, enum uw_system_error trouble, const char *where, int error)
+{
+    uw_refusal_log_trouble(&uw_container_of(files, struct thread, files)->troubles, trouble, where, error);
+}
+
+static int open_server(struct thread *thread)
+{
+    struct uw_handler handler = uw_static_handler(&thread->files);
+
+    handler.troubled = troubled;
+    uw_refusal_log_init(&thread->troubles, &thread->server.server_context.loop, STDERR_FILENO);
+    return uw_server_open(&thread->server, &uw_composition, &server_settings, backend, handler);
+}
+
 static void *run(void *argument)
 {
     struct thread *thread = argument;
     int error = uw_static_open(&thread->files, &settings);
 
     if (error)
-        fail("cannot serve", settings.root, error);
-    error = uw_server_open(&thread->server, &server_settings, backend, uw_static_handler(&thread->files));
+        fail("cannot serve directory", settings.root, error, "name another directory");
+    error = open_server(thread);
     if (error)
-        fail("cannot use the backend", backend ? backend : "(any)", error);
+        fail("cannot use backend", backend ? backend : "of this machine", error, "choose another with --backend");
     error = uw_server_listen(&thread->server, thread->listener);
     if (error)
-        fail("cannot listen on", address_text, error);
+        fail_to_listen(error);
     tell_that_it_serves();
     error = serve(&thread->server);
     if (error)
-        fail("cannot go on serving", settings.root, error);
+        fail("the server exits, because its event loop failed while serving", settings.root, error, "start it again");
     uw_static_stop(&thread->files);
     uw_server_close(&thread->server);
     uw_static_close(&thread->files);
@@ -241,10 +279,10 @@ static void start(struct thread *thread)
 
     thread->listener = thread == threads || uw_ports_are_shared ? listen_here() : dup(threads->listener);
     if (thread->listener < 0)
-        fail("cannot listen on", address_text, -errno);
+        fail_to_listen(-errno);
     error = pthread_create(&thread->id, NULL, run, thread);
     if (error)
-        fail("cannot start", "a thread", -error);
+        fail("cannot start", "a thread", -error, "choose fewer with --threads");
 }
 
 static void wait_for_signal(const sigset_t *signals)
@@ -255,7 +293,7 @@ static void wait_for_signal(const sigset_t *signals)
         continue;
     atomic_store(&stopping, true);
     for (int i = 0; i < thread_count; i++)
-        uw_loop_wake(&threads[i].server.service.loop);
+        uw_loop_wake(&threads[i].server.server_context.loop);
 }
 
 int main(int argc, char **argv)
@@ -273,12 +311,12 @@ int main(int argc, char **argv)
 
     threads = calloc((size_t)thread_count, sizeof *threads);
     if (!threads)
-        fail("cannot start", "the threads", -ENOMEM);
+        fail("cannot start", "the threads", -ENOMEM, "choose fewer with --threads");
     for (int i = 0; i < thread_count; i++)
         start(&threads[i]);
     wait_until_all_serve();
     printf("http://%s:%d/ serves %s with %s\n", address_text, port, settings.root,
-           threads[0].server.service.loop.backend->name);
+           threads[0].server.server_context.loop.backend->name);
     fflush(stdout);
     wait_for_signal(&signals);
     for (int i = 0; i < thread_count; i++)

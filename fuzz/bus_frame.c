@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "push/bus_frame.h"
+#include "bus/bus_frame.h"
 
 static void must(bool right, const char *what)
 {

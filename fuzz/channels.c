@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "push/channels.h"
-#include "push/glob.h"
+#include "pub_sub/channel_pattern.h"
+#include "pub_sub/channels.h"
 
 #define SUBSCRIBERS 16
 #define NAME_BYTES_MAX 32
@@ -137,7 +137,7 @@ static void step(void);
 
 static bool deliver(struct uw_subscriber *subscriber, struct uw_publication *publication)
 {
-    struct model *model = uw_owner(subscriber, struct model, subscriber);
+    struct model *model = uw_container_of(subscriber, struct model, subscriber);
 
     must(model->subscribed, "who hears has subscribed");
     must(model->since < publication->number, "nobody hears what came before");
@@ -174,7 +174,7 @@ static size_t count_meant(const char *name, size_t length)
     return count;
 }
 
-/* Without steps within it, all hear it for whom it is meant. */
+/* Without steps in between, all its subscribers receive it. */
 static void publish(void)
 {
     char name[NAME_BYTES_MAX];

@@ -3,14 +3,14 @@
  * say, each with the content that the handler gave it, and nothing after one that closes; and nothing is left behind.
  */
 #include "http/response_writer.h"
-#include "serving.h"
+#include "server_fixture.h"
 
 #define REQUESTS_MAX 512
 #define CONTENT_BYTES_MAX 600
 #define STATUS_AT (sizeof "HTTP/1.1 " - 1) /* in a response */
 
 enum act {
-    ACT_STEP, /* the transport tells one thing */
+    ACT_STEP, /* the transport notifies of one event */
     ACT_TURN,
     ACT_ANSWER,
     ACT_ANSWER_A_PIECE,
@@ -284,10 +284,10 @@ static bool take_response(struct output *output, const struct given *given, char
 
 static void skip_informational(struct output *output)
 {
-    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    size_t length = sizeof go_on - 1;
+    static const char resume[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    size_t length = sizeof resume - 1;
 
-    while (output->left >= length && memcmp(output->bytes, go_on, length) == 0)
+    while (output->left >= length && memcmp(output->bytes, resume, length) == 0)
         skip(output, length);
 }
 
@@ -330,7 +330,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     count = 0;
     current = NULL;
     open_server();
-    fake_connect(&server.service, &uw_protocol_http1, &fake);
+    fake_connect(&server.server_context, &uw_protocol_http1, &fake);
     for (size_t i = 0; i < input.acts_length; i++) {
         way = (uint8_t)(way + input.acts[i]);
         act(&fake, input.acts[i] % ACT_COUNT);

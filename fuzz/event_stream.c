@@ -3,7 +3,7 @@
  * come back. What the client sends is what the handler writes, too. */
 #include "push/event_stream.h"
 
-#include "clients.h"
+#include "client_fixture.h"
 
 #define WRITTEN_BYTES_MAX 200
 
@@ -12,7 +12,7 @@ static const char accepted[] = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
 
 static void upgrade(struct uw_request *event)
 {
-    make_client(event, &uw_client_event_stream, accepted);
+    make_client(event, &uw_push_client_event_stream, accepted);
 }
 
 /* The data as a client has it, of which CR, LF and both are one line's end. Returns its length. */

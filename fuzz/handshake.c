@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compression/deflate.h"
 #include "http1/parser.h"
 #include "http1/writer.h"
 #include "transport/chunk.h"

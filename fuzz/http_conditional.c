@@ -45,7 +45,8 @@ static void check_coding(const char *value, size_t length)
 
 static void check_condition(const char *value, size_t length, enum uw_http_field field)
 {
-    static const struct uw_http_validators validators = {.etag = "\"a\"", .etag_length = 3, .modified = 784111777};
+    static const struct uw_http_validators validators = {
+        .etag = "\"a\"", .etag_length = 3, .dated = true, .modified = 784111777};
     static struct uw_http_head head;
     int status;
 

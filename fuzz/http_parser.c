@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/token.h"
+#include "http/byte_class.h"
 #include "http1/parser.h"
 
 static const struct uw_http_limits limits = {.head_bytes_max = 2048, .target_bytes_max = 512, .headers_max = 20};

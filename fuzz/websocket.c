@@ -1,8 +1,8 @@
 /* A WebSocket over a transport in memory: any bytes behind the handshake, cut anywhere, read and sent at any pace by an
  * unruly client. What it has received must be frames, with nothing behind a close. */
-#include "websocket/websocket.h"
+#include "websocket/websocket_protocol.h"
 
-#include "clients.h"
+#include "client_fixture.h"
 #include "websocket/frame.h"
 
 static const char handshake[] = "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n";
@@ -12,7 +12,7 @@ static bool compresses;
 
 static void upgrade(struct uw_request *request)
 {
-    make_client(request, &uw_client_websocket, accepted);
+    make_client(request, &uw_push_client_websocket, accepted);
 }
 
 /* One frame of the server's, or a part of it at the end. Returns its whole length; 0: no more can follow. */

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What a program requires, and Bundler for an application. The commands and handlers, which are there before the application, require the library
-# alone: so Rails is there, if at all, when this file is read.
+# Programs and Bundler require this file. The commands and handlers run before the application, so they require only the library.
+# If the application uses Rails, Rails is loaded before this file.
 require_relative "upwell/library"
 require_relative "upwell/railtie" if defined?(Rails::Railtie)

@@ -18,11 +18,13 @@ lib = "#{libraries}/usr/lib/#{triplet}"
 zig = File.expand_path("../bin/zig", __dir__)
 Object.send(:remove_const, :RUBY_DESCRIPTION)
 RUBY_DESCRIPTION = "ruby #{version} [#{triplet}]".freeze
+# The machine's OpenSSL and zlib are loaded, see core/base/shared_library.h; liburing is within.
 {
   "CC" => "#{zig} cc -target #{target}", "AR" => "#{zig} ar", "optflags" => "-O3", "debugflags" => "", "warnflags" => "",
   "ARCH_FLAG" => "-Wno-default-const-init-field-unsafe", # Ruby's own headers would be warned of; this comes behind our -Wextra
   "CFLAGS" => "-O3 -fPIC -fstack-protector-strong", "DLDFLAGS" => "-Wl,-z,relro -Wl,-z,now -Wl,--version-script=#{__dir__}/exports.map -s",
-  "CPPFLAGS" => "-idirafter #{__dir__}/include -idirafter #{libraries}/usr/include -idirafter #{libraries}/usr/include/#{triplet}",
+  "CPPFLAGS" => "-DUW_LOADS_OPENSSL -DUW_LOADS_ZLIB -idirafter #{__dir__}/include " \
+                "-idirafter #{libraries}/usr/include -idirafter #{libraries}/usr/include/#{triplet}",
   "LDFLAGS" => "-L#{root}/usr/lib/#{triplet} -L#{lib} -Wl,--allow-shlib-undefined"
 }.each { |name, value| RbConfig.fire_update!(name, value) }
 ENV["PKG_CONFIG_LIBDIR"] = "#{lib}/pkgconfig"

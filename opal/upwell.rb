@@ -2,16 +2,16 @@
 
 require "upwell/version"
 
-# What an application has of Upwell, whether or not it requires it.
+# The part of Upwell that applications use. It is loaded in every program.
 module Upwell
-  # What is wrong is told by the message.
+  # The base class of this library's errors.
   class Error < StandardError; end
 end
 
 require "thread"
-require "upwell/error_log"
+require "upwell/exception_log"
 require "upwell/event_stream"
 require "upwell/pub_sub"
-require "upwell/publishing"
-require "upwell/server/rack_pub_sub"
+require "upwell/publish_subscribe_methods"
+require "upwell/server/messaging/rack_pub_sub"
 require "upwell/subscription"

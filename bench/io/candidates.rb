@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "rbconfig"
-require_relative "../lib/installation"
+require_relative "../lib/gem_installation"
 
 module Bench
   module Io
@@ -33,7 +33,7 @@ module Bench
       end
 
       def installation
-        Installation.new(gem_name, companions: companions, build: build, folder: folder || "io-#{gem_name || "ruby"}")
+        GemInstallation.new(gem_name, companions: companions, build: build, folder: folder || "io-#{gem_name || "ruby"}")
       end
 
       # @return [Array<String>] what serves at the port
@@ -44,7 +44,7 @@ module Bench
       # @param task [String]
       # @return [Array<String>] what runs the task
       def task_arguments(task, seconds)
-        ruby("task.rb", task, seconds)
+        ruby("measure_workload.rb", task, seconds)
       end
 
       # @return [String] for the report
@@ -63,7 +63,7 @@ module Bench
       end
     end
 
-    AMENDED = "../peers/older_schedulers.rb"
+    AMENDED = "../peers/older_scheduler_patches.rb"
 
     UPWELL = { gem_name: "upwell", libraries: %w[upwell], companions: %w[http_parser.rb] }.freeze
     ASYNC = { gem_name: "async", libraries: %w[async], companions: %w[io-event], choice: "Async::Scheduler" }.freeze
@@ -97,7 +97,7 @@ module Bench
     ].map { |candidate| Candidate.new(group: :loop, program: "loop", **candidate) }
 
     # What four threads cost: one thread, four that take connections from one queue, four with a loop each.
-    WORKERS = { "one-thread" => "loop", "workers" => "loop_workers", "own-loops" => "loop_own_loops" }.flat_map do |name, program|
+    WORKERS = { "one-thread" => "loop", "workers" => "loop_thread_pool", "own-loops" => "loop_per_thread" }.flat_map do |name, program|
       [{ name: "loop-io_uring-#{name}", **UPWELL, choice: "Upwell::Loop io_uring" },
        { name: "loop-epoll-#{name}", **UPWELL, choice: "Upwell::Loop epoll" },
        { name: "ever-#{name}", **EVER }].map { |candidate| Candidate.new(group: :workers, program: program, **candidate) }
@@ -109,8 +109,8 @@ module Bench
       { name: "epoll", **UPWELL, choice: "Upwell::Scheduler epoll" },
       { name: "epoll-evt", **EVT_EPOLL }
     ].flat_map do |candidate|
-      [Candidate.new(group: :walkthrough, program: "walkthrough", **candidate),
-       Candidate.new(group: :walkthrough, program: "walkthrough", **candidate, name: "#{candidate[:name]}-no-yjit", environment: WITHOUT_YJIT)]
+      [Candidate.new(group: :walkthrough, program: "tutorial", **candidate),
+       Candidate.new(group: :walkthrough, program: "tutorial", **candidate, name: "#{candidate[:name]}-no-yjit", environment: WITHOUT_YJIT)]
     end
 
     CANDIDATES = [*SCHEDULERS, *LOOPS, *WORKERS, *STEPS].freeze

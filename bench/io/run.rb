@@ -3,7 +3,7 @@
 # Measures the scheduler and the loop beside their peers and writes bench/results/DATE-io-PART-NAME.md and .svg; see bench/README.md.
 
 require_relative "../lib/benchmark"
-require_relative "../lib/publication"
+require_relative "../lib/results_writer"
 require_relative "candidates"
 require_relative "workloads"
 
@@ -28,8 +28,8 @@ end
 def write(group, tables, settings, versions)
   title = TITLES.fetch(group)
   servers = versions.select { |candidate, _| candidate.group == group }
-  Bench::Publication.write("io-#{group}-#{settings.name}", tables, facts: facts(settings), servers: servers, title: title,
-                                                                   chart_title: "#{title}, one process on one core")
+  Bench::ResultsWriter.write("io-#{group}-#{settings.name}", tables, facts: facts(settings), servers: servers, title: title,
+                                                                     chart_title: "#{title}, one process on one core")
 end
 
 settings = Bench::Settings.new(workloads: Bench::Io::WORKLOADS, candidates: Bench::Io::CANDIDATES, seconds: SECONDS)

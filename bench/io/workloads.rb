@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-require_relative "../lib/load"
+require_relative "../lib/load_run"
 require_relative "../lib/request"
-require_relative "task_process"
+require_relative "workload_process"
 
 module Bench
   module Io
-    # Work inside one process, without a load generator: workloads/NAME.rb, run by task.rb.
+    # Work inside one process, without a load generator: workloads/NAME.rb, run by measure_workload.rb.
     Task = Struct.new(:name, :title, :unit) do
       def group
         :scheduler
@@ -16,9 +16,9 @@ module Bench
         [nil]
       end
 
-      # @return [TaskProcess::Sample]
+      # @return [WorkloadProcess::Sample]
       def sample(candidate, _connections, seconds)
-        TaskProcess.run(candidate.task_arguments(name, seconds), candidate.installation, seconds)
+        WorkloadProcess.run(candidate.task_arguments(name, seconds), candidate.installation, seconds)
       end
     end
 
@@ -36,7 +36,7 @@ module Bench
 
       # @return [Sample]
       def sample(candidate, connections, seconds)
-        Load.new(candidate, self, connections).sample(seconds)
+        LoadRun.new(candidate, self, connections).sample(seconds)
       end
 
       def wrk_threads(connections)

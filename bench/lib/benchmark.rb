@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-require_relative "installation"
+require_relative "gem_installation"
 require_relative "server"
 require_relative "settings"
-require_relative "table"
+require_relative "workload_samples"
 require_relative "wrk"
 
 module Bench
   # Runs every candidate at every workload. The candidates take turns (A B C, A B C, ...), each time started anew, so that what else the
   # machine does meets all of them alike. One that fails is left out of the table's further rounds, and the table tells why.
   class Benchmark
-    # @return [Array<Table>]
+    # @return [Array<WorkloadSamples>]
     attr_reader :tables
 
     # @param settings [Settings]
@@ -36,12 +36,12 @@ module Bench
 
     private
 
-    # @return [Hash{Installation => String}] why a gem is missing
+    # @return [Hash{GemInstallation => String}] why a gem is missing
     def install
       @candidates.map(&:installation).uniq.each_with_object({}) do |installation, missing|
         @log.puts "installing #{installation.name}"
         installation.install
-      rescue Installation::Error => e
+      rescue GemInstallation::Error => e
         missing[installation] = e.message
       end
     end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "installation"
+require_relative "gem_installation"
 
 module Bench
   # A server as it is compared: the gem it comes in, the groups of workloads in which it is, and the command that serves config.ru of the
@@ -11,7 +11,7 @@ module Bench
     end
 
     def installation
-      Installation.new(gem_name, companions: %w[rack roda])
+      GemInstallation.new(gem_name, companions: %w[rack roda])
     end
 
     # @return [Array<String>]

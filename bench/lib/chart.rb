@@ -25,7 +25,7 @@ module Bench
     STYLE = "text { font: 12px sans-serif; fill: #222 } .title { font-size: 17px; font-weight: bold } .band { font-weight: bold; " \
             "font-size: 14px } .small { font-size: 10px; fill: #555 } .end { text-anchor: end }"
 
-    # @param tables [Array<Table>]
+    # @param tables [Array<WorkloadSamples>]
     def initialize(tables, title:)
       @bands = tables.group_by(&:workload)
       @title = title

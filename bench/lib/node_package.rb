@@ -2,13 +2,13 @@
 
 require "fileutils"
 require "open3"
-require_relative "by_name"
-require_relative "installation"
+require_relative "equality_by_name"
+require_relative "gem_installation"
 
 module Bench
   # One candidate's package for Node, in a folder of its own in the cache; scripts of the package are not run.
   class NodePackage
-    include ByName
+    include EqualityByName
 
     # @param name [String]
     # @param version [String]
@@ -17,16 +17,16 @@ module Bench
       @version = version
     end
 
-    # @raise [Installation::Error]
+    # @raise [GemInstallation::Error]
     def install
       return if File.exist?(File.join(modules, @name, "package.json"))
 
       FileUtils.mkdir_p(folder)
       output, status = Open3.capture2e("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder,
                                        "#{@name}@#{@version}")
-      raise Installation::Error, "does not install: #{output.lines.grep(/error/i).first}" unless status.success?
+      raise GemInstallation::Error, "does not install: #{output.lines.grep(/error/i).first}" unless status.success?
     rescue Errno::ENOENT
-      raise Installation::Error, "npm is not installed"
+      raise GemInstallation::Error, "npm is not installed"
     end
 
     # @return [Hash{String => String}] makes node find the package
@@ -42,7 +42,7 @@ module Bench
     private
 
     def folder
-      File.join(File.dirname(Installation::CACHE), "node", "#{@name}-#{@version}")
+      File.join(File.dirname(GemInstallation::CACHE), "node", "#{@name}-#{@version}")
     end
 
     def modules

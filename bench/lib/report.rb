@@ -7,7 +7,7 @@ module Bench
   class Report
     MEBIBYTE = 1_048_576.0
 
-    # @param tables [Array<Table>]
+    # @param tables [Array<WorkloadSamples>]
     # @param facts [Hash{String => String}] of the machine and the run
     # @param servers [Hash{Candidate => String}] with their versions
     # @param chart [String] the chart's file name

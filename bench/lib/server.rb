@@ -5,7 +5,7 @@ require "net/http"
 require "openssl"
 require "socket"
 require "tmpdir"
-require_relative "last_words"
+require_relative "exit_reason"
 require_relative "process_usage"
 require_relative "request"
 
@@ -117,7 +117,7 @@ module Bench
     end
 
     def last_words
-      LastWords.of(@log)
+      ExitReason.of(@log)
     end
 
     # Below the ports that the kernel gives to clients, and with the next one free too, which up_ruby takes for its worker.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "candidates"
-require_relative "table"
+require_relative "workload_samples"
 require_relative "workload"
 
 module Bench
@@ -17,10 +17,10 @@ module Bench
       @seconds = seconds
     end
 
-    # @return [Array<Table>] to be filled, for the workloads that a chosen candidate can run
+    # @return [Array<WorkloadSamples>] to be filled, for the workloads that a chosen candidate can run
     def tables
       runnable = workloads.select { |workload| candidates.any? { |candidate| candidate.for?(workload) } }
-      runnable.flat_map { |workload| (workload.connections || connections).map { |count| Table.new(workload, count) } }
+      runnable.flat_map { |workload| (workload.connections || connections).map { |count| WorkloadSamples.new(workload, count) } }
     end
 
     def quick?

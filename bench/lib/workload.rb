@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "load"
+require_relative "load_run"
 require_relative "request"
 
 module Bench
@@ -17,7 +17,7 @@ module Bench
 
     # @return [Sample]
     def sample(candidate, connections, seconds)
-      Load.new(candidate, self, connections).sample(seconds)
+      LoadRun.new(candidate, self, connections).sample(seconds)
     end
 
     def unit

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-require_relative "../lib/installation"
+require_relative "../lib/gem_installation"
 require_relative "../lib/node_package"
-require_relative "../lib/program"
-require_relative "both"
-require_relative "bun"
+require_relative "../lib/system_program"
+require_relative "gems_and_runtime"
+require_relative "bun_package"
 
 module Bench
   module Opal
@@ -33,22 +33,22 @@ module Bench
     SERVERS = File.expand_path("servers", __dir__)
     PEERS = File.expand_path("../peers", __dir__) # what a peer cannot be told by its command line
     OPAL = "opal:1.8.3"
-    UPWELL = Installation.new("upwell", companions: ["rack:3.2.8", OPAL], folder: "upwell-opal")
-    OPAL_UP = Installation.new("opal-up", version: "0.0.13", companions: ["rack:3.0.18", OPAL], folder: "opal-up-opal")
-    NODE = Program.new("node", version: "--eval=console.log('node', process.version)")
+    UPWELL = GemInstallation.new("upwell", companions: ["rack:3.2.8", OPAL], folder: "upwell-opal")
+    OPAL_UP = GemInstallation.new("opal-up", version: "0.0.13", companions: ["rack:3.0.18", OPAL], folder: "opal-up-opal")
+    NODE = SystemProgram.new("node", version: "--eval=console.log('node', process.version)")
     UWEBSOCKETS = NodePackage.new("uwebsockets", version: "3.0.6")
-    BUN = Bun.new(version: "1.4.5")
+    BUN = BunPackage.new(version: "1.4.5")
     OPTIONS = "-b 127.0.0.1 -p PORT"
 
     CANDIDATES = [
       Candidate.new("node", :node, :bare, NODE, "node SERVERS/node.js PORT"),
-      Candidate.new("up_node", :node, :upwell, Both.new(UPWELL, NODE), "up_node #{OPTIONS}"),
+      Candidate.new("up_node", :node, :upwell, GemsAndRuntime.new(UPWELL, NODE), "up_node #{OPTIONS}"),
       Candidate.new("uwebsockets", :uwebsockets, :bare, UWEBSOCKETS, "node SERVERS/uwebsockets.js PORT"),
-      Candidate.new("up", :uwebsockets, :upwell, Both.new(UPWELL, UWEBSOCKETS), "up #{OPTIONS}"),
-      Candidate.new("opal-up-uwebsockets", :uwebsockets, :peer, Both.new(OPAL_UP, UWEBSOCKETS), "sh PEERS/opal_up.sh nodejs up PORT"),
+      Candidate.new("up", :uwebsockets, :upwell, GemsAndRuntime.new(UPWELL, UWEBSOCKETS), "up #{OPTIONS}"),
+      Candidate.new("opal-up-uwebsockets", :uwebsockets, :peer, GemsAndRuntime.new(OPAL_UP, UWEBSOCKETS), "sh PEERS/opal_up.sh nodejs up PORT"),
       Candidate.new("bun", :bun, :bare, BUN, "BUN SERVERS/bun.js PORT"),
-      Candidate.new("up_bun", :bun, :upwell, Both.new(UPWELL, BUN), "up_bun #{OPTIONS}"),
-      Candidate.new("opal-up-bun", :bun, :peer, Both.new(OPAL_UP, BUN), "sh PEERS/opal_up.sh bun up_bun PORT"),
+      Candidate.new("up_bun", :bun, :upwell, GemsAndRuntime.new(UPWELL, BUN), "up_bun #{OPTIONS}"),
+      Candidate.new("opal-up-bun", :bun, :peer, GemsAndRuntime.new(OPAL_UP, BUN), "sh PEERS/opal_up.sh bun up_bun PORT"),
       Candidate.new("up_ruby", :ruby, :upwell, UPWELL, "up_ruby --mode inline #{OPTIONS}"),
       Candidate.new("opal-up-ruby", :ruby, :peer, OPAL_UP, "up_ruby -w 1 #{OPTIONS}")
     ].freeze

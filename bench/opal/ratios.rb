@@ -7,7 +7,7 @@ module Bench
       HEADINGS = ["candidate", "connections", "hello: CPU to bare (min, max)", "env.to_s: CPU to bare", "env.to_s: CPU to hello",
                   "hello/s to env.to_s/s"].freeze
 
-      # @param tables [Array<Table>] of hello and env
+      # @param tables [Array<WorkloadSamples>] of hello and env
       def initialize(tables)
         @tables = tables
       end

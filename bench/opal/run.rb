@@ -3,7 +3,7 @@
 # Measures Rack on JavaScript runtimes and writes bench/results/DATE-opal-NAME.md and .svg; see bench/README.md.
 
 require_relative "../lib/benchmark"
-require_relative "../lib/publication"
+require_relative "../lib/results_writer"
 require_relative "ratios"
 require_relative "settings"
 
@@ -17,7 +17,7 @@ def facts(settings)
     "cores" => "server (all its processes) on core #{Bench::Server::CORE}, wrk on core #{Bench::Wrk::CORE}, by taskset",
     "environment" => Bench::Server::ENVIRONMENT.map { |name, value| "#{name}=#{value}" }.join(" "),
     "rounds" => "#{settings.rounds} of #{settings.seconds} s, servers in turn, each started anew and warmed up for " \
-                "#{Bench::Load::WARM_UP_SECONDS} s, in which the system calls are counted",
+                "#{Bench::LoadRun::WARM_UP_SECONDS} s, in which the system calls are counted",
     "load" => "`#{wrk.join(" ")}`",
     "uwebsockets" => "is a third party's copy of uWebSockets.js, which npm itself does not have",
     "opal-up" => "its release has no command for Node's own server; the others are started by what they become (bench/peers/opal_up.sh)"
@@ -26,6 +26,6 @@ end
 
 settings = Bench::Opal::Settings.new
 benchmark = Bench::Benchmark.new(settings).run
-Bench::Publication.write("opal-#{settings.name}", benchmark.tables, facts: facts(settings), servers: benchmark.versions, title: TITLE,
-                                                                    chart_title: TITLE, columns: COLUMNS,
-                                                                    appendix: Bench::Opal::Ratios.new(benchmark.tables).to_s)
+Bench::ResultsWriter.write("opal-#{settings.name}", benchmark.tables, facts: facts(settings), servers: benchmark.versions, title: TITLE,
+                                                                      chart_title: TITLE, columns: COLUMNS,
+                                                                      appendix: Bench::Opal::Ratios.new(benchmark.tables).to_s)

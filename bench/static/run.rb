@@ -3,7 +3,7 @@
 # Measures servers of static files and writes bench/results/DATE-static-NAME.md and .svg; see bench/README.md.
 
 require_relative "../lib/benchmark"
-require_relative "../lib/publication"
+require_relative "../lib/results_writer"
 require_relative "settings"
 
 TITLE = "Static files, one process on one core"
@@ -16,7 +16,7 @@ def facts(settings)
   {
     "cores" => "server (all its processes) on core #{Bench::Server::CORE}, wrk or ab on core #{Bench::Wrk::CORE}, by taskset",
     "rounds" => "#{settings.rounds} of #{settings.seconds} s, servers in turn, each started anew and, but for ab, warmed up for " \
-                "#{Bench::Load::WARM_UP_SECONDS} s, in which the system calls are counted",
+                "#{Bench::LoadRun::WARM_UP_SECONDS} s, in which the system calls are counted",
     "load" => "`#{wrk.join(" ")}`"
   }
 end
@@ -24,5 +24,5 @@ end
 settings = Bench::Static::Settings.new
 Bench::Static::Site.make
 benchmark = Bench::Benchmark.new(settings).run
-Bench::Publication.write("static-#{settings.name}", benchmark.tables, facts: facts(settings), servers: benchmark.versions, title: TITLE,
-                                                                      chart_title: TITLE, columns: COLUMNS)
+Bench::ResultsWriter.write("static-#{settings.name}", benchmark.tables, facts: facts(settings), servers: benchmark.versions, title: TITLE,
+                                                                        chart_title: TITLE, columns: COLUMNS)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "fileutils"
-require_relative "../lib/installation"
+require_relative "../lib/gem_installation"
 
 module Bench
   module Static
@@ -22,7 +22,7 @@ module Bench
 
     # The folder that all candidates serve.
     module Site
-      ROOT = File.join(Installation::CACHE, "site")
+      ROOT = File.join(GemInstallation::CACHE, "site")
       MODIFIED = Time.utc(2026, 1, 2, 3, 4, 5)
 
       # Writes the files, unless they are there.

@@ -2,7 +2,7 @@
 
 require "time"
 require_relative "../lib/ab"
-require_relative "../lib/load"
+require_relative "../lib/load_run"
 require_relative "../lib/request"
 require_relative "site"
 
@@ -46,7 +46,7 @@ module Bench
       #
       # @return [Sample]
       def sample(candidate, connections, seconds)
-        Load.new(candidate, self, connections, generator: generator, warm_up: generator == Wrk).sample(seconds)
+        LoadRun.new(candidate, self, connections, generator: generator, warm_up: generator == Wrk).sample(seconds)
       end
 
       # @param response [Net::HTTPResponse]

@@ -2,7 +2,7 @@
 
 require "fileutils"
 require "openssl"
-require_relative "../lib/installation"
+require_relative "../lib/gem_installation"
 
 module Bench
   module Tls
@@ -44,7 +44,7 @@ module Bench
       end
     end
 
-    FOLDER = File.join(Installation::CACHE, "tls")
+    FOLDER = File.join(GemInstallation::CACHE, "tls")
     RSA = Certificate.new("rsa-2048", -> { OpenSSL::PKey::RSA.new(2048) })
     ECDSA = Certificate.new("ecdsa-p-256", -> { OpenSSL::PKey::EC.generate("prime256v1") })
   end

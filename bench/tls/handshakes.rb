@@ -3,7 +3,7 @@
 require "fileutils"
 require "open3"
 require "uri"
-require_relative "../lib/installation"
+require_relative "../lib/gem_installation"
 require_relative "../lib/wrk"
 
 module Bench
@@ -11,7 +11,7 @@ module Bench
     # One run of our own load generator of handshakes (handshakes.c), on the core that is wrk's otherwise.
     class Handshakes
       SOURCE = File.join(__dir__, "handshakes.c")
-      PROGRAM = File.join(Installation::CACHE, "handshakes")
+      PROGRAM = File.join(GemInstallation::CACHE, "handshakes")
 
       # @param kind ["full", "resumed"]
       def initialize(kind)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../lib/load"
+require_relative "../lib/load_run"
 require_relative "../lib/request"
 require_relative "../lib/wrk"
 require_relative "../static/site"
@@ -42,7 +42,7 @@ module Bench
 
       # @return [Sample]
       def sample(candidate, connections, seconds)
-        Load.new(Holder.new(candidate, certificate), self, connections, generator: generator, secure: true).sample(seconds)
+        LoadRun.new(Holder.new(candidate, certificate), self, connections, generator: generator, secure: true).sample(seconds)
       end
 
       # @param response [Net::HTTPResponse]

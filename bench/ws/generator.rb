@@ -2,12 +2,12 @@
 
 require "open3"
 require "uri"
-require_relative "../lib/installation"
+require_relative "../lib/gem_installation"
 require_relative "../lib/wrk"
 
 module Bench
   module Ws
-    # One run of our own load generator (load/), on the core that is wrk's otherwise.
+    # One run of our own load generator (load_generator/), on the core that is wrk's otherwise.
     class Generator
       PROGRAM = File.join(ROOT, "build/ws-load")
 
@@ -15,11 +15,11 @@ module Bench
       #
       # @raise [Wrk::Error]
       def self.make
-        output, status = Open3.capture2e("make", "--no-print-directory", "-C", File.join(__dir__, "load"))
+        output, status = Open3.capture2e("make", "--no-print-directory", "-C", File.join(__dir__, "load_generator"))
         raise Wrk::Error, "the load generator does not compile: #{output.lines.grep(/error/i).first}" unless status.success?
       end
 
-      # @param workload [String] as load/options.h names it
+      # @param workload [String] as load_generator/options.h names it
       # @param options [Array<String>] more of the command line
       def initialize(workload, *options)
         @workload = workload

@@ -3,7 +3,7 @@
 # Measures servers of WebSockets and server-sent events and writes bench/results/DATE-ws-NAME.md and .svg; see bench/README.md.
 
 require_relative "../lib/benchmark"
-require_relative "../lib/publication"
+require_relative "../lib/results_writer"
 require_relative "settings"
 
 TITLE = "WebSockets and server-sent events, one process on one core"
@@ -13,11 +13,11 @@ COLUMNS = { "generator's CPU µs" => [:load_us, "%.1f"], "system calls" => [:sys
 # What the figures hang on, beside the servers' commands.
 def facts(settings)
   {
-    "load generator" => "bench/ws/load, on the core's loop",
+    "load generator" => "bench/ws/load_generator, on the core's loop",
     "cores" => "server (all its processes) on core #{Bench::Server::CORE}, load generator on core #{Bench::Wrk::CORE}, by taskset",
     "environment" => Bench::Server::ENVIRONMENT.map { |name, value| "#{name}=#{value}" }.join(" "),
     "rounds" => "#{settings.rounds} of #{settings.seconds} s, servers in turn, each started anew and warmed up for " \
-                "#{Bench::Load::WARM_UP_SECONDS} s, in which the system calls are counted",
+                "#{Bench::LoadRun::WARM_UP_SECONDS} s, in which the system calls are counted",
     "CPU of the server" => "from when all clients are connected to when the last message has come; of idle clients, while they connect",
     **settings.workloads.to_h { |workload| ["load of #{workload.name}", "`#{command(workload, settings)}`"] },
     "uwebsockets" => "is a third party's copy of uWebSockets.js, which npm itself does not have",
@@ -34,5 +34,5 @@ end
 settings = Bench::Ws::Settings.new
 Bench::Ws::Generator.make
 benchmark = Bench::Benchmark.new(settings).run
-Bench::Publication.write("ws-#{settings.name}", benchmark.tables, facts: facts(settings), servers: benchmark.versions, title: TITLE,
-                                                                  chart_title: TITLE, columns: COLUMNS)
+Bench::ResultsWriter.write("ws-#{settings.name}", benchmark.tables, facts: facts(settings), servers: benchmark.versions, title: TITLE,
+                                                                    chart_title: TITLE, columns: COLUMNS)

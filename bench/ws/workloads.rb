@@ -2,12 +2,12 @@
 
 require "forwardable"
 require_relative "../lib/request"
-require_relative "beside"
+require_relative "requests_beside_clients"
 require_relative "candidates"
-require_relative "deaf"
+require_relative "client_that_never_reads"
 require_relative "generator"
-require_relative "idle"
-require_relative "load"
+require_relative "idle_clients"
+require_relative "load_run"
 
 module Bench
   module Ws
@@ -28,7 +28,7 @@ module Bench
     Workload = Struct.new(:name, :title, :unit, :generator, :deflates, :load, :connections, keyword_init: true) do
       attr_reader :app
 
-      def initialize(unit: "messages", deflates: false, load: Load, **rest)
+      def initialize(unit: "messages", deflates: false, load: LoadRun, **rest)
         super
       end
 
@@ -63,17 +63,17 @@ module Bench
                    generator: Generator.new("broadcast", "-w", "4", "-b", "1024")),
       Workload.new(name: "broadcast-paced", title: "To all, 64 bytes, every 50 ms",
                    generator: Generator.new("broadcast", "-e", "50", "-w", "100")),
-      *[Load, Deaf].map do |load|
-        Workload.new(name: load == Deaf ? "broadcast-deaf" : "broadcast-16k", load: load, connections: [50],
-                     title: "To all, 16 KiB, every 10 ms#{", beside one who reads nothing" if load == Deaf}",
+      *[LoadRun, ClientThatNeverReads].map do |load|
+        Workload.new(name: load == ClientThatNeverReads ? "broadcast-deaf" : "broadcast-16k", load: load, connections: [50],
+                     title: "To all, 16 KiB, every 10 ms#{", beside one who reads nothing" if load == ClientThatNeverReads}",
                      generator: Generator.new("broadcast", "-b", "16384", "-e", "10", "-w", "100"))
       end,
       Workload.new(name: "events", title: "Server-sent events to all, 64 bytes, four on their way",
                    generator: Generator.new("events", "-w", "4")),
       Workload.new(name: "connects", title: "Connect, shake hands, close", unit: "connections", generator: Generator.new("connects")),
-      Workload.new(name: "idle", title: "Clients that wait", unit: "clients", generator: Generator.new("idle"), load: Idle),
+      Workload.new(name: "idle", title: "Clients that wait", unit: "clients", generator: Generator.new("idle"), load: IdleClients),
       Workload.new(name: "hello", title: "Hello world beside clients that wait", unit: "requests", generator: Generator.new("idle"),
-                   load: Beside, connections: [1, 15_000])
+                   load: RequestsBesideClients, connections: [1, 15_000])
     ].freeze
   end
 end

@@ -1,4 +1,4 @@
-/* Memory that begins at a multiple of its size, a power of two: C11's is not everyone's. */
+/* Allocates memory that is aligned to its size, a power of two. Not every system has C11's aligned_alloc. */
 #ifndef UW_BASE_ALIGNED_H
 #define UW_BASE_ALIGNED_H
 
@@ -7,22 +7,22 @@
 #ifdef _WIN32
 #include <malloc.h>
 
-static inline void *uw_aligned_take(size_t size)
+static inline void *uw_aligned_alloc(size_t size)
 {
     return _aligned_malloc(size, size);
 }
 
-static inline void uw_aligned_give(void *memory)
+static inline void uw_aligned_free(void *memory)
 {
     _aligned_free(memory);
 }
 #else
-static inline void *uw_aligned_take(size_t size)
+static inline void *uw_aligned_alloc(size_t size)
 {
     return aligned_alloc(size, size);
 }
 
-static inline void uw_aligned_give(void *memory)
+static inline void uw_aligned_free(void *memory)
 {
     free(memory);
 }

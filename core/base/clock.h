@@ -1,4 +1,4 @@
-/* Time as the loop counts it: nanoseconds of the monotonic clock. */
+/* The loop's clock counts nanoseconds of the monotonic clock. */
 #ifndef UW_BASE_CLOCK_H
 #define UW_BASE_CLOCK_H
 

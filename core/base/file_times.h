@@ -1,4 +1,4 @@
-/* When a file's content, and when anything about it, was last changed: POSIX' names are not everyone's. */
+/* Returns a file's mtime and ctime. The members of struct stat have other names on macOS than in POSIX. */
 #ifndef UW_BASE_FILE_TIMES_H
 #define UW_BASE_FILE_TIMES_H
 

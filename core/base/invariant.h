@@ -1,5 +1,5 @@
-/* What must hold whatever a client or a handler does. Where UW_CHECK_INVARIANTS is defined, as for tests and fuzzing,
- * it is checked, and its breach ends the program; elsewhere this is nothing. */
+/* Checks a condition that is true whatever a client or a handler does. Under UW_CHECK_INVARIANTS (tests, fuzzing) a
+ * violation aborts the program. Otherwise the check compiles to nothing. */
 #ifndef UW_BASE_INVARIANT_H
 #define UW_BASE_INVARIANT_H
 

@@ -9,8 +9,8 @@ struct uw_list {
     struct uw_list *next, *previous;
 };
 
-/* The structure of `type` in which `pointer` is the member `member`. */
-#define uw_owner(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
+/* Returns the structure of `type` that contains `pointer` as its member `member`. */
+#define uw_container_of(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 
 static inline void uw_list_init(struct uw_list *list)
 {
@@ -30,7 +30,7 @@ static inline void uw_list_append(struct uw_list *list, struct uw_list *node)
     list->previous = node;
 }
 
-/* Leaves `node` as an empty list of its own, so removing it twice is harmless. */
+/* Makes `node` an empty list, so a second removal is harmless. */
 static inline void uw_list_remove(struct uw_list *node)
 {
     node->previous->next = node->next;

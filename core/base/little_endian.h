@@ -1,4 +1,4 @@
-/* Numbers whose lowest byte comes first, read from memory as they are. */
+/* Converts numbers that are stored in little-endian order. */
 #ifndef UW_BASE_LITTLE_ENDIAN_H
 #define UW_BASE_LITTLE_ENDIAN_H
 

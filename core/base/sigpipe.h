@@ -1,5 +1,5 @@
-/* SIGPIPE kept from this thread, where a call cannot be told not to raise it: what that signal does is for the
- * application to say, at any time. Other threads, and what the thread does later, are not concerned. */
+/* Suppresses SIGPIPE in this thread during a call that has no flag for this purpose. The application may change the
+ * signal's action at any time. Other threads and later calls are not affected. */
 #ifndef UW_BASE_SIGPIPE_H
 #define UW_BASE_SIGPIPE_H
 
@@ -18,7 +18,7 @@ static inline sigset_t uw_sigpipe(void)
     return set;
 }
 
-/* Whether it is to be unblocked later: its owner may want it blocked. */
+/* Returns whether the caller must unblock the signal later. The application may have blocked it. */
 static inline bool uw_sigpipe_block(void)
 {
     sigset_t set = uw_sigpipe(), before;
@@ -27,7 +27,8 @@ static inline bool uw_sigpipe_block(void)
     return !sigismember(&before, SIGPIPE);
 }
 
-/* Forgets the one that a call has raised. What is pending for the thread is taken before what is for the process. */
+/* Discards the signal that a call has raised. A signal pending for the thread is delivered before one pending for the
+ * process. */
 static inline void uw_sigpipe_take(void)
 {
     uw_signal_take(SIGPIPE);

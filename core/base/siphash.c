@@ -35,7 +35,7 @@ static void add(struct state *state, uint64_t word)
     state->a ^= word;
 }
 
-/* Up to eight bytes, the first of them the lowest. */
+/* Reads up to eight bytes in little-endian order. */
 static uint64_t read_word(const unsigned char *at, size_t length)
 {
     uint64_t word = 0;

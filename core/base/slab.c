@@ -10,8 +10,8 @@
 #define OBJECT_BYTES_MAX 65536
 
 struct block {
-    struct uw_list link; /* in slab->open or slab->full */
-    uint64_t free;       /* a bit an object */
+    struct uw_list link; /* links the block in slab->open or slab->full */
+    uint64_t free;       /* a set bit marks a free object */
 };
 
 static const size_t header_bytes = (sizeof(struct block) + UW_SLAB_ALIGNMENT - 1) & ~(size_t)(UW_SLAB_ALIGNMENT - 1);
@@ -21,7 +21,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Objects of which 64 fill a block leave one out for its header: twice the block would be half empty. */
+/* If 64 objects fill a block exactly, the block gets 63, because its header needs space. A block of twice the size
+ * would be half empty. */
 void uw_slab_init(struct uw_slab *slab, size_t object_bytes)
 {
     assert(object_bytes > 0 && object_bytes <= OBJECT_BYTES_MAX);
@@ -44,21 +45,21 @@ void uw_slab_own(struct uw_slab *slab)
 static void free_blocks(struct uw_list *list)
 {
     while (!uw_list_empty(list)) {
-        struct block *block = uw_owner(list->next, struct block, link);
+        struct block *block = uw_container_of(list->next, struct block, link);
 
         uw_list_remove(&block->link);
-        uw_aligned_give(block);
+        uw_aligned_free(block);
     }
 }
 
-void uw_slab_free(struct uw_slab *slab)
+void uw_slab_destroy(struct uw_slab *slab)
 {
     free_blocks(&slab->open);
     free_blocks(&slab->full);
     slab->taken = slab->blocks = slab->spares = 0;
 }
 
-/* The bits of a block that is empty. */
+/* Returns the bitmap of an empty block. */
 static uint64_t all(const struct uw_slab *slab)
 {
     return UINT64_MAX >> (UW_SLAB_BLOCK_OBJECTS - slab->block_objects);
@@ -66,7 +67,7 @@ static uint64_t all(const struct uw_slab *slab)
 
 static struct block *add_block(struct uw_slab *slab)
 {
-    struct block *block = uw_aligned_take(slab->block_bytes);
+    struct block *block = uw_aligned_alloc(slab->block_bytes);
 
     if (!block)
         return NULL;
@@ -82,9 +83,10 @@ static bool empty(const struct uw_slab *slab, const struct block *block)
     return block->free == all(slab);
 }
 
-void *uw_slab_take(struct uw_slab *slab)
+void *uw_slab_alloc(struct uw_slab *slab)
 {
-    struct block *block = uw_list_empty(&slab->open) ? add_block(slab) : uw_owner(slab->open.next, struct block, link);
+    struct block *block =
+        uw_list_empty(&slab->open) ? add_block(slab) : uw_container_of(slab->open.next, struct block, link);
     int index;
 
     UW_ASSERT_OWNER(slab);
@@ -105,7 +107,7 @@ static void retire(struct uw_slab *slab, struct block *block)
 {
     uw_list_remove(&block->link);
     if (slab->spares == UW_SLAB_SPARES_MAX) {
-        uw_aligned_give(block);
+        uw_aligned_free(block);
         slab->blocks--;
     } else {
         uw_list_append(&slab->open, &block->link);
@@ -113,7 +115,7 @@ static void retire(struct uw_slab *slab, struct block *block)
     }
 }
 
-void uw_slab_give(struct uw_slab *slab, void *object)
+void uw_slab_free(struct uw_slab *slab, void *object)
 {
     struct block *block = (struct block *)((uintptr_t)object & ~(uintptr_t)(slab->block_bytes - 1));
     size_t index = (size_t)((char *)object - (char *)block - header_bytes) / slab->object_bytes;
@@ -122,7 +124,7 @@ void uw_slab_give(struct uw_slab *slab, void *object)
     assert(!(block->free & UINT64_C(1) << index));
     if (!block->free) {
         uw_list_remove(&block->link);
-        uw_list_append(slab->open.next, &block->link); /* before the first */
+        uw_list_append(slab->open.next, &block->link); /* puts the block before the first */
     }
     block->free |= UINT64_C(1) << index;
     slab->taken--;

@@ -1,4 +1,4 @@
-/* Of system.h what macOS and FreeBSD have in their own way: see `man 2 kqueue`, and `man 2 sendfile` of each. */
+/* Implements system.h for macOS and FreeBSD: see `man 2 kqueue`, and `man 2 sendfile` of each. */
 #if (defined(__APPLE__) || defined(__FreeBSD__)) && !defined(UW_PORTABLE_SYSTEM)
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/system.h"
 
-/* Readable when its one event has come. */
+/* The descriptor is readable when its only event has occurred. */
 int uw_process_descriptor(pid_t pid)
 {
     struct kevent end;
@@ -24,7 +24,7 @@ int uw_process_descriptor(pid_t pid)
     EV_SET(&end, (uintptr_t)pid, EVFILT_PROC, EV_ADD, NOTE_EXIT, 0, NULL);
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && kevent(fd, &end, 1, NULL, 0, NULL) == 0)
         return fd;
-    error = errno; /* ESRCH: it has ended */
+    error = errno; /* ESRCH: the process has exited */
     close(fd);
     errno = error;
     return -1;
@@ -32,12 +32,13 @@ int uw_process_descriptor(pid_t pid)
 
 void uw_process_descriptor_close(int fd, bool forked)
 {
-    if (!forked) /* a child does not inherit a kqueue */
+    if (!forked) /* a child process does not inherit a kqueue */
         close(fd);
 }
 
-/* macOS heeds MSG_DONTWAIT for receiving alone, and raises SIGPIPE for the whole process, unless the socket is told not
- * to; and some sockets come from others. One that both ends have shut down is told nothing any more. */
+/* macOS honours MSG_DONTWAIT only for receiving. It raises SIGPIPE for the whole process unless the socket has
+ * F_SETNOSIGPIPE, and the application creates some sockets. F_SETNOSIGPIPE fails with EINVAL after both ends have shut
+ * down. */
 #ifdef __APPLE__
 #define SEND_FLAGS 0
 
@@ -54,7 +55,7 @@ static bool prepare(int fd)
     return false;
 }
 
-/* EPROTOTYPE: the other end is just being closed. */
+/* EPROTOTYPE: the peer is closing the socket at this moment. */
 static ssize_t told(ssize_t count)
 {
     if (count < 0 && errno == EPROTOTYPE)
@@ -101,7 +102,7 @@ static int send_file(int fd, int file, off_t offset, size_t length, off_t *sent)
 }
 #endif
 
-/* A part that was sent counts, whatever kept the rest from being sent. No length would mean the whole file. */
+/* A partial send counts as success, whatever stopped the rest. A length of 0 would mean the whole file. */
 ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
 {
     off_t sent = 0;
@@ -125,8 +126,8 @@ void uw_sigpipe_spare(int fd)
     (void)fcntl(fd, F_SETNOSIGPIPE, 1);
 }
 
-/* poll(2) calls it a hang-up when there is no more to read, and tells nothing to who asks for nothing else. A socket
- * that has ended both ways has no peer any more. */
+/* poll(2) reports a hang-up when there is no more to read, and reports nothing when no events are requested. A socket
+ * whose ends have both shut down has no peer any more. */
 bool uw_hung_up(int fd)
 {
     struct sockaddr_storage peer;
@@ -135,7 +136,7 @@ bool uw_hung_up(int fd)
     return getpeername(fd, (struct sockaddr *)&peer, &size) < 0;
 }
 
-/* There are none of POSIX's options for real time. */
+/* macOS lacks the POSIX realtime signals option. */
 void uw_signal_take(int signal)
 {
     sigset_t set, pending;
@@ -161,5 +162,5 @@ int uw_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, in
 #endif
 
 #else
-typedef int uw_system_bsd_is_left_out; /* ISO C wants a declaration */
+typedef int uw_system_bsd_is_left_out; /* ISO C requires a declaration */
 #endif

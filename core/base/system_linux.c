@@ -32,7 +32,7 @@ int uw_processors_allowed(void)
 
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         return CPU_COUNT(&set);
-    online = sysconf(_SC_NPROCESSORS_ONLN); /* there are more than the set can hold */
+    online = sysconf(_SC_NPROCESSORS_ONLN); /* the machine has more processors than the set has bits */
     return online > 0 ? (int)online : 1;
 }
 
@@ -63,7 +63,7 @@ void uw_wakeup_tell(const struct uw_wakeup *wakeup)
 {
     int saved_errno = errno;
 
-    (void)eventfd_write(wakeup->tell_fd, 1); /* EAGAIN means that it has been told very often already */
+    (void)eventfd_write(wakeup->tell_fd, 1); /* EAGAIN: the counter is full, so `fd` is readable already */
     errno = saved_errno;
 }
 
@@ -71,7 +71,7 @@ void uw_wakeup_clear(const struct uw_wakeup *wakeup)
 {
     eventfd_t count;
 
-    (void)eventfd_read(wakeup->fd, &count); /* there may be nothing to clear */
+    (void)eventfd_read(wakeup->fd, &count); /* EAGAIN: the counter is 0 already */
 }
 
 const bool uw_ports_are_shared = true;
@@ -105,8 +105,8 @@ ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
     return sendfile(fd, file, &from, length);
 }
 
-/* musl has preadv2 and pwritev2 only since 1.2.5. The kernel takes the offset in halves, as large as a long. Whoever
- * emulates one may know neither: qemu, a sandbox. */
+/* musl has preadv2 and pwritev2 only since 1.2.5. The kernel takes the offset in two halves of a long each. An emulator
+ * such as qemu or a sandbox may lack these calls. */
 static ssize_t transfer_now(long call, int fd, const struct iovec *part, int64_t offset)
 {
     ssize_t count = syscall(call, fd, part, 1UL, (long)offset, (long)(offset >> 32), RWF_NOWAIT);
@@ -148,7 +148,7 @@ int uw_open_unnamed(const char *folder)
 }
 
 #ifdef SYS_openat2
-#define OPEN_TRIES 10 /* the kernel gives EAGAIN when a rename elsewhere could have led it out */
+#define OPEN_TRIES 10 /* the kernel gives EAGAIN when a concurrent rename could have led the path outside */
 
 int uw_open_beneath_at_once(int root, const char *path, int flags)
 {
@@ -181,5 +181,5 @@ bool uw_random(void *bytes, size_t length)
 }
 
 #else
-typedef int uw_system_linux_is_left_out; /* ISO C wants a declaration */
+typedef int uw_system_linux_is_left_out; /* ISO C requires a declaration */
 #endif

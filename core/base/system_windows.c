@@ -1,4 +1,4 @@
-/* Of system.h what Windows has, on windows/ for what POSIX has and Windows has not. */
+/* Implements system.h for Windows. The directory windows/ supplies the POSIX functions that Windows lacks. */
 #ifdef _WIN32
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "windows/files.h"
 
 #define CLEAR_BYTES 64
-#define SEND_FILE_BYTES 16384 /* through memory of ours, at once */
+#define SEND_FILE_BYTES 16384 /* each call copies this much through a buffer */
 
 const int uw_open_to_look = O_PATH;
 
@@ -52,7 +52,7 @@ void uw_signal_take(int signal)
     (void)signal;
 }
 
-/* The monotonic clock is none that a condition can wait by. */
+/* A condition variable cannot wait by the monotonic clock here. */
 int uw_condition_init(pthread_cond_t *condition)
 {
     return pthread_cond_init(condition, NULL);
@@ -92,7 +92,7 @@ void uw_wakeup_tell(const struct uw_wakeup *wakeup)
 {
     int saved_errno = errno;
 
-    (void)send(wakeup->tell_fd, "", 1, MSG_DONTWAIT); /* a full one is readable */
+    (void)send(wakeup->tell_fd, "", 1, MSG_DONTWAIT); /* a full socket is readable already */
     errno = saved_errno;
 }
 
@@ -127,7 +127,7 @@ ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
 
 const bool uw_ports_are_shared = false;
 
-/* Nobody else: who binds the same address is told that it is in use. */
+/* Ports are never shared: a second bind of the same address fails as in use. */
 int uw_share_port(int fd)
 {
     (void)fd;
@@ -145,7 +145,7 @@ int uw_open_unnamed(const char *folder)
     return uw_file_open_unnamed(folder, true);
 }
 
-/* Of advapi32, without a header that meets none of ours. */
+/* advapi32 exports this function; its header conflicts with other headers. */
 BOOLEAN NTAPI SystemFunction036(PVOID bytes, ULONG length);
 
 bool uw_random(void *bytes, size_t length)
@@ -154,5 +154,5 @@ bool uw_random(void *bytes, size_t length)
 }
 
 #else
-typedef int uw_system_windows_is_left_out; /* ISO C wants a declaration */
+typedef int uw_system_windows_is_left_out; /* ISO C requires a declaration */
 #endif

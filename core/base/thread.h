@@ -1,11 +1,11 @@
-/* A thread of our own beside the program's. */
+/* Starts a thread of Upwell beside the program's threads. */
 #ifndef UW_BASE_THREAD_H
 #define UW_BASE_THREAD_H
 
 #include <pthread.h>
 #include <signal.h>
 
-/* Signals are for the program's own threads: here they stay blocked, so that a pipe without a reader is an error, too.
+/* The thread blocks all signals: the program's own threads handle them, and a write to a closed pipe fails with EPIPE.
  * Returns 0 or -errno. */
 static inline int uw_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {

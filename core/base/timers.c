@@ -3,11 +3,11 @@
 #define SLOT_MASK (UW_TIMERS_SLOTS - 1)
 #define TICKS_MAX ((UINT64_C(1) << (UW_TIMERS_SLOT_BITS * UW_TIMERS_LEVELS)) - 1)
 
-/* Level 0 has a slot a tick; a slot of level n spans a whole turn of level n - 1. A timer waits at the level of the
- * highest digit in which its tick differs from the present one, so every slot of a level is reached before it could be
- * needed again. */
+/* Level 0 has a slot for each tick. A slot of level n spans one rotation of level n - 1. A timer waits at the level of
+ * the highest digit in which its tick differs from the current tick. So every slot is emptied before it is needed
+ * again. */
 
-/* Rounded up: a timer never fires early. */
+/* Rounds up, so that a timer never fires early. */
 static uint64_t tick_after(int64_t ns)
 {
     return ns <= 0 ? 0 : ((uint64_t)ns + (1u << UW_TIMERS_TICK_BITS) - 1) >> UW_TIMERS_TICK_BITS;
@@ -35,7 +35,7 @@ static void vacate(struct uw_timers *timers, int level, int slot)
     timers->occupied[level][slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }
 
-/* The first of a level's slots, from `slot` on, that has a timer; or UW_TIMERS_SLOTS. */
+/* Returns the first slot of the level, from `slot` on, that has a timer, or UW_TIMERS_SLOTS. */
 static int first_occupied(const struct uw_timers *timers, int level, int slot)
 {
     uint64_t behind = (UINT64_C(1) << slot % 64) - 1;
@@ -61,9 +61,9 @@ static void place(struct uw_timers *timers, struct uw_timer *timer)
     uint64_t tick = tick_after(timer->deadline_ns);
 
     if (tick < timers->tick)
-        tick = timers->tick; /* already due: with the next expiry */
+        tick = timers->tick; /* the timer is due and expires with the next call */
     if (tick - timers->tick > TICKS_MAX / 2)
-        tick = timers->tick + TICKS_MAX / 2; /* placed again when that time has come */
+        tick = timers->tick + TICKS_MAX / 2; /* the timer is placed again at that time */
     timer->level = (uint8_t)level_of(timers->tick, tick);
     if (timer->level >= UW_TIMERS_LEVELS)
         timer->level = UW_TIMERS_LEVELS - 1;
@@ -88,7 +88,7 @@ static void end(struct uw_timers *timers, struct uw_timer *timer)
     uw_list_remove(&timer->link);
 }
 
-/* Of one that has expired and was not taken yet, the slot was emptied: then its bit is set only for others. */
+/* An expired timer that was not handled yet is in an emptied slot, whose bit is set only for other timers. */
 void uw_timers_stop(struct uw_timers *timers, struct uw_timer *timer)
 {
     if (!timer->active)
@@ -104,8 +104,8 @@ static void empty_slot(struct uw_timers *timers, int level, int slot, struct uw_
     vacate(timers, level, slot);
 }
 
-/* The first tick, from the present one on, at which a slot has to be emptied: of level 0 for its own timers, of a
- * higher level at its beginning, which for the present slot lies behind. */
+/* Returns the first tick, from the current tick on, at which a slot must be emptied. A slot of level 0 is emptied for
+ * its own timers. A slot of a higher level is emptied at its beginning, which is past for the current slot. */
 static uint64_t next_tick(const struct uw_timers *timers)
 {
     for (int level = 0; level < UW_TIMERS_LEVELS; level++) {
@@ -115,7 +115,7 @@ static uint64_t next_tick(const struct uw_timers *timers)
 
         if (slot < UW_TIMERS_SLOTS)
             return (turn + (uint64_t)slot) << shift;
-        if (level < UW_TIMERS_LEVELS - 1) /* only the last level goes round */
+        if (level < UW_TIMERS_LEVELS - 1) /* only the last level wraps around */
             continue;
         slot = first_occupied(timers, level, 0);
         if (slot < UW_TIMERS_SLOTS)
@@ -124,8 +124,8 @@ static uint64_t next_tick(const struct uw_timers *timers)
     return UINT64_MAX;
 }
 
-/* Moves on to `tick`: what waited for it goes to the levels below, and in the end to `due`. The slots of the lowest
- * level are moved as they are: among many timers, each that is looked at has to come from memory. */
+/* Advances to `tick`: timers of the higher levels move down, and due timers go to `due`. The slots of level 0 move
+ * without a look at each timer, which would cost a cache miss. */
 static void advance(struct uw_timers *timers, uint64_t tick, struct uw_list *due)
 {
     struct uw_list moved;
@@ -139,7 +139,7 @@ static void advance(struct uw_timers *timers, uint64_t tick, struct uw_list *due
             empty_slot(timers, level, (int)(tick >> shift & SLOT_MASK), &moved);
     }
     while (!uw_list_empty(&moved)) {
-        struct uw_timer *timer = uw_owner(moved.next, struct uw_timer, link);
+        struct uw_timer *timer = uw_container_of(moved.next, struct uw_timer, link);
 
         uw_list_remove(&timer->link);
         if (tick_after(timer->deadline_ns) <= tick)
@@ -162,7 +162,7 @@ void uw_timers_expire(struct uw_timers *timers, int64_t now_ns, struct uw_list *
 
 struct uw_timer *uw_timers_take(struct uw_timers *timers, struct uw_list *expired)
 {
-    struct uw_timer *timer = uw_owner(expired->next, struct uw_timer, link);
+    struct uw_timer *timer = uw_container_of(expired->next, struct uw_timer, link);
 
     if (uw_list_empty(expired))
         return NULL;

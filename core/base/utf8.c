@@ -11,7 +11,7 @@ static size_t length_by_first(unsigned char first)
     return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/* The bounds of the second byte: shorter forms, surrogates, and what lies beyond U+10FFFF are no characters. */
+/* The bounds of the second byte exclude overlong forms, surrogates and code points above U+10FFFF. */
 static unsigned char second_low(unsigned char first)
 {
     return first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
@@ -37,7 +37,7 @@ size_t uw_utf8_character(const char *text, size_t length)
     return size;
 }
 
-#define BLOCK_BYTES 32 /* looked at together: most text is ASCII for long */
+#define BLOCK_BYTES 32 /* these bytes are checked together, because most text has long runs of ASCII */
 
 static bool is_ascii(const char *text, size_t length)
 {
@@ -50,7 +50,7 @@ static bool is_ascii(const char *text, size_t length)
     return !(all & 0x8080808080808080);
 }
 
-/* How many of the bytes at `text`, by eights, are ASCII. */
+/* Returns how many bytes at `text`, in steps of eight, are ASCII. */
 static size_t ascii_eights(const char *text, size_t length)
 {
     size_t count = 0;

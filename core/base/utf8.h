@@ -1,4 +1,4 @@
-/* UTF-8 (RFC 3629), told from other bytes. */
+/* Distinguishes UTF-8 (RFC 3629) from other bytes. */
 #ifndef UW_BASE_UTF8_H
 #define UW_BASE_UTF8_H
 
@@ -6,25 +6,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UW_UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD, for what is no character */
+#define UW_UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD replaces invalid bytes */
 
-/* Bytes of the character that begins `text[0 .. length)`, 1 to 4; 0 when there is none. */
+/* Returns the length of the character at the start of `text[0 .. length)`, 1 to 4 bytes, or 0 when the character is
+ * invalid or incomplete. */
 size_t uw_utf8_character(const char *text, size_t length);
 
-/* A text that comes in pieces, zero at first: how far the character goes on with which the last piece ended. */
+/* The state of a text that arrives in pieces, zero at first: what the last piece's incomplete character still needs. */
 struct uw_utf8 {
-    uint8_t missing;   /* bytes of it */
-    uint8_t low, high; /* between which the next of them must be */
-    bool beyond_ascii; /* some character so far is */
+    uint8_t missing;   /* bytes that the character still lacks */
+    uint8_t low, high; /* bounds of the next byte */
+    bool beyond_ascii; /* the text has a character beyond ASCII */
 };
 
-/* The next piece. Returns whether the text can still become one: false at the first byte that no text has there. */
+/* Checks the next piece. Returns false at the first byte that makes the text invalid. */
 bool uw_utf8_feed(struct uw_utf8 *utf8, const char *text, size_t length);
 
-/* Whether all of it is one text. */
+/* Returns whether all bytes form one valid text. */
 bool uw_utf8_is_text(const char *text, size_t length);
 
-/* Whether the text may end here. */
+/* Returns whether the text may end here. */
 static inline bool uw_utf8_is_whole(const struct uw_utf8 *utf8)
 {
     return utf8->missing == 0;

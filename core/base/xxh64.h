@@ -1,5 +1,5 @@
-/* XXH64, a fast hash of 64 bits that is the same on every machine:
- * https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md. Not against an adversary who may choose both of two
+/* XXH64 is a fast hash of 64 bits with the same result on every machine:
+ * https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md. It does not resist an attacker who chooses both
  * contents. */
 #ifndef UW_BASE_XXH64_H
 #define UW_BASE_XXH64_H
@@ -11,16 +11,16 @@
 
 struct uw_xxh64 {
     uint64_t lanes[4];
-    uint64_t length; /* of all that was added */
+    uint64_t length; /* bytes added so far */
     uint64_t seed;
-    unsigned char rest[UW_XXH64_STRIPE_BYTES]; /* of which there is `length` modulo its size */
+    unsigned char rest[UW_XXH64_STRIPE_BYTES]; /* the incomplete stripe: `length` modulo the size of `rest` */
 };
 
 void uw_xxh64_init(struct uw_xxh64 *sum, uint64_t seed);
 void uw_xxh64_add(struct uw_xxh64 *sum, const void *bytes, size_t length);
 uint64_t uw_xxh64_end(const struct uw_xxh64 *sum);
 
-/* Of one stretch of bytes, with the seed 0. */
+/* Hashes one range of bytes with the seed 0. */
 uint64_t uw_xxh64(const void *bytes, size_t length);
 
 #endif

@@ -4,19 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "http/cursor.h"
 #include "http/date.h"
+#include "http/field_cursor.h"
 
 #define WEAK "W/"
+#define DATED_FROM 347155200    /* 1981-01-01 */
+#define CLOCK_STEP_NS 100000000 /* generous limit for the delay of the clock that stamps files */
 
 /* The truth of one condition. */
 enum truth {
-    ABSENT, /* or to be ignored */
+    ABSENT, /* the condition is absent or ignored */
     FALSE,
     TRUE,
 };
 
-/* RFC 9110, section 8.8.2.1: not in the future. */
+/* A modification time must not be in the future (RFC 9110, section 8.8.2.1). */
 static time_t bounded(time_t modified)
 {
     time_t now = time(NULL);
@@ -24,6 +26,16 @@ static time_t bounded(time_t modified)
     if (modified < UW_HTTP_DATE_MIN)
         return UW_HTTP_DATE_MIN;
     return modified < now ? modified : now;
+}
+
+bool uw_http_is_dated(time_t modified)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    if (modified < DATED_FROM || modified >= now.tv_sec)
+        return false;
+    return modified < now.tv_sec - 1 || now.tv_nsec >= CLOCK_STEP_NS;
 }
 
 void uw_http_validators_make(struct uw_http_validators *validators, bool weak, uint64_t hash, uint64_t size,
@@ -36,6 +48,7 @@ void uw_http_validators_make(struct uw_http_validators *validators, bool weak, u
         (uint32_t)snprintf(validators->etag, sizeof validators->etag, "%s\"%" PRIx64 "-%016" PRIx64 "%s%s\"",
                            weak ? WEAK : "", size, hash, *name ? "-" : "", name);
     validators->modified = bounded(modified);
+    validators->dated = uw_http_is_dated(modified);
 }
 
 static struct uw_http_cursor value_of(const struct uw_http_header *header, const char *bytes)
@@ -43,7 +56,7 @@ static struct uw_http_cursor value_of(const struct uw_http_header *header, const
     return uw_http_cursor(bytes + header->value.offset, header->value.length);
 }
 
-/* The opaque-tag, quotes included, that stands at the cursor. */
+/* Reads the opaque-tag at the cursor, quotes included. */
 static bool read_opaque_tag(struct uw_http_cursor *cursor, struct uw_http_cursor *tag)
 {
     const char *quote;
@@ -58,7 +71,7 @@ static bool read_opaque_tag(struct uw_http_cursor *cursor, struct uw_http_cursor
     return true;
 }
 
-/* By the weak comparison (section 8.8.3.2): `tag` is an opaque-tag. */
+/* Compares weakly (section 8.8.3.2). `tag` is an opaque-tag. */
 static bool is_etag(struct uw_http_cursor tag, const struct uw_http_validators *validators)
 {
     size_t skipped = validators->weak ? sizeof WEAK - 1 : 0, length = validators->etag_length - skipped;
@@ -66,7 +79,8 @@ static bool is_etag(struct uw_http_cursor tag, const struct uw_http_validators *
     return (size_t)(tag.end - tag.at) == length && memcmp(tag.at, validators->etag + skipped, length) == 0;
 }
 
-/* Whether a list of entity tags, or "*", has ours in it. A malformed list has what precedes the error. */
+/* Returns whether a list of entity tags, or "*", contains this representation's tag. Of a malformed list the part
+ * before the error counts. */
 static bool list_has_etag(struct uw_http_cursor list, const struct uw_http_validators *validators, bool weak_too)
 {
     struct uw_http_cursor tag;
@@ -84,28 +98,28 @@ static bool list_has_etag(struct uw_http_cursor list, const struct uw_http_valid
     return false;
 }
 
-/* If-Match, strongly compared, or If-None-Match, weakly: whether one of the tags is ours. */
+/* Returns whether a tag of If-Match (strong comparison) or If-None-Match (weak comparison) matches. */
 static enum truth has_etag(const struct uw_http_head *head, const char *bytes,
                            const struct uw_http_validators *validators, enum uw_http_field field)
 {
     enum truth truth = ABSENT;
 
     for (uint32_t i = 0; i < head->header_count && truth != TRUE; i++)
-        if (head->headers[i].field == field)
-            truth = list_has_etag(value_of(&head->headers[i], bytes), validators, field == UW_FIELD_IF_NONE_MATCH)
+        if (uw_http_header(head, i)->field == field)
+            truth = list_has_etag(value_of(uw_http_header(head, i), bytes), validators, field == UW_FIELD_IF_NONE_MATCH)
                         ? TRUE
                         : FALSE;
     return truth;
 }
 
-/* The number of such fields, and the last of them. */
+/* Returns how many such fields exist, and the last of them in `*header`. */
 static int find(const struct uw_http_head *head, enum uw_http_field field, const struct uw_http_header **header)
 {
     int count = 0;
 
     for (uint32_t i = 0; i < head->header_count; i++)
-        if (head->headers[i].field == field) {
-            *header = &head->headers[i];
+        if (uw_http_header(head, i)->field == field) {
+            *header = uw_http_header(head, i);
             count++;
         }
     return count;
@@ -116,16 +130,34 @@ static bool read_date(const struct uw_http_header *header, const char *bytes, ti
     return uw_http_date_parse(bytes + header->value.offset, header->value.length, date);
 }
 
-/* If-Unmodified-Since or If-Modified-Since: whether ours is not younger than the date. */
-static enum truth is_unmodified(const struct uw_http_head *head, const char *bytes,
-                                const struct uw_http_validators *validators, enum uw_http_field field)
+static bool has_date(const struct uw_http_head *head, const char *bytes, enum uw_http_field field, time_t *date)
 {
     const struct uw_http_header *header;
+
+    return find(head, field, &header) == 1 && read_date(header, bytes, date);
+}
+
+/* If-Unmodified-Since: returns whether the content is not newer than the date. */
+static enum truth is_unmodified(const struct uw_http_head *head, const char *bytes,
+                                const struct uw_http_validators *validators)
+{
     time_t date;
 
-    if (find(head, field, &header) != 1 || !read_date(header, bytes, &date))
+    if (!has_date(head, bytes, UW_FIELD_IF_UNMODIFIED_SINCE, &date))
         return ABSENT;
     return validators->modified <= date ? TRUE : FALSE;
+}
+
+/* If-Modified-Since: returns whether the client has this version. An older file may have replaced a newer one, so the
+ * dates must be equal. */
+static enum truth has_modified(const struct uw_http_head *head, const char *bytes,
+                               const struct uw_http_validators *validators)
+{
+    time_t date;
+
+    if (!has_date(head, bytes, UW_FIELD_IF_MODIFIED_SINCE, &date))
+        return ABSENT;
+    return validators->dated && validators->modified == date ? TRUE : FALSE;
 }
 
 int uw_http_precondition(const struct uw_http_head *head, const char *bytes,
@@ -134,12 +166,12 @@ int uw_http_precondition(const struct uw_http_head *head, const char *bytes,
     enum truth truth = has_etag(head, bytes, validators, UW_FIELD_IF_MATCH);
 
     if (truth == ABSENT)
-        truth = is_unmodified(head, bytes, validators, UW_FIELD_IF_UNMODIFIED_SINCE);
+        truth = is_unmodified(head, bytes, validators);
     if (truth == FALSE)
         return 412;
     truth = has_etag(head, bytes, validators, UW_FIELD_IF_NONE_MATCH);
     if (truth == ABSENT)
-        truth = is_unmodified(head, bytes, validators, UW_FIELD_IF_MODIFIED_SINCE);
+        truth = has_modified(head, bytes, validators);
     return truth == TRUE ? 304 : 0;
 }
 
@@ -152,6 +184,6 @@ bool uw_http_if_range(const struct uw_http_head *head, const char *bytes, const 
     if (count != 1)
         return count == 0;
     if (read_date(header, bytes, &date))
-        return date == validators->modified;
+        return validators->dated && date == validators->modified;
     return !validators->weak && is_etag(value_of(header, bytes), validators);
 }

@@ -2,11 +2,11 @@
 
 #include <stdbool.h>
 
-#include "http/cursor.h"
-#include "http/token.h"
-#include "http/weight.h"
+#include "http/byte_class.h"
+#include "http/field_cursor.h"
+#include "http/quality_value.h"
 
-#define WEIGHT_LEAST 1 /* of identity where it was not named: any other acceptable coding is preferred */
+#define WEIGHT_LEAST 1 /* weight of identity if it is not named: any other acceptable coding wins */
 
 enum {
     ANY = UW_CODING_COUNT,
@@ -22,7 +22,7 @@ void uw_http_accepted_codings_init(struct uw_http_accepted_codings *accepted)
     *accepted = (struct uw_http_accepted_codings){.weight[UW_CODING_IDENTITY] = WEIGHT_LEAST};
 }
 
-/* A coding by its name, ANY for "*", or -1. */
+/* Returns a coding by its name, ANY for "*", or -1. */
 static int read_coding(struct uw_http_cursor *element)
 {
     struct uw_http_cursor name = *element;
@@ -53,7 +53,7 @@ void uw_http_accepted_codings_add(struct uw_http_accepted_codings *accepted, con
     }
 }
 
-/* "*" stands for what was not named. */
+/* "*" stands for all codings that are not named. */
 static int weight_of(const struct uw_http_accepted_codings *accepted, int coding)
 {
     bool by_star = accepted->listed & UW_CODING_BIT(ANY) && !(accepted->listed & UW_CODING_BIT(coding));

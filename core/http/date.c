@@ -2,13 +2,13 @@
 
 #include <stdio.h>
 
-#include "http/cursor.h"
+#include "http/field_cursor.h"
 
 static const char days[7][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 static const char long_day_ends[7][7] = {"day", "day", "sday", "nesday", "rsday", "day", "urday"};
 static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-/* That of a file may be any. */
+/* Limits a date to four digits of the year; a file may have any date. */
 static time_t with_four_digits(time_t time)
 {
     if (time < UW_HTTP_DATE_MIN)
@@ -19,7 +19,7 @@ static time_t with_four_digits(time_t time)
 void uw_http_date(time_t time, char date[UW_HTTP_DATE_BYTES + 1])
 {
     struct tm parts = {0};
-    char text[64]; /* room for any int, which the compiler cannot know to be small */
+    char text[64]; /* fits any int: the compiler does not know the ranges */
 
     time = with_four_digits(time);
     (void)gmtime_r(&time, &parts);
@@ -43,7 +43,7 @@ const char *uw_http_date_now(void)
     return date;
 }
 
-/* A number of exactly `digits` digits. */
+/* Reads a number of exactly `digits` digits. */
 static bool read_digits(struct uw_http_cursor *cursor, size_t digits, int *number)
 {
     int64_t value;
@@ -68,7 +68,7 @@ static bool read_clock(struct uw_http_cursor *cursor, struct tm *parts)
            read_digits(cursor, 2, &parts->tm_sec);
 }
 
-/* ", 06 Nov 1994 08:49:37 GMT" */
+/* Reads ", 06 Nov 1994 08:49:37 GMT". */
 static bool read_preferred(struct uw_http_cursor cursor, struct tm *parts)
 {
     int year;
@@ -94,7 +94,7 @@ static int whole_year(int year)
     return year <= now.tm_year - 50 ? year + 100 : year;
 }
 
-/* "day, 06-Nov-94 08:49:37 GMT" */
+/* Reads "day, 06-Nov-94 08:49:37 GMT". */
 static bool read_rfc850(struct uw_http_cursor cursor, int day, struct tm *parts)
 {
     int year;
@@ -108,7 +108,7 @@ static bool read_rfc850(struct uw_http_cursor cursor, int day, struct tm *parts)
     return uw_http_skip_text(&cursor, " GMT") && cursor.at == cursor.end;
 }
 
-/* " Nov  6 08:49:37 1994" */
+/* Reads " Nov  6 08:49:37 1994". */
 static bool read_asctime(struct uw_http_cursor cursor, struct tm *parts)
 {
     int year;
@@ -123,7 +123,7 @@ static bool read_asctime(struct uw_http_cursor cursor, struct tm *parts)
     return cursor.at == cursor.end;
 }
 
-/* timegm takes 30 February for 1 or 2 March. A leap second is counted as the one after it. */
+/* timegm normalizes 30 February to March, so the fields are compared. A leap second counts as the second after it. */
 static bool exists(const struct tm *parts)
 {
     struct tm same = *parts;

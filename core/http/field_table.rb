@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Writes field_table.h: the slots of the perfect hash over the names in field.h. Run it after changing those names:
+# Writes field_table.h: the slots of the perfect hash over the names in known_fields.h. Run it after changing those names:
 #
 #     ruby core/http/field_table.rb
 #
@@ -25,7 +25,7 @@ def find_multipliers(names)
   abort "field_table.rb: two names differ in none of the letters looked at; look at another one in hash()"
 end
 
-fields = File.read(File.join(FOLDER, "field.h")).scan(FIELD)
+fields = File.read(File.join(FOLDER, "known_fields.h")).scan(FIELD)
 multipliers = find_multipliers(fields.map(&:last))
 slots = fields.map { |constant, name| [hash(name, multipliers), constant] }.sort
 

@@ -10,7 +10,7 @@ static int digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte that "%" at `text` stands for. */
+/* Decodes the escape at `text`, which begins with "%". */
 static int decode(const char *text, const char *end)
 {
     int high, low;
@@ -24,7 +24,7 @@ static int decode(const char *text, const char *end)
     return high << 4 | low;
 }
 
-/* Nobody names a file so on purpose, and a log or a page that shows the name would be falsified. */
+/* No sensible file name contains control characters. They could forge lines in a log or text in a page. */
 static bool is_control(int byte)
 {
     return byte < ' ' || byte == 0x7f;
@@ -40,7 +40,7 @@ static int append(struct uw_http_path *path, int byte)
     return 0;
 }
 
-/* Where the last segment of name[0 .. length) begins. */
+/* Returns where the last segment of name[0 .. length) begins. */
 static uint32_t segment_start(const char *name, uint32_t length)
 {
     while (length > 0 && name[length - 1] != '/')
@@ -53,7 +53,7 @@ static bool segment_is(const struct uw_http_path *path, uint32_t start, const ch
     return path->length - start == strlen(text) && memcmp(path->name + start, text, path->length - start) == 0;
 }
 
-/* A segment that begins with a dot: the last one of path->name, so far. */
+/* Handles a segment that begins with a dot: at present the last segment of path->name. */
 static int end_dot_segment(struct uw_http_path *path, uint32_t start)
 {
     if (start == 0 && segment_is(path, start, ".well-known"))
@@ -66,7 +66,7 @@ static int end_dot_segment(struct uw_http_path *path, uint32_t start)
     return 0;
 }
 
-/* The name ends in a slash, or is empty, before and after each segment. */
+/* Before and after each segment the name is empty or ends in a slash. */
 static int end_segment(struct uw_http_path *path)
 {
     uint32_t start = segment_start(path->name, path->length);

@@ -4,16 +4,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "http/cursor.h"
+#include "http/field_cursor.h"
 
-/* What one range-spec of the field says. */
+/* The kinds of a range-spec in the field. */
 enum spec {
     MALFORMED,
     UNSATISFIABLE,
     SATISFIABLE,
 };
 
-/* suffix-range = "-" suffix-length: the last bytes, or all when there are fewer. */
+/* Reads suffix-range = "-" suffix-length: the last bytes, or all when there are fewer. */
 static enum spec read_suffix(struct uw_http_cursor *cursor, int64_t size, struct uw_http_range *range)
 {
     int64_t length;
@@ -25,7 +25,7 @@ static enum spec read_suffix(struct uw_http_cursor *cursor, int64_t size, struct
     return length > 0 ? SATISFIABLE : UNSATISFIABLE;
 }
 
-/* int-range = first-pos "-" [ last-pos ]. */
+/* Reads int-range = first-pos "-" [ last-pos ]. */
 static enum spec read_range(struct uw_http_cursor *cursor, int64_t size, struct uw_http_range *range)
 {
     int64_t last;
@@ -61,8 +61,8 @@ static int read_specs(struct uw_http_cursor *cursor, struct uw_http_ranges *rang
     return specs;
 }
 
-/* Ranges that overlap so much that the whole is less to send; and the suffix of nothing, which no Content-Range can
- * name. */
+/* Returns false for ranges that together exceed the whole content, and for the suffix of nothing, which no
+ * Content-Range can express. */
 static bool worth_sending(const struct uw_http_ranges *ranges)
 {
     int64_t left = ranges->size;

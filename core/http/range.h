@@ -1,11 +1,11 @@
-/* Range requests (RFC 9110, section 14): from the field Range to the stretches to send and the text around them. */
+/* Parses range requests (RFC 9110, section 14), and writes the text around the ranges of a response. */
 #ifndef UW_HTTP_RANGE_H
 #define UW_HTTP_RANGE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define UW_HTTP_RANGES_MAX 16 /* a request for more gets the whole file */
+#define UW_HTTP_RANGES_MAX 16 /* a request for more ranges gets the whole file */
 #define UW_HTTP_CONTENT_RANGE_BYTES_MAX 72
 #define UW_HTTP_BOUNDARY_BYTES 32
 #define UW_HTTP_MEDIA_TYPE_BYTES_MAX 127
@@ -17,37 +17,38 @@ struct uw_http_range {
 };
 
 struct uw_http_ranges {
-    int64_t size; /* of the whole representation */
+    int64_t size; /* size of the whole representation */
     int count;
-    struct uw_http_range ranges[UW_HTTP_RANGES_MAX]; /* in the order asked for */
+    struct uw_http_range ranges[UW_HTTP_RANGES_MAX]; /* in the order of the request */
 };
 
-/* Reads a Range field of a GET for a representation of `size` bytes. Returns the number of satisfiable ranges, also in
- * `ranges->count`; 0 when the field is to be ignored (malformed, another unit, more than UW_HTTP_RANGES_MAX ranges, or
- * ranges that together exceed the representation); or -416. `ranges->size` is set in every case. */
+/* Parses a Range field of a GET for a representation of `size` bytes. Returns the number of satisfiable ranges, also in
+ * `ranges->count`. Returns 0 for a field to ignore: malformed, another unit, more than UW_HTTP_RANGES_MAX ranges, or
+ * ranges that together exceed the representation. Returns -416 when no range is satisfiable. `ranges->size` is set in
+ * every case. */
 int uw_http_ranges_parse(struct uw_http_ranges *ranges, const char *value, size_t length, int64_t size);
 
-/* Content-Range of one range ("bytes 0-99/1234"), and of a 416 ("bytes * /1234" without the space) when `range` is
- * NULL. Writes a final NUL, returns the length. */
+/* Writes the Content-Range of one range ("bytes 0-99/1234"), or of a 416 ("bytes * /1234" without the space) when
+ * `range` is NULL. Writes a final NUL and returns the length. */
 size_t uw_http_content_range(char text[UW_HTTP_CONTENT_RANGE_BYTES_MAX], const struct uw_http_range *range,
                              int64_t size);
 
-/* A multipart/byteranges body: part 0, its bytes, part 1, its bytes, ..., the end. */
+/* A multipart/byteranges body consists of part 0, its bytes, part 1, its bytes, ..., and the end. */
 struct uw_http_multipart {
     const struct uw_http_ranges *ranges;
-    const char *type; /* the representation's Content-Type, at most UW_HTTP_MEDIA_TYPE_BYTES_MAX long */
+    const char *type; /* the representation's Content-Type, at most UW_HTTP_MEDIA_TYPE_BYTES_MAX bytes */
     char boundary[UW_HTTP_BOUNDARY_BYTES + 1];
 };
 
-/* `random` makes the boundary: 128 bits that whoever wrote the file could not guess. */
+/* `random` becomes the boundary: 128 bits that the file's author cannot guess. */
 void uw_http_multipart_init(struct uw_http_multipart *multipart, const struct uw_http_ranges *ranges, const char *type,
                             const uint64_t random[2]);
 
-/* What precedes the bytes of range `index`; with `index` == ranges->count, what follows the last. Returns the length.
- */
+/* Writes the text before the bytes of range `index`, or after the last range when `index` == ranges->count. Returns the
+ * length. */
 size_t uw_http_multipart_part(const struct uw_http_multipart *multipart, int index, char text[UW_HTTP_PART_BYTES_MAX]);
 
-/* Content-Length of the whole body. */
+/* Returns the Content-Length of the whole body. */
 int64_t uw_http_multipart_length(const struct uw_http_multipart *multipart);
 
 #endif

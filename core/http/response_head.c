@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "http/token.h"
+#include "http/byte_class.h"
 
 #define STATUS_MIN 100
 #define STATUS_MAX 999
@@ -14,12 +14,14 @@ int uw_http_response_begin(struct uw_http_response *response, const struct uw_ht
 {
     *response = (struct uw_http_response){
         .status = status,
-        .version_minor = request->version_minor,
+        .version = request->version,
         .to_head = request->method == UW_METHOD_HEAD,
         .tunnel = request->method == UW_METHOD_CONNECT && status / 100 == 2,
     };
     if (status < STATUS_MIN || status > STATUS_MAX)
         return -UW_ESTATUS;
+    if (status == 101 && request->version < UW_HTTP_1_1) /* HTTP/1.0 has no upgrade: RFC 9110, section 7.8 */
+        return -UW_EINFORMATIONAL;
     return status < 200 && status != 101 ? -UW_EINFORMATIONAL : 0;
 }
 
@@ -38,7 +40,7 @@ int uw_http_field_check(const char *name, size_t name_length, const char *value,
     return all(value, value_length, UW_BYTE_VALUE) ? 0 : -UW_EFIELD_VALUE;
 }
 
-/* By the length first, which most names have not. */
+/* The length check comes first, because it excludes most names. */
 enum uw_http_field uw_http_noted_field(const char *name, size_t length)
 {
     enum uw_http_field field;
@@ -53,7 +55,7 @@ enum uw_http_field uw_http_noted_field(const char *name, size_t length)
                : UW_FIELD_OTHER;
 }
 
-/* Whether a list of tokens has `token` among them. */
+/* Returns whether a list of tokens contains `token`. */
 static bool names(const char *list, size_t length, const char *token)
 {
     const char *at = list, *end = list + length;
@@ -81,12 +83,12 @@ static int parse_length(const char *text, size_t text_length, uint64_t *length)
     return text_length == 0 ? -UW_ELENGTH_EMPTY : 0;
 }
 
-/* A response that cannot have content has no coding either (RFC 9112, section 6.1). */
+/* A response that cannot have content cannot have a transfer coding either (RFC 9112, section 6.1). */
 static int note_coding(struct uw_http_response *response)
 {
     if (response->status < 200 || response->status == 204 || response->tunnel)
         return 1;
-    if (response->version_minor == 0)
+    if (response->version < UW_HTTP_1_1)
         return -UW_ECODING;
     response->has_coding = true;
     return 0;
@@ -100,8 +102,8 @@ static int note_length(struct uw_http_response *response, const char *text, size
     return error ? error : 1;
 }
 
-/* Whether the connection goes on is the server's to tell, in one line; "upgrade" belongs to an Upgrade field of the
- * application's (RFC 9110, section 7.8). */
+/* The server itself reports in one line whether the connection persists. "upgrade" belongs to an Upgrade field of the
+ * application (RFC 9110, section 7.8). */
 static int note_connection(struct uw_http_response *response, const char *list, size_t length)
 {
     response->close |= names(list, length, "close");
@@ -129,7 +131,7 @@ int uw_http_response_note(struct uw_http_response *response, enum uw_http_field 
 int uw_http_response_set_length(struct uw_http_response *response, uint64_t length)
 {
     if (response->has_length && response->length != length && uw_http_frames_content(response)) {
-        response->written = length; /* for the text of the error */
+        response->written = length; /* the error's text shows this length */
         return -UW_ELENGTH_OTHER;
     }
     if (!response->has_length)
@@ -156,29 +158,33 @@ int uw_http_response_error_text(const struct uw_http_response *response, int err
 {
     switch (-error) {
     case UW_ESTATUS:
-        return snprintf(text, capacity, "the application answered with status %d; a status is a number from %d to %d",
+        return snprintf(text, capacity, "the application returned status %d; a status must be from %d to %d",
                         response->status, STATUS_MIN, STATUS_MAX);
     case UW_EINFORMATIONAL:
-        return snprintf(text, capacity,
-                        "the application answered with status %d, after which the client waits for another",
+        return snprintf(text, capacity, "the application returned the informational status %d; return a final status",
                         response->status);
     case UW_EFIELD_NAME:
-        return snprintf(text, capacity, "response header name %s is not a token; it was not sent", subject);
+        return snprintf(
+            text, capacity,
+            "the server rejects response header %s: the name is not a token; use letters, digits and hyphens", subject);
     case UW_EFIELD_VALUE:
         return snprintf(text, capacity,
-                        "value of response header %s contains CR, LF, NUL or another control byte; it was not sent",
+                        "the server rejects response header %s: the value contains CR, LF, NUL or another control byte",
                         subject);
     case UW_ELENGTH:
-        return snprintf(text, capacity, "content-length %s of the response is not a length", subject);
+        return snprintf(text, capacity, "the response header content-length must be a number of bytes, not %s",
+                        subject);
     case UW_ELENGTH_EMPTY:
-        return snprintf(text, capacity, "content-length of the response is empty");
+        return snprintf(text, capacity,
+                        "the response header content-length is empty; set a number of bytes, or remove the header");
     case UW_ELENGTH_OTHER:
         return snprintf(text, capacity,
                         "the response says content-length %" PRIu64 ", but its body has %" PRIu64 " bytes",
                         response->length, response->written);
     case UW_ECODING:
-        return snprintf(text, capacity,
-                        "the response has a transfer-encoding, which a client of HTTP/1.0 does not understand");
+        return snprintf(
+            text, capacity,
+            "the response has a transfer-encoding, which HTTP/1.0 does not support; the application must not set it");
     case UW_ECONTENT_LONGER:
         return snprintf(text, capacity, "the response says content-length %" PRIu64 ", but its body is longer",
                         response->length);

@@ -1,5 +1,5 @@
-/* The head of a response as data, as every version of HTTP has it: what it answers, what is noted of its fields as they
- * are written one by one, and how far its content has come. */
+/* The head of a response in any version of HTTP: its status, facts from its fields, which are written one by one, and
+ * the progress of its content. */
 #ifndef UW_HTTP_RESPONSE_HEAD_H
 #define UW_HTTP_RESPONSE_HEAD_H
 
@@ -7,69 +7,70 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "http/field.h"
-#include "http/framing.h"
-#include "http/head.h"
+#include "http/known_fields.h"
+#include "http/request_head.h"
+#include "http/response_framing.h"
 
 struct uw_http_response {
     int status;
-    uint8_t version_minor; /* of the request: a client of HTTP/1.0 understands less */
-    bool to_head;          /* the request was HEAD */
-    bool tunnel;           /* the answer makes a tunnel of the connection (RFC 9110, section 9.3.6) */
-    bool hijacked;         /* the connection is the application's after the head */
+    uint8_t version; /* enum uw_http_version of the request: an HTTP/1.0 client understands less */
+    bool to_head;    /* the request was HEAD */
+    bool tunnel;     /* the response makes the connection a tunnel (RFC 9110, section 9.3.6) */
+    bool hijacked;   /* the application owns the connection after the head */
 
-    /* Noted from the fields. */
+    /* Set from the fields. */
     bool has_date, has_length;
-    bool has_coding; /* the application frames its content itself */
+    bool has_coding; /* the application frames the content */
     bool close, upgrade;
     uint64_t length;
 
-    /* Decided: uw_http_frame. */
+    /* Set by uw_http_frame. */
     enum uw_http_framing framing;
     bool keep_alive;
 
-    uint64_t written; /* of the content */
+    uint64_t written; /* bytes of content so far */
 };
 
-/* What must not be sent; returned negative. */
+/* Faults of a response that must not be sent. Functions return them negated. */
 enum uw_http_response_error {
-    UW_ESTATUS = 1001,  /* no status code */
-    UW_EINFORMATIONAL,  /* a status after which the client waits for another */
-    UW_EFIELD_NAME,     /* not a token */
-    UW_EFIELD_VALUE,    /* with a control byte: a line's end would let it write fields or responses of its own */
-    UW_ELENGTH,         /* a Content-Length that is no number */
-    UW_ELENGTH_EMPTY,   /* one without a digit */
-    UW_ELENGTH_OTHER,   /* one that is not the content's */
-    UW_ECODING,         /* a Transfer-Encoding, for a client of HTTP/1.0 */
-    UW_ECONTENT_LONGER, /* than Content-Length says */
+    UW_ESTATUS = 1001,  /* the status code is out of range */
+    UW_EINFORMATIONAL,  /* the status is informational: the client would wait for another */
+    UW_EFIELD_NAME,     /* the name is not a token */
+    UW_EFIELD_VALUE,    /* the value has a control byte; a line end would inject fields or responses */
+    UW_ELENGTH,         /* the Content-Length is not a number */
+    UW_ELENGTH_EMPTY,   /* the Content-Length has no digit */
+    UW_ELENGTH_OTHER,   /* the Content-Length differs from the content's length */
+    UW_ECODING,         /* an HTTP/1.0 client does not understand Transfer-Encoding */
+    UW_ECONTENT_LONGER, /* the content is longer than Content-Length */
     UW_ECONTENT_SHORTER,
 };
 
 /* Begins a response to `request`. Returns 0, UW_ESTATUS or UW_EINFORMATIONAL. */
 int uw_http_response_begin(struct uw_http_response *response, const struct uw_http_head *request, int status);
 
-/* Whether a field may be sent: 0, UW_EFIELD_NAME or UW_EFIELD_VALUE. */
+/* Checks whether a field may be sent: 0, UW_EFIELD_NAME or UW_EFIELD_VALUE. */
 int uw_http_field_check(const char *name, size_t name_length, const char *value, size_t value_length);
 
-/* Which of the fields that have to be noted `name` is; UW_FIELD_OTHER for all others. */
+/* Returns which field that must be noted has this name, or UW_FIELD_OTHER. */
 enum uw_http_field uw_http_noted_field(const char *name, size_t length);
 
-/* Notes such a field, whose lines come as one list (RFC 9110, section 5.3). Returns 0 when it is to be sent as it is; 1
- * when it is the server's to write; or UW_ELENGTH, UW_ELENGTH_EMPTY or UW_ECODING. */
+/* Notes such a field; its lines come as one list (RFC 9110, section 5.3). Returns 0 if the caller sends it unchanged, 1
+ * if the server writes it, or UW_ELENGTH, UW_ELENGTH_EMPTY or UW_ECODING. */
 int uw_http_response_note(struct uw_http_response *response, enum uw_http_field field, const char *list, size_t length);
 
-/* The length is known from the content itself: the application's own claim must agree. Returns 0 or UW_ELENGTH_OTHER.
+/* Sets the length of the content itself. A Content-Length of the application must agree. Returns 0 or UW_ELENGTH_OTHER.
  */
 int uw_http_response_set_length(struct uw_http_response *response, uint64_t length);
 
-/* So much more content is about to be written. Returns 0 or UW_ECONTENT_LONGER. */
+/* Counts `length` bytes of content before they are written. Returns 0 or UW_ECONTENT_LONGER. */
 int uw_http_response_count(struct uw_http_response *response, size_t length);
 
-/* There is no more. Returns 0 or UW_ECONTENT_SHORTER. */
+/* Checks the length at the end of the content. Returns 0 or UW_ECONTENT_SHORTER. */
 int uw_http_response_check_whole(const struct uw_http_response *response);
 
-/* What is wrong, as a sentence for whoever wrote the application; `subject` is the name or value at fault as it is to
- * be shown. Writes at most `capacity` bytes with a final NUL, and returns the length of the whole, as snprintf does. */
+/* Writes a sentence that explains the error to the application's author. `subject` is the faulty name or value in
+ * printable form. Writes at most `capacity` bytes with a final NUL, and returns the length of the whole sentence, as
+ * snprintf does. */
 int uw_http_response_error_text(const struct uw_http_response *response, int error, const char *subject, char *text,
                                 size_t capacity);
 

@@ -1,6 +1,7 @@
-/* How a protocol writes responses: one table a protocol, so that nobody who answers knows which it is. Each function
- * appends to `*chunk`, which grows and then is another one, and may be NULL before; and returns 0, -ENOMEM or what
- * response_head.h has, after which the chunk holds no more than before. They touch nothing else: any thread. */
+/* Each protocol writes responses through such a table, so callers need not know the protocol. Each function appends to
+ * `*chunk`, which may be NULL at first and may be replaced by a larger chunk. It returns 0, -ENOMEM or an error of
+ * response_head.h; after an error the chunk is unchanged. The functions touch nothing else, so any thread may call
+ * them. */
 #ifndef UW_HTTP_RESPONSE_WRITER_H
 #define UW_HTTP_RESPONSE_WRITER_H
 
@@ -8,25 +9,26 @@
 
 struct uw_chunk;
 
-#define UW_RESPONSE_LINE_BYTES_MAX 64 /* at most appended by each beside names, values and content */
+#define UW_RESPONSE_LINE_BYTES_MAX 64 /* maximum that each call appends besides names, values and content */
 
 struct uw_response_writer {
-    /* The head: the status comes first; fields, date, framing and connection in any order; then the end. */
+    /* The head: the status is first; fields, date, framing and connection follow in any order; the end is last. */
     int (*status)(struct uw_chunk **chunk, const struct uw_http_response *response);
 
-    /* Checks it, too. */
+    /* Checks the field too. */
     int (*field)(struct uw_chunk **chunk, const char *name, size_t name_length, const char *value, size_t value_length);
     int (*date)(struct uw_chunk **chunk);
 
-    /* What tells the client where the content ends; and whether the connection does, where that is not understood. */
+    /* `framing` writes the fields that mark the content's end. `connection` writes whether the connection persists, if
+     * the client cannot know this otherwise. */
     int (*framing)(struct uw_chunk **chunk, const struct uw_http_response *response);
     int (*connection)(struct uw_chunk **chunk, const struct uw_http_response *response);
     int (*end_head)(struct uw_chunk **chunk);
 
-    /* A piece of the content, counted; nothing of a response that has none. */
+    /* Writes and counts a piece of the content. Writes nothing for a response without content. */
     int (*piece)(struct uw_chunk **chunk, struct uw_http_response *response, const char *bytes, size_t length);
 
-    /* The end of the content, which must be whole. */
+    /* Ends the content, which must be complete. */
     int (*end)(struct uw_chunk **chunk, const struct uw_http_response *response);
 };
 

@@ -1,21 +1,22 @@
 #include "http1/chunked.h"
 
-#include "http/token.h"
+#include "http/byte_class.h"
 
 #define SIZE_DIGITS_MAX 16
 #define CREDIT_MAX ((uint32_t)UW_CHUNK_EXTENSION_BYTES_MAX * UW_CHUNK_DATA_BYTES_PER_EXTENSION_BYTE)
 
 enum state {
-    SIZE,         /* within the digits */
-    EXTENSION,    /* after ";" or "=": within a name or an unquoted value */
-    QUOTED,       /* within a quoted value */
-    QUOTED_PAIR,  /* after a backslash there */
+    SIZE,         /* in the digits */
+    EXTENSION,    /* after ";" or "=": in a name or an unquoted value */
+    QUOTED,       /* in a quoted value */
+    QUOTED_PAIR,  /* after a backslash in a quoted value */
     AFTER_QUOTED, /* only ";" or the end of the line may follow */
+    BLANK,        /* in bad white space: ";" must follow, or "=" after a name */
     SIZE_LF,
     DATA,
     DATA_CR,
     DATA_LF,
-    TRAILER, /* at the beginning of a line */
+    TRAILER, /* at the start of a line */
     TRAILER_NAME,
     TRAILER_VALUE,
     TRAILER_LF,
@@ -41,9 +42,19 @@ static int expect(struct uw_http_chunked *chunked, char c, char expected, enum s
     return c == expected ? 0 : -400;
 }
 
-/* ";" begins another extension, CR ends the line; nothing else may stand here. */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* ";" begins another extension, and CR ends the line. White space may precede only ";". At the end of the line it would
+ * be another form that two parsers read differently. */
 static int end_part(struct uw_http_chunked *chunked, char c)
 {
+    if (is_blank(c)) {
+        chunked->state = BLANK;
+        return 0;
+    }
     chunked->part_begun = chunked->in_value = false;
     chunked->state = c == ';' ? EXTENSION : SIZE_LF;
     return c == ';' || c == '\r' ? 0 : -400;
@@ -61,7 +72,15 @@ static int read_size(struct uw_http_chunked *chunked, char c)
     return 0;
 }
 
-/* chunk-ext = *( ";" name [ "=" ( token / quoted-string ) ] ), without the white space that RFC 9112 calls bad. */
+static int begin_value(struct uw_http_chunked *chunked)
+{
+    chunked->in_value = true;
+    chunked->part_begun = false;
+    chunked->state = EXTENSION;
+    return 0;
+}
+
+/* Reads chunk-ext = *( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] ): RFC 9112, section 7.1.1. */
 static int read_extension(struct uw_http_chunked *chunked, char c)
 {
     if (uw_http_byte_is(c, UW_BYTE_TOKEN)) {
@@ -71,12 +90,17 @@ static int read_extension(struct uw_http_chunked *chunked, char c)
     if (c == '"' && chunked->in_value && !chunked->part_begun)
         return expect(chunked, c, '"', QUOTED);
     if (!chunked->part_begun)
-        return -400;
-    if (c != '=' || chunked->in_value)
-        return end_part(chunked, c);
-    chunked->in_value = true;
-    chunked->part_begun = false;
-    return 0;
+        return is_blank(c) ? 0 : -400;
+    if (c == '=' && !chunked->in_value)
+        return begin_value(chunked);
+    return end_part(chunked, c);
+}
+
+static int read_blank(struct uw_http_chunked *chunked, char c)
+{
+    if (c == '=' && chunked->part_begun && !chunked->in_value)
+        return begin_value(chunked);
+    return c == '\r' ? -400 : end_part(chunked, c);
 }
 
 static int read_quoted(struct uw_http_chunked *chunked, char c)
@@ -92,7 +116,7 @@ static int read_quoted(struct uw_http_chunked *chunked, char c)
     return 0;
 }
 
-/* The rest of the size line. */
+/* Reads the rest of the size line. */
 static int read_extensions(struct uw_http_chunked *chunked, char c)
 {
     if (chunked->extension_credit < UW_CHUNK_DATA_BYTES_PER_EXTENSION_BYTE)
@@ -100,6 +124,8 @@ static int read_extensions(struct uw_http_chunked *chunked, char c)
     chunked->extension_credit -= UW_CHUNK_DATA_BYTES_PER_EXTENSION_BYTE;
     if (chunked->state == EXTENSION)
         return read_extension(chunked, c);
+    if (chunked->state == BLANK)
+        return read_blank(chunked, c);
     return chunked->state == AFTER_QUOTED ? end_part(chunked, c) : read_quoted(chunked, c);
 }
 
@@ -110,7 +136,7 @@ static int next_chunk(struct uw_http_chunked *chunked, char c)
     return expect(chunked, c, '\n', SIZE);
 }
 
-/* A name or a value, up to the byte `end`. */
+/* Reads a name or a value, up to the byte `end`. */
 static int read_trailer_part(struct uw_http_chunked *chunked, char c, uint8_t class, char end, enum state next)
 {
     if (c == end)
@@ -138,7 +164,7 @@ static int read_trailer(struct uw_http_chunked *chunked, char c)
     }
 }
 
-/* One byte of everything but data. */
+/* Reads one byte of everything but data. */
 static int read_byte(struct uw_http_chunked *chunked, char c)
 {
     switch (chunked->state) {
@@ -148,8 +174,9 @@ static int read_byte(struct uw_http_chunked *chunked, char c)
     case QUOTED:
     case QUOTED_PAIR:
     case AFTER_QUOTED:
+    case BLANK:
         return read_extensions(chunked, c);
-    case SIZE_LF: /* the last chunk is that of size 0 */
+    case SIZE_LF: /* the last chunk has the size 0 */
         return expect(chunked, c, '\n', chunked->left ? DATA : TRAILER);
     case DATA_CR:
         return expect(chunked, c, '\r', DATA_LF);

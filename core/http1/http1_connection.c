@@ -2,14 +2,15 @@
 #include <errno.h>
 
 #include "base/invariant.h"
-#include "http1/answers.h"
 #include "http1/http1.h"
 #include "http1/http1_detach.h"
+#include "http1/special_response.h"
 #include "http1/writer.h"
-#include "push/client.h"
-#include "server/refusal.h"
+#include "push/push_client.h"
+#include "server/refusal_record.h"
+#include "websocket/handshake.h"
 
-/* A client that does not read its answers has its next requests wait. */
+/* A client that does not read its responses must wait with its next requests. */
 static bool may_read(const struct uw_connection *connection)
 {
     const struct uw_http1 *http1 = uw_http1_of(connection);
@@ -18,21 +19,24 @@ static bool may_read(const struct uw_connection *connection)
            connection->outgoing.bytes <= UW_OUTGOING_HIGH_BYTES;
 }
 
-/* For the next request, from now on: the client has the answer before. */
+/* Starts the wait for the next request, once the client has the response before. */
 static void await_next(struct uw_connection *connection)
 {
-    const struct uw_service *service = connection->service;
-    int64_t silence_ns = atomic_load(&service->draining) ? UW_DRAIN_IDLE_NS : service->settings.keep_alive_timeout_ns;
+    const struct uw_server_context *server_context = connection->server_context;
+    int64_t silence_ns =
+        atomic_load(&server_context->draining) ? UW_DRAIN_IDLE_NS : server_context->settings.keep_alive_timeout_ns;
 
-    uw_connection_await_read(connection, service->loop.now_ns + silence_ns);
+    uw_connection_await_read(connection, server_context->loop.now_ns + silence_ns);
+    uw_connection_begin_idle(connection, server_context->loop.now_ns);
 }
 
 static void tell_refused(const struct uw_connection *connection, int status, size_t bytes)
 {
-    const struct uw_handler *handler = &connection->service->handler;
+    const struct uw_handler *handler = &connection->server_context->handler;
 
     if (handler->refused) {
-        struct uw_access refusal = uw_refusal(uw_http1_of(connection)->reader.request, status, (int64_t)bytes);
+        struct uw_access_record refusal =
+            uw_refusal_record(uw_http1_of(connection)->reader.request, status, (int64_t)bytes);
 
         handler->refused(handler->context, &refusal);
     }
@@ -44,16 +48,16 @@ static void free_request(struct uw_http1 *http1)
     http1->reader.request = NULL;
 }
 
-/* Answers with an error of the server's own, after which the connection is closed. */
+/* Responds with an error of the server, then closes the connection. */
 static void refuse(struct uw_connection *connection, int status)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
     size_t bytes;
     struct uw_chunk *chunk = uw_http1_refusal(status, &bytes);
 
-    connection->service->counts.refused++;
+    connection->server_context->counts.refused++;
     tell_refused(connection, status, bytes);
-    uw_pending_drop(&http1->pending);
+    uw_pipelined_input_drop(&http1->pending);
     free_request(http1);
     if (!chunk) {
         uw_connection_close(connection);
@@ -64,15 +68,25 @@ static void refuse(struct uw_connection *connection, int status)
     uw_connection_flush_and_end(connection);
 }
 
+static bool is_other_websocket(const struct uw_request *request)
+{
+    return request->head.upgrade && request->server_context->handler.accepts_websockets &&
+           uw_websocket_is_other_version(&request->head, request->bytes);
+}
+
 static void dispatch(struct uw_connection *connection)
 {
-    struct uw_service *service = connection->service;
+    struct uw_server_context *server_context = connection->server_context;
     struct uw_http1 *http1 = uw_http1_of(connection);
 
-    service->counts.requests++;
+    if (is_other_websocket(http1->reader.request)) {
+        refuse(connection, 426);
+        return;
+    }
+    server_context->counts.requests++;
     http1->state = UW_HTTP1_ANSWERING;
     uw_connection_await_read(connection, UW_FOREVER);
-    service->handler.notify(service->handler.context, http1->reader.request, UW_EVENT_REQUEST);
+    server_context->handler.notify(server_context->handler.context, http1->reader.request, UW_EVENT_REQUEST);
 }
 
 static void send_continue(struct uw_connection *connection)
@@ -83,13 +97,14 @@ static void send_continue(struct uw_connection *connection)
         uw_connection_enqueue(connection, &uw_http1_of(connection)->stream, chunk);
 }
 
-/* A steady sender may take as long as it needs, one that trickles may not. */
+/* A steady sender may take as long as it needs, but a client that trickles bytes may not. */
 static void await_content(struct uw_connection *connection)
 {
     const struct uw_http1 *http1 = uw_http1_of(connection);
-    uint64_t seconds = http1->reader.request->body.length / UW_BODY_BYTES_PER_SECOND_MIN;
+    uint64_t seconds = http1->reader.request->body.length / UW_SPOOLED_BODY_BYTES_PER_SECOND_MIN;
 
-    uw_connection_await_read(connection, http1->content_start_ns + connection->service->settings.body_timeout_ns +
+    uw_connection_await_read(connection, http1->content_start_ns +
+                                             connection->server_context->settings.body_timeout_ns +
                                              (int64_t)seconds * UW_NS_PER_SECOND);
 }
 
@@ -99,7 +114,7 @@ static void begin_content(struct uw_connection *connection, bool more_has_come)
 
     http1->state = UW_HTTP1_CONTENT;
     http1->requests++;
-    http1->content_start_ns = connection->service->loop.now_ns;
+    http1->content_start_ns = connection->server_context->loop.now_ns;
     if (http1->reader.request->head.expect_continue && !more_has_come)
         send_continue(connection);
 }
@@ -107,30 +122,31 @@ static void begin_content(struct uw_connection *connection, bool more_has_come)
 static bool begin_request(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
-    struct uw_request *request = uw_request_new(connection->service, &http1->stream, &uw_protocol_http1);
+    struct uw_request *request = uw_request_new(connection->server_context, &http1->stream, &uw_protocol_http1);
 
     if (!request) {
         uw_connection_close(connection);
         return false;
     }
+    uw_connection_end_idle(connection);
     uw_http1_reader_begin(&http1->reader, request);
     http1->state = UW_HTTP1_HEAD;
     return true;
 }
 
-/* More of what is being read has to come. The first head's deadline runs from accepting. */
+/* Waits for the rest of a head or of content. The first head's deadline counts from the accept. */
 static void await_more(struct uw_connection *connection, bool head_began)
 {
     const struct uw_http1 *http1 = uw_http1_of(connection);
-    const struct uw_service *service = connection->service;
+    const struct uw_server_context *server_context = connection->server_context;
 
     if (http1->state == UW_HTTP1_CONTENT)
         await_content(connection);
     else if (head_began && http1->requests > 0)
-        uw_connection_await_read(connection, service->loop.now_ns + service->settings.head_timeout_ns);
+        uw_connection_await_read(connection, server_context->loop.now_ns + server_context->settings.head_timeout_ns);
 }
 
-/* Returns the bytes consumed. */
+/* Returns the number of bytes consumed. */
 static size_t read_some(struct uw_connection *connection, const char *bytes, size_t length)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
@@ -156,7 +172,7 @@ static size_t read_some(struct uw_connection *connection, const char *bytes, siz
     return used;
 }
 
-/* Iterative, also when the handler answers at once. Returns the bytes consumed. */
+/* Loops instead of recursing, even when the handler responds at once. Returns the number of bytes consumed. */
 static size_t process(struct uw_connection *connection, const char *bytes, size_t length)
 {
     size_t used = 0;
@@ -166,18 +182,18 @@ static size_t process(struct uw_connection *connection, const char *bytes, size_
     return used;
 }
 
-/* Bytes whose turn has not come. */
+/* Keeps pipelined bytes. */
 static void keep(struct uw_connection *connection, const char *bytes, size_t length)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
 
-    if (uw_pending_append(&http1->pending, bytes, length))
+    if (uw_pipelined_input_append(&http1->pending, bytes, length))
         uw_connection_close(connection);
     else if (http1->pending.length >= UW_PENDING_BYTES_MAX && !connection->paused)
         uw_connection_pause(connection);
 }
 
-/* Between two events of an open connection. */
+/* Checks the invariants between two events of an open connection. */
 static void check(const struct uw_connection *connection)
 {
     const struct uw_http1 *http1 = uw_http1_of(connection);
@@ -199,24 +215,24 @@ static void received(struct uw_connection *connection, const char *bytes, size_t
 
 static void consume_pending(struct uw_connection *connection)
 {
-    struct uw_pending *pending = &uw_http1_of(connection)->pending;
-    size_t used = process(connection, uw_pending_bytes(pending), pending->length);
+    struct uw_pipelined_input *pending = &uw_http1_of(connection)->pending;
+    size_t used = process(connection, uw_pipelined_input_bytes(pending), pending->length);
 
     if (uw_connection_is_open(connection))
-        uw_pending_take(pending, used);
+        uw_pipelined_input_take(pending, used);
 }
 
 static void upgrade(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
-    struct uw_pending pending = http1->pending;
+    struct uw_pipelined_input pending = http1->pending;
 
-    uw_client_begin(http1->client, uw_pending_bytes(&pending), pending.length);
-    uw_pending_free(&pending);
+    uw_push_client_begin(http1->client, uw_pipelined_input_bytes(&pending), pending.length);
+    uw_pipelined_input_free(&pending);
 }
 
-/* Goes on with what was received ahead of its turn. */
-static void go_on(struct uw_connection *connection)
+/* Continues with pipelined bytes. */
+static void resume(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
 
@@ -230,20 +246,20 @@ static void go_on(struct uw_connection *connection)
         return;
     if (http1->pending.length < UW_PENDING_BYTES_MAX)
         uw_connection_resume(connection);
-    /* What came before the end of input has been answered, or will never be complete. */
+    /* Requests before the end of input have their responses, or will never be complete. */
     if (connection->input_ended && may_read(connection) && uw_connection_is_flushed(connection))
-        uw_connection_part(connection);
+        uw_connection_close_graceful(connection);
 }
 
-/* A client may close its side after its last request and still wait for the answer. */
+/* A client may shut down its sending side after its last request and still wait for the response. */
 static void receive_ended(struct uw_connection *connection, int32_t result)
 {
     if (result && result != -ECANCELED)
-        uw_connection_close(connection); /* before it is handed out, too: the transport tells of it once */
+        uw_connection_close(connection); /* even during a detach, because the transport reports an error only once */
     else if (uw_http1_of(connection)->state == UW_HTTP1_DETACHING)
         uw_http1_try_detach(connection);
     else
-        go_on(connection);
+        resume(connection);
 }
 
 static void sent(struct uw_connection *connection)
@@ -251,9 +267,9 @@ static void sent(struct uw_connection *connection)
     struct uw_http1 *http1 = uw_http1_of(connection);
 
     if (uw_http1_is_handled(http1))
-        uw_request_tell_drained(http1->reader.request);
+        uw_request_notify_drained(http1->reader.request);
     if (http1->state == UW_HTTP1_DETACHING) {
-        uw_http1_try_detach(connection); /* after which it may be another protocol's */
+        uw_http1_try_detach(connection); /* another protocol may own the connection after this */
         return;
     }
     check(connection);
@@ -261,7 +277,7 @@ static void sent(struct uw_connection *connection)
         return;
     if (http1->state == UW_HTTP1_IDLE)
         await_next(connection);
-    go_on(connection);
+    resume(connection);
 }
 
 static bool has_more_to_do(const struct uw_connection *connection)
@@ -269,7 +285,7 @@ static bool has_more_to_do(const struct uw_connection *connection)
     return uw_http1_of(connection)->pending.length || connection->paused || connection->input_ended;
 }
 
-/* The response has been handed over: what becomes of the connection? */
+/* Decides the state of the connection after a response. */
 static void answered(struct uw_connection *connection, unsigned flags)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
@@ -277,26 +293,26 @@ static void answered(struct uw_connection *connection, unsigned flags)
     if (uw_connection_is_closed(connection)) {
         uw_connection_reap(connection);
     } else if (flags & UW_CHUNK_ABORT) {
-        uw_connection_cut(connection);
+        uw_connection_reset(connection);
     } else if (flags & UW_CHUNK_CLOSE) {
-        uw_pending_drop(&http1->pending);
+        uw_pipelined_input_drop(&http1->pending);
         uw_connection_flush_and_end(connection);
     } else {
         http1->state = UW_HTTP1_IDLE;
         if (uw_connection_is_flushed(connection))
             await_next(connection);
         if (has_more_to_do(connection))
-            uw_connection_go_on_later(connection);
+            uw_connection_schedule_resume(connection);
     }
 }
 
-/* What the connection does next does not wait for it. */
+/* The connection need not wait for an empty chunk. */
 static bool says_nothing(const struct uw_chunk *chunk)
 {
     return uw_chunk_left(chunk) == 0 && !(chunk->flags & UW_CHUNK_CLOSE);
 }
 
-/* The handler has no more to do with the request. */
+/* Takes the request back from the handler. */
 static struct uw_connection *take_back(struct uw_request *request)
 {
     struct uw_connection *connection = request->stream->connection;
@@ -307,18 +323,18 @@ static struct uw_connection *take_back(struct uw_request *request)
     return connection;
 }
 
-/* Another protocol goes on with the connection, behind this answer. */
+/* Another protocol continues on the connection after this response. */
 static void begin_upgrade(struct uw_request *request)
 {
-    struct uw_client *client = request->client;
+    struct uw_push_client *client = request->client;
     struct uw_connection *connection = take_back(request);
     struct uw_http1 *http1 = uw_http1_of(connection);
 
     http1->client = client;
     http1->state = UW_HTTP1_UPGRADING;
-    uw_client_attach(client, connection);
+    uw_push_client_attach(client, connection);
     if (uw_connection_is_open(connection))
-        uw_connection_go_on_later(connection);
+        uw_connection_schedule_resume(connection);
     else
         uw_connection_reap(connection);
 }
@@ -329,7 +345,7 @@ static void take_over(struct uw_request *request, struct uw_chunk *chunk)
     unsigned flags = chunk->flags;
 
     if (uw_connection_is_closed(connection) || flags & UW_CHUNK_ABORT || says_nothing(chunk))
-        uw_outgoing_refuse(chunk);
+        uw_send_queue_refuse(chunk);
     else
         uw_connection_queue(connection, chunk);
     if (flags & UW_CHUNK_UPGRADE)
@@ -348,24 +364,33 @@ static void detach(struct uw_request *request, struct uw_detached *detached)
     uw_http1_detach(request->stream->connection, detached);
 }
 
-/* A client that was slow within a request learns so; one that is merely silent is let go. */
+/* A request that is already in the socket is served: closing the connection would drop it (RFC 9112, section 9.5). */
+static void end_idle(struct uw_connection *connection)
+{
+    if (uw_http1_of(connection)->state == UW_HTTP1_IDLE && uw_connection_has_more(connection))
+        uw_connection_await_read(connection, connection->server_context->loop.now_ns + UW_LAST_LOOK_NS);
+    else
+        uw_connection_close_graceful(connection);
+}
+
+/* A client that was slow within a request gets a 408. A connection that is idle is closed. */
 static void timed_out(struct uw_connection *connection)
 {
     const struct uw_http1 *http1 = uw_http1_of(connection);
 
     if (http1->state == UW_HTTP1_HEAD || http1->state == UW_HTTP1_CONTENT) {
-        connection->service->counts.timeouts++;
+        connection->server_context->counts.timeouts++;
         refuse(connection, 408);
     } else if (http1->state != UW_HTTP1_DETACHING) {
-        uw_connection_part(connection);
+        end_idle(connection);
     } else if (uw_http1_look_after_detaching(connection)) {
-        go_on(connection);
+        resume(connection);
     }
 }
 
 static void drain(struct uw_connection *connection)
 {
-    int64_t deadline_ns = connection->service->loop.now_ns + UW_DRAIN_IDLE_NS;
+    int64_t deadline_ns = connection->server_context->loop.now_ns + UW_DRAIN_IDLE_NS;
 
     if (uw_http1_of(connection)->state == UW_HTTP1_IDLE && uw_connection_is_flushed(connection) &&
         connection->read_deadline_ns > deadline_ns)
@@ -375,9 +400,10 @@ static void drain(struct uw_connection *connection)
 static void opened(struct uw_connection *connection)
 {
     uw_http1_of(connection)->stream.connection = connection;
+    uw_connection_begin_idle(connection, connection->server_context->loop.now_ns + UW_FIRST_BYTES_NS);
 }
 
-static bool is_answering(const struct uw_connection *connection)
+static bool response_in_progress(const struct uw_connection *connection)
 {
     return uw_http1_is_handled(uw_http1_of(connection));
 }
@@ -389,9 +415,9 @@ static void closed(struct uw_connection *connection)
     if (http1->detached)
         uw_http1_refuse_detaching(connection);
     if (http1->client)
-        uw_client_closed(http1->client);
+        uw_push_client_closed(http1->client);
     if (uw_http1_is_handled(http1))
-        uw_request_lose(http1->reader.request);
+        uw_request_mark_client_gone(http1->reader.request);
     else if (http1->reader.request)
         free_request(http1);
 }
@@ -400,9 +426,9 @@ static bool released(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
 
-    if (http1->reader.request || (http1->client && !uw_client_is_done(http1->client)))
+    if (http1->reader.request || (http1->client && !uw_push_client_is_done(http1->client)))
         return false;
-    uw_pending_free(&http1->pending);
+    uw_pipelined_input_free(&http1->pending);
     return true;
 }
 
@@ -413,8 +439,8 @@ static void discarded(struct uw_connection *connection)
     if (http1->reader.request)
         free_request(http1);
     if (http1->client)
-        uw_client_discard(http1->client);
-    uw_pending_free(&http1->pending);
+        uw_push_client_discard(http1->client);
+    uw_pipelined_input_free(&http1->pending);
 }
 
 const struct uw_protocol uw_protocol_http1 = {
@@ -424,13 +450,15 @@ const struct uw_protocol uw_protocol_http1 = {
     .received = received,
     .receive_ended = receive_ended,
     .sent = sent,
-    .go_on = go_on,
+    .resume = resume,
     .timed_out = timed_out,
     .drain = drain,
-    .is_answering = is_answering,
+    .response_in_progress = response_in_progress,
     .closed = closed,
     .released = released,
     .discarded = discarded,
+    .outgoing = uw_connection_outgoing,
+    .disconnect = uw_connection_disconnect,
     .take_over = take_over,
     .abort = abort_request,
     .detach = detach,

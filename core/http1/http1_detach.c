@@ -2,9 +2,9 @@
 
 #include <poll.h>
 
-#include "server/relay.h"
+#include "server/socketpair_tunnel.h"
 
-/* Returns it for its `done` to be called, after which it is the handler's again. */
+/* Returns the struct for a call of its `done`, after which it belongs to the handler again. */
 static struct uw_detached *take(struct uw_http1 *http1, int fd)
 {
     struct uw_detached *detached = http1->detached;
@@ -12,7 +12,7 @@ static struct uw_detached *take(struct uw_http1 *http1, int fd)
     http1->detached = NULL;
     detached->fd = fd;
     if (fd >= 0 && http1->pending.length)
-        detached->bytes = uw_pending_give(&http1->pending, &detached->length);
+        detached->bytes = uw_pipelined_input_give(&http1->pending, &detached->length);
     return detached;
 }
 
@@ -31,7 +31,7 @@ void uw_http1_refuse_detaching(struct uw_connection *connection)
     answer(http1, -1);
 }
 
-/* The request is still to be answered, for which the handler has its time, as before. */
+/* The request still needs a response, and the handler has its time for this as before. */
 static void stay(struct uw_connection *connection)
 {
     uw_connection_await_read(connection, UW_FOREVER);
@@ -43,20 +43,20 @@ static void await_taking(struct uw_connection *connection)
     struct uw_http1 *http1 = uw_http1_of(connection);
 
     http1->detached->outgoing = uw_request_outgoing(http1->reader.request);
-    uw_connection_await_read(connection, connection->service->loop.now_ns + UW_DETACH_STALL_NS);
+    uw_connection_await_read(connection, connection->server_context->loop.now_ns + UW_DETACH_STALL_NS);
 }
 
 static void await_room(struct uw_connection *connection)
 {
-    uw_connection_await_read(connection, connection->service->loop.now_ns + UW_DETACH_ROOM_NS);
+    uw_connection_await_read(connection, connection->server_context->loop.now_ns + UW_DETACH_RETRY_NS);
 }
 
-/* The kernel holds the answers before: one who does not take these would leave the head half sent. */
+/* The earlier responses are still in the kernel. If the client does not read them, the head would be sent in part. */
 static bool has_room(const struct uw_connection *connection)
 {
     struct pollfd item = {.fd = connection->endpoint.fd, .events = POLLOUT};
 
-    return poll(&item, 1, 0) != 0; /* of a failure sending tells */
+    return poll(&item, 1, 0) != 0; /* the send reports a failure */
 }
 
 static void send_head(struct uw_connection *connection)
@@ -72,31 +72,31 @@ static void send_head(struct uw_connection *connection)
     uw_connection_flush(connection);
 }
 
-/* The relay takes the place of this protocol, whose state is gone after that, before the handler hears of it: from then
- * on it may finish the request, on whichever thread. */
+/* The tunnel replaces this protocol and its state before the handler gets the descriptor. From then on, any thread of
+ * the handler may finish the request. */
 static void hand_over_by_relay(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
     struct uw_request *request = http1->reader.request;
     int fd = -1;
-    struct uw_relay *relay = uw_relay_new(connection, &fd);
+    struct uw_tunnel *relay = uw_tunnel_new(connection, &fd);
     struct uw_detached *detached;
 
     if (!relay) {
-        uw_connection_go_on_later(connection); /* before the handler hears of it, who may end the connection */
+        uw_connection_schedule_resume(connection); /* call this before `done`, which may end the connection */
         stay(connection);
         return;
     }
     detached = take(http1, fd);
-    uw_pending_free(&http1->pending);
-    uw_relay_begin(relay, request);
+    uw_pipelined_input_free(&http1->pending);
+    uw_tunnel_begin(relay, request);
     detached->done(detached);
 }
 
 static void hand_over(struct uw_connection *connection)
 {
     if (connection->endpoint.transport->hands_out_descriptor)
-        answer(uw_http1_of(connection), uw_connection_hand_out(connection));
+        answer(uw_http1_of(connection), uw_connection_detach_fd(connection));
     else
         hand_over_by_relay(connection);
 }
@@ -105,7 +105,7 @@ void uw_http1_try_detach(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
 
-    UW_ASSERT_OWNER(&connection->service->loop);
+    UW_ASSERT_OWNER(&connection->server_context->loop);
     if (http1->state != UW_HTTP1_DETACHING || connection->receiving || !uw_connection_is_flushed(connection))
         return;
     if (!http1->detached->head)
@@ -145,7 +145,7 @@ static bool look_at_taking(struct uw_connection *connection)
     }
     if (!detached->head_begun)
         return true;
-    uw_connection_close(connection); /* half a head cannot be taken back */
+    uw_connection_close(connection); /* a partly sent head cannot be withdrawn */
     return false;
 }
 
@@ -167,7 +167,7 @@ bool uw_http1_look_after_detaching(struct uw_connection *connection)
         given_up = look_at_taking(connection);
     else if (detached->head)
         given_up = look_for_room(connection);
-    /* else it waits for nothing but the kernel, to end the receiving */
+    /* otherwise only the kernel has to end the receive */
     if (given_up)
         stay(connection);
     return given_up;

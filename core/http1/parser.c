@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-#include "http/token.h"
+#include "http/authority.h"
+#include "http/byte_class.h"
+#include "http/field_cursor.h"
 
 #define EMPTY_LINES_MAX 4 /* skipped before a request line (RFC 9112, section 2.2) */
 #define LENGTH_DIGITS_MAX 19
-#define PORT_DIGITS_MAX 5
-#define PORT_MAX 65535
 #define VERSION_BYTES 8 /* "HTTP/1.1" */
 
-/* What has been seen of the fields that decide about framing and the connection. */
+/* Bits of the fields that decide about framing and the connection. */
 enum {
     SEEN_HOST = 1,
     SEEN_LENGTH = 2,
@@ -47,7 +47,7 @@ static inline bool is(char c, uint8_t class)
     return uw_http_byte_is(c, class);
 }
 
-/* The first byte from `at` on that is not of the class. */
+/* Returns the first byte from `at` on that is outside the class. */
 static inline const char *skip(const char *at, const char *end, uint8_t class)
 {
     while (end - at >= 4) {
@@ -69,7 +69,7 @@ static inline const char *skip(const char *at, const char *end, uint8_t class)
 #define WORD_BYTES 8
 #define ALL_BYTES(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Eight bytes, the first of them in the low bits. */
+/* Loads eight bytes, the first into the low bits. */
 static inline uint64_t load_word(const char *at)
 {
     uint64_t word;
@@ -81,7 +81,8 @@ static inline uint64_t load_word(const char *at)
     return word;
 }
 
-/* The top bit of each byte below `bound`, at most 0x80. Bits above the lowest one may be false: a borrow makes them. */
+/* Marks each byte below `bound`, at most 0x80, by its top bit. Marks above the lowest one may be false because of
+ * borrows. */
 static inline uint64_t bytes_below(uint64_t word, uint8_t bound)
 {
     return (word - ALL_BYTES(bound)) & ~word & ALL_BYTES(0x80);
@@ -97,7 +98,7 @@ static inline int first_byte(uint64_t marks)
     return __builtin_ctzll(marks) / 8;
 }
 
-/* skip() for values, word by word; a tab is the only control byte allowed in them. */
+/* Does the work of skip() for values, a word at a time. A tab is the only control byte that values may contain. */
 static inline const char *skip_value(const char *at, const char *end)
 {
     while (end - at >= WORD_BYTES) {
@@ -110,7 +111,7 @@ static inline const char *skip_value(const char *at, const char *end)
     return skip(at, end, UW_BYTE_VALUE);
 }
 
-/* skip() for targets. */
+/* Does the work of skip() for targets. */
 static inline const char *skip_target(const char *at, const char *end)
 {
     while (end - at >= WORD_BYTES) {
@@ -129,7 +130,8 @@ static bool space(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Whether `text` begins with `word`, which is in lower case. Unlike strncasecmp it asks no locale. */
+/* Returns whether `text` begins with `word`, which is in lower case. Unlike strncasecmp this is independent of the
+ * locale. */
 static bool begins(const char *text, size_t length, const char *word)
 {
     for (size_t i = 0; word[i]; i++) {
@@ -151,7 +153,7 @@ static struct uw_http_slice slice(const char *bytes, const char *from, const cha
 
 void uw_http_head_init(struct uw_http_head *head, const struct uw_http_limits *limits)
 {
-    memset(head, 0, offsetof(struct uw_http_head, headers)); /* the headers are valid up to header_count only */
+    memset(head, 0, offsetof(struct uw_http_head, headers)); /* headers are valid only up to header_count */
     head->limits = limits;
     head->position = head->mark = 0;
     head->state = STATE_start;
@@ -169,52 +171,6 @@ static enum uw_http_method method_of(const char *name, size_t length)
     return UW_METHOD_OTHER;
 }
 
-static bool valid_port(const char *port, size_t length)
-{
-    unsigned number = 0;
-
-    if (length > PORT_DIGITS_MAX)
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        if (!is(port[i], UW_BYTE_DIGIT))
-            return false;
-        number = number * 10 + (unsigned)(port[i] - '0');
-    }
-    return number <= PORT_MAX;
-}
-
-static bool literal_byte(char c)
-{
-    return is(c, UW_BYTE_DIGIT) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.';
-}
-
-/* The end of an IP literal that begins with "[" (RFC 3986, section 3.2.2), or NULL. */
-static const char *literal_end(const char *host, const char *end)
-{
-    const char *at = host + 1;
-
-    while (at < end && literal_byte(*at))
-        at++;
-    return at < end && *at == ']' && at > host + 1 ? at + 1 : NULL;
-}
-
-/* host [":" port], without user information (RFC 9110, section 7.2). */
-static bool valid_authority(const char *host, size_t length, bool port_required)
-{
-    const char *end = host + length, *host_end;
-
-    if (length == 0)
-        return false;
-    host_end = *host == '[' ? literal_end(host, end) : skip(host, end, UW_BYTE_HOST);
-    if (!host_end || host_end == host)
-        return false;
-    if (host_end == end)
-        return !port_required;
-    if (*host_end != ':' || (port_required && host_end + 1 == end))
-        return false;
-    return valid_port(host_end + 1, (size_t)(end - host_end - 1));
-}
-
 static void split_path(struct uw_http_head *head, const char *bytes, const char *path, const char *end)
 {
     const char *mark = memchr(path, '?', (size_t)(end - path));
@@ -224,7 +180,7 @@ static void split_path(struct uw_http_head *head, const char *bytes, const char 
         head->query = slice(bytes, mark + 1, end);
 }
 
-/* absolute-form: http://host[:port][/path][?query] */
+/* Reads absolute-form: http://host[:port][/path][?query] */
 static int read_absolute(struct uw_http_head *head, const char *bytes, const char *target, const char *end)
 {
     size_t length = (size_t)(end - target);
@@ -239,7 +195,7 @@ static int read_absolute(struct uw_http_head *head, const char *bytes, const cha
     authority_end = authority;
     while (authority_end < end && *authority_end != '/' && *authority_end != '?')
         authority_end++;
-    if (!valid_authority(authority, (size_t)(authority_end - authority), false))
+    if (!uw_http_authority_is_valid(authority, (size_t)(authority_end - authority), false))
         return -400;
     head->form = UW_FORM_ABSOLUTE;
     head->host = slice(bytes, authority, authority_end);
@@ -247,7 +203,7 @@ static int read_absolute(struct uw_http_head *head, const char *bytes, const cha
     return 0;
 }
 
-/* RFC 9112, section 3.2. */
+/* Reads a request target (RFC 9112, section 3.2). */
 static int read_target(struct uw_http_head *head, const char *bytes, const char *target, const char *end)
 {
     size_t length = (size_t)(end - target);
@@ -256,7 +212,7 @@ static int read_target(struct uw_http_head *head, const char *bytes, const char 
     if (head->method == UW_METHOD_CONNECT) {
         head->form = UW_FORM_AUTHORITY;
         head->host = head->target;
-        return valid_authority(target, length, true) ? 0 : -400;
+        return uw_http_authority_is_valid(target, length, true) ? 0 : -400;
     }
     if (*target == '/') {
         head->form = UW_FORM_ORIGIN;
@@ -270,7 +226,7 @@ static int read_target(struct uw_http_head *head, const char *bytes, const char 
     return read_absolute(head, bytes, target, end);
 }
 
-/* Checks `c` as the byte at `place` of "HTTP/1.1". */
+/* Checks `c`, the character at index `place` of "HTTP/1.1". */
 static bool version_byte(size_t place, char c)
 {
     static const char pattern[] = "HTTP/0.0";
@@ -282,7 +238,7 @@ static int read_version(struct uw_http_head *head, const char *version)
 {
     if (version[5] != '1')
         return -505;
-    head->version_minor = version[7] == '0' ? 0 : 1;
+    head->version = uw_http_1(version[7]);
     return 0;
 }
 
@@ -303,7 +259,8 @@ static int read_length(struct uw_http_head *head, const char *value, size_t leng
     return 0;
 }
 
-/* Whether the list ends with "chunked", once, after other codings: well framed, but not understood here. */
+/* Returns whether the list ends with "chunked", once, after other codings: a valid frame, but the server does not
+ * decode these codings. */
 static bool ends_chunked(const char *value, size_t length)
 {
     size_t start = length;
@@ -317,10 +274,10 @@ static bool ends_chunked(const char *value, size_t length)
     return start > 1 && value[start - 1] == ',' && !begins(value, length, "chunked");
 }
 
-/* What does not end with the chunked coding has no certain end (RFC 9112, section 6.3). */
+/* A body whose last coding is not chunked has no certain end (RFC 9112, section 6.3). */
 static int read_coding(struct uw_http_head *head, const char *value, size_t length)
 {
-    if (head->seen & SEEN_CODING || head->version_minor == 0)
+    if (head->seen & SEEN_CODING || head->version < UW_HTTP_1_1)
         return -400;
     head->seen |= SEEN_CODING;
     head->chunked = equal(value, length, "chunked");
@@ -329,38 +286,39 @@ static int read_coding(struct uw_http_head *head, const char *value, size_t leng
     return ends_chunked(value, length) ? -501 : -400;
 }
 
-static void read_connection_option(struct uw_http_head *head, const char *option, size_t length)
+static bool is_option(struct uw_http_cursor option, const char *name)
 {
-    if (equal(option, length, "close"))
+    return uw_http_skip_word(&option, name) && uw_http_end_element(&option);
+}
+
+static void read_connection_option(struct uw_http_head *head, struct uw_http_cursor option)
+{
+    if (is_option(option, "close"))
         head->seen |= SEEN_CLOSE;
-    else if (equal(option, length, "keep-alive"))
+    else if (is_option(option, "keep-alive"))
         head->seen |= SEEN_KEEP_ALIVE;
-    else if (equal(option, length, "upgrade"))
+    else if (is_option(option, "upgrade"))
         head->seen |= SEEN_CONNECTION_UPGRADE;
 }
 
-/* A list of options (RFC 9110, section 7.6.1). */
+/* Reads a list of options (RFC 9110, section 7.6.1). */
 static void read_connection(struct uw_http_head *head, const char *value, size_t length)
 {
-    const char *end = value + length;
+    struct uw_http_cursor list = uw_http_cursor(value, length);
 
-    while (value < end) {
-        const char *option_end = skip(value, end, UW_BYTE_TOKEN);
-
-        read_connection_option(head, value, (size_t)(option_end - value));
-        value = option_end < end ? option_end + 1 : end;
-    }
+    for (; uw_http_next_element(&list); uw_http_skip_element(&list))
+        read_connection_option(head, list);
 }
 
 static int read_host(struct uw_http_head *head, const struct uw_http_header *header, const char *bytes)
 {
     size_t length = header->value.length;
 
-    if (head->seen & SEEN_HOST || (length && !valid_authority(bytes + header->value.offset, length, false)))
+    if (head->seen & SEEN_HOST || (length && !uw_http_authority_is_valid(bytes + header->value.offset, length, false)))
         return -400;
     head->seen |= SEEN_HOST;
     if (head->form == UW_FORM_ORIGIN || head->form == UW_FORM_ASTERISK)
-        head->host = header->value; /* an absolute target's own host counts (RFC 9112, section 3.2.2) */
+        head->host = header->value; /* the host of an absolute target has precedence (RFC 9112, section 3.2.2) */
     return 0;
 }
 
@@ -368,11 +326,11 @@ static int read_expect(struct uw_http_head *head, const char *value, size_t leng
 {
     if (!equal(value, length, "100-continue"))
         return -417;
-    head->expect_continue = head->version_minor > 0;
+    head->expect_continue = head->version >= UW_HTTP_1_1;
     return 0;
 }
 
-/* The fields that concern the message itself; all others are the application's. */
+/* Reads fields that concern the message itself. All others are for the application. */
 static int read_header(struct uw_http_head *head, const struct uw_http_header *header, const char *bytes)
 {
     const char *value = bytes + header->value.offset;
@@ -404,7 +362,9 @@ static int add_name(struct uw_http_head *head, const char *bytes, const char *na
 
     if (head->header_count >= head->limits->headers_max)
         return -431;
-    header = &head->headers[head->header_count];
+    header = uw_http_head_next(head);
+    if (!header)
+        return -503;
     header->name = slice(bytes, name, end);
     header->field = uw_http_field_find(name, (size_t)(end - name));
     return 0;
@@ -412,27 +372,28 @@ static int add_name(struct uw_http_head *head, const char *bytes, const char *na
 
 static int add_value(struct uw_http_head *head, const char *bytes, const char *value, const char *end)
 {
-    struct uw_http_header *header = &head->headers[head->header_count++];
+    struct uw_http_header *header = uw_http_head_next(head);
 
+    head->header_count++;
     while (end > value && space(end[-1]))
         end--;
     header->value = slice(bytes, value, end);
     return read_header(head, header, bytes);
 }
 
-/* What only the whole head tells. */
+/* Checks and decides what needs the whole head. */
 static int finish(struct uw_http_head *head)
 {
     if (head->seen & SEEN_LENGTH && head->seen & SEEN_CODING)
         return -400; /* RFC 9112, section 6.1: an attempt at request smuggling */
-    if (head->version_minor > 0 && !(head->seen & SEEN_HOST))
+    if (head->version >= UW_HTTP_1_1 && !(head->seen & SEEN_HOST))
         return -400;
-    head->keep_alive = !(head->seen & SEEN_CLOSE) && (head->version_minor > 0 || head->seen & SEEN_KEEP_ALIVE);
-    head->upgrade = head->version_minor > 0 && head->seen & SEEN_CONNECTION_UPGRADE && head->seen & SEEN_UPGRADE;
+    head->keep_alive = !(head->seen & SEEN_CLOSE) && (head->version >= UW_HTTP_1_1 || head->seen & SEEN_KEEP_ALIVE);
+    head->upgrade = head->version >= UW_HTTP_1_1 && head->seen & SEEN_CONNECTION_UPGRADE && head->seen & SEEN_UPGRADE;
     return 0;
 }
 
-/* The bytes ended within a token: an error as soon as the token cannot end in time any more. */
+/* The bytes end within a token. This is an error once the token exceeds its limit. */
 static int suspend(struct uw_http_head *head, const char *bytes, const char *at, size_t length)
 {
     head->position = (uint32_t)(at - bytes);
@@ -443,8 +404,8 @@ static int suspend(struct uw_http_head *head, const char *bytes, const char *at,
     return length >= head->limits->head_bytes_max ? -431 : 0;
 }
 
-/* Each state scans one token and names the next. With labels as values every jump is its own, which the processor
- * predicts better than one shared switch. */
+/* Each state scans one token and names the next state. With labels as values each jump is separate, and the processor
+ * predicts it better than one shared switch. */
 #if defined(__GNUC__) && !defined(UW_PORTABLE_SWITCH)
 #define STATE_LABEL(name) &&state_##name,
 #define DISPATCH_BEGIN \
@@ -562,7 +523,7 @@ int uw_http_parse(struct uw_http_head *head, const char *bytes, size_t length)
         at++;
         NEXT(end_lf);
 
-    STATE(name): /* a line that begins with a space would be obs-fold */
+    STATE(name): /* a line that begins with a space is obs-fold, an error */
         at = skip(at, end, UW_BYTE_TOKEN);
         MORE_IF_ENDED;
         FAIL_IF(*at != ':' || at == mark, 400);

@@ -7,11 +7,11 @@
 #include "transport/chunk.h"
 
 #define HEAD_BYTES_USUAL 512
-#define SIZE_LINE_BYTES 20 /* of a chunk: 16 hexadecimal digits, CRLF, and room */
+#define SIZE_LINE_BYTES 20 /* for a chunk: 16 hexadecimal digits, CRLF, and reserve */
 #define DECIMAL_BYTES_MAX 20
 #define LINE_END "\r\n"
 
-/* The end of `chunk`, which has room for what is put there. */
+/* Returns the end of `chunk`, where the reserved space begins. */
 static char *end_of(struct uw_chunk *chunk)
 {
     return chunk->bytes + chunk->length;
@@ -100,12 +100,12 @@ static int write_framing(struct uw_chunk **chunk, const struct uw_http_response 
     return put_end(*chunk, at);
 }
 
-/* HTTP/1.1 connections stay open unless it is said otherwise, earlier ones the other way round. */
+/* HTTP/1.1 connections persist by default, HTTP/1.0 connections do not. */
 static const char *connection_option(const struct uw_http_response *response)
 {
     if (!response->keep_alive)
         return response->status == 101 ? "" : "close";
-    return response->version_minor ? "" : "keep-alive";
+    return response->version >= UW_HTTP_1_1 ? "" : "keep-alive";
 }
 
 static int write_connection(struct uw_chunk **chunk, const struct uw_http_response *response)
@@ -156,7 +156,7 @@ static char *put_piece(char *at, bool chunked, const char *bytes, size_t length)
     return PUT(at, LINE_END);
 }
 
-/* A chunk of no bytes would be the last. */
+/* An empty chunk would be the last chunk, so empty pieces are skipped. */
 static int write_piece(struct uw_chunk **chunk, struct uw_http_response *response, const char *bytes, size_t length)
 {
     int error;

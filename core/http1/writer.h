@@ -1,4 +1,4 @@
-/* Responses in HTTP/1.1 framing (RFC 9112, sections 4 to 7). */
+/* Writes responses in HTTP/1.1 framing (RFC 9112, sections 4 to 7). */
 #ifndef UW_HTTP1_WRITER_H
 #define UW_HTTP1_WRITER_H
 

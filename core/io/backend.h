@@ -1,4 +1,4 @@
-/* The contract between the loop and the kernel's interfaces: one table of functions, one file a backend.
+/* The contract between the loop and the kernel's interfaces: one table of functions and one file for each backend.
  *
  * A native backend (io_uring) implements `submit` and `cancel` itself. A readiness backend (epoll, kqueue, poll)
  * implements `interest` and reports with uw_ready; readiness.c turns that into operations, and its table names
@@ -10,70 +10,72 @@
 
 #include "io/loop.h"
 
-#define UW_NO_PROCESSOR EUSERS /* the backend needs a second processor, and this process may use one only */
-#define UW_ONCE 0x100U         /* beside the events of uw_backend.interest */
+#define UW_NO_PROCESSOR EUSERS /* the backend needs a second processor, and this process may use only one */
+#define UW_ONCE 0x100U         /* a flag beside the events of uw_backend.interest */
 
-/* What a wait has told. */
-enum uw_told {
-    UW_TOLD_ALL,     /* that had come when it began, if loop->overdue */
-    UW_TOLD_SOME,    /* perhaps not all: it was interrupted, or there was too much */
-    UW_TOLD_NOTHING, /* for as long as it was to last, there was nothing */
+/* The result of a wait. */
+enum uw_wait_result {
+    UW_WAIT_ALL,     /* all results that existed when the wait began were delivered, if loop->overdue */
+    UW_WAIT_SOME,    /* some results may be missing: the wait was interrupted, or there were too many */
+    UW_WAIT_NOTHING, /* no result arrived during the whole wait */
 };
 
 struct uw_backend {
     const char *name;
 
-    /* Returns 0; -UW_NO_PROCESSOR; or another -errno. Sets loop->backend_state. */
+    /* Returns NULL, or a sentence that explains why a required library is missing. NULL: the backend needs none. */
+    const char *(*missing)(void);
+
+    /* Returns 0, -UW_NO_PROCESSOR, or another -errno. Sets loop->backend_state. */
     int (*open)(struct uw_loop *loop);
     void (*close)(struct uw_loop *loop);
 
-    /* Starts one operation. Results known at once go to uw_complete_later. */
+    /* Starts one operation. An immediate result goes to uw_complete_later. */
     void (*submit)(struct uw_loop *loop, struct uw_operation *operation);
     void (*cancel)(struct uw_loop *loop, struct uw_operation *operation);
 
-    /* Forgets what is known about a descriptor that is about to be closed; NULL when there is nothing to forget. */
+    /* Drops the state of a descriptor that is about to be closed. NULL: the backend keeps no state. */
     void (*forget)(struct uw_loop *loop, int fd);
 
-    /* Submits what is queued without waiting; NULL when nothing is ever queued. */
+    /* Submits the queue without waiting. NULL: the backend queues nothing. */
     void (*flush)(struct uw_loop *loop);
 
-    /* Has the kernel act on all that was submitted and cancelled; NULL when it has done so already. */
+    /* Makes the kernel act on all submissions and cancellations. NULL: the kernel has acted already. */
     void (*settle)(struct uw_loop *loop);
 
-    /* Makes a wait in progress, or the next one, return with nothing to tell. Any thread. NULL: by loop->wakeup, which
-     * the loop polls. */
+    /* Makes the current or next wait return without a result. Any thread may call this. NULL: the loop polls
+     * loop->wakeup. */
     void (*wake)(struct uw_loop *loop);
 
-    /* Sets loop->now_ns when the wait is over, before anything is delivered: deadlines are counted from it. Waits at
-     * most `wait_ns` (UW_FOREVER: without end; 0: not at all) and delivers with uw_finish or uw_ready. Returns an enum
-     * uw_told or -errno. */
+    /* Waits at most `wait_ns` (UW_FOREVER: without end; 0: not at all) and delivers with uw_finish or uw_ready. Sets
+     * loop->now_ns after the wait and before any delivery, because deadlines count from it. Returns an enum
+     * uw_wait_result or -errno. */
     int (*wait)(struct uw_loop *loop, int64_t wait_ns);
 
-    /* Readiness backends: changes the events (POLLIN, POLLPRI, POLLOUT) waited for on `fd` from `old` to `new`, which
-     * may not be what the kernel knows: the descriptor may have been closed and opened anew. With UW_ONCE they are
-     * wanted until the first that comes; UW_ONCE alone means none, after such an event; 0 none at any time. Returns 0
-     * or -errno. */
+    /* Readiness backends: changes the awaited events (POLLIN, POLLPRI, POLLOUT) of `fd` from `old` to `new`. The kernel
+     * may know other events: the descriptor may have been closed and opened again. With UW_ONCE the interest ends with
+     * the first event. UW_ONCE alone means none after such an event; 0 means none at any time. Returns 0 or -errno. */
     int (*interest)(struct uw_loop *loop, int fd, unsigned old, unsigned new);
 };
 
-/* Every backend compiled in, the preferred first, ended by NULL. What has to be asked for by name is last: poll always
- * works. */
+/* Lists all compiled-in backends in order of preference; NULL ends the list. Backends after poll must be requested by
+ * name, since poll always works. */
 extern const struct uw_backend *const uw_backends[];
 
-/* The names of all that the binding may have, compiled in or not, in the same order, ended by NULL: not iocp, as on
- * Windows there is no binding yet. */
+/* Names all backends that the binding may have, compiled in or not, in the same order; NULL ends the list. iocp is
+ * missing, because the binding does not support Windows yet. */
 extern const char *const uw_backend_names[];
 
-/* The backend of that name; NULL when it is not compiled in. */
+/* Returns the backend with this name, or NULL if it is not compiled in. */
 const struct uw_backend *uw_backend_find(const char *name);
 
-/* Whether a loop can really run on `backend` here: 0, or the -errno that its trial gave. */
+/* Tests whether a loop can run on `backend` here. Returns 0, or the -errno of the trial. */
 int uw_backend_probe(const struct uw_backend *backend);
 
 /* Delivers the final result of `operation`. */
 void uw_finish(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
 
-/* The same, but in the next turn: for results found while submitting. */
+/* Completes an operation in the next turn, with a result found at submission. */
 void uw_complete_later(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
 
 #endif

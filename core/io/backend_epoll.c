@@ -1,4 +1,4 @@
-/* epoll, level-triggered or for one event: see `man 7 epoll`. */
+/* epoll, level-triggered or one-shot: see `man 7 epoll`. */
 #ifdef UW_HAVE_EPOLL
 
 #include <errno.h>
@@ -24,14 +24,14 @@ _Static_assert(EPOLLIN == POLLIN && EPOLLPRI == POLLPRI && EPOLLOUT == POLLOUT &
 struct epoll {
     struct uw_readiness readiness;
     int fd;
-    uint32_t *registrations; /* by descriptor: which one of this number */
+    uint32_t *registrations; /* by descriptor: the serial number of its registration */
     int registrations_size;
-    uint32_t registered; /* so far */
+    uint32_t registered; /* registrations so far */
 };
 
 static struct epoll *epoll_of(struct uw_loop *loop)
 {
-    return uw_owner(loop->backend_state, struct epoll, readiness);
+    return uw_container_of(loop->backend_state, struct epoll, readiness);
 }
 
 static int epoll_open(struct uw_loop *loop)
@@ -82,7 +82,7 @@ static int grow_registrations(struct epoll *epoll, int fd)
     return 0;
 }
 
-/* An event names its descriptor, and which registration of that number it is. */
+/* An event carries its descriptor and the serial number of the registration. */
 static uint64_t label(const struct epoll *epoll, int fd)
 {
     return (uint64_t)epoll->registrations[fd] << 32 | (uint32_t)fd;
@@ -93,7 +93,7 @@ static int descriptor_of(const struct epoll_event *event)
     return (int)(uint32_t)event->data.u64;
 }
 
-/* Tells the set `set` of a descriptor, as what it is registered as. Returns 0 or -errno. */
+/* Calls epoll_ctl on `set` with the descriptor's label. Returns 0 or -errno. */
 static int tell(const struct epoll *epoll, int set, int action, int fd, unsigned events)
 {
     struct epoll_event event = {.events = events & ~UW_ONCE, .data.u64 = label(epoll, fd)};
@@ -124,7 +124,7 @@ static int epoll_interest(struct uw_loop *loop, int fd, unsigned old, unsigned n
     int error;
 
     if (new == 0 || new == UW_ONCE) {
-        /* After one event the kernel has disarmed it; a closed descriptor it has forgotten. */
+        /* A one-shot event has disabled the descriptor already. The kernel has removed a closed descriptor. */
         if (new == 0 || !(old & UW_ONCE))
             (void)epoll_ctl(epoll->fd, EPOLL_CTL_DEL, fd, NULL);
         return 0;
@@ -142,8 +142,8 @@ static bool has_waiting(const struct uw_descriptor *descriptor)
     return descriptor->readers || descriptor->writers;
 }
 
-/* Registers in `set` all that somebody waits for. What cannot be registered is closed, and its owner has not said so
- * yet; unless the kernel is short of memory. */
+/* Registers in `set` every descriptor that an operation waits for. A registration fails if the owner closed the
+ * descriptor without notice yet. Returns false when the kernel lacks memory. */
 static bool register_all(const struct epoll *epoll, int set)
 {
     for (int fd = 0; fd < epoll->readiness.descriptors_size; fd++) {
@@ -165,8 +165,8 @@ static void forget_silent(struct uw_readiness *readiness)
             readiness->descriptors[fd].interest = 0;
 }
 
-/* A closed descriptor stays registered while another process has the same file open, and nothing can take it out: so
- * all others move to a new set. Returns false when descriptors or memory are short: then all is as it was. */
+/* A closed descriptor remains registered while another process has the same file open, and cannot be removed. So all
+ * other descriptors move to a new set. Returns false, without a change, when descriptors or memory run out. */
 static bool leave_closed_behind(struct epoll *epoll)
 {
     int set = epoll_create1(EPOLL_CLOEXEC);
@@ -181,7 +181,7 @@ static bool leave_closed_behind(struct epoll *epoll)
     return left;
 }
 
-/* They are there again at once: not to spin, this waits in their place, so briefly that nobody misses it. */
+/* Stray events repeat at once. To avoid spinning, the loop pauses, too briefly for a noticeable delay. */
 static void bear_strays(int64_t wait_ns)
 {
     struct timespec pause = {.tv_nsec = wait_ns < STRAYS_PAUSE_NS ? wait_ns : STRAYS_PAUSE_NS};
@@ -189,7 +189,7 @@ static void bear_strays(int64_t wait_ns)
     (void)nanosleep(&pause, NULL);
 }
 
-/* Whether it is for a descriptor that somebody waits for. */
+/* Returns whether an operation waits for the event's descriptor. */
 static bool awaited(const struct epoll *epoll, const struct epoll_event *event)
 {
     int fd = descriptor_of(event);
@@ -197,7 +197,7 @@ static bool awaited(const struct epoll *epoll, const struct epoll_event *event)
     return event->data.u64 == label(epoll, fd) && has_waiting(&epoll->readiness.descriptors[fd]);
 }
 
-/* Before anybody is told: what one of them ends then is no stray. */
+/* This counts before any delivery: a callback may end an operation, whose event is then no stray. */
 static int count_strays(const struct epoll *epoll, const struct epoll_event *events, int count)
 {
     int strays = 0;
@@ -217,16 +217,16 @@ static int epoll_wait_events(struct uw_loop *loop, int64_t wait_ns)
 
     loop->now_ns = uw_clock_ns();
     if (count < 0)
-        return errno == EINTR ? UW_TOLD_SOME : -errno;
+        return errno == EINTR ? UW_WAIT_SOME : -errno;
     if (count == 0)
-        return UW_TOLD_NOTHING;
+        return UW_WAIT_NOTHING;
     strays = count_strays(epoll, events, count);
     for (int i = 0; i < count; i++)
         if (awaited(epoll, &events[i]))
             uw_ready(loop, descriptor_of(&events[i]), events[i].events);
     if (strays && !leave_closed_behind(epoll) && strays == count)
         bear_strays(wait_ns);
-    return count < EVENTS_PER_WAIT ? UW_TOLD_ALL : UW_TOLD_SOME;
+    return count < EVENTS_PER_WAIT ? UW_WAIT_ALL : UW_WAIT_SOME;
 }
 
 const struct uw_backend uw_backend_epoll = {
@@ -241,5 +241,5 @@ const struct uw_backend uw_backend_epoll = {
 };
 
 #else
-typedef int uw_backend_epoll_is_left_out; /* ISO C wants a declaration */
+typedef int uw_backend_epoll_is_left_out; /* ISO C requires a declaration */
 #endif

@@ -1,41 +1,41 @@
-/* io_uring, through liburing: one ring a loop, one io_uring_enter a turn that submits everything and waits, multishot
- * accept and receive, receive into a ring of provided buffers. See `man 7 io_uring`. */
+/* io_uring through liburing: one ring for each loop, and one io_uring_enter in each turn, which submits and waits.
+ * Accept and receive are multishot. Receives use a ring of provided buffers. See `man 7 io_uring`. */
 #ifdef UW_HAVE_IO_URING
 
 #include <errno.h>
-#include <liburing.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/processors.h"
-#include "io/accept.h"
+#include "base/processor_count.h"
+#include "io/accept_errors.h"
 #include "io/backend.h"
-#include "io/hang_up.h"
+#include "io/liburing_library.h"
 #include "io/send.h"
+#include "io/shutdown_and_close.h"
 
-#define SUBMISSIONS 1024              /* queued before they must be handed over */
-#define COMPLETIONS (SUBMISSIONS * 8) /* the kernel keeps what overflows and gives it later */
-#define COMPLETIONS_PER_ADVANCE 256   /* taken before the ring is advanced */
-#define PREFETCHED_AHEAD 4            /* operations of completions: among many, each has to come from memory */
+#define SUBMISSIONS 1024              /* entries queued before a submission is forced */
+#define COMPLETIONS (SUBMISSIONS * 8) /* the kernel keeps completions that overflow and delivers them later */
+#define COMPLETIONS_PER_ADVANCE 256   /* completions read before the ring is advanced */
+#define PREFETCHED_AHEAD 4            /* completions prefetched ahead: among many, each operation is a cache miss */
 #define RECEIVE_BUFFERS 512           /* a power of two */
-#define RECEIVE_BUFFER_BYTES 16384    /* only pages that were written to take memory */
+#define RECEIVE_BUFFER_BYTES 16384    /* only pages that were written use memory */
 #define RECEIVE_GROUP 0
 #define ACCEPT_DONTWAIT (1U << 1)           /* IORING_ACCEPT_DONTWAIT, which liburing 2.3 does not name */
-#define POLLING_IDLE_MS 20                  /* without a submission, after which the polling thread sleeps */
-#define POLLING_WAIT_NS (50 * UW_NS_PER_US) /* for the polling thread, in a turn that began late, and how often */
+#define POLLING_IDLE_MS 20                  /* idle time after which the polling thread sleeps */
+#define POLLING_WAIT_NS (50 * UW_NS_PER_US) /* one wait for the polling thread in a late turn */
 #define POLLING_WAITS_MAX 4000
-#define CANCEL_AGAIN_NS (5 * UW_NS_PER_MS) /* after the kernel could not yet */
-#define TRY_AGAIN_NS UW_NS_PER_MS          /* what a stream that is ready did not take; after that, less often */
-#define LOOK_AFTER_NS UW_NS_PER_SECOND     /* of silence, whether a stream has ended; see hear */
-#define CLOSE_WAIT_NS (100 * UW_NS_PER_MS) /* for an operation that cannot be cancelled */
+#define CANCEL_AGAIN_NS (5 * UW_NS_PER_MS) /* delay after a failed cancellation */
+#define TRY_AGAIN_NS UW_NS_PER_MS          /* first delay before a ready stream is tried again; later ones are longer */
+#define LOOK_AFTER_NS UW_NS_PER_SECOND /* without bytes for so long, a stream is checked for its end; see watch_eof */
+#define CLOSE_WAIT_NS (100 * UW_NS_PER_MS) /* limit for an operation that cannot be cancelled */
 #define CLOSE_TURNS_MAX 1000
-#define CLOSE_TRIES_MAX 2 /* at cancelling what is left; see ring_cancel */
+#define CLOSE_TRIES_MAX 2 /* attempts to cancel the remaining operations; see ring_cancel */
 
-/* Mark the user data, as operations have addresses that 4 divides: of a cancellation; and of what brings descriptors,
- * as who closes the ring may no longer look into the operation. */
+/* These bits mark user data; addresses of operations are multiples of 4. One marks a cancellation. The other marks an
+ * accept, because a closing loop may no longer read the operation. */
 #define CANCEL_MARK 1
 #define ACCEPT_MARK 2
 
@@ -44,17 +44,17 @@ _Static_assert(RECEIVE_BUFFER_BYTES <= UW_RECEIVE_BYTES_MAX, "a buffer holds one
 struct ring {
     struct io_uring uring;
     struct io_uring_buf_ring *buffers;
-    char *memory;             /* of the buffers */
-    unsigned received, sends; /* since the last wait: buffers filled; sends queued, which most often complete at once */
-    unsigned told;            /* in this wait: completions */
-    bool unfinished;          /* in this wait: a receive had no free buffer, or a stream is ready and not yet read */
-    struct uw_operation *uncancelled; /* to be cancelled again when the timer is due */
+    char *memory;             /* memory of the buffers */
+    unsigned received, sends; /* since the last wait: buffers filled; sends queued, most complete at once */
+    unsigned told;            /* completions in this wait */
+    bool unfinished;          /* in this wait a receive found no free buffer, or a ready stream is not read yet */
+    struct uw_operation *uncancelled; /* operations that cancel_again cancels again */
     struct uw_timer cancel_again;
-    struct uw_list heard; /* receives that have brought bytes of late */
+    struct uw_list eof_watch; /* receives that brought bytes recently */
     struct uw_timer look;
-    size_t half_ended;              /* operations that have ended, whose cancellation has not */
-    struct uw_operation *delivered; /* in its callback, and not in the kernel meanwhile */
-    pid_t process;                  /* that opened it: a child process shares what is mapped */
+    size_t half_ended;              /* ended operations whose cancellation is still pending */
+    struct uw_operation *delivered; /* the operation whose callback runs, while the kernel does not have it */
+    pid_t process;                  /* the process that opened the ring; a child process shares its memory */
 };
 
 static struct ring *ring_of(struct uw_loop *loop)
@@ -62,7 +62,7 @@ static struct ring *ring_of(struct uw_loop *loop)
     return loop->backend_state;
 }
 
-/* By a thread of the kernel. */
+/* Returns whether a kernel thread polls for submissions. */
 static bool polled(const struct ring *ring)
 {
     return ring->uring.flags & IORING_SETUP_SQPOLL;
@@ -141,8 +141,9 @@ static int init_ring(struct ring *ring, unsigned flags)
         io_uring_queue_exit(&ring->uring);
         return error;
     }
-    /* io_uring_register_ring_fd would save a descriptor look-up a call, but belongs to the thread: a ring that another
-     * thread closes (the collector's, of a loop whose thread has ended) would take that thread's registration away. */
+    /* io_uring_register_ring_fd would save a descriptor look-up for each call, but it registers for one thread. Another
+     * thread may close the ring (the garbage collector, after the loop's thread has ended), and would remove its own
+     * registration. */
     return 0;
 }
 
@@ -151,15 +152,18 @@ static void look_at_silent(struct uw_loop *loop, struct uw_timer *timer);
 
 static int open_with(struct uw_loop *loop, unsigned flags)
 {
-    struct ring *ring = calloc(1, sizeof *ring);
+    struct ring *ring;
     int error;
 
+    if (uw_liburing_missing())
+        return -ELIBACC;
+    ring = calloc(1, sizeof *ring);
     if (!ring)
         return -ENOMEM;
     ring->process = getpid();
-    ring->cancel_again = (struct uw_timer){.expire = cancel_again, .harmless = true};
-    ring->look = (struct uw_timer){.expire = look_at_silent, .harmless = true};
-    uw_list_init(&ring->heard);
+    ring->cancel_again = (struct uw_timer){.expire = cancel_again, .check_only = true};
+    ring->look = (struct uw_timer){.expire = look_at_silent, .check_only = true};
+    uw_list_init(&ring->eof_watch);
     error = init_ring(ring, flags);
     if (error)
         free(ring);
@@ -173,22 +177,22 @@ static int ring_open(struct uw_loop *loop)
     return open_with(loop, IORING_SETUP_DEFER_TASKRUN);
 }
 
-/* The polling thread would take the time of a single processor from the loop. */
+/* On a single processor the polling thread would take CPU time from the loop. */
 static int polled_ring_open(struct uw_loop *loop)
 {
-    return uw_processors() > 1 ? open_with(loop, IORING_SETUP_SQPOLL) : -UW_NO_PROCESSOR;
+    return uw_processor_count() > 1 ? open_with(loop, IORING_SETUP_SQPOLL) : -UW_NO_PROCESSOR;
 }
 
-/* What is in a full queue goes to the kernel; a polling thread takes it in its own time. */
+/* Submits a full queue to the kernel. A polling thread reads the entries asynchronously. */
 static bool make_room(struct ring *ring)
 {
     while (!io_uring_sq_space_left(&ring->uring))
-        if (io_uring_submit(&ring->uring) < 0 || io_uring_sqring_wait(&ring->uring) < 0)
+        if (io_uring_submit(&ring->uring) < 0 || (polled(ring) && __io_uring_sqring_wait(&ring->uring) < 0))
             return false;
     return true;
 }
 
-/* A free submission entry. */
+/* Returns a free submission entry, or NULL. */
 static struct io_uring_sqe *next_entry(struct ring *ring)
 {
     struct io_uring_sqe *entry = io_uring_get_sqe(&ring->uring);
@@ -196,11 +200,11 @@ static struct io_uring_sqe *next_entry(struct ring *ring)
     return entry || !make_room(ring) ? entry : io_uring_get_sqe(&ring->uring);
 }
 
-/* O_NONBLOCK is left as it is, for others may accept from the same socket: since Linux 5.19 the kernel waits all the
- * same. */
+/* The listening socket keeps its O_NONBLOCK flag, because other processes may accept from it. Since Linux 5.19 the
+ * kernel waits in spite of the flag. */
 static void prepare_accept(struct io_uring_sqe *entry, const struct uw_operation *operation)
 {
-    if (operation->stepwise)
+    if (operation->oneshot)
         io_uring_prep_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     else
         io_uring_prep_multishot_accept(entry, operation->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -212,10 +216,10 @@ static void prepare_accept_waiting(struct io_uring_sqe *entry, const struct uw_o
     entry->ioprio |= ACCEPT_DONTWAIT;
 }
 
-/* MSG_WAITALL: the kernel resumes short sends itself, where it can. */
+/* With MSG_WAITALL the kernel resumes short sends itself, where it can. */
 static unsigned send_flags(const struct uw_operation *operation)
 {
-    return MSG_NOSIGNAL | (operation->in_parts ? 0U : MSG_WAITALL) | (operation->more ? MSG_MORE : 0U);
+    return MSG_NOSIGNAL | (operation->no_waitall ? 0U : MSG_WAITALL) | (operation->more ? MSG_MORE : 0U);
 }
 
 static void prepare_send(struct io_uring_sqe *entry, const struct uw_operation *operation)
@@ -226,7 +230,7 @@ static void prepare_send(struct io_uring_sqe *entry, const struct uw_operation *
 
 static void prepare_receive(struct io_uring_sqe *entry, const struct uw_operation *operation)
 {
-    if (operation->stepwise)
+    if (operation->oneshot)
         io_uring_prep_recv(entry, operation->fd, NULL, 0, 0);
     else
         io_uring_prep_recv_multishot(entry, operation->fd, NULL, 0, 0);
@@ -234,7 +238,7 @@ static void prepare_receive(struct io_uring_sqe *entry, const struct uw_operatio
     entry->buf_group = RECEIVE_GROUP;
 }
 
-/* Whoever waits for a socket has most often found it empty. */
+/* POLL_FIRST skips a first try: a caller that waits for a socket has usually found it empty. */
 static void prepare_read(struct io_uring_sqe *entry, const struct uw_operation *operation)
 {
     if (operation->socket) {
@@ -253,17 +257,17 @@ static void prepare_write(struct io_uring_sqe *entry, const struct uw_operation 
         io_uring_prep_write(entry, operation->fd, operation->data, operation->length, (uint64_t)operation->offset);
 }
 
-/* For POLLPRI alone the kernel's poll is never woken, so it is to be for POLLRDBAND too, which comes of the same. */
+/* The kernel never wakes a poll for POLLPRI alone. So the poll includes POLLRDBAND, which the same data raises. */
 static bool is_for_urgent(const struct uw_operation *operation)
 {
-    bool polls = operation->verb == UW_POLL || operation->verb == UW_WATCH;
+    bool polls = operation->opcode == UW_POLL || operation->opcode == UW_WATCH;
 
     return polls && operation->length & POLLPRI;
 }
 
 static void prepare(struct io_uring_sqe *entry, const struct uw_operation *operation)
 {
-    switch (operation->verb) {
+    switch (operation->opcode) {
     case UW_ACCEPT:
         prepare_accept(entry, operation);
         break;
@@ -279,7 +283,7 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
     case UW_SEND_VECTOR:
         io_uring_prep_sendmsg(entry, operation->fd, operation->data, send_flags(operation));
         break;
-    case UW_SEND_FILE: /* the kernel has no such operation: wait until the socket is writable, then sendfile(2) */
+    case UW_SEND_FILE: /* the kernel has no such operation: poll for writability, then call sendfile(2) */
         io_uring_prep_poll_add(entry, operation->fd, POLLOUT);
         break;
     case UW_READ:
@@ -292,7 +296,7 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
         io_uring_prep_connect(entry, operation->fd, operation->data, operation->length);
         break;
     case UW_POLL:
-    case UW_WATCH: /* the kernel's multishot poll tells of changes only: each is for one event, and submitted anew */
+    case UW_WATCH: /* the kernel's multishot poll reports only changes, so each poll is for one event */
         io_uring_prep_poll_add(entry, operation->fd, operation->length | (is_for_urgent(operation) ? POLLRDBAND : 0));
         break;
     }
@@ -300,11 +304,12 @@ static void prepare(struct io_uring_sqe *entry, const struct uw_operation *opera
 
 static bool is_stream(const struct uw_operation *operation)
 {
-    return (operation->verb == UW_READ || operation->verb == UW_WRITE) && operation->offset < 0 && !operation->socket;
+    return (operation->opcode == UW_READ || operation->opcode == UW_WRITE) && operation->offset < 0 &&
+           !operation->socket;
 }
 
-/* A stream of which nothing is known is read or written when it is ready: on a non-blocking descriptor of some kinds
- * the kernel would answer EAGAIN instead of waiting. */
+/* A stream of an unknown kind is polled before the read or write. On some non-blocking descriptors the kernel would
+ * return EAGAIN instead of waiting. */
 static bool polls_first(const struct uw_operation *operation)
 {
     return is_stream(operation) && !operation->pollable;
@@ -312,7 +317,7 @@ static bool polls_first(const struct uw_operation *operation)
 
 static short awaited_event(const struct uw_operation *operation)
 {
-    return operation->verb == UW_READ ? POLLIN : POLLOUT;
+    return operation->opcode == UW_READ ? POLLIN : POLLOUT;
 }
 
 static bool ready_now(const struct uw_operation *operation)
@@ -324,13 +329,13 @@ static bool ready_now(const struct uw_operation *operation)
 
 static uintptr_t data_of(const struct uw_operation *operation)
 {
-    bool accepts = operation->verb == UW_ACCEPT || operation->verb == UW_ACCEPT_WAITING;
+    bool accepts = operation->opcode == UW_ACCEPT || operation->opcode == UW_ACCEPT_WAITING;
 
     return (uintptr_t)operation | (accepts ? ACCEPT_MARK : 0);
 }
 
-/* The poll is an operation of its own, not linked to the other: for what is linked the kernel looks for the file when
- * the poll is over, and by then the number may be another file's. */
+/* The poll is not linked to the read or write. The kernel looks up a linked operation's file only after the poll, and
+ * by then the number may be another file's. */
 static void enqueue(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct io_uring_sqe *entry = next_entry(ring_of(loop));
@@ -344,14 +349,14 @@ static void enqueue(struct uw_loop *loop, struct uw_operation *operation)
         io_uring_prep_poll_add(entry, operation->fd, (unsigned)awaited_event(operation));
     } else {
         prepare(entry, operation);
-        ring_of(loop)->sends += operation->verb == UW_SEND || operation->verb == UW_SEND_VECTOR;
+        ring_of(loop)->sends += operation->opcode == UW_SEND || operation->opcode == UW_SEND_VECTOR;
     }
     io_uring_sqe_set_data64(entry, data_of(operation));
 }
 
 static void ring_submit(struct uw_loop *loop, struct uw_operation *operation)
 {
-    int64_t result = operation->verb == UW_SEND_FILE ? uw_send_file_part(loop, operation) : -EAGAIN;
+    int64_t result = operation->opcode == UW_SEND_FILE ? uw_send_file_part(loop, operation) : -EAGAIN;
 
     if (result == -EAGAIN)
         enqueue(loop, operation);
@@ -359,20 +364,20 @@ static void ring_submit(struct uw_loop *loop, struct uw_operation *operation)
         uw_complete_later(loop, operation, (int32_t)result);
 }
 
-/* Linux may not tell a multishot receive of an end of the stream that came together with bytes (seen on 6.18: of a
- * reset once in 60,000). So whoever falls silent after bytes is looked at once. */
-static void hear(struct uw_loop *loop, struct uw_operation *operation)
+/* Linux may fail to report an end of stream to a multishot receive if the end arrives together with bytes (seen on
+ * 6.18: one reset in 60,000). So the loop checks a stream once when no more bytes follow. */
+static void watch_eof(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct ring *ring = ring_of(loop);
 
     if (!ring->look.active)
         uw_timers_start(&loop->timers, &ring->look, loop->now_ns + LOOK_AFTER_NS);
-    if (uw_list_empty(&operation->heard))
-        uw_list_append(&ring->heard, &operation->heard);
-    operation->silent = false;
+    if (uw_list_empty(&operation->eof_watch))
+        uw_list_append(&ring->eof_watch, &operation->eof_watch);
+    operation->eof_quiet = false;
 }
 
-/* An operation is its owner's again only when its cancellation is over too, which names it. */
+/* The owner gets an operation back only after its cancellation has ended too, because the cancellation refers to it. */
 static bool try_to_cancel(struct ring *ring, struct uw_operation *operation)
 {
     struct io_uring_sqe *entry = next_entry(ring);
@@ -395,13 +400,13 @@ static void cancel_later(struct uw_loop *loop, struct uw_operation *operation)
     ring->uncancelled = operation;
 }
 
-/* The kernel may take no more submissions now; or not find the operation on its way from one of its queues to another
- * (ENOENT); or find it with a worker that does not notice (EALREADY). So it is cancelled again until it ends. */
+/* The kernel may accept no submission now. It may miss an operation that moves between its queues (ENOENT), or find it
+ * in a worker that does not react (EALREADY). So the loop cancels again until the operation ends. */
 static void ring_cancel(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct ring *ring = ring_of(loop);
 
-    uw_list_remove(&operation->heard);
+    uw_list_remove(&operation->eof_watch);
     if (!operation->ended && operation != ring->delivered && !try_to_cancel(ring, operation))
         cancel_later(loop, operation);
 }
@@ -421,7 +426,7 @@ static void cancel_again(struct uw_loop *loop, struct uw_timer *timer)
     }
 }
 
-/* It ended before it was cancelled again. */
+/* The operation ended before it was cancelled again. */
 static void forget_cancellation(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct uw_operation **link = &ring_of(loop)->uncancelled;
@@ -434,10 +439,18 @@ static void forget_cancellation(struct uw_loop *loop, struct uw_operation *opera
         uw_timers_stop(&loop->timers, &ring_of(loop)->cancel_again);
 }
 
-/* What a worker of the kernel was interrupted in has been cancelled, and so has what was to be tried again. */
+static bool sends(const struct uw_operation *operation)
+{
+    return operation->opcode == UW_SEND || operation->opcode == UW_SEND_VECTOR ||
+           (operation->opcode == UW_WRITE && operation->socket);
+}
+
+/* An interrupted kernel worker and a result that would be tried again both count as cancelled. */
 static int32_t cancelled_result(const struct uw_operation *operation, int32_t result)
 {
-    return result == -EINTR || (is_stream(operation) && result == -EAGAIN) ? -ECANCELED : result;
+    bool again = result == -EAGAIN && (is_stream(operation) || sends(operation));
+
+    return result == -EINTR || again ? -ECANCELED : result;
 }
 
 static void finish_cancelled(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
@@ -474,15 +487,15 @@ static void ring_flush(struct uw_loop *loop)
 {
     struct ring *ring = ring_of(loop);
 
-    /* A failure shows again, and is told, in the turn that follows. */
+    /* The next turn meets the same failure and reports it. */
     if (io_uring_sq_ready(&ring->uring))
         (void)io_uring_submit(&ring->uring);
 }
 
-/* Whether a multishot result brings something: bytes, a descriptor, or events. */
+/* Returns whether a multishot result carries bytes, a descriptor, or events. */
 static bool brings(const struct uw_operation *operation, int32_t result)
 {
-    switch (operation->verb) {
+    switch (operation->opcode) {
     case UW_RECEIVE:
         return result > 0;
     case UW_ACCEPT:
@@ -493,23 +506,25 @@ static bool brings(const struct uw_operation *operation, int32_t result)
     }
 }
 
-/* A multishot operation that the kernel ended early (no buffer free, completion queue overflown), or that is a single
- * one for it, goes on without its owner knowing. */
+/* Returns whether the kernel ended a multishot operation early: no free buffer, completion queue overflow, or a
+ * single-shot operation. The loop resubmits the operation, and its owner does not notice. */
 static bool ended_early(const struct uw_operation *operation, int32_t result)
 {
-    return brings(operation, result) || (operation->verb == UW_RECEIVE && result == -ENOBUFS) ||
-           (operation->verb == UW_ACCEPT && uw_accept_missed_one(-result));
+    return brings(operation, result) || (operation->opcode == UW_RECEIVE && result == -ENOBUFS) ||
+           (operation->opcode == UW_ACCEPT && uw_accept_missed_one(-result));
 }
 
-/* Counts what was sent. Whether something is left: of a send that the kernel cut short, in spite of MSG_WAITALL even,
- * or of a file whose socket is writable now. */
+/* Counts sent bytes. Returns whether bytes remain: the kernel may cut a send short even with MSG_WAITALL, and the
+ * socket of a file is writable now. */
 static bool left_to_send(struct uw_operation *operation, int32_t result)
 {
-    switch (operation->verb) {
+    switch (operation->opcode) {
     case UW_SEND:
+        operation->pauses = 0;
         operation->done += (uint32_t)result;
         return operation->done < operation->length;
     case UW_SEND_VECTOR:
+        operation->pauses = 0;
         return uw_send_vector_advance(operation, (size_t)result);
     case UW_SEND_FILE:
         return true;
@@ -518,20 +533,27 @@ static bool left_to_send(struct uw_operation *operation, int32_t result)
     }
 }
 
-/* Another took what the stream was ready for, or the kernel cannot wait for it after all. */
+/* Another process used the readiness first, or the kernel cannot wait for this stream after all. */
 static bool tries_again(const struct uw_operation *operation, int32_t result)
 {
     return is_stream(operation) && result == -EAGAIN && !operation->cancelled;
 }
 
-/* One after another; the last for ever. */
+/* When the peer closes its side, Linux wakes a send that waits for buffer space. The send finds none and gives up after
+ * 128 such tries in a row. */
+static bool gave_up(const struct uw_operation *operation, int32_t result)
+{
+    return result == -EAGAIN && sends(operation) && !operation->cancelled;
+}
+
+/* Each retry waits longer; the last delay repeats. */
 static struct __kernel_timespec pauses[] = {
     {.tv_nsec = TRY_AGAIN_NS},     {.tv_nsec = 2 * TRY_AGAIN_NS},  {.tv_nsec = 4 * TRY_AGAIN_NS},
     {.tv_nsec = 8 * TRY_AGAIN_NS}, {.tv_nsec = 16 * TRY_AGAIN_NS}, {.tv_nsec = 32 * TRY_AGAIN_NS},
 };
 #define PAUSES ((int)(sizeof pauses / sizeof *pauses))
 
-/* The pause is in the place of the poll. */
+/* The timeout replaces the poll. */
 static void try_later(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct io_uring_sqe *entry = next_entry(ring_of(loop));
@@ -546,7 +568,7 @@ static void try_later(struct uw_loop *loop, struct uw_operation *operation)
     io_uring_sqe_set_data64(entry, data_of(operation));
 }
 
-/* An eventfd may be ready, and yet not for a number as large as this one: then a poll would make the loop spin. */
+/* An eventfd may be ready, but not for a number this large. A poll would then make the loop spin. */
 static void try_again(struct uw_loop *loop, struct uw_operation *operation)
 {
     bool was_ready = polls_first(operation);
@@ -558,10 +580,10 @@ static void try_again(struct uw_loop *loop, struct uw_operation *operation)
         ring_submit(loop, operation);
 }
 
-/* A send tells of all its bytes, or of none. */
+/* A send reports all its bytes, or none. */
 static void deliver_single(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
-    bool sends = operation->verb == UW_SEND || operation->verb == UW_SEND_VECTOR;
+    bool counts = operation->opcode == UW_SEND || operation->opcode == UW_SEND_VECTOR;
     bool left = result > 0 && left_to_send(operation, result);
 
     if (left && !operation->cancelled)
@@ -569,10 +591,10 @@ static void deliver_single(struct uw_loop *loop, struct uw_operation *operation,
     else if (left)
         finish(loop, operation, -ECANCELED);
     else
-        finish(loop, operation, sends && result > 0 ? (int32_t)operation->done : result);
+        finish(loop, operation, counts && result > 0 ? (int32_t)operation->done : result);
 }
 
-/* The result first: whoever cancels in the callback is given nothing more after it. */
+/* The callback runs before the resubmission. An owner that cancels in the callback gets no further result. */
 static void step_on(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     ring_of(loop)->delivered = operation;
@@ -586,7 +608,7 @@ static void step_on(struct uw_loop *loop, struct uw_operation *operation, int32_
 
 static void go_on(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
-    if (operation->verb != UW_WATCH && brings(operation, result)) {
+    if (operation->opcode != UW_WATCH && brings(operation, result)) {
         step_on(loop, operation, result);
         return;
     }
@@ -597,7 +619,7 @@ static void go_on(struct uw_loop *loop, struct uw_operation *operation, int32_t 
 
 static uint32_t polled_events(const struct uw_operation *operation)
 {
-    switch (operation->verb) {
+    switch (operation->opcode) {
     case UW_POLL:
     case UW_WATCH:
         return operation->length;
@@ -608,7 +630,7 @@ static uint32_t polled_events(const struct uw_operation *operation)
     }
 }
 
-/* The kernel's poll ends as well when the other end sends no more, whatever it is to wait for (POLLRDHUP). */
+/* The kernel's poll also ends when the peer stops sending (POLLRDHUP), whatever events it waits for. */
 static bool is_no_event(struct uw_operation *operation, int32_t result)
 {
     bool none = result > 0 && !((uint32_t)result & (polled_events(operation) | POLLERR | POLLHUP | POLLNVAL));
@@ -626,7 +648,7 @@ static void wait_on(struct uw_loop *loop, struct uw_operation *operation)
         try_later(loop, operation);
 }
 
-/* Of the poll that goes before a stream's read or write, or the pause. */
+/* Handles the end of the poll before a stream's read or write, or of the pause. */
 static void deliver_poll(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     if (result == -ETIME)
@@ -641,15 +663,15 @@ static void deliver_poll(struct uw_loop *loop, struct uw_operation *operation, i
     }
 }
 
-/* That it is woken by ordinary data too, the kernel's poll does not notice; then all of what that may have been is
- * told. What it has looked at itself is true, and some files tell once. */
+/* Ordinary data wakes the kernel's poll too, which then reports every event that the wake-up may mean. A result without
+ * POLLRDBAND was checked by the kernel and is valid. Some files report an event only once. */
 static int32_t without_false_alarm(const struct uw_operation *operation, int32_t result)
 {
     struct pollfd item = {.fd = operation->fd, .events = POLLPRI};
 
     if (result <= 0 || !(result & POLLRDBAND) || !is_for_urgent(operation))
         return result;
-    return poll(&item, 1, 0) > 0 && item.revents & POLLPRI ? result : result & ~POLLPRI; /* then it is no result */
+    return poll(&item, 1, 0) > 0 && item.revents & POLLPRI ? result : result & ~POLLPRI; /* no event without POLLPRI */
 }
 
 static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_t result, bool more)
@@ -658,49 +680,51 @@ static void deliver(struct uw_loop *loop, struct uw_operation *operation, int32_
 
     result = without_false_alarm(operation, result);
     if (!more)
-        uw_list_remove(&operation->heard);
-    else if (operation->verb == UW_RECEIVE && !operation->cancelled)
-        hear(loop, operation);
+        uw_list_remove(&operation->eof_watch);
+    else if (operation->opcode == UW_RECEIVE && !operation->cancelled)
+        watch_eof(loop, operation);
     if (is_no_event(operation, result)) {
         wait_on(loop, operation);
     } else if (early && !operation->cancelled) {
         go_on(loop, operation, result);
-    } else if (more || early) { /* or cancelled, but this came first */
+    } else if (more || early) { /* a result that came before the cancellation counts */
         if (brings(operation, result))
             operation->complete(loop, operation, result);
         if (early)
             finish(loop, operation, -ECANCELED);
     } else if (tries_again(operation, result)) {
         try_again(loop, operation);
+    } else if (gave_up(operation, result)) {
+        try_later(loop, operation);
     } else {
         deliver_single(loop, operation, result);
     }
 }
 
-/* Nothing more can come, so there is nothing to be lost by it; and the kernel looks again. */
+/* shutdown(2) drops nothing, since nothing more can arrive. It makes the kernel check the stream again. */
 static void have_end_told(const struct uw_operation *operation)
 {
     struct pollfd item = {.fd = operation->fd, .events = POLLRDHUP};
 
     if (poll(&item, 1, 0) > 0 && item.revents & (POLLRDHUP | POLLHUP))
-        (void)shutdown(operation->fd, SHUT_RD); /* fails where the end is a reset, and wakes all the same */
+        (void)shutdown(operation->fd, SHUT_RD); /* fails after a reset, but wakes the kernel all the same */
 }
 
 static void look_at_silent(struct uw_loop *loop, struct uw_timer *timer)
 {
-    struct uw_list *heard = &ring_of(loop)->heard, *next;
+    struct uw_list *eof_watch = &ring_of(loop)->eof_watch, *next;
 
-    for (struct uw_list *link = heard->next; link != heard; link = next) {
-        struct uw_operation *operation = uw_owner(link, struct uw_operation, heard);
+    for (struct uw_list *link = eof_watch->next; link != eof_watch; link = next) {
+        struct uw_operation *operation = uw_container_of(link, struct uw_operation, eof_watch);
 
         next = link->next;
-        if (operation->silent) {
-            uw_list_remove(&operation->heard);
+        if (operation->eof_quiet) {
+            uw_list_remove(&operation->eof_watch);
             have_end_told(operation);
         }
-        operation->silent = true;
+        operation->eof_quiet = true;
     }
-    if (!uw_list_empty(heard))
+    if (!uw_list_empty(eof_watch))
         uw_timers_start(&loop->timers, timer, loop->now_ns + LOOK_AFTER_NS);
 }
 
@@ -709,7 +733,7 @@ static struct uw_operation *operation_of(const struct io_uring_cqe *cqe)
     return (struct uw_operation *)((uintptr_t)cqe->user_data & ~(uintptr_t)(CANCEL_MARK | ACCEPT_MARK));
 }
 
-/* Delivers one completion; returns 1 when it used a provided buffer, which has then been put back at `place`. */
+/* Delivers one completion. Returns 1 if the completion used a provided buffer, which is back at `place`. */
 static int take(struct uw_loop *loop, const struct io_uring_cqe *cqe, int place)
 {
     struct uw_operation *operation = operation_of(cqe);
@@ -750,29 +774,29 @@ static void take_all(struct uw_loop *loop)
         ring->told += count;
         ring->received += (unsigned)buffers;
         io_uring_buf_ring_cq_advance(&ring->uring, ring->buffers, buffers);
-        /* That advanced both rings by the number of buffers; the rest are completions without one. */
+        /* That call advanced both rings by the number of buffers. The other completions used no buffer. */
         io_uring_cq_advance(&ring->uring, count - (unsigned)buffers);
         if (count < COMPLETIONS_PER_ADVANCE)
             return;
     }
 }
 
-/* Completions that say the last word on an operation, counted and dropped. Whoever was accepted is let go. */
+/* Drops completions and counts those that end an operation. Accepted connections are closed. */
 static unsigned drop_completions(struct ring *ring)
 {
     struct io_uring_cqe *cqe;
     unsigned ended = 0;
 
-    while (io_uring_peek_cqe(&ring->uring, &cqe) == 0) {
+    while (io_uring_peek_batch_cqe(&ring->uring, &cqe, 1) == 1) {
         ended += operation_of(cqe) && !(cqe->flags & IORING_CQE_F_MORE) && !(cqe->user_data & CANCEL_MARK);
         if (cqe->user_data & ACCEPT_MARK && cqe->res >= 0)
-            uw_hang_up(cqe->res);
+            uw_shutdown_and_close(cqe->res);
         io_uring_cqe_seen(&ring->uring, cqe);
     }
     return ended;
 }
 
-/* Returns how many of `left` operations have ended before nothing came for a while. */
+/* Returns how many of the `left` remaining operations ended before a wait timed out. */
 static size_t cancel_all(struct ring *ring, size_t left)
 {
     struct __kernel_timespec patience = {.tv_nsec = CLOSE_WAIT_NS};
@@ -792,14 +816,14 @@ static size_t cancel_all(struct ring *ring, size_t left)
     return ended;
 }
 
-/* The kernel lets go of what is in flight only some time after the ring was left: then a port would still be taken, or
- * a buffer be written to. So every operation is ended first. */
+/* The kernel releases operations in flight only some time after the ring is closed. A port would remain in use, or a
+ * buffer would be written to. So every operation ends first. */
 static void end_all(struct uw_loop *loop, struct ring *ring)
 {
     size_t left = loop->pending - ring->half_ended;
 
     for (const struct uw_operation *operation = loop->completed; operation; operation = operation->next)
-        left--; /* the kernel does not know it any more */
+        left--; /* the kernel no longer has this operation */
     for (int tries = 0; left > 0 && tries < CLOSE_TRIES_MAX; tries++) {
         size_t ended = cancel_all(ring, left);
 
@@ -807,7 +831,7 @@ static void end_all(struct uw_loop *loop, struct ring *ring)
     }
 }
 
-/* What another thread put into the queue would be carried out for the ring's thread, if that is not the kernel's. */
+/* Submissions by another thread would run for the ring's thread, unless a kernel thread polls. */
 static bool may_submit(const struct uw_loop *loop, const struct ring *ring)
 {
     return loop->owner == uw_thread_id() || polled(ring);
@@ -829,7 +853,7 @@ static void ring_close(struct uw_loop *loop)
     free(ring);
 }
 
-/* The completions that a wait is for; see gather_max. */
+/* Returns how many completions a wait is for; see gather_max. */
 static unsigned least_completions(struct ring *ring, unsigned gather_max)
 {
     unsigned gathered = ring->received < gather_max ? ring->received : gather_max;
@@ -849,13 +873,13 @@ static int submit_and_wait_some(struct ring *ring, unsigned least, int64_t wait_
     return io_uring_submit_and_wait_timeout(&ring->uring, &first, least, &timeout, NULL);
 }
 
-/* A signal does not end it. */
+/* Returns whether the wait may continue: a signal does not end it. */
 static bool goes_on(int result)
 {
     return result >= 0 || result == -ETIME || result == -EINTR;
 }
 
-/* The polling thread takes what is submitted in its own time. */
+/* The polling thread reads submissions asynchronously, so this call waits for an empty queue. */
 static int await_polling_thread(struct ring *ring)
 {
     int result = io_uring_submit(&ring->uring);
@@ -876,7 +900,7 @@ static void submit_nothing(struct ring *ring)
     entry->flags |= IOSQE_CQE_SKIP_SUCCESS;
 }
 
-/* Between two looks at what is submitted the polling thread looks at what has become ready. */
+/* The polling thread looks for ready operations between two looks at the queue. Two no-ops make it do so. */
 static int let_it_look(struct ring *ring)
 {
     int result = 0;
@@ -888,8 +912,8 @@ static int let_it_look(struct ring *ring)
     return result;
 }
 
-/* In a turn that began late, or to settle. To wait for a full queue lifts the kernel's bound on what one call
- * completes. */
+/* A late turn and uw_loop_flush_sync call this. A wait for a full completion queue lifts the kernel's limit on the
+ * completions of one call. */
 static int submit_and_catch_up(struct ring *ring)
 {
     return polled(ring) ? let_it_look(ring) : submit_and_wait_some(ring, COMPLETIONS, 0);
@@ -897,7 +921,7 @@ static int submit_and_catch_up(struct ring *ring)
 
 static void ring_settle(struct uw_loop *loop)
 {
-    (void)submit_and_catch_up(ring_of(loop)); /* a failure is told in the turn that follows */
+    (void)submit_and_catch_up(ring_of(loop)); /* the next turn reports a failure */
 }
 
 static int submit_and_wait(struct uw_loop *loop, int64_t wait_ns)
@@ -914,7 +938,21 @@ static int submit_and_wait(struct uw_loop *loop, int64_t wait_ns)
     if (least == 1 || wait_ns <= UW_GATHER_NS)
         return submit_and_wait_some(ring, least, wait_ns);
     result = submit_and_wait_some(ring, least, UW_GATHER_NS);
-    return result == -ETIME ? 0 : result; /* there may be something yet */
+    return result == -ETIME ? 0 : result; /* the gathering ended, not the wait */
+}
+
+/* The errors of io_uring_enter(2), and what the loop does about each:
+ *
+ *     ETIME           the time-out passed: reads the completions
+ *     EINTR           a signal arrived: reads the completions
+ *     EAGAIN, EBUSY   memory is short, or the completion queue overflowed: reads the completions, submits again
+ *     EBADR           memory was short and the kernel dropped a completion: the turn fails, an operation never ends
+ *     EOWNERDEAD      the polling thread ended: the turn fails
+ *     EEXIST, EBADFD  another thread entered the ring, or the ring is disabled: the turn fails
+ *     EBADF, EFAULT, EINVAL, ENXIO, EOPNOTSUPP   the ring or an argument is wrong: the turn fails */
+static bool is_temporary(int result)
+{
+    return result == -ETIME || result == -EINTR || result == -EAGAIN || result == -EBUSY;
 }
 
 static int ring_wait(struct uw_loop *loop, int64_t wait_ns)
@@ -922,22 +960,22 @@ static int ring_wait(struct uw_loop *loop, int64_t wait_ns)
     struct ring *ring = ring_of(loop);
     int result = submit_and_wait(loop, wait_ns);
 
-    if (result == -ETIME && polled(ring)) /* it may have been away itself, as when the process was stopped */
+    if (result == -ETIME && polled(ring)) /* the polling thread may have been stopped together with the process */
         (void)let_it_look(ring);
     loop->now_ns = uw_clock_ns();
-    /* EBUSY, EAGAIN: the kernel wants completions taken before it accepts more. */
-    if (result < 0 && result != -ETIME && result != -EINTR && result != -EBUSY && result != -EAGAIN)
+    if (result < 0 && !is_temporary(result))
         return result;
     ring->told = 0;
     ring->unfinished = false;
     take_all(loop);
     if (result == -ETIME && !ring->told)
-        return UW_TOLD_NOTHING;
-    return ring->unfinished || (result < 0 && result != -ETIME) ? UW_TOLD_SOME : UW_TOLD_ALL;
+        return UW_WAIT_NOTHING;
+    return ring->unfinished || (result < 0 && result != -ETIME) ? UW_WAIT_SOME : UW_WAIT_ALL;
 }
 
 const struct uw_backend uw_backend_io_uring = {
     .name = "io_uring",
+    .missing = uw_liburing_missing,
     .open = ring_open,
     .close = ring_close,
     .submit = ring_submit,
@@ -947,11 +985,10 @@ const struct uw_backend uw_backend_io_uring = {
     .wait = ring_wait,
 };
 
-/* The same with a thread of the kernel that looks for submissions all the time (SQPOLL): no system call hands them
- * over.
- */
+/* In this variant a kernel thread polls for submissions (SQPOLL), so a submission needs no system call. */
 const struct uw_backend uw_backend_io_uring_sqpoll = {
     .name = "io_uring_sqpoll",
+    .missing = uw_liburing_missing,
     .open = polled_ring_open,
     .close = ring_close,
     .submit = ring_submit,
@@ -962,5 +999,5 @@ const struct uw_backend uw_backend_io_uring_sqpoll = {
 };
 
 #else
-typedef int uw_backend_io_uring_is_left_out; /* ISO C wants a declaration */
+typedef int uw_backend_io_uring_is_left_out; /* ISO C requires a declaration */
 #endif

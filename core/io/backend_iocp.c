@@ -1,7 +1,7 @@
-/* I/O completion ports: Windows. A call of the kernel stands for each operation of a socket: AcceptEx, ConnectEx,
- * WSASend and TransmitFile do what they are asked for; what is to be received is waited for by a WSARecv for nothing,
- * so that who waits needs no buffer, and who cancels loses no byte. Polls are the socket driver's, as is all that waits
- * for a socket which another loop's port has. */
+/* I/O completion ports on Windows. Each socket operation is a kernel call: AcceptEx, ConnectEx, WSASend and
+ * TransmitFile do the operation itself. To receive, the loop waits with a WSARecv of zero bytes: a waiting operation
+ * needs no buffer, and a cancellation loses no byte. The socket driver does polls and all waits for a socket that
+ * belongs to another loop's port. */
 #ifdef UW_HAVE_IOCP
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "io/accept.h"
+#include "io/accept_errors.h"
 #include "io/backend.h"
 #include "io/readiness.h"
 #include "io/send.h"
@@ -19,26 +19,26 @@
 #include "windows/sockets.h"
 
 #define ENTRIES_PER_WAIT 256
-#define SPARES_MAX 1024 /* requests kept for the next operations */
+#define SPARES_MAX 1024 /* requests that the next operations reuse */
 #define SEND_FILE_BYTES 16384
-#define LAST_WAIT_MS 10000 /* for what was cancelled as the loop closes; it ends sooner, when all has come back */
+#define LAST_WAIT_MS 10000 /* limit for cancelled requests when the loop closes; the wait ends once all are back */
 
 enum way {
-    BY_POLL,    /* the operation is tried when the driver has told of an event */
-    BY_RECEIVE, /* it is tried when there is something to receive */
-    BY_CALL,    /* the call's result is that of the operation */
-    BY_LOOK,    /* nothing: of a watch that was told of an event the next turn sees whether there is another */
+    BY_POLL,    /* the driver reports an event, then the loop tries the operation */
+    BY_RECEIVE, /* bytes arrive, then the loop tries the operation */
+    BY_CALL,    /* the call's result is the operation's result */
+    BY_LOOK,    /* no call: the next turn checks again whether a watch has an event */
 };
 
-/* What the kernel has of an operation. */
+/* A request is the kernel's part of an operation. */
 struct request {
     struct uw_call call;
-    struct uw_list link;      /* in flight, to be looked at, or spare */
-    struct uw_list operation; /* in a ring with its `heard` */
+    struct uw_list link;      /* a link in in_flight, to_look_at or spares */
+    struct uw_list operation; /* linked with `eof_watch` of the operation */
     struct uw_object *object;
-    struct uw_object *file; /* of UW_SEND_FILE, or NULL */
+    struct uw_object *file; /* the file of UW_SEND_FILE, or NULL */
     enum way way;
-    bool misses; /* AcceptEx has failed: for once the driver is asked */
+    bool misses; /* AcceptEx has failed, so the driver is polled once */
 };
 
 struct iocp {
@@ -72,23 +72,23 @@ static int iocp_open(struct uw_loop *loop)
 
 static bool is_multishot(const struct uw_operation *operation)
 {
-    return operation->verb == UW_ACCEPT || operation->verb == UW_RECEIVE || operation->verb == UW_WATCH;
+    return operation->opcode == UW_ACCEPT || operation->opcode == UW_RECEIVE || operation->opcode == UW_WATCH;
 }
 
 static bool is_poll(const struct uw_operation *operation)
 {
-    return operation->verb == UW_POLL || operation->verb == UW_WATCH;
+    return operation->opcode == UW_POLL || operation->opcode == UW_WATCH;
 }
 
 static bool sends(const struct uw_operation *operation)
 {
-    return operation->verb == UW_SEND || operation->verb == UW_SEND_VECTOR || operation->verb == UW_WRITE ||
-           operation->verb == UW_SEND_FILE;
+    return operation->opcode == UW_SEND || operation->opcode == UW_SEND_VECTOR || operation->opcode == UW_WRITE ||
+           operation->opcode == UW_SEND_FILE;
 }
 
 /* Requests. */
 
-/* Holds the object, and the file. NULL when memory is exhausted. */
+/* Takes references to the object and the file. Returns NULL when memory is exhausted. */
 static struct request *take_request(struct iocp *state, struct uw_object *object, struct uw_object *file)
 {
     struct request *request;
@@ -98,11 +98,11 @@ static struct request *take_request(struct iocp *state, struct uw_object *object
         if (!request)
             return NULL;
     } else {
-        request = uw_owner(state->spares.next, struct request, link);
+        request = uw_container_of(state->spares.next, struct request, link);
         uw_list_remove(&request->link);
         state->spare_count--;
     }
-    uw_object_hold(object);
+    uw_object_retain(object);
     request->object = object;
     request->file = file;
     request->misses = false;
@@ -126,53 +126,57 @@ static void give_request(struct iocp *state, struct request *request)
     }
 }
 
-/* NULL: it was cancelled. */
+/* Returns NULL if the operation was cancelled. */
 static struct uw_operation *operation_of(const struct request *request)
 {
-    return uw_list_empty(&request->operation) ? NULL : uw_owner(request->operation.next, struct uw_operation, heard);
+    return uw_list_empty(&request->operation)
+               ? NULL
+               : uw_container_of(request->operation.next, struct uw_operation, eof_watch);
 }
 
 static struct request *request_of(const struct uw_operation *operation)
 {
-    return uw_list_empty(&operation->heard) ? NULL : uw_owner(operation->heard.next, struct request, operation);
+    return uw_list_empty(&operation->eof_watch) ? NULL
+                                                : uw_container_of(operation->eof_watch.next, struct request, operation);
 }
 
-/* Where the call uses nothing of the operation's it has ended at once, and its request comes back for itself. */
+/* If the call uses no memory of the operation, the operation ends at once. Its request comes back alone. */
 static void iocp_cancel(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct request *request = request_of(operation);
 
-    if (!request) /* its result is on its way */
+    if (!request) /* the result is queued already */
         return;
     if (request->way != BY_LOOK)
         uw_overlapped_cancel(&state_of(loop)->port, request->object, &request->call, request->way == BY_POLL);
     if (request->way == BY_CALL)
         return;
-    uw_list_remove(&operation->heard);
+    uw_list_remove(&operation->eof_watch);
     if (request->way == BY_LOOK)
         give_request(state_of(loop), request);
     uw_complete_later(loop, operation, -ECANCELED);
 }
 
-/* Trying: counts, or -errno; -EAGAIN when it has to wait. */
+/* Tries: functions return a count or -errno, and -EAGAIN when the operation has to wait. */
 
 static struct iovec rest_of(const struct uw_operation *operation)
 {
     return (struct iovec){(char *)operation->data + operation->done, operation->length - operation->done};
 }
 
-/* Notes what was sent. Returns the final result, or -EAGAIN: there is more. */
+/* Counts sent bytes. Returns the final result, or -EAGAIN when bytes remain. */
 static int64_t note_sent(struct uw_operation *operation, int64_t count)
 {
     if (count < 0)
         return count;
-    if (operation->verb == UW_WRITE)
+    if (operation->opcode == UW_WRITE)
         return count;
-    if (operation->verb == UW_SEND_VECTOR)
+    if (operation->opcode == UW_SEND_VECTOR)
         return uw_send_vector_advance(operation, (size_t)count) ? -EAGAIN : (int64_t)operation->done;
     operation->done += (uint32_t)count;
-    return operation->done < operation->length && (count > 0 || operation->verb == UW_SEND) ? -EAGAIN
-                                                                                            : (int64_t)operation->done;
+    return operation->done < operation->length && (count > 0 || operation->opcode == UW_SEND)
+               ? -EAGAIN
+               : (int64_t)operation->done;
 }
 
 static int64_t send_some(struct uw_object *object, struct uw_operation *operation)
@@ -180,7 +184,7 @@ static int64_t send_some(struct uw_object *object, struct uw_operation *operatio
     const struct msghdr *message = operation->data;
     struct iovec rest;
 
-    if (operation->verb == UW_SEND_VECTOR)
+    if (operation->opcode == UW_SEND_VECTOR)
         return uw_socket_send(object, message->msg_iov, message->msg_iovlen);
     rest = rest_of(operation);
     return uw_socket_send(object, &rest, 1);
@@ -197,7 +201,7 @@ static int64_t try_to_send(struct uw_object *object, struct uw_operation *operat
     return result;
 }
 
-/* Through memory of ours: where a socket is another port's. */
+/* Copies through a buffer, for a socket that belongs to another loop's port. */
 static int64_t try_to_send_file(struct uw_object *object, struct uw_object *file, struct uw_operation *operation)
 {
     char bytes[SEND_FILE_BYTES];
@@ -221,7 +225,7 @@ static int64_t try_to_poll(struct uw_object *object, const struct uw_operation *
 
 static int64_t try_once(struct uw_object *object, struct uw_object *file, struct uw_operation *operation)
 {
-    switch (operation->verb) {
+    switch (operation->opcode) {
     case UW_SEND:
     case UW_SEND_VECTOR:
     case UW_WRITE:
@@ -252,7 +256,7 @@ static int events_of(const struct uw_operation *operation)
 {
     if (is_poll(operation))
         return (int)operation->length;
-    return sends(operation) || operation->verb == UW_CONNECT ? POLLOUT : POLLIN;
+    return sends(operation) || operation->opcode == UW_CONNECT ? POLLOUT : POLLIN;
 }
 
 static int start_connecting(struct iocp *state, struct request *request, const struct uw_operation *operation)
@@ -268,14 +272,14 @@ static int start_sending(struct request *request, const struct uw_operation *ope
     struct iovec rest;
 
     request->way = BY_CALL;
-    if (operation->verb == UW_SEND_VECTOR)
+    if (operation->opcode == UW_SEND_VECTOR)
         return uw_overlapped_send(request->object, &request->call, message->msg_iov, message->msg_iovlen);
     rest = rest_of(operation);
     return uw_overlapped_send(request->object, &request->call, &rest, 1);
 }
 
-/* A file may be shorter than it is thought to be: to ask for more is an error, and to ask for nothing is to ask for all
- * of it. */
+/* A file may be shorter than expected. TransmitFile fails for bytes beyond its end, and takes a length of 0 as the
+ * whole file. */
 static int start_sending_file(struct request *request, const struct uw_operation *operation)
 {
     int64_t from = operation->offset + operation->done, left = uw_file_size(request->file) - from;
@@ -289,11 +293,11 @@ static int start_sending_file(struct request *request, const struct uw_operation
     return uw_overlapped_send_file(request->object, &request->call, request->file, from, length);
 }
 
-/* Where the socket is of this loop's port. */
+/* Starts a call on a socket of this loop's port. */
 static int start_call(struct iocp *state, struct request *request, const struct uw_operation *operation)
 {
     request->way = BY_CALL;
-    switch (operation->verb) {
+    switch (operation->opcode) {
     case UW_ACCEPT:
         return uw_overlapped_accept(request->object, &request->call);
     case UW_CONNECT:
@@ -307,17 +311,17 @@ static int start_call(struct iocp *state, struct request *request, const struct 
         return start_sending(request, operation);
     case UW_SEND_FILE:
         return start_sending_file(request, operation);
-    default: /* UW_WRITE among them: the kernel would have all of it sent */
+    default: /* also UW_WRITE: a call would have to send all its bytes */
         return poll_for(state, request, events_of(operation));
     }
 }
 
-/* Whether what a call fails of at once is no error: Windows has too many calls of the socket already, or there is no
- * number for a client; a client has gone; a file has ended. */
+/* Returns whether an immediate failure is no error. Windows may have too many calls of the socket, or no descriptor for
+ * a client. A client may have disconnected, or a file may have ended. */
 static bool needs_a_try(const struct uw_operation *operation, int error)
 {
-    return error == EAGAIN || (operation->verb == UW_ACCEPT && uw_accept_missed_one(error)) ||
-           (operation->verb == UW_SEND_FILE && error == ENODATA);
+    return error == EAGAIN || (operation->opcode == UW_ACCEPT && uw_accept_missed_one(error)) ||
+           (operation->opcode == UW_SEND_FILE && error == ENODATA);
 }
 
 /* Returns 0 or -errno. */
@@ -330,7 +334,7 @@ static int start_waiting(struct iocp *state, struct request *request, struct uw_
     request->call.overlapped = (OVERLAPPED){0};
     if (uw_port_takes(&state->port, request->object) && !misses)
         error = start_call(state, request, operation);
-    else if (operation->verb == UW_CONNECT)
+    else if (operation->opcode == UW_CONNECT)
         error = start_connecting(state, request, operation);
     else
         error = poll_for(state, request, events_of(operation));
@@ -341,7 +345,7 @@ static int start_waiting(struct iocp *state, struct request *request, struct uw_
     return error;
 }
 
-/* Returns 0 or -errno, and then the request is given back. Other threads may have the socket, too, and close it. */
+/* Returns 0, or -errno after it freed the request. Other threads may share the socket and close it. */
 static int start(struct iocp *state, struct request *request, struct uw_operation *operation)
 {
     int error = -EBADF;
@@ -355,11 +359,12 @@ static int start(struct iocp *state, struct request *request, struct uw_operatio
         return error;
     }
     uw_list_append(&state->in_flight, &request->link);
-    uw_list_append(&request->operation, &operation->heard);
+    uw_list_append(&request->operation, &operation->eof_watch);
     return 0;
 }
 
-/* Nothing to be sent is nothing to wait for, and to TransmitFile it is the whole file. */
+/* Returns 1 if bytes of the file remain, 0, or -errno. An empty send needs no wait, and TransmitFile takes it as the
+ * whole file. */
 static int64_t file_left(const struct uw_operation *operation, const struct uw_object *file)
 {
     int64_t size = uw_file_size(file);
@@ -367,7 +372,7 @@ static int64_t file_left(const struct uw_operation *operation, const struct uw_o
     return size < 0 ? size : operation->length > 0 && size > operation->offset + operation->done;
 }
 
-/* What is known at once; or -EAGAIN. */
+/* Returns an immediate result, or -EAGAIN. */
 static int64_t begin(struct uw_object *object, struct uw_object *file, struct uw_operation *operation)
 {
     int64_t left;
@@ -376,15 +381,15 @@ static int64_t begin(struct uw_object *object, struct uw_object *file, struct uw
         left = file_left(operation, file);
         return left > 0 ? -EAGAIN : left;
     }
-    if (is_multishot(operation) || operation->verb == UW_CONNECT || operation->verb == UW_SEND_FILE ||
-        (operation->verb == UW_READ && operation->pollable))
+    if (is_multishot(operation) || operation->opcode == UW_CONNECT || operation->opcode == UW_SEND_FILE ||
+        (operation->opcode == UW_READ && operation->pollable))
         return -EAGAIN;
     return try_once(object, NULL, operation);
 }
 
 static int64_t do_at_once(struct uw_object *object, const struct uw_operation *operation)
 {
-    switch (operation->verb) {
+    switch (operation->opcode) {
     case UW_READ:
         return uw_file_read(object, operation->data, operation->length, operation->offset);
     case UW_WRITE:
@@ -397,12 +402,12 @@ static int64_t do_at_once(struct uw_object *object, const struct uw_operation *o
     }
 }
 
-/* Returns its result; or -EAGAIN: it waits. */
+/* Returns the result, or -EAGAIN when the operation waits. */
 static int64_t submit_to_socket(struct uw_loop *loop, struct uw_object *object, struct uw_operation *operation)
 {
-    struct uw_object *file = operation->verb == UW_SEND_FILE ? uw_number_hold(operation->file) : NULL;
+    struct uw_object *file = operation->opcode == UW_SEND_FILE ? uw_number_retain(operation->file) : NULL;
     struct request *request;
-    int64_t result = operation->verb == UW_SEND_FILE && !file ? -EBADF : begin(object, file, operation);
+    int64_t result = operation->opcode == UW_SEND_FILE && !file ? -EBADF : begin(object, file, operation);
     int error;
 
     request = result == -EAGAIN ? take_request(state_of(loop), object, file) : NULL;
@@ -417,16 +422,16 @@ static int64_t submit_to_socket(struct uw_loop *loop, struct uw_object *object, 
 
 static void iocp_submit(struct uw_loop *loop, struct uw_operation *operation)
 {
-    struct uw_object *object = uw_number_hold(operation->fd);
+    struct uw_object *object = uw_number_retain(operation->fd);
     int64_t result;
 
     if (!object) {
         uw_complete_later(loop, operation, -EBADF);
         return;
     }
-    if (operation->verb == UW_ACCEPT || operation->verb == UW_ACCEPT_WAITING)
+    if (operation->opcode == UW_ACCEPT || operation->opcode == UW_ACCEPT_WAITING)
         atomic_store(&object->nonblocking, true);
-    if (operation->verb == UW_ACCEPT_WAITING)
+    if (operation->opcode == UW_ACCEPT_WAITING)
         uw_complete_later(loop, operation, uw_socket_accept(object));
     else if (!uw_object_is_socket(object))
         uw_complete_later(loop, operation, (int32_t)do_at_once(object, operation));
@@ -437,13 +442,13 @@ static void iocp_submit(struct uw_loop *loop, struct uw_operation *operation)
 
 /* Completing. */
 
-/* A callback may have ended it, or closed its descriptor. */
+/* A callback may have ended the operation or closed its descriptor. */
 static bool goes_on(const struct uw_operation *operation)
 {
     return operation->pending && !operation->cancelled && !operation->ended;
 }
 
-/* Has the kernel wait again for an operation whose request has come back. */
+/* Makes the kernel wait again for an operation whose request has come back. */
 static void go_on(struct uw_loop *loop, struct request *request, struct uw_operation *operation)
 {
     int error = operation->cancelled ? -ECANCELED : 0;
@@ -465,7 +470,7 @@ static void end(struct uw_loop *loop, struct request *request, struct uw_operati
     uw_finish(loop, operation, (int32_t)result);
 }
 
-/* Those who wait behind the one that came; a client may have gone meanwhile. Returns 0 or -errno. */
+/* Accepts the other waiting clients; one may have disconnected meanwhile. Returns 0 or -errno. */
 static int accept_others(struct uw_loop *loop, const struct request *request, struct uw_operation *operation)
 {
     for (int i = 0; i < UW_ACCEPTS_PER_TURN && goes_on(operation); i++) {
@@ -479,9 +484,9 @@ static int accept_others(struct uw_loop *loop, const struct request *request, st
     return 0;
 }
 
-/* What AcceptEx fails of may be the fault of a client, who has gone, or the socket's: accept tells which. Then the
- * driver has to tell of the next client, so that nothing fails again and again without a pause. Returns the client's
- * number, or -errno; -EAGAIN: nobody came. */
+/* AcceptEx may fail because of a client that disconnected or because of the socket; accept shows which. The driver then
+ * has to report the next client, so that no failure repeats without a pause. Returns the client's descriptor or -errno;
+ * -EAGAIN: no client came. */
 static int accepted_by_call(struct request *request, int64_t result)
 {
     request->misses = result < 0;
@@ -491,7 +496,7 @@ static int accepted_by_call(struct request *request, int64_t result)
     return result == -ECANCELED ? -ECANCELED : -EAGAIN;
 }
 
-/* Who came by the call, and those behind him. Returns 0 or -errno. */
+/* Accepts the client of the call and the clients behind it. Returns 0 or -errno. */
 static int accept_some(struct uw_loop *loop, struct request *request, struct uw_operation *operation, int64_t result)
 {
     if (request->way == BY_CALL) {
@@ -532,8 +537,8 @@ static void receive(struct uw_loop *loop, struct request *request, struct uw_ope
     go_on(loop, request, operation);
 }
 
-/* Tells what there is, and has it looked at again in the next turn: to ask the driver for what is there already would
- * bring what is true no more by then. */
+/* Reports the present events and checks the watch again in the next turn. The driver, if polled for present events,
+ * would report them late and perhaps wrongly. */
 static void watch(struct uw_loop *loop, struct request *request, struct uw_operation *operation)
 {
     int64_t result = try_to_poll(request->object, operation);
@@ -551,10 +556,10 @@ static void watch(struct uw_loop *loop, struct request *request, struct uw_opera
     request->way = BY_LOOK;
     uw_list_remove(&request->link);
     uw_list_append(&state_of(loop)->to_look_at, &request->link);
-    uw_list_append(&request->operation, &operation->heard);
+    uw_list_append(&request->operation, &operation->eof_watch);
 }
 
-/* Of a watch there is nothing any more: the driver is asked to tell. */
+/* A watch without an event waits for the driver again. */
 static void ask_for(struct uw_loop *loop, struct request *request)
 {
     struct uw_operation *operation = operation_of(request);
@@ -563,14 +568,14 @@ static void ask_for(struct uw_loop *loop, struct request *request)
     go_on(loop, request, operation);
 }
 
-/* Returns whether there is something to tell at once. */
+/* Returns whether a watch has an event now. */
 static bool look_at_watches(struct uw_loop *loop)
 {
     struct iocp *state = state_of(loop);
     struct uw_list *link = state->to_look_at.next;
 
     while (link != &state->to_look_at) {
-        struct request *request = uw_owner(link, struct request, link);
+        struct request *request = uw_container_of(link, struct request, link);
 
         link = link->next;
         if (try_to_poll(request->object, operation_of(request)) == -EAGAIN)
@@ -579,7 +584,7 @@ static bool look_at_watches(struct uw_loop *loop)
     return !uw_list_empty(&state->to_look_at);
 }
 
-/* A callback may end others, which leave the list. */
+/* A callback may end other operations. They are then removed from the list. */
 static void tell_watches(struct uw_loop *loop)
 {
     struct uw_list looked_at;
@@ -587,7 +592,7 @@ static void tell_watches(struct uw_loop *loop)
     uw_list_init(&looked_at);
     uw_list_move(&looked_at, &state_of(loop)->to_look_at);
     while (!uw_list_empty(&looked_at)) {
-        struct request *request = uw_owner(looked_at.next, struct request, link);
+        struct request *request = uw_container_of(looked_at.next, struct request, link);
         struct uw_operation *operation = operation_of(request);
 
         uw_list_remove(&request->link);
@@ -596,15 +601,15 @@ static void tell_watches(struct uw_loop *loop)
     }
 }
 
-/* What the call gave is the operation's, or a part of it. */
+/* Turns the call's result into the operation's result, or -EAGAIN when a part remains. */
 static int64_t result_of_call(struct request *request, struct uw_operation *operation, int64_t result)
 {
-    if (operation->verb == UW_CONNECT) {
+    if (operation->opcode == UW_CONNECT) {
         uw_overlapped_connected(request->object);
         return 0;
     }
     result = note_sent(operation, result);
-    return result == -EAGAIN && operation->verb == UW_SEND_FILE && file_left(operation, request->file) == 0
+    return result == -EAGAIN && operation->opcode == UW_SEND_FILE && file_left(operation, request->file) == 0
                ? (int64_t)operation->done
                : result;
 }
@@ -621,7 +626,7 @@ static void single(struct uw_loop *loop, struct request *request, struct uw_oper
         end(loop, request, operation, result);
 }
 
-/* As POSIX has the errors of a call, where the end of a file is none. */
+/* Translates the errors of a call to POSIX, where the end of a file is no error. */
 static int64_t as_posix(const struct request *request, const struct uw_operation *operation, int64_t result)
 {
     if (sends(operation) && result < 0 && request->way == BY_CALL)
@@ -639,17 +644,17 @@ static void complete(struct uw_loop *loop, struct request *request)
         return;
     }
     uw_list_remove(&request->operation);
-    if (atomic_load(&request->object->closed) && (result < 0 || operation->verb != UW_ACCEPT))
-        result = -ECANCELED; /* its handle may be another's; who was accepted has come all the same */
+    if (atomic_load(&request->object->closed) && (result < 0 || operation->opcode != UW_ACCEPT))
+        result = -ECANCELED; /* the handle may be reused; an accepted client counts all the same */
     else if (result < 0)
         result = operation->cancelled ? -ECANCELED : as_posix(request, operation, result);
-    if (operation->verb == UW_ACCEPT)
+    if (operation->opcode == UW_ACCEPT)
         accepted(loop, request, operation, result);
     else if (result < 0)
         end(loop, request, operation, result);
-    else if (operation->verb == UW_RECEIVE)
+    else if (operation->opcode == UW_RECEIVE)
         receive(loop, request, operation);
-    else if (operation->verb == UW_WATCH)
+    else if (operation->opcode == UW_WATCH)
         watch(loop, request, operation);
     else
         single(loop, request, operation, result);
@@ -671,13 +676,13 @@ static int iocp_wait(struct uw_loop *loop, int64_t wait_ns)
     if (ready)
         tell_watches(loop);
     if (!some)
-        return ready ? UW_TOLD_ALL : UW_TOLD_NOTHING;
+        return ready ? UW_WAIT_ALL : UW_WAIT_NOTHING;
     for (ULONG i = 0; i < count; i++)
         if (entries[i].lpOverlapped)
             complete(loop, (struct request *)entries[i].lpOverlapped);
         else
             loop->wakes++;
-    return count < ENTRIES_PER_WAIT ? UW_TOLD_ALL : UW_TOLD_SOME;
+    return count < ENTRIES_PER_WAIT ? UW_WAIT_ALL : UW_WAIT_SOME;
 }
 
 static void iocp_wake(struct uw_loop *loop)
@@ -690,7 +695,7 @@ static void iocp_wake(struct uw_loop *loop)
 static void cancel_all(struct iocp *state)
 {
     for (struct uw_list *link = state->in_flight.next; link != &state->in_flight; link = link->next) {
-        struct request *request = uw_owner(link, struct request, link);
+        struct request *request = uw_container_of(link, struct request, link);
 
         uw_overlapped_cancel(&state->port, request->object, &request->call, request->way == BY_POLL);
     }
@@ -701,12 +706,12 @@ static void let_go(struct iocp *state, struct request *request)
     const struct uw_operation *operation = operation_of(request);
 
     (void)uw_overlapped_result(request->object, &request->call, request->way == BY_POLL);
-    if (operation && operation->verb == UW_ACCEPT && request->way == BY_CALL)
+    if (operation && operation->opcode == UW_ACCEPT && request->way == BY_CALL)
         uw_overlapped_let_go(&request->call);
     give_request(state, request);
 }
 
-/* What does not come back is the kernel's for ever: its memory must not be used again. */
+/* A request that does not come back belongs to the kernel for ever, so its memory is not reused. */
 static void iocp_close(struct uw_loop *loop)
 {
     struct iocp *state = state_of(loop);
@@ -715,13 +720,13 @@ static void iocp_close(struct uw_loop *loop)
 
     cancel_all(state);
     while (!uw_list_empty(&state->to_look_at))
-        give_request(state, uw_owner(state->to_look_at.next, struct request, link));
+        give_request(state, uw_container_of(state->to_look_at.next, struct request, link));
     while (!uw_list_empty(&state->in_flight) &&
            GetQueuedCompletionStatusEx(state->port.port, &entry, 1, &count, LAST_WAIT_MS, FALSE))
-        if (entry.lpOverlapped) /* else a call of iocp_wake */
+        if (entry.lpOverlapped) /* NULL comes from iocp_wake */
             let_go(state, (struct request *)entry.lpOverlapped);
     while (!uw_list_empty(&state->spares)) {
-        struct request *request = uw_owner(state->spares.next, struct request, link);
+        struct request *request = uw_container_of(state->spares.next, struct request, link);
 
         uw_list_remove(&request->link);
         free(request);
@@ -741,5 +746,5 @@ const struct uw_backend uw_backend_iocp = {
 };
 
 #else
-typedef int uw_backend_iocp_is_left_out; /* ISO C wants a declaration */
+typedef int uw_backend_iocp_is_left_out; /* ISO C requires a declaration */
 #endif

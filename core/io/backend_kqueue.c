@@ -1,4 +1,4 @@
-/* kqueue, level-triggered or for one event: see `man 2 kqueue`. */
+/* kqueue, level-triggered or one-shot: see `man 2 kqueue`. */
 #ifdef UW_HAVE_KQUEUE
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define EVENTS_PER_WAIT 256
 #define DESCRIPTORS_MIN 64
 
-/* What tells of each event; without EVFILT_EXCEPT, as on FreeBSD, nothing tells of urgent data. */
+/* Each event has a filter. FreeBSD lacks EVFILT_EXCEPT, so no filter reports urgent data there. */
 static const struct {
     unsigned event;
     int16_t filter;
@@ -38,8 +38,8 @@ static const struct {
 struct kqueue_set {
     struct uw_readiness readiness;
     int fd;
-    pid_t process;  /* whose it is: a child process does not inherit it */
-    uint16_t *told; /* by descriptor: events that have come, and that nobody was told of yet */
+    pid_t process;  /* the owner: a child process does not inherit a kqueue */
+    uint16_t *told; /* by descriptor: events that arrived and are not delivered yet */
     int told_size;
 };
 
@@ -50,7 +50,7 @@ struct changes {
 
 static struct kqueue_set *set_of(struct uw_loop *loop)
 {
-    return uw_owner(loop->backend_state, struct kqueue_set, readiness);
+    return uw_container_of(loop->backend_state, struct kqueue_set, readiness);
 }
 
 static int kqueue_open(struct uw_loop *loop)
@@ -104,7 +104,7 @@ static int grow_told(struct kqueue_set *set, int fd)
     return 0;
 }
 
-/* Adds a change of the same kind for each of the events. */
+/* Adds the same change for each of the events. */
 static void change(struct changes *changes, int fd, unsigned events, unsigned action)
 {
     for (size_t i = 0; i < FILTERS; i++) {
@@ -116,14 +116,15 @@ static void change(struct changes *changes, int fd, unsigned events, unsigned ac
     }
 }
 
-/* What is no socket has no urgent data, and need not be asked for it; what was told of, see await_change, had some. */
+/* Only sockets have urgent data, so this filter may fail for other files. It must not fail after such an event: see
+ * await_change. */
 static bool must_succeed(const struct kevent *change)
 {
     return change->flags & EV_ADD &&
            (change->filter == EVFILT_READ || change->filter == EVFILT_WRITE || change->flags & EV_CLEAR);
 }
 
-/* Each change has a receipt. Deleting may fail: a closed descriptor is forgotten by the kernel. Returns 0 or -errno. */
+/* Each change has a receipt. A deletion may fail: the kernel forgets a closed descriptor. Returns 0 or -errno. */
 static int make(const struct kqueue_set *set, const struct changes *changes)
 {
     static const struct timespec at_once;
@@ -146,7 +147,7 @@ static void delete_all(const struct kqueue_set *set, int fd)
     (void)make(set, &changes);
 }
 
-/* An event that was wanted once has been disabled with its coming; see await_change for what is urgent. */
+/* Returns whether the only event was one-shot and is disabled. See await_change for urgent data. */
 static bool is_silent(unsigned old)
 {
     unsigned events = old & ~UW_ONCE;
@@ -154,8 +155,8 @@ static bool is_silent(unsigned old)
     return old & UW_ONCE && (events & (events - 1)) == 0 && events != POLLPRI;
 }
 
-/* A plain file is always ready, but kqueue waits until it has grown. Returns -EPERM for such; or 0; or another -errno.
- */
+/* A plain file is always ready, but kqueue waits until the file grows. Returns -EPERM for a plain file, or 0, or
+ * another -errno. */
 static int check_kind(int fd)
 {
     struct stat status;
@@ -165,7 +166,7 @@ static int check_kind(int fd)
     return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ? -EPERM : 0;
 }
 
-/* Whether events are told once is settled when a filter is added: to change that it has to be deleted before. */
+/* A filter becomes one-shot only when it is added. To change this, the filter is deleted first. */
 static int register_events(const struct kqueue_set *set, int fd, unsigned old, unsigned new)
 {
     bool same_kind = old && (old & UW_ONCE) == (new &UW_ONCE);
@@ -176,7 +177,7 @@ static int register_events(const struct kqueue_set *set, int fd, unsigned old, u
     return make(set, &changes);
 }
 
-/* As they were before some of them were refused. */
+/* Restores the old events after the kernel refused some of the new ones. */
 static void restore_events(const struct kqueue_set *set, int fd, unsigned old)
 {
     delete_all(set, fd);
@@ -191,7 +192,7 @@ static int kqueue_interest(struct uw_loop *loop, int fd, unsigned old, unsigned 
 
     if (error)
         return error;
-    set->told[fd] = 0; /* of another file perhaps; what is true of this one comes again */
+    set->told[fd] = 0; /* may be another file's; present events come again */
     if (new == 0 || new == UW_ONCE) {
         if (new == 0 || !is_silent(old))
             delete_all(set, fd);
@@ -222,7 +223,7 @@ static bool is_socket(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
 }
 
-/* That nothing urgent will come is no event for who waits for that alone, unless nothing can be sent either. */
+/* The end of urgent data alone is no event, unless the socket cannot send either. */
 static unsigned end_of_urgent(const struct kevent *event)
 {
 #ifdef EVFILT_EXCEPT
@@ -234,7 +235,7 @@ static unsigned end_of_urgent(const struct kevent *event)
     return uw_hung_up((int)event->ident) ? POLLHUP : 0;
 }
 
-/* poll(2) of macOS cannot be asked: it calls it a hang-up, too, that there is no more to read, though one may write. */
+/* poll(2) of macOS does not help: it reports a hang-up at the end of reading, even if writing works. */
 static unsigned end_of(const struct kevent *event)
 {
     unsigned failed = event->fflags ? POLLERR : 0;
@@ -251,8 +252,8 @@ static unsigned events_of(const struct kevent *event)
     return event->flags & EV_EOF ? end_of(event) : event_of(event);
 }
 
-/* Of a state that is no event: it comes again when it has changed, and now, which then is known by its flag. Returns
- * what has come all the same: who cannot be told of a change would wait for ever. */
+/* Registers a state that is no event as edge-triggered: it is reported once now, with EV_CLEAR, and then at each
+ * change. Returns an event if that fails, because the operation would wait for ever. */
 static unsigned await_change(const struct kqueue_set *set, const struct kevent *event)
 {
     struct changes changes = {.count = 0};
@@ -264,8 +265,8 @@ static unsigned await_change(const struct kqueue_set *set, const struct kevent *
     return make(set, &changes) ? POLLERR : 0;
 }
 
-/* What came for reading and what came for writing is one event of the descriptor. Returns how many such there are; they
- * are the first of the list. */
+/* Joins the read and write events of a descriptor. Returns how many descriptors have events; they are the first of the
+ * list. */
 static int join(struct kqueue_set *set, struct kevent *events, int count)
 {
     int joined = 0;
@@ -285,7 +286,7 @@ static int join(struct kqueue_set *set, struct kevent *events, int count)
     return joined;
 }
 
-/* Returns whether all were told: a callback may have changed what is wanted of another descriptor. */
+/* Returns whether all events were delivered: a callback may change the interest in another descriptor. */
 static bool tell(struct uw_loop *loop, const struct kevent *events, int count)
 {
     struct kqueue_set *set = set_of(loop);
@@ -312,10 +313,10 @@ static bool is_told(unsigned events)
     return false;
 }
 
-/* Who waits for nothing but what cannot be told would wait for ever. */
+/* A poll that asks only for events without a filter would wait for ever. */
 static void kqueue_submit(struct uw_loop *loop, struct uw_operation *operation)
 {
-    bool polls = operation->verb == UW_POLL || operation->verb == UW_WATCH;
+    bool polls = operation->opcode == UW_POLL || operation->opcode == UW_WATCH;
 
     if (polls && !is_told(operation->length))
         uw_complete_later(loop, operation, -EOPNOTSUPP);
@@ -334,11 +335,11 @@ static int kqueue_wait(struct uw_loop *loop, int64_t wait_ns)
     count = kevent(set->fd, NULL, 0, events, EVENTS_PER_WAIT, wait_ms < 0 ? NULL : &wait);
     loop->now_ns = uw_clock_ns();
     if (count < 0)
-        return errno == EINTR ? UW_TOLD_SOME : -errno;
+        return errno == EINTR ? UW_WAIT_SOME : -errno;
     if (count == 0)
-        return UW_TOLD_NOTHING;
+        return UW_WAIT_NOTHING;
     all = tell(loop, events, join(set, events, count));
-    return all && count < EVENTS_PER_WAIT ? UW_TOLD_ALL : UW_TOLD_SOME;
+    return all && count < EVENTS_PER_WAIT ? UW_WAIT_ALL : UW_WAIT_SOME;
 }
 
 const struct uw_backend uw_backend_kqueue = {
@@ -353,5 +354,5 @@ const struct uw_backend uw_backend_kqueue = {
 };
 
 #else
-typedef int uw_backend_kqueue_is_left_out; /* ISO C wants a declaration */
+typedef int uw_backend_kqueue_is_left_out; /* ISO C requires a declaration */
 #endif

@@ -1,4 +1,4 @@
-/* poll(2): the portable fallback, linear in the number of descriptors. */
+/* poll(2) is the portable fallback, linear in the number of descriptors. */
 #ifdef UW_HAVE_POLL
 
 #include <errno.h>
@@ -13,13 +13,13 @@
 struct poll_set {
     struct uw_readiness readiness;
     struct pollfd *items;
-    int *places; /* by descriptor: its place in `items`, or -1 */
+    int *places; /* by descriptor: index in `items`, or -1 */
     int count, items_size, places_size;
 };
 
 static struct poll_set *set_of(struct uw_loop *loop)
 {
-    return uw_owner(loop->backend_state, struct poll_set, readiness);
+    return uw_container_of(loop->backend_state, struct poll_set, readiness);
 }
 
 static int poll_open(struct uw_loop *loop)
@@ -92,7 +92,7 @@ static int join(struct poll_set *set, int fd, unsigned events)
     return 0;
 }
 
-/* The last item takes the place of the one that leaves. */
+/* The last item moves to the place of the removed item. */
 static void leave(struct poll_set *set, int fd)
 {
     struct pollfd last = set->items[--set->count];
@@ -108,7 +108,7 @@ static int poll_interest(struct uw_loop *loop, int fd, unsigned old, unsigned ne
     bool joined = fd < set->places_size && set->places[fd] >= 0;
 
     (void)old;
-    new &= ~UW_ONCE; /* readiness.c asks for none after an event */
+    new &= ~UW_ONCE; /* readiness.c removes the interest after an event */
     if (new && !joined)
         return join(set, fd, new);
     if (new)
@@ -125,11 +125,11 @@ static int poll_wait(struct uw_loop *loop, int64_t wait_ns)
 
     loop->now_ns = uw_clock_ns();
     if (count < 0)
-        return errno == EINTR ? UW_TOLD_SOME : -errno;
+        return errno == EINTR ? UW_WAIT_SOME : -errno;
     if (count == 0)
-        return UW_TOLD_NOTHING;
-    /* From the end, since callbacks add at the end and a deletion moves the last item to an earlier place: at worst an
-     * item is seen in the next turn, for its descriptor is still ready then. */
+        return UW_WAIT_NOTHING;
+    /* The scan runs backwards: callbacks add at the end, and a deletion moves the last item to an earlier place. At
+     * worst the next turn sees an item, because its descriptor is still ready then. */
     for (int i = set->count - 1; i >= 0 && count > 0; i--) {
         struct pollfd item;
 
@@ -142,7 +142,7 @@ static int poll_wait(struct uw_loop *loop, int64_t wait_ns)
             uw_ready(loop, item.fd, (unsigned)item.revents);
         }
     }
-    return UW_TOLD_ALL;
+    return UW_WAIT_ALL;
 }
 
 const struct uw_backend uw_backend_poll = {
@@ -157,5 +157,5 @@ const struct uw_backend uw_backend_poll = {
 };
 
 #else
-typedef int uw_backend_poll_is_left_out; /* ISO C wants a declaration */
+typedef int uw_backend_poll_is_left_out; /* ISO C requires a declaration */
 #endif

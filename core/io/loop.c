@@ -4,19 +4,20 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "base/descriptors.h"
+#include "base/fd_limit.h"
+#include "base/invariant.h"
 #include "io/backend.h"
 #include "io/send.h"
 
-/* In a turn that began late; see catch_up. */
+/* These limits are for a late turn; see catch_up. */
 #define RESULTS_PER_LOOK 256
 #define LOOKS_MIN 4
 
 static void woken(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
-    if (result == -EBADF) /* somebody else has closed it, and would be waited for again and again */
+    if (result == -EBADF) /* the application closed the descriptor, so polls would fail again and again */
         return;
-    uw_wakeup_clear(&loop->wakeup); /* after a failure, too: one that nothing wakes any more would hang */
+    uw_wakeup_clear(&loop->wakeup); /* after a failure too: a loop that nothing wakes would hang */
     loop->wakes++;
     uw_submit(loop, operation);
 }
@@ -27,7 +28,7 @@ static int open_backend(struct uw_loop *loop, const struct uw_backend *backend)
     return backend->open(loop);
 }
 
-/* None that needs fewer descriptors is taken for want of them: it would be slow for as long as it is there. */
+/* When descriptors run out, the loop does not choose a backend that needs fewer: it would be slow for its lifetime. */
 static int choose_backend(struct uw_loop *loop, const char *name)
 {
     const struct uw_backend *backend;
@@ -37,7 +38,7 @@ static int choose_backend(struct uw_loop *loop, const char *name)
         backend = uw_backend_find(name);
         return backend ? open_backend(loop, backend) : -ENOENT;
     }
-    for (size_t i = 0; uw_backends[i] && error && !uw_descriptors_ran_out(error); i++)
+    for (size_t i = 0; uw_backends[i] && error && !uw_fd_limit_reached(error); i++)
         error = open_backend(loop, uw_backends[i]);
     return error;
 }
@@ -48,7 +49,7 @@ int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire)
 
     *loop = (struct uw_loop){.expire = expire, .owner = uw_thread_id(), .now_ns = uw_clock_ns()};
     loop->completed_tail = &loop->completed;
-    loop->line_tail = &loop->line;
+    loop->bulk_tail = &loop->bulk_first;
     uw_timers_init(&loop->timers, loop->now_ns);
     uw_list_init(&loop->due);
 
@@ -62,9 +63,9 @@ int uw_loop_open(struct uw_loop *loop, const char *backend, uw_expire *expire)
         return error;
     }
     loop->wake_poll =
-        (struct uw_operation){.verb = UW_POLL, .fd = loop->wakeup.fd, .length = POLLIN, .complete = woken};
+        (struct uw_operation){.opcode = UW_POLL, .fd = loop->wakeup.fd, .length = POLLIN, .complete = woken};
     uw_submit(loop, &loop->wake_poll);
-    error = loop->completed ? loop->completed->result : 0; /* the kernel has no room for it */
+    error = loop->completed ? loop->completed->result : 0; /* the kernel has no memory for the poll */
     if (error)
         uw_loop_close(loop);
     return error;
@@ -74,20 +75,22 @@ void uw_loop_close(struct uw_loop *loop)
 {
     loop->backend->close(loop);
     uw_wakeup_close(&loop->wakeup);
-    if (loop->guest)
-        loop->free_guest(loop->guest);
-    loop->guest = NULL;
+    if (loop->loop_data)
+        loop->free_loop_data(loop->loop_data);
+    loop->loop_data = NULL;
     loop->owner = uw_thread_id();
 }
 
 void uw_submit(struct uw_loop *loop, struct uw_operation *operation)
 {
     UW_ASSERT_OWNER(loop);
+    /* epoll and poll would wait forever, and io_uring would complete the operation twice. */
+    UW_INVARIANT(!operation->pending);
     operation->pending = true;
     operation->cancelled = operation->cancelling = operation->ended = false;
     operation->done = 0;
     operation->next = NULL;
-    uw_list_init(&operation->heard);
+    uw_list_init(&operation->eof_watch);
     loop->submitted++;
     loop->pending++;
     if (operation->fd < 0)
@@ -105,8 +108,8 @@ void uw_cancel(struct uw_loop *loop, struct uw_operation *operation)
     loop->backend->cancel(loop, operation);
 }
 
-/* Only what is queued now: a callback that submits again gets its result in the next turn, so no descriptor can starve
- * others. */
+/* Delivers only the results queued before this call. A callback that submits again gets its result in the next turn, so
+ * no descriptor can starve others. */
 static void deliver_completed(struct uw_loop *loop)
 {
     struct uw_operation *operation = loop->completed;
@@ -131,7 +134,7 @@ static void expire_timers(struct uw_loop *loop, int64_t until_ns)
         (timer->expire ? timer->expire : loop->expire)(loop, timer);
 }
 
-/* Messages were pushed onto a stack; their order of posting is the reverse. */
+/* Threads push messages onto a stack. This function returns them in the order of posting. */
 static struct uw_message *take_posted(_Atomic(struct uw_message *) *posted)
 {
     struct uw_message *stack, *queue = NULL;
@@ -163,18 +166,18 @@ static void receive_posted(struct uw_loop *loop)
 
 static void join_line(struct uw_loop *loop)
 {
-    *loop->line_tail = take_posted(&loop->joining);
-    while (*loop->line_tail)
-        loop->line_tail = &(*loop->line_tail)->next;
+    *loop->bulk_tail = take_posted(&loop->bulk_posted);
+    while (*loop->bulk_tail)
+        loop->bulk_tail = &(*loop->bulk_tail)->next;
 }
 
 static void receive_first(struct uw_loop *loop)
 {
-    struct uw_message *first = loop->line;
+    struct uw_message *first = loop->bulk_first;
 
-    loop->line = first->next;
-    if (!loop->line)
-        loop->line_tail = &loop->line;
+    loop->bulk_first = first->next;
+    if (!loop->bulk_first)
+        loop->bulk_tail = &loop->bulk_first;
     first->receive(loop, first);
 }
 
@@ -183,12 +186,12 @@ static void receive_line(struct uw_loop *loop)
     int64_t until_ns;
 
     join_line(loop);
-    if (!loop->line)
+    if (!loop->bulk_first)
         return;
-    until_ns = uw_clock_ns() + UW_LINE_NS;
+    until_ns = uw_clock_ns() + UW_BULK_NS;
     do {
         receive_first(loop);
-    } while (loop->line && uw_clock_ns() < until_ns);
+    } while (loop->bulk_first && uw_clock_ns() < until_ns);
 }
 
 void uw_loop_receive(struct uw_loop *loop)
@@ -196,7 +199,7 @@ void uw_loop_receive(struct uw_loop *loop)
     UW_ASSERT_OWNER(loop);
     receive_posted(loop);
     join_line(loop);
-    while (loop->line)
+    while (loop->bulk_first)
         receive_first(loop);
 }
 
@@ -204,12 +207,12 @@ static bool are_harmless(const struct uw_list *timers)
 {
     const struct uw_list *link = timers->next;
 
-    while (link != timers && uw_owner(link, const struct uw_timer, link)->harmless)
+    while (link != timers && uw_container_of(link, const struct uw_timer, link)->check_only)
         link = link->next;
     return link == timers;
 }
 
-/* How long to wait in a turn that begins at `now_ns`. */
+/* Returns how long a turn that begins at `now_ns` may wait. */
 static int64_t bounded_wait(struct uw_loop *loop, int64_t wait_ns, int64_t now_ns)
 {
     int64_t next_ns;
@@ -232,22 +235,23 @@ static int look(struct uw_loop *loop, int64_t wait_ns)
     return told;
 }
 
-/* Looks until all has been told that was there when a deadline passed: its owner may have kept it while the loop's
- * thread was away, stopped or computing. No longer than it takes for every operation to have had a result, or a flood
- * would keep timers from expiring. */
+/* Polls until all results are delivered that existed when a deadline passed: a peer may have met the deadline while the
+ * loop's thread was stopped or busy. Enough polls for one result of every operation are the limit, so that a flood
+ * cannot delay timers. */
 static int catch_up(struct uw_loop *loop, int told)
 {
     size_t looks = loop->pending / RESULTS_PER_LOOK + LOOKS_MIN;
 
-    while (told == UW_TOLD_SOME && looks-- > 0)
+    while (told == UW_WAIT_SOME && looks-- > 0)
         told = look(loop, 0);
     return told;
 }
 
-/* Not the present: who knows what has come since. And a wait may have ended before its time, as Windows' do. */
+/* Returns the time up to which all results were seen. This is not the present: results may have arrived since. A wait
+ * may also end early, as on Windows. */
 static int64_t looked_up_to(const struct uw_loop *loop, int told, int64_t begin_ns, int64_t wait_ns)
 {
-    if (told != UW_TOLD_NOTHING || wait_ns == UW_FOREVER)
+    if (told != UW_WAIT_NOTHING || wait_ns == UW_FOREVER)
         return begin_ns;
     return loop->now_ns - begin_ns < wait_ns ? loop->now_ns : begin_ns + wait_ns;
 }
@@ -260,9 +264,10 @@ int uw_loop_turn(struct uw_loop *loop, int64_t wait_ns)
     UW_ASSERT_OWNER(loop);
     wait_ns = bounded_wait(loop, wait_ns, begin_ns);
     if (wait_ns > 0) {
-        /* Sequentially consistent with uw_loop_post: either it sees `waiting`, or its message is seen here. */
+        /* This store is sequentially consistent with uw_loop_post: either the post sees `waiting`, or this turn sees
+         * the message. */
         atomic_store(&loop->waiting, true);
-        if (atomic_load(&loop->posted) || atomic_load(&loop->joining) || loop->line)
+        if (atomic_load(&loop->posted) || atomic_load(&loop->bulk_posted) || loop->bulk_first)
             wait_ns = 0;
     }
     loop->turns++;
@@ -289,7 +294,7 @@ void uw_loop_flush(struct uw_loop *loop)
         loop->backend->flush(loop);
 }
 
-void uw_loop_settle(struct uw_loop *loop)
+void uw_loop_flush_sync(struct uw_loop *loop)
 {
     UW_ASSERT_OWNER(loop);
     if (loop->backend->settle)
@@ -321,9 +326,9 @@ void uw_loop_post(struct uw_loop *loop, struct uw_message *message)
     post(loop, &loop->posted, message);
 }
 
-void uw_loop_line_up(struct uw_loop *loop, struct uw_message *message)
+void uw_loop_post_bulk(struct uw_loop *loop, struct uw_message *message)
 {
-    post(loop, &loop->joining, message);
+    post(loop, &loop->bulk_posted, message);
 }
 
 int uw_close(struct uw_loop *loop, int fd)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/accept.h"
+#include "io/accept_errors.h"
 #include "io/send.h"
 
 #define DESCRIPTORS_MIN 64
@@ -32,7 +32,7 @@ void uw_readiness_close(struct uw_readiness *state)
     free(state->descriptors);
 }
 
-/* The record of `fd`, growing the table if need be; NULL when memory is exhausted. */
+/* Returns the record of `fd`; the table grows if needed. Returns NULL when memory is exhausted. */
 static struct uw_descriptor *descriptor_of(struct uw_readiness *state, int fd)
 {
     if (fd >= state->descriptors_size) {
@@ -53,7 +53,7 @@ static struct uw_descriptor *descriptor_of(struct uw_readiness *state, int fd)
 
 static bool reads(const struct uw_operation *operation)
 {
-    switch (operation->verb) {
+    switch (operation->opcode) {
     case UW_SEND:
     case UW_SEND_VECTOR:
     case UW_SEND_FILE:
@@ -70,12 +70,12 @@ static bool reads(const struct uw_operation *operation)
 
 static bool polls(const struct uw_operation *operation)
 {
-    return operation->verb == UW_POLL || operation->verb == UW_WATCH;
+    return operation->opcode == UW_POLL || operation->opcode == UW_WATCH;
 }
 
 static bool multishot(const struct uw_operation *operation)
 {
-    return operation->verb == UW_ACCEPT || operation->verb == UW_RECEIVE || operation->verb == UW_WATCH;
+    return operation->opcode == UW_ACCEPT || operation->opcode == UW_RECEIVE || operation->opcode == UW_WATCH;
 }
 
 static bool any_multishot(const struct uw_operation *list)
@@ -85,7 +85,7 @@ static bool any_multishot(const struct uw_operation *list)
     return list;
 }
 
-/* What those that wait for it want; once, when none of them is multishot. */
+/* Returns the events that the waiting operations want, with UW_ONCE if none of them is multishot. */
 static unsigned wanted_events(const struct uw_descriptor *descriptor)
 {
     unsigned events = descriptor->writers ? POLLOUT : 0;
@@ -139,7 +139,7 @@ static bool nonblocking(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
 
-    return flags < 0 || flags & O_NONBLOCK; /* what is no descriptor does not block either */
+    return flags < 0 || flags & O_NONBLOCK; /* an invalid descriptor does not block either */
 }
 
 static void set_nonblocking(int fd)
@@ -162,7 +162,7 @@ static int64_t send_vector_rest(struct uw_operation *operation)
     return operation->done;
 }
 
-/* A UNIX socket whose backlog is full refuses, as on other systems: nothing tells when it has room (io_uring waits). */
+/* A UNIX socket with a full backlog refuses, as on other systems: no event reports free space (io_uring waits). */
 static int64_t connect_now(const struct uw_operation *operation)
 {
     if (connect(operation->fd, operation->data, operation->length) == 0)
@@ -191,7 +191,7 @@ static bool ready_now(int fd, short events)
     return poll(&item, 1, 0) != 0;
 }
 
-/* A blocking descriptor must not block the loop: it is read when it has something. */
+/* A blocking descriptor must not block the loop, so it is read only when it is ready. */
 static ssize_t read_stream(const struct uw_operation *operation)
 {
     if (nonblocking(operation->fd) || ready_now(operation->fd, POLLIN))
@@ -205,8 +205,8 @@ static bool cannot_be_tried(ssize_t count)
     return count < 0 && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL);
 }
 
-/* The same in one call. Only the first time: by now the number may be another file's, which cannot be read so. Any
- * other error counts: a connection tells it once, and reading again would find the end. */
+/* Does the same in one call, but only at the first try: later the number may be another file's, which may not support
+ * the call. Any other error counts: a connection reports it once, and a second read would find the end. */
 static ssize_t read_pollable(struct uw_operation *operation)
 {
     ssize_t count = uw_read_now(operation->fd, operation->data, operation->length, -1);
@@ -230,7 +230,7 @@ static int64_t read_once(struct uw_operation *operation)
     return count < 0 ? -errno : count;
 }
 
-/* A blocking stream that is ready takes this much without blocking: see `man 7 pipe`. */
+/* A blocking stream that is ready takes PIPE_BUF bytes without blocking: see `man 7 pipe`. */
 static ssize_t write_blocking(const struct uw_operation *operation)
 {
     struct stat status;
@@ -262,12 +262,12 @@ static int64_t write_once(const struct uw_operation *operation)
     return count < 0 ? -errno : count;
 }
 
-/* The result of one try; -EAGAIN when it has to wait. */
+/* Returns the result of one try, or -EAGAIN when the operation has to wait. */
 static int64_t try_once(struct uw_loop *loop, struct uw_operation *operation)
 {
     int64_t result;
 
-    switch (operation->verb) {
+    switch (operation->opcode) {
     case UW_SEND:
         result = send_rest(operation);
         break;
@@ -302,22 +302,22 @@ static int32_t poll_once(const struct uw_operation *operation)
     return item.revents & POLLNVAL ? -EBADF : item.revents;
 }
 
-/* For plain files, which are always ready and which a backend may refuse. */
+/* Plain files are always ready, and a backend may refuse them. */
 static int32_t answer_of_file(struct uw_loop *loop, struct uw_operation *operation)
 {
     operation->pollable = false;
     return polls(operation) ? poll_once(operation) : (int32_t)try_once(loop, operation);
 }
 
-/* Instead of waiting for what the backend refuses to tell of. */
+/* Returns the result for a descriptor that the backend refuses to watch. */
 static int32_t answer_of_refused(struct uw_loop *loop, struct uw_operation *operation, int error)
 {
     if (error == -EPERM)
         return answer_of_file(loop, operation);
-    return error == -EPIPE && operation->verb == UW_POLL ? POLLERR : error; /* a pipe that nobody reads, by kqueue */
+    return error == -EPIPE && operation->opcode == UW_POLL ? POLLERR : error; /* kqueue: the pipe has no reader */
 }
 
-/* Appends `operation` to those waiting for its descriptor. */
+/* Appends `operation` to those that wait for its descriptor. */
 static void wait_for(struct uw_loop *loop, struct uw_operation *operation)
 {
     struct uw_descriptor *descriptor = descriptor_of(state_of(loop), operation->fd);
@@ -332,8 +332,8 @@ static void wait_for(struct uw_loop *loop, struct uw_operation *operation)
     while (*list)
         list = &(*list)->next;
     *list = operation;
-    /* Even when the interest is that of another who waits: a descriptor may have been closed, and another file opened
-     * under its number since, without telling the loop. Then the kernel has forgotten what it was told. */
+    /* The call is needed even if another operation has set the same interest. The descriptor may have been closed
+     * without notice, and its number may be another file's. The kernel has then forgotten the registration. */
     error = set_interest(loop, descriptor, operation->fd, wanted_events(descriptor));
     if (error) {
         unlink_operation(reads(operation) ? &descriptor->readers : &descriptor->writers, operation);
@@ -350,8 +350,8 @@ static int32_t accept_waiting(int fd)
     return accepted < 0 ? -errno : accepted;
 }
 
-/* Of a multishot operation or a poll the first event is as likely to be in the future; a stream that was tried has
- * nothing. */
+/* The first event of a multishot operation or a poll is as likely to be in the future. A pollable stream was tried
+ * already. */
 static bool worth_trying(const struct uw_operation *operation)
 {
     return !multishot(operation) && !polls(operation) && !(operation->pollable && operation->offset < 0);
@@ -361,11 +361,11 @@ void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation)
 {
     int64_t result = -EAGAIN;
 
-    if (operation->verb == UW_ACCEPT_WAITING) {
+    if (operation->opcode == UW_ACCEPT_WAITING) {
         uw_complete_later(loop, operation, accept_waiting(operation->fd));
         return;
     }
-    if (operation->verb == UW_ACCEPT) /* another process may take the connection that made it ready */
+    if (operation->opcode == UW_ACCEPT) /* another process may take the connection first */
         set_nonblocking(operation->fd);
     if (worth_trying(operation))
         result = try_once(loop, operation);
@@ -386,9 +386,9 @@ void uw_readiness_cancel(struct uw_loop *loop, struct uw_operation *operation)
     descriptor = &state->descriptors[operation->fd];
     list = reads(operation) ? &descriptor->readers : &descriptor->writers;
     if (!waits(*list, operation))
-        return; /* its result is already on its way */
+        return; /* the result is queued already */
     unlink_operation(list, operation);
-    /* Its owner may close the descriptor now, and the kernel then forgets it: so must this. */
+    /* The owner may close the descriptor now. The kernel then forgets the interest, and so must the record. */
     if (!descriptor->readers && !descriptor->writers) {
         (void)set_interest(loop, descriptor, operation->fd, 0);
         descriptor->interest = 0;
@@ -396,7 +396,7 @@ void uw_readiness_cancel(struct uw_loop *loop, struct uw_operation *operation)
     uw_complete_later(loop, operation, -ECANCELED);
 }
 
-/* Nobody will tell them any more. */
+/* Ends operations that no event will end any more. */
 static void end_later(struct uw_loop *loop, struct uw_operation *list, int32_t result)
 {
     while (list) {
@@ -417,7 +417,7 @@ void uw_readiness_forget(struct uw_loop *loop, int fd)
     descriptor = &state->descriptors[fd];
     end_later(loop, descriptor->readers, -ECANCELED);
     end_later(loop, descriptor->writers, -ECANCELED);
-    /* Best effort: closing the descriptor ends the kernel's interest in any case. */
+    /* A failure is harmless: closing the descriptor ends the kernel's interest in any case. */
     if (descriptor->interest)
         (void)set_interest(loop, descriptor, fd, UW_ONCE);
     *descriptor = (struct uw_descriptor){0};
@@ -430,7 +430,7 @@ static void end(struct uw_loop *loop, struct uw_operation **list, struct uw_oper
     uw_finish(loop, operation, result);
 }
 
-/* A callback may have ended it, or closed the descriptor, whose number may be another file's by now. */
+/* A callback may have ended the operation, or closed the descriptor, whose number may be another file's now. */
 static bool still_waits(const struct uw_operation *operation)
 {
     return operation && operation->pending && !operation->cancelled && !operation->ended;
@@ -497,18 +497,18 @@ static void watch_ready(struct uw_loop *loop, struct uw_operation *operation, un
 
 static void serve(struct uw_loop *loop, struct uw_operation *operation, unsigned events)
 {
-    if (operation->verb == UW_ACCEPT)
+    if (operation->opcode == UW_ACCEPT)
         accept_ready(loop, operation);
-    else if (operation->verb == UW_RECEIVE)
+    else if (operation->opcode == UW_RECEIVE)
         receive_ready(loop, operation);
-    else if (operation->verb == UW_WATCH)
+    else if (operation->opcode == UW_WATCH)
         watch_ready(loop, operation, events);
     else
         single_ready(loop, operation, events);
 }
 
-/* Every poll sees the event. Of the others the first that waits has its turn: what is left keeps the descriptor ready
- * for the next. Behind one that waits no more, the event has to come again. */
+/* Every poll sees the event. Of the other operations only the first is served: remaining data keeps the descriptor
+ * ready for the next. The loop stops at an operation that no longer waits; the event comes again. */
 static void ready_list(struct uw_loop *loop, struct uw_operation *operation, unsigned events)
 {
     bool served = false;
@@ -524,7 +524,7 @@ static void ready_list(struct uw_loop *loop, struct uw_operation *operation, uns
     }
 }
 
-/* Of what those wait for who are left; or nobody would tell them any more. */
+/* Keeps the interest of the remaining operations. If that fails, they end, because no event would reach them. */
 static void keep_interest(struct uw_loop *loop, struct uw_descriptor *descriptor, int fd, unsigned wanted)
 {
     int error = set_interest(loop, descriptor, fd, wanted);
@@ -544,14 +544,14 @@ void uw_ready(struct uw_loop *loop, int fd, unsigned events)
     unsigned failed = events & (POLLERR | POLLHUP | POLLNVAL), wanted;
 
     UW_ASSERT_OWNER(loop);
-    if (descriptor->interest & UW_ONCE) /* and this was it */
+    if (descriptor->interest & UW_ONCE) /* the one event has arrived */
         (void)set_interest(loop, descriptor, fd, UW_ONCE);
     if (events & POLLIN || failed || events & wanted_events(descriptor))
         ready_list(loop, readers, events);
     if (events & POLLOUT || failed)
         ready_list(loop, writers, events);
     descriptor = &state->descriptors[fd]; /* a callback may have grown the table */
-    /* An event nobody waits for would come again and again. */
+    /* An event that no operation waits for would come again and again. */
     wanted = wanted_events(descriptor);
     if (wanted != descriptor->interest && (wanted | descriptor->interest) != UW_ONCE)
         keep_interest(loop, descriptor, fd, wanted);

@@ -1,40 +1,41 @@
-/* Operations for backends that can only say when a descriptor is ready: try the call; on EAGAIN wait; try again when
- * ready. */
+/* Implements operations for backends that only report readiness: try the call, wait on EAGAIN, and try again when the
+ * descriptor is ready. */
 #ifndef UW_IO_READINESS_H
 #define UW_IO_READINESS_H
 
 #include "io/backend.h"
 
-/* What waits on one descriptor. Registration is stateful: `interest` stays as it is while it is still right. While only
- * operations of one result wait, it is for one event, after which the kernel is silent by itself. */
+/* The operations that wait on one descriptor. The registration keeps its `interest` while that is right. While only
+ * operations with one result wait, the registration is one-shot. */
 struct uw_descriptor {
     struct uw_operation *readers, *writers;
-    uint16_t interest; /* events registered with the kernel, and UW_ONCE; UW_ONCE alone: known to it, but silent */
+    uint16_t interest; /* events registered with the kernel, and UW_ONCE; UW_ONCE alone: registered, reports nothing */
 };
 
-#define UW_ACCEPTS_PER_TURN 64 /* then others have their turn */
+#define UW_ACCEPTS_PER_TURN 64 /* a limit, so that other operations get their turn */
 
-/* The first part of a backend's state. */
+/* A readiness backend's state contains this part. */
 struct uw_readiness {
-    struct uw_descriptor *descriptors; /* by number */
+    struct uw_descriptor *descriptors; /* indexed by number */
     int descriptors_size;
     char scratch[UW_RECEIVE_BYTES_MAX];
 };
 
-/* For uw_backend.open and .close of readiness backends: `state` is the backend's, which is then loop->backend_state. */
+/* uw_backend.open and .close of readiness backends call these. `state` belongs to the backend and becomes
+ * loop->backend_state. */
 void uw_readiness_open(struct uw_loop *loop, struct uw_readiness *state);
 void uw_readiness_close(struct uw_readiness *state);
 
-/* For the table of a readiness backend. */
+/* The table of a readiness backend names these functions. */
 void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation);
 void uw_readiness_cancel(struct uw_loop *loop, struct uw_operation *operation);
 void uw_readiness_forget(struct uw_loop *loop, int fd);
 
-/* Called by the backend's wait: `events` (POLLIN, POLLOUT, POLLERR, POLLHUP, POLLNVAL) have come for `fd`. */
+/* The backend's wait calls this: `events` (POLLIN, POLLOUT, POLLERR, POLLHUP, POLLNVAL) occurred on `fd`. */
 void uw_ready(struct uw_loop *loop, int fd, unsigned events);
 
-/* The deadline as the millisecond argument of poll(2) and epoll_wait(2), rounded up: rounded down, a wait shorter than
- * a millisecond would spin; -1 for UW_FOREVER. */
+/* Returns the millisecond argument of poll(2) and epoll_wait(2), or -1 for UW_FOREVER. The value is rounded up: rounded
+ * down, a wait shorter than a millisecond would spin. */
 int uw_wait_ms(int64_t wait_ns);
 
 #endif

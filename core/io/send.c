@@ -22,9 +22,9 @@ bool uw_send_vector_advance(struct uw_operation *operation, size_t count)
     return message->msg_iovlen;
 }
 
-/* The kernel cannot be told not to raise SIGPIPE for a file. So it is blocked in this thread: within a turn until its
- * end, for all files of the turn; and else, since the application may be about to create a process or a thread, no
- * longer than for one call. */
+/* sendfile(2) has no flag against SIGPIPE, so the thread blocks the signal. In a turn the block lasts until its end,
+ * for all files of the turn. Outside a turn it lasts one call: the application may be about to create a process or a
+ * thread. */
 static void block_sigpipe(struct uw_loop *loop)
 {
     if (!loop->sigpipe_blocked)
@@ -48,7 +48,7 @@ static ssize_t send_file(struct uw_loop *loop, const struct uw_operation *operat
 
     block_sigpipe(loop);
     count = uw_send_file_now(operation->fd, operation->file, operation->offset + operation->done, length);
-    /* The signal comes even when some bytes went before. */
+    /* The signal is raised even if some bytes were sent before. */
     if (count < 0 ? errno == EPIPE : (size_t)count < length)
         loop->sigpipe_raised = true;
     return count;

@@ -1,19 +1,19 @@
-/* What every kind of backend needs for sending: the rest of a vector, and a stretch of a file. */
+/* Helps every backend to send: advances a vector, and sends a range of a file. */
 #ifndef UW_IO_SEND_H
 #define UW_IO_SEND_H
 
 #include "io/loop.h"
 
-#define UW_SEND_FILE_BYTES_PER_TRY (2 * 1024 * 1024) /* then others have their turn */
+#define UW_SEND_FILE_BYTES_PER_TRY (2 * 1024 * 1024) /* a limit, so that other connections get their turn */
 
-/* After `count` bytes of a UW_SEND_VECTOR have been sent: whether something is left. */
+/* Advances a UW_SEND_VECTOR by `count` sent bytes. Returns whether bytes remain. */
 bool uw_send_vector_advance(struct uw_operation *operation, size_t count);
 
-/* Tries once to send some of a UW_SEND_FILE, never waiting. Returns its final result; or -EAGAIN when
- * it is to be called again as soon as the socket is writable. Within a turn, uw_send_end_turn has to follow. */
+/* Tries once, without waiting, to send a part of a UW_SEND_FILE. Returns the final result, or -EAGAIN to be called
+ * again when the socket is writable. In a turn, uw_send_end_turn must follow. */
 int64_t uw_send_file_part(struct uw_loop *loop, struct uw_operation *operation);
 
-/* No more files are sent in this turn: SIGPIPE may reach the thread again. */
+/* Ends the sending of files in this turn: SIGPIPE may reach the thread again. */
 void uw_send_end_turn(struct uw_loop *loop);
 
 #endif

@@ -14,7 +14,7 @@
 #define TIME_BYTES_MAX 32
 #define ESCAPED_BYTES_MAX 6
 
-/* The rest of the line: time, address, numbers and punctuation. */
+/* 400 bytes suffice for the rest of the line: time, address, numbers and punctuation. */
 _Static_assert(METHOD_BYTES_MAX + UW_ACCESS_TARGET_BYTES_MAX + 2 * UW_ACCESS_FIELD_BYTES_MAX + 400 <=
                    UW_ACCESS_LINE_BYTES_MAX,
                "the longest line fits");
@@ -24,7 +24,7 @@ struct line {
     size_t length;
 };
 
-/* Writes a character of `text` that is not plain ASCII to `out`. Returns how many of its bytes were read. */
+/* Writes to `out` one character of `text` that is not plain ASCII. Returns how many bytes of `text` it read. */
 typedef size_t escape(const char *text, size_t length, char out[ESCAPED_BYTES_MAX + 1]);
 
 static void put(struct line *line, const char *text)
@@ -60,7 +60,7 @@ static size_t escape_json(const char *text, size_t length, char out[ESCAPED_BYTE
     return character > 0 ? character : 1;
 }
 
-/* At most `bytes_max` bytes; an escape is not cut in two. */
+/* Writes at most `bytes_max` bytes and never a part of an escape. */
 static void put_escaped(struct line *line, struct uw_access_text text, size_t bytes_max, escape *escape)
 {
     size_t end = line->length + bytes_max;
@@ -79,7 +79,7 @@ static void put_escaped(struct line *line, struct uw_access_text text, size_t by
     }
 }
 
-/* Rendered once a second by each thread. */
+/* Each thread renders the time once a second. */
 static void put_time(struct line *line, time_t time, const char *form)
 {
     static _Thread_local char text[TIME_BYTES_MAX];
@@ -98,7 +98,7 @@ static void put_time(struct line *line, time_t time, const char *form)
     put(line, text);
 }
 
-/* A hyphen stands for what is absent. */
+/* A hyphen stands for an absent value. */
 static void put_combined_field(struct line *line, struct uw_access_text value)
 {
     put(line, " \"");
@@ -109,8 +109,8 @@ static void put_combined_field(struct line *line, struct uw_access_text value)
     put(line, "\"");
 }
 
-/* As much of the request line as came. */
-static void put_request(struct line *line, const struct uw_access *access, size_t target_bytes_max)
+/* Writes the part of the request line that has arrived. */
+static void put_request(struct line *line, const struct uw_access_record *access, size_t target_bytes_max)
 {
     if (access->method.length == 0)
         put(line, "-");
@@ -120,8 +120,9 @@ static void put_request(struct line *line, const struct uw_access *access, size_
     put_escaped(line, access->target, target_bytes_max, escape_combined);
 }
 
-static void put_combined(struct line *line, const struct uw_access *access)
+static void put_combined(struct line *line, const struct uw_access_record *access)
 {
+    const char *version = uw_http_version_digits(access->version);
     char numbers[64];
 
     put(line, access->remote);
@@ -129,9 +130,9 @@ static void put_combined(struct line *line, const struct uw_access *access)
     put_time(line, access->time, "%d/%b/%Y:%H:%M:%S +0000");
     put(line, "] \"");
     put_request(line, access, UW_ACCESS_TARGET_BYTES_MAX);
-    if (access->version_minor >= 0) {
-        snprintf(numbers, sizeof numbers, " HTTP/1.%d", access->version_minor);
-        put(line, numbers);
+    if (version) {
+        put(line, " HTTP/");
+        put(line, version);
     }
     snprintf(numbers, sizeof numbers, "\" %d %" PRId64, access->status, access->bytes);
     put(line, numbers);
@@ -140,7 +141,7 @@ static void put_combined(struct line *line, const struct uw_access *access)
     put(line, "\n");
 }
 
-/* Absent fields are left out. */
+/* An absent field is left out. */
 static void put_json_field(struct line *line, const char *name, struct uw_access_text value, size_t bytes_max)
 {
     if (value.length == 0)
@@ -152,8 +153,9 @@ static void put_json_field(struct line *line, const char *name, struct uw_access
     put(line, "\"");
 }
 
-static void put_json(struct line *line, const struct uw_access *access)
+static void put_json(struct line *line, const struct uw_access_record *access)
 {
+    const char *version = uw_http_version_digits(access->version);
     char numbers[96];
 
     put(line, "{\"time\":\"");
@@ -163,9 +165,10 @@ static void put_json(struct line *line, const struct uw_access *access)
     put(line, "\"");
     put_json_field(line, "method", access->method, METHOD_BYTES_MAX);
     put_json_field(line, "target", access->target, UW_ACCESS_TARGET_BYTES_MAX);
-    if (access->version_minor >= 0) {
-        snprintf(numbers, sizeof numbers, ",\"version\":\"1.%d\"", access->version_minor);
-        put(line, numbers);
+    if (version) {
+        put(line, ",\"version\":\"");
+        put(line, version);
+        put(line, "\"");
     }
     snprintf(numbers, sizeof numbers, ",\"status\":%d,\"bytes\":%" PRId64, access->status, access->bytes);
     put(line, numbers);
@@ -174,7 +177,7 @@ static void put_json(struct line *line, const struct uw_access *access)
     put(line, "}\n");
 }
 
-/* As every record of the server's own log begins. */
+/* Every record of the server's own log begins with this. */
 static void put_origin(struct line *line, time_t time)
 {
     char process[32];
@@ -184,7 +187,7 @@ static void put_origin(struct line *line, time_t time)
     put(line, process);
 }
 
-static void put_refused(struct line *line, const struct uw_access *access)
+static void put_refused(struct line *line, const struct uw_access_record *access)
 {
     char number[16];
 
@@ -211,7 +214,7 @@ size_t uw_refusals_left_out_line(char bytes[UW_ACCESS_LINE_BYTES_MAX], time_t ti
 }
 
 size_t uw_access_line(char bytes[UW_ACCESS_LINE_BYTES_MAX], enum uw_access_format format,
-                      const struct uw_access *access)
+                      const struct uw_access_record *access)
 {
     struct line line = {bytes, 0};
 

@@ -1,5 +1,5 @@
-/* A line of the access log: in the combined format that log analysers read, or as a JSON object; or one of the server's
- * own log, about a request that was refused. */
+/* Formats a line of the access log, in the combined format or as a JSON object. It also formats a line about a refused
+ * request for the server's own log. */
 #ifndef UW_LOG_ACCESS_LINE_H
 #define UW_LOG_ACCESS_LINE_H
 
@@ -7,9 +7,11 @@
 #include <stdint.h>
 #include <time.h>
 
-#define UW_ACCESS_LINE_BYTES_MAX 4096   /* PIPE_BUF of Linux: a write of whole lines to a pipe is not torn */
-#define UW_ACCESS_TARGET_BYTES_MAX 2048 /* as written, escapes included; the rest is cut off */
-#define UW_ACCESS_FIELD_BYTES_MAX 768   /* likewise, of Referer and of User-Agent */
+#include "http/version.h"
+
+#define UW_ACCESS_LINE_BYTES_MAX 4096   /* PIPE_BUF of Linux: a pipe takes a write of whole lines as one */
+#define UW_ACCESS_TARGET_BYTES_MAX 2048 /* maximum with escapes; the rest is cut off */
+#define UW_ACCESS_FIELD_BYTES_MAX 768   /* the same for Referer and for User-Agent */
 
 enum uw_access_format {
     UW_ACCESS_COMBINED,
@@ -23,21 +25,21 @@ struct uw_access_text {
 };
 
 /* A request and its response. */
-struct uw_access {
+struct uw_access_record {
     time_t time;
-    const char *remote;                                        /* address */
-    struct uw_access_text method, target, referer, user_agent; /* length 0: there is none */
-    int version_minor;                                         /* -1: unknown */
+    const char *remote;                                        /* the client's address */
+    struct uw_access_text method, target, referer, user_agent; /* length 0: the text is absent */
+    enum uw_http_version version;
     int status;
-    int64_t bytes; /* of content */
+    int64_t bytes; /* bytes of the content */
 };
 
-/* Writes the line with its newline, without a NUL. What could end a field or a line early, or is a control character,
- * is escaped. Returns the length. */
+/* Writes the line with its newline, without a NUL. Control characters and the delimiters of a field or a line are
+ * escaped. Returns the length. */
 size_t uw_access_line(char line[UW_ACCESS_LINE_BYTES_MAX], enum uw_access_format format,
-                      const struct uw_access *access);
+                      const struct uw_access_record *access);
 
-/* Likewise, a line of the server's own log: so many refused requests have none. */
+/* Writes a line of the server's own log: `count` more requests were refused without a line each. Returns the length. */
 size_t uw_refusals_left_out_line(char line[UW_ACCESS_LINE_BYTES_MAX], time_t time, uint64_t count);
 
 #endif

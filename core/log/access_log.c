@@ -11,7 +11,14 @@
 
 _Static_assert((UW_ACCESS_LOG_BYTES & (UW_ACCESS_LOG_BYTES - 1)) == 0, "a power of two");
 
-/* The loop's thread: lines go into the ring. */
+/* Both threads call this. */
+static void lose(struct uw_access_log *log, uint64_t lines, int error)
+{
+    atomic_fetch_add_explicit(&log->lost, lines, memory_order_relaxed);
+    atomic_store_explicit(&log->error, error, memory_order_relaxed);
+}
+
+/* The loop's thread puts lines into the ring. */
 
 static void put_line(struct uw_access_log *log, const char *line, size_t length)
 {
@@ -20,7 +27,7 @@ static void put_line(struct uw_access_log *log, const char *line, size_t length)
     size_t at = added % UW_ACCESS_LOG_BYTES, first = UW_ACCESS_LOG_BYTES - at;
 
     if (used + length > UW_ACCESS_LOG_BYTES) {
-        atomic_fetch_add_explicit(&log->lost, 1, memory_order_relaxed);
+        lose(log, 1, ENOBUFS);
         return;
     }
     first = first < length ? first : length;
@@ -31,16 +38,23 @@ static void put_line(struct uw_access_log *log, const char *line, size_t length)
         uw_wakeup_tell(&log->wake);
 }
 
-void uw_access_log_add(struct uw_access_log *log, const struct uw_access *access)
+void uw_access_log_add(struct uw_access_log *log, const struct uw_access_record *access)
 {
     char line[UW_ACCESS_LINE_BYTES_MAX];
 
     put_line(log, line, uw_access_line(line, log->format, access));
 }
 
-/* The log's thread: batches of whole lines leave the ring. */
+int uw_access_log_take_error(struct uw_access_log *log)
+{
+    if (!atomic_load_explicit(&log->error, memory_order_relaxed))
+        return 0;
+    return -atomic_exchange_explicit(&log->error, 0, memory_order_relaxed);
+}
 
-/* Copies at most `bytes_max` bytes of whole lines into the batch. Returns how many. */
+/* The log's thread reads batches of whole lines from the ring. */
+
+/* Copies at most `bytes_max` bytes of whole lines into the batch. Returns their number. */
 static size_t take_batch(struct uw_access_log *log, size_t bytes_max)
 {
     uint64_t written = atomic_load_explicit(&log->written, memory_order_relaxed);
@@ -56,7 +70,7 @@ static size_t take_batch(struct uw_access_log *log, size_t bytes_max)
     return length;
 }
 
-/* A pipe that polls as writable takes a whole line without blocking, unless another process writes, too. */
+/* A pipe that polls as writable takes a whole line without blocking, unless another process writes at the same time. */
 static bool await_room(struct uw_access_log *log)
 {
     struct pollfd poll_fd = {log->fd, POLLOUT, 0};
@@ -67,14 +81,14 @@ static bool await_room(struct uw_access_log *log)
     return !log->stuck;
 }
 
-/* Once the log is given up, its descriptor is somebody else's. */
+/* After the log is abandoned, its descriptor belongs to the caller alone. */
 static bool may_write(struct uw_access_log *log)
 {
     log->stuck = log->stuck || atomic_load(&log->left);
     return !log->stuck && (log->regular || await_room(log));
 }
 
-/* Returns how much of it the file took. */
+/* Returns how many of the bytes were written to the file. */
 static size_t write_all(struct uw_access_log *log, const char *bytes, size_t length)
 {
     size_t written = 0;
@@ -105,7 +119,7 @@ static void note_torn(struct uw_access_log *log, char last)
     log->torn = last != '\n' && fstat(log->fd, &log->torn_file) == 0;
 }
 
-/* Not in a file that took the place of the one with the torn line, nor in one that was emptied meanwhile. */
+/* Returns false when another file has replaced the file with the torn line, or when that file was truncated. */
 static bool still_torn(const struct uw_access_log *log)
 {
     struct stat file;
@@ -114,19 +128,19 @@ static bool still_torn(const struct uw_access_log *log)
            file.st_ino == log->torn_file.st_ino && (!S_ISREG(file.st_mode) || file.st_size > 0);
 }
 
-/* A line that the file took in part is lost; the next one must not be taken for the rest of it. */
+/* A partly written line counts as dropped. A newline then separates the next line from it. */
 static void write_batch(struct uw_access_log *log, size_t length)
 {
     size_t written = 0;
 
+    errno = 0;
     log->torn = still_torn(log) && write_all(log, "\n", 1) == 0;
     if (!log->torn)
         written = write_all(log, log->batch, length);
+    if (written < length)
+        lose(log, count_lines(log->batch + written, length - written), errno ? errno : EAGAIN);
     if (written > 0)
         note_torn(log, log->batch[written - 1]);
-    if (written < length)
-        atomic_fetch_add_explicit(&log->lost, count_lines(log->batch + written, length - written),
-                                  memory_order_relaxed);
 }
 
 static bool is_regular(int fd)
@@ -136,7 +150,7 @@ static bool is_regular(int fd)
     return fstat(fd, &file) == 0 && S_ISREG(file.st_mode);
 }
 
-/* Another file may have taken its place. */
+/* dup2 may have replaced the file since the last call. */
 static void write_batches(struct uw_access_log *log)
 {
     size_t bytes_max, length;
@@ -158,7 +172,7 @@ static void end(struct uw_access_log *log)
     free(log);
 }
 
-/* For the thread and for who closes the log: the one who comes last ends it. */
+/* The log's thread and the closing thread both call this. The last caller frees the log. */
 static void leave(struct uw_access_log *log)
 {
     if (atomic_exchange(&log->left, true))
@@ -171,7 +185,7 @@ static void *run(void *argument)
     struct pollfd wake = {log->wake.fd, POLLIN, 0};
 
     while (!atomic_load(&log->closing)) {
-        (void)poll(&wake, 1, UW_ACCESS_LOG_DELAY_MS); /* whatever ends the wait, there may be something to write */
+        (void)poll(&wake, 1, UW_ACCESS_LOG_DELAY_MS); /* write even after an error or a time-out */
         uw_wakeup_clear(&log->wake);
         write_batches(log);
     }
@@ -222,8 +236,8 @@ static bool ends_within(const struct uw_access_log *log, int milliseconds)
     return count > 0;
 }
 
-/* What polls as writable may have a write wait all the same, and for ever: a terminal with too little room, or a pipe
- * whose room another has taken. */
+/* A write may block for ever even after poll(2) reported the file as writable. A terminal may have too little space, or
+ * another process may fill the pipe. */
 static void end_thread(struct uw_access_log *log)
 {
     uint64_t written;

@@ -1,5 +1,5 @@
-/* The access log of one loop: lines are made on the loop's thread and written in batches by a thread of the log's own,
- * so that neither a slow disk nor a full pipe delays a request. Between them is a ring of bytes without a lock. */
+/* The access log of one loop. The loop's thread formats lines, and the log's own thread writes them in batches. So
+ * neither a slow disk nor a full pipe delays a request. A lock-free ring of bytes connects both threads. */
 #ifndef UW_LOG_ACCESS_LOG_H
 #define UW_LOG_ACCESS_LOG_H
 
@@ -11,37 +11,41 @@
 #include "base/system.h"
 #include "log/access_line.h"
 
-#define UW_ACCESS_LOG_BYTES (256 * 1024) /* in the ring, a power of two; lines beyond are lost, and counted */
+#define UW_ACCESS_LOG_BYTES (256 * 1024) /* size of the ring, a power of two; further lines are dropped and counted */
 #define UW_ACCESS_LOG_BATCH_BYTES (64 * 1024)
-#define UW_ACCESS_LOG_DELAY_MS 1000 /* a line waits no longer to be written, if the file takes it */
-#define UW_ACCESS_LOG_STUCK_MS 2000 /* without any progress: nobody reads, when the log is closed */
+#define UW_ACCESS_LOG_DELAY_MS 1000 /* the longest time that a line waits to be written, if the file accepts it */
+#define UW_ACCESS_LOG_STUCK_MS 2000 /* closing gives up after this long without progress */
 
 struct uw_access_log {
     enum uw_access_format format;
     int fd;
-    struct uw_wakeup wake;  /* the ring is half full, or the log is to be closed */
-    struct uw_wakeup ended; /* the thread has written all that it could */
-    bool regular;           /* the thread's: the file takes any amount at once, and appends a batch in one piece */
-    bool torn;              /* the last line in `torn_file` is not whole */
+    struct uw_wakeup wake;  /* signals that the ring is half full or the log closes */
+    struct uw_wakeup ended; /* signals that the thread has written all it can */
+    bool regular;           /* the thread's: the file is regular, so it accepts and appends a batch in one piece */
+    bool torn;              /* the last line in `torn_file` is incomplete */
     struct stat torn_file;
-    bool stuck; /* nobody reads, and the log is to be closed; or it is */
+    bool stuck; /* the log closes and the file accepts nothing, or the log has been abandoned */
     pthread_t thread;
     atomic_bool closing;
-    atomic_bool left;          /* by the thread, or by who closes the log */
-    _Atomic(uint64_t) lost;    /* lines */
-    _Atomic(uint64_t) written; /* bytes that have left the ring */
-    _Atomic(uint64_t) added;   /* bytes that have come into it */
+    atomic_bool left;          /* set by the first of the two threads that is done with the log */
+    _Atomic(uint64_t) lost;    /* lines dropped */
+    _Atomic(int) error;        /* the cause as errno, or 0 */
+    _Atomic(uint64_t) written; /* bytes read from the ring */
+    _Atomic(uint64_t) added;   /* bytes put into the ring */
     char *ring, *batch;
 };
 
-/* Starts to log to `fd`, which remains the caller's and may be replaced by dup2. Returns 0 or -errno. */
+/* Starts to log to `fd`. The caller keeps `fd` and may replace it by dup2. Returns 0 or -errno. */
 int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format format);
 
-/* On the loop's thread. */
-void uw_access_log_add(struct uw_access_log *log, const struct uw_access *access);
+/* The loop's thread calls this. */
+void uw_access_log_add(struct uw_access_log *log, const struct uw_access_record *access);
 
-/* Writes what there is, as long as somebody reads: where that may take its time, no longer than UW_ACCESS_LOG_STUCK_MS
- * without any progress; a thread that a write keeps then ends with that. Returns how many lines were lost. */
+/* The loop's thread calls this. Returns as -errno why lines were dropped since the last call, or 0. */
+int uw_access_log_take_error(struct uw_access_log *log);
+
+/* Writes the remaining lines while the file accepts them. A file that may block gets UW_ACCESS_LOG_STUCK_MS without
+ * progress. A thread that is blocked in a write then ends after that write. Returns how many lines were dropped. */
 uint64_t uw_access_log_close(struct uw_access_log *log);
 
 #endif

@@ -1,34 +1,41 @@
 #include "log/refusal_log.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "base/list.h"
+#include "base/nonblocking_write.h"
+
+/* Returns whether lines wait and the file accepts none of them now. After an error lines are dropped: nothing else
+ * could report it. */
+static bool is_stuck(struct uw_refusal_log *log)
+{
+    while (log->waiting_bytes > 0) {
+        ssize_t count = uw_nonblocking_write(log->room.fd, log->waiting, log->waiting_bytes);
+
+        if (count == -EAGAIN)
+            return true;
+        log->waiting_bytes -= count < 0 ? log->waiting_bytes : (size_t)count;
+        memmove(log->waiting, log->waiting + (count < 0 ? 0 : count), log->waiting_bytes);
+    }
+    return false;
+}
 
 static void write_on(struct uw_refusal_log *log)
 {
-    if (log->write.pending || !log->waiting_bytes)
-        return;
-    memcpy(log->writing, log->waiting, log->waiting_bytes);
-    log->write.data = log->writing;
-    log->write.length = (uint32_t)log->waiting_bytes;
-    log->waiting_bytes = 0;
-    uw_submit(log->loop, &log->write);
+    if (!log->room.pending && is_stuck(log))
+        uw_submit(log->loop, &log->room);
 }
 
-/* What cannot be written is dropped: there is nobody to tell. */
-static void written(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+static void room_came(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
-    struct uw_refusal_log *log = uw_owner(operation, struct uw_refusal_log, write);
+    struct uw_refusal_log *log = uw_container_of(operation, struct uw_refusal_log, room);
 
-    if (result > 0 && (uint32_t)result < operation->length) {
-        operation->data = (char *)operation->data + result;
-        operation->length -= (uint32_t)result;
-        uw_submit(loop, operation);
-    } else {
-        write_on(log);
-    }
+    (void)loop;
+    if (result < 0)
+        log->waiting_bytes = 0;
+    write_on(log);
 }
 
 static bool put(struct uw_refusal_log *log, const char *line, size_t length)
@@ -47,10 +54,10 @@ static void begin_second(struct uw_refusal_log *log)
     uw_timer_start(log->loop, &log->timer, log->loop->now_ns + UW_NS_PER_SECOND);
 }
 
-/* A line that finds no room is tried again a second later. */
+/* A line that does not fit is tried again a second later. */
 static void end_second(struct uw_loop *loop, struct uw_timer *timer)
 {
-    struct uw_refusal_log *log = uw_owner(timer, struct uw_refusal_log, timer);
+    struct uw_refusal_log *log = uw_container_of(timer, struct uw_refusal_log, timer);
     char line[UW_ACCESS_LINE_BYTES_MAX];
 
     (void)loop;
@@ -66,10 +73,10 @@ void uw_refusal_log_init(struct uw_refusal_log *log, struct uw_loop *loop, int f
     memset(log, 0, sizeof *log);
     log->loop = loop;
     log->timer.expire = end_second;
-    log->write = (struct uw_operation){.verb = UW_WRITE, .fd = fd, .offset = -1, .complete = written};
+    log->room = (struct uw_operation){.opcode = UW_POLL, .fd = fd, .length = POLLOUT, .complete = room_came};
 }
 
-void uw_refusal_log_add(struct uw_refusal_log *log, const struct uw_access *refusal)
+void uw_refusal_log_add(struct uw_refusal_log *log, const struct uw_access_record *refusal)
 {
     char line[UW_ACCESS_LINE_BYTES_MAX];
 
@@ -79,4 +86,15 @@ void uw_refusal_log_add(struct uw_refusal_log *log, const struct uw_access *refu
         log->lines++;
     else
         log->left_out++;
+}
+
+void uw_refusal_log_trouble(struct uw_refusal_log *log, enum uw_system_error trouble, const char *where, int error)
+{
+    char line[UW_ACCESS_LINE_BYTES_MAX];
+    int64_t *told_ns = &log->told_ns[trouble];
+
+    if (*told_ns && log->loop->now_ns - *told_ns < UW_SYSTEM_ERROR_NS)
+        return;
+    if (put(log, line, uw_system_error_line(line, time(NULL), trouble, where, error)))
+        *told_ns = log->loop->now_ns;
 }

@@ -1,19 +1,20 @@
-/* Server-sent events on a connection (HTML Living Standard, section 9.2), behind the head of their response. A message
- * of the application's is the data of an event; events with more to them are made by event_stream_frame.h, and any
- * chunk whose bytes are one already goes as it is.
+/* Server-sent events on a connection (HTML Living Standard, section 9.2), after the response head. An application's
+ * message is the data of an event. event_stream_frame.h makes events with more fields; a chunk with a complete event is
+ * sent as is.
  *
- * The client has nothing to say: what it sends is ignored, and its end ends all. What it is told of an end is that the
- * stream is over, whatever the code; it comes back then by itself. */
+ * The client's input is ignored, and its end of file ends the connection. The client sees only the end of the stream,
+ * whatever the close code, and reconnects by itself. */
 #ifndef UW_PUSH_EVENT_STREAM_H
 #define UW_PUSH_EVENT_STREAM_H
 
-#include "push/client.h"
+#include "push/upgrade_kind.h"
 
-/* Clients that leave a server which ends come back after so long, each at another time. */
+/* Clients of a server that ends reconnect after a random delay in this range. */
 #define UW_EVENT_STREAM_RETRY_MIN_MS 1000
 #define UW_EVENT_STREAM_RETRY_MAX_MS 5000
 
 extern const struct uw_protocol uw_protocol_event_stream;
-extern const struct uw_client_kind uw_client_event_stream;
+extern const struct uw_push_client_kind uw_push_client_event_stream;
+extern const struct uw_upgrade_kind uw_upgrade_event_stream;
 
 #endif

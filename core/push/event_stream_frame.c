@@ -15,8 +15,7 @@ bool uw_event_stream_is_line(const char *bytes, size_t length)
     return !memchr(bytes, '\r', length) && !memchr(bytes, '\n', length) && !memchr(bytes, '\0', length);
 }
 
-/* Up to CR, LF, or both, which end a line of data, or to `end`. Returns where the next one begins; NULL: there is none.
- */
+/* Finds the end of a line: CR, LF, CR LF, or `end`. Returns the start of the next line, or NULL. */
 static const char *next_line(const char *line, const char *end, size_t *length)
 {
     const char *at = line;

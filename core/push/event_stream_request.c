@@ -1,11 +1,11 @@
 #include "push/event_stream_request.h"
 
-#include "http/cursor.h"
-#include "http/weight.h"
+#include "http/field_cursor.h"
+#include "http/quality_value.h"
 
 #define MEDIA_TYPE "text/event-stream"
 
-/* Whether a parameter stands here that is not the weight; steps over it. */
+/* Skips a parameter other than the weight. Returns whether one was there. */
 static bool skip_parameter(struct uw_http_cursor *element)
 {
     struct uw_http_cursor ahead = *element;
@@ -21,7 +21,7 @@ static bool skip_parameter(struct uw_http_cursor *element)
     return true;
 }
 
-/* media-range [ weight ], as RFC 9110 has it in section 12.5.1: the weight comes behind the parameters. */
+/* media-range [ weight ] (RFC 9110, section 12.5.1): the weight follows the parameters. */
 static bool names_it(struct uw_http_cursor *element)
 {
     if (!uw_http_skip_word(element, MEDIA_TYPE) || (!uw_http_end_element(element) && *element->at != ';'))
@@ -46,7 +46,7 @@ bool uw_event_stream_is_wanted(const struct uw_http_head *head, const char *byte
     if (head->method != UW_METHOD_GET)
         return false;
     for (uint32_t i = 0; i < head->header_count; i++) {
-        const struct uw_http_header *header = &head->headers[i];
+        const struct uw_http_header *header = uw_http_header(head, i);
 
         if (header->field == UW_FIELD_ACCEPT && accepts(bytes + header->value.offset, header->value.length))
             return true;

@@ -5,23 +5,24 @@
 
 struct uw_shared_frame {
     struct uw_shared_frame *next;
-    const struct uw_client_kind *kind;
+    const struct uw_push_client_kind *kind;
     bool text;
     int window_bits;
-    unsigned holds; /* the message's, and one for each chunk that it is lent to */
+    unsigned references; /* the message's, and one for each chunk that it is lent to */
     struct uw_chunk *chunk;
 };
 
 static void release(struct uw_shared_frame *frame)
 {
-    if (--frame->holds > 0)
+    if (--frame->references > 0)
         return;
     uw_chunk_free(frame->chunk);
     free(frame);
 }
 
-/* For the first client of its way, and so for all of them. */
-static struct uw_shared_frame *make_frame(const struct uw_shared_message *message, struct uw_client *client, bool text)
+/* Makes the frame for the first client; later clients with the same protocol, type and window share it. */
+static struct uw_shared_frame *make_frame(const struct uw_shared_message *message, struct uw_push_client *client,
+                                          bool text)
 {
     struct uw_shared_frame *frame = malloc(sizeof *frame);
     struct uw_chunk *chunk = frame ? client->kind->frame(NULL, text, message->bytes, message->length) : NULL;
@@ -33,11 +34,11 @@ static struct uw_shared_frame *make_frame(const struct uw_shared_message *messag
     if (client->kind->prepare)
         client->kind->prepare(client, chunk);
     *frame = (struct uw_shared_frame){
-        .kind = client->kind, .text = text, .window_bits = client->window_bits, .holds = 1, .chunk = chunk};
+        .kind = client->kind, .text = text, .window_bits = client->window_bits, .references = 1, .chunk = chunk};
     return frame;
 }
 
-static struct uw_shared_frame *frame_for(struct uw_shared_message *message, struct uw_client *client, bool text)
+static struct uw_shared_frame *frame_for(struct uw_shared_message *message, struct uw_push_client *client, bool text)
 {
     struct uw_shared_frame *frame = message->frames;
 
@@ -70,14 +71,14 @@ static void lend(struct uw_chunk *chunk, struct uw_shared_frame *frame)
     chunk->rest_left = (int64_t)frame->chunk->length;
     chunk->release = take_back;
     chunk->lender = frame;
-    frame->holds++;
+    frame->references++;
 }
 
-struct uw_chunk *uw_shared_chunk(struct uw_shared_message *message, struct uw_client *client, bool text,
+struct uw_chunk *uw_shared_chunk(struct uw_shared_message *message, struct uw_push_client *client, bool text,
                                  struct uw_slab *slab)
 {
     struct uw_shared_frame *frame = frame_for(message, client, text);
-    struct uw_chunk *chunk = frame ? uw_slab_take(slab) : NULL;
+    struct uw_chunk *chunk = frame ? uw_slab_alloc(slab) : NULL;
 
     if (!chunk)
         return NULL;

@@ -1,9 +1,9 @@
-/* A socket from which the server accepts, and what its connections begin with. */
+/* A listening socket, and the properties of its new connections. */
 #ifndef UW_SERVER_LISTENER_H
 #define UW_SERVER_LISTENER_H
 
 #include "io/loop.h"
-#include "server/address.h"
+#include "server/socket_address.h"
 
 struct uw_protocol;
 struct uw_server;

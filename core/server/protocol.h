@@ -1,6 +1,6 @@
-/* The protocol seam: what the bytes of a connection mean. Chosen when a connection is accepted, or by the transport's
- * handshake (ALPN), or switched in the midst of it (101). A protocol keeps its state of a connection in
- * uw_connection_state, and calls what connection.h offers; it is called on the loop's thread. */
+/* The protocol interface: the meaning of a connection's bytes. The server chooses a protocol at accept, or by the
+ * transport's handshake (ALPN), or switches it later (101). A protocol keeps its state in uw_connection_state and calls
+ * the functions of connection.h. All calls happen on the loop's thread. */
 #ifndef UW_SERVER_PROTOCOL_H
 #define UW_SERVER_PROTOCOL_H
 
@@ -15,23 +15,24 @@ struct uw_request;
 struct uw_response_writer;
 
 struct uw_protocol {
-    const char *name; /* as ALPN has it (RFC 7301) */
+    const char *name; /* the ALPN name (RFC 7301) */
     const struct uw_response_writer *writer;
 
-    /* The transport is ready; bytes come from now on. The deadline that runs is that of the first request's head. */
+    /* The transport is ready, and bytes follow. The deadline of the first request's head is running. */
     void (*opened)(struct uw_connection *connection);
 
-    /* While the connection is open: bytes have come, the callee's only while this runs. */
+    /* The connection is open and bytes have been received. They are valid only during the call. */
     void (*received)(struct uw_connection *connection, const char *bytes, size_t length);
 
-    /* Likewise: no more come: 0 at the client's end, -ECANCELED after uw_connection_pause, else -errno. */
+    /* The connection is open and no more bytes come. `result` is 0 at end of file, -ECANCELED after
+     * uw_connection_pause, else -errno. */
     void (*receive_ended)(struct uw_connection *connection, int32_t result);
 
-    /* Less is outgoing than before, perhaps nothing; the next send has begun. */
+    /* Less is outgoing than before, perhaps nothing; the next send has started. */
     void (*sent)(struct uw_connection *connection);
 
-    /* At the end of the turn in which uw_connection_go_on_later was called. */
-    void (*go_on)(struct uw_connection *connection);
+    /* Runs at the end of the iteration in which uw_connection_schedule_resume was called. */
+    void (*resume)(struct uw_connection *connection);
 
     /* The deadline of reading has passed. */
     void (*timed_out)(struct uw_connection *connection);
@@ -40,19 +41,22 @@ struct uw_protocol {
     void (*drain)(struct uw_connection *connection);
 
     /* Whether a client that sees the connection end now has half an answer. */
-    bool (*is_answering)(const struct uw_connection *connection);
+    bool (*response_in_progress)(const struct uw_connection *connection);
 
-    /* The connection is closed: whoever has a request is told that its client is gone. */
+    /* The connection is closed: the protocol notifies handlers with a request that the client is gone. */
     void (*closed)(struct uw_connection *connection);
 
-    /* The connection is to be freed: frees what the protocol holds. Returns false while a handler has a request. */
+    /* The connection is about to be freed: frees the protocol's state. Returns false while a handler has a request. */
     bool (*released)(struct uw_connection *connection);
 
     /* Frees all of it, requests too, when the loop has been closed. */
     void (*discarded)(struct uw_connection *connection);
 
-    /* What request.h offers to handlers: a chunk that has been counted as outgoing; a response that cannot be made; a
-     * connection that is wanted. */
+    /* Implements request.h's operations for handlers: the response bytes not sent yet; the end of the request's
+     * transmission at once; a chunk that has been counted as outgoing; a response that cannot be made; a connection
+     * that the handler detaches. */
+    size_t (*outgoing)(const struct uw_request *request);
+    void (*disconnect)(struct uw_request *request);
     void (*take_over)(struct uw_request *request, struct uw_chunk *chunk);
     void (*abort)(struct uw_request *request);
     void (*detach)(struct uw_request *request, struct uw_detached *detached);

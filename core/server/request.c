@@ -4,17 +4,17 @@
 #include <string.h>
 
 #include "server/connection.h"
-#include "transport/tls_peer.h"
+#include "transport/tls_connection_info.h"
 
-struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *stream,
+struct uw_request *uw_request_new(struct uw_server_context *server_context, struct uw_stream *stream,
                                   const struct uw_protocol *protocol)
 {
-    struct uw_request *request = uw_slab_take(&service->requests);
+    struct uw_request *request = uw_slab_alloc(&server_context->requests);
 
     if (!request)
         return NULL;
     request->next = NULL;
-    request->service = service;
+    request->server_context = server_context;
     request->stream = stream;
     request->protocol = protocol;
     request->writer = protocol->writer;
@@ -24,26 +24,28 @@ struct uw_request *uw_request_new(struct uw_service *service, struct uw_stream *
     request->ascii = false;
     request->inflated_bytes = 0;
     request->last = NULL;
+    request->head.more = NULL;
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;
     request->bytes_capacity = sizeof request->inline_bytes;
     atomic_init(&request->await_drain, false);
-    atomic_init(&request->lost, false);
+    atomic_init(&request->client_gone, false);
     atomic_init(&request->posted, 0);
-    uw_body_init(&request->body);
+    uw_spooled_body_init(&request->body);
     return request;
 }
 
 void uw_request_free(struct uw_request *request)
 {
-    UW_ASSERT_OWNER(&request->service->loop);
-    request->service->inflated_bytes -= request->inflated_bytes;
+    UW_ASSERT_OWNER(&request->server_context->loop);
+    request->server_context->inflated_bytes -= request->inflated_bytes;
     if (request->last)
         uw_chunk_free(request->last);
     if (request->bytes != request->inline_bytes)
         free(request->bytes);
-    uw_body_free(&request->body);
-    uw_slab_give(&request->service->requests, request);
+    uw_http_head_free(&request->head);
+    uw_spooled_body_free(&request->body);
+    uw_slab_free(&request->server_context->requests, request);
 }
 
 int uw_request_reserve(struct uw_request *request, size_t length)
@@ -69,40 +71,40 @@ int uw_request_reserve(struct uw_request *request, size_t length)
 
 char *uw_request_extend(struct uw_request *request, size_t length)
 {
-    char *room;
+    char *target;
 
     if (uw_request_reserve(request, request->bytes_length + length))
         return NULL;
-    room = request->bytes + request->bytes_length;
+    target = request->bytes + request->bytes_length;
     request->bytes_length += (uint32_t)length;
-    return room;
+    return target;
 }
 
 int uw_request_keep(struct uw_request *request, const char *bytes, size_t length)
 {
-    char *room = uw_request_extend(request, length);
+    char *target = uw_request_extend(request, length);
 
-    if (!room)
+    if (!target)
         return -ENOMEM;
-    memcpy(room, bytes, length);
+    memcpy(target, bytes, length);
     return 0;
 }
 
 static void notify_drained(struct uw_request *request)
 {
-    const struct uw_handler *handler = &request->service->handler;
+    const struct uw_handler *handler = &request->server_context->handler;
 
     if (atomic_exchange(&request->await_drain, false))
         handler->notify(handler->context, request, UW_EVENT_DRAINED);
 }
 
-void uw_request_lose(struct uw_request *request)
+void uw_request_mark_client_gone(struct uw_request *request)
 {
-    atomic_store(&request->lost, true);
+    atomic_store(&request->client_gone, true);
     notify_drained(request);
 }
 
-void uw_request_tell_drained(struct uw_request *request)
+void uw_request_notify_drained(struct uw_request *request)
 {
     if (atomic_load(&request->stream->outgoing_bytes) <= UW_OUTGOING_LOW_BYTES)
         notify_drained(request);
@@ -110,25 +112,25 @@ void uw_request_tell_drained(struct uw_request *request)
 
 void uw_request_send(struct uw_request *request, struct uw_chunk *chunk)
 {
-    UW_ASSERT_OWNER(&request->service->loop);
+    UW_ASSERT_OWNER(&request->server_context->loop);
     if (atomic_load(&request->posted)) {
         uw_request_post(request, chunk);
         return;
     }
-    uw_outgoing_count(request->stream, chunk);
+    uw_send_queue_count(request->stream, chunk);
     request->protocol->take_over(request, chunk);
 }
 
 void uw_request_abort(struct uw_request *request)
 {
-    UW_ASSERT_OWNER(&request->service->loop);
+    UW_ASSERT_OWNER(&request->server_context->loop);
     assert(!atomic_load(&request->posted));
     request->protocol->abort(request);
 }
 
 static void receive_posted(struct uw_loop *loop, struct uw_message *message)
 {
-    struct uw_chunk *chunk = uw_owner(message, struct uw_chunk, message);
+    struct uw_chunk *chunk = uw_container_of(message, struct uw_chunk, message);
 
     (void)loop;
     atomic_fetch_sub(&chunk->request->posted, 1);
@@ -137,60 +139,58 @@ static void receive_posted(struct uw_loop *loop, struct uw_message *message)
 
 void uw_request_post(struct uw_request *request, struct uw_chunk *chunk)
 {
-    struct uw_loop *loop = &request->service->loop;
+    struct uw_loop *loop = &request->server_context->loop;
 
-    uw_outgoing_count(request->stream, chunk);
+    uw_send_queue_count(request->stream, chunk);
     atomic_fetch_add(&request->posted, 1);
     chunk->request = request;
     chunk->message.receive = receive_posted;
-    /* What a client's handler has written stands in line, and counts before it has served the event. */
-    (request->client_event ? uw_loop_line_up : uw_loop_post)(loop, &chunk->message);
+    /* Writes of a client's event handler use the bulk queue, and are counted before the event is finished. */
+    (request->client_event ? uw_loop_post_bulk : uw_loop_post)(loop, &chunk->message);
 }
 
 bool uw_request_keeps_alive(const struct uw_request *request)
 {
-    return request->head.keep_alive && !atomic_load_explicit(&request->service->draining, memory_order_relaxed);
+    return request->head.keep_alive && !atomic_load_explicit(&request->server_context->draining, memory_order_relaxed);
 }
 
 size_t uw_request_outgoing(const struct uw_request *request)
 {
-    const struct uw_endpoint *endpoint = &request->stream->connection->endpoint;
-    size_t outgoing = atomic_load(&request->stream->outgoing_bytes), progress = endpoint->transport->progress(endpoint);
-
-    UW_ASSERT_OWNER(&request->service->loop);
-    return progress < outgoing ? outgoing - progress : 0;
+    UW_ASSERT_OWNER(&request->server_context->loop);
+    return request->protocol->outgoing(request);
 }
 
 void uw_request_disconnect(struct uw_request *request)
 {
-    uw_connection_close(request->stream->connection);
+    UW_ASSERT_OWNER(&request->server_context->loop);
+    request->protocol->disconnect(request);
 }
 
 bool uw_request_await_drain(struct uw_request *request)
 {
     atomic_store(&request->await_drain, true);
-    if (!atomic_load(&request->lost) && atomic_load(&request->stream->outgoing_bytes) > UW_OUTGOING_HIGH_BYTES)
+    if (!atomic_load(&request->client_gone) && atomic_load(&request->stream->outgoing_bytes) > UW_OUTGOING_HIGH_BYTES)
         return true;
-    /* The loop may have seen the wish already, and then its event comes all the same. */
+    /* The loop may have cleared the flag already; then UW_EVENT_DRAINED follows. */
     return !atomic_exchange(&request->await_drain, false);
 }
 
 static void begin_detach(struct uw_loop *loop, struct uw_message *message)
 {
-    struct uw_detached *detached = uw_owner(message, struct uw_detached, message);
+    struct uw_detached *detached = uw_container_of(message, struct uw_detached, message);
 
     (void)loop;
     atomic_fetch_sub(&detached->request->posted, 1);
     detached->request->protocol->detach(detached->request, detached);
 }
 
-/* By a message, from the loop's thread too: what was posted before arrives first. */
+/* A message carries the request, even on the loop's thread, so that earlier posts arrive first. */
 void uw_request_detach(struct uw_request *request, struct uw_detached *detached)
 {
     *detached = (struct uw_detached){
         .message.receive = begin_detach, .request = request, .done = detached->done, .head = detached->head, .fd = -1};
     atomic_fetch_add(&request->posted, 1);
-    uw_loop_post(&request->service->loop, &detached->message);
+    uw_loop_post(&request->server_context->loop, &detached->message);
 }
 
 const char *uw_request_remote(const struct uw_request *request)

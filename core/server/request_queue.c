@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/invariant.h"
 #include "server/request.h"
 
 int uw_queue_init(struct uw_queue *queue)
@@ -33,7 +34,7 @@ static bool has_request(const struct uw_worker *worker)
     return atomic_load_explicit(&worker->began_ns, memory_order_relaxed);
 }
 
-/* With the lock held, here and in all `static` that follows. */
+/* The caller holds the lock, here and in all `static` functions below. */
 static bool comes_soon(const struct uw_worker *worker)
 {
     return has_request(worker) && load(&worker->computes) && !load(&worker->waited) && !worker->waited_before &&
@@ -43,7 +44,7 @@ static bool comes_soon(const struct uw_worker *worker)
 static bool somebody_comes_soon(const struct uw_queue *queue)
 {
     for (const struct uw_list *link = queue->workers.next; link != &queue->workers; link = link->next)
-        if (comes_soon(uw_owner(link, struct uw_worker, link)))
+        if (comes_soon(uw_container_of(link, struct uw_worker, link)))
             return true;
     return false;
 }
@@ -68,11 +69,11 @@ static void have_look(struct uw_queue *queue, struct uw_worker *worker)
     wake(worker);
 }
 
-/* One at a time: it calls the next if it leaves something behind, so a burst of requests does not make every thread run
- * only to find the queue empty. */
+/* Workers are called one at a time, and each calls the next if requests remain. So a burst does not make every thread
+ * run only to find the queue empty. */
 static void call_one(struct uw_queue *queue)
 {
-    struct uw_worker *worker = uw_owner(queue->idle.previous, struct uw_worker, idle);
+    struct uw_worker *worker = uw_container_of(queue->idle.previous, struct uw_worker, idle);
 
     if (!queue->first || queue->calling || uw_list_empty(&queue->idle))
         return;
@@ -88,7 +89,7 @@ static void stop_looking(struct uw_queue *queue, struct uw_worker *worker)
         queue->looking = worker->looks = false;
 }
 
-/* Whoever has a request, and computes, is counted. */
+/* Counts workers that have a request and compute. */
 static void count(struct uw_worker *worker, int one)
 {
     if (has_request(worker) && load(&worker->computes))
@@ -126,6 +127,7 @@ static struct uw_request *take(struct uw_queue *queue)
 
     if (!request || somebody_comes_soon(queue))
         return NULL;
+    UW_INVARIANT(queue->length > 0);
     queue->first = request->next;
     if (!queue->first)
         queue->last = &queue->first;
@@ -174,7 +176,7 @@ struct uw_request *uw_queue_take(struct uw_queue *queue, struct uw_worker *worke
     return request;
 }
 
-/* Whoever it was relied on may wait for something else meanwhile. */
+/* The worker that was expected soon may be waiting for something else meanwhile. */
 static void look_later(struct uw_queue *queue, struct uw_worker *worker)
 {
     int64_t then_ns = uw_clock_ns() + UW_LOOK_NS;
@@ -245,6 +247,6 @@ void uw_queue_close(struct uw_queue *queue)
     pthread_mutex_lock(&queue->lock);
     queue->closed = true;
     for (struct uw_list *link = queue->idle.next; link != &queue->idle; link = link->next)
-        wake(uw_owner(link, struct uw_worker, idle));
+        wake(uw_container_of(link, struct uw_worker, idle));
     pthread_mutex_unlock(&queue->lock);
 }

@@ -1,5 +1,5 @@
-/* One exchange of requests and responses on a connection. HTTP/1.1 has one stream a connection, protocols that
- * interleave have many; what is outgoing is counted for each. Its memory is the protocol's. */
+/* One exchange of requests and responses on a connection. HTTP/1.1 has one stream per connection; multiplexing
+ * protocols have many. Outgoing bytes are counted per stream. The protocol owns the memory. */
 #ifndef UW_SERVER_STREAM_H
 #define UW_SERVER_STREAM_H
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/descriptors.h"
+#include "base/fd_limit.h"
 #include "http/path.h"
 
 #define CODED_PATH_BYTES_MAX (UW_HTTP_PATH_BYTES_MAX + 8) /* with its suffix and the NUL */
@@ -13,7 +13,7 @@
 static atomic_uint caches; /* of the process */
 
 int uw_file_cache_open(struct uw_file_cache *cache, int root, const struct uw_file_cache_settings *settings,
-                       struct uw_errands *errands)
+                       struct uw_background_jobs *jobs)
 {
     size_t buckets = 16;
     int error;
@@ -24,7 +24,7 @@ int uw_file_cache_open(struct uw_file_cache *cache, int root, const struct uw_fi
     uw_list_init(&cache->recent);
     uw_list_init(&cache->open);
     cache->buckets = calloc(buckets, sizeof *cache->buckets);
-    error = cache->buckets ? uw_content_hashes_open(&cache->hashes, errands) : -ENOMEM;
+    error = cache->buckets ? uw_content_hashes_open(&cache->hashes, jobs) : -ENOMEM;
     if (error) {
         free(cache->buckets);
         return error;
@@ -33,7 +33,7 @@ int uw_file_cache_open(struct uw_file_cache *cache, int root, const struct uw_fi
     return 0;
 }
 
-/* FNV-1a: short keys, and who chooses file names is no attacker: only those that exist are kept. */
+/* FNV-1a: the keys are short, and only existing files are cached, so an attacker cannot choose them. */
 static uint32_t hash(const char *path, size_t length)
 {
     uint32_t sum = 2166136261u;
@@ -61,7 +61,7 @@ static void free_resource(struct uw_resource *resource)
     free(resource);
 }
 
-/* Adds what a resource takes of the bounds, or takes it off again. */
+/* Adds a resource's share to the totals, or subtracts it. */
 static void account(struct uw_file_cache *cache, const struct uw_resource *resource, int sign)
 {
     for (int coding = 0; coding < UW_CODING_COUNT; coding++) {
@@ -86,7 +86,7 @@ static void remove_resource(struct uw_file_cache *cache, struct uw_resource *res
     free_resource(resource);
 }
 
-/* The descriptor of one that has any, or -1. */
+/* Returns a descriptor of the resource, or -1. */
 static int descriptor_of(const struct uw_resource *resource)
 {
     int fd = -1;
@@ -111,10 +111,10 @@ static void add_resource(struct uw_file_cache *cache, struct uw_resource *resour
 
 static struct uw_resource *least_recent(struct uw_file_cache *cache)
 {
-    return uw_owner(cache->recent.next, struct uw_resource, recent);
+    return uw_container_of(cache->recent.next, struct uw_resource, recent);
 }
 
-/* Keeps within the bounds; the one used last stays in any case. */
+/* Removes entries above the limits, but never the one used last. */
 static void evict(struct uw_file_cache *cache)
 {
     while ((cache->entries > cache->settings.entries_max || cache->bytes > cache->settings.bytes_max) &&
@@ -122,21 +122,21 @@ static void evict(struct uw_file_cache *cache)
         remove_resource(cache, least_recent(cache));
 }
 
-/* How many this cache may keep, where `fd` is the descriptor that was given last. */
+/* Returns the number of descriptors this cache may have. `fd` is the newest descriptor. */
 static size_t descriptors_max(int fd)
 {
     unsigned all = UW_FILE_CACHE_DESCRIPTORS_SHARE * atomic_load_explicit(&caches, memory_order_relaxed);
 
-    return uw_descriptors_are_short(fd) ? 0 : (size_t)(uw_descriptors_max() / all);
+    return uw_fd_limit_is_near(fd) ? 0 : (size_t)(uw_fd_limit() / all);
 }
 
-/* Likewise, after `resource` was added with a descriptor. */
+/* Closes old descriptors after `resource` was added with one. */
 static void evict_descriptors(struct uw_file_cache *cache, const struct uw_resource *resource)
 {
     size_t most = descriptors_max(descriptor_of(resource));
 
     while (cache->descriptors > most && cache->open.next != &resource->open)
-        remove_resource(cache, uw_owner(cache->open.next, struct uw_resource, open));
+        remove_resource(cache, uw_container_of(cache->open.next, struct uw_resource, open));
 }
 
 void uw_file_cache_close(struct uw_file_cache *cache)
@@ -162,7 +162,7 @@ static const char *coded_path(const struct uw_resource *resource, int coding, ch
     return path;
 }
 
-/* What was made of a file before it got its content is not a coding of it. */
+/* A coded file older than the plain file was made of an earlier version. */
 static bool is_older(const struct uw_file_identity *coded, const struct uw_file_identity *plain)
 {
     if (coded->modified.tv_sec != plain->modified.tv_sec)
@@ -179,8 +179,14 @@ static bool may_be_strong(struct uw_file_cache *cache, const struct uw_represent
            uw_content_hashes_find(&cache->hashes, representation->fd, &representation->identity, &hash);
 }
 
-/* Whether there still is what was there in that coding: the same file, or none. Also where that cannot be told for want
- * of descriptors. */
+/* A date is sent as soon as no other version can have it. */
+static bool may_be_dated(const struct uw_representation *representation)
+{
+    return !representation->validators.dated && uw_http_is_dated(representation->identity.modified.tv_sec);
+}
+
+/* Whether that coding is unchanged: the same file, or still none. Returns true, too, when descriptors have run out and
+ * the check fails. */
 static bool is_current(struct uw_file_cache *cache, const struct uw_resource *resource, int coding)
 {
     const struct uw_representation *known = resource->representations[coding];
@@ -192,24 +198,23 @@ static bool is_current(struct uw_file_cache *cache, const struct uw_resource *re
     if (!may_have(cache, coding))
         return true;
     error = uw_file_probe(cache->root, coded_path(resource, coding, path), &now);
-    if (!known || uw_descriptors_ran_out(error))
+    if (!known || uw_fd_limit_reached(error))
         return error || is_older(&now, plain);
     return !error && !known->young && uw_file_identical(&known->identity, &now) && !is_older(&now, plain) &&
-           !may_be_strong(cache, known);
+           !may_be_strong(cache, known) && !may_be_dated(known);
 }
 
-/* What is sent from a descriptor is what the file has now: a strong tag must not be sent with it once somebody has
- * written. */
+/* A descriptor sends the file's current content. After a write neither the strong tag nor the date may be sent. */
 static bool is_untouched(const struct uw_representation *known)
 {
     struct uw_file_identity now;
 
-    if (!known || known->fd < 0 || known->validators.weak)
+    if (!known || known->fd < 0 || (known->validators.weak && !known->validators.dated))
         return true;
     return !uw_file_identify(&now, known->fd) && uw_file_identical(&known->identity, &now);
 }
 
-/* Once a turn of the loop: between the look and the kernel's sending somebody may write in any case. */
+/* Once an iteration is enough: a write between this check and the kernel's sending is possible in any case. */
 static bool are_untouched(struct uw_resource *resource, int64_t now_ns)
 {
     if (resource->touched_ns == now_ns)
@@ -266,8 +271,8 @@ static void load_coded(struct uw_file_cache *cache, struct uw_resource *resource
     resource->codings &= ~UW_CODING_BIT(coding);
 }
 
-/* A coding that cannot be loaded is one that is not there: the file itself decides. Where an application answers for
- * what is no file, most paths name none: then no coding is looked for. */
+/* A coding that fails to load counts as absent; the plain file decides. In front of an application most paths name no
+ * file, so the plain file is checked first. */
 static int load_codings(struct uw_file_cache *cache, struct uw_resource *resource)
 {
     struct uw_file_identity identity;
@@ -296,7 +301,7 @@ static struct uw_resource *new_resource(const char *path, size_t length, uint32_
     return resource;
 }
 
-/* Whether closing it closes a descriptor: whoever is being sent the file holds a reference, too. */
+/* Whether closing the resource closes a descriptor: a response that sends the file has a reference, too. */
 static bool is_idle(const struct uw_resource *resource)
 {
     bool idle = false;
@@ -315,7 +320,7 @@ size_t uw_file_cache_give_up(struct uw_file_cache *cache)
     size_t before = cache->descriptors;
 
     for (; node != &cache->open; node = next) {
-        struct uw_resource *resource = uw_owner(node, struct uw_resource, open);
+        struct uw_resource *resource = uw_container_of(node, struct uw_resource, open);
 
         next = node->next;
         if (is_idle(resource))
@@ -330,7 +335,7 @@ static int load(struct uw_file_cache *cache, const char *path, size_t length, ui
     struct uw_resource *resource = new_resource(path, length, key, now_ns);
     int error = resource ? load_codings(cache, resource) : -ENOMEM;
 
-    while (uw_descriptors_ran_out(error) && uw_file_cache_give_up(cache))
+    while (uw_fd_limit_reached(error) && uw_file_cache_give_up(cache))
         error = load_codings(cache, resource);
     if (error) {
         if (resource)

@@ -1,6 +1,6 @@
-/* Open descriptors and small contents of the files beneath one folder. What it holds is looked at again at most once a
- * second and replaced when the file is another one, was written to or is gone; whoever is still sending the old one
- * holds a reference. Belongs to one loop. */
+/* A cache of descriptors and small contents of the files beneath one directory. Entries are checked at most once a
+ * second, and replaced when the file is another one, has changed or is gone. A response that still sends the old file
+ * has a reference. Belongs to one loop. */
 #ifndef UW_STATIC_FILE_CACHE_H
 #define UW_STATIC_FILE_CACHE_H
 
@@ -25,12 +25,12 @@ struct uw_file_cache_settings {
     bool precompressed;        /* `name.br`, `name.zst` and `name.gz` are other codings of `name` */
 };
 
-/* What a path names: a file, in one or several codings. Valid until the next call that takes the cache. */
+/* The file that a path names, in one or several codings. Valid until the next call with the cache. */
 struct uw_resource {
     struct uw_list recent;          /* in cache->recent */
     struct uw_list open;            /* in cache->open, if it has a descriptor */
     struct uw_resource *next;       /* in its bucket */
-    int64_t checked_ns, touched_ns; /* when the path was looked at, and what was opened by it */
+    int64_t checked_ns, touched_ns; /* times of the last check of the path and of its open files */
     unsigned codings;               /* bits of those that are there; identity always is */
     struct uw_representation *representations[UW_CODING_COUNT];
     uint32_t hash, path_length;
@@ -44,23 +44,23 @@ struct uw_file_cache {
     struct uw_resource **buckets;
     size_t bucket_mask;
     struct uw_list recent; /* resources, the one used last at the end */
-    struct uw_list open;   /* those with a descriptor, likewise */
+    struct uw_list open;   /* resources with a descriptor, in the same order */
     size_t entries, bytes, descriptors;
 };
 
-/* `root` remains the caller's, and so do the texts in `settings`, and `errands`, which large files have their entity
+/* `root` remains the caller's, and so do the texts in `settings`, and `jobs`, which large files have their entity
  * tags from; NULL: they are weak. Returns 0 or -errno. */
 int uw_file_cache_open(struct uw_file_cache *cache, int root, const struct uw_file_cache_settings *settings,
-                       struct uw_errands *errands);
+                       struct uw_background_jobs *jobs);
 
-/* Once the errands are stopped. */
+/* After the jobs are stopped. */
 void uw_file_cache_close(struct uw_file_cache *cache);
 
-/* The file `path`, relative and without dot segments. Returns 0; -EISDIR when it is a folder; or another -errno. */
+/* The file `path`, relative and without dot segments. Returns 0; -EISDIR when it is a directory; or another -errno. */
 int uw_file_cache_find(struct uw_file_cache *cache, const char *path, size_t length, int64_t now_ns,
                        struct uw_resource **found);
 
-/* Closes the files that nobody is being sent. Returns how many. */
+/* Closes files that no response is sending. Returns the number closed. */
 size_t uw_file_cache_give_up(struct uw_file_cache *cache);
 
 #endif

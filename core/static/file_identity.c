@@ -39,15 +39,24 @@ bool uw_file_identical(const struct uw_file_identity *one, const struct uw_file_
            same_time(&one->modified, &other->modified) && same_time(&one->changed, &other->changed);
 }
 
-bool uw_file_is_young(const struct uw_file_identity *identity)
+/* Returns the time since the last change. */
+static int64_t age_ns(const struct uw_file_identity *identity)
 {
     struct timespec now = {0};
-    int64_t age_ns;
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    age_ns =
-        (int64_t)(now.tv_sec - identity->changed.tv_sec) * UW_NS_PER_SECOND + now.tv_nsec - identity->changed.tv_nsec;
-    return age_ns < CLOCK_STEP_MS * UW_NS_PER_MS;
+    return (int64_t)(now.tv_sec - identity->changed.tv_sec) * UW_NS_PER_SECOND + now.tv_nsec -
+           identity->changed.tv_nsec;
+}
+
+bool uw_file_is_young(const struct uw_file_identity *identity)
+{
+    return age_ns(identity) < CLOCK_STEP_MS * UW_NS_PER_MS;
+}
+
+bool uw_file_is_at_rest(const struct uw_file_identity *identity, int64_t seconds)
+{
+    return age_ns(identity) >= seconds * UW_NS_PER_SECOND;
 }
 
 uint64_t uw_file_identity_hash(const struct uw_file_identity *identity)

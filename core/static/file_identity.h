@@ -1,4 +1,4 @@
-/* Tells a file from another one of that name, and from itself before it was written to. */
+/* A file's identity, which differs from other files' of that name, and from the same file's before a write. */
 #ifndef UW_STATIC_FILE_IDENTITY_H
 #define UW_STATIC_FILE_IDENTITY_H
 
@@ -13,7 +13,7 @@ struct uw_file_identity {
     struct timespec modified, changed; /* `modified` may be set to anything; `changed` is the kernel's alone */
 };
 
-/* Returns 0; -EISDIR for a folder; -EACCES for what is neither folder nor regular file; or another -errno. */
+/* Returns 0; -EISDIR for a directory; -EACCES for a special file; or another -errno. */
 int uw_file_identify(struct uw_file_identity *identity, int fd);
 
 bool uw_file_identical(const struct uw_file_identity *one, const struct uw_file_identity *other);
@@ -22,7 +22,10 @@ bool uw_file_identical(const struct uw_file_identity *one, const struct uw_file_
  * shows that it was not. */
 bool uw_file_is_young(const struct uw_file_identity *identity);
 
-/* The same for identical files, and hardly ever for others. */
+/* The file has not changed for so many seconds: it may be worth to be read as a whole. */
+bool uw_file_is_at_rest(const struct uw_file_identity *identity, int64_t seconds);
+
+/* Returns equal hashes for identical files, and rarely for others. */
 uint64_t uw_file_identity_hash(const struct uw_file_identity *identity);
 
 #endif

@@ -15,7 +15,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* The extension in lower case. Returns its length, 0 when there is none or it is too long. */
+/* Copies the extension in lower case. Returns its length; 0 when there is none, or when it is too long. */
 static size_t extension_of(const char *name, char extension[UW_EXTENSION_BYTES_MAX + 1])
 {
     const char *slash = strrchr(name, '/'), *dot = strrchr(slash ? slash : name, '.');

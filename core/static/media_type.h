@@ -1,4 +1,4 @@
-/* Media types by file name extension. The table is the caller's: the core knows no types. */
+/* Media types by file name extension. The caller provides the table; the core has none. */
 #ifndef UW_STATIC_MEDIA_TYPE_H
 #define UW_STATIC_MEDIA_TYPE_H
 
@@ -17,7 +17,7 @@ struct uw_media_types {
     size_t count;
 };
 
-/* The type of a file of that name; UW_MEDIA_TYPE_DEFAULT when the table does not have it, or has it longer than
+/* Returns the media type for a file name. Returns UW_MEDIA_TYPE_DEFAULT without an entry, or for an entry longer than
  * UW_HTTP_MEDIA_TYPE_BYTES_MAX. */
 const char *uw_media_type_find(const struct uw_media_types *types, const char *name);
 

@@ -12,7 +12,7 @@
 
 #include "base/system.h"
 
-/* A walk that keeps every folder on its way open: ".." goes back to where it came from, wherever that is now. */
+/* A walk that keeps every directory on its way open: ".." goes back to where it came from, wherever that is now. */
 struct walk {
     int folders[UW_OPEN_BENEATH_DEPTH_MAX]; /* the first is the root, the caller's */
     int depth;                              /* of the current one */
@@ -22,7 +22,7 @@ struct walk {
 
 int uw_open_beneath(int root, const char *path, int flags)
 {
-    static atomic_bool missing; /* in this kernel, so for good */
+    static atomic_bool missing; /* this kernel never has it */
     int fd = atomic_load_explicit(&missing, memory_order_relaxed)
                  ? -ENOSYS
                  : uw_open_beneath_at_once(root, *path ? path : ".", flags);
@@ -80,7 +80,7 @@ static int follow_link(struct walk *walk, const char *name)
     return 0;
 }
 
-/* Takes the first name off the rest of the path. Returns whether it is the last one. */
+/* Removes the first name from the rest of the path. Returns whether it is the last one. */
 static bool next_name(struct walk *walk, char name[NAME_MAX + 1], int *error)
 {
     size_t skipped = strspn(walk->rest, "/"), length = strcspn(walk->rest + skipped, "/");
@@ -110,7 +110,8 @@ static int open_last(const struct walk *walk, const char *name, int flags)
     return fd < 0 ? -errno : fd;
 }
 
-/* One name. Returns the descriptor when it was the last, -EINPROGRESS when there is more, or -errno. */
+/* Follows one path segment. Returns the descriptor after the last segment, -EINPROGRESS when segments remain, or
+ * -errno. */
 static int step(struct walk *walk, int flags)
 {
     char name[NAME_MAX + 1];

@@ -51,7 +51,7 @@ static uint32_t put(char *text, uint32_t at, const char *name, const char *value
     return at + (uint32_t)snprintf(text + at, HEAD_BYTES_MAX - at, "%s: %s\r\n", name, value);
 }
 
-/* What the head of every content ends with. */
+/* Writes the last fields of every head. */
 static void end_head(struct uw_representation *representation, uint32_t at)
 {
     char *text = representation->text;
@@ -75,7 +75,8 @@ static void write_head(struct uw_representation *representation, const struct uw
         at = put(text, at, "Cache-Control", fields->cache_control);
     representation->validators_end = at;
     uw_http_date(representation->validators.modified, date);
-    at = put(text, at, "Last-Modified", date);
+    if (representation->validators.dated)
+        at = put(text, at, "Last-Modified", date);
     at = put(text, at, "Accept-Ranges", "bytes");
     if (fields->coding != UW_CODING_IDENTITY)
         at = put(text, at, "Content-Encoding", uw_http_coding_name(fields->coding));
@@ -131,7 +132,7 @@ static int read_content(const struct uw_file_identity *identity, int fd, char *c
     return !error && !uw_file_identical(identity, &after) ? -EAGAIN : error;
 }
 
-/* The head comes before the content, but what it says of the content is known only then. */
+/* The head precedes the content, but is written after it, since the head depends on the content. */
 static int load_into_memory(struct uw_representation *representation, int fd,
                             const struct uw_representation_fields *fields)
 {
@@ -148,12 +149,19 @@ static int load_into_memory(struct uw_representation *representation, int fd,
     return 0;
 }
 
-/* Weak: of a file that was written to just now nobody can tell whether it is the same later. */
+/* A file written just now gets a weak tag: its identity may not show a later write. */
 static uint64_t weak_hash(const struct uw_representation *representation)
 {
     uint64_t hash = uw_file_identity_hash(&representation->identity);
 
     return representation->young ? hash ^ (uint64_t)uw_clock_ns() : hash;
+}
+
+/* For a file too large to hash, the identity is a strong validator (RFC 9110, section 8.8.1). A write changes the
+ * kernel's own time of the file, once the current step of its clock is over. */
+static bool is_told_by_identity(const struct uw_representation *representation)
+{
+    return !representation->young && !uw_content_hashes_are_for(representation->identity.size);
 }
 
 static void load_as_file(struct uw_representation *representation, int fd,
@@ -162,8 +170,9 @@ static void load_as_file(struct uw_representation *representation, int fd,
     const struct uw_file_identity *identity = &representation->identity;
     uint64_t hash;
     bool known = uw_content_hashes_find(hashes, fd, identity, &hash);
+    bool strong = known || is_told_by_identity(representation);
 
-    uw_http_validators_make(&representation->validators, !known, known ? hash : weak_hash(representation),
+    uw_http_validators_make(&representation->validators, !strong, known ? hash : weak_hash(representation),
                             (size_t)identity->size, identity->modified.tv_sec, fields->coding);
     write_head(representation, fields);
     representation->fd = fd;

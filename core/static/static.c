@@ -2,19 +2,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/descriptors.h"
+#include "base/fd_limit.h"
 #include "base/system.h"
+#include "http/byte_class.h"
 #include "http/path.h"
-#include "http/token.h"
 #include "server/server.h"
-#include "static/answer.h"
-#include "static/folder.h"
+#include "static/directory_index.h"
+#include "static/static_handler.h"
 
 #define ALLOWED_METHODS "GET, HEAD, OPTIONS"
 #define INDEX_NAME "index.html"
+#define WHERE_BYTES_MAX 512 /* of the path in an error message */
 
 static bool is_field_value(const char *text)
 {
@@ -26,30 +28,50 @@ static bool is_field_value(const char *text)
     return length <= UW_CACHE_CONTROL_BYTES_MAX;
 }
 
+/* Parses a header line: a name, a colon, a value and CRLF. Returns the start of the next line, or NULL. */
+static const char *skip_field_line(const char *line)
+{
+    size_t name = strcspn(line, ":\r\n");
+    const char *end = line + name;
+
+    while (uw_http_byte_is(*end, UW_BYTE_VALUE))
+        end++;
+    return name > 0 && line[name] == ':' && strncmp(end, "\r\n", 2) == 0 ? end + 2 : NULL;
+}
+
+static bool are_field_lines(const char *lines)
+{
+    bool fit = strlen(lines) <= UW_STATIC_FIELDS_BYTES_MAX;
+
+    while (fit && lines && *lines)
+        lines = skip_field_line(lines);
+    return fit && lines;
+}
+
 static void answer_options(struct uw_static *files, struct uw_request *request)
 {
     struct uw_response response;
 
-    uw_response_begin(&response, request, 204);
+    uw_answer_begin(files, &response, request, 204);
     uw_response_put_field(&response, "Allow", ALLOWED_METHODS);
     uw_response_end_head(&response, -1);
     uw_answer_finish(files, &response);
 }
 
-/* To the same path with a slash: relative links in the folder's page count from there. */
+/* Redirects to the same path with a slash: relative links in the directory's page are resolved from there. */
 static void redirect_to_folder(struct uw_static *files, struct uw_request *request, const struct uw_http_path *path)
 {
     struct uw_response response;
 
-    uw_response_begin(&response, request, 301);
+    uw_answer_begin(files, &response, request, 301);
     uw_folder_put_location(&response, path->name, uw_request_text(request, request->head.query),
                            request->head.query.length);
     uw_response_end_head(&response, 0);
     uw_answer_finish(files, &response);
 }
 
-/* Finds the file for `path`: of a folder, its index. Returns 0; -EISDIR for a folder whose path lacks the slash; or
- * another -errno. */
+/* Finds the file for `path`; for a directory, its index. Returns 0; -EISDIR for a directory whose path lacks the slash;
+ * or another -errno. */
 static int locate(struct uw_static *files, const struct uw_request *request, struct uw_http_path *path,
                   struct uw_resource **resource)
 {
@@ -94,10 +116,36 @@ static int status_of(int error)
     }
 }
 
+/* The line names the path of the request, because the error may be of one file alone. */
+static void report_error(struct uw_request *request, int error)
+{
+    char where[WHERE_BYTES_MAX];
+
+    (void)snprintf(where, sizeof where, " (for %.*s)", (int)request->head.path.length,
+                   uw_request_text(request, request->head.path));
+    uw_server_context_report_error(request->server_context, UW_SYSTEM_ERROR_FILE, where, error);
+}
+
 static void answer_error(struct uw_static *files, struct uw_request *request, int error)
 {
-    if (!uw_shortage_hold(&files->shortage, request, error))
-        uw_answer_failure(files, request, status_of(error), NULL, NULL);
+    int status = status_of(error);
+
+    if (uw_fd_retry_add(&files->shortage, request, error))
+        return;
+    if (status >= 500)
+        report_error(request, error);
+    uw_answer_failure(files, request, status, NULL, NULL);
+}
+
+/* A tag that wants for a hash is weak: the client need not know, the operator does. */
+static void answer_file(struct uw_static *files, struct uw_request *request, const struct uw_resource *resource)
+{
+    struct uw_content_hashes *hashes = &files->cache.hashes;
+
+    if (hashes->error)
+        uw_server_context_report_error(request->server_context, UW_SYSTEM_ERROR_FILE, NULL, hashes->error);
+    hashes->error = 0;
+    uw_answer_file(files, request, resource);
 }
 
 static void listed(void *context, struct uw_request *request, struct uw_representation *page, int error)
@@ -115,8 +163,8 @@ static int answer_listing(struct uw_static *files, struct uw_request *request, c
     int error;
 
     do
-        error = uw_listings_ask(&files->listings, request, path->name);
-    while (uw_descriptors_ran_out(error) && uw_static_give_up(files));
+        error = uw_listing_page_cache_ask(&files->listings, request, path->name);
+    while (uw_fd_limit_reached(error) && uw_static_give_up(files));
     return error;
 }
 
@@ -131,7 +179,7 @@ static void answer_missing(struct uw_static *files, struct uw_request *request, 
         return;
     if (status_of(error) == 404 && files->settings.fallback && is_route(path) &&
         uw_answer_find(files, request, files->settings.fallback, &resource) == 0)
-        uw_answer_file(files, request, resource);
+        answer_file(files, request, resource);
     else
         answer_error(files, request, error);
 }
@@ -153,7 +201,7 @@ static void answer_get(struct uw_static *files, struct uw_request *request)
     }
     error = locate(files, request, &path, &resource);
     if (!error)
-        uw_answer_file(files, request, resource);
+        answer_file(files, request, resource);
     else if (error == -EISDIR)
         redirect_to_folder(files, request, &path);
     else
@@ -166,37 +214,39 @@ int uw_static_open(struct uw_static *files, const struct uw_static_settings *set
 
     if (settings->cache.cache_control && !is_field_value(settings->cache.cache_control))
         return -EINVAL;
+    if (settings->fields && !are_field_lines(settings->fields))
+        return -EINVAL;
     if (settings->fallback && strlen(settings->fallback) > UW_HTTP_PATH_BYTES_MAX)
         return -ENAMETOOLONG;
     *files = (struct uw_static){.settings = *settings};
     files->root = open(settings->root, uw_open_to_look | O_DIRECTORY | O_CLOEXEC);
     if (files->root < 0)
         return -errno;
-    error = uw_errands_open(&files->errands);
+    error = uw_background_jobs_open(&files->jobs);
     if (error) {
         close(files->root);
         return error;
     }
-    error = uw_file_cache_open(&files->cache, files->root, &settings->cache, &files->errands);
+    error = uw_file_cache_open(&files->cache, files->root, &settings->cache, &files->jobs);
     if (error) {
-        uw_errands_close(&files->errands);
+        uw_background_jobs_close(&files->jobs);
         close(files->root);
         return error;
     }
-    uw_listings_open(&files->listings, files->root, &files->errands, listed, files);
-    uw_shortage_open(&files->shortage, &files->errands);
+    uw_listing_page_cache_open(&files->listings, files->root, &files->jobs, listed, files);
+    uw_fd_retry_open(&files->shortage, &files->jobs);
     return 0;
 }
 
 void uw_static_stop(struct uw_static *files)
 {
-    uw_errands_stop(&files->errands);
+    uw_background_jobs_stop(&files->jobs);
 }
 
 void uw_static_close(struct uw_static *files)
 {
-    uw_errands_close(&files->errands);
-    uw_listings_close(&files->listings);
+    uw_background_jobs_close(&files->jobs);
+    uw_listing_page_cache_close(&files->listings);
     uw_file_cache_close(&files->cache);
     close(files->root);
 }
@@ -204,8 +254,8 @@ void uw_static_close(struct uw_static *files)
 /* The server is not known before its first request. */
 static void note_loop(struct uw_static *files, const struct uw_request *request)
 {
-    if (!files->errands.loop)
-        files->errands.loop = &request->service->loop;
+    if (!files->jobs.loop)
+        files->jobs.loop = &request->server_context->loop;
 }
 
 static bool is_get(const struct uw_request *request)
@@ -217,7 +267,7 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
 {
     struct uw_static *files = context;
 
-    UW_ASSERT_OWNER(&request->service->loop);
+    UW_ASSERT_OWNER(&request->server_context->loop);
     if (event != UW_EVENT_REQUEST)
         return;
     note_loop(files, request);
@@ -229,7 +279,7 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
         uw_answer_failure(files, request, 405, "Allow", ALLOWED_METHODS);
 }
 
-static void refused(void *context, const struct uw_access *refusal)
+static void refused(void *context, const struct uw_access_record *refusal)
 {
     const struct uw_static_settings *settings = &((struct uw_static *)context)->settings;
 
@@ -262,15 +312,15 @@ static bool is_passing(int error)
 static int find(struct uw_static *files, const struct uw_request *request, struct uw_resource **resource)
 {
     const char *text = uw_request_text(request, request->head.path);
-    int64_t now_ns = request->service->loop.now_ns;
+    int64_t now_ns = request->server_context->loop.now_ns;
     struct uw_http_path path;
     int error;
 
-    if (uw_absent_paths_have(&files->absent, text, request->head.path.length, now_ns))
+    if (uw_negative_cache_have(&files->absent, text, request->head.path.length, now_ns))
         return -ENOENT;
     error = resolve(request, &path) ? -ENOENT : locate(files, request, &path, resource);
     if (error && !is_passing(error))
-        uw_absent_paths_add(&files->absent, text, request->head.path.length, now_ns);
+        uw_negative_cache_add(&files->absent, text, request->head.path.length, now_ns);
     return error;
 }
 
@@ -279,11 +329,11 @@ bool uw_static_try(struct uw_static *files, struct uw_request *request)
     struct uw_resource *resource;
     int error;
 
-    UW_ASSERT_OWNER(&request->service->loop);
+    UW_ASSERT_OWNER(&request->server_context->loop);
     note_loop(files, request);
     error = is_get(request) ? find(files, request, &resource) : -ENOENT;
     if (!error)
-        uw_answer_file(files, request, resource);
+        answer_file(files, request, resource);
     else if (is_passing(error))
         answer_error(files, request, error);
     return !error || is_passing(error);

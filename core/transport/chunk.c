@@ -37,7 +37,7 @@ struct uw_chunk *uw_chunk_copy(const char *bytes, size_t length)
 
 struct uw_chunk *uw_chunk_take(struct uw_slab *slab)
 {
-    struct uw_chunk *chunk = uw_slab_take(slab);
+    struct uw_chunk *chunk = uw_slab_alloc(slab);
 
     if (chunk)
         *chunk = (struct uw_chunk){.capacity = UW_CHUNK_SLAB_CAPACITY, .file = -1, .slab = slab};
@@ -89,7 +89,7 @@ void uw_chunk_free(struct uw_chunk *chunk)
     if (chunk->release)
         chunk->release(chunk);
     if (chunk->slab)
-        uw_slab_give(chunk->slab, chunk);
+        uw_slab_free(chunk->slab, chunk);
     else
         free(chunk);
 }

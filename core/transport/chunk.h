@@ -1,5 +1,5 @@
-/* A piece of a response on its way to the client: bytes, then a stretch of a file or of borrowed memory. Chunks are
- * made by whoever answers a request, on any thread, and belong to the connection once handed over. */
+/* A piece of a response on its way to the client: bytes, then a range of a file or of borrowed memory. Any thread that
+ * responds to a request makes chunks. The connection owns a chunk once it is handed over. */
 #ifndef UW_TRANSPORT_CHUNK_H
 #define UW_TRANSPORT_CHUNK_H
 
@@ -13,62 +13,61 @@
 struct uw_request;
 struct uw_stream;
 
-/* What handing over a chunk means for its request. */
+/* The meaning of a chunk for its request after the handover. */
 enum uw_chunk_flag {
     UW_CHUNK_FINISH = 1,   /* the response is complete with this chunk */
-    UW_CHUNK_CLOSE = 2,    /* with FINISH: close the connection once this has been sent */
-    UW_CHUNK_ABORT = 4,    /* with FINISH: the response is broken; close at once so that the client sees it */
-    UW_CHUNK_TO_CLOSE = 8, /* the first of a response that the end of the connection alone delimits */
-    UW_CHUNK_UPGRADE = 16, /* with FINISH: the connection is the request's client's from here on */
+    UW_CHUNK_CLOSE = 2,    /* with FINISH: close the connection after this chunk is sent */
+    UW_CHUNK_ABORT = 4,    /* with FINISH: the response is broken; close at once so that the client notices */
+    UW_CHUNK_TO_CLOSE = 8, /* the first chunk of a response that only the end of the connection delimits */
+    UW_CHUNK_UPGRADE = 16, /* with FINISH: the request's uw_push_client owns the connection from here on */
 };
 
 struct uw_chunk {
-    struct uw_message message; /* for uw_request_post */
+    struct uw_message message; /* uw_request_post posts it */
     struct uw_chunk *next;
-    struct uw_request *request; /* which posts it */
-    struct uw_stream *stream;   /* to which it counts once it is handed over */
-    size_t length, sent;        /* of `bytes` */
+    struct uw_request *request; /* the request that posts the chunk */
+    struct uw_stream *stream;   /* the stream that counts the chunk after the handover */
+    size_t length, sent;        /* `length` of `bytes`, and how many of them are sent */
     size_t capacity;
     unsigned flags;
-    int file;           /* `rest_left` bytes of this descriptor, from `rest_offset`, follow `bytes`; or -1 */
-    const char *memory; /* or of this memory, which somebody else keeps; or NULL */
+    int file;           /* after `bytes`, `rest_left` bytes of this descriptor follow from `rest_offset`; or -1 */
+    const char *memory; /* or bytes of this memory follow, which has another owner; or NULL */
     int64_t rest_offset, rest_left;
-    void (*release)(struct uw_chunk *chunk); /* gives back what was borrowed, once sent or dropped; or NULL */
-    void *lender;                            /* release's */
-    struct uw_slab *slab;                    /* to which the chunk goes back; or NULL */
+    void (*release)(struct uw_chunk *chunk); /* returns what was borrowed, once the chunk is sent or dropped; or NULL */
+    void *lender;                            /* for release */
+    struct uw_slab *slab;                    /* the slab that owns the chunk; or NULL */
     char bytes[];
 };
 
-#define UW_CHUNK_BYTES_MIN \
-    1024 /* allocated at least, header included: small answers to pipelined requests share one chunk */
-#define UW_CHUNK_SLAB_BYTES 2048 /* of a chunk from a slab, header included */
+#define UW_CHUNK_BYTES_MIN 1024  /* minimum with the header: small responses to pipelined requests share one chunk */
+#define UW_CHUNK_SLAB_BYTES 2048 /* size of a chunk from a slab, header included */
 
-/* What of it has not been sent. */
+/* Returns how many bytes of the chunk are not sent yet. */
 static inline size_t uw_chunk_left(const struct uw_chunk *chunk)
 {
     return chunk->length - chunk->sent + (size_t)chunk->rest_left;
 }
 
-/* A chunk with room for `capacity` bytes, or NULL when memory is exhausted. */
+/* Returns a chunk with space for `capacity` bytes, or NULL when memory is exhausted. */
 struct uw_chunk *uw_chunk_new(size_t capacity);
 
-/* A chunk with a copy of `bytes`. */
+/* Returns a chunk with a copy of `bytes`, or NULL. */
 struct uw_chunk *uw_chunk_copy(const char *bytes, size_t length);
 
-/* A chunk with room for UW_CHUNK_SLAB_CAPACITY bytes, from a slab of objects of UW_CHUNK_SLAB_BYTES; or NULL when
- * memory is exhausted. */
+/* Returns a chunk with space for UW_CHUNK_SLAB_CAPACITY bytes, from a slab of objects of UW_CHUNK_SLAB_BYTES, or NULL
+ * when memory is exhausted. */
 struct uw_chunk *uw_chunk_take(struct uw_slab *slab);
 
 #define UW_CHUNK_SLAB_CAPACITY (UW_CHUNK_SLAB_BYTES - sizeof(struct uw_chunk))
 
-/* Gives `*chunk`, or none yet, room for `length` more bytes; it may be another one then. Not of one that has borrowed.
- * Returns 0 or -ENOMEM, which leaves the chunk alone. */
+/* Makes space for `length` more bytes in `*chunk`, or in a new chunk if it is NULL. A larger chunk may replace
+ * `*chunk`, which must not have borrowed memory or a file. Returns 0, or -ENOMEM with the chunk unchanged. */
 int uw_chunk_reserve(struct uw_chunk **chunk, size_t length);
 
-/* Likewise, and puts `bytes` there. */
+/* Makes space in the same way and appends `bytes`. */
 int uw_chunk_append(struct uw_chunk **chunk, const char *bytes, size_t length);
 
-/* Has `length` bytes of the file `fd`, from `offset`, follow the chunk's bytes; the chunk closes `fd`. */
+/* Appends `length` bytes of the file `fd`, from `offset`. The chunk closes `fd`. */
 void uw_chunk_add_file(struct uw_chunk *chunk, int fd, int64_t offset, int64_t length);
 
 void uw_chunk_free(struct uw_chunk *chunk);

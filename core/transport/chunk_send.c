@@ -7,12 +7,13 @@ static uint32_t at_most(uint64_t length, uint32_t most)
 
 static struct uw_operation send_bytes(const char *bytes, uint64_t length)
 {
-    return (struct uw_operation){.verb = UW_SEND, .data = (char *)bytes, .length = at_most(length, UW_SEND_BYTES_MAX)};
+    return (struct uw_operation){
+        .opcode = UW_SEND, .data = (char *)bytes, .length = at_most(length, UW_SEND_BYTES_MAX)};
 }
 
 static struct uw_operation send_file(const struct uw_chunk *chunk)
 {
-    return (struct uw_operation){.verb = UW_SEND_FILE,
+    return (struct uw_operation){.opcode = UW_SEND_FILE,
                                  .file = chunk->file,
                                  .offset = chunk->rest_offset,
                                  .length = at_most((uint64_t)chunk->rest_left, UW_SEND_FILE_BYTES_MAX)};
@@ -26,7 +27,7 @@ static bool is_in_memory(const struct uw_chunk *chunk)
 struct gathering {
     struct iovec *pieces;
     unsigned count;
-    uint32_t left; /* of the bytes that may leave at once */
+    uint32_t left; /* bytes that the send may still include */
 };
 
 static bool has_room(const struct gathering *gathering)
@@ -51,7 +52,7 @@ static void gather_chunk(struct gathering *gathering, const struct uw_chunk *chu
         gather(gathering, chunk->memory + chunk->rest_offset, (uint64_t)chunk->rest_left);
 }
 
-/* Bytes and borrowed memory together, and those of the chunks behind: one call, and few packets. */
+/* Gathers bytes and borrowed memory of several chunks: one call, and few packets. */
 static struct uw_operation send_memory(struct uw_endpoint *endpoint, const struct uw_chunk *first)
 {
     struct gathering gathering = {.pieces = endpoint->pieces, .left = UW_SEND_BYTES_MAX};
@@ -62,7 +63,7 @@ static struct uw_operation send_memory(struct uw_endpoint *endpoint, const struc
     if (gathering.count == 1)
         return send_bytes(endpoint->pieces->iov_base, endpoint->pieces->iov_len);
     endpoint->vector = (struct msghdr){.msg_iov = endpoint->pieces, .msg_iovlen = gathering.count};
-    return (struct uw_operation){.verb = UW_SEND_VECTOR, .data = &endpoint->vector};
+    return (struct uw_operation){.opcode = UW_SEND_VECTOR, .data = &endpoint->vector};
 }
 
 static struct uw_operation next_send(struct uw_endpoint *endpoint, const struct uw_chunk *first)

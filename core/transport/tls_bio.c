@@ -4,7 +4,7 @@
 
 #include "transport/tls_kernel.h"
 
-/* Of OpenSSL 3, which names them in a comment of its bio.h only. */
+/* These commands of OpenSSL 3 have names only in a comment of its bio.h. */
 #define SET_KERNEL 72
 #define SET_RECORD_TYPE 74
 
@@ -24,8 +24,8 @@ static int read_input(BIO *bio, char *bytes, int length)
     return (int)count;
 }
 
-/* The kernel's keys cannot be changed, and without that nothing may follow a client's request to do so (RFC 8446,
- * 4.6.3). */
+/* The kernel's keys cannot be changed. So a client's request for a key update cannot be fulfilled, and nothing more may
+ * be sent (RFC 8446, 4.6.3). */
 static bool is_key_update(uint8_t type, const char *bytes)
 {
     return type == SSL3_RT_HANDSHAKE && bytes[0] == SSL3_MT_KEY_UPDATE;
@@ -46,7 +46,7 @@ static int write_record(struct uw_tls_carrier *carrier, const char *bytes, int l
     return uw_tls_kernel_send_record(carrier->fd, type, bytes, (size_t)length) ? -1 : length;
 }
 
-/* It is all or nothing, so OpenSSL never has to wait for room. */
+/* A write accepts all bytes or none, so OpenSSL never waits for space. */
 static int write_output(BIO *bio, const char *bytes, int length)
 {
     struct uw_tls_carrier *carrier = BIO_get_data(bio);
@@ -57,7 +57,7 @@ static int write_output(BIO *bio, const char *bytes, int length)
     return uw_tls_buffer_append(carrier->buffers, &carrier->output, bytes, (size_t)length) ? length : -1;
 }
 
-/* What has been sealed here must be in the socket before: else OpenSSL goes on sealing. */
+/* Bytes that OpenSSL has sealed must be in the socket first. Otherwise OpenSSL continues to seal. */
 static bool let_kernel_seal(struct uw_tls_carrier *carrier, const void *keys)
 {
     if (carrier->leaving || !uw_tls_buffer_leave(carrier->buffers, &carrier->output, carrier->fd))
@@ -74,7 +74,7 @@ static long control(BIO *bio, int command, long number, void *pointer)
     case BIO_CTRL_FLUSH:
         return 1;
     case SET_KERNEL:
-        return number && let_kernel_seal(carrier, pointer); /* 0: for what is received */
+        return number && let_kernel_seal(carrier, pointer); /* 0: the receiving side */
     case BIO_CTRL_GET_KTLS_SEND:
         return carrier->kernel_seals;
     case SET_RECORD_TYPE:

@@ -13,23 +13,30 @@ static void free_all(struct uw_tls_buffer *first)
     }
 }
 
-static void free_buffers(void *guest)
+static void free_buffers(void *loop_data)
 {
-    struct uw_tls_buffers *buffers = guest;
+    struct uw_tls_buffers *buffers = loop_data;
 
     free_all(buffers->small.first);
     free_all(buffers->large.first);
+    uw_tls_handshake_queue_close(&buffers->line);
     free(buffers);
 }
 
 struct uw_tls_buffers *uw_tls_buffers_of(struct uw_loop *loop)
 {
+    struct uw_tls_buffers *buffers = loop->loop_data;
+
     UW_ASSERT_OWNER(loop);
-    if (!loop->guest) {
-        loop->guest = calloc(1, sizeof(struct uw_tls_buffers));
-        loop->free_guest = free_buffers;
-    }
-    return loop->guest;
+    if (buffers)
+        return buffers;
+    buffers = calloc(1, sizeof *buffers);
+    if (!buffers)
+        return NULL;
+    uw_tls_handshake_queue_init(&buffers->line, loop);
+    loop->loop_data = buffers;
+    loop->free_loop_data = free_buffers;
+    return buffers;
 }
 
 bool uw_tls_buffers_have_large(const struct uw_tls_buffers *buffers)

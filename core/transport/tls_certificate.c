@@ -1,11 +1,10 @@
 #include "transport/tls_certificate.h"
 
 #include <errno.h>
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
 #include <string.h>
+#include <sys/stat.h>
 
-/* Nobody is asked for a password: an encrypted key is an error. */
+/* The server asks for no password, so an encrypted key is an error. */
 static int no_password(char *password, int size, int writing, void *context)
 {
     (void)password;
@@ -27,7 +26,7 @@ static bool read_chain(struct uw_tls_identity *identity, BIO *file)
             X509_free(next);
             return false;
         }
-    return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE; /* the end */
+    return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE; /* the end of the file */
 }
 
 static int read_certificates(struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
@@ -41,10 +40,19 @@ static int read_certificates(struct uw_tls_identity *identity, const char *path,
     if (!identity->certificate)
         error = uw_tls_explain(message, -EBADMSG, "%s holds no certificate in PEM form", path);
     else if (!read_chain(identity, file))
-        error = uw_tls_explain(message, -EBADMSG, "%s: the chain behind the certificate is damaged", path);
-    ERR_clear_error(); /* that there is no more is none */
+        error = uw_tls_explain(message, -EBADMSG, "%s: a certificate of the chain is damaged", path);
+    ERR_clear_error(); /* the end of the file is no error */
     BIO_free(file);
     return error;
+}
+
+/* Checks the file only. The directories above it may still deny access to others. */
+static void warn_of_readers(const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    struct stat status;
+
+    if (stat(path, &status) == 0 && status.st_mode & S_IROTH)
+        uw_tls_warn(message, "every user of this machine can read the key in %s; run chmod o= on it", path);
 }
 
 static int read_key(struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
@@ -56,7 +64,9 @@ static int read_key(struct uw_tls_identity *identity, const char *path, char mes
         return error;
     identity->key = PEM_read_bio_PrivateKey(file, NULL, no_password, NULL);
     if (!identity->key)
-        error = uw_tls_explain(message, -EBADMSG, "%s holds no private key in PEM form that is not encrypted", path);
+        error = uw_tls_explain(message, -EBADMSG, "%s holds no unencrypted private key in PEM form", path);
+    else
+        warn_of_readers(path, message);
     BIO_free(file);
     return error;
 }
@@ -74,6 +84,7 @@ int uw_tls_identity_read(struct uw_tls_identity *identity, const struct uw_tls_c
                          char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     const char *path = paths->certificate_path, *key_path = paths->key_path ? paths->key_path : path;
+    struct uw_tls_vouched vouched;
     int error;
 
     *identity = (struct uw_tls_identity){0};
@@ -81,11 +92,12 @@ int uw_tls_identity_read(struct uw_tls_identity *identity, const struct uw_tls_c
     if (!error)
         error = read_key(identity, key_path, message);
     if (!error && X509_check_private_key(identity->certificate, identity->key) != 1)
-        error = uw_tls_explain(message, -EINVAL, "the key in %s is not that of the certificate in %s", key_path, path);
+        error = uw_tls_explain(message, -EINVAL, "the key in %s does not match the certificate in %s", key_path, path);
     if (!error)
         error = check_time(identity->certificate, path, message);
+    vouched = (struct uw_tls_vouched){paths, identity->certificate, identity->chain};
     if (!error && paths->ocsp_path)
-        error = uw_tls_ocsp_read(&identity->ocsp, paths, identity->certificate, message);
+        error = uw_tls_ocsp_read(&identity->ocsp, &vouched, message);
     return error;
 }
 
@@ -101,7 +113,7 @@ bool uw_tls_identity_matches(const struct uw_tls_identity *identity, const char 
 {
     unsigned flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | (wildcards ? 0 : X509_CHECK_FLAG_NO_WILDCARDS);
 
-    if (host[0] == '.' || host[0] == '*') /* OpenSSL takes it for any host below, or for the wildcard itself */
+    if (host[0] == '.' || host[0] == '*') /* OpenSSL matches these to any host below, or to the wildcard itself */
         return false;
     return X509_check_host(identity->certificate, host, 0, flags, NULL) == 1;
 }
@@ -134,6 +146,6 @@ char *uw_tls_identity_host(const struct uw_tls_identity *identity)
 
     GENERAL_NAMES_free(names);
     if (host && host[0] == '*')
-        host[0] = 'a'; /* one of those that the wildcard stands for */
+        host[0] = 'a'; /* a host that the wildcard matches */
     return host;
 }

@@ -7,19 +7,24 @@
 
 #include "transport/tls_bio.h"
 #include "transport/tls_certificate.h"
-#include "transport/tls_clients.h"
+#include "transport/tls_client_ca.h"
 #include "transport/tls_kernel.h"
+#include "transport/tls_session.h"
 #include "transport/tls_tickets.h"
 
-/* Authenticated encryption and forward secrecy only. AES with 128 bits is the fastest of what is secure. */
+#ifndef ELIBACC /* Linux has it; on other systems OpenSSL is linked */
+#define ELIBACC ENOSYS
+#endif
+
+/* All ciphers have authenticated encryption and forward secrecy. AES-128 is the fastest of the secure ciphers. */
 #define CIPHERS_OF_1_2 \
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:" \
     "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:" \
     "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
 #define CIPHERS_OF_1_3 "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
 #define GROUPS "X25519:P-256:P-384"
-#define SECURITY_LEVEL 2   /* 112 bits: RSA from 2048 on */
-#define KINDS_OF_KEY_MAX 4 /* RSA, ECDSA, Ed25519, Ed448: a client gets the one that it can verify */
+#define SECURITY_LEVEL 2   /* 112 bits: RSA keys of at least 2048 bits */
+#define KINDS_OF_KEY_MAX 4 /* RSA, ECDSA, Ed25519, Ed448: a client gets a kind that it can verify */
 #define TICKETS_A_HANDSHAKE 1
 #define DEFAULT_PROTOCOLS "http/1.1"
 
@@ -31,7 +36,7 @@ struct uw_tls_context {
     size_t identity_count;
     struct uw_tls_tickets tickets;
     bool has_tickets;
-    char protocols[UW_TLS_PROTOCOLS_BYTES_MAX + 1]; /* each ends with a null byte, and the last with another */
+    char protocols[UW_TLS_PROTOCOLS_BYTES_MAX + 1]; /* a NUL ends each name, and another NUL ends the list */
 };
 
 struct choice {
@@ -44,7 +49,7 @@ static struct uw_tls_context *context_of(const SSL *ssl)
     return SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
 }
 
-/* Certificates: those of the host that the client asks for, one of each kind of key. */
+/* A client gets the certificates of the host that it names, one for each kind of key. */
 
 static bool has_kind(const struct choice *choice, const struct uw_tls_identity *identity)
 {
@@ -66,7 +71,7 @@ static void choose_among(struct choice *choice, const struct uw_tls_context *con
     }
 }
 
-/* A certificate for the very host goes before one with a wildcard. */
+/* A certificate with the exact host has precedence over one with a wildcard. */
 static struct choice choose(const struct uw_tls_context *context, const char *host)
 {
     struct choice choice = {.count = 0};
@@ -76,7 +81,7 @@ static struct choice choose(const struct uw_tls_context *context, const char *ho
     return choice;
 }
 
-/* For a client that asks for no host here: the first, and those of other kinds for the same host. */
+/* A client without a known host gets the first certificate, and those of other kinds for the same host. */
 static struct choice choose_default(const struct uw_tls_context *context)
 {
     struct choice choice = {.identities = {context->identities}, .count = 1};
@@ -109,7 +114,8 @@ static int use_certificates(SSL *ssl, void *argument)
     return 1;
 }
 
-static int use_default(struct uw_tls_context *context, char message[UW_TLS_MESSAGE_BYTES_MAX])
+static int use_default(struct uw_tls_context *context, const struct uw_tls_settings *settings,
+                       char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     struct choice choice = choose_default(context);
 
@@ -118,7 +124,8 @@ static int use_default(struct uw_tls_context *context, char message[UW_TLS_MESSA
 
         if (SSL_CTX_use_cert_and_key(context->ssl_context, identity->certificate, identity->key, identity->chain, 1) !=
             1)
-            return uw_tls_explain(message, -EINVAL, "a certificate cannot be used");
+            return uw_tls_explain(message, -EINVAL, "OpenSSL rejects the certificate in %s or its key",
+                                  settings->certificates[identity - context->identities].certificate_path);
     }
     if (context->identity_count > choice.count)
         SSL_CTX_set_cert_cb(context->ssl_context, use_certificates, context);
@@ -132,22 +139,22 @@ static int read_certificates(struct uw_tls_context *context, const struct uw_tls
     int error = 0;
 
     if (count == 0 || count > UW_TLS_CERTIFICATES_MAX)
-        return uw_tls_explain(message, -EINVAL, "there must be 1 to %d certificates", UW_TLS_CERTIFICATES_MAX);
+        return uw_tls_explain(message, -EINVAL, "a TLS context takes 1 to %d certificates", UW_TLS_CERTIFICATES_MAX);
     context->identities = calloc(count, sizeof *context->identities);
     if (!context->identities)
-        return uw_tls_explain(message, -ENOMEM, "no memory for the certificates");
+        return uw_tls_explain(message, -ENOMEM, "memory is exhausted: the certificates were not loaded");
     while (context->identity_count < count && !error) {
         size_t i = context->identity_count++;
 
         error = uw_tls_identity_read(&context->identities[i], &settings->certificates[i], message);
         if (!error && SSL_CTX_use_certificate(context->ssl_context, context->identities[i].certificate) != 1)
-            error = uw_tls_explain(message, -EINVAL, "the certificate in %s cannot be used",
+            error = uw_tls_explain(message, -EINVAL, "OpenSSL rejects the certificate in %s",
                                    settings->certificates[i].certificate_path);
     }
-    return error ? error : use_default(context, message);
+    return error ? error : use_default(context, settings, message);
 }
 
-/* That a name was asked for is acknowledged, whichever certificate it gets: so the session belongs to that name. */
+/* The server acknowledges the requested name, whichever certificate it gets. So the session belongs to that name. */
 static int acknowledge_name(SSL *ssl, int *alert, void *argument)
 {
     (void)alert;
@@ -173,7 +180,7 @@ static int staple(SSL *ssl, void *argument)
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* ALPN (RFC 7301): the client's names come as a length and so many bytes, one behind the other. */
+/* ALPN (RFC 7301): the client sends each name as a length and its bytes. */
 
 static bool offers(const unsigned char *offered, unsigned length, const char *protocol)
 {
@@ -218,7 +225,7 @@ static int offer_protocols(struct uw_tls_context *context, const char *protocols
     size_t length = strlen(protocols);
 
     if (length >= UW_TLS_PROTOCOLS_BYTES_MAX)
-        return uw_tls_explain(message, -EINVAL, "the names of protocols are too long");
+        return uw_tls_explain(message, -EINVAL, "the ALPN protocol names are too long");
     memcpy(context->protocols, protocols, length);
     for (char *comma = context->protocols; (comma = strchr(comma, ','));)
         *comma++ = '\0';
@@ -226,7 +233,7 @@ static int offer_protocols(struct uw_tls_context *context, const char *protocols
     return 0;
 }
 
-/* A client of TLS 1.3 uses a ticket once (RFC 8446, appendix C.4): it gets another each time. */
+/* A TLS 1.3 client uses a ticket once (RFC 8446, appendix C.4), so it gets another each time. */
 static int choose_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
                       int encrypts)
 {
@@ -242,13 +249,14 @@ static int give_tickets(struct uw_tls_context *context, const struct uw_tls_sett
     SSL_CTX *ssl_context = context->ssl_context;
 
     if (uw_tls_tickets_init(&context->tickets, settings))
-        return uw_tls_explain(message, -ENOMEM, "no memory for the keys of tickets");
+        return uw_tls_explain(message, -ENOMEM, "memory is exhausted: the keys of session tickets were not created");
     context->has_tickets = true;
     SSL_CTX_set_session_cache_mode(ssl_context, SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_set_timeout(ssl_context, UW_TLS_TICKET_EPOCH_SECONDS);
-    if (SSL_CTX_set_num_tickets(ssl_context, TICKETS_A_HANDSHAKE) != 1 ||
+    if (SSL_CTX_set_num_tickets(ssl_context, TICKETS_A_HANDSHAKE) != 1 || !uw_tls_sessions_limit(ssl_context) ||
         SSL_CTX_set_tlsext_ticket_key_evp_cb(ssl_context, choose_key) != 1)
-        return uw_tls_explain(message, -ENOMEM, "sessions cannot be resumed");
+        return uw_tls_explain(message, -ENOMEM,
+                              "OpenSSL cannot set up session resumption, probably for lack of memory");
     return 0;
 }
 
@@ -265,7 +273,7 @@ static int be_strict(SSL_CTX *ssl_context, char message[UW_TLS_MESSAGE_BYTES_MAX
         SSL_CTX_set_cipher_list(ssl_context, CIPHERS_OF_1_2) != 1 ||
         SSL_CTX_set_ciphersuites(ssl_context, CIPHERS_OF_1_3) != 1 ||
         SSL_CTX_set1_groups_list(ssl_context, GROUPS) != 1)
-        return uw_tls_explain(message, -EINVAL, "this OpenSSL cannot do what TLS needs");
+        return uw_tls_explain(message, -ENOTSUP, "the installed OpenSSL lacks TLS 1.2, TLS 1.3 or a cipher");
     return 0;
 }
 
@@ -278,7 +286,7 @@ static int set_up(struct uw_tls_context *context, const struct uw_tls_settings *
     context->ssl_context = ssl_context;
     context->bio_method = uw_tls_bio_method_new();
     if (!ssl_context || !context->bio_method)
-        return uw_tls_explain(message, -ENOMEM, "no memory for TLS");
+        return uw_tls_explain(message, -ENOMEM, "memory is exhausted: TLS was not set up");
     SSL_CTX_set_app_data(ssl_context, context);
     SSL_CTX_set_tlsext_servername_callback(ssl_context, acknowledge_name);
     SSL_CTX_set_tlsext_status_cb(ssl_context, staple);
@@ -293,19 +301,30 @@ static int set_up(struct uw_tls_context *context, const struct uw_tls_settings *
     return error ? error : give_tickets(context, settings, message);
 }
 
+const char *uw_tls_missing(void)
+{
+    return uw_openssl_missing();
+}
+
 int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_settings *settings,
                        char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
+    const char *missing = uw_openssl_missing();
     int error;
 
-    /* No cleaning up at exit: in the child of a fork it would wait for locks that the loop's thread had then. */
+    *context = NULL;
+    if (missing) {
+        snprintf(message, UW_TLS_MESSAGE_BYTES_MAX, "TLS needs OpenSSL, which is missing: %s", missing);
+        return -ELIBACC;
+    }
+    /* Cleanup at exit is off: in a forked child it would wait for locks that the loop's thread had at the fork. */
     if (!OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL))
-        return uw_tls_explain(message, -ENOMEM, "OpenSSL cannot be initialized");
-    ERR_clear_error(); /* the thread's, which is not ours alone */
+        return uw_tls_explain(message, -ENOMEM, "OpenSSL cannot be initialized, probably for lack of memory");
+    ERR_clear_error(); /* the application shares the thread's errors */
     message[0] = '\0';
     *context = calloc(1, sizeof **context);
     if (!*context)
-        return uw_tls_explain(message, -ENOMEM, "no memory for TLS");
+        return uw_tls_explain(message, -ENOMEM, "memory is exhausted: TLS was not set up");
     atomic_init(&(*context)->holders, 1);
     error = set_up(*context, settings, message);
     ERR_clear_error();
@@ -316,7 +335,7 @@ int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_sett
     return error;
 }
 
-struct uw_tls_context *uw_tls_context_hold(struct uw_tls_context *context)
+struct uw_tls_context *uw_tls_context_retain(struct uw_tls_context *context)
 {
     if (context)
         atomic_fetch_add(&context->holders, 1);

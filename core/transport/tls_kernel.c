@@ -12,7 +12,7 @@
 
 #include "base/system.h"
 
-#ifndef SOL_TLS /* an older C library's headers have it not */
+#ifndef SOL_TLS /* an older C library's headers lack it */
 #define SOL_TLS 282
 #endif
 
@@ -23,8 +23,8 @@ static int use_upper_layer(int fd)
     return setsockopt(fd, IPPROTO_TCP, TCP_ULP, upper_layer, sizeof upper_layer) ? -errno : 0;
 }
 
-/* It wants a connection; without one, a kernel that has it says so, and one that has not that there is no such thing.
- */
+/* The option needs a connection. Without one, a kernel with kTLS returns ENOTCONN, and a kernel without kTLS another
+ * error. */
 bool uw_tls_kernel_probe(void)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
@@ -36,7 +36,7 @@ bool uw_tls_kernel_probe(void)
     return error == -ENOTCONN;
 }
 
-/* 0 for a cipher that is none of ours. */
+/* Returns 0 for any other cipher. */
 static socklen_t length_of(const struct tls_crypto_info *keys)
 {
     if (keys->version != TLS_1_2_VERSION && keys->version != TLS_1_3_VERSION)

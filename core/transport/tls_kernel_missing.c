@@ -1,4 +1,4 @@
-/* In place of TLS by the kernel, on a system that has none of the kind. */
+/* Replaces kernel TLS on a system without it. */
 #if !__has_include(<linux/tls.h>) || defined(UW_PORTABLE_SYSTEM)
 
 #include <errno.h>

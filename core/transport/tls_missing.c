@@ -1,22 +1,27 @@
-/* Compiled in place of TLS where there is no OpenSSL. */
+/* Replaces TLS in a build without OpenSSL. */
 #include <errno.h>
 #include <stdio.h>
 
+#include "transport/tls_connection_info.h"
 #include "transport/tls_context.h"
-#include "transport/tls_peer.h"
 #include "transport/transport.h"
+
+const char *uw_tls_missing(void)
+{
+    return "TLS was not compiled in: the build had UPWELL_TLS=no, or found no OpenSSL 3 (Debian: apt-get install "
+           "libssl-dev)";
+}
 
 int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_settings *settings,
                        char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     (void)settings;
     *context = NULL;
-    snprintf(message, UW_TLS_MESSAGE_BYTES_MAX,
-             "TLS was not compiled in: OpenSSL 3 was not found (Debian: apt-get install libssl-dev)");
+    snprintf(message, UW_TLS_MESSAGE_BYTES_MAX, "%s", uw_tls_missing());
     return -ENOSYS;
 }
 
-struct uw_tls_context *uw_tls_context_hold(struct uw_tls_context *context)
+struct uw_tls_context *uw_tls_context_retain(struct uw_tls_context *context)
 {
     return context;
 }
@@ -38,5 +43,5 @@ static int open_endpoint(struct uw_endpoint *endpoint)
     return -ENOSYS;
 }
 
-/* Without a context nothing can be opened, so nothing else is called. */
+/* Without a context nothing can be opened, so no other function is called. */
 const struct uw_transport uw_transport_tls = {.name = "tls", .open = open_endpoint};

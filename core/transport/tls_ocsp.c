@@ -1,14 +1,11 @@
 #include "transport/tls_ocsp.h"
 
 #include <errno.h>
-#include <openssl/ocsp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define DAY_SECONDS (24 * 60 * 60)
-
-/* One byte more than may be, so that it is seen. */
+/* Reads one byte beyond the limit, so that a larger file is noticed. */
 static int read_bytes(struct uw_tls_ocsp *ocsp, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     BIO *file;
@@ -41,43 +38,78 @@ static int decode(OCSP_BASICRESP **basic, const struct uw_tls_ocsp *ocsp, const 
     OCSP_RESPONSE_free(response);
     if (*basic)
         return 0;
-    return uw_tls_explain(message, -ENODATA, "the OCSP response in %s tells nothing: its status is \"%s\"", path,
+    return uw_tls_explain(message, -ENODATA,
+                          "the OCSP response in %s has no certificate status: the responder returned \"%s\"", path,
                           OCSP_response_status_str(status));
 }
 
-static bool is_for(OCSP_CERTID *id, X509 *certificate)
+/* A certificate names its issuer, and its signature proves which key the issuer has. */
+static bool is_issued_by(X509 *certificate, X509 *candidate)
 {
-    unsigned char bytes[EVP_MAX_MD_SIZE];
-    unsigned length;
-    ASN1_OCTET_STRING *issuer;
-    ASN1_OBJECT *algorithm;
-    ASN1_INTEGER *serial;
-    const EVP_MD *digest;
-
-    (void)OCSP_id_get0_info(&issuer, &algorithm, NULL, &serial, id); /* cannot fail */
-    digest = EVP_get_digestbyobj(algorithm);
-    return digest && ASN1_INTEGER_cmp(serial, X509_get0_serialNumber(certificate)) == 0 &&
-           X509_NAME_digest(X509_get_issuer_name(certificate), digest, bytes, &length) == 1 &&
-           ASN1_STRING_length(issuer) == (int)length && memcmp(ASN1_STRING_get0_data(issuer), bytes, length) == 0;
+    return X509_check_issued(candidate, certificate) == X509_V_OK &&
+           X509_verify(certificate, X509_get0_pubkey(candidate)) == 1;
 }
 
-static OCSP_SINGLERESP *find(OCSP_BASICRESP *basic, X509 *certificate)
+static X509 *issuer_among(const STACK_OF(X509) * candidates, X509 *certificate)
+{
+    for (int i = 0; i < sk_X509_num(candidates); i++)
+        if (is_issued_by(certificate, sk_X509_value(candidates, i)))
+            return sk_X509_value(candidates, i);
+    return NULL;
+}
+
+/* The issuer's certificate is in the chain or in the response. A certificate may be its own issuer. */
+static X509 *find_issuer(const struct uw_tls_vouched *vouched, const OCSP_BASICRESP *basic)
+{
+    X509 *issuer = issuer_among(vouched->chain, vouched->certificate);
+
+    if (!issuer)
+        issuer = issuer_among(OCSP_resp_get0_certs(basic), vouched->certificate);
+    ERR_clear_error(); /* clears errors of other certificates' signatures */
+    return issuer || !is_issued_by(vouched->certificate, vouched->certificate) ? issuer : vouched->certificate;
+}
+
+/* Returns whether the response is for this certificate of this issuer: names, issuer's key and serial number. */
+static bool is_about(const OCSP_SINGLERESP *single, X509 *certificate, X509 *issuer)
+{
+    const OCSP_CERTID *id = OCSP_SINGLERESP_get0_id(single);
+    ASN1_OBJECT *algorithm;
+    const EVP_MD *digest;
+    OCSP_CERTID *wanted;
+    bool same;
+
+    (void)OCSP_id_get0_info(NULL, &algorithm, NULL, NULL, (OCSP_CERTID *)id); /* cannot fail */
+    digest = EVP_get_digestbyobj(algorithm);
+    wanted = digest ? OCSP_cert_to_id(digest, certificate, issuer) : NULL;
+    same = wanted && OCSP_id_cmp(wanted, id) == 0;
+    OCSP_CERTID_free(wanted);
+    return same;
+}
+
+static OCSP_SINGLERESP *find(OCSP_BASICRESP *basic, X509 *certificate, X509 *issuer)
 {
     for (int i = 0; i < OCSP_resp_count(basic); i++) {
         OCSP_SINGLERESP *single = OCSP_resp_get0(basic, i);
 
-        if (is_for((OCSP_CERTID *)OCSP_SINGLERESP_get0_id(single), certificate))
+        if (is_about(single, certificate, issuer))
             return single;
     }
     return NULL;
 }
 
-/* What is no time is past. */
-static int64_t seconds_of(const ASN1_GENERALIZEDTIME *moment, int64_t now)
+/* The signer is the issuer, or a responder whose certificate the issuer signed for this purpose (RFC 6960,
+ * section 4.2.2.2). */
+static bool is_signed_for(OCSP_BASICRESP *basic, X509 *issuer)
 {
-    int days, seconds;
+    X509_STORE *trusted = X509_STORE_new();
+    STACK_OF(X509) *signers = sk_X509_new_null();
+    bool is_signed = trusted && signers && X509_STORE_add_cert(trusted, issuer) == 1 &&
+                     sk_X509_push(signers, issuer) > 0 &&
+                     OCSP_basic_verify(basic, signers, trusted, OCSP_PARTIAL_CHAIN) == 1;
 
-    return ASN1_TIME_diff(&days, &seconds, NULL, moment) == 1 ? now + (int64_t)days * DAY_SECONDS + seconds : 0;
+    sk_X509_free(signers);
+    X509_STORE_free(trusted);
+    return is_signed;
 }
 
 static int note_times(struct uw_tls_ocsp *ocsp, OCSP_SINGLERESP *single, const char *path,
@@ -88,33 +120,48 @@ static int note_times(struct uw_tls_ocsp *ocsp, OCSP_SINGLERESP *single, const c
     int status = OCSP_single_get0_status(single, NULL, NULL, &since, &until);
 
     if (status != V_OCSP_CERTSTATUS_GOOD)
-        return uw_tls_explain(message, -ENODATA, "the OCSP response in %s says of the certificate that it is %s", path,
+        return uw_tls_explain(message, -ENODATA, "the OCSP response in %s says that the certificate is %s", path,
                               OCSP_cert_status_str(status));
-    ocsp->since = seconds_of(since, now);
-    ocsp->until = until ? seconds_of(until, now) : INT64_MAX; /* without one there is always a newer one to be had */
+    ocsp->since = uw_tls_seconds_of(since, now);
+    ocsp->until = until ? uw_tls_seconds_of(until, now) : INT64_MAX; /* NULL: newer information is always available */
     if (!uw_tls_ocsp_is_valid(ocsp))
-        snprintf(message, UW_TLS_MESSAGE_BYTES_MAX, "the OCSP response in %s %s, so clients do not get it", path,
-                 ocsp->since > now ? "is not valid yet" : "has expired");
+        uw_tls_warn(message, "the OCSP response in %s %s, so the server does not send it; get a valid one", path,
+                    ocsp->since > now ? "is not valid yet" : "has expired");
     return 0;
 }
 
-int uw_tls_ocsp_read(struct uw_tls_ocsp *ocsp, const struct uw_tls_certificate *paths, X509 *certificate,
+/* Reads the statement after it verified that the issuer signed for it. */
+static int check(struct uw_tls_ocsp *ocsp, OCSP_BASICRESP *basic, const struct uw_tls_vouched *vouched,
+                 char message[UW_TLS_MESSAGE_BYTES_MAX])
+{
+    const char *path = vouched->paths->ocsp_path, *certificate_path = vouched->paths->certificate_path;
+    X509 *issuer = find_issuer(vouched, basic);
+    OCSP_SINGLERESP *single = issuer ? find(basic, vouched->certificate, issuer) : NULL;
+
+    if (!issuer)
+        return uw_tls_explain(message, -ENOLINK,
+                              "the OCSP response in %s cannot be verified: %s lacks the issuer's certificate", path,
+                              certificate_path);
+    if (!single)
+        return uw_tls_explain(message, -ENODATA, "the OCSP response in %s is not for the certificate in %s", path,
+                              certificate_path);
+    if (!is_signed_for(basic, issuer))
+        return uw_tls_explain(message, -ENODATA,
+                              "the OCSP response in %s is not signed for the issuer of the certificate in %s", path,
+                              certificate_path);
+    return note_times(ocsp, single, path, message);
+}
+
+int uw_tls_ocsp_read(struct uw_tls_ocsp *ocsp, const struct uw_tls_vouched *vouched,
                      char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     OCSP_BASICRESP *basic = NULL;
-    OCSP_SINGLERESP *single;
-    int error = read_bytes(ocsp, paths->ocsp_path, message);
+    int error = read_bytes(ocsp, vouched->paths->ocsp_path, message);
 
     if (!error)
-        error = decode(&basic, ocsp, paths->ocsp_path, message);
-    if (error)
-        return error;
-    single = find(basic, certificate);
-    if (single)
-        error = note_times(ocsp, single, paths->ocsp_path, message);
-    else
-        error = uw_tls_explain(message, -ENODATA, "the OCSP response in %s is not that of the certificate in %s",
-                               paths->ocsp_path, paths->certificate_path);
+        error = decode(&basic, ocsp, vouched->paths->ocsp_path, message);
+    if (!error)
+        error = check(ocsp, basic, vouched, message);
     OCSP_BASICRESP_free(basic);
     return error;
 }

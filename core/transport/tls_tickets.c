@@ -1,19 +1,16 @@
 #include "transport/tls_tickets.h"
 
 #include <errno.h>
-#include <openssl/core_names.h>
-#include <openssl/kdf.h>
-#include <openssl/rand.h>
 #include <string.h>
 #include <time.h>
 
 #define KEY_LABEL "upwell ticket key"
 #define NEXT_LABEL "upwell next ticket secret"
 
-/* What OpenSSL is told. */
+/* Return values for OpenSSL's callback. */
 enum { FAILED = -1, UNKNOWN = 0 };
 
-/* HKDF with SHA-256 (RFC 5869). */
+/* Derives bytes by HKDF with SHA-256 (RFC 5869). */
 static int derive(const uint8_t secret[UW_TLS_TICKET_SECRET_BYTES], const char *label, void *bytes, size_t length)
 {
     EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
@@ -49,7 +46,7 @@ static int take_step(struct uw_tls_tickets *tickets)
     return error;
 }
 
-/* To an epoch whose key nobody has needed here so far. */
+/* Skips to an epoch whose key was not needed before. */
 static int skip_to(struct uw_tls_tickets *tickets, int64_t epoch)
 {
     int error = 0;
@@ -96,7 +93,7 @@ void uw_tls_tickets_free(struct uw_tls_tickets *tickets)
     OPENSSL_cleanse(tickets, sizeof *tickets);
 }
 
-/* Which of the keys a ticket is sealed with; or NULL. */
+/* Returns the key that sealed a ticket, or NULL. */
 static const struct uw_tls_ticket_key *find(const struct uw_tls_tickets *tickets, const unsigned char *name)
 {
     if (!CRYPTO_memcmp(name, tickets->key.name, sizeof tickets->key.name))

@@ -1,10 +1,12 @@
-/* The transport seam: bytes from and to a connected descriptor. A transport is a const struct of functions; an endpoint
- * is one descriptor that is served by it, embedded in its owner (a connection), to whom it tells what happens.
+/* The transport interface: bytes from and to a connected descriptor. A transport is a const struct of functions. An
+ * endpoint is one descriptor that a transport serves. It is embedded in its owner (a connection), which it notifies of
+ * events.
  *
- *     received, receive_ended, sent, ready   the endpoint tells its owner
- *     open, receive, pause, send, ...        the owner asks the endpoint
+ *     received, receive_ended, sent, ready   the endpoint notifies its owner
+ *     open, receive, pause, send, ...        the owner calls the endpoint
  *
- * Nothing is told from within a call of the owner's, except where it is said. All of it is the loop's thread's. */
+ * The endpoint notifies its owner from within a call of the owner only where a comment says so. Only the loop's thread
+ * uses all of it. */
 #ifndef UW_TRANSPORT_TRANSPORT_H
 #define UW_TRANSPORT_TRANSPORT_H
 
@@ -14,29 +16,29 @@
 #include "transport/chunk.h"
 
 struct uw_endpoint;
-struct uw_tls;         /* tls.c's: the state of one connection */
-struct uw_tls_context; /* tls_context.c's: what the connections of a listener share */
+struct uw_tls;         /* tls.c: the state of one connection */
+struct uw_tls_context; /* tls_context.c: data that the connections of a listener share */
 
-#define UW_SEND_BYTES_MAX (256 * 1024)              /* a client must take so many within write_timeout */
-#define UW_SEND_PIECES_MAX 6                        /* of memory, by one operation: two for each chunk at most */
-#define UW_SEND_FILE_BYTES_MAX (1024 * 1024 * 1024) /* of a file, by one operation */
+#define UW_SEND_BYTES_MAX (256 * 1024)              /* a client must receive as much within write_timeout */
+#define UW_SEND_PIECES_MAX 6                        /* pieces of memory in one operation: at most two for each chunk */
+#define UW_SEND_FILE_BYTES_MAX (1024 * 1024 * 1024) /* bytes of a file in one operation */
 
 struct uw_endpoint_owner {
-    /* Bytes can be exchanged, and the protocol is agreed upon: at once for `plain` (from within open), after the
-     * handshake for TLS. Nothing has been received before. What came with the end of the handshake is told at once
-     * after it, so `receive` is to be called from within. */
+    /* Bytes can be exchanged, and the protocol is negotiated. `plain` calls this at once, within `open`; TLS calls it
+     * after the handshake. No bytes have been received before. Bytes that came with the end of the handshake follow at
+     * once, so call `receive` within this call. */
     void (*ready)(struct uw_endpoint *endpoint);
 
-    /* Bytes have come; they are the callee's only while this runs. Not after `pause`, unless they had been taken from
-     * the kernel before. */
+    /* Bytes have arrived; they are valid only during the call. After `pause` only bytes arrive that were already read
+     * from the kernel. */
     void (*received)(struct uw_endpoint *endpoint, const char *bytes, size_t length);
 
-    /* Receiving has ended: 0 at the end of the stream, -ECANCELED after `pause`, else -errno. Before `ready` it means
-     * that there will be none: -EPROTO after a handshake that failed. Not told once the endpoint is closed. */
+    /* Receiving has ended: 0 at the end of the stream, -ECANCELED after `pause`, else -errno. Before `ready` no bytes
+     * will be received: -EPROTO after a failed handshake. Never called after `close`. */
     void (*receive_ended)(struct uw_endpoint *endpoint, int32_t result);
 
-    /* What `send` began has ended: `count` bytes of the chunks have been taken, or it is 0 or -errno, after which
-     * nothing can be sent any more. Not told once the endpoint is closed: then only `settled` is. */
+    /* The send has ended: `count` bytes of the chunks were sent. After 0 or -errno nothing more can be sent. Never
+     * called after `close`: then only `settled` is. */
     void (*sent)(struct uw_endpoint *endpoint, int64_t count);
 
     /* A closed endpoint has no operation in the kernel any more. */
@@ -46,34 +48,39 @@ struct uw_endpoint_owner {
 struct uw_transport {
     const char *name;
 
-    /* Begins with the descriptor that the endpoint has. Returns 0; or -errno, and then nothing has begun, but `close`
-     * and `release` follow all the same. */
+    /* Starts with the endpoint's descriptor. Returns 0, or -errno when nothing has started; `close` and `release`
+     * follow in both cases. */
     int (*open)(struct uw_endpoint *endpoint);
 
-    /* Receives until `pause`, the end, or an error; once after `ready`, and again after receive_ended(-ECANCELED). */
+    /* Receives until `pause`, the end, or an error. Call this once after `ready`, and again after
+     * receive_ended(-ECANCELED). */
     void (*receive)(struct uw_endpoint *endpoint);
     void (*pause)(struct uw_endpoint *endpoint);
 
-    /* Sends from `first` on, in one operation of at most UW_SEND_BYTES_MAX bytes (UW_SEND_FILE_BYTES_MAX of a file);
-     * there is something in `first`, and nothing is being sent. Chunks must stay until `sent` is told. */
+    /* Returns whether bytes have arrived that cannot be delivered yet. NULL: never. */
+    bool (*holds_bytes)(const struct uw_endpoint *endpoint);
+
+    /* Sends from `first` on, in one operation of at most UW_SEND_BYTES_MAX bytes (UW_SEND_FILE_BYTES_MAX of a file).
+     * `first` is not empty, and no other send is in progress. Chunks must not be freed or changed until `sent` is
+     * called. */
     void (*send)(struct uw_endpoint *endpoint, struct uw_chunk *first);
 
-    /* What is being sent right now has got so far: bytes of the chunks that the kernel has taken already. */
+    /* Returns the progress of the current send: bytes of the chunks that the kernel has accepted. */
     size_t (*progress)(const struct uw_endpoint *endpoint);
 
-    /* Nothing more will be sent: the client sees the end of the stream, and may still send. All is done when this
-     * returns, and `close` may follow at once; but while send.pending is set, the last word is still waiting for room,
-     * and closing would take it back. Returns 0 or -errno. */
+    /* Ends sending: the client sees the end of the stream and may still send. The work is done on return, and `close`
+     * may follow at once. But while send.pending is set, the last bytes still wait for space, and `close` would drop
+     * them. Returns 0 or -errno. */
     int (*shut)(struct uw_endpoint *endpoint);
 
-    /* Whether the descriptor itself can be handed out: bytes written to it reach the client as they are. */
+    /* The descriptor itself can be detached: bytes written to it reach the client unchanged. */
     bool hands_out_descriptor;
 
-    /* Cancels what is under way; `settled` is told once, perhaps from within. */
+    /* Cancels the operations in progress. `settled` follows once, perhaps within this call. */
     void (*close)(struct uw_endpoint *endpoint);
 
-    /* Frees what the transport has allocated for the endpoint, which is settled or whose loop has been closed. The
-     * descriptor is the owner's. */
+    /* Frees the transport's memory for the endpoint, after `settled` or after its loop has been closed. The descriptor
+     * remains the owner's. */
     void (*release)(struct uw_endpoint *endpoint);
 };
 
@@ -81,18 +88,18 @@ struct uw_endpoint {
     const struct uw_transport *transport;
     const struct uw_endpoint_owner *owner;
     struct uw_loop *loop;
-    struct uw_tls_context *context; /* set before `open`, which holds it; NULL for plain, like the next */
+    struct uw_tls_context *context; /* set before `open`, which adds a reference; NULL for plain, as `tls` */
     struct uw_tls *tls;
     int fd;
-    bool sending; /* chunks: `sent` is to be told */
-    bool closed;  /* nothing is told any more but that it has `settled` */
+    bool sending; /* `sent` will be called */
+    bool closed;  /* no call to the owner follows except `settled` */
     bool settled;
     struct uw_operation receive, send;
-    struct msghdr vector; /* of a UW_SEND_VECTOR */
+    struct msghdr vector; /* the message of a UW_SEND_VECTOR */
     struct iovec pieces[UW_SEND_PIECES_MAX];
 };
 
 extern const struct uw_transport uw_transport_plain;
-extern const struct uw_transport uw_transport_tls; /* see tls_peer.h for whom it talks to */
+extern const struct uw_transport uw_transport_tls; /* tls_connection_info.h describes the peer */
 
 #endif

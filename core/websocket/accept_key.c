@@ -1,7 +1,8 @@
 #include "websocket/accept_key.h"
 
-#include <openssl/evp.h>
 #include <string.h>
+
+#include "base/openssl_library.h"
 
 static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
@@ -9,7 +10,7 @@ static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 bool uw_accept_key_is_possible(void)
 {
-    return true;
+    return !uw_openssl_missing();
 }
 
 int uw_accept_key(const char key[UW_WEBSOCKET_KEY_BYTES], char accept[UW_WEBSOCKET_ACCEPT_BYTES])

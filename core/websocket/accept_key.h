@@ -1,4 +1,4 @@
-/* What a server answers to a client's key (RFC 6455, section 4.2.2, item 5.4). */
+/* The value of Sec-WebSocket-Accept for a client's key (RFC 6455, section 4.2.2, item 5.4). */
 #ifndef UW_WEBSOCKET_ACCEPT_KEY_H
 #define UW_WEBSOCKET_ACCEPT_KEY_H
 
@@ -7,7 +7,7 @@
 #define UW_WEBSOCKET_KEY_BYTES 24
 #define UW_WEBSOCKET_ACCEPT_BYTES 28
 
-/* Whether there is a library with SHA-1. */
+/* Whether a library offers SHA-1. */
 bool uw_accept_key_is_possible(void);
 
 /* Returns 0, or -1 when that fails. */

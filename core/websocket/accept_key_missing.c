@@ -1,5 +1,5 @@
-/* Without OpenSSL there is no SHA-1, and so are no WebSockets but those that the application makes of a hijacked
- * connection. */
+/* Without OpenSSL the server has no SHA-1, so it offers no WebSockets. An application may still serve them on hijacked
+ * connections. */
 #include "websocket/accept_key.h"
 
 bool uw_accept_key_is_possible(void)

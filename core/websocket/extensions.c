@@ -4,8 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "http/cursor.h"
-#include "http/token.h"
+#include "compression/deflate.h"
+#include "http/byte_class.h"
+#include "http/field_cursor.h"
 
 struct word {
     const char *text;
@@ -33,7 +34,7 @@ static bool take_token(struct uw_http_cursor *cursor, struct word *word)
     return word->length > 0;
 }
 
-/* What is quoted must be a token, too (RFC 6455, section 9.1). */
+/* A quoted value must be a token, too (RFC 6455, section 9.1). */
 static bool take_value(struct uw_http_cursor *cursor, struct word *word)
 {
     bool quoted = take(cursor, "\"");
@@ -71,7 +72,7 @@ static int window_bits(struct word word)
 
 enum { SERVER_TAKEOVER = 1, CLIENT_TAKEOVER = 2, SERVER_BITS = 4, CLIENT_BITS = 8 };
 
-/* Which one it is; 0 for what declines the offer (section 7.1). */
+/* Returns the parameter's bit; 0 for one that declines the offer (section 7.1). */
 static int meet(const struct parameter *parameter, struct uw_deflate_terms *terms)
 {
     if (is(parameter->name, "server_no_context_takeover"))
@@ -87,7 +88,7 @@ static int meet(const struct parameter *parameter, struct uw_deflate_terms *term
     return terms->window_bits ? SERVER_BITS : 0;
 }
 
-/* One extension with its parameters. Returns false at what is no list of extensions. */
+/* Reads one extension with its parameters. Returns false at a syntax error. */
 static bool read_offer(struct uw_http_cursor *cursor, struct uw_deflate_terms *terms)
 {
     struct uw_deflate_terms offered = {.agreed = true, .window_bits = UW_WINDOW_BITS_MAX};

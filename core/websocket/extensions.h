@@ -1,20 +1,17 @@
-/* What the Sec-WebSocket-Extensions of a request offer, and what is made of it: permessage-deflate (RFC 7692, section
- * 7), of which no message ever refers to one before it. So nobody has a context of his own, and what goes to many is
- * compressed once. */
+/* Negotiates the Sec-WebSocket-Extensions of a request: permessage-deflate (RFC 7692, section 7) without context
+ * takeover. So clients need no context of their own, and a message for many clients is compressed once. */
 #ifndef UW_WEBSOCKET_EXTENSIONS_H
 #define UW_WEBSOCKET_EXTENSIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define UW_WINDOW_BITS_MIN 8
-#define UW_WINDOW_BITS_MAX 15
 #define UW_EXTENSIONS_BYTES_MAX 128 /* of an answer */
 
 struct uw_deflate_terms {
     bool agreed;
-    int window_bits;       /* of what the server compresses, at most */
-    bool window_was_asked; /* and is to be told */
+    int window_bits;       /* the server's window, at most */
+    bool window_was_asked; /* the answer must contain it */
 };
 
 /* Reads one field's value, unless something was agreed upon already: the first offer that can be met is (section 5.1).

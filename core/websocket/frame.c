@@ -7,7 +7,7 @@
 #define RSV2_AND_3 0x30
 #define MASKED 0x80
 #define LENGTH 0x7f
-#define LENGTH_16 126 /* two more bytes tell it */
+#define LENGTH_16 126 /* the length is in two more bytes */
 #define LENGTH_64 127 /* eight */
 
 static uint64_t big_endian(const unsigned char *bytes, size_t count)
@@ -31,7 +31,7 @@ static bool is_known(uint8_t opcode)
     return opcode <= UW_OPCODE_BINARY || (opcode >= UW_OPCODE_CLOSE && opcode <= UW_OPCODE_PONG);
 }
 
-/* What the first two bytes tell. */
+/* Checks what the first two bytes show. */
 static bool is_allowed(const struct uw_frame *frame, unsigned char first, unsigned char second, bool may_compress)
 {
     if (first & RSV2_AND_3 || !is_known(frame->opcode) || !frame->masked)
@@ -92,7 +92,7 @@ size_t uw_frame_head_bytes(const char *frame)
     return 2 + length_bytes((unsigned char)frame[1]);
 }
 
-/* Eight bytes at once: the mask is repeated from where it stands at the first of them. */
+/* Masks eight bytes at once, with the mask turned to the first byte's position and repeated. */
 void uw_frame_mask(char *to, const char *from, size_t length, const uint8_t mask[4], uint64_t position)
 {
     uint8_t turned[8];
@@ -111,12 +111,4 @@ void uw_frame_mask(char *to, const char *from, size_t length, const uint8_t mask
     }
     for (; i < length; i++)
         to[i] = (char)(from[i] ^ turned[i % 4]);
-}
-
-bool uw_close_code_is_valid(unsigned code)
-{
-    if (code >= 3000)
-        return code <= 4999;
-    return code >= UW_CLOSE_NORMAL && code <= 1014 && code != 1004 && code != UW_CLOSE_NO_STATUS &&
-           code != UW_CLOSE_ABNORMAL;
 }

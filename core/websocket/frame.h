@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "push/close_code.h"
+
 #define UW_FRAME_HEAD_BYTES_MAX 14     /* with a mask */
 #define UW_FRAME_CONTROL_BYTES_MAX 125 /* payload of a control frame: section 5.5 */
 
@@ -18,19 +20,6 @@ enum uw_opcode {
     UW_OPCODE_PONG = 10,
 };
 
-/* Section 7.4.1. */
-enum uw_close_code {
-    UW_CLOSE_NORMAL = 1000,
-    UW_CLOSE_GOING_AWAY = 1001,
-    UW_CLOSE_PROTOCOL_ERROR = 1002,
-    UW_CLOSE_NO_STATUS = 1005, /* is never sent */
-    UW_CLOSE_ABNORMAL = 1006,  /* likewise */
-    UW_CLOSE_INVALID_DATA = 1007,
-    UW_CLOSE_POLICY = 1008,
-    UW_CLOSE_TOO_BIG = 1009,
-    UW_CLOSE_INTERNAL_ERROR = 1011,
-};
-
 struct uw_frame {
     uint8_t opcode;
     bool fin;
@@ -38,17 +27,17 @@ struct uw_frame {
     bool masked;
     uint8_t mask[4];
     uint64_t length;   /* of the payload */
-    size_t head_bytes; /* of what comes before it */
+    size_t head_bytes; /* of the head */
 };
 
-/* Reads the head of a client's frame. Returns 1; 0 when more bytes are needed; or the close code negative for what no
- * client may send. `may_compress`: permessage-deflate was agreed upon. */
+/* Reads the head of a client's frame. Returns 1; 0 when more bytes are needed; or the negative close code for an
+ * invalid frame. `may_compress`: permessage-deflate was agreed upon. */
 int uw_frame_read(struct uw_frame *frame, const char *bytes, size_t length, bool may_compress);
 
 /* Writes the head of a server's whole message, or of one control frame, of `length` bytes. Returns its own length. */
 size_t uw_frame_write_head(char *at, enum uw_opcode opcode, bool compressed, uint64_t length);
 
-/* The length of the head of such a message. */
+/* Returns the length of the head that uw_frame_write_head wrote. */
 size_t uw_frame_head_bytes(const char *frame);
 
 #define UW_FRAME_OPCODE 0x0f /* of its first byte */
@@ -58,10 +47,7 @@ static inline bool uw_frame_is_control(const struct uw_frame *frame)
     return frame->opcode >= UW_OPCODE_CLOSE;
 }
 
-/* Takes the mask off, or puts it on (section 5.3): `to` may be `from`. `position`: of the first byte in the payload. */
+/* Applies or removes the mask (section 5.3): `to` may be `from`. `position`: of the first byte in the payload. */
 void uw_frame_mask(char *to, const char *from, size_t length, const uint8_t mask[4], uint64_t position);
-
-/* Whether a close frame may name `code` (sections 7.4.1 and 7.4.2, and IANA's registry). */
-bool uw_close_code_is_valid(unsigned code);
 
 #endif

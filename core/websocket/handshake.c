@@ -4,28 +4,28 @@
 #include <string.h>
 #include <strings.h>
 
-#include "http/cursor.h"
+#include "compression/deflate.h"
+#include "http/field_cursor.h"
 #include "websocket/accept_key.h"
-#include "websocket/deflate.h"
 
 #define VERSION "13"
 
 static const struct uw_http_header *find(const struct uw_http_head *head, enum uw_http_field field)
 {
     for (uint32_t i = 0; i < head->header_count; i++)
-        if (head->headers[i].field == field)
-            return &head->headers[i];
+        if (uw_http_header(head, i)->field == field)
+            return uw_http_header(head, i);
     return NULL;
 }
 
-/* There is exactly one such field, and `value` gives it. */
+/* Whether exactly one such field exists; `value` gets its value. */
 static bool has_one(const struct uw_http_head *head, enum uw_http_field field, struct uw_http_slice *value)
 {
     int count = 0;
 
     for (uint32_t i = 0; i < head->header_count; i++)
-        if (head->headers[i].field == field) {
-            *value = head->headers[i].value;
+        if (uw_http_header(head, i)->field == field) {
+            *value = uw_http_header(head, i)->value;
             count++;
         }
     return count == 1;
@@ -65,15 +65,33 @@ static bool names_websocket(const struct uw_http_head *head, const char *bytes)
     return false;
 }
 
+/* The version is checked elsewhere. */
+static bool asks_for_websocket(const struct uw_http_head *head, const char *bytes)
+{
+    if (!head->upgrade || head->method != UW_METHOD_GET || head->version < UW_HTTP_1_1 || !uw_accept_key_is_possible())
+        return false;
+    return !head->chunked && !head->content_length && names_websocket(head, bytes);
+}
+
+static bool is_our_version(const struct uw_http_head *head, const char *bytes)
+{
+    struct uw_http_slice version;
+
+    return has_one(head, UW_FIELD_SEC_WEBSOCKET_VERSION, &version) && is(bytes, version, VERSION);
+}
+
 bool uw_websocket_is_wanted(const struct uw_http_head *head, const char *bytes)
 {
-    struct uw_http_slice version, key;
+    struct uw_http_slice key;
 
-    if (!head->upgrade || head->method != UW_METHOD_GET || !head->version_minor || !uw_accept_key_is_possible())
-        return false;
-    return !head->chunked && !head->content_length && names_websocket(head, bytes) &&
-           has_one(head, UW_FIELD_SEC_WEBSOCKET_VERSION, &version) && is(bytes, version, VERSION) &&
+    return asks_for_websocket(head, bytes) && is_our_version(head, bytes) &&
            has_one(head, UW_FIELD_SEC_WEBSOCKET_KEY, &key) && is_key(bytes, key);
+}
+
+bool uw_websocket_is_other_version(const struct uw_http_head *head, const char *bytes)
+{
+    return asks_for_websocket(head, bytes) && find(head, UW_FIELD_SEC_WEBSOCKET_VERSION) &&
+           !is_our_version(head, bytes);
 }
 
 static int write_text(const struct uw_response_writer *writer, struct uw_chunk **chunk, enum uw_http_field field,
@@ -82,6 +100,13 @@ static int write_text(const struct uw_response_writer *writer, struct uw_chunk *
     const char *name = uw_http_field_name(field);
 
     return writer->field(chunk, name, strlen(name), value, length);
+}
+
+int uw_websocket_write_version(const struct uw_response_writer *writer, struct uw_chunk **chunk)
+{
+    int error = write_text(writer, chunk, UW_FIELD_UPGRADE, "websocket", sizeof "websocket" - 1);
+
+    return error ? error : write_text(writer, chunk, UW_FIELD_SEC_WEBSOCKET_VERSION, VERSION, sizeof VERSION - 1);
 }
 
 static int write_accept(const struct uw_response_writer *writer, struct uw_chunk **chunk,
@@ -101,11 +126,12 @@ static int write_accept(const struct uw_response_writer *writer, struct uw_chunk
 static void read_offers(struct uw_deflate_terms *terms, const struct uw_http_head *head, const char *bytes)
 {
     *terms = (struct uw_deflate_terms){.agreed = false};
-    if (!uw_deflate_is_possible())
+    if (uw_deflate_missing())
         return;
     for (uint32_t i = 0; i < head->header_count; i++)
-        if (head->headers[i].field == UW_FIELD_SEC_WEBSOCKET_EXTENSIONS)
-            uw_extensions_read(terms, bytes + head->headers[i].value.offset, head->headers[i].value.length);
+        if (uw_http_header(head, i)->field == UW_FIELD_SEC_WEBSOCKET_EXTENSIONS)
+            uw_extensions_read(terms, bytes + uw_http_header(head, i)->value.offset,
+                               uw_http_header(head, i)->value.length);
 }
 
 int uw_websocket_accept(const struct uw_response_writer *writer, struct uw_chunk **chunk,

@@ -7,11 +7,11 @@
 #include <windows.h>
 #include <winternl.h>
 
-#include "windows/errors.h"
-#include "windows/events.h"
+#include "windows/errno_map.h"
+#include "windows/file_status.h"
 #include "windows/files_flags.h"
+#include "windows/poll_events.h"
 #include "windows/sockets.h"
-#include "windows/status.h"
 
 #define SHARED \
     (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE) /* as POSIX has it: who reads hinders nobody \
@@ -93,13 +93,13 @@ static int open_path(HANDLE *handle, const char *path, int flags)
     return error;
 }
 
-/* Names that NTFS takes for something else than a name. */
+/* Names that NTFS does not use as names of files. */
 static bool is_plain(const char *name)
 {
     return !strpbrk(name, "\\:/") && strcmp(name, "..") != 0;
 }
 
-/* One name in the folder; "." is the folder. */
+/* Opens one name in the directory; "." is the directory itself. */
 static int open_beneath_folder(HANDLE *handle, const struct uw_object *folder, const char *path, int flags)
 {
     wchar_t *text;
@@ -206,7 +206,7 @@ static int open_at(int folder, const char *path, int flags)
     if (folder == UW_FILE_AT_WORKING_FOLDER) {
         error = open_path(&handle, path, flags);
     } else {
-        root = uw_number_hold(folder);
+        root = uw_number_retain(folder);
         if (!root)
             return -EBADF;
         error = open_beneath_folder(&handle, root, path, flags);
@@ -266,7 +266,7 @@ static int64_t write_at(const struct uw_object *object, const void *bytes, size_
     return -uw_errno_of(GetLastError());
 }
 
-/* Windows moves the position with every call; so it is kept here. */
+/* Windows moves the position with each call, so it is stored here. */
 int64_t uw_file_read(struct uw_object *object, void *bytes, size_t length, int64_t offset)
 {
     int64_t count;
@@ -304,7 +304,7 @@ static ssize_t let_go(struct uw_object *object, int64_t result)
 
 ssize_t uw_posix_read(int fd, void *bytes, size_t length)
 {
-    struct uw_object *object = uw_number_hold(fd);
+    struct uw_object *object = uw_number_retain(fd);
 
     if (!object)
         return uw_lacking(EBADF);
@@ -317,7 +317,7 @@ ssize_t uw_posix_read(int fd, void *bytes, size_t length)
 
 ssize_t uw_posix_write(int fd, const void *bytes, size_t length)
 {
-    struct uw_object *object = uw_number_hold(fd);
+    struct uw_object *object = uw_number_retain(fd);
 
     if (!object)
         return uw_lacking(EBADF);
@@ -330,7 +330,7 @@ ssize_t uw_posix_write(int fd, const void *bytes, size_t length)
 
 ssize_t uw_posix_pread(int fd, void *bytes, size_t length, int64_t offset)
 {
-    struct uw_object *object = uw_number_hold(fd);
+    struct uw_object *object = uw_number_retain(fd);
 
     if (!object)
         return uw_lacking(EBADF);
@@ -339,7 +339,7 @@ ssize_t uw_posix_pread(int fd, void *bytes, size_t length, int64_t offset)
 
 ssize_t uw_posix_pwrite(int fd, const void *bytes, size_t length, int64_t offset)
 {
-    struct uw_object *object = uw_number_hold(fd);
+    struct uw_object *object = uw_number_retain(fd);
 
     if (!object)
         return uw_lacking(EBADF);
@@ -364,14 +364,14 @@ static int64_t seek(struct uw_object *object, int64_t offset, int origin)
 
 int64_t uw_posix_lseek(int fd, int64_t offset, int origin)
 {
-    struct uw_object *object = uw_number_hold(fd);
+    struct uw_object *object = uw_number_retain(fd);
 
     return object ? let_go(object, seek(object, offset, origin)) : uw_lacking(EBADF);
 }
 
 int uw_posix_ftruncate(int fd, int64_t length)
 {
-    struct uw_object *object = uw_number_hold(fd);
+    struct uw_object *object = uw_number_retain(fd);
     FILE_END_OF_FILE_INFO end = {.EndOfFile.QuadPart = length};
     int error;
 
@@ -385,7 +385,7 @@ int uw_posix_ftruncate(int fd, int64_t length)
 
 int uw_posix_fstat(int fd, struct uw_status *status)
 {
-    struct uw_object *object = uw_number_hold(fd);
+    struct uw_object *object = uw_number_retain(fd);
 
     if (!object)
         return uw_lacking(EBADF);
@@ -397,7 +397,7 @@ int uw_posix_fstat(int fd, struct uw_status *status)
 
 static int look_at(int folder, const char *path, struct uw_status *status, int flags)
 {
-    struct uw_object *root = folder == UW_FILE_AT_WORKING_FOLDER ? NULL : uw_number_hold(folder);
+    struct uw_object *root = folder == UW_FILE_AT_WORKING_FOLDER ? NULL : uw_number_retain(folder);
     HANDLE handle;
     int error;
 

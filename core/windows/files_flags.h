@@ -1,4 +1,4 @@
-/* How a file is opened. */
+/* Flags for opening files. */
 #ifndef UW_WINDOWS_FILES_FLAGS_H
 #define UW_WINDOWS_FILES_FLAGS_H
 

@@ -4,12 +4,12 @@
 #include <winternl.h>
 #include <ws2tcpip.h>
 
-#include "windows/errors.h"
-#include "windows/events.h"
+#include "windows/errno_map.h"
 #include "windows/files.h"
 #include "windows/overlapped.h"
+#include "windows/poll_events.h"
 
-/* The driver's (see ntifs of the Windows Driver Kit, and what Wine makes of it). */
+/* The driver's interface (see ntifs.h of the Windows Driver Kit, and Wine's implementation). */
 #define IOCTL_AFD_POLL 0x00012024
 #define AFD_POLL_RECEIVE 0x0001
 #define AFD_POLL_RECEIVE_EXPEDITED 0x0002
@@ -54,7 +54,7 @@ static int find(SOCKET socket, GUID name, void *function, DWORD size)
                : 0;
 }
 
-/* The same for every thread. */
+/* Every thread finds the same functions. */
 static int find_functions(void)
 {
     int64_t socket = uw_socket_new(AF_INET, SOCK_STREAM, 0);
@@ -114,7 +114,7 @@ void uw_port_close(struct uw_port *port)
 void uw_port_wake(const struct uw_port *port)
 {
     while (!PostQueuedCompletionStatus(port->port, 0, 0, NULL) && uw_errno_of(GetLastError()) == ENOMEM)
-        Sleep(PAUSE_MS); /* who waits for the wake waits without end */
+        Sleep(PAUSE_MS); /* the waiting thread would wait forever without the wake-up */
 }
 
 bool uw_port_takes(const struct uw_port *port, struct uw_object *object)
@@ -177,16 +177,17 @@ static int accept_with(struct uw_object *object, struct uw_call *call)
     return counted(object, error);
 }
 
-/* The kernel accepts whom nobody could be told of without a number: then it is only to tell of him. */
+/* The kernel could accept a client when no number is free. So a number is reserved first; without one the call only
+ * reports -EAGAIN. */
 int uw_overlapped_accept(struct uw_object *object, struct uw_call *call)
 {
-    int error = uw_client_expect(&call->accept.client, object->family);
+    int error = uw_push_client_expect(&call->accept.client, object->family);
 
     if (error)
         return error == -EMFILE ? -EAGAIN : error;
     error = accept_with(object, call);
     if (error)
-        uw_client_forget(&call->accept.client);
+        uw_push_client_forget(&call->accept.client);
     return error;
 }
 
@@ -196,13 +197,13 @@ int uw_overlapped_accepted(struct uw_object *object, struct uw_call *call)
 
     if (!atomic_load(&object->closed)) /* or its handle may be another's */
         (void)setsockopt(client, SOL_SOCKET, SO_UPDATE_ACCEPT_CONTEXT, (const char *)&listener, sizeof listener);
-    return uw_client_came(&call->accept.client, client);
+    return uw_push_client_came(&call->accept.client, client);
 }
 
 void uw_overlapped_let_go(struct uw_call *call)
 {
     closesocket(call->accept.socket);
-    uw_client_forget(&call->accept.client);
+    uw_push_client_forget(&call->accept.client);
 }
 
 /* ConnectEx wants a socket that has an address. */
@@ -236,7 +237,7 @@ int uw_overlapped_poll(const struct uw_port *port, struct uw_object *object, str
 {
     NTSTATUS status;
 
-    /* A pipe whose reader has left is told of by its end. */
+    /* A pipe's end of file reports that its reader has closed. */
     if (object->kind == UW_KIND_PIPE_OUT)
         events |= UW_EVENT_IN;
     call->poll.timeout.QuadPart = INT64_MAX;

@@ -1,11 +1,11 @@
-/* What a console tells, and limits. */
+/* Console events, and limits. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <windows.h>
 
-#include "windows/errors.h"
-#include "windows/numbers.h"
+#include "windows/descriptor_table.h"
+#include "windows/errno_map.h"
 
 #define NO_SIGNALS 32
 
@@ -41,7 +41,7 @@ int uw_posix_sigpending(unsigned *set)
     return uw_posix_sigemptyset(set);
 }
 
-/* The mask is kept, for whoever asks, and keeps nothing away. */
+/* Stores the mask for later queries; the mask blocks nothing. */
 int uw_posix_mask(int how, const unsigned *set, unsigned *before)
 {
     static _Thread_local unsigned mask;
@@ -60,7 +60,7 @@ void (*uw_posix_signal(int number, void (*action)(int)))(int)
     return SIG_DFL;
 }
 
-/* In a thread that Windows makes for it. Ending the process is for whoever waits, if it can be in time. */
+/* Runs in a thread that Windows creates. The thread in sigwait ends the process, if time allows. */
 static BOOL WINAPI on_console(DWORD event)
 {
     (void)SetEvent(told);

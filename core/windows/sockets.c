@@ -5,15 +5,15 @@
 #include <winsock2.h>
 #include <ws2tcpip.h>
 
-#include "windows/errors.h"
-#include "windows/events.h"
+#include "windows/errno_map.h"
 #include "windows/files_flags.h"
+#include "windows/poll_events.h"
 #include "windows/sockets_flags.h"
 
-#define PAIR_BYTES 65536 /* that a socket of a pair keeps, about as a pipe does */
+#define PAIR_BYTES 65536 /* that a socket of a pair buffers, about as a pipe does */
 #define PAIR_TRIES 16
 
-/* As in include/sys/socket.h, which must not meet <winsock2.h>. */
+/* These match include/sys/socket.h, which must not meet <winsock2.h>. */
 struct iovec {
     void *iov_base;
     size_t iov_len;
@@ -65,7 +65,7 @@ int uw_socket_adopt(uintptr_t socket, enum uw_kind kind, int family, bool nonblo
     return uw_number_give_new(object, close_on_exec);
 }
 
-int uw_client_expect(struct uw_expected *client, int family)
+int uw_push_client_expect(struct uw_expected *client, int family)
 {
     struct uw_object *object = uw_object_new(UW_KIND_SOCKET, UW_NO_HANDLE);
 
@@ -80,8 +80,8 @@ int uw_client_expect(struct uw_expected *client, int family)
     return client->fd;
 }
 
-/* Where the number is no more his he has another. */
-int uw_client_came(const struct uw_expected *client, uintptr_t socket)
+/* If the number now names another object, the client gets a new number. */
+int uw_push_client_came(const struct uw_expected *client, uintptr_t socket)
 {
     int family = client->object->family;
     bool is_his = uw_number_fulfil(client->fd, client->object, socket);
@@ -90,7 +90,7 @@ int uw_client_came(const struct uw_expected *client, uintptr_t socket)
     return is_his ? client->fd : uw_socket_adopt(socket, UW_KIND_SOCKET, family, true, true);
 }
 
-void uw_client_forget(const struct uw_expected *client)
+void uw_push_client_forget(const struct uw_expected *client)
 {
     uw_number_close(client->fd, client->object);
     uw_object_release(client->object);
@@ -115,24 +115,24 @@ static int accept_client(struct uw_object *object, SOCKET *client)
     return 0;
 }
 
-/* Without a number nobody is accepted: who waits in the backlog can be served later. */
+/* A client is accepted only with a free number: others wait in the backlog. */
 int uw_socket_accept(struct uw_object *object)
 {
     struct uw_expected expected;
     SOCKET client;
-    int error = atomic_load(&object->closed) ? -EINVAL : uw_client_expect(&expected, object->family);
+    int error = atomic_load(&object->closed) ? -EINVAL : uw_push_client_expect(&expected, object->family);
 
     if (error)
         return error;
     error = accept_client(object, &client);
     if (error) {
-        uw_client_forget(&expected);
+        uw_push_client_forget(&expected);
         return error;
     }
-    return uw_client_came(&expected, client);
+    return uw_push_client_came(&expected, client);
 }
 
-/* Wine tells of a reset once, to whoever waited, and then of an end. */
+/* Wine reports a reset once, to the waiting thread, and then an end of file. */
 static bool was_reset(const struct uw_object *object)
 {
     WSAPOLLFD item = {.fd = object->handle, .events = POLLRDNORM};
@@ -140,7 +140,7 @@ static bool was_reset(const struct uw_object *object)
     return WSAPoll(&item, 1, 0) > 0 && item.revents & POLLERR;
 }
 
-/* A connection that Windows gave up is one that was reset. */
+/* A connection that Windows aborted counts as reset. */
 static int64_t receive(const struct uw_object *object, void *bytes, size_t length, int flags)
 {
     int count = recv(object->handle, bytes, length < INT32_MAX ? (int)length : INT32_MAX, flags);
@@ -165,7 +165,7 @@ size_t uw_fill_buffers(struct _WSABUF *buffers, const struct iovec *pieces, size
     return count;
 }
 
-/* Of a pipe whose reader has left there is nothing to be read but its end. */
+/* The only thing to read from this end of a pipe is the end of file, after the reader has closed. */
 static bool reader_has_left(const struct uw_object *object)
 {
     WSAPOLLFD item = {.fd = object->handle, .events = POLLRDNORM};
@@ -179,7 +179,7 @@ int64_t uw_socket_send(const struct uw_object *object, const struct iovec *piece
     WSABUF buffers[UW_PIECES_MAX];
     DWORD filled = (DWORD)uw_fill_buffers(buffers, pieces, count), sent;
 
-    /* What is sent to it would be lost without a word. */
+    /* Sent data would disappear without an error. */
     if (object->kind == UW_KIND_PIPE_OUT && reader_has_left(object))
         return -EPIPE;
     if (WSASend(object->handle, buffers, filled, &sent, 0, NULL, NULL))
@@ -223,8 +223,8 @@ static bool at_end(const struct uw_object *object)
     return receive(object, &byte, 1, MSG_PEEK) == 0;
 }
 
-/* Winsock tells of a hang-up where the other side has sent its last, which POSIX does not; and of a pipe POSIX tells
- * otherwise than of a socket. */
+/* Winsock reports a hang-up when the peer has sent its last byte; POSIX does not. And POSIX reports the end of a pipe
+ * as a hang-up. */
 static int as_posix(const struct uw_object *object, int events, int told)
 {
     if (told & UW_EVENT_ERR)
@@ -260,10 +260,10 @@ int uw_object_poll(struct uw_object *object, int events, int wait_ms)
     return told;
 }
 
-/* The number's socket, held; or NULL with errno. */
+/* The number's socket, with a reference; or NULL with errno. */
 static struct uw_object *hold_socket(int fd)
 {
-    struct uw_object *object = uw_number_hold(fd);
+    struct uw_object *object = uw_number_retain(fd);
 
     if (!object) {
         errno = EBADF;
@@ -329,7 +329,7 @@ int uw_posix_accept4(int fd, struct sockaddr *address, int *size, int flags)
         if (uw_object_poll(object, UW_EVENT_IN, patience(object)) == 0)
             break;
     accepted = let_go(object, accepted);
-    client = accepted < 0 ? NULL : uw_number_hold(accepted);
+    client = accepted < 0 ? NULL : uw_number_retain(accepted);
     if (client) {
         atomic_store(&client->nonblocking, flags & UW_SOCKET_NONBLOCK);
         if (address)
@@ -402,7 +402,7 @@ static int64_t send_urgently(const struct uw_object *object, const void *bytes, 
     return count < 0 ? -uw_errno_of_sending(last_error()) : count;
 }
 
-/* A blocking socket takes all. */
+/* A blocking socket sends all. */
 ssize_t uw_posix_send(int fd, const void *bytes, size_t length, int flags)
 {
     struct uw_object *object = hold_socket(fd);
@@ -428,7 +428,7 @@ ssize_t uw_posix_send(int fd, const void *bytes, size_t length, int flags)
     return let_go(object, sent > 0 || count >= 0 ? (int64_t)sent : count);
 }
 
-/* For non-blocking sockets, or without waiting: the core has no others. */
+/* Assumes a non-blocking socket or a call that must not wait: the core makes no others. */
 ssize_t uw_posix_sendmsg(int fd, const struct msghdr *message, int flags)
 {
     struct uw_object *object = hold_socket(fd);
@@ -464,7 +464,7 @@ int uw_posix_getsockopt(int fd, int level, int option, void *value, int *size)
     return let_go(object, getsockopt(object->handle, level, option, value, size) ? -last_error() : 0);
 }
 
-/* With Windows' SO_REUSEADDR anybody could take the address over; what it does elsewhere Windows does unasked. */
+/* Windows' SO_REUSEADDR would let any process take the address over. The POSIX effect is Windows' default. */
 int uw_posix_setsockopt(int fd, int level, int option, const void *value, int size)
 {
     struct uw_object *object = hold_socket(fd);
@@ -491,7 +491,7 @@ static void set_pair_bytes(SOCKET socket)
     (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, (const char *)&on, sizeof on);
 }
 
-/* Who is on the other side: anybody may have connected meanwhile. */
+/* Checks the peer: another process may have connected meanwhile. */
 static bool are_connected(SOCKET one, SOCKET other)
 {
     struct sockaddr_in ours = {0}, theirs = {0};

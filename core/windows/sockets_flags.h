@@ -1,4 +1,4 @@
-/* What Winsock has no flags for. */
+/* Flags that Winsock lacks. */
 #ifndef UW_WINDOWS_SOCKETS_FLAGS_H
 #define UW_WINDOWS_SOCKETS_FLAGS_H
 

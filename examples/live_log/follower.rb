@@ -4,7 +4,7 @@
 # when it comes back, and the file knows the rest.
 class Follower
   PENDING_MAX = 64 * 1024 # bytes: whoever reads slowly is sent more when that is through
-  RETRY = 1 # second
+  RETRY = 1000 # milliseconds
 
   # @param place [Integer, nil] that has been read up to
   def initialize(log, place)

@@ -25,7 +25,7 @@ end
 def requested_backends
   names = ENV.fetch("UPWELL_BACKENDS", "").split(/[\s,]+/).reject(&:empty?)
   unknown = names - BACKENDS
-  refuse "UPWELL_BACKENDS names #{unknown.join(", ")}, which is no backend; choose among #{BACKENDS.join(", ")}" if unknown.any?
+  refuse "UPWELL_BACKENDS names an unknown backend: #{unknown.join(", ")}; choose from #{BACKENDS.join(", ")}" if unknown.any?
   names unless names.empty?
 end
 
@@ -34,16 +34,16 @@ REQUESTED = requested_backends
 # @return [String, nil] why there can be no extension here
 def obstacle
   return "#{RUBY_ENGINE} is not CRuby" unless RUBY_ENGINE == "ruby"
-  return "Windows has none of the backends" if Gem.win_platform?
+  return "Windows has none of the backends io_uring, epoll, kqueue and poll" if Gem.win_platform?
 
   compiler = RbConfig::CONFIG["CC"]
-  "there is no compiler: #{compiler} does not run" unless system("#{compiler} --version", out: File::NULL, err: File::NULL)
+  "no C compiler was found: #{compiler} does not run" unless system("#{compiler} --version", out: File::NULL, err: File::NULL)
 end
 
 # Without the extension the gem is installed all the same: the loop, the selector and the scheduler work in Ruby.
 def leave_out(reason)
   refuse "UPWELL_BACKENDS names a backend, but #{reason}" if REQUESTED
-  puts "upwell is installed without its extension in C: #{reason}"
+  puts "upwell is installed without its C extension: #{reason}; the event loop and the scheduler run in Ruby, the server does not run"
   File.write("Makefile", "all clean install:\n") unless Gem::Ext::Builder.const_defined?(:NoMakefileError) # else not even `make` is needed
   exit
 end
@@ -53,7 +53,7 @@ obstacle&.then { |reason| leave_out(reason) }
 require "mkmf"
 
 CORE = File.expand_path("../../core", __dir__)
-FOLDERS = (%w[base io http http1 log transport server push websocket static].map { |folder| File.join(CORE, folder) } +
+FOLDERS = (Dir[File.join(CORE, "*/")].map { |path| path.delete_suffix("/") }.grep_v(%r{/windows\z}).sort +
            ["", "base", "loop", "scheduler", "rack", "server"].map { |wing| File.expand_path(wing, __dir__) }).freeze
 
 LIBURING_PACKAGE = "(Debian: apt-get install liburing-dev)"
@@ -68,13 +68,13 @@ MISSING = {
 
     functions = %w[io_uring_prep_recv_multishot io_uring_register_buf_ring io_uring_submit_and_get_events]
     missing = functions.reject { |name| have_func(name, "liburing.h") }
-    "liburing is older than 2.3: it lacks #{missing.join(", ")}" unless missing.empty?
+    "liburing is older than 2.3 (it lacks #{missing.join(", ")}): install a newer one, then reinstall the gem" unless missing.empty?
   },
   "epoll" => -> { "sys/epoll.h was not found" unless have_header("sys/epoll.h") },
   "kqueue" => lambda {
     pkg_config("libkqueue") if REQUESTED&.include?("kqueue") # on Linux: for tests, and never unasked
     found = have_header("sys/event.h") && have_func("kqueue", "sys/event.h")
-    "sys/event.h was not found, which macOS and FreeBSD have; for tests elsewhere see rake test:kqueue" unless found
+    "sys/event.h was not found: only macOS and FreeBSD have kqueue (for tests elsewhere: rake test:kqueue)" unless found
   },
   "poll" => -> { "poll.h was not found" unless have_header("poll.h") }
 }.freeze
@@ -106,6 +106,16 @@ end
 # @return [String, nil] why messages of WebSockets are not compressed
 def missing_zlib
   "zlib was not found (Debian: apt-get install zlib1g-dev)" unless have_header("zlib.h") && have_library("z", "deflateInit2_", "zlib.h")
+end
+
+# A shared library that has its soname on this machine is loaded at its first use, see core/base/shared_library.h. The linker leaves out a
+# library of which nothing is called.
+def load_when_needed(names)
+  return unless RbConfig::CONFIG["target_os"].start_with?("linux")
+
+  have_library("dl", "dlopen", "dlfcn.h") # before glibc 2.34
+  $DLDFLAGS << " -Wl,--as-needed"
+  names.each { |name, soname| $defs << "-DUW_LOADS_#{name}" if try_link("int main(void) { return 0; }", "-l:#{soname}") }
 end
 
 def openssl_version
@@ -159,9 +169,12 @@ $srcs = Dir[*FOLDERS.map { |folder| File.join(folder, "*.c") }].sort
 without_tls = missing_tls
 choose("transport/tls*.c", "transport/tls_missing.c", without_tls)
 choose("websocket/accept_key.c", "websocket/accept_key_missing.c", without_tls)
-choose("websocket/deflate.c", "websocket/deflate_missing.c", missing_zlib)
+without_zlib = missing_zlib
+choose("compression/deflate.c", "compression/deflate_missing.c", without_zlib)
+load_when_needed({ "LIBURING" => ("liburing.so.2" unless left_out["io_uring"]), "OPENSSL" => ("libssl.so.3" unless without_tls),
+                   "ZLIB" => ("libz.so.1" unless without_zlib) }.compact)
 $objs = $srcs.map { |path| "#{File.basename(path, ".c")}.o" }
-abort "two C files have one name: #{$objs.tally.select { |_, count| count > 1 }.keys.join(", ")}" unless $objs.uniq.size == $objs.size
+abort "two C files have the same name: #{$objs.tally.select { |_, count| count > 1 }.keys.join(", ")}" unless $objs.uniq.size == $objs.size
 $headers.concat(Dir[File.join(CORE, "**", "*.h"), File.join(__dir__, "**", "*.h")]) # a changed header compiles what depends on it anew
 $headers << File.expand_path("build_report.h")
 
@@ -171,7 +184,7 @@ have_func("rb_io_closed_p", "ruby/io.h")
 have_struct_member("rb_internal_thread_event_data_t", "thread", "ruby/thread.h")
 if ENV["UPWELL_SANITIZE"]
   # Not of the stack: Ruby leaves frames by longjmp and by switching fibers, of which AddressSanitizer learns nothing.
-  $CFLAGS << " -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer --param asan-stack=0"
+  $CFLAGS << " -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer --param asan-stack=0"
   $DLDFLAGS << " -fsanitize=address,undefined"
 end
 $CFLAGS << " -Werror" if ENV["UPWELL_WERROR"] # only now: mkmf's own trials are not free of warnings

@@ -1,16 +1,18 @@
 /* The module Upwell, as far as it is in C. */
+#include "base/after_fork.h"
 #include "base/backend_choice.h"
-#include "base/forks.h"
-#include "base/interrupts.h"
+#include "base/missing_libraries.h"
 #include "base/module.h"
-#include "base/processors.h"
-#include "base/stats.h"
+#include "base/object_counts.h"
+#include "base/pending_interrupts.h"
+#include "base/processor_count.h"
 #include "build_report.h"
 #include "io/backend.h"
-#include "loop/loop.h"
+#include "loop/loop_init.h"
 #include "rack/client_class.h"
 #include "rack/rack.h"
 #include "scheduler/scheduler.h"
+#include "server/exit_deadline.h"
 #include "server/reactor.h"
 #include "server/tls_context_class.h"
 
@@ -28,11 +30,11 @@ static VALUE reason(const char *name, const struct uw_backend *backend)
     if (!backend)
         return NIL_P(left_out) ? rb_str_new_cstr("not compiled in") : left_out;
     error = uw_backend_probe(backend);
-    return error ? rb_uw_backend_reason(error) : Qnil;
+    return error ? rb_uw_backend_reason(backend, error) : Qnil;
 }
 
 /*
- * Every backend there is, in order of preference, tried out now.
+ * All backends in order of preference, each probed by this call.
  *
  * @return [Array<Hash>] name [String], compiled [Boolean], works [Boolean], reason [String, nil]
  */
@@ -60,7 +62,7 @@ static VALUE backends(VALUE self)
 static VALUE processors(VALUE self)
 {
     (void)self;
-    return INT2NUM(uw_processors());
+    return INT2NUM(uw_processor_count());
 }
 
 static rb_uw_add_stats *const stats[] = {rb_uw_schedulers_add_stats, rb_uw_watches_add_stats, NULL};
@@ -72,7 +74,9 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_define_singleton_method(rb_mUpwell, "backends", backends, 0);
     rb_define_singleton_method(rb_mUpwell, "processors", processors, 0);
 
+    rb_uw_init_missing_libraries();
     rb_uw_init_forks();
+    rb_uw_init_process_exceptions();
     rb_uw_init_input();
     rb_uw_init_hijack();
     rb_uw_init_early_hints();
@@ -83,17 +87,18 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_body();
     rb_uw_init_exchange();
     rb_uw_init_upgrade();
-    rb_uw_init_held_env();
+    rb_uw_init_retained_env();
     rb_uw_init_protocol();
     rb_uw_init_client_class();
     rb_uw_init_client_channels();
     rb_uw_init_client_events();
+    rb_uw_init_client_handler();
     rb_uw_init_detach();
     rb_uw_init_tls_context();
     rb_uw_init_loop_server();
     rb_uw_init_reactor();
     rb_uw_init_reactor_fibers();
-    rb_uw_init_service();
+    rb_uw_init_thread_raise();
     rb_uw_init_interrupts();
     rb_uw_init_scheduler();
     rb_uw_init_static_reactor();
@@ -102,4 +107,5 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_selector();
     rb_uw_init_stats(stats);
     rb_uw_init_descriptor();
+    rb_uw_init_exit_deadline();
 }

@@ -8,8 +8,8 @@ require_relative "action_cable/server"
 require_relative "action_cable/web_socket"
 
 module Upwell
-  # Action Cable whose WebSockets are the server's own: no thread, no selector and no buffer beside those that serve requests. Connections,
-  # channels, streams and the configuration are Action Cable's. Where another server serves, everything is as it was.
+  # Action Cable over the server's own WebSockets, without further threads, selectors and buffers. Connections, channels, streams and the
+  # configuration remain Action Cable's. Under another server nothing changes.
   module ActionCable
     ::ActionCable::Server::Base.prepend(Server)
     ::ActionCable::Connection::WebSocket.prepend(WebSocket)

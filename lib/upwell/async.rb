@@ -2,4 +2,4 @@
 
 require "async"
 require_relative "../upwell"
-require_relative "scheduler/tasks"
+require_relative "scheduler/async_gem_tasks"

@@ -1,18 +1,20 @@
 # frozen_string_literal: true
 
 require_relative "library"
-require_relative "rackup_command"
+require_relative "single_application_command"
 require_relative "server"
 
 module Upwell
-  # The command line: `upwell [options] [config.ru]`, and `up_ruby`, `up_ruby_cluster`, which differ in the number of workers alone.
-  # `upwell static` has options of its own, see {Static}.
-  class CLI < RackupCommand
-    INTERRUPTED_STATUS = 130 # 128 + SIGINT, as shells count
+  # The command line `upwell [options] [config.ru]`. `up_ruby` and `up_ruby_cluster` differ only in the number of workers.
+  # `upwell static` has its own options, see {Static}.
+  class CLI < SingleApplicationCommand
+    INTERRUPTED_STATUS = 130 # 128 + SIGINT, the convention of shells
+
+    COMMANDS = %w[static opal].freeze # words that can stand in place of config.ru
 
     autoload :OpalBuild, "upwell/cli/opal_build"
 
-    # The command `upwell`: serves an application; with `static` as the first argument, files; with `opal build`, compiles one.
+    # Runs the command `upwell`: serves an application, serves files (`static`), or compiles an application (`opal build`).
     #
     # @param arguments [Array<String>]
     # @return [Integer] the exit status
@@ -23,19 +25,21 @@ module Upwell
       new("upwell").run(arguments)
     end
 
+    # Serves an application with the given options.
+    #
     # @param arguments [Array<String>]
-    # @return [Integer] the exit status: 0; 1 when serving is not possible, or ended with requests in flight; 2 for a wrong usage;
+    # @return [Integer] the exit status: 0; 1 when serving is not possible, or ended with requests in flight; 2 for wrong usage;
     #   130 when interrupted while the application was loaded
     def run(arguments)
       super
     rescue Error => e
       complain(e.message, 1)
-    rescue *Reason::LACKS => e
-      complain("cannot serve: #{Reason.of(e)}; allow more, or start fewer workers", 1)
+    rescue *ErrnoText::LACKS => e
+      complain("cannot serve: #{ErrnoText.of(e)}; raise the limit, or start fewer workers", 1)
     rescue Interrupt
       INTERRUPTED_STATUS
-    rescue StandardError => e # not for Bundler, which takes one of a closed pipe for a success
-      ErrorLog.report(e, nil)
+    rescue StandardError => e # Bundler would treat an exception of a closed pipe as success
+      ExceptionLog.report(e, nil)
       1
     end
 
@@ -51,7 +55,7 @@ module Upwell
 
     def define_more(options)
       super
-      options.on("--check", "tells what was compiled in, what works here, why not, and what is configured") { @action = -> { check } }
+      options.on("--check", "print the build, the backends that work on this machine, and the changed settings") { @action = -> { check } }
     end
 
     def serve(rest)
@@ -59,30 +63,41 @@ module Upwell
       path = rackup_file(rest.first)
       configuration = configure
       ENV["RACK_ENV"] = configuration.environment
-      run_server(configuration, Server::LogFile.new(configuration.log_file), Server) { load_app(path) }
+      run_server(configuration, Server::Logs::LogFile.new(configuration.log_file), Server) { load_app(path) }
+    end
+
+    def suggestion(word)
+      return "; to stop a server, send it SIGTERM: kill -TERM PID" if word == "stop"
+
+      near = COMMANDS.find { |name| name[0] == word[0] && (name.chars - word.chars).size <= 1 }
+      near ? "; did you mean: #{@program} #{near}?" : super
     end
 
     def configure
       Configuration.new(@values, file: configuration_file, defaults: @defaults)
     end
 
-    # What is configured comes last: it may not be what can be.
+    # The configuration comes last, because it may be invalid.
     def check
       status = Check.new.run
       configuration = configure
       Check.tell_settings(configuration, configuration_file)
-      Server::Listeners.new(configuration).read_credentials
+      Server::Listening::Listeners.new(configuration).read_credentials
       status
     end
 
     def run_server(configuration, log_file, server, &load_app)
-      raise ExtensionError if defined?(ExtensionError) # before there is a cluster of workers that cannot serve
+      raise ExtensionError if defined?(ExtensionError) # before a cluster starts workers that cannot serve
 
-      pid_file = Server::PidFile.new(configuration.pid_file)
-      pid_file.write # first: a server that runs already shall not share its log
+      owner = Server::System::Privileges.new(configuration).owner
+      pid_file = Server::System::PidFile.new(configuration.pid_file, owner)
+      pid_file.write # first: a second server must not write to the running server's log
+      log_file.owner = owner
       log_file.open
-      kind = configuration.workers.zero? ? Server::Single : Server::Cluster
-      bus = Server::BusDirectory.make(configuration) if server == Server
+      Server::Logs::MissingLibraries.tell(configuration)
+      kind = configuration.workers.zero? ? Server::Processes::Single : Server::Processes::Cluster
+      Server::System::TemporaryFolder.check(owner) if server == Server
+      bus = Server::Messaging::BusDirectory.make(configuration, owner: owner) if server == Server
       kind.new(configuration, log_file, server: server, &load_app).run { remove(bus, pid_file) }
     ensure
       remove(bus, pid_file)
@@ -94,15 +109,25 @@ module Upwell
 
     def load_app(path)
       require "rack"
-      app = ::Rack::Builder.parse_file(path)
-      Server::Warmup.run
-      app.is_a?(Array) ? app.first : app # Rack 2 returns the options too
+      app = parse(path)
+      Server::System::Warmup.run
+      app.is_a?(Array) ? app.first : app # Rack 2 also returns the options
     rescue StandardError, ScriptError => e
-      ErrorLog.report(e, nil)
-      raise ConfigurationError, "#{path} raised #{e.class} while it was loaded; mend what the backtrace above shows"
+      BootBacktrace.shorten(e) unless $DEBUG
+      ExceptionLog.report(e, nil)
+      raise ConfigurationError, "#{path} raised #{e.class} while loading; see the backtrace above"
+    end
+
+    # Ruby's sources are UTF-8. Rack reads config.ru in the locale's encoding, and fails in the locale C if the file has other characters.
+    def parse(path)
+      return ::Rack::Builder.parse_file(path) unless path.end_with?(".ru")
+
+      script = File.read(path, encoding: "bom|utf-8").sub(/^__END__\n.*\z/m, "")
+      ::Rack::Builder.new_from_string(script, path)
     end
   end
 end
 
+require_relative "cli/boot_backtrace"
 require_relative "cli/check"
 require_relative "cli/static"

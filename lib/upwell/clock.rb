@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Upwell
-  # Time that never goes back.
+  # A monotonic clock (see clock_gettime(2)).
   module Clock
     # @return [Float] seconds
     def self.now

@@ -2,27 +2,32 @@
 
 require "optparse"
 require_relative "configuration"
+require_relative "hide_password"
 require_relative "version"
 
 module Upwell
-  # A command line that is made from a list of settings. What the commands have in common, whether they run on MRI or, compiled by Opal, on a
-  # JavaScript runtime: options, help, and how they complain.
+  # A command line built from a list of settings. This class has the options, the help and the error messages that all commands share, on MRI
+  # and, compiled by Opal, on a JavaScript runtime.
   class Command
     USAGE_STATUS = 2
 
     # @param program [String] the command's name
-    # @param defaults [Hash{Symbol => Object}] of the settings that this command has another default for
+    # @param defaults [Hash{Symbol => Object}] defaults that differ from the settings' own
     def initialize(program, defaults = {})
       @program = program
       @defaults = defaults
       @values = {}
+      @lists = {}
     end
 
+    # Parses the arguments and serves.
+    #
     # @param arguments [Array<String>]
-    # @return [Integer] the exit status: 2 for a wrong usage, 1 for what cannot be
+    # @return [Integer] the exit status: 2 for wrong usage, 1 for an error
     def run(arguments)
+      refuse_others(arguments)
       rest = parser.parse(arguments)
-      @values[:bind] = @binds if @binds
+      @values.merge!(@lists)
       @action ? act : serve(rest)
     rescue OptionParser::ParseError => e
       complain("#{explanation(e)}; see #{@program} --help", USAGE_STATUS)
@@ -35,12 +40,12 @@ module Upwell
     def act
       @action.call.tap { $stdout.flush }
     rescue SystemCallError => e
-      complain("standard output cannot be written: #{Reason.of(e)}", 1)
+      complain("cannot write to standard output: #{ErrnoText.of(e)}", 1)
     end
 
-    # The status tells where standard error cannot.
+    # If standard error cannot be written, the exit status alone reports the error.
     def complain(message, status)
-      tell("#{@program}: #{message}")
+      tell("#{@program}: #{HidePassword.hide(message)}")
       status
     end
 
@@ -50,11 +55,18 @@ module Upwell
       nil
     end
 
-    # One that only others have is told as such.
+    # OptionParser would accept --header as an abbreviation of --headers-max.
+    def refuse_others(arguments)
+      names = arguments.take_while { |argument| argument != "--" }.map { |argument| argument[/\A--[^=]+/] }
+      other = (SETTINGS - settings).map(&:option).find { |option| names.include?(option) }
+      raise OptionParser::InvalidOption, other if other
+    end
+
+    # The message says so when only other commands have the option.
     def explanation(error)
       name = error.args.first.to_s
       others = (SETTINGS - settings).find { |setting| [setting.option, setting.short].include?(name) }
-      others && error.is_a?(OptionParser::InvalidOption) ? "#{error.message}, which other commands have" : error.message.rstrip
+      others && error.is_a?(OptionParser::InvalidOption) ? "#{error.message}, which only other commands have" : error.message.rstrip
     end
 
     def parser
@@ -62,8 +74,8 @@ module Upwell
         options.banner = usage
         settings.each { |setting| define(options, setting) }
         define_more(options)
-        options.on("-v", "--version", "tells the version") { @action = -> { say(version) } }
-        options.on("-h", "--help", "tells this") { @action = -> { say(options.help) } }
+        options.on("-v", "--version", "print the version") { @action = -> { say(version) } }
+        options.on("-h", "--help", "print this help") { @action = -> { say(options.help) } }
       end
     end
 
@@ -76,7 +88,7 @@ module Upwell
     def define(options, setting)
       long = [setting.option, setting.argument].compact.join(" ")
       options.on(*[setting.short, long, "#{setting.help}#{default(setting)}"].compact) do |value|
-        setting.kind == :binds ? (@binds ||= []).push(value) : @values[setting.name] = value
+        setting.list? ? (@lists[setting.name] ||= []).push(value) : @values[setting.name] = value
       end
     end
 

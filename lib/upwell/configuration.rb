@@ -1,10 +1,14 @@
 # frozen_string_literal: true
 
+require_relative "hide_password"
+require_relative "configuration/addresses"
+require_relative "configuration/dependent_settings"
+require_relative "configuration/response_fields"
 require_relative "settings"
-require_relative "tls/address"
+require_relative "tls/ssl_address"
 
 module Upwell
-  # What was configured cannot be: the message says what, where and what to do.
+  # The configuration is invalid. The message names the setting, its source and the remedy.
   class ConfigurationError < StandardError; end
 
   # The settings of a server: defaults, overridden by the environment, a configuration file and the command line, in this order.
@@ -12,42 +16,47 @@ module Upwell
   #     configuration = Upwell::Configuration.new(port: 8080, mode: "threads:5")
   #     configuration.port # => 8080
   class Configuration
+    include Addresses
+    include DependentSettings
+    include ResponseFields
+
     BACKENDS = %w[io_uring epoll kqueue poll io_uring_sqpoll].freeze
     PORTS = (0..65_535)
-    HEADERS_MAX = 100
+    HEADERS_MAX = 10_000
     MODE = /\A(?:inline|fibers|(?<kind>fibers|threads):(?<number>\d+))\z/
-    MODE_MAX = { "fibers" => 30_000, "threads" => 1_000 }.freeze # each fiber takes two of the 65,530 mappings that a process may have
-    FIBERS = 1_024 # where the mode does not say
+    MODE_MAX = { "fibers" => 30_000, "threads" => 1_000 }.freeze # each fiber takes two of the 65,530 mappings of a process
+    FIBERS = 1_024 # the default of mode fibers
     WORKERS_MAX = 1_000
     SECONDS_MAX = 31_536_000 # a year
     COUNT_MAX = (2**31) - 1
     BYTES_MAX = 2**50
-    MESSAGE_BYTES_MAX = 2**30 # a message is one piece of memory
-    ADDRESS = %r{\A(?:unix:.+|(?!unix:)(?!(?!ssl)\w+://).+)\z} # the resolver has the last word
+    MESSAGE_BYTES_MAX = 2**30 # a message is one block of memory
     FIELD_VALUE = /\A[\t\x20-\x7e]{0,256}\z/
-    # The last that is set counts.
+    # The last variable that is set applies.
     ENVIRONMENT = { "PORT" => :port, "UPWELL_MODE" => :mode, "UPWELL_BACKEND" => :backend, "RAILS_ENV" => :environment,
                     "RACK_ENV" => :environment }.freeze
 
-    # @return [Array<Setting>] what there is to configure
+    # @return [Array<Setting>] all settings
     def self.settings
       SETTINGS
     end
 
-    # @return [Array<TLS::Certificate>] those that the configuration file names, beside `cert_file`
+    # @return [Array<TLS::Certificate>] certificates of the configuration file, besides `cert_file`
     attr_reader :certificates
     # @return [Array<Proc>] called in the supervisor before the first worker is forked
     attr_reader :before_fork_hooks
     # @return [Array<Proc>] called with the worker's number in each worker, before it accepts
     attr_reader :after_fork_hooks
 
-    # @return [String, nil] the folder in which the processes of a server meet, which its supervisor makes
+    # @return [String, nil] the directory in which the server's processes exchange messages; the supervisor creates it
     attr_accessor :bus
 
-    # @param values [Hash{Symbol => Object}] what the command line or a caller decided
+    # Reads and checks all settings.
+    #
+    # @param values [Hash{Symbol => Object}] settings of the command line or the caller
     # @param file [String, nil] a configuration file, see {FileReader}
     # @param environment [Hash{String => String}]
-    # @param defaults [Hash{Symbol => Object}] in place of the usual ones
+    # @param defaults [Hash{Symbol => Object}] defaults that replace the usual ones
     # @raise [ConfigurationError] for an unknown setting or a value out of range
     def initialize(values = {}, file: nil, environment: ENV, defaults: {})
       @values = self.class.settings.to_h { |setting| [setting.name, setting.default] }
@@ -58,21 +67,29 @@ module Upwell
       read_environment(environment)
       FileReader.new(self).read(file) if file
       values.each { |name, value| set(name, value, "option") }
+      refuse_what_lacks_another
     end
 
     SETTINGS.each { |setting| define_method(setting.name) { @values.fetch(setting.name) } }
 
+    # Checks and sets one setting.
+    #
     # @param name [Symbol]
     # @param value [Object]
-    # @param source [String] for the message
-    # @raise [ConfigurationError]
+    # @param source [String] the value's source, for the error message
+    # @raise [ConfigurationError] for an unknown setting or a value out of range
     def set(name, value, source)
       setting = self.class.settings.find { |candidate| candidate.name == name }
-      raise ConfigurationError, "#{source}: there is no setting #{name}; see upwell --help" unless setting
+      raise ConfigurationError, "#{source}: unknown setting #{name}; see upwell --help" unless setting
 
       @values[name] = send(:"read_#{setting.kind}", value)
     rescue ArgumentError => e
-      raise ConfigurationError, "#{source} #{name}: #{e.message}, got #{value.inspect}"
+      raise ConfigurationError, "#{source} #{name}: #{e.message}, got #{HidePassword.hide(value.inspect)}"
+    end
+
+    # @return [String] without passwords
+    def inspect
+      HidePassword.hide(super)
     end
 
     # @return [Integer] worker threads; 0 in the other modes
@@ -80,27 +97,27 @@ module Upwell
       mode[/\Athreads:(\d+)\z/, 1].to_i
     end
 
-    # @return [Integer, nil] requests that may be served at once in mode fibers, where the mode says so
+    # @return [Integer, nil] the limit of concurrent requests in mode fibers, if the mode sets one
     def fibers
       mode[/\Afibers:(\d+)\z/, 1]&.to_i
     end
 
-    # @return [Integer] loops of a process, each with listening sockets of its own
+    # @return [Integer] loops per process, each with its own listening sockets
     def loops
       1
     end
 
-    # @return [String] for the operator: how requests are served
+    # @return [String] the mode, for the log
     def description
       mode
     end
 
-    # @return [Boolean] whether not to tell where the server listens
+    # @return [Boolean] whether the server does not print its addresses
     def quiet
       false
     end
 
-    # @return [Hash{Symbol => Object}] what {Reactor} needs, among all that is set
+    # @return [Hash{Symbol => Object}] the settings of {Reactor}
     def reactor_settings
       @values.merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers || FIBERS, newline_header_values: rack2?,
                     public: public_settings, bus: bus)
@@ -108,11 +125,11 @@ module Upwell
 
     private
 
-    # Files of the public folder are sent as `upwell static --gzip-static` would.
+    # Files of the public directory are sent as by `upwell static --gzip-static`.
     def public_settings
       return if public.nil?
 
-      files = StaticConfiguration.new({ cache_control: public_cache_control, gzip_static: true }, environment: {})
+      files = StaticConfiguration.new({ cache_control: public_cache_control, gzip_static: true, header: header }, environment: {})
       files.files_settings.merge(root: public)
     end
 
@@ -127,7 +144,7 @@ module Upwell
       defined?(::Rack.release) ? ::Rack.release.start_with?("2.") : false
     end
 
-    # Decimal digits, or a number that is whole.
+    # Accepts decimal digits or a whole number.
     def integer(value, range, description)
       number = value.is_a?(String) ? Integer(value, 10, exception: false) : Integer(value, exception: false)
       whole = number && (value.is_a?(String) || value == number)
@@ -138,14 +155,6 @@ module Upwell
 
     def read_port(value)
       integer(value, PORTS, "a port from 0 to 65535")
-    end
-
-    def read_binds(value)
-      addresses = Array(value).map(&:to_s)
-      addresses.each { |address| TLS::Address.new(address) if TLS::Address.match?(address) }
-      return addresses if addresses.any? && addresses.all? { |address| ADDRESS.match?(address) }
-
-      raise ArgumentError, "must be host, host:port, [v6]:port, ssl://host:port or unix:PATH"
     end
 
     def read_workers(value)
@@ -168,7 +177,7 @@ module Upwell
       return value.to_s if BACKENDS.include?(value.to_s)
 
       working = Upwell.backends.select { |backend| backend[:works] }.map { |backend| backend[:name] }
-      raise ArgumentError, "must be one of those that work here: #{working.join(", ")}"
+      raise ArgumentError, "must be a backend that works here: #{working.join(", ")}"
     end
 
     def read_client_certificate(value)
@@ -181,7 +190,7 @@ module Upwell
       value&.to_s
     end
 
-    # The application may go to another folder.
+    # The path becomes absolute, since the application may change the working directory.
     def read_path(value)
       value && File.expand_path(value.to_s)
     end
@@ -189,18 +198,18 @@ module Upwell
     def read_folder(value)
       return if value.nil?
 
-      require_relative "static_configuration" # now, and not by a worker that may have no descriptor left for it
+      require_relative "static_configuration" # loaded now: a worker may have no descriptor left for the file
       path = File.expand_path(value.to_s)
-      File.directory?(path) ? path : raise(ArgumentError, "must be a folder that exists")
+      File.directory?(path) ? path : raise(ArgumentError, "must be an existing directory")
     end
 
-    # Redis is asked later, by each worker.
+    # Each worker connects to Redis later.
     def read_pubsub(value)
       return if value.nil?
       return value.to_s if PubSub::Redis::Address.match?(value)
       return File.expand_path(value.to_s) unless value.to_s.match?(/\A\w+:/)
 
-      raise ArgumentError, "must be #{PubSub::Redis::Address::DESCRIPTION}, or a folder"
+      raise ArgumentError, "must be #{PubSub::Redis::Address::DESCRIPTION}, or a directory"
     end
 
     def read_field_value(value)
@@ -241,10 +250,11 @@ module Upwell
     def read_pause(value)
       Float(value, exception: false)&.zero? ? 0.0 : read_seconds(value)
     rescue ArgumentError
-      raise ArgumentError, "must be a number of seconds, at most a year, or 0"
+      raise ArgumentError, "must be a number of seconds from 0 to a year"
     end
   end
 end
 
-# Opal compiles no more of a program than it needs: there the file was read by who started it.
+# Opal compiles only the code that a program needs. There the launcher has read the file.
 require_relative "configuration/file_reader" unless RUBY_ENGINE == "opal"
+require_relative "unix_address" unless RUBY_ENGINE == "opal"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Upwell
-  # Server-sent events for a body that streams: formats them, and writes them to a Rack stream. Browsers read them by EventSource.
+  # Formats server-sent events and writes them to a Rack stream (WHATWG HTML, section 9.2). Browsers read them with EventSource.
   #
   #     body = proc do |stream|
   #       events = Upwell::EventStream.new(stream)
@@ -10,25 +10,25 @@ module Upwell
   #     end
   #     [200, Upwell::EventStream::HEADERS.dup, body]
   class EventStream
-    # Of a response whose body is such a stream. The last keeps a proxy from gathering events before it passes them on.
+    # Header fields of a response with such a body. The last field disables buffering in a proxy.
     HEADERS = { "content-type" => "text/event-stream", "cache-control" => "no-cache", "x-accel-buffering" => "no" }.freeze
 
-    LINE_END = /\r\n|\r|\n/ # as clients see it
+    LINE_END = /\r\n|\r|\n/ # line ends of the client's parser
     NOT_IN_A_LINE = /[\r\n\0]/
     private_constant :LINE_END, :NOT_IN_A_LINE
 
-    # An event as it is sent.
+    # Formats an event.
     #
-    # @param data [#to_s, nil] text of any number of lines, whose ends are all "\n" to the client; nil: none, so that the client notes `id` and
-    #   `retry` but tells nobody
-    # @param event [#to_s, nil] its name, which chooses the client's listeners; nil is "message"
-    # @param id [#to_s, nil] what the client sends as Last-Event-ID when it comes back; nil leaves the one before, "" forgets it
-    # @param retry [Numeric, nil] seconds after which the client comes back to a stream that has ended; nil leaves it as it was
+    # @param data [#to_s, nil] text of any number of lines, whose line ends all reach the client as "\n"; nil: no data, so that the client
+    #   stores `id` and `retry` but dispatches no event
+    # @param event [#to_s, nil] the event's name, which selects the client's listeners; nil is "message"
+    # @param id [#to_s, nil] the client's Last-Event-ID when it reconnects; nil keeps the previous one, "" clears it
+    # @param retry [Numeric, nil] seconds before the client reconnects after the stream has ended; nil keeps the previous value
     # @return [String] in UTF-8
-    # @raise [ArgumentError] when `event` or `id` holds a line's end or NUL, a text is not to be had in UTF-8, or `retry` is no number from 0
-    #   on
+    # @raise [ArgumentError] when `event` or `id` contains a line end or NUL, a text cannot be converted to UTF-8, or `retry` is not a number
+    #   of at least 0
     def self.format(data, event: nil, id: nil, retry: nil)
-      seconds = binding.local_variable_get(:retry) # a word of the language's, too
+      seconds = binding.local_variable_get(:retry) # a keyword of the language
       text = +""
       text << "event: #{line(event, "the event's name")}\n" unless event.nil?
       text << "id: #{line(id, "the event's id")}\n" unless id.nil?
@@ -37,11 +37,11 @@ module Upwell
       text << "\n"
     end
 
-    # A comment as it is sent. Clients ignore it; one after about 15 seconds without an event keeps proxies from taking the connection for dead.
+    # Formats a comment, which clients ignore. A comment after about 15 seconds without an event keeps proxies from closing the connection.
     #
     # @param text [#to_s] of any number of lines
     # @return [String] in UTF-8
-    # @raise [ArgumentError] when the text is not to be had in UTF-8
+    # @raise [ArgumentError] when the text cannot be converted to UTF-8
     def self.format_comment(text = "")
       "#{lines(":", text)}\n"
     end
@@ -60,7 +60,7 @@ module Upwell
         text
       end
 
-      # What is binary is taken for UTF-8.
+      # Binary strings are treated as UTF-8.
       def utf8(value, what)
         text = value.to_s
         text = text.encoding == Encoding::BINARY ? text.dup.force_encoding(Encoding::UTF_8) : text.encode(Encoding::UTF_8)
@@ -68,17 +68,17 @@ module Upwell
 
         text
       rescue EncodingError => e
-        raise ArgumentError, "#{what} is #{value.to_s.inspect}, which is not to be had in UTF-8: #{e.message}"
+        raise ArgumentError, "#{what} is #{value.to_s.inspect}, which cannot be converted to UTF-8: #{e.message}"
       end
 
       def milliseconds(seconds)
         return (seconds * 1000).round if seconds.is_a?(Numeric) && seconds.real? && seconds.finite? && seconds >= 0
 
-        raise ArgumentError, "retry is #{seconds.inspect}, but must be a number of seconds from 0 on"
+        raise ArgumentError, "retry is #{seconds.inspect}, but must be a number of seconds, 0 or more"
       end
     end
 
-    # @param stream [#write, #close] what a Rack server gives to a streaming body
+    # @param stream [#write, #close] the stream of a Rack streaming body
     def initialize(stream)
       @stream = stream
     end
@@ -88,7 +88,7 @@ module Upwell
     # @param (see .format)
     # @return [self]
     # @raise (see .format)
-    # @raise [IOError, SystemCallError] as the stream does, when the client is gone
+    # @raise [IOError, SystemCallError] from the stream, when the client has disconnected
     def event(data, **fields)
       write(self.class.format(data, **fields))
     end
@@ -98,12 +98,12 @@ module Upwell
     # @param (see .format_comment)
     # @return [self]
     # @raise (see .format_comment)
-    # @raise [IOError, SystemCallError] as the stream does, when the client is gone
+    # @raise [IOError, SystemCallError] from the stream, when the client has disconnected
     def comment(text = "")
       write(self.class.format_comment(text))
     end
 
-    # Ends the stream. The client comes back by itself, as it does whenever a stream has ended, until it is answered with 204.
+    # Ends the stream. The client reconnects after each stream, until a response has status 204.
     #
     # @return [nil]
     def close

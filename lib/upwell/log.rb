@@ -4,20 +4,20 @@ require "io/wait"
 require_relative "clock"
 
 module Upwell
-  # What the server itself tells the operator: each record begins with the time and the process, "2026-11-22T03:20:00Z upwell[1234]: ...".
+  # The server's own log. Each record begins with the time and the process: "2026-11-22T03:20:00Z upwell[1234]: ...".
   module Log
     TIME = "%Y-%m-%dT%H:%M:%SZ"
-    PATIENCE = 0.5 # seconds for a reader that does not read; from then on records are lost at once, until it reads again
-    PIECE_BYTES = 4096 # PIPE_BUF: what is writable takes as much without waiting
-    STANDARD = [1, 2].freeze # the numbers of standard output and error
+    PATIENCE = 0.5 # seconds to wait for a slow reader; after that, records are dropped until it reads again
+    PIECE_BYTES = 4096 # PIPE_BUF: a writable pipe takes this many bytes without blocking
+    STANDARD = [1, 2].freeze # the descriptors of standard output and error
     @lost = 0
 
-    # Writes one record, in one piece. May be called in a trap handler. Nobody waits for long: signals are to be obeyed, and requests answered,
-    # though a pipe's reader stands still.
+    # Writes one record, in one write. A trap handler may call this method. The wait is short, so that a pipe without a reading process does
+    # not delay signals and requests.
     #
     # @param text [String] of one or more lines
     # @param stream [#write]
-    # @return [Boolean] whether it was written: a full disk or a closed pipe must not end the server
+    # @return [Boolean] whether the record was written: a full disk or a closed pipe must not stop the server
     def self.tell(text, stream = $stderr)
       tell_lost(stream) if @lost.positive? && room?(stream, 0)
       written = put(record(text), stream)
@@ -27,7 +27,7 @@ module Upwell
       false
     end
 
-    # Tells whoever started the server, on standard output. Nobody needs to be there.
+    # Writes a line to standard output. An error is ignored, since standard output may be closed.
     #
     # @param text [String] one line
     # @return [void]
@@ -37,11 +37,11 @@ module Upwell
       nil
     end
 
-    # Of a fiber that waits here others must not tell the same.
+    # The count is reset first: while one fiber waits here, others must not report the same records.
     def self.tell_lost(stream)
       lost = @lost
       @lost = 0
-      @lost += lost unless put(record("#{lost} records are lost: nobody has read the log"), stream)
+      @lost += lost unless put(record("#{lost} log records were dropped, because the log's reader is too slow"), stream)
     end
     private_class_method :tell_lost
 
@@ -50,13 +50,13 @@ module Upwell
     end
     private_class_method :record
 
-    # Texts of clients and applications come in any encoding, and not always in a valid one.
+    # Texts of clients and applications may have any encoding, and may be invalid.
     def self.printable(text)
       text.dup.force_encoding(Encoding::UTF_8).scrub("?").chomp
     end
     private_class_method :printable
 
-    # @return [Boolean] false when the reader does not read
+    # @return [Boolean] false when the reader is too slow
     def self.put(text, stream)
       pieces = waits?(stream) ? text.b.scan(/.{1,#{PIECE_BYTES}}/mno) : [text]
       deadline = Clock.now + (@lost.zero? ? PATIENCE : 0)
@@ -64,7 +64,7 @@ module Upwell
     end
     private_class_method :put
 
-    # Another process may take the room that there is, and a terminal have room for a part.
+    # Another process may fill the buffer first, and a terminal may take only a part.
     def self.put_piece(piece, stream, deadline)
       loop do
         return false unless room?(stream, [deadline - Clock.now, 0].max)
@@ -76,7 +76,7 @@ module Upwell
     end
     private_class_method :put_piece
 
-    # @return [Integer] the bytes that there was room for
+    # @return [Integer] the number of bytes written
     def self.write(piece, stream)
       return write_standard(piece, stream) if defined?(Descriptor) && waits?(stream) && STANDARD.include?(stream.fileno)
 
@@ -86,14 +86,14 @@ module Upwell
     end
     private_class_method :write
 
-    # Others may read no more, and the application have SIGPIPE end the process.
+    # The reader may be gone, and the application may have restored SIGPIPE's default action.
     def self.write_standard(piece, stream)
       stream.flush
       Descriptor.write(stream.fileno, piece)
     end
     private_class_method :write_standard
 
-    # @return [Boolean] whether a write may have to wait for others: on a pipe, a socket or a terminal
+    # @return [Boolean] whether a write may block: on a pipe, a socket or a terminal
     def self.waits?(stream)
       stream.is_a?(IO) && !stream.stat.file?
     end

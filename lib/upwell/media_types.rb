@@ -3,10 +3,10 @@
 require "mini_mime"
 
 module Upwell
-  # The table of media types that the core looks extensions up in: mini_mime's, with a charset for texts.
+  # The table of media types by file extension, for the core: mini_mime's table, with a charset for texts.
   module MediaTypes
     CHARSET = "; charset=utf-8"
-    # What browsers expect where the registry has another first choice.
+    # Types that browsers expect where the registry lists another type first.
     PREFERRED = { "mp4" => "video/mp4" }.freeze
     LINE = /\A(?<extension>\S+)\s+(?<type>\S+)/
 

@@ -4,25 +4,29 @@ require_relative "library"
 require_relative "server"
 
 module Upwell
-  # What `rackup -s upwell` and `rails server -u upwell` call, as Rackup::Handler::Upwell or Rack::Handler::Upwell.
+  # The handler for `rackup -s upwell` and `rails server -u upwell`, known as Rackup::Handler::Upwell or Rack::Handler::Upwell.
   module RackHandler
     # rackup's own names for settings.
     RENAMED = { Host: :bind, Port: :port }.freeze
-    # What rackup says to any server; whatever else it passes comes from `-O`.
+    # Options that rackup passes to every server. All others come from `-O`.
     RACKUP_OPTIONS = %i[Host Port AccessLog app builder config daemonize debug environment heapfile include pid profile_file profile_mode quiet
                         require server warn].freeze
-    # What needs the command: a handler serves in one process, and rackup keeps its own files.
-    COMMAND_ONLY = %i[workers boot_timeout worker_timeout preload environment log_file pid_file].freeze
+    # Settings that need the command: a handler serves in one process, and rackup writes its own files.
+    COMMAND_ONLY = %i[workers boot_timeout worker_timeout preload environment log_file pid_file user group].freeze
+    # Signals whose default action would end the process and lose the requests in flight.
+    MEANINGLESS = %w[HUP USR1].to_h { |name| [name, ->(*) { Log.tell("SIG#{name} is ignored") }] }.freeze
     NAMES = (SETTINGS.map(&:name) - COMMAND_ONLY).freeze
 
-    # Serves until SIGTERM or SIGINT. What cannot be configured ends the process with one sentence.
+    # Serves until SIGTERM or SIGINT. An invalid configuration ends the process with an error message.
     #
     # @param app [#call]
     # @param options [Hash] Host, Port, and any setting by its name (`-O mode=threads:5`)
     # @yieldparam server [Server] before it runs
     def run(app, **options)
       configuration = Configuration.new(settings(options))
-      Server::Warmup.run
+      Server::Logs::MissingLibraries.tell(configuration)
+      Server::System::Warmup.run
+      Server::System::TemporaryFolder.check
       server = Server.new(app, configuration)
       yield server if block_given?
       serve(server, configuration.drain_timeout)
@@ -30,17 +34,17 @@ module Upwell
       abort "upwell: #{e.message}"
     end
 
-    # @return [Hash{String => String}] for rackup's help
+    # @return [Hash{String => String}] the options for rackup's help
     def valid_options
       SETTINGS.select { |setting| NAMES.include?(setting.name) }.to_h { |setting| ["#{setting.name}=#{setting.argument}", setting.help] }
     end
 
     private
 
-    # What was named as such counts, and not what rackup passes in any case.
+    # Options that the user sets take precedence over rackup's defaults.
     def settings(options)
       options = options.transform_keys(&:to_sym)
-      unknown(options).each { |name| refuse(name) } if options.key?(:config) # who calls is rackup, and not Rails or a program
+      unknown(options).each { |name| refuse(name) } if options.key?(:config) # the caller is rackup, not Rails or a program
       renamed = RENAMED.to_h { |foreign, name| [name, options[foreign]] }
       renamed.merge(options.slice(*NAMES)).compact
     end
@@ -50,19 +54,18 @@ module Upwell
     end
 
     def refuse(name)
-      raise ConfigurationError, "option #{name}: needs the command upwell; a handler serves in one process" if COMMAND_ONLY.include?(name)
+      raise ConfigurationError, "option #{name}: only the command upwell has it; a handler serves in one process" if COMMAND_ONLY.include?(name)
 
-      raise ConfigurationError, "option #{name}: there is no such setting; see rackup -s upwell --help"
+      raise ConfigurationError, "option #{name}: unknown setting; see rackup -s upwell --help"
     end
 
     def serve(server, drain_timeout)
-      termination = Server::Termination.new(server, server.listeners, drain_timeout)
-      signals = Server::Signals.new({ **Server::Signals::QUESTIONS, **termination.handlers }).trap
+      termination = Server::Shutdown::Termination.new(server, server.listeners, drain_timeout)
+      signals = Server::Control::Signals.new({ **Server::Control::Signals::QUESTIONS, **MEANINGLESS, **termination.handlers }).trap
       Log.announce("Upwell #{VERSION} serves on #{server.description}")
-      finished = server.run
-      Log.tell("ended with requests in flight") unless finished
-      finished
+      termination.serve
     ensure
+      ExitDeadline.clear
       signals&.release
     end
   end

@@ -3,52 +3,53 @@
 require "io/wait"
 require "ipaddr"
 require "socket"
-require_relative "scheduler/forked_end"
+require_relative "scheduler/forked_child_mutexes"
 require_relative "scheduler/offloading"
-require_relative "scheduler/popen" unless Upwell::Scheduler.method_defined?(:io_close) # by which Ruby tells of whatever it closes
+require_relative "scheduler/popen" unless Upwell::Scheduler.method_defined?(:io_close) # through this hook Ruby reports all closed IOs
 require_relative "scheduler/worker_pool"
 
 module Upwell
-  # The hooks that are better written in Ruby; the others are in ext/upwell/scheduler_*.c.
+  # The scheduler's hooks that are simpler in Ruby. The other hooks are in ext/upwell/scheduler_*.c.
   class Scheduler
-    POLL_PAUSE_MIN = 0.001 # seconds between looks for a child that no descriptor tells of, each twice the last
+    POLL_PAUSE_MIN = 0.001 # seconds before the first check of a child without a pidfd; the pause doubles each time
     POLL_PAUSE_MAX = 0.05
     private_constant :POLL_PAUSE_MIN, :POLL_PAUSE_MAX
 
-    # @return [Array<String>] the backends that work here, the preferred first
+    # @return [Array<String>] the backends that work here, in order of preference
     def self.backends
       Upwell.backends.select { |backend| backend[:works] }.map { |backend| backend[:name] }
     end
 
-    # @param backend [String, Symbol, nil] one of {.backends}; nil is the first of them
-    # @param offload [Boolean] whether what Ruby can do without its lock is done on threads: compression of much at once, files on slow disks.
-    #   What takes microseconds, as File.stat does mostly, takes ten times as long there. Since Ruby 3.4; before, nothing is handed over
-    # @raise [BackendError] when it is unknown or does not work here
-    # @raise [Error] on a JRuby before 10.1, which would not ask it
+    # @param backend [String, Symbol, nil] one of {.backends}; nil: the first
+    # @param offload [Boolean] whether operations that Ruby can run without its lock run on threads: compression of large data, files on slow
+    #   disks. A short operation, such as File.stat, takes ten times as long there. This needs Ruby 3.4
+    # @raise [BackendError] when the backend is unknown or does not work here
+    # @raise [Error] on a JRuby before 10.1, which does not call the scheduler
     def initialize(backend: ENV.fetch("UPWELL_BACKEND", nil), offload: false)
       choose(backend&.to_s)
       extend(Offloading) if offload && RUBY_VERSION >= "3.4"
       @workers = WorkerPool.new
-      ForkedEnd.prepare
+      ForkedChildMutexes.prepare
       @mappings_max = mappings_max
     end
 
-    # For everything that looks a host's name up: done on a thread, as the system's resolver blocks.
+    # Resolves a host name (Fiber::Scheduler#address_resolve). The system's resolver blocks, so it runs on a thread.
     #
     # @param hostname [String]
     # @return [Array<String>, nil] numeric addresses; nil when there are none
     def address_resolve(hostname)
+      hostname = hostname.dup.freeze # another fiber may change the caller's string meanwhile
       return [hostname] if numeric?(hostname)
 
       @workers.call { resolve(hostname) }
     end
 
-    # Asked by the first task of the gem async, which brings what its tasks need.
+    # Adds a task of the gem async. The first task calls this method, which loads the methods that tasks need.
     #
     # @param task [Async::Node]
     # @return [void]
     def add_child(task)
-      require_relative "scheduler/tasks"
+      require_relative "scheduler/async_gem_tasks"
       tasks.add_child(task)
     end
 
@@ -67,13 +68,13 @@ module Upwell
       nil
     end
 
-    # At its end.
+    # Closes the worker pool when the scheduler ends.
     def end_workers
       @workers&.close
     end
 
-    # A thread that blocks instead may take a child's status when nobody waits for it any more: Ruby 3.1 runs no `ensure` in the fibers of a
-    # thread that is killed.
+    # This method polls, because a blocked thread may reap a child that no fiber waits for any more: when a thread is killed, Ruby 3.1 runs no
+    # `ensure` in its fibers.
     def poll_process(pid, flags)
       pause = POLL_PAUSE_MIN
       until (status = Process::Status.wait(pid, flags | Process::WNOHANG))
@@ -83,13 +84,13 @@ module Upwell
       status
     end
 
-    # Where the kernel's limit is known, the error names it. It was read before: where a fiber has no stack, a thread has none either, and Ruby
-    # 3.4 would open the file on one.
+    # The error names the kernel's limit, if it is known. The limit was read earlier: when fibers get no stack, threads get none either, and
+    # Ruby 3.4 would open the file on a thread.
     def raise_without_stack(error)
       raise error unless @mappings_max
 
-      raise FiberError, "no stack for another fiber beside the #{stats[:fibers]} that there are (#{error.message}): a process may have " \
-                        "#{@mappings_max} memory mappings, of which each fiber takes two; raise the limit, " \
+      raise FiberError, "cannot create another fiber (#{error.message}): #{stats[:fibers]} fibers exist, and each takes two of the " \
+                        "#{@mappings_max} memory mappings that a process may have; raise the limit: " \
                         "sysctl -w vm.max_map_count=#{@mappings_max * 16}"
     end
 
@@ -102,7 +103,14 @@ module Upwell
     def report(error)
       return unless Thread.current.report_on_exception
 
-      $stderr.write("#{Fiber.current.inspect} terminated with exception (report_on_exception is true):\n#{error.full_message}")
+      $stderr.write("#{Fiber.current.inspect} terminated with exception (report_on_exception is true):\n#{text_of(error)}")
+    end
+
+    # The error's own `message` may raise.
+    def text_of(error)
+      error.full_message
+    rescue StandardError, ScriptError, SystemStackError
+      "#{Exception.instance_method(:to_s).bind_call(error)} (#{error.class})\n"
     end
   end
 end

@@ -1,40 +1,23 @@
 # frozen_string_literal: true
 
-# All of it now: later there may be no descriptor left for a file, or another root directory.
+# All files are loaded now: later the process may have no free descriptor, or another root directory.
 require_relative "clock"
 require_relative "configuration"
-require_relative "error_log"
+require_relative "exception_log"
 require_relative "event_stream"
 require_relative "tls"
-require_relative "server/bus_directory"
-require_relative "server/channels"
-require_relative "server/database_pools"
-require_relative "server/fiber_i18n"
-require_relative "server/fiber_isolation"
-require_relative "server/fiber_mongoid"
-require_relative "server/fiber_names"
-require_relative "server/fiber_sentry"
-require_relative "server/fiber_sequel"
-require_relative "server/file_size"
-require_relative "server/listeners"
-require_relative "server/log_file"
-require_relative "server/lost_executions"
-require_relative "server/messages"
-require_relative "server/pid_file"
-require_relative "server/serving"
-require_relative "server/backtraces"
-require_relative "server/title"
-require_relative "server/warmup"
-require_relative "server/heartbeat"
-require_relative "server/signals"
-require_relative "server/place"
-require_relative "server/termination"
-require_relative "server/single"
-require_relative "server/watchdog"
-require_relative "server/threads_watchdog"
-require_relative "server/cluster"
+require_relative "server/control"
+require_relative "server/isolation"
+require_relative "server/lifecycle"
+require_relative "server/listening"
+require_relative "server/logs"
+require_relative "server/messaging"
+require_relative "server/processes"
+require_relative "server/shutdown"
+require_relative "server/system"
+require_relative "server/watchdogs"
 
-# Applications count on a server to have it. Loaded when it is named, for Bundler may want another version than Ruby's own.
+# Applications rely on the server to load StringIO. It is loaded on first use, since Bundler may select another version than Ruby's.
 autoload :StringIO, "stringio"
 
 module Upwell
@@ -42,39 +25,39 @@ module Upwell
   #
   #     Upwell::Server.new(app, Upwell::Configuration.new({ port: 8080 })).run
   class Server
-    include Serving
+    include Lifecycle
 
-    # @return [Array<Listeners::Listener>]
+    # @return [Array<Listening::Listeners::Listener>]
     attr_reader :listeners
     # @return [Reactor]
     attr_reader :reactor
 
     # @param app [#call]
     # @param configuration [Configuration]
-    # @param listeners [Array<Listeners::Listener>] opened already, or nil
-    # @raise [ConfigurationError] when an address cannot be listened on, or the application cannot be served in this mode, or the gem
-    #   redis-client is missing
-    # @raise [BackendError] when the backend asked for does not work here
+    # @param listeners [Array<Listening::Listeners::Listener>] open listeners, or nil
+    # @raise [ConfigurationError] when an address cannot be listened on, the mode does not support the application, or the gem redis-client is
+    #   missing
+    # @raise [BackendError] when the configured backend does not work here
     def initialize(app, configuration, listeners: nil)
       @configuration = configuration
-      @messages = Messages.new(configuration.pubsub)
+      @messages = Messaging::Messages.new(configuration.pubsub)
       settings = reactor_settings
-      app = LostExecutions.end_those_of(app) if settings.fetch(:mode) == :fibers
+      app = Isolation::RailsExecutionCleanup.end_those_of(app) if settings.fetch(:mode) == :fibers
       @reactor = Reactor.new(app, settings)
       @reactors = [@reactor]
-      @channels = Channels.new(@reactor)
+      @channels = Messaging::Channels.new(@reactor)
       @owner = listeners.nil?
-      @listeners = listeners || Listeners.new(configuration).open
+      @listeners = listeners || Listening::Listeners.new(configuration).open
       @urls = @listeners.map(&:url)
       listen
     end
 
     # Serves until {#drain} or {#stop}.
     #
-    # @yield once it has the threads that it takes
-    # @return [Boolean] whether everything in flight was finished
+    # @yield once the server has its threads
+    # @return [Boolean] whether all requests were finished
     def run(&ready)
-      FileSize.survive
+      System::FileSizeLimit.survive
       @channels.begin
       @messages.begin
       @configuration.threads.zero? ? run_on_this_thread(&ready) : run_on_threads(&ready)
@@ -83,63 +66,64 @@ module Upwell
       @channels.end
     end
 
-    # See {Serving#drain}.
+    # Drains the server, see {Lifecycle#drain}.
     def drain(seconds = @configuration.drain_timeout, refuses: @owner)
       @deadline = Clock.now + seconds
       super
     end
 
-    # @return [Integer] requests of which a part was received, and whose responses have not been sent to the end
+    # @return [Integer] requests in flight: from the first received byte to the last sent one
     def in_flight
       @reactor.stats.fetch(:requests_in_memory)
     end
 
-    # @return [Array<Array(Hash, Thread, Float, Boolean)>] those that the application has now, see {Reactor#requests}
+    # @return [Integer] long-lived clients: WebSockets and event streams
+    def long_lived_clients
+      @reactor.stats.fetch(:clients)
+    end
+
+    # @return [Array<Array(Hash, Thread, Float, Boolean)>] the requests that the application processes now, see {Reactor#requests}
     def requests
       @reactor.requests
     end
 
     private
 
-    # The application was loaded: what it uses decides how many fibers may serve it, unless the mode says so itself.
+    # The application is loaded: unless the mode sets the number of fibers, the application's database pools limit it.
     def reactor_settings
       settings = @configuration.reactor_settings.merge(bus: bus_folder)
       return settings unless settings.fetch(:mode) == :fibers
 
-      FiberI18n.establish
-      FiberNames.establish
-      FiberSentry.establish
-      FiberSequel.establish
-      isolated = FiberIsolation.establish
-      FiberMongoid.check
-      limit = DatabasePools.size unless @configuration.fibers
-      Log.tell(fibers_note(isolated, limit)) if isolated || limit
+      notes = Isolation.establish
+      limit = Isolation::DatabasePools.size unless @configuration.fibers
+      notes << pool_note(limit) if limit
+      Log.tell(notes.join("; ")) if notes.any?
       limit ? settings.merge(fibers_max: limit) : settings
     end
 
-    # Without the command line nobody has made one.
+    # Without the command line this server creates the directory.
     def bus_folder
-      BusDirectory.still_there(@configuration.bus || BusDirectory.named(@configuration))
+      Messaging::BusDirectory.still_there(@configuration.bus || Messaging::BusDirectory.named(@configuration))
     end
 
-    def fibers_note(isolated, limit)
-      level = "Rails' isolation level is :fiber now, as mode fibers needs" if isolated
-      pool = "at most #{limit} requests at once, as many as the database pool has connections; mode fibers:N for another number" if limit
-      [level, pool].compact.join("; ")
+    def pool_note(limit)
+      "at most #{limit} requests run at once, because the database pool has this size; --mode fibers:N sets another number"
     end
 
     def run_on_this_thread
-      watchdog = Watchdog.new(@reactor, Thread.current, @configuration.stuck_timeout)
+      watchdog = Watchdogs::LoopWatchdog.new(@reactor, Thread.current, @configuration.stuck_timeout)
       watcher = Thread.new { watchdog.run }.tap { |thread| thread.name = "upwell watchdog" }
-      yield if block_given?
-      @reactor.run
+      Control::DefaultSignals.trap do
+        yield if block_given?
+        @reactor.run
+      end
     ensure
       watcher&.kill
     end
 
     def run_on_threads
       threads = Array.new(@configuration.threads) { |index| start_thread(index) { |thread| threads[index] = thread } }
-      watchdog = ThreadsWatchdog.new(@reactor, threads.size, @configuration.stuck_timeout)
+      watchdog = Watchdogs::ThreadsWatchdog.new(@reactor, threads.size, @configuration.stuck_timeout)
       watcher = Thread.new { watchdog.run }.tap { |thread| thread.name = "upwell watchdog" }
       yield if block_given?
       finished = @reactor.run
@@ -151,12 +135,12 @@ module Upwell
       watcher&.kill
     end
 
-    # One that has answered may have a connection of its own, or callbacks to run: until the deadline.
+    # A thread without a request may still serve a hijacked connection or run callbacks. It has time until the deadline.
     def join(threads)
       threads.each { |thread| thread.join([(@deadline || 0) - Clock.now, 0].max) || thread.kill }
     end
 
-    # An application that ends a thread, by Thread.exit or an Interrupt, gets another in its place.
+    # An application may end a thread by Thread.exit or an Interrupt. Another thread replaces it.
     def start_thread(index, &replaced)
       Thread.new do
         Thread.current.report_on_exception = false

@@ -1,21 +1,26 @@
 # frozen_string_literal: true
 
-# See {Upwell::SETTINGS}.
+# This module holds the list of settings, see {Upwell::SETTINGS}.
 module Upwell
-  # One thing that can be configured. The command line, the configuration file, the checks and the help are all made from this list.
+  # A setting. The list of settings defines the command line, the configuration file, the checks and the help.
   #
-  # @!attribute name [Symbol] as the configuration file writes it; the command line writes hyphens
+  # @!attribute name [Symbol] as in the configuration file; the command line uses hyphens
   # @!attribute default [Object]
-  # @!attribute kind [Symbol] how a value is read and checked, see {Configuration}
+  # @!attribute kind [Symbol] how the server reads and checks a value, see {Configuration}
   # @!attribute short [String, nil] the short option
-  # @!attribute argument [String, nil] what the help calls the value
+  # @!attribute argument [String, nil] the value's name in the help
   # @!attribute help [String]
-  # @!attribute flavours [Array<Symbol>] who has it: :ruby, which serves applications on the core; :static, which serves files;
-  #   :javascript, which serves applications on Node, uWebSockets.js and Bun
+  # @!attribute flavours [Array<Symbol>] the servers that have the setting: :ruby serves applications on the core, :static serves files,
+  #   :javascript serves applications on Node, uWebSockets.js and Bun
   Setting = Struct.new(:name, :default, :kind, :short, :argument, :help, :flavours) do
     # @return [String] the long option
     def option
       "--#{name.to_s.tr("_", "-")}"
+    end
+
+    # @return [Boolean] whether the option may be repeated
+    def list?
+      %i[binds fields].include?(kind)
     end
 
     # @param flavour [Symbol]
@@ -31,47 +36,62 @@ module Upwell
   ruby = %i[ruby]
 
   SETTINGS = [
-    Setting.new(:port, 3000, :port, "-p", "PORT", "TCP port; 0 takes a free one (environment: PORT)", all),
-    Setting.new(:bind, ["localhost"], :binds, "-b", "ADDRESS", "host, host:port, [v6]:port, ssl://host:port or unix:PATH; may be repeated", all),
-    Setting.new(:secure, false, :flag, "-s", nil, "TLS on every TCP address; needs a certificate", all),
-    Setting.new(:cert_file, nil, :path, "-c", "FILE", "the certificate, with its chain behind it (PEM); SIGHUP reads it again", all),
-    Setting.new(:key_file, nil, :path, "-k", "FILE", "its key (PEM); without: in the same file", all),
-    Setting.new(:ca_file, nil, :path, "-a", "FILE",
-                "clients' certificates are verified with those in FILE, or in the files of a folder (PEM)", all),
-    Setting.new(:client_certificate, "optional", :client_certificate, nil, "WORD", "whether clients need one: optional or required", all),
-    Setting.new(:self_signed, false, :flag, nil, nil, "makes a certificate for development, and tells where it lies", core),
-    Setting.new(:workers, 0, :workers, "-w", "N", "worker processes under a supervisor; auto: one a processor; 0: none", all),
+    Setting.new(:port, 3000, :port, "-p", "PORT", "TCP port; 0: any free port (environment: PORT)", all),
+    Setting.new(:bind, ["localhost"], :binds, "-b", "ADDRESS",
+                "listen on host, host:port, [v6]:port, ssl://host:port or unix:PATH[?mode=0660&group=NAME]; repeatable", all),
+    Setting.new(:secure, false, :flag, "-s", nil, "serve TLS on every TCP address; needs a certificate", all),
+    Setting.new(:cert_file, nil, :path, "-c", "FILE", "certificate, followed by its chain (PEM); SIGHUP reloads it", all),
+    Setting.new(:key_file, nil, :path, "-k", "FILE", "private key (PEM); default: the key in the certificate file", all),
+    Setting.new(:ca_file, nil, :path, "-a", "FILE", "CA certificates that verify client certificates (PEM file, or directory of them)", all),
+    Setting.new(:client_certificate, "optional", :client_certificate, nil, "WORD",
+                "whether clients must present a certificate: optional or required", all),
+    Setting.new(:self_signed, false, :flag, nil, nil, "create a certificate for development, and print its path", core),
+    Setting.new(:workers, 0, :workers, "-w", "N", "worker processes under a supervisor; auto: one per processor; 0: no supervisor", all),
     Setting.new(:mode, "fibers", :mode, nil, "MODE",
-                "fibers, fibers:N (at most N requests at once), threads:N or inline (environment: UPWELL_MODE)", ruby),
-    Setting.new(:backend, nil, :backend, nil, "NAME", "io_uring, epoll, kqueue, poll or io_uring_sqpoll (environment: UPWELL_BACKEND)", core),
-    Setting.new(:public, nil, :folder, nil, "DIR", "a GET or HEAD for a file beneath DIR is answered without asking the application", ruby),
-    Setting.new(:public_cache_control, nil, :field_value, nil, "VALUE", "Cache-Control of these files", ruby),
+                "how requests run: fibers, fibers:N (at most N requests at once), threads:N or inline (environment: UPWELL_MODE)", ruby),
+    Setting.new(:backend, nil, :backend, nil, "NAME",
+                "io_uring, epoll, kqueue, poll or io_uring_sqpoll; default: the first that works (environment: UPWELL_BACKEND)", core),
+    Setting.new(:public, nil, :folder, nil, "DIR", "serve GET and HEAD of files below DIR without calling the application", ruby),
+    Setting.new(:public_cache_control, nil, :field_value, nil, "VALUE",
+                "value of the header Cache-Control for the files below the public directory", ruby),
+    Setting.new(:header, [], :fields, nil, "FIELD",
+                "\"NAME: VALUE\": header field for the server's own responses, such as files, not for the application's; repeatable", core),
     Setting.new(:pubsub, nil, :pubsub, nil, "URL",
-                "a Redis that brings messages to other servers (redis://, rediss://, unix:///), or a folder for the workers' sockets", ruby),
-    Setting.new(:environment, "development", :text, "-E", "NAME", "sets RACK_ENV (environment: RACK_ENV, else RAILS_ENV)", applications),
-    Setting.new(:preload, false, :flag, nil, nil, "load the application before the workers are forked", ruby),
-    Setting.new(:log_file, nil, :text, "-l", "FILE", "standard output and error go there; SIGHUP opens it again", all),
-    Setting.new(:pid_file, nil, :text, "-P", "FILE", "holds the process number while running", all),
-    Setting.new(:connections_max, 10_000, :count, nil, "N", "connections of a worker; more wait in the backlog", all),
-    Setting.new(:head_bytes_max, 65_536, :count, nil, "BYTES", "request line and headers; above: 431", all),
-    Setting.new(:headers_max, 100, :headers, nil, "N", "headers of a request, at most 100; above: 431", all),
-    Setting.new(:target_bytes_max, 8_192, :count, nil, "BYTES", "request target; above: 414", all),
-    Setting.new(:body_bytes_max, 1_073_741_824, :bytes, nil, "BYTES", "content of a request; above: 413", applications),
+                "share published messages with other servers: a Redis (redis://, rediss://, unix:///), or a directory on this machine", ruby),
+    Setting.new(:environment, "development", :text, "-E", "NAME", "set RACK_ENV to NAME (environment: RACK_ENV, else RAILS_ENV)", applications),
+    Setting.new(:preload, false, :flag, nil, nil, "load the application before forking the workers", ruby),
+    Setting.new(:user, nil, :user, nil, "NAME", "switch to this user after opening the sockets; the server must start as root", core),
+    Setting.new(:group, nil, :group, nil, "NAME", "switch to this group, too; needs --user; default: the user's group", core),
+    Setting.new(:log_file, nil, :text, "-l", "FILE", "write standard output and error to FILE; SIGHUP reopens it", all),
+    Setting.new(:pid_file, nil, :text, "-P", "FILE", "write the process ID to FILE while the server runs", all),
+    Setting.new(:connections_max, 10_000, :count, nil, "N",
+                "maximum number of connections of a worker; above: an idle connection is closed, or the new client waits", all),
+    Setting.new(:head_bytes_max, 65_536, :count, nil, "BYTES", "maximum size of request line and header fields; above: status 431", all),
+    Setting.new(:headers_max, 100, :headers, nil, "N", "maximum number of header fields of a request, up to 10000; above: status 431", all),
+    Setting.new(:underscores_in_headers, false, :flag, nil, nil, "keep header fields with an underscore in the name; default: drop them",
+                applications),
+    Setting.new(:target_bytes_max, 8_192, :count, nil, "BYTES", "maximum size of the request target; above: status 414", all),
+    Setting.new(:body_bytes_max, 1_073_741_824, :bytes, nil, "BYTES", "maximum size of the request content; above: status 413", applications),
     Setting.new(:body_memory_bytes_max, 65_536, :bytes, nil, "BYTES",
-                "content, in mode inline also what a response is ahead, kept in memory; above: a temporary file", ruby),
+                "maximum request content kept in memory (in mode inline also response output); above: a temporary file", ruby),
     Setting.new(:message_bytes_max, 16_777_216, :message_bytes, nil, "BYTES",
-                "a message of a WebSocket client; above: closed with 1009", applications),
+                "maximum size of a WebSocket message; above: the connection closes with code 1009", applications),
     Setting.new(:client_bytes_max, 4_194_304, :count, nil, "BYTES",
-                "on their way to a client that stays; above: closed with 1008", applications),
-    Setting.new(:head_timeout, 10, :seconds, nil, "SECONDS", "for a request's head to arrive; then 408", all),
-    Setting.new(:body_timeout, 30, :seconds, nil, "SECONDS", "for its content, plus a second for each KiB of it; then 408", all),
-    Setting.new(:keep_alive_timeout, 65, :seconds, nil, "SECONDS", "between requests of a connection", all),
-    Setting.new(:write_timeout, 30, :seconds, nil, "SECONDS", "for a client to take 256 KiB of a response", all),
+                "maximum data that waits for a WebSocket or SSE client; above: the connection closes (WebSocket code 1008)", applications),
+    Setting.new(:head_timeout, 10, :seconds, nil, "SECONDS", "time to receive request line and header fields; then status 408", all),
+    Setting.new(:body_timeout, 30, :seconds, nil, "SECONDS",
+                "time to receive the request content, plus 1 s for each KiB received; then status 408", all),
+    Setting.new(:keep_alive_timeout, 65, :seconds, nil, "SECONDS",
+                "idle time between two requests of a connection; then the connection closes", all),
+    Setting.new(:write_timeout, 30, :seconds, nil, "SECONDS",
+                "time for a client to receive 256 KiB of a response; then the connection is reset", all),
     Setting.new(:client_timeout, 40, :pause, nil, "SECONDS",
-                "of silence; then a client that stays is asked whether it is there; 0: never", applications),
-    Setting.new(:stuck_timeout, 5, :seconds, nil, "SECONDS", "of computing without a wait; then the log says where (fibers, inline)", ruby),
-    Setting.new(:boot_timeout, 60, :seconds, nil, "SECONDS", "for a worker to load the application; then it is killed", core),
-    Setting.new(:worker_timeout, 60, :seconds, nil, "SECONDS", "without a sign of life of a worker; then it is killed and replaced", core),
-    Setting.new(:drain_timeout, 30, :seconds, nil, "SECONDS", "for requests in flight when stopping", all)
+                "idle time of a WebSocket or SSE client; then the server sends a ping; 0: never", applications),
+    Setting.new(:stuck_timeout, 5, :seconds, nil, "SECONDS",
+                "time that a request may block the loop (threads:N: all threads while requests wait); then the log names the code", ruby),
+    Setting.new(:boot_timeout, 60, :seconds, nil, "SECONDS", "time for a worker to load the application; then the worker is killed", core),
+    Setting.new(:worker_timeout, 60, :seconds, nil, "SECONDS",
+                "time without a heartbeat of a worker; then the worker is killed and replaced", core),
+    Setting.new(:drain_timeout, 30, :seconds, nil, "SECONDS", "time to finish requests in flight at shutdown; then the server exits", all)
   ].freeze
 end

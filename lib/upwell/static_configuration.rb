@@ -11,54 +11,57 @@ module Upwell
     THREADS = (1..256)
     LOG_FORMATS = %w[combined json].freeze
     STANDARD_OUTPUT = "-"
-    BODY_BYTES_MAX = 65_536 # of requests that should have none
+    BODY_BYTES_MAX = 65_536 # the limit of bodies in requests that should have none
+
+    COMPANIONS = { log_format: :access_log }.freeze
 
     SHARED = Upwell::SETTINGS.select { |setting| setting.for?(:static) }.freeze
     private_constant :SHARED
 
     SETTINGS = [
       *SHARED,
-      Setting.new(:threads, 1, :loops, nil, "N", "loops of a process, each with a file cache and sockets of its own"),
-      Setting.new(:cache_control, nil, :field_value, nil, "VALUE", "Cache-Control of every response"),
-      Setting.new(:list, false, :flag, nil, nil, "folders without index.html are listed"),
-      Setting.new(:spa, nil, :text, nil, "FALLBACK", "file that answers for paths that name none"),
-      Setting.new(:gzip_static, false, :flag, nil, nil, "FILE.br, FILE.zst and FILE.gz are sent to clients that accept them"),
-      Setting.new(:access_log, nil, :log, nil, "[FILE]", "a line for each response; standard output without FILE"),
-      Setting.new(:log_format, "combined", :log_format, nil, "NAME", "combined or json"),
-      Setting.new(:cache_entries_max, 1_000, :count, nil, "N", "files that a loop keeps open or in memory"),
-      Setting.new(:cache_bytes_max, 67_108_864, :bytes, nil, "BYTES", "content that a loop keeps in memory"),
-      Setting.new(:cache_file_bytes_max, 8_192, :bytes, nil, "BYTES", "content of one file kept in memory; a larger one is kept open"),
-      Setting.new(:quiet, false, :flag, nil, nil, "does not tell where it listens")
+      Setting.new(:threads, 1, :loops, nil, "N", "event loops (threads) of a process; each has its own file cache and sockets"),
+      Setting.new(:cache_control, nil, :field_value, nil, "VALUE", "value of the header Cache-Control in every response"),
+      Setting.new(:list, false, :flag, nil, nil, "show the list of files for a directory without index.html"),
+      Setting.new(:spa, nil, :text, nil, "FALLBACK", "send the file FALLBACK for a path that names no file (single-page application)"),
+      Setting.new(:gzip_static, false, :flag, nil, nil, "send FILE.br, FILE.zst or FILE.gz instead of FILE to clients that accept the coding"),
+      Setting.new(:access_log, nil, :log, nil, "[FILE]", "write a line for each response to FILE; default: standard output"),
+      Setting.new(:log_format, "combined", :log_format, nil, "NAME", "format of the access log: combined or json"),
+      Setting.new(:cache_entries_max, 1_000, :count, nil, "N", "maximum number of files that a loop keeps open or in memory"),
+      Setting.new(:cache_bytes_max, 67_108_864, :bytes, nil, "BYTES", "maximum file content that a loop keeps in memory"),
+      Setting.new(:cache_file_bytes_max, 8_192, :bytes, nil, "BYTES",
+                  "maximum size of a file that a loop keeps in memory; a larger file is kept open instead"),
+      Setting.new(:quiet, false, :flag, nil, nil, "do not print the addresses at startup")
     ].freeze
 
-    # @return [Array<Setting>] what there is to configure
+    # @return [Array<Setting>] all settings
     def self.settings
       SETTINGS
     end
 
     (SETTINGS - SHARED).each { |setting| define_method(setting.name) { @values.fetch(setting.name) } }
 
-    # @return [Integer] loops of a process, each with listening sockets of its own
+    # @return [Integer] loops per process, each with its own listening sockets
     def loops
       threads
     end
 
-    # @return [Boolean] there is nothing to load
+    # @return [Boolean] true: a file server has no application to load
     def preload
       false
     end
 
-    # @return [String] for the operator: how requests are served
+    # @return [String] the mode, for the log
     def description
       threads == 1 ? "static files" : "static files, #{threads} threads"
     end
 
-    # @return [Hash{Symbol => Object}] how files are served, among all that is set
+    # @return [Hash{Symbol => Object}] the settings for files
     def files_settings
-      @values.merge(media_types: MediaTypes.table)
+      @values.merge(media_types: MediaTypes.table, fields: header.map { |field| "#{field}\r\n" }.join)
     end
 
-    # @return [Hash{Symbol => Object}] what {StaticReactor} needs, but for the log's stream
+    # @return [Hash{Symbol => Object}] the settings of {StaticReactor}, except the log's stream
     def reactor_settings
       files_settings.merge(body_bytes_max: BODY_BYTES_MAX, body_memory_bytes_max: BODY_BYTES_MAX, log_format: log_format.to_sym)
     end
@@ -69,7 +72,7 @@ module Upwell
       integer(value, THREADS, "a number from #{THREADS.min} to #{THREADS.max}")
     end
 
-    # An option without its argument gives nil, and so means standard output; without the option this is not called.
+    # An option without an argument gives nil and means standard output. Without the option this method is not called.
     def read_log(value)
       value.nil? || value == true ? STANDARD_OUTPUT : value.to_s
     end

@@ -4,26 +4,36 @@ require_relative "server"
 require_relative "static_configuration"
 
 module Upwell
-  # Serves the files beneath a folder in this process, on one loop a thread. Ruby has no part in a request.
+  # Serves the files of a directory in this process, with one loop per thread. No Ruby code runs for a request.
   #
   #     configuration = Upwell::StaticConfiguration.new(port: 8080)
   #     Upwell::StaticServer.new(Upwell::StaticServer::Site.new("public", configuration), configuration).run
   class StaticServer
-    # A folder to be served.
+    # A directory to serve.
     class Site
       # @return [String]
       attr_reader :root
-      # @return [IO, nil] where a line for each response is written
+      # @return [IO, nil] the access log, with a line for each response
       attr_accessor :access_log
 
       # @param root [String]
       # @param configuration [StaticConfiguration]
-      # @raise [ConfigurationError] when there is no such folder, or not the file that `spa` names
+      # @raise [ConfigurationError] when the directory, or the file that `spa` names, does not exist
       def initialize(root, configuration)
         @root = File.expand_path(root)
-        raise ConfigurationError, "there is no folder #{@root}; name the one to serve" unless File.directory?(@root)
+        raise ConfigurationError, "directory #{@root} does not exist; name the directory to serve" unless File.directory?(@root)
 
         check_fallback(configuration.spa) if configuration.spa
+      end
+
+      # Checks the directory again, because the process may have become another user.
+      #
+      # @raise [ConfigurationError]
+      def check_access
+        return if File.executable?(root)
+
+        raise ConfigurationError, "the user of the server cannot enter directory #{root}; " \
+                                  "run chmod o+x on it and on those above, or choose another user with --user"
       end
 
       private
@@ -31,32 +41,32 @@ module Upwell
       def check_fallback(name)
         return if File.file?(File.join(root, name))
 
-        raise ConfigurationError, "option spa: there is no file #{name} in #{root}; name it relative to that folder"
+        raise ConfigurationError, "option spa: file #{name} does not exist in #{root}; name it relative to this directory"
       end
     end
 
-    include Server::Serving
+    include Server::Lifecycle
 
     # @param site [Site]
     # @param configuration [StaticConfiguration]
-    # @param listeners [Array<Server::Listeners::Listener>] opened already: a set for each thread, one after another; or nil
+    # @param listeners [Array<Server::Listening::Listeners::Listener>] open listeners, a set for each thread, one set after another; or nil
     # @raise [ConfigurationError] when an address cannot be listened on
-    # @raise [BackendError] when the backend asked for does not work here
+    # @raise [BackendError] when the configured backend does not work here
     def initialize(site, configuration, listeners: nil)
+      site.check_access
       @configuration = configuration
       @owner = listeners.nil?
-      @listeners = listeners || Server::Listeners.open_for(configuration)
+      @listeners = listeners || Server::Listening::Listeners.open_for(configuration)
       @urls = @listeners.map(&:url).uniq
       settings = configuration.reactor_settings.merge(access_log: site.access_log)
       @reactors = Array.new(configuration.loops) { StaticReactor.new(site.root, settings) }
       listen
     end
 
-    # Serves until {#drain} or {#stop}. The calling thread only waits: Ruby 3.1 sees no signals while each of several threads is in the kernel
-    # out of its sight.
+    # Serves until {#drain} or {#stop}. The calling thread only waits: Ruby 3.1 handles no signals while all threads block in C code.
     #
-    # @yield once it has the threads that it takes
-    # @return [Boolean] whether everything in flight was finished
+    # @yield once the server has its threads
+    # @return [Boolean] whether all requests were finished
     def run
       threads = @reactors.map { |reactor| Thread.new { run_reactor(reactor) } }
       yield if block_given?
@@ -65,12 +75,17 @@ module Upwell
       tell_lost_lines
     end
 
-    # @return [nil] not known: Ruby has no part in a request
+    # @return [nil] unknown, because no Ruby code runs for a request
     def in_flight
       nil
     end
 
-    # @return [Array] those that an application has: none
+    # @return [Integer] long-lived clients: none
+    def long_lived_clients
+      0
+    end
+
+    # @return [Array] requests in an application: none
     def requests
       []
     end
@@ -81,13 +96,13 @@ module Upwell
       Thread.current.report_on_exception = false
       reactor.run
     rescue StandardError
-      stop # one that failed does not leave the others behind
+      stop # if one thread fails, the others end, too
       raise
     end
 
     def tell_lost_lines
       lost = @reactors.sum(&:log_lines_lost)
-      Log.tell "#{lost} lines of the access log are lost: it could not be written in time" if lost.positive?
+      Log.tell "#{lost} access log lines were dropped: the reader of the log is too slow" if lost.positive?
     end
   end
 end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Upwell
-  # What {Client#subscribe} and {Upwell.subscribe} return: the name of a channel, or a pattern, and how to end it. Any thread may use it.
+  # A subscription to a channel or a pattern, as returned by {Client#subscribe} and {Upwell.subscribe}. Any thread may use it.
   class Subscription
     # @return [String] the channel's name, or the pattern
     attr_reader :to_s
@@ -9,7 +9,7 @@ module Upwell
     attr_reader :match
 
     # @param owner [#end_subscription]
-    # @param key [Object] by which the owner knows it
+    # @param key [Object] the owner's key of the subscription
     # @param name [String]
     # @param match [Symbol, nil]
     def initialize(owner, key, name, match)
@@ -19,7 +19,7 @@ module Upwell
       @match = match
     end
 
-    # Ends it: its block is not called any more. May be called again.
+    # Ends the subscription: its block is not called any more. Further calls have no effect.
     #
     # @return [nil]
     def close
@@ -27,8 +27,10 @@ module Upwell
       nil
     end
 
+    # Compares the subscription with another, or its name with a string.
+    #
     # @param other [String, Subscription]
-    # @return [Boolean] whether it is of that name, or the same
+    # @return [Boolean] whether the name is equal, or the subscription is the same
     def ==(other)
       other.is_a?(String) ? to_s == other : equal?(other)
     end

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-require_relative "tls/address"
+require_relative "tls/ssl_address"
 require_relative "tls/credentials"
 require_relative "tls/hijacked_socket"
-require_relative "tls/plan"
+require_relative "tls/settings_by_address"
 require_relative "tls/self_signed"
 
 module Upwell
-  # TLS as far as it is in Ruby: what was configured, and the files. The rest is in the core.
+  # The Ruby part of TLS: configuration and files. The protocol is in the core.
   module TLS
   end
 end

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# Base64, by Buffer.
+# Base64 on top of Buffer.
 module Base64
   module_function
 

@@ -1,9 +1,9 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# Digests, by the runtime's node:crypto.
+# Digests on top of node:crypto.
 module Digest
-  # What all digests have.
+  # The methods of all digests.
   class Base
     class << self
       def digest(text)
@@ -110,7 +110,7 @@ module Digest
     const_set(name, ::Class.new(Base)).const_set(:ALGORITHM, algorithm)
   end
 
-  # SHA-2 of a length that is chosen when it is made.
+  # SHA-2 with a length chosen at creation.
   class SHA2 < Base
     def initialize(bits = 256)
       raise ArgumentError, "unsupported bit length: #{bits}" unless [256, 384, 512].include?(bits)

@@ -3,9 +3,9 @@
 require "erb/escape"
 require "uri"
 
-# Escaping; a template can be made, but not be run: there is no compiler where the program runs.
+# ERB's escaping methods. A template can be created but not run, since the program has no compiler for it.
 class ERB
-  # Texts in HTML and in addresses.
+  # Escapes text for HTML and for addresses.
   module Util
     def html_escape(text)
       Escape.html_escape(text)
@@ -33,7 +33,7 @@ class ERB
   def filename=(_path); end
 
   def result(*)
-    raise NotImplementedError, "a template of ERB cannot be run where the program runs: compile it before, or build the text in Ruby"
+    raise NotImplementedError, "a JavaScript runtime cannot compile an ERB template: compile it beforehand, or build the text in Ruby"
   end
 
   alias result_with_hash result

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# What the system knows of itself and its users.
+# Information about the system and its users.
 module Etc
   module_function
 

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# The part of it that makes folders and removes files.
+# The methods of FileUtils that create directories and remove files.
 module FileUtils
   `const fs = require("fs")`
 

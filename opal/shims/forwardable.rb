@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Methods that are handed on to what an object holds, or knows by a chain of calls: "@items", :items, "self.class".
+# Delegates methods to an object found by a variable or a chain of calls: "@items", :items, "self.class".
 module Forwardable
   VERSION = "1.3.3"
 
-  # Finds whom the methods are handed on to.
+  # Finds the object to which methods are delegated.
   module Receiver
     module_function
 
@@ -38,7 +38,7 @@ module Forwardable
   alias def_delegator def_instance_delegator
 end
 
-# The same for one object.
+# Delegates methods of a single object.
 module SingleForwardable
   def single_delegate(hash)
     hash.each do |methods, accessor|

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# Addresses of machines, and of networks of them.
+# IP addresses of hosts and networks.
 class IPAddr
   Error = Class.new(ArgumentError)
   InvalidAddressError = Class.new(Error)

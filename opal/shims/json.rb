@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# JSON: a Hash for an object, in the order of its text; what is no JSON raises, as NaN does.
+# JSON. An object becomes a Hash in the order of its text. Values without a JSON form, such as NaN, raise an error.
 module JSON
   JSONError = Class.new(StandardError)
   ParserError = Class.new(JSONError)

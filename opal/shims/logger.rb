@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Lines of a log, to an IO or a file.
+# Writes log lines to an IO or a file.
 class Logger
-  # How much a line matters.
+  # The severity of a line.
   module Severity
     DEBUG = 0
     INFO = 1
@@ -17,7 +17,7 @@ class Logger
 
   Error = Class.new(RuntimeError)
 
-  # A line as Ruby writes it.
+  # Formats a line as Ruby does.
   class Formatter
     attr_accessor :datetime_format
 
@@ -40,8 +40,8 @@ class Logger
   attr_reader :level
   attr_accessor :progname, :formatter
 
-  # @param device [IO, String, nil] where to, a file's path, or nowhere
-  # @param shift_age [Integer, String] what is to be done to a file that has grown or is old: nothing is
+  # @param device [IO, String, nil] an IO, a file's path, or nil for no output
+  # @param shift_age [Integer, String] ignored: files are not rotated
   def initialize(device = nil, shift_age = 0, _shift_size = nil, level: DEBUG, progname: nil, formatter: nil, datetime_format: nil, **)
     take(device)
     refuse_to_shift(shift_age) if @path
@@ -90,7 +90,7 @@ class Logger
     define_method(:"#{name}!") { @level = severity }
   end
 
-  # Opens its file again, which something else may have moved away; or another device.
+  # Opens the file again, since another program may have moved it, or opens another device.
   def reopen(device = nil)
     return self unless device || @path
 
@@ -114,11 +114,11 @@ class Logger
     return if [nil, 0].include?(age)
 
     close
-    raise ArgumentError, "a log file is not rotated on a JavaScript runtime: leave out #{age.inspect}, have another program move #{@path}, " \
+    raise ArgumentError, "a log file is not rotated on a JavaScript runtime: remove #{age.inspect}, let another program move #{@path}, " \
                          "and call reopen"
   end
 
-  # A full disk is no failure of what is logged.
+  # A full disk must not raise an error in the code that logs.
   def write(text)
     @device.write(text)
   rescue StandardError => e

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# There is one thread: a monitor never makes anybody wait.
+# A monitor for a single thread, which never has to wait.
 class Monitor
   def initialize
     @count = 0
@@ -47,16 +47,16 @@ class Monitor
   end
 end
 
-# Gives an object a monitor of its own.
+# Gives an object its own monitor.
 module MonitorMixin
-  # Nobody else can signal: waiting would be for ever.
+  # No other thread can signal, so a wait would never end.
   class ConditionVariable
     def initialize(_monitor)
       @signalled = false
     end
 
     def wait(_timeout = nil)
-      raise ThreadError, "there is one thread: waiting for another would be for ever"
+      raise ThreadError, "a JavaScript runtime has one thread, so no other thread can end this wait"
     end
 
     def wait_while

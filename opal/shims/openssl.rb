@@ -3,11 +3,29 @@
 
 require "digest"
 
-# Of OpenSSL what sessions and signatures need: digests, HMAC, ciphers, comparing; by the runtime's node:crypto.
+# The parts of OpenSSL for sessions and signatures, on top of node:crypto: digests, HMAC, ciphers and comparison.
 module OpenSSL
+  VERSION = "3.0.0"
+  OPENSSL_VERSION = "OpenSSL 3, of the runtime"
+  OPENSSL_VERSION_NUMBER = 0x30000000
+
   OpenSSLError = Class.new(StandardError)
 
-  # A digest that is named: OpenSSL::Digest.new("SHA256").
+  # Some gems name keys without using them.
+  module PKey
+    PKeyError = Class.new(OpenSSLError)
+    ECError = RSAError = PKeyError
+
+    class PKey
+      def self.new(*) = raise NotImplementedError, "JavaScript runtimes have no OpenSSL::PKey: sign and verify with a shared secret (HMAC)"
+    end
+    EC = Class.new(PKey)
+    EC::Point = Class.new(PKey)
+    EC::Group = Class.new(PKey)
+    RSA = Class.new(PKey)
+  end
+
+  # A digest by name: OpenSSL::Digest.new("SHA256").
   class Digest < ::Digest::Base
     attr_reader :name
 
@@ -54,7 +72,7 @@ module OpenSSL
     end
   end
 
-  # A code that tells who has the key.
+  # A keyed authentication code (RFC 2104).
   class HMAC
     class << self
       def digest(digest, key, text)
@@ -95,7 +113,7 @@ module OpenSSL
     alias to_s hexdigest
   end
 
-  # A symmetric cipher, as of AES.
+  # A symmetric cipher, such as AES.
   class Cipher
     CipherError = ::Class.new(OpenSSLError)
 
@@ -195,7 +213,7 @@ module OpenSSL
     end
   end
 
-  # Keys that are made of passwords.
+  # Derives keys from passwords.
   module KDF
     def self.pbkdf2_hmac(password, salt:, iterations:, length:, hash:)
       digest = Digest.new(hash).name.downcase

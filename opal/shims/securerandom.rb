@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# Random numbers and names that nobody can guess.
+# Random numbers and names for security purposes.
 module SecureRandom
   class << self
     def random_bytes(count = 16)

@@ -3,7 +3,7 @@
 
 require "upwell/boot/byte_stream"
 
-# A string as a stream. What is read with a length is of bytes, else of the string's encoding.
+# A string as a stream. A read with a length returns bytes; any other read returns text in the string's encoding.
 class StringIO < IO
   include Upwell::ByteStream
 

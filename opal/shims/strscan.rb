@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# Scans a string from its start to its end. Positions are counted in code units: for bytes, as multipart forms are, these are bytes.
+# Scans a string from its start to its end. Positions count code units, which are bytes in a binary string (multipart forms, for example).
 class StringScanner
   Error = Class.new(StandardError)
 
@@ -204,7 +204,7 @@ class StringScanner
     `text === undefined ? nil : Opal.is_bytes(#{@string}) ? Opal.new_bytes(text) : text`
   end
 
-  # What begins at the position, or is behind it: then all from there to its end. Anchors at the start mean the position.
+  # Finds the pattern at the position or after it, and returns the text from there on. Anchors at the start match at the position.
   def search(pattern, moves: false, anchored: false)
     pattern = Regexp.new(Regexp.escape(pattern)) if String === pattern
     found = `(anchored ? sticky(pattern) : pattern).exec(#{@string}.valueOf().slice(#{@pos}))`

@@ -3,7 +3,7 @@
 require "tmpdir"
 require "securerandom"
 
-# A file of its own in the folder for temporary files; removed when it is unlinked, or when the program ends.
+# A temporary file, which is removed when it is unlinked or when the program ends.
 class Tempfile < File
   @paths = []
 

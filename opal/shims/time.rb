@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# Times as texts, and texts as times.
+# Formats and parses times.
 class Time
   MONTHS = %w[Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec].freeze
   CLOCK = /(?<time>\d{2}:\d{2}:\d{2})/
@@ -56,7 +56,7 @@ class Time
       zone ? in_zone(`new Date(milliseconds)`, zone) : `new Date(milliseconds)`
     end
 
-    # What Opal's own Date has its texts made by.
+    # Opal's own Date defines its formatting methods with this method.
     def def_formatter(name, format, on_utc: false, utc_tz: nil, tz_format: nil, fractions: false, on: self)
       on.define_method(name) do |digits = 0|
         time = on_utc && is_a?(Time) ? getutc : self
@@ -72,7 +72,7 @@ class Time
       (MONTHS.index(name.capitalize) || raise(ArgumentError, "not a month: #{text.inspect}")) + 1
     end
 
-    # What a clock of a zone shows.
+    # The time that a clock in a zone shows.
     def of_zone(shown, zone)
       in_zone(shown - offset_of(zone), zone)
     end
@@ -81,7 +81,7 @@ class Time
       UNIVERSAL.match?(zone) ? time.utc : with_offset(time, offset_of(zone))
     end
 
-    # By the machine's own zone, if that has the offset.
+    # The machine's own zone is used if it has the offset.
     def with_offset(time, offset)
       time.localtime
       time.utc_offset == offset ? time : time.localtime(offset)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What runs cannot be interrupted: it is run to its end.
+# JavaScript cannot interrupt running code, so the block runs to its end.
 module Timeout
   ExitException = Class.new(StandardError)
   Error = Class.new(RuntimeError)

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# The folder for temporary files, and folders of one's own in it.
+# The directory for temporary files, and temporary directories within it.
 class Dir
   def self.tmpdir
     `require('os').tmpdir()`

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Addresses: their parts, and how texts are written in them.
+# URIs: their parts, and the escaping of text (RFC 3986).
 module URI
   Error = Class.new(StandardError)
   InvalidURIError = Class.new(Error)
@@ -109,7 +109,7 @@ module URI
     end
   end
 
-  # An address, in its parts.
+  # A URI with its parts.
   class Generic
     DEFAULT_PORT = nil
 
@@ -304,7 +304,7 @@ module URI
   File = Class.new(Generic)
   MailTo = Class.new(Generic)
 
-  # The parsers that Ruby names: they are one here.
+  # Ruby's parser classes, which are one class here.
   class Parser
     def parse(text)
       URI.parse(text)

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# Compressing and its reverse, by the runtime's node:zlib.
+# Compression and decompression on top of node:zlib.
 module Zlib
   Error = Class.new(StandardError)
   DataError = Class.new(Error)
@@ -50,6 +50,7 @@ module Zlib
 
     def crc32(bytes = "", start = 0)
       %x{
+        if (require('node:zlib').crc32) return require('node:zlib').crc32(Opal.to_buffer(bytes), start);
         var crc = ~start;
         for (var byte of Opal.to_buffer(bytes)) {
           crc ^= byte;
@@ -68,7 +69,7 @@ module Zlib
     end
   end
 
-  # Gathers what is to be compressed, and compresses it at its end.
+  # Gathers data, and compresses all of it at the end.
   class Deflate
     def self.deflate(bytes, level = DEFAULT_COMPRESSION)
       Zlib.deflate(bytes, level)
@@ -103,7 +104,7 @@ module Zlib
     end
   end
 
-  # Gathers what is compressed, and yields it at its end.
+  # Gathers compressed data, and yields the content at the end.
   class Inflate
     def self.inflate(bytes)
       Zlib.inflate(bytes)
@@ -136,7 +137,7 @@ module Zlib
     end
   end
 
-  # What readers and writers have in common.
+  # The methods that readers and writers share.
   class GzipFile
     Error = Class.new(Zlib::Error)
 
@@ -154,7 +155,7 @@ module Zlib
     end
   end
 
-  # Compresses what is written to it, when it is closed or flushed.
+  # Compresses the written data at a flush or a close.
   class GzipWriter < GzipFile
     def initialize(io, level = nil, _strategy = nil)
       @io = io
@@ -185,14 +186,18 @@ module Zlib
       nil
     end
 
-    # Members of a gzip file may follow one another.
+    # A reader can read flushed data immediately. All data belongs to the single member of the file.
     def flush(_flush = SYNC_FLUSH)
-      emit unless @pending.empty?
+      emit(`require("node:zlib").constants.Z_SYNC_FLUSH`) unless @pending.empty?
       self
     end
 
     def finish
-      emit unless @pending.empty? && @emitted
+      return @io if @finished
+
+      @finished = true
+      emit(`require("node:zlib").constants.Z_FINISH`)
+      @io.write([@checksum, @size & 0xffffffff].pack("VV"))
       @io
     end
 
@@ -209,14 +214,21 @@ module Zlib
 
     private
 
-    def emit
-      @emitted = true
-      @io.write(Zlib.gzip(@pending, level: @level))
+    def emit(flush)
+      @io.write(head) unless @size
+      @size = (@size || 0) + @pending.bytesize
+      @checksum = Zlib.crc32(@pending, @checksum || 0)
+      @io.write(Zlib.run("deflateRawSync", @pending, `{ level: #{@level}, finishFlush: flush }`))
       @pending = "".b
+    end
+
+    # The header (RFC 1952): magic number, deflate, no flags, time, no extra flags, Unix.
+    def head
+      ["1f8b0800", "03"].then { |first, last| [first].pack("H*") + [mtime.to_i].pack("V") + "\0".b + [last].pack("H*") }
     end
   end
 
-  # Reads what is compressed.
+  # Reads compressed data.
   class GzipReader < GzipFile
     def self.zcat(io)
       new(io).read

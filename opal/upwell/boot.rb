@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What every program has before its own first line: the parts of Opal's library for Node that need no npm package, and what the compiled
-# code calls.
+# Code that every program loads before its own first line: the parts of Opal's library for Node that need no npm package, and functions that
+# the compiled code calls.
 require "upwell/boot/hash_of"
 require "upwell/boot/variables"
 require "nodejs/base"
@@ -20,19 +20,24 @@ require "upwell/boot/text"
 require "upwell/boot/symbol"
 require "upwell/boot/pack"
 require "upwell/boot/encoding"
-require "upwell/boot/inspect"
+require "upwell/boot/fast_inspect"
 require "upwell/boot/regexp"
 require "upwell/boot/matches"
 require "upwell/boot/match_data"
 require "upwell/boot/array"
+require "upwell/boot/hash"
 require "upwell/boot/throw"
 require "upwell/boot/backtrace"
+require "upwell/boot/location"
 require "upwell/boot/file"
 require "upwell/boot/dir"
 require "upwell/boot/kernel"
 require "upwell/boot/evaluation"
+require "upwell/boot/block_values"
 require "upwell/boot/format"
 require "upwell/boot/integer"
+require "upwell/boot/no_shell"
+require "upwell/boot/native_errors"
 require "upwell/boot/privacy"
 require "upwell/boot/raise"
 require "upwell/boot/time"

@@ -2,26 +2,32 @@
 # frozen_string_literal: true
 
 module Upwell
-  # Between Ruby's Strings and what runtimes send: text as JavaScript has it, anything else as bytes.
+  # Converts between Ruby's Strings and the runtimes' values: JavaScript strings for text, bytes for all other data.
   module Bytes
-    `const BEYOND_ASCII = /[\x80-\uffff]/, TEXT_MAX = 1 << 20` # characters; strings of JavaScript have an end
+    `const BEYOND_ASCII = /[\x80-\uffff]/, TEXT_MAX = 1 << 20` # characters; JavaScript limits the length of strings
 
     class << self
-      # @param latin1 [String] whose code units are bytes
-      # @return [String] the same where it is ASCII, else binary
+      # Converts a Latin-1 string to a Ruby String.
+      #
+      # @param latin1 [String] a string whose code units are bytes
+      # @return [String] the same string if it is ASCII, else a binary one
       def string(latin1)
         `BEYOND_ASCII.test(latin1) ? Opal.new_bytes(latin1) : latin1`
       end
 
+      # Converts bytes to a binary String.
+      #
       # @param bytes [JavaScript Uint8Array]
       # @return [String] binary
       def read(bytes)
         `Opal.from_buffer(bytes)`
       end
 
+      # Converts a String for the runtime.
+      #
       # @param string [String]
       # @return [JavaScript String, JavaScript Uint8Array]
-      # @raise [TypeError] for anything else
+      # @raise [TypeError] for another object
       def of(string)
         %x{
           if (typeof string === "string" && string.isWellFormed()) return string;
@@ -30,6 +36,8 @@ module Upwell
         }
       end
 
+      # Joins pieces.
+      #
       # @param pieces [Array<JavaScript String, JavaScript Uint8Array>]
       # @return [JavaScript String, JavaScript Uint8Array]
       def join(pieces)
@@ -42,6 +50,8 @@ module Upwell
         }
       end
 
+      # Joins pieces to bytes.
+      #
       # @param pieces [Array<JavaScript String, JavaScript Uint8Array>]
       # @return [JavaScript Uint8Array]
       def pack(pieces)
@@ -57,6 +67,8 @@ module Upwell
         }
       end
 
+      # Counts bytes.
+      #
       # @param data [JavaScript String, JavaScript Uint8Array]
       # @return [Integer]
       def size(data)
@@ -66,7 +78,7 @@ module Upwell
       private
 
       def refuse(piece)
-        raise TypeError, "a piece of the response body is a #{piece.class} instead of a String"
+        raise TypeError, "the response body yields a #{piece.class}, but must yield Strings"
       end
     end
   end

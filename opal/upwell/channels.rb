@@ -1,23 +1,25 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/ear"
-require "upwell/glob"
+require "upwell/block_subscriber"
+require "upwell/channel_pattern"
 require "upwell/pub_sub"
 require "upwell/publication"
 
 module Upwell
-  # Publish and subscribe within this process. Who wants what is published in a channel, by its name or by a pattern of names, gets it while it
-  # is published, in the order of subscribing.
+  # Publish/subscribe within this process. Subscribers of a channel, by name or by pattern, receive a message while it is published, in the order
+  # of their subscriptions.
   #
-  # A subscriber has `topic`, `match` and `deliver(publication)`, which returns whether it takes the message.
+  # A subscriber has `topic`, `match` and `deliver(publication)`, which returns whether it accepts the message.
   class Channels
-    PATTERNS_MAX = 1024 # different ones: each is compared with every name
+    PATTERNS_MAX = 1024 # different patterns, each of which is compared with every name
 
+    # Checks and converts a name.
+    #
     # @param channel [String] or pattern
     # @param match [Symbol, nil]
     # @return [JavaScript String] a code unit for each byte
-    # @raise [ArgumentError]
+    # @raise [ArgumentError] for another `match`, or a name that is too long
     def self.topic(channel, match)
       raise ArgumentError, "match must be nil or :redis, not #{match.inspect}" unless match.nil? || match == :redis
 
@@ -28,20 +30,22 @@ module Upwell
     end
 
     def initialize
-      @named = `new Map()` # Sets of subscribers by their topic
+      @named = `new Map()` # sets of subscribers by topic
       @patterns = `new Map()`
       @published = @delivered = @dropped = 0
     end
 
-    # From now on what is published in this process arrives here.
+    # Connects this object to PubSub: messages published in this process arrive here.
     def begin
       PubSub.delivery = method(:deliver)
       PubSub::CLUSTER.counts = method(:counts)
       PubSub.listeners.begin(self)
     end
 
+    # Adds a subscriber.
+    #
     # @param subscriber [#topic, #match, #deliver]
-    # @raise [Upwell::Error] for one pattern too many
+    # @raise [Upwell::Error] when there are too many patterns
     def add(subscriber)
       topics = topics_of(subscriber)
       topic = subscriber.topic
@@ -49,6 +53,8 @@ module Upwell
       `topics.get(topic).add(subscriber)`
     end
 
+    # Removes a subscriber.
+    #
     # @param subscriber [#topic, #match]
     def remove(subscriber)
       topics = topics_of(subscriber)
@@ -62,31 +68,37 @@ module Upwell
       tell_engines(topic, subscriber.match, false)
     end
 
-    # For {PubSub::Listeners}.
+    # Adds a subscription of {PubSub::Listeners}.
     #
-    # @return [Ear, nil] nil: there are too many patterns, as the log tells
+    # @return [BlockSubscriber, nil] nil: there are too many patterns, and the log says so
     def listen_to(name, match, callable)
-      Ear.new(Channels.topic(name, match), match, callable).tap { |ear| add(ear) }
+      BlockSubscriber.new(Channels.topic(name, match), match, callable).tap { |subscriber| add(subscriber) }
     rescue Error => e
-      ErrorLog.report(e, nil)
+      ExceptionLog.report(e, nil)
       nil
     end
 
-    # @param ear [Ear]
-    def unlisten(ear)
-      remove(ear)
-      ear.end
+    # Removes a subscription of {PubSub::Listeners}.
+    #
+    # @param subscriber [BlockSubscriber]
+    def unlisten(subscriber)
+      remove(subscriber)
+      subscriber.end
     end
 
+    # Delivers a message to the subscribers of this process.
+    #
     # @param channel [String]
     # @param message [String]
     # @return [true]
-    # @raise [ArgumentError] for a text that is not valid, or too long a name
+    # @raise [ArgumentError] for an invalid text, or a name that is too long
     def deliver(channel, message)
       publish(Publication.new(Channels.topic(channel, nil), Text.checked(message)))
       true
     end
 
+    # Passes a publication to its subscribers.
+    #
     # @param publication [Publication]
     def publish(publication)
       @published += 1
@@ -95,12 +107,12 @@ module Upwell
 
         if (subscribers !== undefined) subscribers.forEach(subscriber => #{tell(`subscriber`, publication)});
         self.patterns.forEach(subscribers => {
-          if (subscribers.glob['$match?'](name)) subscribers.forEach(subscriber => #{tell(`subscriber`, publication)});
+          if (subscribers.pattern['$match?'](name)) subscribers.forEach(subscriber => #{tell(`subscriber`, publication)});
         });
       }
     end
 
-    # @see PubSub::OwnCluster#stats
+    # @see PubSub::ClusterEngine#stats
     def counts
       %x{
         let subscribers = 0;
@@ -124,7 +136,7 @@ module Upwell
 
         if (match !== nil) {
           if (topics.size >= #{PATTERNS_MAX}) #{refuse_pattern};
-          subscribers.glob = #{Glob.new(topic)};
+          subscribers.pattern = #{ChannelPattern.new(topic)};
         }
         topics.set(topic, subscribers);
       }
@@ -132,18 +144,18 @@ module Upwell
     end
 
     def refuse_pattern
-      raise Error, "there are #{PATTERNS_MAX} patterns already"
+      raise Error, "this process already has #{PATTERNS_MAX} patterns, the maximum; unsubscribe from one first"
     end
 
     def tell_engines(topic, match, subscribed)
       PubSub.engines.changed(Text.read(`Buffer.from(topic, "latin1")`), match, subscribed)
     end
 
-    # What one of them cannot be told costs nobody else.
+    # One subscriber's error does not affect the others.
     def tell(subscriber, publication)
       subscriber.deliver(publication) ? @delivered += 1 : @dropped += 1
     rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
-      ErrorLog.report(e, nil)
+      ExceptionLog.report(e, nil)
     end
   end
 end

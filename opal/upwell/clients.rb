@@ -7,32 +7,34 @@ require "upwell/client/event_stream_line"
 require "upwell/milliseconds"
 
 module Upwell
-  # The clients that stay with this server.
+  # The long-lived clients of this server.
   class Clients
+    AT_ONCE_MAX = 100 # clients close at once when the server drains; further closes are spread
+
     # @return [Channels]
     attr_reader :channels
-    # @return [Integer] that may be on their way to one of them
+    # @return [Integer] the limit of bytes that wait for one client
     attr_reader :bytes_max
-    # @return [Numeric] seconds after which one is asked whether it is there
-    attr_reader :silence
+    # @return [Numeric] seconds without data after which a client is pinged
+    attr_reader :idle_timeout
 
     # @param options [Configuration]
-    # @yield when one has ended
+    # @yield when a client has ended
     def initialize(options, &ended)
       @ended = ended
       @bytes_max = options.client_bytes_max
-      @silence = options.client_timeout
+      @idle_timeout = options.client_timeout
       @leaving_ms = Milliseconds.of(options.drain_timeout / 2)
       @channels = Channels.new
       @all = `new Set()`
     end
 
-    # A request is answered by letting its client stay.
+    # Answers a request whose client becomes a long-lived one.
     #
     # @param runtime [Object]
     # @param response [Object] the runtime's
-    # @param env [Hash] of the request, with the handler
-    # @param head [Head]
+    # @param env [Hash] of the request, including the handler
+    # @param head [ResponseHead]
     def begin(runtime, response, env, head)
       kind = env["rack.upgrade?"]
       client = Client.new(self, kind, env, env["rack.upgrade"])
@@ -44,20 +46,28 @@ module Upwell
       raise e
     end
 
-    # @param client [Client] has ended
+    # Removes a client that has ended.
+    #
+    # @param client [Client]
     def forget(client)
       `self.all.delete(client)`
       @ended.call
     end
 
-    # @return [Boolean] whether there is no client
-    def none?
-      `self.all.size === 0`
+    # @return [Integer]
+    def size
+      `self.all.size`
     end
 
-    # They leave spread over half of the time there is, so that they do not all come back at once.
+    # @return [Boolean] whether there is no client
+    def none?
+      size.zero?
+    end
+
+    # If there are many clients, their closes are spread over half of the drain time, so that they do not all reconnect at once.
     def drain
       @draining = true
+      @leaving_ms = 0 if size <= AT_ONCE_MAX
       `self.all.forEach(client => #{leave(`client`)})`
     end
 
@@ -66,8 +76,10 @@ module Upwell
     def accept(kind, runtime, response, client, head)
       return runtime.accept(response, head, client) if kind == :websocket
 
-      runtime.begin(response, head)
-      Client::EventStreamLine.new(runtime, response, client).begin
+      runtime.hold_back(response) do
+        runtime.begin(response, head)
+        Client::EventStreamLine.new(runtime, response, client).begin
+      end
     end
 
     def leave(client)

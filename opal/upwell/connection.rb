@@ -1,20 +1,20 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/quick_new"
+require "upwell/fast_constructor"
 
 module Upwell
-  # What the requests of a connection have in common.
+  # Data that all requests of a connection share.
   class Connection
-    extend QuickNew
+    extend FastConstructor
 
     quick_new "address", "port", "local_address", "local_port", "tls", "scheme"
 
-    # @param address [String, nil] the client's; none on a UNIX socket
+    # @param address [String, nil] the client's address; nil on a UNIX socket
     # @param port [Integer, nil]
-    # @param local_address [String, nil] where it came
+    # @param local_address [String, nil] the server's address
     # @param local_port [Integer, nil]
-    # @param tls [Hash, nil] what TLS adds to the env
+    # @param tls [Hash, nil] variables that TLS adds to the env
     def initialize(address, port, local_address, local_port, tls)
       @address = text(address)
       @port = text(port)
@@ -26,8 +26,9 @@ module Upwell
 
     private
 
+    # The address of an IPv4 client on a dual-stack socket is written as IPv4.
     def text(value)
-      `value === nil ? "" : "" + value`
+      `value === nil ? "" : ("" + value).replace(/^::ffff:(?=\d+\.)/, "")`
     end
   end
 end

@@ -2,26 +2,26 @@
 # frozen_string_literal: true
 
 module Upwell
-  # What a TLS address is served with: the texts of files (PEM).
+  # The TLS credentials of an address: the texts of PEM files.
   class Credentials
-    `const fs = require("fs"), path = require("path")`
+    `const fs = require("fs"), path = require("path"), crypto = require("crypto")`
 
     # @param tls [Hash{Symbol => String}] cert_file, key_file, ca_file, client_certificate
     def initialize(tls)
       @tls = tls
     end
 
-    # @return [String] path
+    # @return [String] the path
     def cert_file
       @tls[:cert_file]
     end
 
-    # @return [String] path; without a file of its own it is in the certificate's
+    # @return [String] the path; without a key file, the key is in the certificate's file
     def key_file
       @tls[:key_file] || cert_file
     end
 
-    # @return [String, nil] path
+    # @return [String, nil] the path
     def ca_file
       @tls[:ca_file]
     end
@@ -36,7 +36,7 @@ module Upwell
       read(key_file)
     end
 
-    # @return [JavaScript Array, nil] of those who vouch for clients, from a file, or the files of a folder
+    # @return [JavaScript Array, nil] the CAs of client certificates, from a file or a directory of files
     def authorities
       return unless ca_file
 
@@ -47,6 +47,13 @@ module Upwell
     # @return [Boolean]
     def asks_clients?
       !ca_file.nil?
+    end
+
+    # Disables tickets, because sessions have no age limit here. So each handshake verifies the client's certificate.
+    #
+    # @return [Integer] OpenSSL's options
+    def options
+      asks_clients? ? `crypto.constants.SSL_OP_NO_TICKET` : 0
     end
 
     # @return [Boolean]

@@ -7,23 +7,23 @@ require "upwell/upgrade"
 require "upwell/version"
 
 module Upwell
-  # Makes the env of each request (Rack SPEC): a Hash that is filled when it is first asked for anything, since many a request is answered
-  # without, and filling costs more than all else that is done for it.
+  # Creates the env of each request (Rack SPEC). This Hash is filled on first access: many requests are answered without one, and filling it
+  # costs more than the rest of the request.
   class Env
     SOFTWARE = "Upwell/#{VERSION}".freeze
-    NAMES_MAX = 512 # remembered, of header fields
+    NAMES_MAX = 512 # of stored header field names
     NAME_LENGTH_MAX = 256
     FRAMING = %w[CONTENT_LENGTH CONTENT_TYPE TRANSFER_ENCODING].freeze
-    LATE = "the request is over, and its env was not looked at before; look at what is needed of it in the call"
+    LATE = "the request has ended, and its env was not read in time; read the needed values of env within call"
     PORTS = { "http" => "80", "https" => "443" }.freeze
 
-    # Constants of Ruby are looked for each time.
+    # Ruby constants would be looked up each time.
     `const BYTES = #{Bytes}, UPGRADE = #{Upgrade}, INPUT = #{Input}, software = #{SOFTWARE}, ports = #{PORTS}`
 
-    # Every way that Opal's Hash takes into a Map fills it first.
+    # Each of the methods by which Opal's Hash accesses a Map fills the Map first.
     %x{
-      const set = Map.prototype.set, get = Map.prototype.get; // of one that is being filled
-      const OVER = {}; // in the place of a source that is gone
+      const set = Map.prototype.set, get = Map.prototype.get; // for a Map that is being filled
+      const OVER = {}; // stands for a source that no longer exists
 
       class RequestEnv extends Map {
         $$maker = null;
@@ -58,12 +58,16 @@ module Upwell
       }
     }
 
-    # @param runtime [#describe] calls {#add} with what a request of its own has
-    def initialize(runtime)
+    # @param runtime [#describe] calls {#add} with the values of a request
+    # @param underscores [Boolean] whether field names with an underscore are kept
+    def initialize(runtime, underscores)
       @runtime = runtime
+      @underscores = underscores
       @keys = `new Map()`
     end
 
+    # Creates the env of a request.
+    #
     # @param source [Object] the runtime's request
     # @param content [JavaScript Uint8Array, nil] its body
     # @return [Hash]
@@ -71,20 +75,22 @@ module Upwell
       `new RequestEnv(self, source, content)`
     end
 
-    # Called by the Hash itself.
+    # Fills an env. The Hash calls this method.
     #
     # @return [void]
     def fill(env, source)
       @runtime.describe(self, env, source)
     end
 
-    # Called by the Hash itself.
+    # Raises an error for a late access. The Hash calls this method.
     #
     # @raise [IOError]
     def refuse
       raise IOError, LATE
     end
 
+    # Fills an env with the values of a request.
+    #
     # @param env [Hash]
     # @param method [String]
     # @param target [String] as the client sent it
@@ -143,7 +149,7 @@ module Upwell
         for (let i = 0; i < fields.length; i += 2) {
           const key = self.keys.get(fields[i]) || #{key(`fields[i]`)};
 
-          if (key === "_") odd = true;
+          if (key === "_") odd = self.underscores;
           else if (key !== "HTTP_TRANSFER_ENCODING") #{add_field(env, `key`, `fields[i + 1]`)};
         }
         if (odd) #{add_odd_fields(env, fields)};
@@ -151,7 +157,7 @@ module Upwell
       }
     end
 
-    # A repeated field is one list (RFC 9110, section 5.3), cookies are separated as they are within one field.
+    # A repeated field becomes one list (RFC 9110, section 5.3). Cookies are joined with the separator of the Cookie field.
     def add_field(env, key, text)
       %x{
         const old = get.call(env, key);
@@ -161,8 +167,8 @@ module Upwell
       }
     end
 
-    # In CGI's names "X_Forwarded_For" and "X-Forwarded-For" are one: a name with an underscore must not pass for a trusted one, so it only
-    # counts where no name with hyphens has come, and never for one that describes the content.
+    # CGI names do not distinguish "X_Forwarded_For" and "X-Forwarded-For", so names with an underscore are dropped, as in nginx. If the operator
+    # allows them, such a field applies only when no field with hyphens exists, and never for fields that describe the content.
     def add_odd_fields(env, fields)
       %x{
         for (let i = 0; i < fields.length; i += 2) {
@@ -173,7 +179,7 @@ module Upwell
       }
     end
 
-    # @return [String] "HTTP_ACCEPT" for Accept, and so on; "_" for a name that is to be looked at apart
+    # @return [String] the CGI name, such as "HTTP_ACCEPT"; "_" for a name with an underscore
     def key(name)
       key = name.include?("_") ? "_" : cgi_name(name)
       key = key.delete_prefix("HTTP_") if %w[HTTP_CONTENT_TYPE HTTP_CONTENT_LENGTH].include?(key)
@@ -185,7 +191,7 @@ module Upwell
       "HTTP_" + name.upcase.tr("-", "_")
     end
 
-    # Most ask for the same host.
+    # Most requests have the same host, so it is stored.
     def add_server(env, connection)
       %x{
         const host = get.call(env, "HTTP_HOST");
@@ -197,7 +203,7 @@ module Upwell
       }
     end
 
-    # Of a request that names no host.
+    # The local address replaces a missing host.
     def add_local(env, connection)
       %x{
         const address = connection.local_address;
@@ -208,7 +214,7 @@ module Upwell
       }
     end
 
-    # "host", "host:port", "[v6]" or "[v6]:port"
+    # Splits "host", "host:port", "[v6]" or "[v6]:port".
     def remember_host(host)
       colon = host.rindex(":")
       colon = nil if colon && host.index("]", colon)

@@ -1,26 +1,26 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/error_log"
-require "upwell/head"
+require "upwell/exception_log"
+require "upwell/response_head"
 require "upwell/no_response"
-require "upwell/quick_new"
+require "upwell/fast_constructor"
 require "upwell/response"
 require "upwell/stream"
-require "upwell/thrown"
+require "upwell/js_error"
 require "upwell/upgrade"
 
 module Upwell
-  # One request from env to the end of its response: whatever the application does, the client gets one complete answer, or sees by the way
-  # the connection ends that it did not.
+  # One request, from its env to the end of its response. Whatever the application does, the client gets one complete answer, or the connection
+  # ends in a way that shows the failure.
   class Exchange
-    extend QuickNew
+    extend FastConstructor
 
     quick_new "server", "runtime", "client", "env", "to_head", "status", "headers", "body", "head", "response", "promise", "error", "answered"
 
     ERROR_HEADERS = { "content-type" => "text/plain" }.freeze
-    # Constants of Ruby are looked for each time. When an Array as Ruby has it is sent, nothing of the application's is called.
-    `const BYTES = #{Bytes}, HEAD = #{Head}, ARRAY = Array.prototype, plain = one => Array.isArray(one) && Object.getPrototypeOf(one) === ARRAY`
+    # Ruby constants would be looked up each time. A plain Array as a body has no application code to call.
+    `const BYTES = #{Bytes}, HEAD = #{ResponseHead}, plain = one => Array.isArray(one) && Object.getPrototypeOf(one) === Array.prototype`
     ERROR_TEXT = "500 Internal Server Error\n"
 
     # @param server [Server]
@@ -37,14 +37,17 @@ module Upwell
       @answered = false
     end
 
+    # Serves the request.
+    #
     # @param app [#call]
     # @return [void]
     def run(app)
       %x{
         try {
           #{read_response(app.call(@env))};
-          if (!plain(self.body)) self.env.fill(); // it may look there once the runtime has forgotten the request
-          if (self.env.$$source === null && #{upgraded?}) #{upgrade}; // else nobody has asked for anything of the env
+          if (!plain(self.body)) self.env.fill(); // the application may access it after the runtime has released the request
+          if (self.env.$$source === null && #{upgraded?}) #{upgrade}; // without an access to the env there is no upgrade
+          else if (self.env.$$source === null && #{Upgrade.other_version?(@env)}) #{@answered = Upgrade.refuse(@runtime, @client)};
           else #{answer};
         } catch (thrown) {
           #{fail(`thrown`)};
@@ -66,10 +69,10 @@ module Upwell
     end
 
     def refuse_response(response)
-      raise TypeError, "the application answered with #{NoResponse.kind(response, @env)} instead of [status, headers, body]"
+      raise TypeError, "the application returned #{NoResponse.kind(response, @env)} instead of [status, headers, body]"
     end
 
-    # The application wants to have the client, and has not refused it by the status.
+    # The application has set an upgrade handler, and its status does not refuse the upgrade.
     def upgraded?
       `(self.env.get("rack.upgrade") ?? nil) !== nil` && !@env["rack.upgrade?"].nil? && @status < Upgrade::REFUSING_STATUS_MIN
     end
@@ -81,8 +84,8 @@ module Upwell
     rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
       raise e unless @answered
 
-      ErrorLog.report(@error = e, @env)
-      @runtime.abort(@client) # a part of the head may have left
+      ExceptionLog.report(@error = e, @env)
+      @runtime.abort(@client) # a part of the head may have been sent
     end
 
     def answer
@@ -97,7 +100,7 @@ module Upwell
       end
     end
 
-    # The Rack SPEC has `to_ary` give an Array; that of a body that streams may give something else, which `each` sends.
+    # The Rack SPEC requires `to_ary` to return an Array. A streaming body may return another object; then `each` is used.
     def array
       return @body if `Array.isArray(self.body)`
       return unless @body.respond_to?(:to_ary)
@@ -113,7 +116,7 @@ module Upwell
       @answered = true
     end
 
-    # To HEAD many applications answer with an empty body, whose length is not that of the response.
+    # Many applications answer HEAD with an empty body, so its length is not used.
     def answer_without_content(pieces)
       length = @head.length_told
       length ||= Bytes.size(join(pieces)) if @to_head && pieces && !pieces.empty? && !@head.bodiless?
@@ -135,18 +138,18 @@ module Upwell
       elsif @body.respond_to?(:call)
         call_body(Stream.new(@response, @env))
       else
-        raise TypeError, "the response body, a #{@body.class}, answers neither to each nor to call"
+        raise TypeError, "the response body is a #{@body.class}, but must respond to each or call"
       end
     end
 
-    # The runtime sends it piece by piece, as the client takes it.
+    # The runtime sends the file in pieces, at the client's pace.
     def answer_file
       return unless @body.respond_to?(:to_path) && @status != 206
 
       @answered = @runtime.answer_file(@client, @head, @body.to_path)
     end
 
-    # What gives back a promise writes until that is settled.
+    # If the body returns a promise, it may write until the promise is settled.
     def call_body(stream)
       promise = @body.call(stream)
       return await_promise(promise, stream) if `promise instanceof Promise`
@@ -182,39 +185,38 @@ module Upwell
     end
 
     def fail(thrown)
-      @error = Thrown.error(thrown)
+      @error = JsError.error(thrown)
       gone = @runtime.gone?(@client)
-      ErrorLog.report(@error, @env) unless gone
+      ExceptionLog.report(@error, @env) unless gone
       answer_error unless @answered || gone
       @answered = true
       forget_exceptions
     end
 
-    # What JavaScript catches is still `$!`, for Opal, and would be the next one's cause.
+    # Opal keeps exceptions that JavaScript has caught in `$!`, and would use one as the next exception's cause.
     def forget_exceptions
-      `Opal.exceptions.length = 0`
-      `Opal.gvars["!"] = nil`
+      `Opal.exceptions.length = 0, Opal.gvars["!"] = nil`
     end
 
     def answer_error
       return @runtime.abort(@client) if @response&.begun?
 
-      head = Head.new(500, ERROR_HEADERS)
-      @to_head ? @runtime.answer_without_content(@client, head, nil) : @runtime.answer(@client, head, ERROR_TEXT)
+      head = ResponseHead.new(500, ERROR_HEADERS)
+      @to_head ? @runtime.answer_without_content(@client, head, ERROR_TEXT.bytesize) : @runtime.answer(@client, head, ERROR_TEXT)
     end
 
     def complete
       close_body unless `self.body === nil || plain(self.body)`
-      tell_finished unless `self.env.$$source !== null` # as above
+      tell_finished unless `self.env.$$source !== null` # see above
     end
 
     def close_body
       @body.close if @body.respond_to?(:close)
     rescue Exception => e # rubocop:disable Lint/RescueException -- the client has its response
-      ErrorLog.report(e, @env)
+      ExceptionLog.report(e, @env)
     end
 
-    # The last first. What one raises is no concern of the others.
+    # The order is last to first. The error of one callable does not affect the others.
     def tell_finished
       callables = `self.env.get("rack.response_finished")`
       callables.reverse_each { |callable| call_back(callable) } if `Array.isArray(callables) && callables.length > 0`
@@ -223,7 +225,7 @@ module Upwell
     def call_back(callable)
       callable.call(@env, @status, @headers, @error)
     rescue Exception => e # rubocop:disable Lint/RescueException -- as above
-      ErrorLog.report(e, @env)
+      ExceptionLog.report(e, @env)
     end
   end
 end

@@ -2,12 +2,14 @@
 # frozen_string_literal: true
 
 module Upwell
-  # A body that is a file, which the runtime sends piece by piece as the client takes it.
+  # A body that is a file. The runtime sends it in pieces, at the client's pace.
   module FileBody
     `const fs = require("fs")`
 
-    # @param file [JavaScript Object] what {open} gave
-    # @return [JavaScript Uint8Array] all of it
+    # Reads a whole file, and closes it.
+    #
+    # @param file [JavaScript Object] the result of {open}
+    # @return [JavaScript Uint8Array] the content
     def self.read(file)
       %x{
         try {
@@ -18,9 +20,11 @@ module Upwell
       }
     end
 
+    # Opens a file.
+    #
     # @param path [String]
-    # @param length [Integer, nil] what the head says
-    # @return [JavaScript Object, nil] fd and size; nil where there is no such file, or it is not as long: `each` of the body shall tell
+    # @param length [Integer, nil] the length in the head
+    # @return [JavaScript Object, nil] fd and size; nil when the file is missing or has another length, so that `each` of the body is used
     def self.open(path, length)
       %x{
         let fd;

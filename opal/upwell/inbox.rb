@@ -1,35 +1,35 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/error_log"
-require "upwell/thrown"
+require "upwell/exception_log"
+require "upwell/js_error"
 
 module Upwell
-  # What happens to a client, told to its handler one after another: never amid another callback, and where one gives back a promise, not until
-  # that is settled.
+  # Runs a client's callbacks one after another. If a callback returns a promise, the next one waits until the promise is settled.
   class Inbox
-    PUBLISHED_MAX = 1024 # that wait for a block
+    PUBLISHED_MAX = 1024 # messages that wait for a block
     PUBLISHED_BYTES_MAX = 1 << 20
-    WAITING_BYTES_MAX = 16 << 20 # of all that waits
-    MESSAGE_BYTES = 512 # that a message costs besides its own: an empty one takes room, too
+    WAITING_BYTES_MAX = 16 << 20 # of all waiting events
+    MESSAGE_BYTES = 512 # counted in addition to each message: an empty one takes memory, too
 
-    # @param env [Hash, nil] of whom it is about, for the log
+    # @param env [Hash, nil] the client's env, for the log
     # @yield when a callback has failed
     def initialize(env, &failed)
       @env = env
       @failed = failed
       @busy = @planned = false
-      @first = @last = nil # events, each of which knows the one after it
+      @urgent = []
+      @first = @last = nil # a linked list of events
       forget_counts
     end
 
-    # Has it told now, if nothing else is being told.
+    # Runs the event now, unless another one runs.
     #
-    # @param bytes [Integer] that it holds
-    # @return [Boolean] false: too much waits already
+    # @param bytes [Integer] the size of its data
+    # @return [Boolean] false: too many bytes wait already
     def take(bytes, &event)
       size = bytes + MESSAGE_BYTES
-      return false if @bytes.positive? && @bytes + size > WAITING_BYTES_MAX # a single one may be as large as any
+      return false if @bytes.positive? && @bytes + size > WAITING_BYTES_MAX # a single event may have any size
 
       @bytes += size
       add(event, size)
@@ -37,16 +37,22 @@ module Upwell
       true
     end
 
-    # Has it told in a turn of its own: who causes it goes on first. There is no limit: of what is told so each may wait but once.
+    # Runs the event in a later iteration, after its caller has returned. There is no limit, since each kind of these events occurs once.
     def take_later(&event)
       add(event, 0)
       plan
     end
 
-    # The same for a message that was published.
+    # Runs the event before all waiting ones, except earlier urgent ones.
+    def take_urgent(&event)
+      @urgent << event
+      plan
+    end
+
+    # Runs the event of a published message later.
     #
     # @param bytes [Integer] of the message
-    # @return [Boolean] false: too many wait
+    # @return [Boolean] false: too many messages wait
     def take_published(bytes, &event)
       return false if @published >= PUBLISHED_MAX || (@published.positive? && @published_bytes + bytes > PUBLISHED_BYTES_MAX)
 
@@ -58,7 +64,7 @@ module Upwell
       true
     end
 
-    # Messages that wait are not told any more.
+    # Drops the messages that wait.
     def drop_messages
       %x{
         let event = self.first;
@@ -89,8 +95,8 @@ module Upwell
     def work
       @busy = true
       %x{
-        while (self.first !== nil) {
-          const event = #{take_first};
+        while (self.urgent.length > 0 || self.first !== nil) {
+          const event = self.urgent.shift() || #{take_first};
           let result;
 
           try { result = event(); } catch (thrown) { #{fail(`thrown`)}; }
@@ -134,7 +140,7 @@ module Upwell
     end
 
     def fail(thrown)
-      ErrorLog.report(Thrown.error(thrown), @env)
+      ExceptionLog.report(JsError.error(thrown), @env)
       @failed.call
     end
   end

@@ -1,12 +1,12 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/quick_new"
+require "upwell/fast_constructor"
 
 module Upwell
-  # `rack.input`: the content of a request, complete before the application is called. What it reads is binary.
+  # `rack.input`: the content of a request, complete before the application is called. All data is binary.
   class Input
-    extend QuickNew
+    extend FastConstructor
 
     quick_new "content", "position", "closed"
 
@@ -21,14 +21,16 @@ module Upwell
       `self.content === nil ? 0 : self.content.length`
     end
 
-    # @param length [Integer, nil] bytes to read at most; nil for all that is left
-    # @param buffer [String, nil] is replaced by what was read
+    # Reads from the content (Rack SPEC).
+    #
+    # @param length [Integer, nil] the maximum of bytes to read; nil for the rest
+    # @param buffer [String, nil] receives the data instead of its content
     # @return [String, nil] nil at the end if a positive length was given
     # @raise [IOError] when closed
     # @raise [ArgumentError] for a negative length
     def read(length = nil, buffer = nil)
       refuse_closed
-      raise ArgumentError, "negative length #{length} given" if length&.negative?
+      raise ArgumentError, "the length must be 0 or more, not #{length}" if length&.negative?
 
       left = size - @position
       piece = take(length ? [length, left].min : left)
@@ -45,7 +47,7 @@ module Upwell
       take((newline.negative? ? size : newline + 1) - @position)
     end
 
-    # Yields every line that is left.
+    # Yields each remaining line.
     #
     # @yieldparam line [String]
     # @return [self]
@@ -66,7 +68,7 @@ module Upwell
       @position = 0
     end
 
-    # Gives up the rest of the body; further reading raises IOError.
+    # Closes the input. Further reads raise IOError.
     #
     # @return [nil]
     def close

@@ -1,44 +1,44 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/calm"
+require "upwell/quiet_wait"
 require "upwell/milliseconds"
-require "upwell/newcomers"
-require "upwell/socket_table"
+require "upwell/syn_filter"
+require "upwell/proc_net_tcp"
 
 module Upwell
-  # When to close sockets that listen: whom they have yet to accept is reset by the kernel then.
+  # Finds the time to close listening sockets: the kernel then resets the clients that wait in their accept queues.
   module LastClients
     LOOK_MS = 10
-    LOOKS_PART = 10 # of the time is for looking, at most: the table of a busy machine is long
+    LOOKS_PART = 10 # at most a tenth of the time is for reading the table, which is long on a busy machine
     WITHIN_MS = 5_000
-    HANDSHAKES_MS = 500 # some never end
+    HANDSHAKES_MS = 500 # some handshakes never end
 
-    # Has them be the last, where that can be done. Where it cannot, as with sockets of UNIX, a moment in which nobody comes will do.
+    # Stops new clients where possible, and waits for the accepted ones. For UNIX sockets it waits for a moment without new clients.
     #
-    # @param places [JavaScript Array] the ports, null for a socket of UNIX
-    # @param count [#call] tells how many clients have come
-    # @param drain_timeout [Numeric] seconds, of which this takes a quarter at most
-    # @param newcomers [#drop] see {Newcomers.drop}
-    # @yield at the moment to close
+    # @param places [JavaScript Array] the ports; null for a UNIX socket
+    # @param count [#call] returns the number of accepted clients
+    # @param drain_timeout [Numeric] seconds, of which this takes at most a quarter
+    # @param syn_filter [#drop] see {SynFilter.drop}
+    # @yield when the sockets can be closed
     # @return [void]
-    def self.await(places, count, drain_timeout, newcomers = Newcomers, &accepted)
+    def self.await(places, count, drain_timeout, syn_filter = SynFilter, &accepted)
       ports = `places.filter(port => port > 0)`
-      numbers = SocketTable.listening(ports)
-      return Calm.await(count, &accepted) if `numbers.length === 0`
+      numbers = ProcNetTcp.listening(ports)
+      return QuietWait.await(count, &accepted) if `numbers.length === 0`
 
       milliseconds = Milliseconds.part(drain_timeout, WITHIN_MS)
-      newcomers.drop(numbers, milliseconds / 2) do |dropped|
-        calm = `dropped && ports.length === places.length` ? accepted : -> { Calm.await(count, &accepted) }
+      syn_filter.drop(numbers, milliseconds / 2) do |dropped|
+        calm = `dropped && ports.length === places.length` ? accepted : -> { QuietWait.await(count, &accepted) }
         dropped ? look(ports, numbers, `performance.now()`, milliseconds / 2, &calm) : calm.call
       end
     end
 
-    # From a handshake one comes to the queue, so that is looked at last.
+    # A client moves from the handshake to the queue, so the queue is checked last.
     def self.look(ports, numbers, since, milliseconds, &accepted)
       now = `performance.now()`
-      comes = now - since < [HANDSHAKES_MS, milliseconds].min && SocketTable.handshakes?(ports)
-      waiting = SocketTable.queue?(ports, numbers) || comes
+      comes = now - since < [HANDSHAKES_MS, milliseconds].min && ProcNetTcp.handshakes?(ports)
+      waiting = ProcNetTcp.queue?(ports, numbers) || comes
       return accepted.call unless waiting && now - since < milliseconds
 
       pause = `Math.max(#{LOOK_MS}, #{LOOKS_PART} * (performance.now() - now))`

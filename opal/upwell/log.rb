@@ -2,15 +2,17 @@
 # frozen_string_literal: true
 
 module Upwell
-  # What the server itself tells the operator: each record begins with the time and the process, "2026-11-22T03:20:00Z upwell[1234]: ...".
+  # The server's own log. Each record begins with the time and the process: "2026-11-22T03:20:00Z upwell[1234]: ...".
   module Log
-    # A full disk or a closed pipe must not end the server.
+    # A full disk or a closed pipe must not stop the server.
     %x{
       process.stdout.on("error", () => {});
       process.stderr.on("error", () => {});
     }
 
     class << self
+      # Writes one record.
+      #
       # @param text [String] of one or more lines
       # @return [void]
       def tell(text)
@@ -18,12 +20,12 @@ module Upwell
       end
 
       # @param text [String]
-      # @return [String] as it is told
+      # @return [String] the record
       def record(text)
         `new Date().toISOString().replace(/\.\d+/, "") + " upwell[" + process.pid + "]: " + text.trimEnd() + "\n"`
       end
 
-      # Tells whoever started the server, on standard output.
+      # Writes a line to standard output.
       #
       # @param text [String] one line
       # @return [void]

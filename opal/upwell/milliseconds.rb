@@ -1,21 +1,23 @@
 # frozen_string_literal: true
 
 module Upwell
-  # Seconds of a setting for a timer of the runtime's. One that is told of more than 24 days is due at once.
+  # Converts seconds of a setting for a timer of the runtime. A timer of more than 24 days would fire immediately.
   module Milliseconds
     MAX = 2_147_483_647
 
+    # Converts seconds to milliseconds.
+    #
     # @param seconds [Numeric]
     # @return [Numeric]
     def self.of(seconds)
       [seconds * 1000, MAX].min
     end
 
-    # For a part of what has to be done in that time.
+    # Limits a part of the work to a quarter of the time.
     #
     # @param seconds [Numeric]
-    # @param most [Numeric] milliseconds
-    # @return [Numeric] that, or a quarter of the time
+    # @param most [Numeric] milliseconds, the upper limit
+    # @return [Numeric] milliseconds
     def self.part(seconds, most)
       [most, of(seconds / 4)].min
     end

@@ -1,24 +1,24 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/error_log"
-require "upwell/thrown"
+require "upwell/exception_log"
+require "upwell/js_error"
 
 module Upwell
-  # What an application gives back in the place of a response.
+  # Describes an application's return value that is not a response.
   module NoResponse
-    # Why a promise is rejected is told, too.
+    # If the value is a promise, the reason for its rejection is logged, too.
     #
     # @param given [Object]
     # @param env [Hash]
-    # @return [String] what it is
+    # @return [String] the description
     def self.kind(given, env)
       %x{
         if (given instanceof Promise) {
-          given.catch(reason => #{ErrorLog.report(Thrown.error(`reason`), env)});
-          return "a promise, which only a body or a callback may give back,";
+          given.catch(reason => #{ExceptionLog.report(JsError.error(`reason`), env)});
+          return "a promise (only a body or a callback may return one)";
         }
-        return given?.$class === undefined ? "what is no object of Ruby's" : #{given.class.to_s};
+        return given?.$class === undefined ? "a JavaScript value" : #{given.class.to_s};
       }
     end
   end

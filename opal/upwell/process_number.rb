@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# Opal's own is always 0.
+# Returns the process id. In Opal it would always be 0.
 def Process.pid
   `process.pid`
 end

@@ -1,9 +1,9 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# The part of the module that is otherwise in C.
+# This part of the module is in C on MRI.
 module Upwell
-  # @return [Integer] processors this process may use
+  # @return [Integer] the number of processors that this process may use
   def self.processors
     `var os = require("os")`
     `os.availableParallelism ? os.availableParallelism() : os.cpus().length`

@@ -3,7 +3,7 @@
 
 require "upwell/command"
 require "upwell/opal/configuration"
-require "upwell/error_log"
+require "upwell/exception_log"
 require "upwell/log"
 require "upwell/process_number"
 require "upwell/processors"
@@ -14,12 +14,11 @@ require "upwell/program/single"
 require "upwell/program/worker"
 
 module Upwell
-  # A compiled program: the command line, and what becomes of it. The application comes as a block, which is called where requests are
-  # served, and nowhere else.
+  # A compiled program, started by its command line. The block with the application runs only in processes that serve requests.
   #
   #     Upwell::Program.new(:node, ARGV).run { app }
   class Program < Command
-    # What a process that serves needs: the runtime's name, the configuration, the log file, and the application, once it is called.
+    # The parts of a serving process: the runtime's name, the configuration, the log file, and a block that loads the application.
     Part = Struct.new(:runtime, :configuration, :log_file, :load_app)
 
     # @param runtime [Symbol] :node, :uwebsockets or :bun
@@ -30,7 +29,7 @@ module Upwell
       @arguments = arguments
     end
 
-    # Serves until a signal ends it; the process ends with the status that {Command#run} tells, or {Single} and {Cluster}.
+    # Serves until a signal stops it. The process exits with the status of {Command#run}, {Single} or {Cluster}.
     #
     # @yieldreturn [#call] the application
     def run(&load_app)
@@ -46,7 +45,7 @@ module Upwell
       `process.exit(status)`
     end
 
-    # Ends it with one sentence.
+    # Ends the process with an error message.
     #
     # @param message [String]
     def refuse(message)
@@ -55,7 +54,7 @@ module Upwell
 
     private
 
-    # The command has the runtime called by its own name; without Ruby it is the file's.
+    # The command gives the runtime its own name. Without Ruby the name is the file's.
     def name_of_program
       own = `require("path").basename(process.argv0)`
       %w[node nodejs bun].include?(own) ? `require("path").basename(process.argv[1])` : own
@@ -69,11 +68,11 @@ module Upwell
       Opal::Configuration.settings
     end
 
-    # @return [nil] it goes on
+    # @return [nil] the process continues
     def serve(rest)
-      raise ConfigurationError, "one application is compiled in, and nothing else can be served: #{rest.join(" ")}" if rest.any?
+      raise ConfigurationError, "this program serves only the application compiled into it; remove the argument #{rest.join(" ")}" if rest.any?
 
-      configuration = Opal::Configuration.new(@values, defaults: @defaults) # without the second, Opal would take the first for keywords
+      configuration = Opal::Configuration.new(@values, defaults: @defaults) # without `defaults`, Opal would take the values for keywords
       ENV["RACK_ENV"] = configuration.environment
       log_file = LogFile.new(configuration.log_file)
       part = Part.new(@runtime, configuration, log_file, method(:load_app))
@@ -82,7 +81,7 @@ module Upwell
     end
 
     def begin_serving(part, configuration)
-      PidFile.new(configuration.pid_file).write # first: a server that runs already shall not share its log
+      PidFile.new(configuration.pid_file).write # first: a second server must not write to the running server's log
       part.log_file.open
       (configuration.workers.zero? ? Single : Cluster).new(part, self).run
     end
@@ -94,8 +93,22 @@ module Upwell
     rescue SystemExit => e
       finish(e.status)
     rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own are no StandardError
-      ErrorLog.report(e, nil)
-      raise ConfigurationError, "the application raised #{e.class} while it was loaded; mend what the backtrace above shows"
+      sentence = lacking(e)
+      ExceptionLog.report(e, nil) unless sentence
+      raise ConfigurationError, sentence || "the application raised #{e.class} while loading; see the backtrace above"
+    end
+
+    # Names the gem that needs features missing on JavaScript runtimes.
+    #
+    # @return [String, nil]
+    def lacking(error)
+      return unless LoadError === error || NameError === error || NotImplementedError === error
+      return if Evaluation::NoCompiler === error # its message names the remedy
+
+      frames = error.backtrace.to_a.map { |frame| frame.delete_prefix("gems/lib/") }
+      application = frames.index { |frame| frame.start_with?("/") }
+      feature = frames[application - 1][%r{\A(?!upwell/)[\w-][^:]*(?=\.rb:)}] if application&.positive?
+      "the gem of #{feature} does not work on JavaScript runtimes: #{error.message.lines.first.chomp} (#{frames.first[/\A[^:]+/]})" if feature
     end
   end
 end

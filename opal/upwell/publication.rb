@@ -4,7 +4,7 @@
 require "upwell/text"
 
 module Upwell
-  # A message on its way to those who have subscribed to its channel.
+  # A message for the subscribers of its channel.
   class Publication
     # @return [JavaScript String] the channel's name: a code unit for each byte
     attr_reader :name
@@ -19,7 +19,7 @@ module Upwell
       @framed = `new Map()`
     end
 
-    # @return [Boolean] whether its publisher has it as a text
+    # @return [Boolean] whether it was published as a text
     def text?
       `typeof self.data === "string"`
     end
@@ -29,12 +29,12 @@ module Upwell
       @bytesize ||= Bytes.size(@data)
     end
 
-    # @return [String] for blocks
+    # @return [String] the channel's name, for blocks
     def channel
       @channel ||= Text.read(`Buffer.from(self.name, "latin1")`)
     end
 
-    # @return [String] for blocks
+    # @return [String] the message, for blocks
     def message
       text? ? @data : Bytes.read(@data)
     end
@@ -49,12 +49,12 @@ module Upwell
       `self.data.toString()`
     end
 
-    # @return [Boolean] whether it may be sent as a text
+    # @return [Boolean] whether it can be sent as a text
     def valid_text?
       text? || `require("buffer").isUtf8(self.data)`
     end
 
-    # @param key [Object] the form in which it is sent, which is made once for all who get it so
+    # @param key [Object] the form of the frame, which is made once for all clients with the same form
     # @yieldreturn [Object]
     def framed(key)
       `self.framed.get(key) || (self.framed.set(key, #{yield}), self.framed.get(key))`

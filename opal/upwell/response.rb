@@ -2,39 +2,41 @@
 # frozen_string_literal: true
 
 require "upwell/bytes"
-require "upwell/head"
+require "upwell/response_head"
 
 module Upwell
-  # A response whose body comes in pieces. They are gathered, so that whatever fails the client gets a complete answer, until the first flush;
-  # from then on each leaves as it is written, if the runtime sends it before the application has come to its end. Either is bounded: whoever
-  # writes them does not wait for the client.
+  # A response whose body comes in pieces. The pieces are gathered until the first flush, so that the client gets a complete answer even after an
+  # error. From then on each piece is sent as it is written, if the runtime can send it while the application runs. The application never waits
+  # for the client, so both amounts are limited.
   class Response
-    WAITING_BYTES_MAX = 128 << 20 # that are gathered, or that the client is behind
-    PACKED_BYTES = 1 << 20 # of pieces that become one: many small ones take far more room than their bytes
-    WAY = "what is larger must be a file (to_path)"
+    WAITING_BYTES_MAX = 128 << 20 # gathered bytes, or bytes that the client has not received
+    PACKED_BYTES = 1 << 20 # of joined pieces, since many small ones need much more memory than their bytes
+    WAY = "send larger content as a file (to_path)"
 
     # @param runtime [Runtime::Node, Runtime::UWebSockets, Runtime::Bun]
     # @param client [Object] the runtime's
-    # @param head [Head]
+    # @param head [ResponseHead]
     def initialize(runtime, client, head)
       @runtime = runtime
       @client = client
       @head = head
-      @pieces = [] # the last of them
-      @packed = [] # those before
+      @pieces = [] # the last ones
+      @packed = [] # the joined ones before
       @bytes = @packed_bytes = 0
       @begun = @flushed = false
     end
 
-    # @return [Boolean] whether a part of it may have left
+    # @return [Boolean] whether a part may have been sent
     def begun?
       @begun
     end
 
+    # Writes a piece of the body.
+    #
     # @param piece [String]
-    # @return [Integer] its bytes
-    # @raise [Errno::EPIPE] when the client is gone
-    # @raise [Head::Invalid] when there is more than the head says
+    # @return [Integer] the size in bytes
+    # @raise [Errno::EPIPE] when the client has disconnected
+    # @raise [ResponseHead::Invalid] when the body is longer than the head says
     def write(piece)
       data = Bytes.of(piece)
       size = Bytes.size(data)
@@ -44,7 +46,7 @@ module Upwell
       size
     end
 
-    # What there is leaves; of what the runtime would hold back yet nothing is lost by gathering it on.
+    # Sends the gathered pieces. If the runtime would delay them anyway, they are gathered further.
     #
     # @return [void]
     def flush
@@ -52,7 +54,7 @@ module Upwell
       self.begin unless @begun || @runtime.holds?(@bytes)
     end
 
-    # From now on nothing is gathered.
+    # Sends the head and the gathered pieces. Later pieces are not gathered.
     #
     # @return [void]
     def begin
@@ -63,8 +65,10 @@ module Upwell
       @pieces = @packed = nil
     end
 
+    # Ends the response.
+    #
     # @return [void]
-    # @raise [Head::Invalid] when there is less than the head says
+    # @raise [ResponseHead::Invalid] when the body is shorter than the head says
     def finish
       @head.check_length(@bytes)
       @begun ? @runtime.finish(@client) : @runtime.answer(@client, @head, Bytes.join(gathered))
@@ -74,7 +78,9 @@ module Upwell
 
     def count(size)
       @bytes += size
-      raise Head::Invalid, "the response says content-length #{@head.length}, but its body is longer" if @head.length && @bytes > @head.length
+      return unless @head.length && @bytes > @head.length
+
+      raise ResponseHead::Invalid, "the response says content-length #{@head.length}, but its body is longer"
     end
 
     def gather(data)
@@ -108,7 +114,7 @@ module Upwell
     def refuse_more
       raise IOError, "the client is more than #{WAITING_BYTES_MAX} bytes behind; #{WAY}" if @flushed || @begun
 
-      raise IOError, "the response has more than #{WAITING_BYTES_MAX} bytes, and nothing was flushed; #{WAY}"
+      raise IOError, "the response has more than #{WAITING_BYTES_MAX} bytes, and the application did not flush it; #{WAY}"
     end
   end
 end

@@ -8,16 +8,16 @@ require "upwell/log"
 require "upwell/milliseconds"
 
 module Upwell
-  # Serves an application on the runtime that the program was compiled for, which has set {RUNTIME}.
+  # Serves an application on the runtime of the program, which has set {RUNTIME}.
   class Server
-    GRACE_MS = 500 # for a request on its way on a kept connection as draining begins
-    `const EXCHANGE = #{Exchange}` # a constant of Ruby is looked for each time
+    GRACE_MS = 500 # for a request in transit on a keep-alive connection when draining begins
+    `const EXCHANGE = #{Exchange}` # a Ruby constant would be looked up each time
 
-    # @return [Integer] requests begun whose responses are not complete
+    # @return [Integer] requests whose responses are not complete
     attr_reader :in_flight
-    # @return [Clients] those that stay
+    # @return [Clients] the long-lived clients
     attr_reader :clients
-    # @return [Numeric] milliseconds, once draining has begun, after which what is idle is closed: of the time that there is a quarter at most
+    # @return [Numeric] milliseconds from the start of draining until idle connections are closed: at most a quarter of the drain time
     attr_reader :grace_ms
 
     # @param app [#call]
@@ -32,17 +32,19 @@ module Upwell
       @runtime = RUNTIME.new(self, options)
     end
 
+    # Listens on an address.
+    #
     # @param address [Object] host, port, path, tls, shared
-    # @yieldparam port [Integer, nil] nil when it cannot listen
-    # @yieldparam error [String, nil] why not
+    # @yieldparam port [Integer, nil] nil when the address cannot be listened on
+    # @yieldparam error [String, nil] the reason
     # @return [void]
     def listen(address, &told)
       @runtime.listen(address, &told)
     end
 
-    # Accepts no more, closes what is idle, and finishes what is in flight.
+    # Accepts no more clients, closes idle connections, and finishes the requests in flight.
     #
-    # @yield when all is done
+    # @yield when all requests are finished
     # @return [void]
     def drain(&ended)
       @draining = true
@@ -50,13 +52,13 @@ module Upwell
       @runtime.drain { await_idle(&ended) }
     end
 
-    # Reads the certificates again. Those that cannot be used leave the former ones in their place.
+    # Reloads the certificates. Invalid ones are ignored, and the old ones remain in use.
     #
     # @return [void]
     def renew
       @runtime.renew
     rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
-      Log.tell("the certificates cannot be read again, the former ones are used on: #{e.message}")
+      Log.tell("the server keeps the old certificates, because the new ones cannot be used: #{e.message}")
     end
 
     # @return [Boolean]
@@ -64,6 +66,8 @@ module Upwell
       @draining
     end
 
+    # Serves a request.
+    #
     # @param client [Object] the runtime's
     # @param env [Hash]
     # @param to_head [Boolean] whether the request is a HEAD
@@ -72,7 +76,7 @@ module Upwell
       `EXCHANGE.$new(self, self.runtime, client, env, to_head).$run(self.app)`
     end
 
-    # A request takes longer than a turn of the runtime's loop.
+    # Counts a request that takes longer than an iteration of the runtime's loop.
     #
     # @return [void]
     def hold
@@ -85,7 +89,9 @@ module Upwell
       tell_idle
     end
 
-    # @yield once nothing is in flight, and no client stays
+    # Waits until the server is idle.
+    #
+    # @yield once no request is in flight and no long-lived client is left
     # @return [void]
     def await_idle(&idle)
       @idle = idle
@@ -94,7 +100,7 @@ module Upwell
 
     private
 
-    # After this turn: what is done in it may begin something else, and the runtime has yet to send what was written.
+    # The check runs after this iteration: other code may start new work, and the runtime still has to send written data.
     def tell_idle
       `setImmediate(() => #{end_idle})` if @idle
     end
@@ -107,7 +113,7 @@ module Upwell
       idle.call
     end
 
-    # Proc#call takes any arguments and a block. A lambda that has no use for what it does with them is a method of JavaScript's as it is.
+    # Proc#call supports any arguments and a block. A lambda with plain parameters is called directly as a JavaScript function.
     def quick(app)
       `app.$$is_lambda && !app.$$ret && app.$call === Function.prototype.$call ? { $call: app } : app`
     end

@@ -2,8 +2,7 @@
 # frozen_string_literal: true
 
 module Upwell
-  # What a callable response body is called with. What it writes leaves when it flushes, when it ends, or, of one that gives back a promise,
-  # as it is written.
+  # The argument of a callable response body. Data is sent at a flush, at the end, or, if the body returns a promise, when it is written.
   class Stream
     # @param response [Response]
     # @param env [Hash]
@@ -13,10 +12,12 @@ module Upwell
       @closed = false
     end
 
+    # Writes pieces of the body.
+    #
     # @param pieces [Array<String>]
     # @return [Integer] bytes written
     # @raise [IOError] when closed
-    # @raise [Errno::EPIPE] when the client is gone
+    # @raise [Errno::EPIPE] when the client has disconnected
     def write(*pieces)
       pieces.sum do |piece|
         raise IOError, "the response stream is closed" if @closed
@@ -25,6 +26,8 @@ module Upwell
       end
     end
 
+    # Writes a piece of the body.
+    #
     # @param piece [String]
     # @return [self]
     def <<(piece)
@@ -32,7 +35,7 @@ module Upwell
       self
     end
 
-    # Sends what has been written, and the head of the response.
+    # Sends the head of the response and the written data.
     #
     # @return [self]
     def flush
@@ -40,7 +43,7 @@ module Upwell
       self
     end
 
-    # Reads of the request's content.
+    # Reads from the request's content.
     #
     # @see Input#read
     def read(length = nil, buffer = nil)

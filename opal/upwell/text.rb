@@ -4,12 +4,14 @@
 require "upwell/bytes"
 
 module Upwell
-  # What applications give to be sent: bytes where it is binary, else a text.
+  # Checks and converts an application's strings: a binary String is bytes, any other a text.
   module Text
     class << self
+      # Checks a string and converts it for the runtime.
+      #
       # @param data [String, #to_s]
       # @return [JavaScript String, JavaScript Uint8Array]
-      # @raise [ArgumentError] for a text that is not valid
+      # @raise [ArgumentError] for an invalid text
       def checked(data)
         string = `data.$$is_string ? data : #{data.to_s}`
         return `Opal.to_buffer(string)` if string.encoding == Encoding::BINARY
@@ -21,9 +23,11 @@ module Upwell
         refuse
       end
 
+      # Converts a text to UTF-8.
+      #
       # @param value [String, #to_s, nil]
       # @return [String, nil] in UTF-8
-      # @raise [ArgumentError] for bytes, other than those of ASCII
+      # @raise [ArgumentError] for bytes beyond ASCII
       def of(value)
         return if value.nil?
 
@@ -35,8 +39,10 @@ module Upwell
         text
       end
 
+      # Converts received bytes to a String.
+      #
       # @param bytes [JavaScript Uint8Array]
-      # @return [String] UTF-8 if it can be, else binary
+      # @return [String] UTF-8 if valid, else binary
       def read(bytes)
         `require("buffer").isUtf8(bytes)` ? `Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).utf8Slice()` : Bytes.read(bytes)
       end
@@ -44,7 +50,7 @@ module Upwell
       private
 
       def refuse
-        raise ArgumentError, "a text must be valid in its encoding; other bytes are to be in BINARY"
+        raise ArgumentError, "a text message must be valid in its encoding; use the encoding BINARY for other bytes"
       end
     end
   end

@@ -1,13 +1,16 @@
 # frozen_string_literal: true
 
 require "minitest/autorun"
-require_relative "support/app"
-require_relative "support/crowd"
+require_relative "support/application"
+require_relative "support/concurrent_clients"
+require_relative "../support/elapsed_time"
 require_relative "../support/tls_client"
 
 # Every way of booting Rails: mode fibers isolates its requests by fiber, or does not start.
 class RailsBootTest < Minitest::Test
-  APP = App.rails(code: "rails", prepare: %w[bin/rails db:schema:load])
+  include ElapsedTime
+
+  APP = Application.rails(code: "rails", prepare: %w[bin/rails db:schema:load])
   UPWELL = %w[upwell -b 127.0.0.1 -p 0].freeze
   RAILS = %w[bin/rails server -b 127.0.0.1 -p 0].freeze
   PROGRAM = <<~'PROGRAM'
@@ -23,8 +26,8 @@ class RailsBootTest < Minitest::Test
   WAYS = { "command" => UPWELL, "workers" => [*UPWELL, "-w", "2"], "preload" => [*UPWELL, "-w", "2", "--preload"],
            "rails" => [*RAILS, "-u", "upwell"], "rails_without_a_name" => RAILS,
            "rackup" => %w[rackup -s upwell -o 127.0.0.1 -p 0], "program" => ["ruby", "-e", PROGRAM] }.freeze
-  LEVEL = "Rails' isolation level is :fiber now"
-  LIMIT = "at most 5 requests at once"
+  LEVEL = "Rails' isolation level is set to :fiber"
+  LIMIT = "at most 5 requests run at once"
 
   def setup
     skip "APPS chooses others" unless ENV.fetch("APPS", APP.name).split(",").include?(APP.name)
@@ -33,7 +36,7 @@ class RailsBootTest < Minitest::Test
   WAYS.each do |way, command|
     define_method("test_#{way}_isolates_by_fiber") do
       serve(*command) do |server|
-        Crowd.run(server.port, 0.5) { |client, marker| assert_equal marker, client.get("/marker?m=#{marker}") }
+        ConcurrentClients.run(server.port, 0.5) { |client, marker| assert_equal marker, client.get("/marker?m=#{marker}") }
         assert_predicate server.stop, :success?
         assert_match(/#{LEVEL}.*#{LIMIT}/, server.lines.join)
       end
@@ -44,7 +47,7 @@ class RailsBootTest < Minitest::Test
     define_method("test_#{way}_does_not_start_where_the_application_insists_on_threads") do
       error = assert_raises(RuntimeError) { serve(*command, environment: { "ISOLATION" => "thread" }) { flunk } }
       assert_match(/the application sets config.active_support.isolation_level = :thread/, error.message)
-      assert_match(/; leave it out for mode fibers, or choose mode threads:N$/, error.message)
+      assert_match(/; remove the setting for mode fibers, or choose mode threads:N$/, error.message)
       refute_match(/^\s+from /, error.message)
     end
   end
@@ -59,7 +62,7 @@ class RailsBootTest < Minitest::Test
 
   def test_each_request_has_its_locale
     serve(*UPWELL) do |server|
-      Crowd.run(server.port, 0.5) do |client, _marker|
+      ConcurrentClients.run(server.port, 0.5) do |client, _marker|
         locale = %w[en de fr].sample
         assert_equal locale, client.get("/locale?locale=#{locale}")
       end
@@ -83,7 +86,7 @@ class RailsBootTest < Minitest::Test
   def test_as_many_fibers_as_the_mode_says
     serve(*UPWELL, "--mode", "fibers:8") do |server|
       holders = Thread.new { hold(server, 7, 1) }
-      Timeout.timeout(Crowd::READ_MAX) { nil until ask(server, "/held") == "7" }
+      Timeout.timeout(ConcurrentClients::READ_MAX) { nil until ask(server, "/held") == "7" }
       holders.join
       refute_match LIMIT, server.lines.join
     end
@@ -94,7 +97,7 @@ class RailsBootTest < Minitest::Test
     %w[fibers threads:5].each do |mode|
       serve(*UPWELL, "--mode", mode, environment: { "RAILS_ENV" => "development" }) do |server|
         crowd = Thread.new do
-          Crowd.run(server.port, 3) { |client, marker| assert_match(/\A\d+ #{marker}\z/, client.get("/reloaded?m=#{marker}")) }
+          ConcurrentClients.run(server.port, 3) { |client, marker| assert_match(/\A\d+ #{marker}\z/, client.get("/reloaded?m=#{marker}")) }
         end
         (1..5).each { |version| change(server, version) }
         crowd.value
@@ -109,23 +112,17 @@ class RailsBootTest < Minitest::Test
   end
 
   def ask(server, path)
-    Crowd::Client.open(server.port) { |client| client.get(path) }
+    ConcurrentClients::Client.open(server.port) { |client| client.get(path) }
   end
 
   def hold(server, count, seconds)
     Array.new(count) { |i| Thread.new { ask(server, "/hold?m=h#{i}&seconds=#{seconds}") } }.each(&:join)
   end
 
-  def seconds
-    before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    yield
-    Process.clock_gettime(Process::CLOCK_MONOTONIC) - before
-  end
-
   def change(server, version)
     path = File.join(APP.folder, "app/controllers/reloaded_controller.rb")
     File.write(path, File.read(path).sub(/VERSION = \d+/, "VERSION = #{version}"))
     File.utime(Time.now + version, Time.now + version, path) # a change within the same second is one, too
-    Timeout.timeout(Crowd::READ_MAX) { nil until ask(server, "/reloaded?m=x") == "#{version} x" }
+    Timeout.timeout(ConcurrentClients::READ_MAX) { nil until ask(server, "/reloaded?m=x") == "#{version} x" }
   end
 end

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require "minitest/autorun"
-require_relative "support/app"
-require_relative "support/crowd"
+require_relative "support/application"
+require_relative "support/concurrent_clients"
 
 # Solid Queue in a process beside the server, as docs/guide/rails.md has it: requests enqueue, jobs are performed, and both end together.
 class SolidQueueTest < Minitest::Test
-  APP = App.new("rails8", code: "rails", prepare: %w[bin/rails db:schema:load])
+  APP = Application.new("rails8", code: "rails", prepare: %w[bin/rails db:schema:load])
   WAYS = { 0 => "config.ru", 2 => "before_fork" }.freeze # by the number of workers
   LEFT = 'puts [Note.where(title: "slow", body: "performed"), SolidQueue::ClaimedExecution, SolidQueue::Process].map(&:count).join(" ")'
 
@@ -53,7 +53,7 @@ class SolidQueueTest < Minitest::Test
   # @return [Array<String>] the markers of the jobs
   def enqueue_under_load(server)
     markers = Queue.new
-    Crowd.run(server.port, 1) do |client, marker|
+    ConcurrentClients.run(server.port, 1) do |client, marker|
       assert_equal marker, client.checked(client.post("/enqueue?m=#{marker}", {}))
       markers << marker
       assert_equal marker, client.get("/marker?m=#{marker}")
@@ -64,12 +64,12 @@ class SolidQueueTest < Minitest::Test
   # Each of them, and once.
   def assert_performed(server, markers)
     await { ask(server, "/performed").to_i >= markers.size }
-    Crowd::Client.open(server.port) { |client| markers.each { |marker| assert_equal "1", client.get("/performed?m=#{marker}"), marker } }
+    ConcurrentClients::Client.open(server.port) { |client| markers.each { |marker| assert_equal "1", client.get("/performed?m=#{marker}"), marker } }
   end
 
   # It is performed to its end, and once; nothing stays claimed.
   def assert_stops_with_a_job_under_way(server)
-    Crowd::Client.open(server.port) { |client| client.checked(client.post("/enqueue?m=slow&seconds=1", {})) }
+    ConcurrentClients::Client.open(server.port) { |client| client.checked(client.post("/enqueue?m=slow&seconds=1", {})) }
     await { ask(server, "/performed?m=slow&body=begun") == "1" }
     assert_all_end(server) { assert_predicate server.stop, :success?, server.lines.join }
     assert_equal "1 0 0", APP.run("bundle", "exec", "bin/rails", "runner", LEFT, environment: { "QUEUE" => "none" }).lines.last.chomp
@@ -112,10 +112,10 @@ class SolidQueueTest < Minitest::Test
 
   # Nothing tells when it is so.
   def await
-    Timeout.timeout(Crowd::READ_MAX) { sleep 0.05 until yield }
+    Timeout.timeout(ConcurrentClients::READ_MAX) { sleep 0.05 until yield }
   end
 
   def ask(server, path)
-    Crowd::Client.open(server.port) { |client| client.get(path) }
+    ConcurrentClients::Client.open(server.port) { |client| client.get(path) }
   end
 end

@@ -6,7 +6,7 @@ require_relative "../../bench/lib/candidates"
 require_relative "../../bench/lib/chart"
 require_relative "../../bench/lib/report"
 require_relative "../../bench/lib/sample"
-require_relative "../../bench/lib/table"
+require_relative "../../bench/lib/workload_samples"
 require_relative "../../bench/lib/process_usage"
 require_relative "../../bench/lib/workload"
 require_relative "../../bench/lib/wrk"
@@ -23,7 +23,7 @@ class ReportTest < Minitest::Test
   end
 
   def table(connections = 64)
-    Bench::Table.new(Bench::WORKLOADS.first, connections).tap do |table|
+    Bench::WorkloadSamples.new(Bench::WORKLOADS.first, connections).tap do |table|
       [30_000.0, 28_000.0, 32_000.0].each { |rate| table.add(UPWELL, sample(rate, core_share: 0.5, wrk_share: 0.97)) }
       [10_000.0, 9_000.0, 12_000.0].zip([40.0, 45.0, 35.0]) { |rate, user| table.add(PUMA, sample(rate, user: user, system: 20.0, errors: 2)) }
       table.add(IODINE, sample(20_000.0, user: 20.0, system: 10.0))
@@ -90,7 +90,7 @@ class ReportTest < Minitest::Test
   end
 
   def test_without_peers_there_is_no_ratio
-    lonely = Bench::Table.new(Bench::WORKLOADS.first, 64)
+    lonely = Bench::WorkloadSamples.new(Bench::WORKLOADS.first, 64)
     lonely.add(UPWELL, sample(1.0))
     assert_equal "–", cells(report(lonely), "upwell-epoll")[2]
   end

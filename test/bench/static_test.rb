@@ -4,6 +4,7 @@ require "minitest/autorun"
 require "rbconfig"
 require_relative "../../bench/lib/server"
 require_relative "../../bench/static/settings"
+require_relative "../support/bundled_gems"
 
 class StaticBenchTest < Minitest::Test
   Environment = Struct.new(:environment)
@@ -16,7 +17,7 @@ class StaticBenchTest < Minitest::Test
   # The requests and what is expected of the answers, against a real server.
   def test_each_workload_is_answered_as_expected
     Bench::Static::Site.make
-    Bench::Server.open(method(:upwell), installation: Environment.new({})) do |server|
+    Bench::Server.open(method(:upwell), installation: Environment.new(BundledGems.environment_without_rubygems)) do |server|
       Bench::Static::WORKLOADS.each do |workload|
         assert_nil workload.objection(server.request(workload.request)), workload.name
       end
@@ -26,7 +27,7 @@ class StaticBenchTest < Minitest::Test
   def test_another_answer_is_not_accepted
     Bench::Static::Site.make
     whole, unmodified = %w[1k 304].map { |name| Bench::Static::WORKLOADS.find { |workload| workload.name == name } }
-    Bench::Server.open(method(:upwell), installation: Environment.new({})) do |server|
+    Bench::Server.open(method(:upwell), installation: Environment.new(BundledGems.environment_without_rubygems)) do |server|
       assert_equal "status 200", unmodified.objection(server.request(whole.request))
       assert_equal "another content, of 16384 bytes", whole.objection(server.request(Bench::Request.new(path: "/16k.html")))
     end
@@ -56,7 +57,7 @@ class StaticBenchTest < Minitest::Test
   end
 
   def test_a_program_that_is_not_there_is_told
-    error = assert_raises(Bench::Installation::Error) { Bench::Program.new("upwell-missing-peer", version: "-v").install }
+    error = assert_raises(Bench::GemInstallation::Error) { Bench::SystemProgram.new("upwell-missing-peer", version: "-v").install }
     assert_equal "is not installed", error.message
   end
 

@@ -4,6 +4,7 @@ require "minitest/autorun"
 require "rbconfig"
 require_relative "../../bench/lib/server"
 require_relative "../../bench/tls/settings"
+require_relative "../support/bundled_gems"
 
 class TlsBenchTest < Minitest::Test
   Environment = Struct.new(:environment)
@@ -66,7 +67,7 @@ class TlsBenchTest < Minitest::Test
   end
 
   def serve(&block)
-    Bench::Server.open(method(:upwell), installation: Environment.new({}), secure: true, &block)
+    Bench::Server.open(method(:upwell), installation: Environment.new(BundledGems.environment_without_rubygems), secure: true, &block)
   end
 
   def upwell(port)

@@ -58,7 +58,7 @@ class WsBenchTest < Minitest::Test
 
   def cells(sample)
     candidate = Bench::Ws::CANDIDATES.first
-    table = Bench::Table.new(Bench::Ws::WORKLOADS.first, 64).tap { |empty| empty.add(candidate, sample) }
+    table = Bench::WorkloadSamples.new(Bench::Ws::WORKLOADS.first, 64).tap { |empty| empty.add(candidate, sample) }
     columns = { "generator" => [:load_us, "%.1f"], "bytes" => [:client_bytes, "%.0f"] }
     text = Bench::Report.new([table], facts: {}, servers: {}, chart: "chart.svg", columns: columns).to_s
     text.lines.grep(/^\| #{candidate.name} /).last.split("|").map(&:strip)[1...-1]

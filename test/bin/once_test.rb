@@ -113,7 +113,7 @@ class OnceTest < Minitest::Test
     in_folder do |folder|
       errors = refute_complete(folder, 'seq 1 30; echo "no such thing" >&2; (exit 7); touch "$folder/filled"')
       refute_path_exists File.join(folder, "filled"), "it went on after what failed"
-      assert_equal [*12..30, "no such thing", "thing: fetching a thing: failed; the whole log is #{folder}.log"].map(&:to_s),
+      assert_equal [*12..30, "no such thing", "thing: fetching a thing failed; read the log #{folder}.log"].map(&:to_s),
                    errors.lines(chomp: true).drop(1)
       assert_predicate run_program(folder, "true").last, :success?
     end
@@ -129,7 +129,7 @@ class OnceTest < Minitest::Test
   def test_a_log_that_cannot_be_written
     in_folder do |folder|
       FileUtils.mkdir_p("#{folder}.log")
-      assert_match(/^thing: fetching a thing: failed; the whole log is #{folder}\.log$/, refute_complete(folder, "true"))
+      assert_match(/^thing: fetching a thing failed; read the log #{folder}\.log$/, refute_complete(folder, "true"))
     end
   end
 
@@ -150,7 +150,7 @@ class OnceTest < Minitest::Test
   def test_a_folder_that_cannot_be_written
     in_folder do |folder|
       File.write(File.dirname(folder), "a file")
-      assert_match(/^thing: #{folder} cannot be written: set XDG_CACHE_HOME$/, refute_complete(folder, "true"))
+      assert_match(/^thing: #{folder} cannot be written; set XDG_CACHE_HOME to a writable directory$/, refute_complete(folder, "true"))
     end
   end
 

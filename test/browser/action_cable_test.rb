@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-require_relative "../apps/support/app"
+require_relative "../apps/support/application"
 require_relative "example_page_test"
 
 # examples/action_cable, as two people see it, with the gems of an application of the tests.
 class ActionCableTest < ExamplePageTest
-  APP = App.rails(code: "../../examples/action_cable")
+  APP = Application.rails(code: "../../examples/action_cable")
   DRAIN = %w[--drain-timeout 4].freeze # clients leave in the first half
   STATE = "document.querySelector('#state').innerText"
   NAMES = "[...document.querySelectorAll('#water b')].map((name) => name.innerText).sort().join()"

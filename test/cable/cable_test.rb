@@ -2,12 +2,12 @@
 
 require "minitest/autorun"
 require "timeout"
-require_relative "../apps/support/app"
+require_relative "../apps/support/application"
 require_relative "exchanges"
 
 # Action Cable by the server's own WebSockets: what its clients get is what they get by hijacked sockets.
 class CableTest < Minitest::Test
-  APP = App.rails(code: "../cable/app")
+  APP = Application.rails(code: "../cable/app")
   NATIVE = { "NATIVE" => "1", "ADAPTER" => "upwell" }.freeze
   MODES = %w[fibers threads:3 inline].freeze
   NEWS = Exchanges::NEWS
@@ -100,7 +100,7 @@ class CableTest < Minitest::Test
   end
 
   def test_a_process_that_a_worker_forks_broadcasts_by_the_url
-    assert_match(/^Upwell, Upwell::PubSub::FolderConnection\z/, run_ruby(<<~RUBY))
+    assert_match(/^Upwell, Upwell::PubSub::ExternalPublisher\z/, run_ruby(<<~RUBY))
       server = ActionCable::Server::Base.new(config: ActionCable::Server::Configuration.new)
       server.config.cable = { "url" => Dir.pwd }
       server.config.logger = Logger.new($stderr)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "timeout"
-require_relative "children"
+require_relative "forked_children"
 
 module Canary
   # What interrupts a request, or makes it wait.
@@ -46,12 +46,12 @@ module Canary
     end
 
     def forks(visit)
-      Children.await(visit, fork { exit!(0) })
-      visit.answer(Body.new(visit) { |out| Children.detach(visit, fork { exit!(0) }); visit.pieces.each(&out) })
+      ForkedChildren.await(visit, fork { exit!(0) })
+      visit.answer(Body.new(visit) { |out| ForkedChildren.detach(visit, fork { exit!(0) }); visit.pieces.each(&out) })
     end
 
     def executes(visit)
-      Children.await(visit, fork { exec("true") })
+      ForkedChildren.await(visit, fork { exec("true") })
       visit.answer([visit.text])
     end
 

@@ -2,12 +2,12 @@
 
 require "json"
 require_relative "../support/server_process"
-require_relative "wire"
+require_relative "client_connection"
 
 module Canary
   # The server under test: its output is read all the time, and what it is made of can be counted.
   class Server < ServerProcess
-    APP = File.join(__dir__, "canary.ru")
+    APP = File.join(__dir__, "application.ru")
     BAD = /CANARY|\[BUG\]|\[FATAL\]|Sanitizer|[Aa]ssertion|terminated with exception|Segmentation|fatal| died: /
     FAILURE = /\AError during \w+ \/(\w+)\/(c\d+n\d+): (.*)/
     ALL_ASKED_MAX = 60 # seconds, until each worker has been asked
@@ -35,7 +35,7 @@ module Canary
       until (processes - states.keys).empty?
         raise Violation, "of the workers #{processes} only #{states.keys} accept" if now > deadline
 
-        wire = Wire.new(port)
+        wire = ClientConnection.new(port)
         wire.write("GET /rest HTTP/1.1\r\nHost: canary\r\n\r\n")
         length = 0
         while (line = wire.line) != "" do length = line[/\Acontent-length: (\d+)/i, 1]&.to_i || length end

@@ -4,7 +4,7 @@
 # asked for: SECONDS in all, SEED.
 
 require_relative "soaked_server"
-require_relative "visits"
+require_relative "random_websocket_clients"
 
 # Each server has a time to grow warm, and a longer one after which it must hold no more than before.
 class Soak
@@ -88,7 +88,9 @@ class Soak
     pid = fork do
       reader.close
       seed = @seed + name.sum
-      all = Array.new(CLIENTS) { |index| Thread.new { Visits.new(port, "#{name}c#{index}", seed + index, restarts).run(seconds) } }
+      all = Array.new(CLIENTS) do |index|
+        Thread.new { RandomWebSocketClients.new(port, "#{name}c#{index}", seed + index, restarts).run(seconds) }
+      end
       writer.write(Marshal.dump(all.map(&:value)))
       exit!(true)
     end

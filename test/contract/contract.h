@@ -32,7 +32,7 @@ static int results, last_result, total;
 
 static bool multishot(const struct uw_operation *operation)
 {
-    return operation->verb == UW_ACCEPT || operation->verb == UW_RECEIVE || operation->verb == UW_WATCH;
+    return operation->opcode == UW_ACCEPT || operation->opcode == UW_RECEIVE || operation->opcode == UW_WATCH;
 }
 
 static void note(struct uw_loop *on, struct uw_operation *operation, int32_t result)
@@ -93,17 +93,23 @@ static bool open_loop(void)
 
 static inline int contract_main(const char *program, const char *filter)
 {
-    int status = 0;
+    const char *only = getenv("UPWELL_TEST_BACKEND");
+    int status = 0, wanted = 0;
 
     CHECK(uw_backends[0] != NULL);
     for (size_t i = 0; uw_backends[i]; i++) {
         char name[128];
 
         backend_name = uw_backends[i]->name;
+        if (only && strcmp(only, backend_name) != 0)
+            continue;
+        wanted++;
         snprintf(name, sizeof name, "%s(%s)", program, backend_name);
         status |= check_main(name, filter);
     }
-    return uw_backends[0] ? status : EXIT_FAILURE;
+    if (only && !wanted)
+        printf("UPWELL_TEST_BACKEND: %s is not compiled in\n", only);
+    return wanted ? status : EXIT_FAILURE;
 }
 
 /* Turns the loop until `value` is at least `least`. */

@@ -16,8 +16,8 @@ CONTRACT(reads_and_writes_a_file_at_an_offset)
 {
     char buffer[8] = "";
     int fd = temporary_file();
-    struct uw_operation write = {.verb = UW_WRITE, .fd = fd, .data = "abcdef", .length = 6, .offset = 10};
-    struct uw_operation read = {.verb = UW_READ, .fd = fd, .data = buffer, .length = 8, .offset = 12};
+    struct uw_operation write = {.opcode = UW_WRITE, .fd = fd, .data = "abcdef", .length = 6, .offset = 10};
+    struct uw_operation read = {.opcode = UW_READ, .fd = fd, .data = buffer, .length = 8, .offset = 12};
 
     CHECK_EQUAL(6, run(&write));
     CHECK_EQUAL(16, lseek(fd, 0, SEEK_END));
@@ -32,8 +32,8 @@ CONTRACT(reads_and_writes_a_file_at_the_current_position)
 {
     char buffer[8] = "";
     int fd = temporary_file();
-    struct uw_operation write = {.verb = UW_WRITE, .fd = fd, .data = "abc", .length = 3, .offset = -1};
-    struct uw_operation read = {.verb = UW_READ, .fd = fd, .data = buffer, .length = 8, .offset = -1};
+    struct uw_operation write = {.opcode = UW_WRITE, .fd = fd, .data = "abc", .length = 3, .offset = -1};
+    struct uw_operation read = {.opcode = UW_READ, .fd = fd, .data = buffer, .length = 8, .offset = -1};
 
     CHECK_EQUAL(3, run(&write));
     CHECK_EQUAL(3, run(&write));
@@ -48,7 +48,7 @@ CONTRACT(reads_and_writes_a_file_at_the_current_position)
 static void read_stream(int fds[2], bool socket, bool pollable)
 {
     char buffer[8] = "";
-    struct uw_operation read = {.verb = UW_READ,
+    struct uw_operation read = {.opcode = UW_READ,
                                 .fd = fds[0],
                                 .data = buffer,
                                 .length = 8,
@@ -97,7 +97,7 @@ CONTRACT(an_error_of_a_stream_is_told)
 
     for (int i = 0; i < 4; i++) {
         struct uw_operation read = {
-            .verb = UW_READ, .data = buffer, .length = 8, .offset = -1, .socket = i & 1, .pollable = i & 2};
+            .opcode = UW_READ, .data = buffer, .length = 8, .offset = -1, .socket = i & 1, .pollable = i & 2};
 
         make_pair(fds);
         read.fd = fds[0];
@@ -116,7 +116,7 @@ CONTRACT(reading_is_told_although_another_polls_what_had_the_number_before)
 {
     char buffer[8];
     int before[2], fds[2];
-    struct uw_operation poll = {.verb = UW_POLL, .length = POLLIN}, read = {.verb = UW_READ, .data = buffer};
+    struct uw_operation poll = {.opcode = UW_POLL, .length = POLLIN}, read = {.opcode = UW_READ, .data = buffer};
 
     CHECK(pipe2(before, O_CLOEXEC) == 0 && pipe2(fds, O_CLOEXEC) == 0);
     poll.fd = read.fd = before[0];
@@ -141,7 +141,7 @@ CONTRACT(what_is_wrongly_said_to_be_pollable_is_read)
 {
     char buffer[8] = "";
     int fd = temporary_file(), master = posix_openpt(O_RDWR | O_NOCTTY);
-    struct uw_operation read = {.verb = UW_READ, .data = buffer, .length = 8, .offset = -1, .pollable = true};
+    struct uw_operation read = {.opcode = UW_READ, .data = buffer, .length = 8, .offset = -1, .pollable = true};
 
     read.fd = fd;
     CHECK_EQUAL(2, write(fd, "xy", 2));
@@ -183,7 +183,7 @@ static void write_pipe(bool nonblocking)
 {
     static char big[BIG_BYTES], buffer[BIG_BYTES];
     int fds[2];
-    struct uw_operation write = {.verb = UW_WRITE, .complete = note, .data = big, .length = sizeof big, .offset = -1};
+    struct uw_operation write = {.opcode = UW_WRITE, .complete = note, .data = big, .length = sizeof big, .offset = -1};
     long filled, emptied = 0;
 
     CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC | (nonblocking ? O_NONBLOCK : 0)));
@@ -209,7 +209,7 @@ CONTRACT(reading_a_nonblocking_pipe_waits_for_bytes)
 {
     char buffer[8];
     int fds[2];
-    struct uw_operation in = {.verb = UW_READ, .data = buffer, .length = sizeof buffer, .offset = -1};
+    struct uw_operation in = {.opcode = UW_READ, .data = buffer, .length = sizeof buffer, .offset = -1};
 
     CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC | O_NONBLOCK));
     in.fd = fds[0];
@@ -234,7 +234,7 @@ CONTRACT(two_readers_of_a_nonblocking_pipe)
 {
     char buffer[8];
     int fds[2];
-    struct uw_operation one = {.verb = UW_READ, .data = buffer, .length = sizeof buffer, .offset = -1}, other = one;
+    struct uw_operation one = {.opcode = UW_READ, .data = buffer, .length = sizeof buffer, .offset = -1}, other = one;
 
     CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC | O_NONBLOCK));
     one.fd = other.fd = fds[0];
@@ -256,7 +256,7 @@ CONTRACT(writing_to_a_full_nonblocking_pipe_waits)
 {
     static char full[1 << 16];
     int fds[2];
-    struct uw_operation out = {.verb = UW_WRITE, .data = "abc", .length = 3, .offset = -1};
+    struct uw_operation out = {.opcode = UW_WRITE, .data = "abc", .length = 3, .offset = -1};
 
     CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC | O_NONBLOCK));
     out.fd = fds[1];

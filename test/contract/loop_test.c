@@ -76,7 +76,7 @@ static int served, timed_out;
 
 static void serve(struct uw_loop *on, struct uw_operation *operation, int32_t result)
 {
-    struct client *client = uw_owner(operation, struct client, receive);
+    struct client *client = uw_container_of(operation, struct client, receive);
 
     if (result > 0) {
         served += client->deadline.active;
@@ -108,7 +108,7 @@ static void connect_clients(int count)
     for (struct client *client = clients; client < clients + count; client++) {
         *client = (struct client){.deadline.expire = time_out};
         make_pair(client->pair);
-        client->receive = (struct uw_operation){.verb = UW_RECEIVE, .fd = client->pair[0], .complete = serve};
+        client->receive = (struct uw_operation){.opcode = UW_RECEIVE, .fd = client->pair[0], .complete = serve};
         uw_submit(&loop, &client->receive);
     }
     for (int i = 0; i < 3; i++)
@@ -169,14 +169,14 @@ CONTRACT(what_came_before_a_late_turn_is_told_before_deadlines_pass)
 CONTRACT(a_late_turn_does_not_look_on_for_a_harmless_timer)
 {
     connect_clients(2);
-    clients[0].deadline.harmless = true;
+    clients[0].deadline.check_only = true;
     uw_timer_start(&loop, &clients[0].deadline, uw_clock_ns() + ALLOWED_NS);
     sleep_beyond_deadlines();
     CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
     CHECK(timed_out == 1 && !loop.overdue);
-    clients[0].deadline.harmless = false;
+    clients[0].deadline.check_only = false;
     start_deadlines(2);
-    clients[1].deadline.harmless = true;
+    clients[1].deadline.check_only = true;
     sleep_beyond_deadlines();
     CHECK_EQUAL(0, uw_loop_turn(&loop, PATIENCE_NS));
     CHECK(timed_out == 3 && loop.overdue);
@@ -190,7 +190,7 @@ CONTRACT(so_is_what_a_stream_brings_that_is_polled_first)
     connect_clients(1);
     cancel(&clients[0].receive);
     clients[0].receive = (struct uw_operation){
-        .verb = UW_READ, .fd = clients[0].pair[0], .data = &byte, .length = 1, .offset = -1, .complete = serve};
+        .opcode = UW_READ, .fd = clients[0].pair[0], .data = &byte, .length = 1, .offset = -1, .complete = serve};
     uw_submit(&loop, &clients[0].receive);
     CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
     start_deadlines(1);
@@ -241,7 +241,7 @@ CONTRACT(a_flood_of_results_keeps_no_timer_from_expiring)
     cancel_clients(CLIENTS);
     for (struct client *client = clients; client < clients + CLIENTS; client++) {
         client->receive = (struct uw_operation){
-            .verb = UW_WATCH, .fd = client->pair[0], .length = POLLOUT, .complete = ignore_result};
+            .opcode = UW_WATCH, .fd = client->pair[0], .length = POLLOUT, .complete = ignore_result};
         uw_submit(&loop, &client->receive);
     }
     uw_timer_start(&loop, &timer, 1);
@@ -328,14 +328,14 @@ CONTRACT(no_posted_message_is_lost)
     CHECK_EQUAL(POSTERS * POSTS, total);
 }
 
-static void fail_later(enum uw_verb verb, int bad_fd)
+static void fail_later(enum uw_io_opcode opcode, int bad_fd)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
-    struct uw_operation operation = {.verb = (uint8_t)verb,
+    struct uw_operation operation = {.opcode = (uint8_t)opcode,
                                      .fd = bad_fd,
                                      .complete = note,
                                      .data = &address,
-                                     .length = verb == UW_POLL || verb == UW_WATCH ? POLLIN : sizeof address,
+                                     .length = opcode == UW_POLL || opcode == UW_WATCH ? POLLIN : sizeof address,
                                      .offset = -1};
 
     results = 0;
@@ -348,8 +348,8 @@ static void fail_later(enum uw_verb verb, int bad_fd)
 
 CONTRACT(failures_are_told_later)
 {
-    static const enum uw_verb verbs[] = {UW_ACCEPT, UW_RECEIVE, UW_SEND, UW_READ,
-                                         UW_WRITE,  UW_CONNECT, UW_POLL, UW_WATCH};
+    static const enum uw_io_opcode verbs[] = {UW_ACCEPT, UW_RECEIVE, UW_SEND, UW_READ,
+                                              UW_WRITE,  UW_CONNECT, UW_POLL, UW_WATCH};
     int closed = dup(0);
 
     CHECK_EQUAL(0, close(closed));
@@ -359,7 +359,7 @@ CONTRACT(failures_are_told_later)
     }
 }
 
-/* One operation of each verb, none of which can end by itself. */
+/* One operation of each opcode, none of which can end by itself. */
 struct endless {
     struct uw_operation accept, receive, send, read, write, connect, poll;
     struct sockaddr_in address;
@@ -390,16 +390,16 @@ static void make_endless(struct endless *all)
     make_pair(all->pair);
     CHECK(pipe2(all->in, O_CLOEXEC) == 0 && pipe2(all->out, O_CLOEXEC) == 0);
     fill_pipe(all->out[1]);
-    all->accept = (struct uw_operation){.verb = UW_ACCEPT, .fd = all->listener};
-    all->receive = (struct uw_operation){.verb = UW_RECEIVE, .fd = all->pair[0]};
-    all->send = (struct uw_operation){.verb = UW_SEND, .fd = all->pair[0], .data = bytes, .length = sizeof bytes};
-    all->read = (struct uw_operation){.verb = UW_READ, .fd = all->in[0], .data = buffer, .length = 1, .offset = -1};
-    all->write = (struct uw_operation){.verb = UW_WRITE, .fd = all->out[1], .data = bytes, .length = 1, .offset = -1};
-    all->connect = (struct uw_operation){.verb = UW_CONNECT,
+    all->accept = (struct uw_operation){.opcode = UW_ACCEPT, .fd = all->listener};
+    all->receive = (struct uw_operation){.opcode = UW_RECEIVE, .fd = all->pair[0]};
+    all->send = (struct uw_operation){.opcode = UW_SEND, .fd = all->pair[0], .data = bytes, .length = sizeof bytes};
+    all->read = (struct uw_operation){.opcode = UW_READ, .fd = all->in[0], .data = buffer, .length = 1, .offset = -1};
+    all->write = (struct uw_operation){.opcode = UW_WRITE, .fd = all->out[1], .data = bytes, .length = 1, .offset = -1};
+    all->connect = (struct uw_operation){.opcode = UW_CONNECT,
                                          .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
                                          .data = &all->address,
                                          .length = sizeof all->address};
-    all->poll = (struct uw_operation){.verb = UW_POLL, .fd = all->in[0], .length = POLLIN};
+    all->poll = (struct uw_operation){.opcode = UW_POLL, .fd = all->in[0], .length = POLLIN};
 }
 
 /* Its operations follow one another from the first to the last. */
@@ -467,7 +467,7 @@ CONTRACT(closing_gives_the_address_back)
     int fd = listen_at(&address, 1), taken = 0;
 
     for (int i = 0; i < 20; i++) {
-        struct uw_operation accept = {.verb = UW_ACCEPT, .fd = fd};
+        struct uw_operation accept = {.opcode = UW_ACCEPT, .fd = fd};
 
         run_into_waiting(&accept);
         uw_loop_close(&loop);

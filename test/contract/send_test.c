@@ -4,7 +4,8 @@
 #include "contract.h"
 
 #define BIG_BYTES (8 * 1024 * 1024)
-#define PATTERN 251 /* a prime: bytes that are misplaced show */
+#define TURNS_WITHOUT_ROOM 500 /* more than Linux tries to send before it gives up */
+#define PATTERN 251            /* a prime: bytes that are misplaced show */
 
 static int temporary_file(int length)
 {
@@ -63,7 +64,7 @@ CONTRACT(sends_all_of_a_vector)
 
     for (int i = 0; i < BIG_BYTES; i++)
         bytes[i] = (char)(i % PATTERN);
-    send_to_slow_reader(&(struct uw_operation){.verb = UW_SEND_VECTOR, .data = &message}, 0, BIG_BYTES);
+    send_to_slow_reader(&(struct uw_operation){.opcode = UW_SEND_VECTOR, .data = &message}, 0, BIG_BYTES);
     free(bytes);
 }
 
@@ -71,7 +72,7 @@ CONTRACT(sends_a_stretch_of_a_file)
 {
     int file = temporary_file(BIG_BYTES + 20);
 
-    send_to_slow_reader(&(struct uw_operation){.verb = UW_SEND_FILE, .file = file, .offset = 10, .length = BIG_BYTES},
+    send_to_slow_reader(&(struct uw_operation){.opcode = UW_SEND_FILE, .file = file, .offset = 10, .length = BIG_BYTES},
                         10, BIG_BYTES);
     close(file);
 }
@@ -79,7 +80,7 @@ CONTRACT(sends_a_stretch_of_a_file)
 CONTRACT(a_file_that_ends_early_is_sent_in_part)
 {
     int file = temporary_file(1000);
-    struct uw_operation send = {.verb = UW_SEND_FILE, .file = file, .offset = 100, .length = 5000};
+    struct uw_operation send = {.opcode = UW_SEND_FILE, .file = file, .offset = 100, .length = 5000};
 
     send_to_slow_reader(&send, 100, 900);
     send.offset = 1000;
@@ -90,7 +91,7 @@ CONTRACT(a_file_that_ends_early_is_sent_in_part)
 CONTRACT(sending_a_file_can_be_cancelled)
 {
     int fds[2], file = temporary_file(BIG_BYTES);
-    struct uw_operation send = {.verb = UW_SEND_FILE, .complete = note, .file = file, .length = BIG_BYTES};
+    struct uw_operation send = {.opcode = UW_SEND_FILE, .complete = note, .file = file, .length = BIG_BYTES};
 
     make_pair(fds);
     set_nonblocking(fds[0]);
@@ -98,6 +99,57 @@ CONTRACT(sending_a_file_can_be_cancelled)
     run_into_waiting(&send);
     CHECK_EQUAL(-ECANCELED, cancel(&send));
     close_pair(fds);
+    close(file);
+}
+
+/* `operation` waits for room while the other end has closed its side, and may be cancelled meanwhile. */
+static void wait_for_room(struct uw_operation *operation, bool cancels)
+{
+    static char bytes[65536];
+    int64_t deadline_ns = uw_clock_ns() + PATIENCE_NS;
+    int fds[2];
+
+    make_pair(fds);
+    set_nonblocking(fds[0]);
+    FILL(send(fds[0], bytes, sizeof bytes, MSG_DONTWAIT));
+    CHECK_EQUAL(0, shutdown(fds[1], SHUT_WR));
+    operation->fd = fds[0];
+    run_into_waiting(operation);
+    for (int i = 0; i < TURNS_WITHOUT_ROOM; i++)
+        CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    CHECK(operation->pending);
+    if (cancels)
+        CHECK_EQUAL(-ECANCELED, cancel(operation));
+    while (operation->pending && uw_clock_ns() < deadline_ns) {
+        (void)recv(fds[1], bytes, sizeof bytes, MSG_DONTWAIT);
+        CHECK_EQUAL(0, uw_loop_turn(&loop, UW_NS_PER_MS));
+    }
+    CHECK(!operation->pending);
+    if (!cancels)
+        CHECK_EQUAL(1000, last_result);
+    close_pair(fds);
+}
+
+CONTRACT(sends_to_an_end_that_has_closed_its_side)
+{
+    static char bytes[1000];
+    int file = temporary_file(sizeof bytes);
+
+    for (int cancels = 0; cancels < 2; cancels++) {
+        struct iovec piece = {bytes, sizeof bytes};
+        struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+        struct uw_operation sends[] = {
+            {.opcode = UW_SEND, .data = bytes, .length = sizeof bytes},
+            {.opcode = UW_SEND_VECTOR, .data = &message},
+            {.opcode = UW_SEND_FILE, .file = file, .length = sizeof bytes},
+            {.opcode = UW_WRITE, .data = bytes, .length = sizeof bytes, .offset = -1},
+            {.opcode = UW_WRITE, .data = bytes, .length = sizeof bytes, .offset = -1, .socket = true},
+            {.opcode = UW_WRITE, .data = bytes, .length = sizeof bytes, .offset = -1, .socket = true, .pollable = true},
+        };
+
+        for (size_t i = 0; i < sizeof sends / sizeof *sends; i++)
+            wait_for_room(&sends[i], cancels);
+    }
     close(file);
 }
 
@@ -140,7 +192,7 @@ static void set_sigpipe(void (*action)(int), int how)
 static void send_files_to_nobody(void)
 {
     int fds[2], file = temporary_file(BIG_BYTES);
-    struct uw_operation send = {.verb = UW_SEND_FILE, .complete = note, .file = file, .length = BIG_BYTES};
+    struct uw_operation send = {.opcode = UW_SEND_FILE, .complete = note, .file = file, .length = BIG_BYTES};
     bool blocked = sigpipe_is_blocked();
 
     make_pair(fds);
@@ -184,7 +236,7 @@ CONTRACT(a_connection_that_is_reset_while_a_file_goes_to_it_raises_no_signal)
 {
     struct sockaddr_in address = {0};
     int listener = listen_at(&address, 1), client = connect_to(&address), file = temporary_file(BIG_BYTES);
-    struct uw_operation send = {.verb = UW_SEND_FILE, .complete = note, .file = file, .length = BIG_BYTES};
+    struct uw_operation send = {.opcode = UW_SEND_FILE, .complete = note, .file = file, .length = BIG_BYTES};
 
     set_sigpipe(count_signal, SIG_UNBLOCK);
     send.fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

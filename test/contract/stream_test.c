@@ -23,7 +23,7 @@ static void accept_clients(bool nonblocking)
 {
     struct sockaddr_in address = {0};
     int fd = listen_at(&address, CLIENTS), clients[CLIENTS];
-    struct uw_operation accept = {.verb = UW_ACCEPT, .fd = fd, .complete = keep};
+    struct uw_operation accept = {.opcode = UW_ACCEPT, .fd = fd, .complete = keep};
 
     if (nonblocking)
         set_nonblocking(fd);
@@ -62,7 +62,7 @@ static bool usable(const struct uw_backend *backend)
 static void accept_on_every_backend(int fd)
 {
     for (size_t i = 0; uw_backends[i]; i++) {
-        struct uw_operation accept = {.verb = UW_ACCEPT, .fd = fd, .complete = keep};
+        struct uw_operation accept = {.opcode = UW_ACCEPT, .fd = fd, .complete = keep};
         struct uw_loop other;
 
         if (!usable(uw_backends[i]))
@@ -78,7 +78,7 @@ static void share_listener(bool nonblocking)
 {
     struct sockaddr_in address = {0};
     int fd = listen_at(&address, 3), clients[3];
-    struct uw_operation accept = {.verb = UW_ACCEPT, .fd = fd, .complete = keep};
+    struct uw_operation accept = {.opcode = UW_ACCEPT, .fd = fd, .complete = keep};
     bool waits; /* without O_NONBLOCK epoll and poll would, for ever */
 
     if (nonblocking)
@@ -117,7 +117,7 @@ CONTRACT(who_accepts_stepwise_and_cancels_is_given_nobody_more)
 {
     struct sockaddr_in address = {0};
     int fd = listen_at(&address, 3), clients[3];
-    struct uw_operation accept = {.verb = UW_ACCEPT, .fd = fd, .complete = keep_one, .stepwise = true};
+    struct uw_operation accept = {.opcode = UW_ACCEPT, .fd = fd, .complete = keep_one, .oneshot = true};
 
     for (int i = 0; i < 3; i++)
         clients[i] = connect_to(&address);
@@ -142,11 +142,11 @@ static void accept_too_late(struct uw_loop *on)
     struct sockaddr_in address = {0};
     int fd = listen_at(&address, 1), client;
 
-    accept = (struct uw_operation){.verb = UW_ACCEPT, .fd = fd, .complete = keep};
+    accept = (struct uw_operation){.opcode = UW_ACCEPT, .fd = fd, .complete = keep};
     uw_submit(on, &accept);
     CHECK_EQUAL(0, uw_loop_turn(on, 0));
     client = connect_to(&address);
-    uw_loop_settle(on);
+    uw_loop_flush_sync(on);
     CHECK_EQUAL(0, close(client));
     CHECK_EQUAL(0, close(fd));
 }
@@ -177,7 +177,7 @@ CONTRACT(accepts_who_waits_or_nobody)
 {
     struct sockaddr_in address = {0};
     int fd = listen_at(&address, 1), client, connected;
-    struct uw_operation accept = {.verb = UW_ACCEPT_WAITING, .fd = fd};
+    struct uw_operation accept = {.opcode = UW_ACCEPT_WAITING, .fd = fd};
 
     if (run(&accept) == -EINVAL)
         SKIP("io_uring waits for a client here: Linux is older than 6.10");
@@ -195,7 +195,7 @@ static void connect_and_be_refused(bool nonblocking)
 {
     struct sockaddr_in address = {0};
     int server = listen_at(&address, 1);
-    struct uw_operation connect = {.verb = UW_CONNECT, .data = &address, .length = sizeof address};
+    struct uw_operation connect = {.opcode = UW_CONNECT, .data = &address, .length = sizeof address};
 
     for (int i = 0; i < 2; i++) {
         connect.fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -217,7 +217,7 @@ CONTRACT(connects_or_is_refused)
 CONTRACT(receives_as_bytes_come)
 {
     int fds[2];
-    struct uw_operation receive = {.verb = UW_RECEIVE, .complete = note};
+    struct uw_operation receive = {.opcode = UW_RECEIVE, .complete = note};
 
     make_pair(fds);
     set_nonblocking(fds[0]);
@@ -238,7 +238,7 @@ CONTRACT(receives_as_bytes_come)
 CONTRACT(what_was_sent_before_the_end_comes_before_it)
 {
     int fds[2];
-    struct uw_operation receive = {.verb = UW_RECEIVE};
+    struct uw_operation receive = {.opcode = UW_RECEIVE};
 
     make_pair(fds);
     CHECK_EQUAL(5, write(fds[1], "hello", 5));
@@ -253,7 +253,7 @@ CONTRACT(a_reset_is_an_error)
 {
     struct sockaddr_in address = {0};
     int server = listen_at(&address, 1), client = connect_to(&address), fd = accept(server, NULL, NULL);
-    struct uw_operation receive = {.verb = UW_RECEIVE, .fd = fd, .complete = note};
+    struct uw_operation receive = {.opcode = UW_RECEIVE, .fd = fd, .complete = note};
 
     run_into_waiting(&receive);
     reset(client);
@@ -297,7 +297,7 @@ static int read_rest(int fd)
 
 CONTRACT(who_receives_stepwise_and_cancels_is_given_nothing_more)
 {
-    struct uw_operation receive = {.verb = UW_RECEIVE, .stepwise = true, .complete = cancel_at_once};
+    struct uw_operation receive = {.opcode = UW_RECEIVE, .oneshot = true, .complete = cancel_at_once};
     int fds[2], sum;
 
     make_pair(fds);
@@ -337,7 +337,7 @@ CONTRACT(who_pauses_while_there_is_no_buffer_has_paused_and_not_failed)
     for (int i = 0; i < GREEDY; i++) {
         make_pair(fds[i]);
         fill(fds[i][1]);
-        greedy[i] = (struct uw_operation){.verb = UW_RECEIVE, .fd = fds[i][0], .complete = cancel_the_others};
+        greedy[i] = (struct uw_operation){.opcode = UW_RECEIVE, .fd = fds[i][0], .complete = cancel_the_others};
         uw_submit(&loop, &greedy[i]);
     }
     turn_until(&results, GREEDY);
@@ -349,7 +349,7 @@ CONTRACT(who_pauses_while_there_is_no_buffer_has_paused_and_not_failed)
 CONTRACT(receiving_can_be_paused)
 {
     int fds[2];
-    struct uw_operation receive = {.verb = UW_RECEIVE, .complete = note};
+    struct uw_operation receive = {.opcode = UW_RECEIVE, .complete = note};
 
     make_pair(fds);
     receive.fd = fds[0];
@@ -386,7 +386,7 @@ CONTRACT(a_callback_may_cancel_another_operation_that_is_ready)
     for (int i = 0; i < 2; i++) {
         make_pair(fds[i]);
         CHECK_EQUAL(1, write(fds[i][1], "x", 1));
-        twins[i] = (struct uw_operation){.verb = UW_RECEIVE, .fd = fds[i][0], .complete = end_the_other};
+        twins[i] = (struct uw_operation){.opcode = UW_RECEIVE, .fd = fds[i][0], .complete = end_the_other};
     }
     uw_submit(&loop, &twins[0]);
     uw_submit(&loop, &twins[1]);
@@ -437,7 +437,7 @@ static void *read_all(void *argument)
 static void send_big(bool nonblocking)
 {
     int fds[2];
-    struct uw_operation send = {.verb = UW_SEND, .data = big_bytes(), .length = BIG_BYTES};
+    struct uw_operation send = {.opcode = UW_SEND, .data = big_bytes(), .length = BIG_BYTES};
     pthread_t reader;
     void *sum;
 
@@ -490,7 +490,7 @@ static void check_bytes(struct uw_loop *on, struct uw_operation *operation, int3
 CONTRACT(receives_all_from_a_fast_writer)
 {
     int fds[2];
-    struct uw_operation receive = {.verb = UW_RECEIVE, .complete = check_bytes};
+    struct uw_operation receive = {.opcode = UW_RECEIVE, .complete = check_bytes};
     pthread_t writer;
     void *sum;
 
@@ -508,7 +508,7 @@ CONTRACT(receives_all_from_a_fast_writer)
 CONTRACT(sending_to_nobody_is_an_error_and_no_signal)
 {
     int fds[2];
-    struct uw_operation send = {.verb = UW_SEND, .data = "x", .length = 1};
+    struct uw_operation send = {.opcode = UW_SEND, .data = "x", .length = 1};
 
     make_pair(fds);
     send.fd = fds[0];
@@ -523,7 +523,7 @@ CONTRACT(sending_to_nobody_is_an_error_and_no_signal)
 CONTRACT(a_peer_that_leaves_ends_a_send)
 {
     int fds[2];
-    struct uw_operation send = {.verb = UW_SEND, .data = big_bytes(), .length = BIG_BYTES};
+    struct uw_operation send = {.opcode = UW_SEND, .data = big_bytes(), .length = BIG_BYTES};
 
     make_pair(fds);
     send.fd = fds[0];
@@ -555,7 +555,7 @@ static int received;
 
 static void answer(struct uw_loop *on, struct uw_operation *operation, int32_t result)
 {
-    struct player *player = uw_owner(operation, struct player, receive);
+    struct player *player = uw_container_of(operation, struct player, receive);
 
     note(on, operation, result);
     if (result <= 0)
@@ -577,8 +577,8 @@ CONTRACT(a_thousand_pairs_play)
         make_pair(fds);
         for (int side = 0; side < 2; side++)
             players[i][side] = (struct player){
-                .receive = {.verb = UW_RECEIVE, .fd = fds[side], .complete = answer},
-                .send = {.verb = UW_SEND, .fd = fds[side], .complete = note, .data = "ball", .length = 4},
+                .receive = {.opcode = UW_RECEIVE, .fd = fds[side], .complete = answer},
+                .send = {.opcode = UW_SEND, .fd = fds[side], .complete = note, .data = "ball", .length = 4},
                 .left = ROUNDS - (side == 0),
             };
         uw_submit(&loop, &players[i][0].receive);
@@ -604,7 +604,7 @@ CONTRACT(a_number_is_used_again)
 
     for (int i = 0; i < 20; i++) {
         int fds[2];
-        struct uw_operation receive = {.verb = UW_RECEIVE, .complete = note};
+        struct uw_operation receive = {.opcode = UW_RECEIVE, .complete = note};
 
         make_pair(fds);
         first = first < 0 ? fds[0] : first;
@@ -633,7 +633,7 @@ CONTRACT(a_gathering_loop_takes_what_has_come)
     loop.gather_max = GATHERED;
     for (int i = 0; i < GATHERED; i++) {
         make_pair(fds[i]);
-        receives[i] = (struct uw_operation){.verb = UW_RECEIVE, .fd = fds[i][0], .complete = note};
+        receives[i] = (struct uw_operation){.opcode = UW_RECEIVE, .fd = fds[i][0], .complete = note};
         uw_submit(&loop, &receives[i]);
     }
     CHECK_EQUAL(0, uw_loop_turn(&loop, 0));

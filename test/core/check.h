@@ -8,7 +8,7 @@
 #include <string.h>
 
 #ifdef _WIN32
-#include "lacking_tests.h"
+#include "skipped_tests.h"
 #else
 #include <sys/mman.h>
 

@@ -2,8 +2,8 @@
 
 # Hostile clients against the server under ASan and UBSan, in every mode and on every backend: SECONDS in all, SEED; TLS=1: by TLS.
 
-require_relative "attack"
-require_relative "target"
+require_relative "hostile_clients"
+require_relative "sanitized_server"
 
 # Every mode and backend in turn.
 class Hostile
@@ -29,11 +29,11 @@ class Hostile
   private
 
   def attack(mode, backend, seconds)
-    target = Target.new(mode, backend)
+    target = SanitizedServer.new(mode, backend)
     await_clients(target, start_clients(target.port, seconds))
     target.end_well
     puts "hostile: #{mode}, #{backend}: alive"
-  rescue Target::Failure => e
+  rescue SanitizedServer::Failure => e
     @failures += 1
     puts "hostile: #{mode}, #{backend}, SEED=#{@seed}: #{e.message}"
     report_of(target)
@@ -43,7 +43,7 @@ class Hostile
 
   def start_clients(port, seconds)
     $stdout.flush
-    Array.new(CLIENTS) { |index| fork { Attack.new(port, @seed + index).run(seconds) && exit!(true) } }
+    Array.new(CLIENTS) { |index| fork { HostileClients.new(port, @seed + index).run(seconds) && exit!(true) } }
   end
 
   def await_clients(target, pids)
@@ -59,7 +59,7 @@ class Hostile
   # Why a server does not answer is most often what a sanitizer has said.
   def report_of(target)
     target&.complain
-  rescue Target::Failure => e
+  rescue SanitizedServer::Failure => e
     puts e.message
   end
 end

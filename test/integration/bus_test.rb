@@ -51,6 +51,28 @@ class BusTest < Minitest::Test
     end
   end
 
+  def test_the_last_worker_of_a_killed_supervisor_removes_the_folder
+    MODES.each do |mode|
+      serve("-w", "2", "--mode", mode) do |server, base|
+        await("a socket of each worker") { sockets(base).size == 2 }
+        server.kill
+        await("the end of the folder; there are #{Dir.children(base)}") { Dir.empty?(base) }
+      end
+    end
+  end
+
+  # Other servers meet there.
+  def test_workers_of_a_killed_supervisor_leave_a_folder_that_was_named
+    Dir.mktmpdir(nil, "/tmp") do |folder|
+      ServerProcess.open("-w", "2", "--pubsub", folder) do |server|
+        await("a socket of each worker") { Dir.children(folder).size == 2 }
+        server.kill
+        await("the end of the workers") { Dir.empty?(folder) }
+      end
+      assert_path_exists folder
+    end
+  end
+
   def test_a_server_without_workers_has_one_too
     MODES.each do |mode|
       serve("--mode", mode) do |server, base|

@@ -31,7 +31,7 @@ class ClusterTest < Minitest::Test
   # Ctrl-C and a stop by systemd reach a command that is not ready yet, too.
   def spawn_booting(app, *arguments)
     app.hang_at_boot
-    pid = ProcessGroup.spawn(*ServerProcess.command("-b", "127.0.0.1", "-p", "0", *arguments, app.path))
+    pid = ProcessGroup.spawn(*ServerProcess.spawn_arguments("-b", "127.0.0.1", "-p", "0", *arguments, app.path))
     within do
       app.await_booting
       yield pid
@@ -58,9 +58,9 @@ class ClusterTest < Minitest::Test
       held.report_on_exception = false
       server.signal("TERM")
       sleep 0.02 until server.workers.size == 1 # obeyed: the idle worker has ended
-      server.signal("TERM")
-      server.await(/SIGTERM: the workers end.*at most 30 s; a second signal kills them/)
-      server.await(/ended with requests in flight/)
+      server.force
+      server.await(/SIGTERM: stopping the workers.*at most 30 s; a second signal after 1 s kills them/)
+      server.await(/exiting with requests in flight/)
       assert_equal 1, server.await_end.exitstatus
       assert_raises(NoMethodError, SystemCallError) { held.value } # no response
     end
@@ -70,8 +70,9 @@ class ClusterTest < Minitest::Test
     cluster("--mode", "inline", "--drain-timeout", "0.1") do |server, app|
       held = hold(server, app)
       held.report_on_exception = false
+      server.workers.each { |pid| Process.kill("STOP", pid) } # else it would end itself
       server.signal("TERM")
-      server.await(/did not finish its requests in time and is killed/)
+      server.await(/killing process \d+: its requests did not finish within drain_timeout/)
       assert_equal 1, server.await_end.exitstatus
       assert_raises(NoMethodError, SystemCallError) { held.value }
     end
@@ -130,7 +131,7 @@ class ClusterTest < Minitest::Test
       app.boot('VERSION = "second"')
       old, held = restart_while_held(server, app)
       Process.kill("KILL", (server.workers - [old]).first)
-      server.await(/worker 0 \(\d+\) died: .*SIGKILL.*another is started in/)
+      server.await(/worker 0 \(\d+\) died: .*SIGKILL.*starting another in/)
       successor = get(server)[/\Asecond (\d+)/, 1]
       app.release
       assert_equal "first #{old}", held.value
@@ -144,10 +145,10 @@ class ClusterTest < Minitest::Test
       old, held = restart_while_held(server, app)
       app.boot("raise 'not today'")
       Process.kill("KILL", (server.workers - [old]).first)
-      2.times { server.await(/worker 0 \(\d+\) died: .*exit 1; another is started in/) }
+      2.times { server.await(/worker 0 \(\d+\) died: .*exit 1; starting another in/) }
       app.release
       assert_equal "first #{old}", held.value
-      server.await(/worker 0 \(\d+\) died: .*exit 1; another is started in/)
+      server.await(/worker 0 \(\d+\) died: .*exit 1; starting another in/)
       app.boot('VERSION = "second"')
       assert_match(/\Asecond/, get(server))
       assert_equal 0, server.stop.exitstatus
@@ -161,13 +162,13 @@ class ClusterTest < Minitest::Test
       held = hold(server, app)
       app.boot('VERSION = "second"')
       Process.kill("TERM", old)
-      server.await(/worker 0 \(#{old}\) was told to end; another is started in 0\.2 s/)
+      server.await(/worker 0 \(#{old}\) received a stop signal; starting another in 0\.2 s/)
       sleep 0.02 until (successor = get(server)[/\Asecond (\d+)/, 1])
       app.release
       assert_equal "first #{old}", held.value
       server.await(/worker 0 was replaced \(#{old} by #{successor}\)/)
       Process.kill("TERM", successor.to_i)
-      server.await(/worker 0 \(#{successor}\) was told to end; another is started in 0\.4 s/)
+      server.await(/worker 0 \(#{successor}\) received a stop signal; starting another in 0\.4 s/)
       sleep 0.02 while get(server).include?(successor)
       assert_equal 0, server.stop.exitstatus
     end
@@ -190,7 +191,7 @@ class ClusterTest < Minitest::Test
       app.boot("raise 'not today'")
       server.signal("USR1")
       server.await(/not today/)
-      server.await(/the new worker 0 could not start; the old one goes on/)
+      server.await(/the new worker 0 could not start; the old worker keeps serving/)
       assert_equal before, server.workers
       assert_match(/\Afirst/, get(server))
     end
@@ -209,8 +210,8 @@ class ClusterTest < Minitest::Test
     cluster("-w", "1") do |server, app|
       app.boot("raise 'not today'")
       Process.kill("KILL", server.workers.first)
-      server.await(/died: .*SIGKILL.*another is started in 0\.2 s/)
-      server.await(/died: .*exit 1; another is started in 0\.4 s/)
+      server.await(/died: .*SIGKILL.*starting another in 0\.2 s/)
+      server.await(/died: .*exit 1; starting another in 0\.4 s/)
       app.boot('VERSION = "second"')
       assert_match(/\Asecond/, get(server)) # waited in the slot's backlog
     end
@@ -220,14 +221,14 @@ class ClusterTest < Minitest::Test
     cluster("-w", "1") do |server, app|
       app.boot("raise 'not today'")
       Process.kill("KILL", server.workers.first)
-      server.await(/exit 1; another is started in 0\.8 s/)
+      server.await(/exit 1; starting another in 0\.8 s/)
       assert_equal 0, server.stop.exitstatus
     end
   end
 
   def test_the_port_of_another_cluster_is_refused
     cluster do |server, app|
-      output, status = Open3.capture2e(*ServerProcess.command("-w", "2", "-b", "127.0.0.1", "-p", server.port.to_s, app.path))
+      output, status = Open3.capture2e(*ServerProcess.spawn_arguments("-w", "2", "-b", "127.0.0.1", "-p", server.port.to_s, app.path))
       assert_match(/the port #{server.port} is taken/, output)
       assert_equal 1, status.exitstatus
     end
@@ -239,7 +240,7 @@ class ClusterTest < Minitest::Test
       config = app.file("upwell.rb")
       File.write(config, "workers 2\nafter_fork { |index| warn \"after fork \#{index}\" }\nbefore_fork { warn 'before fork' }\n")
       socket = app.file("socket")
-      pid = ProcessGroup.spawn(*ServerProcess.command("-b", "unix:#{socket}", "-C", config, "-l", log, app.path))
+      pid = ProcessGroup.spawn(*ServerProcess.spawn_arguments("-b", "unix:#{socket}", "-C", config, "-l", log, app.path))
       await_text(log, /serves on/)
       assert_equal ["after fork 0", "after fork 1", "before fork"], File.readlines(log, chomp: true).grep(/fork/).sort
       File.rename(log, "#{log}.1")
@@ -272,7 +273,7 @@ class ClusterTest < Minitest::Test
     HeldApp.open do |app|
       config = app.file("upwell.rb")
       File.write(config, "after_fork { Process.daemon(true, true); File.write(#{app.file("daemon_").inspect} + Process.pid.to_s, '') }\n")
-      command = ServerProcess.command("-w", "2", "-b", "127.0.0.1", "-p", "0", "-C", config, app.path)
+      command = ServerProcess.spawn_arguments("-w", "2", "-b", "127.0.0.1", "-p", "0", "-C", config, app.path)
       output, status = within { Open3.capture2e(*command) } # until the daemons, too, have closed their output
       assert_match(/worker \d forked while it started/, output)
       assert_equal 1, status.exitstatus
@@ -286,7 +287,7 @@ class ClusterTest < Minitest::Test
       config = app.file("upwell.rb")
       File.write(config, "before_fork { Process.wait(fork || next) }\n")
       ServerProcess.open("-w", "2", "-C", config, app: app.path) do |server|
-        assert(server.lines.any? { |line| line.include?("the supervisor was forked, and its child does not serve") })
+        assert(server.lines.any? { |line| line.include?("the supervisor was forked, and the forked process exits") })
         assert_match(/\Afirst/, get(server))
         assert_equal 0, server.stop.exitstatus
       end

@@ -56,7 +56,7 @@ class DrainTest < Minitest::Test
 
   # On TCP and on a UNIX socket, with and without workers; several at once, as they wait for most of the time.
   def each_site(modes, *options, workers: %w[0 2])
-    BACKENDS.product(modes) do |backend, mode|
+    each_backend_and_mode(modes) do |backend, mode|
       threads = workers.product([true, false]).map do |count, tcp|
         Thread.new { serve(["--backend", backend, "--mode", mode, "-w", count, *options], tcp: tcp) { |site| yield site } }
       end

@@ -2,12 +2,12 @@
 
 require_relative "../test_helper"
 require_relative "../support/download_tests"
-require_relative "../support/while_locked"
+require_relative "../support/with_interpreter_lock_held"
 
 # Bodies that answer to `to_path`, as those of Rack::Files do, on every backend and in every mode.
 module FileBodyTests
   include DownloadTests
-  include WhileLocked
+  include WithInterpreterLockHeld
 
   NEXT = "GET /own HTTP/1.1\r\nHost: test\r\n\r\n"
   HELD_BYTES = 60_000_000 # more than the sockets' buffers take
@@ -27,6 +27,12 @@ module FileBodyTests
     assert_equal Random.new(1).bytes(ServedFolder::LARGE_BYTES), response.body.b
     response = get("/a.txt", method: "HEAD")
     assert_equal [200, ["10"]], [response.status, response.headers["content-length"]]
+  end
+
+  # The application gave no length.
+  def test_head_tells_the_length_of_the_file
+    response = get("/own", method: "HEAD")
+    assert_equal [203, ["10"]], [response.status, response.headers["content-length"]]
   end
 
   def test_a_range_and_a_condition_are_the_applications

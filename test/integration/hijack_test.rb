@@ -5,7 +5,7 @@ require_relative "../test_helper"
 # Connections that an application takes over.
 class HijackTest < Minitest::Test
   def serve(modes = MODES)
-    BACKENDS.product(modes) do |backend, mode|
+    each_backend_and_mode(modes) do |backend, mode|
       ServerProcess.open("--backend", backend, "--mode", mode, *ServerProcess::PATIENT, app: "hijack.ru") { |server| yield server }
     end
   end
@@ -37,7 +37,7 @@ class HijackTest < Minitest::Test
     serve(%w[fibers threads:5 inline]) do |server|
       slow = Array.new(20) { |number| ask_much(server, 2 * (number + 1), "/in_order") }
       server.await(/the connection cannot be hijacked/)
-      slow.each_with_index do |client, number|
+      slow.each(&:catch_up).each_with_index do |client, number|
         (2 * (number + 1)).times { assert_equal 100_000, client.response&.body&.bytesize }
         assert_includes ["ends in order", "500 Internal Server Error\n"], client.response&.body
       end
@@ -177,7 +177,7 @@ class HijackTest < Minitest::Test
 
   def test_it_is_too_late_once_the_application_has_answered
     serve do |server|
-      assert_equal "rack.hijack was called after the application had answered", RawClient.get(server.port, "/late").body
+      assert_equal "rack.hijack was called after the application returned its response", RawClient.get(server.port, "/late").body
     end
   end
 end

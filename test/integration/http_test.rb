@@ -1,9 +1,12 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require_relative "../support/host_field_values"
 
 # HTTP/1.1 and Rack over real sockets, on every backend in every mode.
 module HTTPTests
+  include HostFieldValues
+
   def get(path)
     RawClient.get(port, path)
   end
@@ -32,6 +35,30 @@ module HTTPTests
                  "REQUEST_URI" => "/env?a=b", "SERVER_SOFTWARE" => "Upwell/#{Upwell::VERSION}", "SERVER_PROTOCOL" => "HTTP/1.1", "rack.url_scheme" => "http" }
     assert_equal expected, env.slice(*expected.keys)
     assert_includes 1024..65_535, Integer(env["REMOTE_PORT"])
+  end
+
+  # Rack::Lint refuses what RFC 3986 does, and answers would be 500.
+  def test_hosts
+    SOUND_HOSTS.each { |host| assert_equal 200, request("GET /env HTTP/1.1\r\nHost: #{host}\r\n\r\n").status, host }
+    UNSOUND_HOSTS.each { |host| assert_equal 400, request("GET /env HTTP/1.1\r\nHost: #{host}\r\n\r\n").status, host }
+    UNSOUND_HOSTS.each { |host| assert_equal 400, request("GET http://#{host}/env HTTP/1.1\r\nHost: a\r\n\r\n").status, host }
+  end
+
+  def test_as_many_headers_as_are_allowed
+    assert_equal [200, 431], [97, 100].map { |count| many_headers(port, count).status }
+    ServerProcess.open("--backend", backend, "--mode", mode, "--headers-max", "3000") do |other|
+      env = JSON.parse(many_headers(other.port, 2_998).body)
+      assert_equal Array.new(2_998, &:to_s), Array.new(2_998) { |i| env["HTTP_X_#{i}"] }
+      assert_equal "ab, #{(["a"] * 1000).join(", ")}", JSON.parse(many_headers(other.port, 1_000, "X: a\r\n" * 1000, "X: ab\r\n").body)["HTTP_X"]
+      assert_equal 431, many_headers(other.port, 3_000).status
+    end
+  end
+
+  # @return [RawClient::Response] to a request that has so many headers beside two others
+  def many_headers(port, count, behind = "", before = "")
+    headers = Array.new(count) { |i| "X-#{i}: #{i}\r\n" }.join
+    request = "GET /env HTTP/1.1\r\nHost: a\r\n#{before}#{headers}#{behind}Connection: close\r\n\r\n"
+    RawClient.request(port, request)
   end
 
   def test_an_upload_of_signed_chunks

@@ -6,7 +6,7 @@ require_relative "../test_helper"
 # Clients that send far ahead of their answers, more of them at once than the loop has memory to receive into.
 class PipeliningTest < Minitest::Test
   CLIENTS = 12
-  REQUESTS = 80
+  REQUESTS = 50
   BODY_BYTES = 60_000
 
   def body(client, number)
@@ -33,8 +33,8 @@ class PipeliningTest < Minitest::Test
 
   def test_every_request_sent_ahead_is_answered_in_its_turn
     texts = Array.new(CLIENTS) { |client| requests(client) }
-    BACKENDS.product(MODES) do |backend, mode|
-      ServerProcess.open("--backend", backend, "--mode", mode, app: "sums.ru") do |server|
+    each_backend_and_mode do |backend, mode|
+      ServerProcess.open("--backend", backend, "--mode", mode, app: "upload_checksums.ru") do |server|
         threads = texts.map { |text| Thread.new { flood(server.port, text) } }
         threads.each_with_index { |thread, client| assert_equal expected(client), thread.value }
       end

@@ -37,6 +37,19 @@ class RemoteAddressTest < Minitest::Test
     server.signal("CONT")
   end
 
+  def test_a_client_of_ipv4_on_a_socket_of_both_families_has_its_own_address
+    ServerProcess.open("-b", "[::]:0", app: "edge_case_responses.ru") do |server|
+      port = Integer(server.lines.join[/\[::\]:(\d+)/, 1])
+      %w[127.0.0.1 ::1].each do |address|
+        body = TCPSocket.open(address, port) do |socket|
+          socket.write("GET /env HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+          socket.read
+        end
+        assert_match(/^REMOTE_ADDR: #{address}$/, body)
+      end
+    end
+  end
+
   def get(port)
     socket = connect(port)
     socket.write(REQUEST.sub("\r\n\r\n", "\r\nConnection: close\r\n\r\n"))
@@ -46,8 +59,8 @@ class RemoteAddressTest < Minitest::Test
   end
 
   def each_server
-    BACKENDS.product(MODES) do |backend, mode|
-      ServerProcess.open("--backend", backend, "--mode", mode, app: "remotes.ru") { |server| yield server }
+    each_backend_and_mode do |backend, mode|
+      ServerProcess.open("--backend", backend, "--mode", mode, app: "remote_addresses.ru") { |server| yield server }
     end
   end
 
@@ -74,7 +87,7 @@ class RemoteAddressTest < Minitest::Test
 
   def test_a_client_of_a_unix_socket_is_this_machine
     path = File.join(@dir, "socket")
-    ServerProcess.open("-b", "unix:#{path}", app: "remotes.ru") do |server|
+    ServerProcess.open("-b", "unix:#{path}", app: "remote_addresses.ru") do |server|
       server.signal("STOP")
       socket = UNIXSocket.new(path)
       socket.write(REQUEST)

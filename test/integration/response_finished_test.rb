@@ -6,8 +6,8 @@ require_relative "../test_helper"
 # another request is served there.
 class ResponseFinishedTest < Minitest::Test
   def serve(modes = MODES)
-    BACKENDS.product(modes) do |backend, mode|
-      ServerProcess.open("--backend", backend, "--mode", mode, app: "finishing.ru") { |server| yield server, mode }
+    each_backend_and_mode(modes) do |backend, mode|
+      ServerProcess.open("--backend", backend, "--mode", mode, app: "response_finished.ru") { |server| yield server, mode }
     end
   end
 
@@ -83,7 +83,7 @@ class ResponseFinishedTest < Minitest::Test
 
   def test_a_connection_that_the_application_keeps_holds_the_end_back_no_longer_than_the_deadline
     %w[fibers threads:3].each do |mode|
-      ServerProcess.open("--mode", mode, "--drain-timeout", "0.5", app: "finishing.ru") do |server|
+      ServerProcess.open("--mode", mode, "--drain-timeout", "0.5", app: "response_finished.ru") do |server|
         RawClient.open(server.port) do |client|
           client.write("GET /session HTTP/1.1\r\nHost: a\r\n\r\n")
           client.socket.gets("session")

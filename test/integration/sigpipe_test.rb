@@ -21,7 +21,7 @@ class SigpipeTest < Minitest::Test
 
   def each_server(*arguments)
     options = { app: "sigpipe.ru", environment: { "FILE" => @file } }
-    BACKENDS.product(MODES) do |backend, mode|
+    each_backend_and_mode do |backend, mode|
       ServerProcess.open("--backend", backend, "--mode", mode, *arguments, **options) { |server| yield server }
     end
   end
@@ -97,6 +97,18 @@ class SigpipeTest < Minitest::Test
         server.close_output
         2.times { assert_equal 500, RawClient.get(server.port, "/raising").status }
         server.signal("USR2")
+        assert_equal server.pid, get(server, "/pid").to_i
+        assert_predicate server.stop, :success?
+      end
+    end
+  end
+
+  # The core writes these lines itself.
+  def test_a_refusal_where_nobody_reads_the_log_any_more
+    each_backend_and_mode do |backend, mode|
+      ServerProcess.open("--backend", backend, "--mode", mode, **RESETTING) do |server|
+        server.close_output
+        3.times { assert_equal 400, RawClient.request(server.port, "x\r\n\r\n").status }
         assert_equal server.pid, get(server, "/pid").to_i
         assert_predicate server.stop, :success?
       end

@@ -37,9 +37,60 @@ class StaticCommandTest < Minitest::Test
   end
 
   def fails(*arguments)
-    output, status = Open3.capture2e(*ServerProcess.command("static", *arguments))
+    output, status = Open3.capture2e(*ServerProcess.spawn_arguments("static", *arguments))
     refute_predicate status, :success?
     output
+  end
+
+  def test_why_lines_of_the_access_log_are_lost_is_told
+    open_server("--access-log", "/dev/full") do |server|
+      asking = Thread.new { loop { get(server) && sleep(0.01) } }
+      server.await(/access log lines were dropped: No space left on device$/)
+    ensure
+      asking&.kill&.join
+    end
+  end
+
+  def test_why_no_client_is_accepted_is_told
+    ServerProcess.open(app: @root, command: ["static"], spawn: { rlimit_nofile: 30 }) do |server|
+      clients = Array.new(40) { TCPSocket.new("127.0.0.1", server.port) }
+      server.await(/cannot accept connections: Too many open files; new clients wait$/)
+    ensure
+      clients&.each(&:close)
+    end
+  end
+
+  HSTS = "Strict-Transport-Security: max-age=31536000"
+  ANSWERED = { "/a.txt" => 200, "/sub/" => 200, "/nowhere" => 404, "/sub" => 301 }.freeze
+
+  def asked(server, method, target, *fields)
+    RawClient.request(server.port, "#{[%(#{method} #{target} HTTP/1.1), "Host: test", *fields].join("\r\n")}\r\n\r\n")
+  end
+
+  def assert_own_fields(response, status)
+    assert_equal [status, ["max-age=31536000"], %w[nosniff]],
+                 [response.status, *response.headers.values_at("strict-transport-security", "x-content-type-options")]
+  end
+
+  def test_fields_of_ones_own_are_in_every_response
+    Dir.mkdir(File.join(@root, "sub"))
+    open_server("--list", "--header", HSTS, "--header", "x-content-type-options:nosniff  ") do |server|
+      ANSWERED.each { |target, status| assert_own_fields(get(server, target), status) }
+      etag = get(server).headers["etag"].first
+      { "Range: bytes=0-1" => 206, "Range: bytes=0-1,4-5" => 206, "If-None-Match: #{etag}" => 304, "If-Match: \"x\"" => 412,
+        "Range: bytes=99-" => 416 }.each { |field, status| assert_own_fields(asked(server, "GET", "/a.txt", field), status) }
+      { "OPTIONS" => 204, "DELETE" => 405 }.each { |method, status| assert_own_fields(asked(server, method, "/a.txt"), status) }
+    end
+  end
+
+  def test_fields_that_cannot_be
+    assert_match(/\Aupwell static: option header: must be "NAME: VALUE" in printable .*\n\z/, fails("--header", "X", @root))
+  end
+
+  def test_long_fields
+    open_server(*(["--header", "X-A: #{"a" * 4_000}"] * 2)) do |server|
+      assert_equal [["a" * 4_000] * 2, "0123456789"], get(server).then { |response| [response.headers["x-a"], response.body] }
+    end
   end
 
   def test_the_access_log_goes_to_standard_output
@@ -122,6 +173,44 @@ class StaticCommandTest < Minitest::Test
     end
   end
 
+  HUGE_BYTES = 4 * (1024**3)
+  CHANGING_BYTES = 2 * 1024 * 1024
+  HEADS = 40
+  READ_BYTES_MAX = 1024 * 1024 # in all, with what Ruby reads for itself
+  HEADS_CPU_SECONDS = 0.5
+
+  # @return [Array(Integer, Float)] bytes that the server has read so far, and seconds of computing
+  def spent(server)
+    [File.read("/proc/#{server.pid}/io")[/rchar: (\d+)/, 1].to_i,
+     File.read("/proc/#{server.pid}/stat")[/\) (.*)/, 1].split.values_at(11, 12).sum(&:to_i).fdiv(Etc.sysconf(Etc::SC_CLK_TCK))]
+  end
+
+  def head(server, target)
+    RawClient.open(server.port) do |client|
+      client.write("HEAD #{target} HTTP/1.1\r\nHost: test\r\n\r\n")
+      assert_equal 200, client.response(head: true).status
+    end
+  end
+
+  # One that is huge, and one that changes all the time.
+  def test_an_entity_tag_costs_no_read
+    skip "counts what Linux counts" unless File.exist?("/proc/self/io")
+    changing = File.join(@root, "changing.bin")
+    Array.new(HEADS) { |i| File.write(File.join(@root, "huge#{i}.bin"), "") && File.truncate(File.join(@root, "huge#{i}.bin"), HUGE_BYTES) }
+    BACKENDS.each do |backend|
+      open_server("--backend", backend) do |server|
+        before = spent(server)
+        HEADS.times do |i|
+          File.write(changing, i.chr * CHANGING_BYTES)
+          ["/huge#{i}.bin", "/changing.bin"].each { |target| head(server, target) }
+        end
+        read, cpu = spent(server).zip(before).map { |now, earlier| now - earlier }
+        assert_operator read, :<, READ_BYTES_MAX, backend
+        assert_operator cpu, :<, HEADS_CPU_SECONDS, backend
+      end
+    end
+  end
+
   def test_a_page_that_routes_on_the_clients_side
     File.write(File.join(@root, "app.html"), "app")
     open_server("--spa", "app.html", "--cache-control", "max-age=60") do |server|
@@ -139,7 +228,7 @@ class StaticCommandTest < Minitest::Test
   def test_a_quiet_server_says_nothing
     path = File.join(@dir, "socket")
     reader, writer = IO.pipe
-    pid = Process.spawn(*ServerProcess.command("static", "--quiet", "-b", "unix:#{path}", @root), out: writer, err: writer)
+    pid = Process.spawn(*ServerProcess.spawn_arguments("static", "--quiet", "-b", "unix:#{path}", @root), out: writer, err: writer)
     writer.close
     await { File.socket?(path) && connects?(path) }
     Process.kill("TERM", pid)
@@ -158,18 +247,18 @@ class StaticCommandTest < Minitest::Test
   end
 
   def test_what_is_wrong_is_told
-    assert_match(/there is no folder .*nowhere/, fails("/nowhere"))
-    assert_match(/one folder can be served, not 2/, fails(@root, @root))
-    assert_match(/option spa: there is no file index.html in /, fails("--spa", "index.html", @root))
+    assert_match(/directory .*nowhere does not exist/, fails("/nowhere"))
+    assert_match(/only one directory can be served, not 2/, fails(@root, @root))
+    assert_match(/option spa: file index.html does not exist in /, fails("--spa", "index.html", @root))
     assert_match(/option cache_control: must be at most 256 printable characters/, fails("--cache-control", "a\nb", @root))
     assert_match(/option log_format: must be combined or json/, fails("--log-format", "xml", @root))
     assert_match(/option threads: must be a number from 1 to 256/, fails("--threads", "0", @root))
-    assert_match(/option access_log: .* is a folder; name DIR before --access-log/, fails("--access-log", @root))
+    assert_match(/option access_log: .* is a directory; name DIR before --access-log/, fails("--access-log", @root))
     assert_match(/invalid option: --mode/, fails("--mode", "inline", @root))
   end
 
   def test_help
-    output, status = Open3.capture2e(*ServerProcess.command("static", "--help"))
+    output, status = Open3.capture2e(*ServerProcess.spawn_arguments("static", "--help"))
     assert_predicate status, :success?
     assert_match(/\AUsage: upwell static \[options\] \[DIR\]$/, output)
     %w[--port --bind --workers --threads --backend --cache-control --list --spa --gzip-static --access-log --quiet].each do |option|

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/file_tests"
+require_relative "../support/static_file_tests"
 
 # `upwell static`: real files over real sockets, on every backend.
 module StaticTests
-  include FileTests
+  include StaticFileTests
 
   def test_the_backend_asked_for_is_in_use
     assert_match(/\(#{backend}, static files\)/, server.lines.join)

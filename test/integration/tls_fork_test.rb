@@ -11,7 +11,7 @@ class TLSForkTest < Minitest::Test
   ROUNDS = 2
 
   def each_server
-    BACKENDS.product(MODES) do |backend, mode|
+    each_backend_and_mode do |backend, mode|
       ServerProcess.open("--backend", backend, "--mode", mode, *Certificates.options, app: "tls_forking.ru") do |server|
         yield server.read_on, mode
         assert_predicate server.stop, :success?

@@ -1,10 +1,14 @@
 # frozen_string_literal: true
 
+require "etc"
 require_relative "../test_helper"
+require_relative "../support/elapsed_time"
 require_relative "../support/tls_client"
 
 # What client and server agree upon, who is let in, and what becomes of handshakes that go wrong.
 class TLSHandshakeTest < Minitest::Test
+  include ElapsedTime
+
   PATIENCE = 60 # seconds
   HEAD_TIMEOUT = 10
   ALERT = "\x15\x03\x03\x00\x1a".b.freeze # a record of TLS 1.2 with 26 bytes
@@ -182,6 +186,101 @@ class TLSHandshakeTest < Minitest::Test
     nil
   ensure
     client.close
+  end
+
+  DEAD_CLIENTS = 2_000 # fewer than net.core.somaxconn
+  FLOOD_CPU_SECONDS = 0.6 # a handshake with RSA takes at least half a millisecond
+  FLOOD_BYTES = 30_000_000
+  FLOOD_KEPT_BYTES = 10_000_000 # a second after the flood, by a server that still has clients
+
+  def cpu_seconds(server)
+    File.read("/proc/#{server.pid}/stat")[/\) (.*)/, 1].split.values_at(11, 12).sum(&:to_i).fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
+  end
+
+  def resident_bytes(server)
+    File.read("/proc/#{server.pid}/statm").split[1].to_i * Etc.sysconf(Etc::SC_PAGESIZE)
+  end
+
+  # While the server is stopped its clients wait in the backlog: most of them leave there, and four stay.
+  #
+  # @return [Array<String>] what those were answered
+  def flood(server)
+    hello = client_hello
+    Process.kill("STOP", server.pid)
+    honest = Array.new(4) do
+      (DEAD_CLIENTS / 4).times { TCPSocket.open("127.0.0.1", server.port) { |client| client.write(hello) } }
+      Thread.new { TLSClient.get(server.port, "/").body }
+    end
+    Process.kill("CONT", server.pid)
+    Timeout.timeout(PATIENCE) { honest.map(&:value) }
+  end
+
+  def test_clients_that_left_cost_no_handshake
+    issued = Certificates.authority.issue("localhost", rsa: true)
+    BACKENDS.each do |backend|
+      open_server("-w", "0", "--backend", backend, certificates: Certificates.options(issued)) do |server|
+        TLSClient.get(server.port, "/")
+        cpu = cpu_seconds(server)
+        memory = resident_bytes(server)
+        assert_equal ["Hello World"] * 4, flood(server), backend
+        assert_operator cpu_seconds(server) - cpu, :<, FLOOD_CPU_SECONDS, backend
+        assert_operator resident_bytes(server) - memory, :<, FLOOD_BYTES, backend
+      end
+    end
+  end
+
+  ROUNDS = 2
+  HONEST_SECONDS_MAX = 5 # 0.1 s on a quiet machine
+
+  # In a process of its own: each client says its first word and leaves, at once or when all of them have come.
+  def flooding(server, at_once:)
+    hello = client_hello
+    pid = fork do
+      ROUNDS.times do
+        clients = Array.new(DEAD_CLIENTS) do
+          TCPSocket.new("127.0.0.1", server.port).tap { |client| client.write(hello) && at_once && client.close }
+        end
+        clients.each(&:close)
+      end
+    ensure
+      exit! # of the tests nothing else
+    end
+    waiter = Process.detach(pid)
+    yield -> { !waiter.alive? }
+  ensure
+    waiter&.join
+  end
+
+  # @return [Float] how long the slowest request took: four clients ask by new connections, one by a kept one
+  def slowest(server, over)
+    kept = TLSClient.new(server.port)
+    ask = -> { assert_equal "Hello World", TLSClient.get(server.port, "/").body }
+    ask_again = -> { kept.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n") && assert_equal("Hello World", kept.response.body) }
+    threads = [ask, ask, ask, ask, ask_again].map do |request|
+      Thread.new do
+        times = [seconds(&request)]
+        times << seconds(&request) until over.call
+        times.max
+      end
+    end
+    Timeout.timeout(PATIENCE) { threads.map(&:value).max }
+  ensure
+    kept&.close
+  end
+
+  def test_honest_clients_are_served_during_a_flood
+    issued = Certificates.authority.issue("localhost", rsa: true)
+    BACKENDS.product([true, false]) do |backend, at_once|
+      open_server("-w", "0", "--backend", backend, certificates: Certificates.options(issued)) do |server|
+        TLSClient.get(server.port, "/")
+        kept = TLSClient.new(server.port)
+        memory = resident_bytes(server)
+        flooding(server, at_once: at_once) { |over| assert_operator slowest(server, over), :<, HONEST_SECONDS_MAX, backend }
+        await { resident_bytes(server) - memory < FLOOD_KEPT_BYTES }
+      ensure
+        kept&.close
+      end
+    end
   end
 
   # They have --head-timeout for it, and nobody waits for them.

@@ -13,7 +13,7 @@ class TLSHijackTest < Minitest::Test
   def each_server(&block)
     BACKENDS.each do |backend|
       options = ["--backend", backend, "--mode", "threads:2", "--drain-timeout", DRAIN_SECONDS.to_s, *Certificates.options]
-      ServerProcess.open(*options, app: "relayed.ru", &block)
+      ServerProcess.open(*options, app: "tls_hijack.ru", &block)
     end
   end
 
@@ -106,7 +106,7 @@ class TLSHijackTest < Minitest::Test
     each_server do |server|
       TLSClient.open(server.port) do |client|
         in_one_segment(client) { client.tcp.write("no record at all") }
-        server.await(/cannot be hijacked: the client is gone/)
+        server.await(/cannot be hijacked: the client disconnected/)
       end
     end
   end
@@ -119,11 +119,11 @@ class TLSHijackTest < Minitest::Test
   def test_restarts_and_the_end_of_a_cluster_with_connections_taken_over
     BACKENDS.each do |backend|
       options = ["--backend", backend, "-w", "2", "--mode", "threads:2", "--drain-timeout", DRAIN_SECONDS.to_s, *Certificates.options]
-      ServerProcess.open(*options, app: "relayed.ru") do |server|
+      ServerProcess.open(*options, app: "tls_hijack.ru") do |server|
         before = server.read_on.workers
         until_the_end_of_those_taken_over(server) { replace_workers(server, before) }
         until_the_end_of_those_taken_over(server) { ends_in_time(server) }
-        assert_empty server.lines.grep(/killed|died/)
+        assert_empty server.lines.grep(/killing|died/)
       end
     end
   end

@@ -22,7 +22,7 @@ class TLSReloadTest < Minitest::Test
 
   def install(issued)
     File.write(@cert, issued.certificate.to_pem)
-    File.write(@key, issued.key.private_to_pem)
+    File.write(@key, issued.key.private_to_pem, perm: 0o600)
   end
 
   def open_server(*options, **settings, &block)
@@ -116,7 +116,7 @@ class TLSReloadTest < Minitest::Test
       open_server(*workers) do |server|
         File.write(@key, @new.key.private_to_pem)
         server.signal("HUP")
-        assert_match(/the certificates in use are kept: .*#{@key}/, server.await(/are kept/).string)
+        assert_match(/the server keeps the old certificates, because .*#{@key}/, server.await(/keeps the old certificates/).string)
         assert_equal @old.certificate.to_der, served(server)
         install(@new)
         server.signal("HUP")
@@ -131,7 +131,7 @@ class TLSReloadTest < Minitest::Test
       FileUtils.rm(@key)
       File.mkfifo(@key)
       server.signal("HUP")
-      assert_match(/#{@key} holds no private key/, server.await(/are kept/).string)
+      assert_match(/#{@key} holds no unencrypted private key/, server.await(/keeps the old certificates/).string)
       assert_equal @old.certificate.to_der, served(server)
       assert_predicate server.stop, :success?
     end
@@ -152,7 +152,7 @@ class TLSReloadTest < Minitest::Test
   def test_an_ocsp_response_is_renewed
     response = Certificates.authority.vouch_for(@old, until_seconds: -60)
     open_vouched(response) do |server|
-      assert_match(/#{response} has expired, so clients do not get it/, server.lines.join)
+      assert_match(/#{response} has expired, so the server does not send it/, server.lines.join)
       refute stapled?(server)
       Certificates.authority.vouch_for(@old)
       server.signal("HUP")
@@ -163,7 +163,7 @@ class TLSReloadTest < Minitest::Test
       await { !stapled?(server) }
       File.write(response, "no response")
       server.signal("HUP")
-      server.await(/the certificates in use are kept: #{response} holds no OCSP response/)
+      server.await(/the server keeps the old certificates, because the new ones cannot be used: #{response} holds no OCSP response/)
       assert_equal @old.certificate.to_der, served(server)
     end
   end

@@ -3,13 +3,13 @@
 require_relative "../test_helper"
 require_relative "../support/tls_client"
 
-# What is served in the clear is served by TLS, on every backend and in every mode.
+# What is served in the clear is served by TLS, on every backend and in every mode (BackendModePairs).
 class TLSTest < Minitest::Test
   LARGE_BYTES = 3_000_000
   BIG_BYTES = 20_000_000 # of /big
 
   def each_server(*options, **settings)
-    BACKENDS.product(MODES) do |backend, mode|
+    each_backend_and_mode do |backend, mode|
       ServerProcess.open("--backend", backend, "--mode", mode, *Certificates.options, *options, **settings) do |server|
         assert_match(%r{serves on https://127\.0\.0\.1:#{server.port} \(#{backend}, #{mode}\)}, server.lines.last)
         yield server

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/websocket_run"
+require_relative "../support/websocket_case_runner"
 
 # What RFC 6455 and RFC 7692 want of a server. FULL=1 also runs the largest cases.
 class WebSocketConformanceTest < Minitest::Test
@@ -30,14 +30,14 @@ class WebSocketConformanceTest < Minitest::Test
 
   def test_each_case_on_the_default
     assert_operator cases.size, :>, CASES_MIN
-    echo_server { |server| assert_no_problems(WebSocketRun.new(server.port).problems(cases)) }
+    echo_server { |server| assert_no_problems(WebSocketCaseRunner.new(server.port).problems(cases)) }
   end
 
   def test_each_case_somewhere_with_compression_agreed_upon
     variants.each_with_index do |(mode, backend), index|
       some = cases.select.with_index { |_, number| number % variants.size == index }
       echo_server("--mode", mode, "--backend", backend) do |server|
-        assert_no_problems(WebSocketRun.new(server.port, offer: DEFLATE).problems(some))
+        assert_no_problems(WebSocketCaseRunner.new(server.port, offer: DEFLATE).problems(some))
         assert_predicate server.stop, :success?
       end
     end
@@ -46,7 +46,7 @@ class WebSocketConformanceTest < Minitest::Test
   def test_some_cases_by_tls
     some = cases.select.with_index { |_, number| (number % TLS_EVERY).zero? }
     echo_server(*Certificates.options) do |server|
-      assert_no_problems(WebSocketRun.new(server.port, tls: true).problems(some))
+      assert_no_problems(WebSocketCaseRunner.new(server.port, tls: true).problems(some))
     end
   end
 

@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../apps/support/app"
+require_relative "../apps/support/application"
 require_relative "../support/slow_resolver"
 require_relative "support/database_servers"
-require_relative "support/results"
+require_relative "support/results_page"
 require_relative "support/slow_server"
 
 # Libraries in real use, COUNT (20) of each at once on every backend and without the extension: either all of them take about as long as one, or
 # the table says that this blocks, and it does. LIBRARIES=pg,mysql2 chooses among them, ON=epoll,select among the backends; with
-# LIBRARIES_TABLE=1 the table of docs/guide/libraries.md is written.
+# LIBRARIES_TABLE=1 the table of docs/reference/libraries.md is written.
 class LibrariesTest < Minitest::Test
   LIB = File.expand_path("../../lib", __dir__)
   TIME_MAX = "280" # seconds
@@ -19,7 +19,7 @@ class LibrariesTest < Minitest::Test
   ([*BACKENDS, PURE] & (CHOSEN || [*BACKENDS, PURE])).each do |backend|
     define_method("test_#{backend}") do
       found = measure(backend)
-      Results.note(backend, found)
+      ResultsPage.note(backend, found)
       wrong = found.reject { |row| row[:found] == row[:expected] }
       assert_empty wrong, backend
       refute_empty found
@@ -46,8 +46,8 @@ class LibrariesTest < Minitest::Test
 
   def measure(backend)
     SlowResolver.open do |resolver|
-      App.new("libraries", root: File.dirname(__dir__)).open do |app|
-        lines = app.run("timeout", "-s", "KILL", TIME_MAX, "bundle", "exec", "ruby", "-I", LIB, File.join(__dir__, "measure.rb"),
+      Application.new("libraries", root: File.dirname(__dir__)).open do |app|
+        lines = app.run("timeout", "-s", "KILL", TIME_MAX, "bundle", "exec", "ruby", "-I", LIB, File.join(__dir__, "measure_operations.rb"),
                         environment: { **backend_environment(backend), **resolver, "SERVERS" => JSON.generate(self.class.servers) })
         lines.lines.grep(/\A\{"title"/).map { |line| JSON.parse(line, symbolize_names: true) }
       end
@@ -59,4 +59,4 @@ class LibrariesTest < Minitest::Test
   end
 end
 
-Minitest.after_run { Results.write if ENV["LIBRARIES_TABLE"] }
+Minitest.after_run { ResultsPage.write if ENV["LIBRARIES_TABLE"] }

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What the README's table "Where it runs" tells, whole, where `.ci/run` takes parts: each in a process of its own, and the next one also after a
-# failure.
+# Runs the whole table of docs/reference/platforms.md; `.ci/run` runs a part of it. Each part has its own process. A failure does not
+# stop the rest.
 module Matrix
   MODERN = "bin/modern-ruby"
   PARTS = [
@@ -22,6 +22,7 @@ module Matrix
     "rake test:jruby"
   ].freeze
   COUNTS = File.expand_path("../../build/matrix", __dir__)
+  ENVIRONMENT = { "UPWELL_COUNTS" => COUNTS, "UPWELL_TEST_PAIRS" => "all" }.freeze
 
   class << self
     # @param pattern [Regexp] of parts
@@ -40,10 +41,10 @@ module Matrix
     # As from a shell: with no other Ruby's bundle.
     def passed?(part)
       puts "\n== #{part}"
-      Bundler.with_unbundled_env { system({ "UPWELL_COUNTS" => COUNTS }, part.sub("rake", "bundle exec rake --quiet")) }
+      Bundler.with_unbundled_env { system(ENVIRONMENT, part.sub("rake", "bundle exec rake --quiet")) }
     end
   end
 end
 
-desc "All of the README's table \"Where it runs\", for hours; PARTS=kqueue: those that match (Debian on x86-64, npm, what the tasks name)"
+desc "Run the whole table of docs/reference/platforms.md, for hours; PARTS=kqueue: matching parts (Debian on x86-64, npm, what the tasks name)"
 task("test:matrix") { Matrix.run(Regexp.new(ENV.fetch("PARTS", ""))) || abort("rake test:matrix: not all has passed") }

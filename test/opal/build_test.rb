@@ -2,7 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/opal_runtimes"
-require_relative "../support/program_starts"
+require_relative "../support/compiled_program_starts"
 require "net/http"
 require "open3"
 require "tmpdir"
@@ -10,7 +10,7 @@ require "tmpdir"
 # `upwell opal build`: what it writes serves where there is no Ruby, and takes the folder it lies in for the application's.
 class OpalBuildTest < Minitest::Test
   include OpalRuntimes
-  include ProgramStarts
+  include CompiledProgramStarts
 
   ROOT = File.expand_path("../..", __dir__)
   APP = <<~RUBY
@@ -26,7 +26,8 @@ class OpalBuildTest < Minitest::Test
   end
 
   def build(*arguments)
-    Open3.capture2e(RbConfig.ruby, File.join(ROOT, "exe/upwell"), "opal", "build", *arguments, chdir: @folder)
+    environment = { **OpalProcess.environment, "BUNDLE_GEMFILE" => nil }
+    Open3.capture2e(environment, RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/upwell", "opal", "build", *arguments, chdir: @folder)
   end
 
   OpalProcess::RUNTIMES.each do |command, runtime|
@@ -69,8 +70,34 @@ class OpalBuildTest < Minitest::Test
     assert_equal "#{folder}/lib/greeting.rb:3:in `text' #{folder}/config.ru:3:in `block'", answer_of(folder)
   end
 
+  # What raises there is Opal's: the application's line comes first.
+  def test_a_backtrace_begins_where_the_application_is_wrong
+    need("up_node")
+    write("config.ru", <<~RUBY)
+      class Wrong
+        def of_nil = nil.none
+        def own = none
+        def own_with_an_argument = none(1)
+        def in_a_block = [1].each { |one| one.none }
+        def zero(divisor = 0) = 1 / divisor
+        def called = caller.first[/config.ru.*/]
+        def located = caller_locations(1, 1).first.lineno
+      end
+      def first(name)
+        Wrong.new.public_send(name)
+      rescue => e
+        e.backtrace.first
+      end
+      names = %i[of_nil own own_with_an_argument in_a_block zero]
+      run ->(env) { [200, {}, [*names.map { |name| first(name)[/config.ru.*/] + " " }, Wrong.new.called, " ", Wrong.new.located.to_s]] }
+    RUBY
+    build("-o", "app.js")
+    expected = ["2:in `of_nil'", "3:in `own'", "4:in `own_with_an_argument'", "5:in `block'", "6:in `zero'", "16:in `block'"]
+    assert_equal [*expected.map { |frame| "config.ru:#{frame}" }, "16"].join(" "), answer_of(@folder)
+  end
+
   def test_what_is_wrong_is_told
-    assert_includes build.first, "name the file that shall be written: -o app.js"
+    assert_includes build.first, "name the output file: -o app.js"
     assert_includes build("-o", "no/app.js").first, "no/app.js cannot be written"
     write("config.ru", "run ->(env) {\n  )\n}\n")
     assert_match(%r{~/config.ru:2 cannot be compiled to JavaScript: unexpected token tRPAREN}, build("-o", "app.js").first)

@@ -9,12 +9,22 @@ class OpalEvaluationTest < Minitest::Test
   include OpalRuntimes
 
   APP = File.join(__dir__, "support", "evaluates.ru")
+  SECONDS_MAX = 60
 
   OpalProcess::RUNTIMES.each_key do |command|
     define_method(:"test_the_compiler_is_not_loaded_again_by_#{command}") do
       start_anew(command)
       assert_equal "two by the compiler", answer(command)
       assert_equal "two", answer(command)
+    end
+  end
+
+  OpalProcess::RUNTIMES.each_key do |command|
+    define_method(:"test_a_backtrace_names_the_line_of_a_text_by_#{command}") do
+      need(command)
+      OpalProcess.open(command, app: APP) do |server|
+        %w[instance binding class].each { |way| assert_equal "page.erb:12", RawClient.get(server.port, "/wrong/#{way}").body, way }
+      end
     end
   end
 
@@ -61,14 +71,47 @@ class OpalEvaluationTest < Minitest::Test
   # It says so in no way that the compiler understands.
   def test_a_program_without_a_compiler_tells_how_it_gets_one
     need("up_node")
-    Dir.mktmpdir do |folder|
-      File.write(File.join(folder, "config.ru"), "class A\n  send(:class_eval, 'def a = 1')\nend\nrun A\n")
-      text, = Open3.capture2e(*OpalProcess.command("up_node", "-p", "0", File.join(folder, "config.ru")))
-      assert_match(%r{has to have a compiler: have config.ru require "upwell/evaluation" if RUBY_ENGINE == "opal" \(LoadError\)}, text)
+    ["class A\n  send(:class_eval, 'def a = 1')\nend\nrun A\n", "send(:eval, '1')\nrun A\n",
+     "Rack::Builder.new_from_string('run A')\n"].each do |source|
+      text = failed_start(source)
+      assert_match(/no compiler for it: add to config.ru: require "upwell\/evaluation" if .* \(Upwell::Evaluation::NoCompiler\)/, text, source)
+    end
+  end
+
+  # Rack::Builder has an eval, and every program has Rack. Redis evaluates Lua.
+  def test_a_program_that_evaluates_no_text_has_no_compiler
+    [["run Rack::Lobster\n", false], ["run redis.eval('return 1')\n", false], ["run eval('A')\n", true],
+     ["run binding.eval('A')\n", true], ["run Kernel.eval('A')\n", true], ["class_eval('A')\n", true]].each do |source, expected|
+      assert_equal expected, with_compiler?(source), source
     end
   end
 
   private
+
+  def with_compiler?(source)
+    in_folder(source) { |path| File.read(Upwell::Opal::Program.new(path, :node).path).include?("Opal.modules[\"opal/compiler\"]") }
+  end
+
+  # @return [String] what the program says, which ends by itself
+  def failed_start(source)
+    in_folder(source) do |path|
+      Open3.popen2e(OpalProcess.environment, *OpalProcess.command("up_node", "-p", "0", path)) do |_input, output, process|
+        ended = process.join(SECONDS_MAX)
+        Process.kill(:KILL, process.pid) unless ended
+        text = output.read
+        assert ended, "the program of #{source.inspect} serves after #{SECONDS_MAX} s:\n#{text}"
+        text
+      end
+    end
+  end
+
+  def in_folder(source)
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "config.ru")
+      File.write(path, source)
+      yield path
+    end
+  end
 
   def start_anew(command)
     need(command)

@@ -64,8 +64,13 @@ module OpalHTTPTests
   def test_names_with_underscores
     skip "uWebSockets.js waits for ever" if command == "up"
 
-    env = fields("GET /fields HTTP/1.1\r\nHost: a\r\nX_A: evil\r\nX-A: 1\r\nX_B: 3\r\nContent_Length: 5\r\n\r\n")
-    assert_equal ["1", "3", nil], env.values_at("HTTP_X_A", "HTTP_X_B", "HTTP_CONTENT_LENGTH")
+    names = %w[HTTP_X_A HTTP_X_B HTTP_CONTENT_LENGTH]
+    text = "GET /fields HTTP/1.1\r\nHost: a\r\nX_A: evil\r\nX-A: 1\r\nX_B: 3\r\nContent_Length: 5\r\n\r\n"
+    assert_equal ["1", nil, nil], fields(text).values_at(*names)
+    OpalProcess.open(command, "--underscores-in-headers", app: APP) do |server|
+      env = RawClient.request(server.port, text).body.lines(chomp: true).to_h { |line| line.split("=", 2) }
+      assert_equal ["1", "3", nil], env.values_at(*names)
+    end
   end
 
   def test_hosts
@@ -154,6 +159,20 @@ module OpalHTTPTests
       assert_equal 200, client.response(head: true).status
       client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
       assert_equal 200, client.response.status
+    end
+  end
+
+  def test_head_tells_the_length_of_a_get_or_none
+    lengths = { "/" => ["5"], "/three" => ["26"], "/flushes" => nil, "/promises" => nil, "/fails-in-each" => nil, "/flushes-as?404" => nil,
+                "/flushes-as?204" => nil, "/flushes-as?304" => nil }
+    RawClient.open(port) do |client|
+      told = lengths.keys.to_h do |path|
+        client.write("HEAD #{path} HTTP/1.1\r\nHost: a\r\n\r\n")
+        [path, client.response(head: true).headers["content-length"]]
+      end
+      assert_equal lengths, told
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      assert_equal "Hello", client.response.body
     end
   end
 
@@ -345,7 +364,7 @@ module OpalHTTPTests
                  [response.status, response.headers["content-length"], response.body.bytesize]
     assert_equal "é😀\xFF".b * PIECES, get("/small_pieces?#{PIECES}").body.b
     assert_equal [500, "500 Internal Server Error\n"], get("/pieces?endless").to_a.values_at(0, 2)
-    server.await(/Error during GET \/pieces: .*the response has more than \d+ bytes, and nothing was flushed; .* \(IOError\)/)
+    server.await(/Error during GET \/pieces: .*the response has more than \d+ bytes, and the application did not flush it; .* \(IOError\)/)
   end
 
   # The client sees that it is not the whole, or is told.

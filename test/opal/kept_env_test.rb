@@ -11,7 +11,7 @@ class OpalKeptEnvTest < Minitest::Test
   APP = File.expand_path("support/kept_envs.ru", __dir__)
   KEPT = 3
   EXPECTED = Array.new(KEPT) { |i| "GET /#{i}?a who#{i} 127.0.0.1 h#{i}" }.freeze
-  FORGOTTEN = "IOError: the request is over, and its env was not looked at before; look at what is needed of it in the call"
+  FORGOTTEN = "IOError: the request has ended, and its env was not read in time; read the needed values of env within call"
 
   OpalProcess::RUNTIMES.each_key do |command|
     define_method("test_#{command}_by_http") do

@@ -26,6 +26,32 @@ class OpalNodeTest < Minitest::Test
     end
   end
 
+  def test_a_target_with_scheme_and_host
+    serve do |server|
+      env = RawClient.request(server.port, "GET http://b:81/fields?c HTTP/1.1\r\nHost: a\r\n\r\n").body.lines(chomp: true)
+      assert_empty ["PATH_INFO=/fields", "QUERY_STRING=c", "HTTP_HOST=b:81", "SERVER_NAME=b", "SERVER_PORT=81"] - env
+      assert_equal 200, RawClient.request(server.port, "GET HTTP://b HTTP/1.1\r\nHost: a\r\n\r\n").status
+    end
+  end
+
+  def test_as_many_headers_as_are_allowed
+    OpalProcess.open("up_node", "--headers-max", "3000", app: APP) do |server|
+      statuses = [2_998, 3_000].map do |count|
+        RawClient.request(server.port, "GET / HTTP/1.1\r\nHost: a\r\n#{"X: a\r\n" * count}Connection: close\r\n\r\n").status
+      end
+      assert_equal [200, 431], statuses
+    end
+  end
+
+  def test_hosts_and_targets_that_are_none
+    upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: #{"a" * 22}==\r\n\r\n"
+    serve do |server|
+      ["/ HTTP/1.1\r\nHost: a%\r\n#{upgrade}", "http://a%/ HTTP/1.1\r\nHost: a\r\n\r\n", "* HTTP/1.1\r\nHost: a\r\n\r\n"].each do |request|
+        assert_equal 400, RawClient.request(server.port, "GET #{request}").status, request
+      end
+    end
+  end
+
   def test_a_response_that_waits_has_no_word_for_its_client_amid_it
     content = (0..255).to_a.pack("C*")
     serve do |server|

@@ -21,7 +21,7 @@ class OpalProgramTest < Minitest::Test
   end
 
   def command(*arguments)
-    text, status = Open3.capture2e(*OpalProcess.command("up_node", *arguments, APP))
+    text, status = Open3.capture2e(OpalProcess.environment, *OpalProcess.command("up_node", *arguments, APP))
     [text, status.exitstatus]
   end
 
@@ -39,7 +39,7 @@ class OpalProgramTest < Minitest::Test
   end
 
   def test_what_is_wrong_about_tls
-    { %w[-s] => /localhost is to be served by TLS, for which there is no certificate; /, %w[-c /c] => /cert_file has no use without TLS/,
+    { %w[-s] => /localhost needs a certificate for TLS; /, %w[-c /c] => /cert_file has no effect without TLS/,
       %w[-s -k /k] => /key_file needs the certificate/ }.each do |arguments, sentence|
       text, status = call(*arguments)
       assert_match(/\Aup_node: #{sentence}/, text)
@@ -50,7 +50,7 @@ class OpalProgramTest < Minitest::Test
   def test_help_has_the_same_options
     text, status = call("--help")
     assert_equal 0, status
-    assert_equal command("--help").first.lines.grep(/^    /) - command("--help").first.lines.grep(/--config/), text.lines.grep(/^    /)
+    assert_equal command("--help").first.lines.grep(/^    /).grep_v(/--config/), text.lines.grep(/^    /)
   end
 
   def test_version
@@ -58,19 +58,19 @@ class OpalProgramTest < Minitest::Test
   end
 
   def test_an_application_cannot_be_named
-    assert_equal ["up_node: one application is compiled in, and nothing else can be served: config.ru\n", 1], call("config.ru")
+    assert_equal ["up_node: this program serves only the application compiled into it; remove the argument config.ru\n", 1], call("config.ru")
   end
 
   def test_an_application_that_cannot_be_loaded
     text, status = call("-p", "0", environment: { "REFUSE" => "1" })
     assert_match(/refused \(RuntimeError\)/, text)
-    assert_match(/^up_node: the application raised RuntimeError while it was loaded; mend what the backtrace above shows\n\z/, text)
+    assert_match(/^up_node: the application raised RuntimeError while loading; see the backtrace above\n\z/, text)
     assert_equal 1, status
   end
 
   def test_workers_that_cannot_load_it
     text, status = call("-p", "0", "-w", "2", environment: { "REFUSE" => "1" })
-    assert_match(/: the application raised RuntimeError while it was loaded; .*: worker \d could not start; its message is above\n/m, text)
+    assert_match(/: the application raised RuntimeError while loading; .*: worker \d could not start; see its message above\n/m, text)
     assert_equal 1, status
   end
 end

@@ -14,6 +14,7 @@ class SameAsRubyTest < Minitest::Test
   FOLDER = File.join(__dir__, "same")
   SECONDS_MAX = 60
   ROOT = File.expand_path("../..", __dir__)
+  GEM_PATHS = Upwell::Opal::GemPaths.new(ROOT) # Bundler is asked once
 
   Dir[File.join(FOLDER, "**/*.rb")].each do |program|
     name = program.delete_prefix("#{FOLDER}/").delete_suffix(".rb")
@@ -30,7 +31,7 @@ class SameAsRubyTest < Minitest::Test
   end
 
   def of_node(program)
-    units = Upwell::Opal::Build.new(ROOT).units(File.read(program, encoding: "UTF-8"), program)
+    units = Upwell::Opal::Build.new(ROOT, GEM_PATHS).units(File.read(program, encoding: "UTF-8"), program)
     Dir.mktmpdir do |folder|
       path = File.join(folder, "program.js")
       File.write(path, units.map(&:javascript).join)
@@ -40,7 +41,7 @@ class SameAsRubyTest < Minitest::Test
 
   # What loops for ever is ended.
   def output(*command)
-    Open3.popen3(*command, chdir: ROOT) do |input, output, error, process|
+    Open3.popen3(BundledGems.environment, *command, chdir: ROOT) do |input, output, error, process|
       input.close
       readers = [output, error].map { |io| Thread.new { io.binmode.read } }
       ended = process.join(SECONDS_MAX)

@@ -15,6 +15,8 @@ class OpalTLSTest < Minitest::Test
   }.freeze
   ONE_OR_ALL = %w[up up_bun].freeze # who want a certificate of every client, or of none
 
+  WITHOUT_TICKETS = %w[up_node up_bun].freeze # where clients' certificates are asked for
+
   def start(command, *options, &block)
     need(command)
     OpalProcess.open(command, *Certificates.options, *options, app: APP, &block)
@@ -51,8 +53,23 @@ class OpalTLSTest < Minitest::Test
     define_method("test_#{command}_wants_certificates_of_all_or_none") do
       need(command)
       line = OpalProcess.command(command, "-b", "127.0.0.1", "-p", "0", *Certificates.options, "--ca-file", Certificates.authority.path, APP)
-      text, status = Open3.capture2e(*line)
-      assert_equal [true, 1], [text.include?("say --client-certificate required"), status.exitstatus], text
+      text, status = Open3.capture2e(OpalProcess.environment, *line)
+      assert_equal [true, 1], [text.include?("set --client-certificate required"), status.exitstatus], text
+    end
+  end
+
+  # Nothing bounds a session's life there: it would go on with a certificate that has expired.
+  WITHOUT_TICKETS.each do |command|
+    define_method("test_#{command}_resumes_no_session_with_a_certificate") do
+      known = Certificates.authority.issue("client")
+      start(command, "--ca-file", Certificates.authority.path, "--client-certificate", "required") do |server|
+        [OpenSSL::SSL::TLS1_2_VERSION, OpenSSL::SSL::TLS1_3_VERSION].each do |version|
+          settings = { certificate: known, max_version: version }
+          sessions = sessions_of(server.port, **settings)
+          resumed = sessions.map { |session| resumed?(server.port, session, **settings) }
+          refute_includes resumed, true, version.to_s(16)
+        end
+      end
     end
   end
 
@@ -84,7 +101,7 @@ class OpalTLSTest < Minitest::Test
       OpalProcess.open("up_node", "-s", "-c", certificate, "-k", own.key_path, app: APP) do |server|
         FileUtils.cp(other.path, certificate)
         server.signal("HUP")
-        server.await(/the certificates cannot be read again, the former ones are used on: /)
+        server.await(/the server keeps the old certificates, because the new ones cannot be used: /)
         assert_equal 200, TLSClient.get(server.port, "/").status
         assert_equal 0, server.stop.exitstatus
       end
@@ -112,6 +129,26 @@ class OpalTLSTest < Minitest::Test
   end
 
   private
+
+  # @return [Array<OpenSSL::SSL::Session>] all that a client may come back with
+  def sessions_of(port, **settings)
+    sessions = []
+    client = TLSClient.new(port, **settings) { |session| sessions << session }
+    client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert_equal 200, client.response.status
+    sessions | [client.socket.session].compact
+  ensure
+    client&.close
+  end
+
+  def resumed?(port, session, **settings)
+    TLSClient.open(port, session: session, **settings) do |client|
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      client.response.status == 200 && client.socket.session_reused?
+    end
+  rescue OpenSSL::SSL::SSLError, SystemCallError
+    false
+  end
 
   def serial(port)
     TLSClient.open(port) { |client| client.socket.peer_cert.serial }

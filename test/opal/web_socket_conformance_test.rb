@@ -2,7 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/opal_runtimes"
-require_relative "../support/websocket_run"
+require_relative "../support/websocket_case_runner"
 
 # What RFC 6455 and RFC 7692 want, on each JavaScript runtime. What the runtimes that frame WebSockets themselves do otherwise is theirs to
 # change: it is listed, and has to be as it is listed.
@@ -40,7 +40,7 @@ class OpalWebSocketConformanceTest < Minitest::Test
     define_method(:"test_each_case_on_#{command}") do
       need(command)
       OpalProcess.open(command, app: "websocket_echo.ru") do |server|
-        [nil, DEFLATE].each { |offer| check_cases(WebSocketRun.new(server.port, offer: offer), command) }
+        [nil, DEFLATE].each { |offer| check_cases(WebSocketCaseRunner.new(server.port, offer: offer), command) }
         assert_predicate server.stop, :success?
       end
     end

@@ -4,7 +4,7 @@ require_relative "../test_helper"
 require_relative "../support/opal_process"
 require_relative "../support/opal_runtimes"
 require_relative "../support/websocket_client"
-require_relative "support/results"
+require_relative "support/results_page"
 
 # The chat of the examples is the same under every command.
 class OpalWebSocketChatTest < Minitest::Test
@@ -16,7 +16,7 @@ class OpalWebSocketChatTest < Minitest::Test
   OpalProcess.commands.each do |command|
     define_method(:"test_a_chat_by_#{command}") do
       need(command)
-      Results.note("websocket_chat", command) { check(command) }
+      ResultsPage.note("websocket_chat", command) { check(command) }
     end
   end
 
@@ -43,7 +43,7 @@ class OpalWebSocketChatTest < Minitest::Test
       %w[one twö].each { |text| guest.send_text(text) }
       said = ["Jürgen #{number}: one", "Jürgen #{number}: twö"]
       guests.each { |hearer| assert_equal said, hear(hearer, said) }
-      said.each { |line| nil until parsed(listener.socket.gets.to_s[/\Adata: (.*)/, 1]) == line }
+      said.each { |line| await_line(listener, line) }
     end
     guests.pop.close
     guests.each { |hearer| assert_equal ["Jürgen 3: has left"], hear(hearer, ["Jürgen 3: has left"]) }
@@ -61,6 +61,13 @@ class OpalWebSocketChatTest < Minitest::Test
     heard = []
     heard = (heard << parsed(guest.receive)).drop_while { |line| line != lines.first } until heard.size == lines.size
     heard
+  end
+
+  def await_line(listener, line)
+    heard = []
+    Timeout.timeout(RawClient::READ_MAX) { heard << listener.socket.readline until parsed(heard.last.to_s[/\Adata: (.*)/, 1]) == line }
+  rescue Timeout::Error, EOFError => e
+    flunk("the listener waits for #{line.inspect}, has heard #{heard} (#{e.class})")
   end
 
   def parsed(message)

@@ -8,18 +8,21 @@ require "tmpdir"
 module Certificates
   HOUR = 3_600
 
-  # A certificate and its key, and the files of both. `bundle` has them in one.
-  Issued = Struct.new(:certificate, :key, :path, :key_path, :bundle)
+  # A certificate and its key, and the files of both. `bundle` has them in one. `intermediates` lead to an authority that clients trust.
+  Issued = Struct.new(:certificate, :key, :path, :key_path, :bundle, :intermediates)
 
   # Whoever signs others.
   class Authority
     # @return [Issued]
     attr_reader :own
 
-    def initialize(name)
+    # @param signer [Authority, nil] nil: itself
+    # @param until_seconds [Integer] how long its certificate is good for, from now
+    def initialize(name, signer: nil, until_seconds: HOUR)
       @name = name
       extensions = ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,digitalSignature"]
-      @own = Certificates.make(name, "authority of #{name}", nil, extensions)
+      @own = Certificates.make(name, "authority of #{name}", signer&.own, extensions, until_seconds: until_seconds)
+      @chain = signer ? [@own.certificate] : []
     end
 
     # @return [String] PEM
@@ -35,17 +38,19 @@ module Certificates
       names = hosts.map { |host| host.match?(/\A[\d.]+\z|:/) ? "IP:#{host}" : "DNS:#{host}" }.join(",")
       extensions = ["basicConstraints=CA:FALSE", "subjectAltName=#{names}"]
       Certificates.make("#{@name}-#{hosts.first.tr("*", "_")}", hosts.first, own, extensions, until_seconds: until_seconds, rsa: rsa)
+        .tap { |issued| issued.intermediates = @chain }
     end
 
     # @param status [Integer]
     # @param until_seconds [Integer] how long it is good for, from now
+    # @param signer [Issued] whose key signs it
     # @return [String] the path of an OCSP response that says that the certificate is good, or what its status is
-    def vouch_for(issued, status: OpenSSL::OCSP::V_CERTSTATUS_GOOD, until_seconds: HOUR)
+    def vouch_for(issued, status: OpenSSL::OCSP::V_CERTSTATUS_GOOD, until_seconds: HOUR, signer: own)
       id = OpenSSL::OCSP::CertificateId.new(issued.certificate, own.certificate)
       answer = OpenSSL::OCSP::BasicResponse.new
       revoked = -HOUR if status == OpenSSL::OCSP::V_CERTSTATUS_REVOKED
       answer.add_status(id, status, 0, revoked, -HOUR, until_seconds, nil)
-      answer.sign(own.certificate, own.key)
+      answer.sign(signer.certificate, signer.key, [own.certificate])
       "#{issued.path}.ocsp".tap do |path|
         File.binwrite(path, OpenSSL::OCSP::Response.create(OpenSSL::OCSP::RESPONSE_STATUS_SUCCESSFUL, answer).to_der)
       end
@@ -108,8 +113,8 @@ module Certificates
       path = File.join(folder, "#{file}-#{@made = @made.to_i + 1}")
       Issued.new(certificate, key, "#{path}.pem", "#{path}.key", "#{path}.both").tap do |issued|
         File.write(issued.path, certificate.to_pem)
-        File.write(issued.key_path, key.private_to_pem)
-        File.write(issued.bundle, certificate.to_pem + key.private_to_pem)
+        File.write(issued.key_path, key.private_to_pem, perm: 0o600)
+        File.write(issued.bundle, certificate.to_pem + key.private_to_pem, perm: 0o600)
       end
     end
   end

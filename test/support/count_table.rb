@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The table of what ran on which backend, from the folder of counts that the tests have filled (Counts; core/Makefile):
+# The table of what ran on which backend, from the folder of counts that the tests have filled (BackendCounts; core/Makefile):
 #
 #   UPWELL_COUNTS=$(mktemp -d) rake test:core test && ruby test/support/count_table.rb $UPWELL_COUNTS
 #
@@ -12,6 +12,7 @@ class CountTable
   BACKENDS = %w[io_uring io_uring_sqpoll epoll poll kqueue iocp select].freeze # select: in Ruby, without the extension
   NONE = "no backend"
   ALL = "all, each once"
+  FAILED = %w[failures errors].freeze
   CORE_MACHINE = /arm64|musl|windows/
   CORE_SUMMARY = /\A\w+(?:\((?<backend>\w+)\))?: (?<passed>\d+) passed, (?<failed>\d+) failed, (?<skipped>\d+) skipped\r?\Z/
   CORE_SKIP = /\Askipped \S+ \S+: (?<reason>.+?)\r?\Z/
@@ -20,7 +21,7 @@ class CountTable
   def initialize(folder)
     @cells = Hash.new { |cells, place| cells[place] = { runs: 0, failed: 0, skipped: 0 } } # by row and column
     @skips = Hash.new(0) # by column and reason
-    @tests = Dir[File.join(folder, "ruby-*")].flat_map { |path| File.foreach(path, encoding: "UTF-8").map { |line| JSON.parse(line) } }
+    @tests = last_attempts(Dir[File.join(folder, "ruby-*")].flat_map { |path| read_tests(path) })
     Dir[File.join(folder, "core-*")].each { |path| count_core(path) }
     @tests.each { |test| count_test(test) }
   end
@@ -31,6 +32,7 @@ class CountTable
     rows.each { |row| puts line(row, columns.map { |column| cell(row, column) }) }
     puts "\nA test that goes through several backends counts on each of them. Skipped:"
     @skips.sort_by { |(column, _), count| [column, -count] }.each { |(column, reason), count| puts format("%5d  %s: %s", count, column, reason) }
+    @tests.each { |test| puts "Second attempt, #{test["end"]}: #{test["by"]}, #{test["test"]}" if test["again"] }
     puts "", "#{@tests.size} runs, #{@tests.sum { |test| test["assertions"] }} assertions, #{ended("failures")} failures, " \
              "#{ended("errors")} errors, #{ended("skipped")} skips"
   end
@@ -40,6 +42,17 @@ class CountTable
   end
 
   private
+
+  def read_tests(path)
+    File.foreach(path, encoding: "UTF-8").map { |line| JSON.parse(line) }
+  end
+
+  # A second attempt (SecondAttempt) takes the place of the first one, which failed.
+  def last_attempts(tests)
+    second, first = tests.partition { |test| test["again"] }
+    name = ->(test) { test.values_at("by", "test") }
+    first.reject { |test| FAILED.include?(test["end"]) && second.any? { |again| name[again] == name[test] } } + second
+  end
 
   # What one program says of itself, for each backend.
   def count_core(path)
@@ -57,7 +70,7 @@ class CountTable
 
   def count_test(test)
     skipped = test["end"] == "skipped"
-    failed = !skipped && test["end"] != "passed"
+    failed = FAILED.include?(test["end"])
     count(test["by"], test["on"], 1, failed ? 1 : 0, skipped ? 1 : 0)
     @skips[[test["by"], test["reason"]]] += 1 if skipped
   end

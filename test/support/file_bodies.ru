@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "rack/files"
-require_relative "lock_holder"
+require_relative "interpreter_lock_holder"
 
 # Files by Rack::Files, from the folder that the environment variable FOLDER names, and bodies of files with claims of their own.
 
@@ -33,5 +33,5 @@ ANSWERS = {
 }.freeze
 FILES = Rack::Files.new(FOLDER)
 
-use LockHolder
+use InterpreterLockHolder
 run ->(env) { ANSWERS.key?(env["PATH_INFO"]) ? ANSWERS[env["PATH_INFO"]].call : FILES.call(env) }

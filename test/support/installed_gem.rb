@@ -29,8 +29,18 @@ module InstalledGem
     gems = File.join(home, "gems")
     FileUtils.mkdir_p(gems)
     FileUtils.cp_r(specification.full_gem_path, File.join(gems, specification.full_name))
+    copy_extension(home, specification)
     register(home, specification)
   end
+
+  def self.copy_extension(home, specification)
+    return unless specification.extensions.any? && File.directory?(specification.extension_dir)
+
+    target = File.join(home, "extensions", Gem::Platform.local.to_s, Gem.extension_api_version)
+    FileUtils.mkdir_p(target)
+    FileUtils.cp_r(specification.extension_dir, target)
+  end
+  private_class_method :copy_extension
 
   def self.register(home, specification)
     folder = File.join(home, "specifications")

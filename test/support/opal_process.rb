@@ -24,10 +24,18 @@ class OpalProcess < ServerProcess
     # @return [String, nil] the sentence for what it lacks on this machine
     def lacks(name)
       runtime = RUNTIMES[name.delete_suffix("_cluster")] or return
-      Upwell::Opal::Runtime.find(runtime, ServerProcess::ROOT)
-      nil
-    rescue Upwell::ConfigurationError => e
-      e.message
+      @lacking ||= {}
+      @lacking.fetch(runtime) { @lacking[runtime] = lacking(runtime) } # the search starts each runtime
+    end
+
+    # The command's environment. Its process has RubyGems, which tell which gems are compiled, and no Bundler.
+    #
+    # @param more [Hash{String => String}] beside this process's own
+    # @return [Hash{String => String, nil}]
+    def environment(more = {})
+      return more unless ENV.fetch("RUBYOPT", "").include?("bundler/setup")
+
+      BundledGems.environment({ "GEM_PATH" => Gem.path.join(File::PATH_SEPARATOR), **more })
     end
 
     # Starts a command, of a cluster with few workers, yields it, and ends it.
@@ -35,5 +43,20 @@ class OpalProcess < ServerProcess
       arguments = ["-w", CLUSTER_WORKERS.to_s, *arguments] if name.end_with?("_cluster")
       super(*arguments, command: [name], **options, &block)
     end
+
+    private
+
+    def lacking(runtime)
+      Upwell::Opal::Runtime.find(runtime, ServerProcess::ROOT)
+      nil
+    rescue Upwell::ConfigurationError => e
+      e.message
+    end
+  end
+
+  private
+
+  def with_gems(environment)
+    self.class.environment(environment)
   end
 end

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
+require "io/wait"
 require "minitest/parallel_fork"
+require_relative "second_attempt"
 
 # The tests in several processes, each named after the test that it is at, and in a process group of its own with what its tests have
 # forked. Nobody of them outlives the run or keeps it from its end: a child that hangs has a copy of the pipe that the results come by.
@@ -10,9 +12,10 @@ module ParallelTests
   END_MAX = 5 # seconds from its results to the end of a process
   # Begun first: nobody waits at the end for one that was begun last.
   LONGEST = %w[
-    DrainTest HijackTest RackTimeoutTest RaisedTest KeptByThreadTest CutTest FibersTest SupervisionTest AsyncTest WithoutExtensionTest
-    WebSocketConformanceTest ChannelsTest SchedulerCloseTest SchedulerStruckTest
-    OpalCommandsTest OpalSingleTest OpalClientsTest OpalClusterTest OpalAcrossWorkersTest OpalSlowClientsTest SameAsRubyTest
+    TruncatedResponseTest RackTimeoutTest DrainTest ThreadRaiseTest ThreadLocalLibrariesTest TLSHandshakeTest OpalProgramCacheTest
+    WorkerSupervisionTest WithoutExtensionTest
+    OpalCommandTest TestCommandTest HijackTest SigpipeTest TLSTest AsyncTest CommandTest FibersModeTest InlineOrderTest
+    OpalCommandsTest OpalSingleTest OpalWebSocketClientsTest OpalClusterTest OpalPublishAcrossWorkersTest OpalSlowClientsTest SameAsRubyTest
   ].freeze
 
   # For Minitest's tests.
@@ -65,6 +68,14 @@ module ParallelTests
       processes.map { |pid, pipe| results(pid, pipe, deadline) }
     ensure
       processes.each_key { |pid| end_group(pid) }
+    end
+
+    # @param data [Array] the results of each process
+    # @return [Array] the same, after second attempts
+    def attempt_again(data)
+      failed = data.flat_map(&:last)
+      remaining = SecondAttempt.remaining(failed)
+      data.map { |count, assertions, results| [count, assertions, results & remaining] }
     end
 
     private
@@ -120,4 +131,6 @@ end
 Minitest::Test.prepend(ParallelTests::Named)
 Minitest.singleton_class.prepend(ParallelTests::Turns)
 Minitest.after_parallel_fork { Process.setpgrp }
-Minitest.define_singleton_method(:parallel_fork_child_data) { |processes| ParallelTests.collect(processes.to_h) }
+Minitest.define_singleton_method(:parallel_fork_child_data) do |processes|
+  ParallelTests.attempt_again(ParallelTests.collect(processes.to_h))
+end

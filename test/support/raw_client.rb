@@ -7,6 +7,7 @@ require "timeout"
 class RawClient
   READ_MAX = 30 # seconds: whoever waits that long waits for something that was lost
   READ_BYTES = 65_536
+  AHEAD_MAX = 4_000_000 # bytes
 
   Response = Struct.new(:status, :headers, :body)
 
@@ -29,6 +30,14 @@ class RawClient
     request(port, "GET #{path} HTTP/1.1\r\nHost: test\r\n\r\n")
   end
 
+  # @yieldparam client [RawClient] which has asked for server-sent events
+  def self.listen(port, target)
+    open(port) do |client|
+      client.write("GET #{target} HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n")
+      yield client
+    end
+  end
+
   attr_reader :socket
 
   # @param ahead [Integer, nil] about how many bytes the kernel takes that have not been read
@@ -39,6 +48,14 @@ class RawClient
 
   def write(text)
     @socket.write(text)
+  end
+
+  # For a client that was slow: from now on the kernel takes large segments.
+  #
+  # @return [self]
+  def catch_up
+    @socket.setsockopt(:SOCKET, :RCVBUF, AHEAD_MAX)
+    self
   end
 
   # @param head [Boolean] whether the request was HEAD

@@ -67,6 +67,21 @@ class RedisProcess
     @pid = nil
   end
 
+  # Ends it as its operator does.
+  def shut_down
+    ask("SHUTDOWN", "NOSAVE")
+    ProcessGroup.wait(pid)
+    @pid = nil
+  end
+
+  # @param way [Symbol] :kill, :shut_down, or :pause
+  # @param seconds [Numeric] until it is back
+  def away(way, seconds)
+    way == :pause ? signal("STOP") : public_send(way)
+    sleep seconds
+    way == :pause ? signal("CONT") : start
+  end
+
   def signal(name)
     Process.kill(name, pid)
   end

@@ -43,6 +43,7 @@ class ServedFolder
       "ä ö.txt" => "umlaut", "large.bin" => Random.new(1).bytes(LARGE_BYTES), "app.js" => "let a", "app.js.gz" => Zlib.gzip("let a"),
       ".secret" => "secret", ".well-known/security.txt" => "contact", "404.html" => "<h1>not here</h1>", "empty.css" => "",
       "../outside.txt" => "secret" }.each { |name, content| write(name, content) }
+    File.utime(*[Time.at(1_000_000_000)] * 2, File.join(path, "a.txt")) # a date is told once its second is over
     File.symlink("../outside.txt", File.join(path, "leads_out.txt"))
     File.symlink("a.txt", File.join(path, "link.txt"))
     File.mkfifo(File.join(path, "fifo"))

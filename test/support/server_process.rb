@@ -4,8 +4,9 @@ require "open3"
 require "rbconfig"
 require "tmpdir"
 require "timeout"
-require_relative "counts"
-require_relative "last_look"
+require_relative "bundled_gems"
+require_relative "backend_counts"
+require_relative "failure_diagnostics"
 require_relative "process_group"
 
 # The real command as a child process, on a free loopback port.
@@ -41,20 +42,30 @@ class ServerProcess
     [RbConfig.ruby, "-I#{File.join(ROOT, "lib")}", EXE, *arguments]
   end
 
+  # The command for tests that start it themselves.
+  #
+  # @param arguments [Array<String>] of the command
+  # @param environment [Hash{String => String}] beside this process's own
+  # @param prefix [Array<String>] a command that starts this one
+  # @return [Array] arguments of Process.spawn and of Open3's methods
+  def self.spawn_arguments(*arguments, environment: {}, prefix: [])
+    [BundledGems.environment_without_rubygems(environment), *prefix, *command(*arguments)]
+  end
+
   # @param app [String] what is served: of test/support, or a path
   # @param command [Array<String>] which command of upwell
   # @param environment [Hash{String => String}] beside this process's own
   # @param spawn [Hash{Symbol => Object}] further options of Process.spawn
   def initialize(*arguments, app: "app.ru", command: [], environment: {}, spawn: {})
     @lines = []
-    @output, writer = IO.pipe
+    @output, writer = IO.pipe(Encoding::UTF_8) # in any locale
     path = File.exist?(app) ? app : File.join(APPS, app)
     all = self.class.command(*command, "-b", "127.0.0.1", "-p", "0", *arguments, path)
-    @pid = ProcessGroup.spawn(environment, *all, out: writer, err: writer, **spawn)
+    @pid = ProcessGroup.spawn(with_gems(environment), *all, out: writer, err: writer, **spawn)
     writer.close
     serves = await(/serves on (?:https?:\S+:(\d+)|unix)(?:.* \((\w+))?/, START_MAX)
     @port = serves[1].to_i
-    Counts.on(@backend = serves[2])
+    BackendCounts.on(@backend = serves[2])
   rescue StandardError
     end_all
     raise
@@ -64,7 +75,7 @@ class ServerProcess
   #
   # @return [Integer]
   def port
-    Counts.on(@backend)
+    BackendCounts.on(@backend)
     @port
   end
 
@@ -91,6 +102,14 @@ class ServerProcess
 
   def signal(name)
     Process.kill(name, pid)
+  end
+
+  # Has it end at once, by a signal that comes too late to mean the same as the one before.
+  #
+  # @param name [String]
+  def force(name = "TERM", whom = pid)
+    sleep Upwell::Server::Shutdown::Termination::SAME_STOP
+    Process.kill(name, whom)
   end
 
   # From now on nobody reads what is printed.
@@ -144,13 +163,17 @@ class ServerProcess
     Dir.children("/proc/#{pid}/fd").map { |number| "#{number} #{File.readlink("/proc/#{pid}/fd/#{number}")}" }
   end
 
-  # @return [LastLook] at what it does, which does not what it should
+  # @return [FailureDiagnostics] at what it does, which does not what it should
   def last_look
     drain_output
-    LastLook.new(pid, port, @lines)
+    FailureDiagnostics.new(pid, port, @lines)
   end
 
   private
+
+  def with_gems(environment)
+    BundledGems.environment_without_rubygems(environment)
+  end
 
   def next_line(deadline, pattern)
     raise "no line matched #{pattern} in time:\n#{@lines.join}" unless @output.wait_readable([deadline - now, 0].max)

@@ -61,7 +61,7 @@ class TLSClient < RawClient
   def context(certificate, settings, ticket)
     OpenSSL::SSL::SSLContext.new.tap do |context|
       context.set_params(ca_file: Certificates.authority.path, verify_hostname: false, **settings)
-      context.add_certificate(certificate.certificate, certificate.key) if certificate
+      context.add_certificate(certificate.certificate, certificate.key, certificate.intermediates) if certificate
       context.session_cache_mode = OpenSSL::SSL::SSLContext::SESSION_CACHE_CLIENT
       context.session_new_cb = ->((_, session)) { ticket.call(session) } if ticket
     end

@@ -70,6 +70,11 @@ class WebSocketClient
     raise
   end
 
+  # @return [IO] which is readable once the server has sent more
+  def to_io
+    @raw.socket.to_io
+  end
+
   # @return [String, nil] what the server agreed to
   def extensions
     response.headers["sec-websocket-extensions"]&.join(", ")

@@ -7,5 +7,5 @@ end
 
 desc "RESTARTS (200) phased restarts under load, while the surroundings change: SEED"
 task "test:surroundings:restarts" => :compile do
-  ruby "test/surroundings/restarts.rb", verbose: false
+  ruby "test/surroundings/phased_restarts.rb", verbose: false
 end

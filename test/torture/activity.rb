@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require "socket"
-require_relative "children"
-require_relative "mark"
-require_relative "transfers"
-Dir[File.join(__dir__, "kinds", "*.rb")].each { |file| require file }
+require_relative "forked_children"
+require_relative "marked_bytes"
+require_relative "marked_transfers"
+Dir[File.join(__dir__, "activity_kinds", "*.rb")].each { |file| require file }
 
 module Torture
   NAP_MAX = 0.005 # seconds
@@ -16,11 +16,11 @@ module Torture
   # One thing that a fiber does, in some milliseconds; it may be ended early wherever it waits. Whatever it took is given back by {#finish}. It
   # draws from dice of its own, so that it chooses the same whatever others do meanwhile.
   class Activity
-    include Transfers
+    include MarkedTransfers
 
-    Kinds.constants.each { |name| include Kinds.const_get(name) }
+    ActivityKinds.constants.each { |name| include ActivityKinds.const_get(name) }
 
-    # @param round [Round] starts the fibers that help
+    # @param round [DisturbedFibersRound] starts the fibers that help
     # @param name [String] is in all its bytes
     # @param kind [Symbol]
     # @param dice [Random]
@@ -85,7 +85,7 @@ module Torture
     def at_home
       return if Process.pid == @process
 
-      Alarm.sound("#{@kind} #{@name} of process #{@process} goes on in #{Process.pid}: #{caller.first(4).join(", ")}")
+      FailureReport.sound("#{@kind} #{@name} of process #{@process} goes on in #{Process.pid}: #{caller.first(4).join(", ")}")
       exit!(98)
     end
 
@@ -102,10 +102,10 @@ module Torture
       dice = more_dice
       thread = Thread.new do
         block.call(dice)
-      rescue Kinds::Doomed::Doom, Children::Hung
+      rescue ActivityKinds::EndedThreads::Doom, ForkedChildren::Hung
         raise
       rescue StandardError => e
-        Alarm.sound("a thread of #{@kind} #{@name}: #{e.full_message(highlight: false)}") unless @over || @robbed
+        FailureReport.sound("a thread of #{@kind} #{@name}: #{e.full_message(highlight: false)}") unless @over || @robbed
         raise
       end
       thread.report_on_exception = false
@@ -114,7 +114,7 @@ module Torture
     end
 
     def new_mark
-      Mark.new("#{@name}m#{@marks += 1}")
+      MarkedBytes.new("#{@name}m#{@marks += 1}")
     end
 
     def check(result, what = "result")
@@ -143,7 +143,7 @@ module Torture
 
     def own_child(pid)
       @children << pid
-      Children.add(pid)
+      ForkedChildren.add(pid)
       pid
     end
 
@@ -151,7 +151,7 @@ module Torture
     def wait_for_child(pid)
       _, status = Process.wait2(pid)
       @children.delete(pid)
-      Children.ended(pid)
+      ForkedChildren.ended(pid)
       status
     end
 
@@ -167,7 +167,7 @@ module Torture
     end
 
     def end_child(pid)
-      Children.forget(pid)
+      ForkedChildren.forget(pid)
       Process.kill("KILL", pid)
       Process.wait(pid)
     rescue Errno::ESRCH, Errno::ECHILD

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "mark"
+require_relative "marked_bytes"
 
 module Torture
   # What a loop brings to one thread, while others write, emit, unwatch and close: each event that was asked for, none that was not.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "mark"
+require_relative "marked_bytes"
 
 module Torture
   # What a selector finds ready, while other threads write, register, deregister and wake it.

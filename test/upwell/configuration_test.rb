@@ -65,8 +65,48 @@ class ConfigurationTest < Minitest::Test
     end
   end
 
+  def test_fields_of_files
+    with_file("public 'test'\nheader 'X-A: 1', 'X-B:2 '\nheader 'X-A: 3'\n") do |path|
+      assert_equal "X-A: 1\r\nX-B: 2\r\nX-A: 3\r\n", configuration(file: path).reactor_settings.fetch(:public).fetch(:fields)
+      assert_equal ["X-C: 4"], configuration({ header: ["X-C: 4"] }, file: path).header
+    end
+    with_file("header 'Connection: close'") do |path|
+      error = assert_raises(Upwell::ConfigurationError) { configuration(file: path) }
+      assert_match(/\Aconfiguration file #{path}:1: header: must not be a field that the server writes itself/, error.message)
+    end
+  end
+
+  def test_fields_that_cannot_be
+    form = 'must be "NAME: VALUE" in printable ASCII characters'
+    cases = ["", "no colon", ": no name", "a b: c", "X-A: a\r\nX-B: b", "X-A: a\n", "X-A: \u00e9"].to_h { |field| [[field], form] }
+    %w[Content-Length transfer-encoding Connection ETag Cache-Control].each do |name|
+      cases[["X-A: 1", "#{name}: 1"]] = "must not be a field that the server writes itself, such as #{name}"
+    end
+    cases[["X-A: #{"a" * 4_000}"] * 3] = "must have at most 8192 bytes in total"
+    cases.each do |fields, sentence|
+      error = assert_raises(Upwell::ConfigurationError, fields.inspect) { configuration({ header: fields }) }
+      assert_equal "option header: #{sentence}, got #{fields.inspect}", error.message
+    end
+  end
+
+  def test_what_has_no_effect_without_another_setting_is_refused
+    { { header: ["X-A: 1"] } => "header has no effect without public; add --public, or remove --header",
+      { public_cache_control: "no-cache" } =>
+        "public_cache_control has no effect without public; add --public, or remove --public-cache-control" }.each do |values, sentence|
+      assert_equal sentence, assert_raises(Upwell::ConfigurationError) { configuration(values) }.message
+      assert configuration(values.merge(public: "test")) # together they are fine
+    end
+    with_file("header 'X-A: 1'") do |path|
+      assert_raises(Upwell::ConfigurationError) { configuration(file: path) }
+      assert configuration({ public: "test" }, file: path)
+    end
+    error = assert_raises(Upwell::ConfigurationError) { Upwell::StaticConfiguration.new({ log_format: "json" }, environment: {}) }
+    assert_equal "log_format has no effect without access_log; add --access-log, or remove --log-format", error.message
+    assert Upwell::StaticConfiguration.new({ header: ["X-A: 1"] }, environment: {})
+  end
+
   def test_what_is_wrong_is_told_with_its_place
-    { port: "x", mode: "threads:0", workers: -1, headers_max: 101, head_timeout: "soon", body_bytes_max: 0, public: "/nowhere",
+    { port: "x", mode: "threads:0", workers: -1, headers_max: 10_001, head_timeout: "soon", body_bytes_max: 0, public: "/nowhere",
       public_cache_control: "a\nb" }.each do |name, value|
       error = assert_raises(Upwell::ConfigurationError) { configuration({ name => value }) }
       assert_match(/\Aoption #{name}: must be .*, got #{Regexp.escape(value.inspect)}\z/, error.message)

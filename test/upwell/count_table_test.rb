@@ -42,6 +42,17 @@ class CountTableTest < Minitest::Test
     assert_equal "5 runs, 6 assertions, 1 failures, 1 errors, 1 skips\n", output.lines.last
   end
 
+  def test_a_second_attempt_takes_the_place_of_the_first
+    first = { test: "A#test_b", on: %w[poll], assertions: 1, end: "failures" }
+    output, status = table([*TESTS, first, { **first, again: true, end: "passed" }])
+    assert_predicate status, :success?, output
+    assert_includes output, "\nSecond attempt, passed: Ruby 3.4, A#test_b\n"
+    assert_equal "4 runs, 6 assertions, 0 failures, 0 errors, 1 skips\n", output.lines.last
+    output, status = table([*TESTS, first, { **first, again: true }])
+    assert_equal 1, status.exitstatus
+    assert_equal "4 runs, 6 assertions, 1 failures, 0 errors, 1 skips\n", output.lines.last
+  end
+
   def test_one_of_the_core_failed
     _, status = table(TESTS, "#{CORE}utf8_test: 0 passed, 1 failed, 0 skipped\n")
     assert_equal 1, status.exitstatus

@@ -41,7 +41,7 @@ class EventStreamTest < Minitest::Test
 
   def test_what_is_no_time_is_refused
     [-1, Float::NAN, Float::INFINITY, 1i, "1000", "1\ndata: a", false].each do |time|
-      assert_refused("retry is #{time.inspect}, but must be a number of seconds from 0 on") { EventStream.format("", retry: time) }
+      assert_refused("retry is #{time.inspect}, but must be a number of seconds, 0 or more") { EventStream.format("", retry: time) }
     end
   end
 
@@ -49,7 +49,7 @@ class EventStreamTest < Minitest::Test
     assert_refused('the text is "\xFF", which is not UTF-8') { EventStream.format("\xFF".b) }
     assert_refused('the text is "\xFF", which is not UTF-8') { EventStream.format_comment("\xFF") }
     error = assert_raises(ArgumentError) { EventStream.format("", id: "\xFF".dup.force_encoding("US-ASCII")) }
-    assert_match(/\Athe event's id is "\\xFF", which is not to be had in UTF-8: /, error.message)
+    assert_match(/\Athe event's id is "\\xFF", which cannot be converted to UTF-8: /, error.message)
   end
 
   def test_a_stream_is_written_to_and_closed

@@ -30,8 +30,8 @@ class HighDescriptorsTest < Minitest::Test
     skip "a process may open #{hard} files here, not #{NEEDED}" if hard < NEEDED
 
     BACKENDS.each do |backend|
-      output, errors, status = Open3.capture3(RbConfig.ruby, "-I#{File.expand_path("../../lib", __dir__)}", "-rupwell", "-e", PROGRAM, backend,
-                                              rlimit_nofile: [NEEDED, hard])
+      command = [BundledGems.environment_without_rubygems, RbConfig.ruby, "-I#{File.expand_path("../../lib", __dir__)}", "-rupwell"]
+      output, errors, status = Open3.capture3(*command, "-e", PROGRAM, backend, rlimit_nofile: [NEEDED, hard])
       assert_predicate status, :success?, errors
       assert_equal "[true, \"x\", true, :readable, 1]\n", output, backend
     end

@@ -7,7 +7,7 @@ require "rbconfig"
 # What `require "upwell"` loads, and what a server has loaded before it starts.
 class LoadingTest < Minitest::Test
   LIBRARY = File.expand_path("../../lib", __dir__)
-  TELL = "puts $LOADED_FEATURES.grep(%r{/upwell/(server|configuration|settings|log|error_log|cli|static)}).sort"
+  TELL = "puts $LOADED_FEATURES.grep(%r{/upwell/(server|configuration|settings|log|exception_log|cli|static)}).sort"
   AWAITED = "puts Upwell.constants.select { |name| Upwell.autoload?(name) }.sort"
 
   def test_loops_and_schedulers_come_without_the_server
@@ -29,13 +29,13 @@ class LoadingTest < Minitest::Test
     settings = "Upwell::Configuration.new({}, environment: {}).reactor_settings"
     waits = told("require 'upwell'", "Upwell::Reactor.new(->(_) {}, #{settings})", AWAITED)
 
-    refute_includes waits, "ErrorLog"
+    refute_includes waits, "ExceptionLog"
   end
 
   private
 
   def told(*lines)
-    output, error, status = Open3.capture3(RbConfig.ruby, "-I", LIBRARY, "-e", lines.join("\n"))
+    output, error, status = Open3.capture3(BundledGems.environment_without_rubygems, RbConfig.ruby, "-I", LIBRARY, "-e", lines.join("\n"))
     assert_predicate status, :success?, error
     output.lines.map(&:chomp)
   end

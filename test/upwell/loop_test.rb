@@ -4,12 +4,12 @@ require_relative "../test_helper"
 require "socket"
 require "upwell/pure"
 require_relative "../support/skips"
-require_relative "../support/when_waiting"
+require_relative "../support/during_fiber_wait"
 
 # What holds for every loop, in C or in Ruby.
 module LoopTests
   include Skips
-  include WhenWaiting
+  include DuringFiberWait
 
   WAIT_MAX = 60 # seconds: whoever waits that long waits for what was lost
 
@@ -365,7 +365,7 @@ module LoopTests
   def test_another_thread_stops_just_before_the_wait
     skip "the place is known in Ruby only" unless backend == "select"
     other = @loop
-    @loop.instance_variable_get(:@waiter).define_singleton_method(:occupy) do |&block|
+    @loop.instance_variable_get(:@select).define_singleton_method(:occupy) do |&block|
       Thread.new { other.stop }.join
       super(&block)
     end
@@ -410,7 +410,7 @@ module LoopTests
     end
     thread = when_waiting { Process.kill(SIGNAL, Process.pid) }
     assert_equal :handled, next_key
-    assert_match(/this thread waits, and was interrupted/, error.message)
+    assert_match(/this thread is already waiting/, error.message)
     thread.join
   ensure
     trap(SIGNAL, before || "DEFAULT")
@@ -571,7 +571,7 @@ module LoopTests
     thread = Thread.new { next_key }
     await_waiting(thread)
     error = assert_raises(Upwell::Error) { @loop.next_event }
-    assert_match(/another thread waits/, error.message)
+    assert_match(/another thread is waiting/, error.message)
     @loop.emit(:go)
     assert_equal :go, thread.value
   end

@@ -22,7 +22,8 @@ class ReactorTest < Minitest::Test
       found = Array.new(8) { (Upwell::Scheduler.new.backend rescue $!.class).tap { held.pop.close } }
       print found.uniq.join(" ")
     RUBY
-    command = [{ "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-r", "upwell", "-e", script]
+    environment = BundledGems.environment_without_rubygems("UPWELL_BACKEND" => nil)
+    command = [environment, RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-r", "upwell", "-e", script]
     assert_equal BACKENDS.first, IO.popen(command, &:read).delete_prefix("Errno::EMFILE ")
   end
 
@@ -47,13 +48,13 @@ class ReactorTest < Minitest::Test
       print after[0] - before[0], " ", after[1] - before[1] < 100_000
     RUBY
     command = ["timeout", "30", RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-r", "upwell", "-e", script]
-    assert_equal "0 true", IO.popen(command, err: %i[child out], &:read)
+    assert_equal "0 true", IO.popen([BundledGems.environment_without_rubygems, *command], err: %i[child out], &:read)
   end
 
   def test_missing_and_wrong_settings
     assert_raises(KeyError) { Upwell::Reactor.new(nil, {}) }
     assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(head_timeout: 0)) }
-    assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(headers_max: 101)) }
+    assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(headers_max: 10_001)) }
     assert_raises(ArgumentError) { Upwell::Reactor.new(nil, settings(mode: :wires)) }
   end
 

@@ -4,12 +4,12 @@ require_relative "../test_helper"
 require "socket"
 require "upwell/pure"
 require_relative "../support/skips"
-require_relative "../support/when_waiting"
+require_relative "../support/during_fiber_wait"
 
 # What holds for every selector, in C or in Ruby.
 module SelectorTests
   include Skips
-  include WhenWaiting
+  include DuringFiberWait
 
   WAIT_MAX = 60 # seconds: whoever waits that long waits for what was lost
   READABLE = IO::READABLE
@@ -43,6 +43,23 @@ module SelectorTests
     assert_empty @selector.wait(0)
     @writer << "z"
     assert_equal [[@reader, READABLE]], @selector.wait
+  end
+
+  def test_a_wait_goes_on_when_another_thread_registers
+    other, other_writer = IO.pipe
+    main = Thread.current
+    thread = when_waiting do
+      @selector.register(other, READABLE)
+      await_waiting(main)
+      @selector.deregister(other)
+      await_waiting(main)
+      @selector.register(@reader, READABLE)
+      @writer << "x"
+    end
+    assert_equal [[@reader, READABLE]], @selector.wait
+    thread.join
+  ensure
+    [other, other_writer].each(&:close)
   end
 
   def test_all_that_are_ready_are_told

@@ -34,10 +34,24 @@ class WithoutExtensionTest < Minitest::Test
   end
 
   def test_when_there_is_none
-    Dir.mktmpdir do |folder|
-      FileUtils.cp_r(Dir[File.join(LIB, "*")].reject { |path| path.end_with?(".so") }, folder)
-      FileUtils.rm_f(Dir[File.join(folder, "**", "*.so")])
-      assert_pure(/cannot load such file -- upwell\/upwell/, folder, { "UPWELL_PURE" => nil })
+    in_a_copy_without do |folder|
+      assert_pure(%r{cannot load such file -- upwell/upwell.*install a C compiler}, folder, { "UPWELL_PURE" => nil })
+    end
+  end
+
+  def test_when_there_is_one_for_another_ruby_alone
+    in_a_copy_without do |folder|
+      FileUtils.mkdir_p(File.join(folder, "upwell/9.9"))
+      FileUtils.touch(File.join(folder, "upwell/9.9/upwell.so"))
+      assert_pure(%r{cannot load such file -- upwell/upwell.*the gem has none for Ruby #{RUBY_VERSION}}, folder, { "UPWELL_PURE" => nil })
+    end
+  end
+
+  def test_when_what_there_is_cannot_be_loaded
+    in_a_copy_without do |folder|
+      FileUtils.touch(File.join(folder, "upwell/upwell.#{RbConfig::CONFIG["DLEXT"]}"))
+      assert_pure(%r{#{folder}/upwell/upwell\.\w+.*install what is missing, or compile the gem here \(gem uninstall -ax upwell; gem install},
+                  folder, { "UPWELL_PURE" => nil })
     end
   end
 
@@ -47,7 +61,7 @@ class WithoutExtensionTest < Minitest::Test
       [["static", folder], [rackup_file], ["--workers", "2", rackup_file]].each do |arguments|
         output, status = command(*arguments, "--port", "0")
         assert_equal 1, status.exitstatus, output
-        assert_match(/\Aupwell.*: the server needs the extension in C, which was not loaded \(UPWELL_PURE is set\): install .*\n\z/, output)
+        assert_match(/\Aupwell.*: the server needs the C extension, which .* \(UPWELL_PURE is set\): unset UPWELL_PURE\n\z/, output)
       end
     end
   end
@@ -68,9 +82,19 @@ class WithoutExtensionTest < Minitest::Test
     assert_match(/^[1-9]\d+ runs, [1-9]\d+ assertions, 0 failures, 0 errors, \d+ skips$/, output)
   end
 
+  # Each call fails as with the extension, if it does.
+  def test_arguments_of_wrong_types
+    program = File.expand_path("../support/wrong_argument_types.rb", __dir__)
+    with, without = [nil, "1"].map do |pure|
+      Open3.capture2(environment(pure), RbConfig.ruby, "-I", LIB, program).first.lines
+    end
+    assert_operator with.size, :>, 200
+    assert_empty with.zip(without).reject { |one, other| one == other }
+  end
+
   # As Ruby 4.1 tells that it asks otherwise.
   def test_hooks_whose_arguments_have_changed
-    output, status = Open3.capture2e({ "UPWELL_PURE" => "1", "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", LIB, "-e", <<~RUBY)
+    output, status = Open3.capture2e(environment, RbConfig.ruby, "-I", LIB, "-e", <<~RUBY)
       IO::Buffer.const_set(:VERSION, 3)
       require "upwell"
       p %i[io_read io_write io_wait].select { |hook| Upwell::Scheduler.method_defined?(hook) }
@@ -85,12 +109,12 @@ class WithoutExtensionTest < Minitest::Test
 
   # What another thread raises comes at any moment.
   def test_what_is_raised_before_a_fiber_goes_on_ends_no_process
-    output, status = Open3.capture2e({ "UPWELL_PURE" => "1", "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", LIB, "-e", <<~RUBY)
+    output, status = Open3.capture2e(environment, RbConfig.ruby, "-I", LIB, "-e", <<~RUBY)
       require "upwell"
       Fiber.set_scheduler(Upwell::Scheduler.new)
       Fiber.schedule { sleep 0.01 }
       raising = TracePoint.new(:c_return) do |call|
-        Thread.current.raise(EOFError) if call.method_id == :pid && call.path.end_with?("child_end.rb") && raising.disable
+        Thread.current.raise(EOFError) if call.method_id == :pid && call.path.end_with?("forked_child_exit.rb") && raising.disable
       end
       begin
         raising.enable
@@ -105,7 +129,7 @@ class WithoutExtensionTest < Minitest::Test
 
   # While those are forgotten that nobody refers to any more.
   def test_schedulers_that_are_made_at_once_are_all_told_of_a_close
-    output, = Open3.capture2e({ "UPWELL_PURE" => "1", "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", LIB, "-e", <<~RUBY)
+    output, = Open3.capture2e(environment, RbConfig.ruby, "-I", LIB, "-e", <<~RUBY)
       require "upwell"
       WeakRef.prepend(Module.new { def weakref_alive? = Thread.pass || super })
       def make = Fiber.set_scheduler(Upwell::Scheduler.new)
@@ -131,9 +155,20 @@ class WithoutExtensionTest < Minitest::Test
 
   private
 
+  def in_a_copy_without
+    Dir.mktmpdir do |folder|
+      FileUtils.cp_r(Dir[File.join(LIB, "*")], folder)
+      FileUtils.rm_f(Dir[File.join(folder, "**", "*.{so,bundle}")])
+      yield folder
+    end
+  end
+
   def command(*arguments)
-    Open3.capture2e({ "UPWELL_PURE" => "1", "UPWELL_BACKEND" => nil }, RbConfig.ruby, "-I", LIB, File.expand_path("../../exe/upwell", __dir__),
-                    *arguments)
+    Open3.capture2e(environment, RbConfig.ruby, "-I", LIB, File.expand_path("../../exe/upwell", __dir__), *arguments)
+  end
+
+  def environment(pure = "1")
+    BundledGems.environment_without_rubygems("UPWELL_PURE" => pure, "UPWELL_BACKEND" => nil)
   end
 
   def assert_pure(reason, lib, environment)

@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-#include "lacking.h"
+#include "posix_stubs.h"
 
 #define FTW_DEPTH 1
 #define FTW_PHYS 2

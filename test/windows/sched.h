@@ -1,3 +1,3 @@
 #include_next <sched.h>
 
-#include "lacking.h"
+#include "posix_stubs.h"

@@ -4,7 +4,7 @@
 #   ruby -r nio nio4r.rb PORT
 
 require "socket"
-require_relative "../http_connection"
+require_relative "../server_connection"
 
 # A connection's monitor lives as long as it; its interests change while the client does not keep up.
 class Nio4rServer
@@ -23,7 +23,7 @@ class Nio4rServer
 
   def accept
     socket = @server.accept_nonblock(exception: false)
-    watch(HttpConnection.new(socket)) unless socket == :wait_readable
+    watch(ServerConnection.new(socket)) unless socket == :wait_readable
   end
 
   def watch(connection)

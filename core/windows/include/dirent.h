@@ -1,7 +1,7 @@
 #ifndef UW_WINDOWS_DIRENT_H
 #define UW_WINDOWS_DIRENT_H
 
-#include "windows/renamed.h"
+#include "windows/posix_renames.h"
 
 #include <limits.h>
 

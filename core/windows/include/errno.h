@@ -3,7 +3,8 @@
 
 #include_next <errno.h>
 
-#define EUSERS 201 /* beyond those of the C library */
+#define EUSERS 201 /* codes that the C library lacks */
 #define ESHUTDOWN 202
+#define ESTALE 203
 
 #endif

@@ -4,7 +4,7 @@
 #include <sys/types.h>
 
 #include "windows/files_flags.h"
-#include "windows/renamed.h"
+#include "windows/posix_renames.h"
 
 #define O_RDONLY UW_FILE_READ_ONLY
 #define O_WRONLY UW_FILE_WRITE_ONLY

@@ -1,8 +1,8 @@
 #ifndef UW_WINDOWS_POLL_H
 #define UW_WINDOWS_POLL_H
 
-#include "windows/events.h"
-#include "windows/renamed.h"
+#include "windows/poll_events.h"
+#include "windows/posix_renames.h"
 
 #define POLLIN UW_EVENT_IN
 #define POLLPRI UW_EVENT_PRI

@@ -1,11 +1,11 @@
-/* Windows has neither masks nor most signals: what would keep a signal away does nothing. What a console tells (Ctrl-C,
- * its end) is waited for with sigwait. */
+/* Windows has no signal masks and few signals, so blocking a signal does nothing. sigwait waits for console events
+ * (Ctrl-C, the console's end). */
 #ifndef UW_WINDOWS_SIGNAL_H
 #define UW_WINDOWS_SIGNAL_H
 
 #include_next <signal.h>
 
-#include "windows/renamed.h"
+#include "windows/posix_renames.h"
 
 #define SIGKILL 9
 #define SIGPIPE 13

@@ -1,4 +1,4 @@
-/* POSIX' descriptors on Windows: see windows/numbers.h. */
+/* POSIX' descriptors on Windows: see windows/descriptor_table.h. */
 #ifndef UW_WINDOWS_UNISTD_H
 #define UW_WINDOWS_UNISTD_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "windows/renamed.h"
+#include "windows/posix_renames.h"
 
 #define STDIN_FILENO 0
 #define STDOUT_FILENO 1

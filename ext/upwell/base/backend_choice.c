@@ -1,11 +1,11 @@
-/* Which backend a loop gets, and what to say when it cannot have it. */
+/* Chooses a loop's backend, and reports why a backend is not available. */
 #include "base/backend_choice.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/descriptors.h"
+#include "base/fd_limit.h"
 #include "base/module.h"
 #include "io/backend.h"
 
@@ -20,12 +20,16 @@ static VALUE working_backends(void)
     return rb_ary_join(names, rb_str_new_cstr(", "));
 }
 
-VALUE rb_uw_backend_reason(int error)
+VALUE rb_uw_backend_reason(const struct uw_backend *backend, int error)
 {
+    const char *missing = backend->missing ? backend->missing() : NULL;
+
+    if (missing)
+        return rb_str_new_cstr(missing);
     switch (error) {
     case -UW_NO_PROCESSOR:
         return rb_str_new_cstr(
-            "the kernel's polling thread needs a processor of its own, and this process may use one only");
+            "the kernel's polling thread needs a processor of its own, but this process may use only one");
     case -EPERM:
     case -ENOSYS:
         return rb_sprintf("the kernel does not allow it: %s (see sysctl kernel.io_uring_disabled, or seccomp)",
@@ -35,21 +39,21 @@ VALUE rb_uw_backend_reason(int error)
     }
 }
 
-NORETURN(static void raise_backend(const char *name, int error));
+NORETURN(static void raise_backend(const char *name, const struct uw_backend *backend, int error));
 
-static void raise_backend(const char *name, int error)
+static void raise_backend(const char *name, const struct uw_backend *backend, int error)
 {
-    if (uw_descriptors_ran_out(error)) /* says nothing about the backend */
+    if (uw_fd_limit_reached(error)) /* says nothing about the backend */
         rb_syserr_fail(-error, "opening an event loop");
-    if (error == -ENOENT)
+    if (!backend)
         rb_raise(rb_eUpwellBackendError,
-                 "backend %s is unknown or was not compiled in; those that work here: %" PRIsVALUE, name,
+                 "backend %s is unknown or was not compiled in; available backends: %" PRIsVALUE, name,
                  working_backends());
-    rb_raise(rb_eUpwellBackendError, "backend %s does not work here: %" PRIsVALUE "; those that do: %" PRIsVALUE, name,
-             rb_uw_backend_reason(error), working_backends());
+    rb_raise(rb_eUpwellBackendError, "backend %s does not work here: %" PRIsVALUE "; available backends: %" PRIsVALUE,
+             name, rb_uw_backend_reason(backend, error), working_backends());
 }
 
-/* As uw_backend_probe; what has worked once is not tried again, for that takes a good part of a millisecond. */
+/* Calls uw_backend_probe, and remembers the last success: a probe lasts a good part of a millisecond. */
 static int probe(const struct uw_backend *backend)
 {
     static const struct uw_backend *worked;
@@ -62,23 +66,25 @@ static int probe(const struct uw_backend *backend)
 
 VALUE rb_uw_choose_backend(VALUE wanted)
 {
-    int error = -ENOENT;
+    const struct uw_backend *backend = NULL;
+    int error = 0;
 
     if (!NIL_P(wanted)) {
         const char *name = StringValueCStr(wanted);
-        const struct uw_backend *backend = uw_backend_find(name);
 
-        error = backend ? probe(backend) : -ENOENT;
-        if (error)
-            raise_backend(name, error);
+        backend = uw_backend_find(name);
+        error = backend ? probe(backend) : 0;
+        if (error || !backend)
+            raise_backend(name, backend, error);
         return rb_str_new_cstr(name);
     }
-    for (size_t i = 0; uw_backends[i] && !uw_descriptors_ran_out(error); i++) {
-        error = probe(uw_backends[i]);
+    for (size_t i = 0; uw_backends[i] && !uw_fd_limit_reached(error); i++) {
+        backend = uw_backends[i];
+        error = probe(backend);
         if (error == 0)
-            return rb_str_new_cstr(uw_backends[i]->name);
+            return rb_str_new_cstr(backend->name);
     }
-    raise_backend("of any kind", error);
+    raise_backend("of any kind", backend, error);
 }
 
 const char *rb_uw_loop_backend(VALUE wanted)

@@ -6,7 +6,7 @@ void rb_uw_init_module(void)
 {
     rb_mUpwell = rb_define_module("Upwell");
     /* Document-class: Upwell::Error
-     * What this gem raises of its own. */
+     * The base class of this gem's exceptions. */
     rb_eUpwellError = rb_define_class_under(rb_mUpwell, "Error", rb_eStandardError);
     /* Document-class: Upwell::BackendError
      * A backend that is unknown or does not work here; the message names those that do. */

@@ -1,4 +1,4 @@
-/* The module Upwell, and what this gem raises of its own. */
+/* The module Upwell, and the exceptions of this gem. */
 #ifndef RB_UPWELL_MODULE_H
 #define RB_UPWELL_MODULE_H
 

@@ -1,5 +1,5 @@
-/* What unwinds the stack, which rb_errinfo() tells: an exception, Thread#kill, Fiber#kill, or a throw that is caught
- * further out. All but the first are no objects that Ruby's functions could be asked about. */
+/* The value of rb_errinfo() during unwinding: an exception, Thread#kill, Fiber#kill, or a throw to an outer catch. Only
+ * the exception is an object that Ruby's functions accept. */
 #include "base/unwinding.h"
 
 bool rb_uw_is_error(VALUE error, VALUE of)
@@ -17,7 +17,7 @@ void rb_uw_unwind(int state, VALUE error)
 {
     if (rb_uw_is_error(error, rb_eException))
         rb_set_errinfo(error);
-    else if (rb_uw_is_error(rb_errinfo(), rb_eException)) /* which has come in its place */
+    else if (rb_uw_is_error(rb_errinfo(), rb_eException)) /* which has replaced the unwinding */
         rb_exc_raise(rb_errinfo());
     rb_jump_tag(state);
 }

@@ -11,7 +11,7 @@ bool rb_uw_is_error(VALUE error, VALUE of);
 /* Whether it is meant to end the thread or the process, and is no fault of the application. */
 bool rb_uw_ends_thread(VALUE error);
 
-/* Goes on with what rb_protect has held back, `error` being rb_errinfo() then. */
+/* Resumes the unwinding that rb_protect has stopped; `error` is rb_errinfo() from that time. */
 NORETURN(void rb_uw_unwind(int state, VALUE error));
 
 #endif

@@ -1,19 +1,19 @@
-/* Upwell::Loop: a reactor without callbacks. Events wait in one queue, in which a turn of the loop puts all that it
- * brought; taking one allocates nothing. */
+/* Upwell::Loop: a reactor without callbacks. An iteration puts its events into a queue. Taking an event allocates
+ * nothing. */
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <ruby/io.h>
 
 #include "base/module.h"
-#include "loop/loop.h"
-#include "loop/watches.h"
+#include "loop/loop_init.h"
+#include "loop/watch_table.h"
 
 #define EVENTS_MIN 64
-#define EVENTS_PER_TURN 1024 /* delivered before the loop has a turn, however many are waiting */
+#define EVENTS_PER_TURN 1024 /* delivered before the loop's next iteration, however many are waiting */
 #define SECONDS_MAX 1e9      /* longer is for ever */
 
-/* What a watch brought, or a key that was emitted. */
+/* The event of a watch, or a key that was emitted. */
 struct event {
     struct rb_uw_watch *watch; /* or NULL */
     VALUE key;
@@ -24,7 +24,7 @@ struct loop {
     struct event *events; /* a circle */
     size_t events_size;   /* a power of two */
     size_t first, count;
-    size_t delivered; /* since the last turn */
+    size_t delivered; /* since the last iteration */
     bool stopped;
 };
 
@@ -96,8 +96,8 @@ static struct loop *get(VALUE self)
 }
 
 /*
- * @param backend [String, Symbol, nil] "io_uring", "epoll", "kqueue", "poll" or "io_uring_sqpoll"; nil for the one of
- * the environment variable UPWELL_BACKEND, or else the first that works
+ * @param backend [String, Symbol, nil] "io_uring", "epoll", "kqueue", "poll" or "io_uring_sqpoll"; nil for
+ * the backend in the environment variable UPWELL_BACKEND, or else the first that works
  * @raise [Upwell::BackendError] when the backend is unknown or does not work here
  */
 static VALUE loop_initialize(int argc, VALUE *argv, VALUE self)
@@ -144,7 +144,7 @@ static void push(VALUE self, struct loop *loop, struct rb_uw_watch *watch, VALUE
     RB_OBJ_WRITTEN(self, Qundef, key);
 }
 
-/* The key of the first event; Qundef when it was taken back meanwhile. */
+/* The key of the first event; Qundef when the event was withdrawn meanwhile. */
 static VALUE shift(struct loop *loop)
 {
     struct event event = *event_at(loop, 0);
@@ -158,7 +158,7 @@ static VALUE shift(struct loop *loop)
     return key;
 }
 
-/* Has the loop take a turn, which waits only when no event does. */
+/* Runs an iteration of the loop, which waits only when no event does. */
 static void turn(VALUE self, struct loop *loop)
 {
     struct rb_uw_watch *watch;
@@ -178,11 +178,11 @@ static void turn_if_due(VALUE self, struct loop *loop)
 /* Taking events */
 
 /*
- * The key of the next event; waits while there is none.
+ * Returns the key of the next event; waits for one if necessary.
  *
  * @return [Object, nil] nil when the wait was ended without an event: by {#signal}, {#stop} or a signal, or when
  * another thread watched or unwatched meanwhile
- * @raise [Upwell::Error] when another thread waits, or this one and was interrupted by a signal
+ * @raise [Upwell::Error] when another thread is waiting, or when a signal handler calls it in a thread that is waiting
  * @raise [SystemCallError] when waiting fails
  */
 static VALUE loop_next_event(VALUE self)
@@ -200,13 +200,13 @@ static VALUE loop_next_event(VALUE self)
 }
 
 /*
- * Yields the key of every event, and waits while there is none, until {#stop} or `emit(:stop)`; what the last turn of
- * the loop has brought is yielded before it ends. Has no effect on a stop asked for before it began.
+ * Yields the key of every event, and waits for events, until {#stop} or `emit(:stop)`. Events of the last iteration are
+ * yielded before it returns. An earlier stop has no effect.
  *
  * @yieldparam key [Object]
  * @return [self]
  * @return [Enumerator] without a block
- * @raise [Upwell::Error] when another thread waits, or this one and was interrupted by a signal
+ * @raise [Upwell::Error] when another thread is waiting, or when a signal handler calls it in a thread that is waiting
  * @raise [SystemCallError] when waiting fails
  */
 static VALUE loop_each(VALUE self)
@@ -235,14 +235,14 @@ static unsigned events_for(VALUE write)
 }
 
 /*
- * Brings `key` as an event when an IO is ready. May be called by any thread. An IO that is closed is watched no more:
- * {#unwatch} it before, for a backend may keep it open until then.
+ * Delivers `key` as an event when an IO is ready. May be called by any thread. Closing the IO ends the watch, but
+ * {#unwatch} it before, because a backend may keep it open until then.
  *
  * @param key [Object] not in use by another watch; it must not be altered
  * @param io [IO, #to_io]
- * @param write [Boolean] whether it is to be ready for writing; false: for reading
- * @param oneshot [Boolean] whether the watch ends with the first event; false: there is one in every turn in which the
- *   IO is ready, until {#unwatch}
+ * @param write [Boolean] true: ready for writing; false: for reading
+ * @param oneshot [Boolean] whether the watch ends with the first event; false: an event in every iteration in which
+ *   the IO is ready, until {#unwatch}
  * @return [self]
  * @raise [RuntimeError] when the key is in use
  * @raise [IOError] when the IO is closed
@@ -259,7 +259,7 @@ static VALUE loop_watch_io(VALUE self, VALUE key, VALUE io, VALUE write, VALUE o
 }
 
 /*
- * The same as {#watch_io} for a descriptor.
+ * Watches a descriptor, as {#watch_io} watches an IO.
  *
  * @param key [Object]
  * @param fd [Integer]
@@ -292,12 +292,12 @@ static int64_t nanoseconds(VALUE duration, const char *name)
 }
 
 /*
- * Brings `key` as an event when a time has passed. May be called by any thread. A recurring timer that is late does not
- * make up for what it missed: the next event is due at once, and those after it by the interval.
+ * Delivers `key` as an event after a time. May be called by any thread. A late recurring timer skips missed events: the
+ * next event is due at once, and later events follow by the interval.
  *
  * @param key [Object] not in use by another watch; it must not be altered
  * @param duration [Numeric] seconds
- * @param interval [Numeric] seconds between the events that follow; 0: there is only one
+ * @param interval [Numeric] seconds between later events; 0: only one event
  * @return [self]
  * @raise [RuntimeError] when the key is in use
  */
@@ -314,8 +314,7 @@ static VALUE loop_watch_timer(int argc, VALUE *argv, VALUE self)
 }
 
 /*
- * Ends the watch of a key, if there is one, along with an event of it that was not delivered yet. May be called by any
- * thread.
+ * Ends the watch of a key, if any, and drops its undelivered event. May be called by any thread.
  *
  * @param key [Object]
  * @return [self]
@@ -329,8 +328,8 @@ static VALUE loop_unwatch(VALUE self, VALUE key)
 /* Emitting and stopping */
 
 /*
- * Brings keys as events of their own. May be called by any thread, and wakes the one that waits. The key `:stop` is no
- * event: it does what {#stop} does.
+ * Delivers keys as events. May be called by any thread, and wakes the waiting thread. The key `:stop` is no event: it
+ * has the effect of {#stop}.
  *
  * @param keys [Array<Object>] one or several
  * @return [Object] the first key

@@ -4,8 +4,8 @@
 #include <ruby/io.h>
 
 #include "base/module.h"
-#include "loop/loop.h"
-#include "loop/watches.h"
+#include "loop/loop_init.h"
+#include "loop/watch_table.h"
 
 #define SECONDS_MAX 1e9 /* longer is for ever */
 
@@ -69,8 +69,8 @@ static struct selector *get(VALUE self)
 }
 
 /*
- * @param backend [String, Symbol, nil] "io_uring", "epoll", "kqueue", "poll" or "io_uring_sqpoll"; nil for the one of
- * the environment variable UPWELL_BACKEND, or else the first that works
+ * @param backend [String, Symbol, nil] "io_uring", "epoll", "kqueue", "poll" or "io_uring_sqpoll"; nil for
+ * the backend in the environment variable UPWELL_BACKEND, or else the first that works
  * @raise [Upwell::BackendError] when the backend is unknown or does not work here
  */
 static VALUE selector_initialize(int argc, VALUE *argv, VALUE self)
@@ -105,13 +105,13 @@ static unsigned read_interest(VALUE interest)
 }
 
 /*
- * Has {#wait} tell when an IO is ready, until it is deregistered or closed. Replaces an earlier registration of the
- * same IO. May be called by any thread.
+ * Makes {#wait} report when an IO is ready, until it is deregistered or closed. Replaces an earlier registration of
+ * the same IO. May be called by any thread.
  *
  * @param io [IO, #to_io]
  * @param interest [Integer] READABLE, WRITABLE, or both
  * @return [self]
- * @raise [ArgumentError] when it is none of these
+ * @raise [ArgumentError] for any other value
  * @raise [IOError] when the IO or the selector is closed
  */
 static VALUE selector_register(VALUE self, VALUE io, VALUE interest)
@@ -138,7 +138,7 @@ static VALUE selector_deregister(VALUE self, VALUE io)
     return rb_uw_unwatch(&get(self)->watches, io) ? Qtrue : Qfalse;
 }
 
-/* An error or hang-up is told as whatever the interest was in: trying it brings the error. */
+/* An error or hang-up is reported as the events of the interest: the next call on the IO returns the error. */
 static int ready_events(const struct rb_uw_watch *watch)
 {
     int interest = (int)watch->poll.length;
@@ -154,7 +154,7 @@ static int64_t deadline(VALUE timeout)
         return UW_FOREVER;
     seconds = NUM2DBL(timeout);
     if (isnan(seconds) || seconds < 0)
-        rb_raise(rb_eArgError, "the time-out must be nil or a number of seconds from 0 on");
+        rb_raise(rb_eArgError, "the timeout must be nil or a number of seconds, 0 or more");
     if (seconds == 0)
         return 0;
     return uw_clock_ns() + (int64_t)((seconds < SECONDS_MAX ? seconds : SECONDS_MAX) * (double)UW_NS_PER_SECOND);
@@ -179,16 +179,16 @@ static void wait_all(VALUE self, struct selector *selector, int64_t deadline_ns)
 }
 
 /*
- * Waits until a registered IO is ready, and tells of all that are.
+ * Waits until a registered IO is ready, and reports all IOs that are ready.
  *
  * @param timeout [Numeric, nil] seconds; 0: does not wait; nil: without end
  * @yieldparam io [IO] as it was registered
  * @yieldparam events [Integer] READABLE, WRITABLE, or both
- * @return [Array<Array(IO, Integer)>] what would be yielded; empty when the time has passed or after {#wakeup}; a
- * signal does not end it, but what its handler raises does
+ * @return [Array<Array(IO, Integer)>] the values to be yielded; empty after the time-out or {#wakeup}; a signal does
+ * not end the wait, but an exception of its handler does
  * @return [self] with a block
  * @raise [IOError] when the selector is closed
- * @raise [Upwell::Error] when another thread waits, or this one and was interrupted by a signal
+ * @raise [Upwell::Error] when another thread is waiting, or when a signal handler calls it in a thread that is waiting
  */
 static VALUE selector_wait(int argc, VALUE *argv, VALUE self)
 {
@@ -221,10 +221,10 @@ static VALUE selector_wakeup(VALUE self)
 }
 
 /*
- * Frees what the selector holds in the kernel; not the registered IOs. Closing again does nothing.
+ * Frees the selector's kernel objects, but not the registered IOs. A second call does nothing.
  *
  * @return [nil]
- * @raise [Upwell::Error] when another thread waits, or this one and was interrupted by a signal
+ * @raise [Upwell::Error] when another thread is waiting, or when a signal handler calls it in a thread that is waiting
  */
 static VALUE selector_close(VALUE self)
 {
@@ -253,7 +253,7 @@ void rb_uw_init_selector(void)
     id_backend = rb_intern("backend");
 
     /* Document-class: Upwell::Selector
-     * Tells which of many IOs are ready. Registration lasts over waits. One thread at a time waits; any thread may
+     * Reports which of many IOs are ready. Registration lasts over waits. One thread at a time waits; any thread may
      * register, deregister and wake it. */
     cSelector = rb_define_class_under(rb_mUpwell, "Selector", rb_cObject);
     /* Ready for reading; the same as IO::READABLE. */

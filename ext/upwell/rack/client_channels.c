@@ -1,10 +1,12 @@
-/* Upwell::Client: what it has subscribed to. */
+/* Upwell::Client: its subscriptions. */
 #include <errno.h>
 #include <string.h>
 
-#include "push/ear.h"
-#include "push/from_afar.h"
+#include "pub_sub/cross_thread.h"
+#include "pub_sub/process_subscriber.h"
 #include "rack/client_class.h"
+
+#define PUBSUB_VERSION 0 /* of Iodine's draft, which is in development */
 
 static ID id_call, id_publish, subscribe_options[3];
 static VALUE sym_redis, sym_text, sym_binary;
@@ -25,49 +27,52 @@ struct uw_topic rb_uw_topic(VALUE name, VALUE match)
         rb_raise(rb_eArgError, "match must be nil or :redis, not %+" PRIsVALUE, match);
     if (!uw_topic_is_valid(&topic))
         rb_raise(rb_eArgError, "a channel's name has at most %d bytes, a pattern %d", UW_CHANNEL_BYTES_MAX,
-                 UW_GLOB_BYTES_MAX);
+                 UW_CHANNEL_PATTERN_BYTES_MAX);
     return topic;
 }
 
 uint64_t rb_uw_subscription_number(void)
 {
-    static uint64_t last; /* with the interpreter's lock held */
+    static uint64_t last; /* with the interpreter's lock */
 
     return ++last;
 }
 
 /* Callables */
 
-void rb_uw_client_keep_callable(struct rb_uw_client *client, uint64_t number, VALUE name, VALUE callable)
+void rb_uw_push_client_keep_callable(struct rb_uw_push_client *client, uint64_t number, VALUE name, VALUE match,
+                                     VALUE callable)
 {
     if (NIL_P(client->callables))
         RB_OBJ_WRITE(client->self, &client->callables, rb_hash_new());
-    rb_hash_aset(client->callables, ULL2NUM(number), rb_assoc_new(name, callable));
+    rb_hash_aset(client->callables, ULL2NUM(number), rb_ary_new_from_args(3, name, match, callable));
 }
 
-static void forget_callable(const struct rb_uw_client *client, uint64_t number)
+static void forget_callable(const struct rb_uw_push_client *client, uint64_t number)
 {
     if (!NIL_P(client->callables))
         rb_hash_delete(client->callables, ULL2NUM(number));
 }
 
-/* As the core compares names: whatever their encodings. */
+/* Compares names as the core does: by bytes, whatever their encodings. */
 static bool is_same_name(VALUE one, VALUE other)
 {
     return RSTRING_LEN(one) == RSTRING_LEN(other) &&
            memcmp(RSTRING_PTR(one), RSTRING_PTR(other), (size_t)RSTRING_LEN(one)) == 0;
 }
 
-static int forget_named(VALUE number, VALUE entry, VALUE name)
+static int forget_same(VALUE number, VALUE entry, VALUE topic)
 {
     (void)number;
-    return is_same_name(RARRAY_AREF(entry, 0), name) ? ST_DELETE : ST_CONTINUE;
+    return is_same_name(RARRAY_AREF(entry, 0), RARRAY_AREF(topic, 0)) && RARRAY_AREF(entry, 1) == RARRAY_AREF(topic, 1)
+               ? ST_DELETE
+               : ST_CONTINUE;
 }
 
-static void forget_callables(const struct rb_uw_client *client, VALUE name)
+static void forget_callables(const struct rb_uw_push_client *client, VALUE name, VALUE match)
 {
     if (!NIL_P(client->callables))
-        rb_hash_foreach(client->callables, forget_named, name);
+        rb_hash_foreach(client->callables, forget_same, rb_assoc_new(name, match));
 }
 
 /* UTF-8 if it can be. */
@@ -80,7 +85,7 @@ static VALUE text_or_bytes(const char *bytes, size_t length, bool text)
     return string;
 }
 
-void rb_uw_client_tell_published(const struct rb_uw_client *client, const struct uw_request *request)
+void rb_uw_push_client_tell_published(const struct rb_uw_push_client *client, const struct uw_request *request)
 {
     struct uw_published published = uw_published_of(request);
     VALUE number = ULL2NUM(published.subscription), arguments[2];
@@ -90,23 +95,23 @@ void rb_uw_client_tell_published(const struct rb_uw_client *client, const struct
         return;
     arguments[0] = text_or_bytes(published.channel, published.channel_length, true);
     arguments[1] = text_or_bytes(published.message, published.length, published.text);
-    rb_funcallv(RARRAY_AREF(entry, 1), id_call, 2, arguments);
+    rb_funcallv(RARRAY_AREF(entry, 2), id_call, 2, arguments);
 }
 
 /* Subscribing */
 
 struct wish {
-    struct uw_client *client;
+    struct uw_push_client *client;
     struct uw_topic topic;
     enum uw_subscription_form form;
     uint64_t number;
 };
 
-static int subscribe_from_afar(const void *argument)
+static int post_subscribe(const void *argument)
 {
     const struct wish *wish = argument;
 
-    return uw_afar_client_subscribe(wish->client, &wish->topic, wish->form, wish->number);
+    return uw_push_client_post_subscribe(wish->client, &wish->topic, wish->form, wish->number);
 }
 
 static enum uw_subscription_form form_of(VALUE as, VALUE callable)
@@ -121,20 +126,21 @@ static enum uw_subscription_form form_of(VALUE as, VALUE callable)
 }
 
 struct asking {
-    struct rb_uw_client *client;
+    struct rb_uw_push_client *client;
     const struct wish *wish;
-    int error; /* also as long as it has not been asked for */
+    int error; /* also before the request was made */
 };
 
 static VALUE ask(VALUE argument)
 {
     struct asking *asking = (struct asking *)argument;
 
-    asking->error = rb_uw_ask(asking->client->host, subscribe_from_afar, asking->wish, asking->wish->topic.length);
+    asking->error =
+        rb_uw_post_or_wait(asking->client->rack_context, post_subscribe, asking->wish, asking->wish->topic.length);
     return Qnil;
 }
 
-/* Also when the wait for room was interrupted. */
+/* Runs, too, when the wait for quota was interrupted. */
 static VALUE take_back(VALUE argument)
 {
     const struct asking *asking = (const struct asking *)argument;
@@ -146,16 +152,16 @@ static VALUE take_back(VALUE argument)
     return Qnil;
 }
 
-static int subscribe_here(struct rb_uw_client *client, const struct wish *wish)
+static int subscribe_here(struct rb_uw_push_client *client, const struct wish *wish)
 {
-    int error = uw_client_subscribe(client->core, &wish->topic, wish->form, wish->number);
+    int error = uw_push_client_subscribe(client->core, &wish->topic, wish->form, wish->number);
 
     if (error)
         forget_callable(client, wish->number);
     return error;
 }
 
-static int subscribe_elsewhere(struct rb_uw_client *client, const struct wish *wish)
+static int subscribe_elsewhere(struct rb_uw_push_client *client, const struct wish *wish)
 {
     struct asking asking = {.client = client, .wish = wish, .error = -EINTR};
 
@@ -163,21 +169,25 @@ static int subscribe_elsewhere(struct rb_uw_client *client, const struct wish *w
     return asking.error;
 }
 
-static void subscribe(struct rb_uw_client *client, const struct wish *wish)
+/* Returns false when the client is closed by now. */
+static bool subscribe(struct rb_uw_push_client *client, const struct wish *wish)
 {
     int error;
 
-    if (!uw_client_may_subscribe(client->core)) {
+    if (!uw_push_client_may_subscribe(client->core)) {
         forget_callable(client, wish->number);
-        rb_raise(rb_eUpwellError, "a client has at most %d subscriptions", UW_SUBSCRIPTIONS_MAX);
+        rb_raise(rb_eUpwellError, "this client already has %d subscriptions, the maximum; unsubscribe from one first",
+                 UW_SUBSCRIPTIONS_MAX);
     }
-    error = (rb_uw_host_turns_here(client->host) ? subscribe_here : subscribe_elsewhere)(client, wish);
+    error = (rb_uw_rack_context_turns_here(client->rack_context) ? subscribe_here : subscribe_elsewhere)(client, wish);
     if (error == -ENOSPC)
-        rb_raise(rb_eUpwellError, "there are %d patterns already", UW_PATTERNS_MAX);
+        rb_raise(rb_eUpwellError, "this process already has %d patterns, the maximum; unsubscribe from one first",
+                 UW_PATTERNS_MAX);
     if (error == -EAGAIN)
-        rb_raise(rb_eUpwellError, "the loop stands still");
+        rb_raise(rb_eUpwellError, "cannot subscribe: the server's event loop does not run");
     if (error == -ENOMEM)
         rb_memerror();
+    return !error;
 }
 
 static VALUE option(VALUE value)
@@ -193,110 +203,140 @@ static VALUE new_subscription(VALUE owner, uint64_t number, VALUE name, VALUE ma
     return rb_class_new_instance(4, arguments, class);
 }
 
+/* The pattern may be requested by the argument or by the keyword. */
+static VALUE match_of(VALUE is_pattern, VALUE match)
+{
+    return NIL_P(match) && RTEST(is_pattern) ? sym_redis : match;
+}
+
 /*
- * Subscribes to a channel, or to all whose names match a pattern: until it is closed. Without a block the messages are
- * sent to the client as they are, by the server itself; a second such subscription to the same channel takes the
- * place of the first. A client that is behind by +client_bytes_max+ or more gets none. Any thread may call it.
+ * Subscribes to a channel, or to all channels whose names match a pattern, until the client is closed. Without a block
+ * the server itself sends the messages to the client, unchanged. A second such subscription to the same channel
+ * replaces the first. A client with +client_bytes_max+ or more outgoing bytes gets no messages. Any thread may call it.
  *
- * @overload subscribe(channel, as: nil, match: nil, handler: nil)
+ * @overload subscribe(channel, is_pattern = false, as: nil, match: nil, handler: nil)
  *   @param channel [String, Symbol, #to_s] of at most 1024 bytes; a pattern of at most 255
- *   @param as [Symbol, nil] :text or :binary, what the messages are sent as; nil: what their publisher has them
+ *   @param is_pattern [Boolean] true: the same as <tt>match: :redis</tt>
+ *   @param as [Symbol, nil] :text or :binary, the type of the sent messages; nil: the publisher's type
  *   @param match [Symbol, nil] :redis for a pattern with <tt>* ? [a-c] [^x]</tt> and the backslash
- *   @param handler [#call, nil] in the place of a block
- *   @yield to be called with each message in the client's turn, as other events are; of those that wait for it 1024 are
- *     kept, and of 1 MiB, and the rest dropped
+ *   @param handler [#call, nil] instead of a block
+ *   @yield each message, in order with the client's other events; at most 1024 messages and 1 MiB wait, further
+ *     messages are dropped
  *   @yieldparam channel [String]
  *   @yieldparam message [String] a text in UTF-8, or bytes in BINARY
- * @return [Upwell::Subscription] of a client that is closed, one that gets nothing
- * @raise [ArgumentError] for options that are none, or too long a name
- * @raise [Upwell::Error] when the client has 1024 subscriptions, or there are 1024 patterns: on another thread than the
- *   loop's, as in mode threads, the client is ended with 1011 then, and the log says why; when the application has kept
- *   the loop's thread for 5 seconds, and too much waits for it
+ * @return [Upwell::Subscription, nil] nil: the client is closed
+ * @raise [ArgumentError] for an unknown option, or a name that is too long
+ * @raise [Upwell::Error] when the client has 1024 subscriptions, or 1024 patterns exist. On another thread than the
+ *   loop's, as in mode threads, the client is then closed with 1011, and the log gives the reason. Also raised when the
+ *   application has occupied the loop's thread for 5 seconds, and too many calls wait
  */
 static VALUE client_subscribe(int argc, VALUE *argv, VALUE self)
 {
-    struct rb_uw_client *client = rb_uw_client(self);
-    VALUE channel, options, block, values[3], match;
+    struct rb_uw_push_client *client = rb_uw_push_client(self);
+    VALUE channel, is_pattern, options, block, values[3], match;
     struct wish wish = {.client = client->core};
+    bool subscribed = false;
 
-    rb_scan_args(argc, argv, "1:&", &channel, &options, &block);
+    rb_scan_args(argc, argv, "11:&", &channel, &is_pattern, &options, &block);
     rb_get_kwargs(NIL_P(options) ? rb_hash_new() : options, subscribe_options, 0, 3, values);
     if (NIL_P(block))
         block = option(values[2]);
-    match = option(values[1]);
+    match = match_of(is_pattern, option(values[1]));
     channel = rb_str_new_frozen(rb_uw_channel_name(channel));
     wish.topic = rb_uw_topic(channel, match);
     wish.form = form_of(option(values[0]), block);
     wish.number = rb_uw_subscription_number();
-    if (rb_uw_client_is_open(client)) {
+    if (rb_uw_push_client_is_open(client)) {
         if (!NIL_P(block))
-            rb_uw_client_keep_callable(client, wish.number, channel, block);
-        subscribe(client, &wish);
+            rb_uw_push_client_keep_callable(client, wish.number, channel, match, block);
+        subscribed = subscribe(client, &wish);
     }
     RB_GC_GUARD(channel);
-    return new_subscription(self, wish.number, channel, match);
+    return subscribed ? new_subscription(self, wish.number, channel, match) : Qnil;
 }
 
-static int unsubscribe_from_afar(const void *argument)
+static int post_unsubscribe(const void *argument)
 {
     const struct wish *wish = argument;
 
-    return uw_afar_client_unsubscribe(wish->client, wish->number);
+    return uw_push_client_post_unsubscribe(wish->client, wish->number);
 }
 
 /* @!visibility private
  * For {Subscription#close}. */
 static VALUE client_end_subscription(VALUE self, VALUE number)
 {
-    struct rb_uw_client *client = rb_uw_client(self);
+    struct rb_uw_push_client *client = rb_uw_push_client(self);
     struct wish wish = {.client = client->core, .number = NUM2ULL(number)};
 
     forget_callable(client, wish.number);
-    if (!rb_uw_client_is_open(client))
+    if (!rb_uw_push_client_is_open(client))
         return Qnil;
-    if (rb_uw_host_turns_here(client->host))
-        uw_client_unsubscribe(wish.client, wish.number);
+    if (rb_uw_rack_context_turns_here(client->rack_context))
+        uw_push_client_unsubscribe(wish.client, wish.number);
     else
-        (void)rb_uw_ask(client->host, unsubscribe_from_afar, &wish, 0);
+        (void)rb_uw_post_or_wait(client->rack_context, post_unsubscribe, &wish, 0);
     return Qnil;
 }
 
-static int unsubscribe_all_from_afar(const void *argument)
+static int post_unsubscribe_topic(const void *argument)
 {
     const struct wish *wish = argument;
 
-    return uw_afar_client_unsubscribe_all(wish->client, wish->topic.name, wish->topic.length);
+    return uw_push_client_post_unsubscribe_topic(wish->client, &wish->topic);
+}
+
+static void unsubscribe_topic(struct rb_uw_push_client *client, VALUE name, VALUE match)
+{
+    struct wish wish = {.client = client->core,
+                        .topic = {RSTRING_PTR(name), (size_t)RSTRING_LEN(name), match == sym_redis}};
+
+    forget_callables(client, name, match);
+    if (!rb_uw_push_client_is_open(client))
+        return;
+    if (rb_uw_rack_context_turns_here(client->rack_context))
+        uw_push_client_unsubscribe_topic(wish.client, &wish.topic);
+    else
+        (void)rb_uw_post_or_wait(client->rack_context, post_unsubscribe_topic, &wish, wish.topic.length);
 }
 
 /*
- * Ends all subscriptions of the client to channels and patterns of that name: no block is called any more. Any thread
- * may call it.
+ * Ends the client's subscriptions of that name; their blocks are not called again. Any thread may call it.
  *
- * @param channel [String, Symbol, #to_s]
+ * @overload unsubscribe(channel, is_pattern = nil)
+ *   @param channel [String, Symbol, #to_s]
+ *   @param is_pattern [Boolean, nil] true: of the pattern alone; false: of the channel alone; nil: of both
  * @return [nil]
  */
-static VALUE client_unsubscribe(VALUE self, VALUE channel)
+static VALUE client_unsubscribe(int argc, VALUE *argv, VALUE self)
 {
-    struct rb_uw_client *client = rb_uw_client(self);
-    struct wish wish = {.client = client->core};
+    struct rb_uw_push_client *client = rb_uw_push_client(self);
+    VALUE channel, is_pattern;
 
+    rb_scan_args(argc, argv, "11", &channel, &is_pattern);
     channel = rb_str_new_frozen(rb_uw_channel_name(channel));
-    wish.topic = rb_uw_topic(channel, Qnil);
-    forget_callables(client, channel);
-    if (!rb_uw_client_is_open(client))
-        return Qnil;
-    if (rb_uw_host_turns_here(client->host))
-        uw_client_unsubscribe_all(wish.client, wish.topic.name, wish.topic.length);
-    else
-        (void)rb_uw_ask(client->host, unsubscribe_all_from_afar, &wish, wish.topic.length);
+    (void)rb_uw_topic(channel, Qnil);
+    if (!RTEST(is_pattern))
+        unsubscribe_topic(client, channel, Qnil);
+    if (NIL_P(is_pattern) || RTEST(is_pattern))
+        unsubscribe_topic(client, channel, sym_redis);
     RB_GC_GUARD(channel);
     return Qnil;
 }
 
 /*
+ * @return [Integer] the version of the draft that defines publish and subscribe
+ */
+static VALUE client_pubsub_version(VALUE self)
+{
+    (void)self;
+    return INT2FIX(PUBSUB_VERSION);
+}
+
+/*
  * @overload publish(channel, message, engine = nil)
  *   @see Upwell.publish
- * @return [Boolean] whether it is on its way
+ * @return [Boolean] whether the message was accepted
  */
 static VALUE client_publish(int argc, VALUE *argv, VALUE self)
 {
@@ -318,7 +358,8 @@ void rb_uw_init_client_channels(void)
     sym_text = ID2SYM(rb_intern("text"));
     sym_binary = ID2SYM(rb_intern("binary"));
     rb_define_method(class, "subscribe", client_subscribe, -1);
-    rb_define_method(class, "unsubscribe", client_unsubscribe, 1);
+    rb_define_method(class, "unsubscribe", client_unsubscribe, -1);
+    rb_define_method(class, "pubsub?", client_pubsub_version, 0);
     rb_define_method(class, "publish", client_publish, -1);
     rb_define_method(class, "end_subscription", client_end_subscription, 1);
 }

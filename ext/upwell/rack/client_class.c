@@ -1,51 +1,53 @@
-/* Upwell::Client: what the callbacks of a handler are called with. Any thread may use it, for as long as it likes: once
- * the connection or the server has ended, or in the child of a fork, it is simply closed. */
+/* Upwell::Client: the argument of a handler's callbacks. Any thread may use a client, for any time. After the end of
+ * its connection or server, or in the child of a fork, the client is simply closed. */
 #include "rack/client_class.h"
 
-#include "push/ear.h"
+#include "pub_sub/process_subscriber.h"
 #include "push/event_stream.h"
 #include "push/event_stream_frame.h"
 #include "websocket/frame.h"
 
 #define SECONDS_MAX 1e9
 
-static VALUE cClient, key_kind;
+static VALUE cClient, key_kind, key_handler;
 static ID id_on_drained, event_options[3];
 
 static void client_mark(void *data)
 {
-    struct rb_uw_client *client = data;
+    struct rb_uw_push_client *client = data;
 
     rb_gc_mark(client->reactor);
     rb_gc_mark_movable(client->env);
     rb_gc_mark_movable(client->handler);
     rb_gc_mark_movable(client->callables);
-    rb_uw_client_mark_next(client);
+    rb_gc_mark_movable(client->changes);
+    rb_uw_push_client_mark_next(client);
 }
 
 static void client_compact(void *data)
 {
-    struct rb_uw_client *client = data;
+    struct rb_uw_push_client *client = data;
 
     client->env = rb_gc_location(client->env);
     client->handler = rb_gc_location(client->handler);
     client->callables = rb_gc_location(client->callables);
+    client->changes = rb_gc_location(client->changes);
 }
 
-/* The list that it may be in is gone, too: whoever has the list keeps all that are in it. */
+/* The client's list has been freed, too, since the owner of the list marks every client in it. */
 static void client_free(void *data)
 {
-    struct rb_uw_client *client = data;
+    struct rb_uw_push_client *client = data;
 
     if (client->core)
-        uw_client_release(client->core);
+        uw_push_client_release(client->core);
     xfree(client);
 }
 
 static size_t client_memsize(const void *data)
 {
     (void)data;
-    return sizeof(struct rb_uw_client) + sizeof(struct uw_client);
+    return sizeof(struct rb_uw_push_client) + sizeof(struct uw_push_client);
 }
 
 static const rb_data_type_t client_type = {
@@ -54,102 +56,107 @@ static const rb_data_type_t client_type = {
     .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
 };
 
-struct rb_uw_client *rb_uw_client(VALUE self)
+struct rb_uw_push_client *rb_uw_push_client(VALUE self)
 {
-    struct rb_uw_client *client;
+    struct rb_uw_push_client *client;
 
-    TypedData_Get_Struct(self, struct rb_uw_client, &client_type, client);
+    TypedData_Get_Struct(self, struct rb_uw_push_client, &client_type, client);
     return client;
 }
 
-/* To tell nobody of what has been sent costs nothing. */
-static void set_handler(struct rb_uw_client *client, VALUE self, VALUE handler)
+/* Returns the former handler. `respond_to?` may run Ruby code, and so another thread that sets a handler. So it comes
+ * first, and no Ruby code runs between the read of the former handler and the write of the new one. */
+static VALUE set_handler(struct rb_uw_push_client *client, VALUE self, VALUE handler)
 {
-    atomic_store(&client->core->wants_drained, rb_respond_to(handler, id_on_drained));
+    bool wants_drained = rb_respond_to(handler, id_on_drained);
+    VALUE former = client->handler;
+
+    atomic_store(&client->core->wants_drained, wants_drained);
     RB_OBJ_WRITE(self, &client->handler, handler);
+    return former;
 }
 
-/* One that the loop knows nothing of yet. */
-static struct rb_uw_client *make(struct rb_uw_host *host, VALUE env)
+/* A client that the loop does not know yet. */
+static struct rb_uw_push_client *make(struct rb_uw_rack_context *rack_context, VALUE env)
 {
-    struct rb_uw_client *client;
-    VALUE self = TypedData_Make_Struct(cClient, struct rb_uw_client, &client_type, client);
+    struct rb_uw_push_client *client;
+    VALUE self = TypedData_Make_Struct(cClient, struct rb_uw_push_client, &client_type, client);
 
     uw_list_init(&client->link);
     client->self = self;
-    client->host = host;
-    client->env = client->handler = client->reactor = client->callables = Qnil;
-    RB_OBJ_WRITE(self, &client->reactor, host->self);
+    client->rack_context = rack_context;
+    client->env = client->handler = client->reactor = client->callables = client->changes = Qnil;
+    RB_OBJ_WRITE(self, &client->reactor, rack_context->self);
     RB_OBJ_WRITE(self, &client->env, env);
     return client;
 }
 
-VALUE rb_uw_client_new(struct rb_uw_exchange *exchange, VALUE handler)
+VALUE rb_uw_push_client_new(struct rb_uw_exchange *exchange, VALUE handler)
 {
-    struct rb_uw_client *client = make(exchange->host, exchange->env);
+    struct rb_uw_push_client *client = make(exchange->rack_context, exchange->env);
 
-    client->core = uw_client_new(exchange->request->service, exchange->upgrade->kind, client);
+    client->core = uw_push_client_new(exchange->request->server_context, exchange->upgrade->client_kind, client);
     if (!client->core)
         rb_memerror();
     set_handler(client, client->self, handler);
     return client->self;
 }
 
-VALUE rb_uw_ear_new(struct rb_uw_host *host)
+VALUE rb_uw_process_subscriber_new(struct rb_uw_rack_context *rack_context)
 {
-    struct rb_uw_client *client = make(host, rb_hash_new());
+    struct rb_uw_push_client *client = make(rack_context, rb_hash_new());
 
-    client->core = uw_ear_new(&host->server->service, client);
+    client->core = uw_process_subscriber_new(&rack_context->server->server_context, client);
     if (!client->core)
         rb_memerror();
     return client->self;
 }
 
-/* What is said to the loop with the interpreter's lock held, before the server is closed, arrives. */
-static bool has_loop(const struct rb_uw_client *client)
+/* Posts made with the interpreter's lock, before the server is closed, still arrive. */
+static bool has_loop(const struct rb_uw_push_client *client)
 {
-    return !client->host->closed && !rb_uw_host_is_copy(client->host);
+    return !client->rack_context->closed && !rb_uw_rack_context_is_copy(client->rack_context);
 }
 
-bool rb_uw_client_is_open(const struct rb_uw_client *client)
+bool rb_uw_push_client_is_open(const struct rb_uw_push_client *client)
 {
-    return has_loop(client) && uw_client_is_open(client->core) && !atomic_load(&client->core->end_posted);
+    return has_loop(client) && uw_push_client_is_open(client->core) && !atomic_load(&client->core->end_posted);
 }
 
-static void end_client(struct rb_uw_client *client, unsigned code, const char *reason, size_t length)
+static void end_client(struct rb_uw_push_client *client, unsigned code, const char *reason, size_t length)
 {
-    if (rb_uw_host_turns_here(client->host))
-        uw_client_end(client->core, code, reason, length);
+    if (rb_uw_rack_context_turns_here(client->rack_context))
+        uw_push_client_end(client->core, code, reason, length);
     else
-        uw_client_end_from_afar(client->core, code, reason, length);
+        uw_push_client_post_end(client->core, code, reason, length);
 }
 
-static void send_from_here(struct rb_uw_client *client, struct uw_chunk *chunk)
+static void send_from_here(struct rb_uw_push_client *client, struct uw_chunk *chunk)
 {
-    (void)uw_client_send(client->core, chunk);
-    if (rb_uw_host_is_late(client->host))
-        rb_uw_host_flush(client->host);
+    (void)uw_push_client_send(client->core, chunk);
+    if (rb_uw_rack_context_is_late(client->rack_context))
+        rb_uw_rack_context_flush(client->rack_context);
 }
 
-bool rb_uw_client_send(struct rb_uw_client *client, rb_uw_client_frame *frame, const void *data)
+bool rb_uw_push_client_send(struct rb_uw_push_client *client, rb_uw_push_client_frame *frame, const void *data)
 {
-    struct uw_client *core = client->core;
-    bool here = rb_uw_host_turns_here(client->host);
+    struct uw_push_client *core = client->core;
+    bool here = rb_uw_rack_context_turns_here(client->rack_context);
     struct uw_chunk *chunk;
 
-    if (!rb_uw_client_is_open(client))
+    if (!rb_uw_push_client_is_open(client))
         return false;
-    if (uw_client_is_behind(core)) {
+    if (uw_push_client_is_behind(core)) {
         end_client(client, UW_CLOSE_POLICY, "", 0);
         return false;
     }
-    chunk = frame(client, here ? &core->service->chunks : NULL, data);
+    chunk = frame(client, here ? &core->server_context->chunks : NULL, data);
     if (!chunk)
         rb_memerror();
     if (here)
         send_from_here(client, chunk);
     else
-        uw_client_post(core, chunk);
+        uw_push_client_post(core, chunk);
     return true;
 }
 
@@ -159,14 +166,14 @@ struct message {
     size_t length;
 };
 
-static struct uw_chunk *frame_message(const struct rb_uw_client *client, struct uw_slab *slab, const void *data)
+static struct uw_chunk *frame_message(const struct rb_uw_push_client *client, struct uw_slab *slab, const void *data)
 {
     const struct message *message = data;
 
     return client->core->kind->frame(slab, message->text, message->bytes, message->length);
 }
 
-/* Bytes are bytes; whatever else has an encoding is a text, and sent as UTF-8. */
+/* Binary strings are bytes. Any other string is text, and is sent as UTF-8. */
 VALUE rb_uw_text_of(VALUE data)
 {
     VALUE text = rb_str_export_to_enc(data, rb_utf8_encoding());
@@ -174,37 +181,39 @@ VALUE rb_uw_text_of(VALUE data)
 
     if (range == ENC_CODERANGE_BROKEN || !rb_enc_asciicompat(rb_enc_get(text)) ||
         (range != ENC_CODERANGE_7BIT && rb_enc_get(text) != rb_utf8_encoding()))
-        rb_raise(rb_eArgError, "a text must be valid in its encoding, %s; other bytes are to be in BINARY",
+        rb_raise(rb_eArgError,
+                 "a text message must be valid in its encoding, %s; use the encoding BINARY for other bytes",
                  rb_enc_name(rb_enc_get(data)));
     return text;
 }
 
 /*
- * Sends a message; of a client of server-sent events, the data of an event. It is on its way when this returns, and
- * nobody waits for the client: where more than +client_bytes_max+ bytes are on their way to it already, it is closed
- * with 1008. Any thread may write.
+ * Sends a message to a WebSocket client, or the data of an event to a client of server-sent events. Returns without
+ * waiting for the client: the message is queued. When more than +client_bytes_max+ bytes are queued already, the server
+ * closes the client with 1008. Any thread may write.
  *
- * @param data [String, #to_s] a text, sent as UTF-8; or, in the encoding BINARY, bytes
- * @return [Boolean] false when the client is closed, or is now
+ * @param data [String] a text, sent as UTF-8; or, in the encoding BINARY, bytes
+ * @return [Boolean] false when the client is closed, or is closed by this call
  * @raise [ArgumentError] for a text that is not valid in its encoding
+ * @raise [TypeError] when it is not a String
  */
 static VALUE client_write(VALUE self, VALUE data)
 {
     struct message message;
     bool taken;
 
-    data = rb_obj_as_string(data);
+    StringValue(data);
     message.text = rb_enc_get(data) != rb_ascii8bit_encoding();
     if (message.text)
         data = rb_uw_text_of(data);
     message.bytes = RSTRING_PTR(data);
     message.length = (size_t)RSTRING_LEN(data);
-    taken = rb_uw_client_send(rb_uw_client(self), frame_message, &message);
+    taken = rb_uw_push_client_send(rb_uw_push_client(self), frame_message, &message);
     RB_GC_GUARD(data);
     return taken ? Qtrue : Qfalse;
 }
 
-static struct uw_chunk *frame_event(const struct rb_uw_client *client, struct uw_slab *slab, const void *data)
+static struct uw_chunk *frame_event(const struct rb_uw_push_client *client, struct uw_slab *slab, const void *data)
 {
     (void)client;
     return uw_event_stream_frame(slab, data);
@@ -236,7 +245,7 @@ static int64_t retry_ms(VALUE value)
     long long number = NIL_P(value) ? -1 : NUM2LL(value);
 
     if (!NIL_P(value) && number < 0)
-        rb_raise(rb_eArgError, "retry is a number of milliseconds, 0 at least");
+        rb_raise(rb_eArgError, "retry must be a number of milliseconds, 0 or more");
     return number;
 }
 
@@ -244,13 +253,13 @@ static int64_t retry_ms(VALUE value)
  * Sends a server-sent event. Any thread may call it.
  *
  * @overload event(data, event: nil, id: nil, retry: nil)
- *   @param data [String, #to_s, nil] text of any number of lines; nil: none, so that the client notes the rest but
- *     tells nobody
- *   @param event [String, #to_s, nil] its name, which chooses the client's listeners; nil is "message"
- *   @param id [String, #to_s, nil] what the client sends as Last-Event-ID when it comes back; "" forgets the last
- *   @param retry [Integer, nil] milliseconds after which it comes back to a stream that has ended
+ *   @param data [String, #to_s, nil] text of any number of lines; nil: none, so that the client notes the other
+ *     fields but calls no listener
+ *   @param event [String, #to_s, nil] its name, which selects the client's listeners; nil means "message"
+ *   @param id [String, #to_s, nil] the Last-Event-ID of the client's reconnect; "" deletes the last one
+ *   @param retry [Integer, nil] the client's delay in milliseconds before it reconnects
  * @return [Boolean] as {#write} does
- * @raise [Upwell::Error] when it is no client of server-sent events
+ * @raise [Upwell::Error] for a WebSocket client
  * @raise [ArgumentError] for a text that is not valid in its encoding, a name or id of several lines, a negative retry
  */
 static VALUE client_event(int argc, VALUE *argv, VALUE self)
@@ -261,8 +270,8 @@ static VALUE client_event(int argc, VALUE *argv, VALUE self)
 
     rb_scan_args(argc, argv, "1:", &data, &options);
     rb_get_kwargs(NIL_P(options) ? rb_hash_new() : options, event_options, 0, 3, values);
-    if (rb_uw_client(self)->core->kind != &uw_client_event_stream)
-        rb_raise(rb_eUpwellError, "only a client of server-sent events has events");
+    if (rb_uw_push_client(self)->core->kind != &uw_push_client_event_stream)
+        rb_raise(rb_eUpwellError, "only a client of server-sent events can receive events");
     data = optional_text(data);
     name = optional_line(values[0] == Qundef ? Qnil : values[0]);
     id = optional_line(values[1] == Qundef ? Qnil : values[1]);
@@ -270,7 +279,7 @@ static VALUE client_event(int argc, VALUE *argv, VALUE self)
     event.data = bytes_of(data, &event.data_length);
     event.name = bytes_of(name, &event.name_length);
     event.id = bytes_of(id, &event.id_length);
-    taken = rb_uw_client_send(rb_uw_client(self), frame_event, &event);
+    taken = rb_uw_push_client_send(rb_uw_push_client(self), frame_event, &event);
     RB_GC_GUARD(data);
     RB_GC_GUARD(name);
     RB_GC_GUARD(id);
@@ -282,18 +291,17 @@ static unsigned close_code(VALUE value)
     int code = NUM2INT(value);
 
     if (code < 0 || !uw_close_code_is_valid((unsigned)code))
-        rb_raise(rb_eArgError, "%d is no code to close with: 1000 and what applications choose, 3000 to 4999, are",
-                 code);
+        rb_raise(rb_eArgError, "%d is not a valid close code: use 1000, or 3000 to 4999", code);
     return (unsigned)code;
 }
 
 /*
- * Ends the connection once what was written has been sent; +on_close+ comes when it has ended. Does nothing to one that
- * ends already. Any thread may call it.
+ * Ends the connection after all written data has been sent; +on_close+ follows at its end. A second call does nothing.
+ * Any thread may call it.
  *
  * @overload close(code = 1000, reason = "")
- *   @param code [Integer] of RFC 6455, section 7.4; a client of server-sent events learns of none
- *   @param reason [String] in UTF-8; of a longer one the first 123 bytes, as far as these are whole characters
+ *   @param code [Integer] of RFC 6455, section 7.4; server-sent events do not transmit it
+ *   @param reason [String] in UTF-8; cut to at most 123 bytes of whole characters
  * @return [nil]
  * @raise [ArgumentError] for a code that must not be sent
  */
@@ -305,89 +313,115 @@ static VALUE client_close(int argc, VALUE *argv, VALUE self)
     rb_scan_args(argc, argv, "02", &code, &reason);
     number = NIL_P(code) ? UW_CLOSE_NORMAL : close_code(code);
     reason = NIL_P(reason) ? rb_utf8_str_new("", 0) : rb_obj_as_string(reason);
-    if (rb_uw_client_is_open(rb_uw_client(self)))
-        end_client(rb_uw_client(self), number, RSTRING_PTR(reason), (size_t)RSTRING_LEN(reason));
+    if (rb_uw_push_client_is_open(rb_uw_push_client(self)))
+        end_client(rb_uw_push_client(self), number, RSTRING_PTR(reason), (size_t)RSTRING_LEN(reason));
     RB_GC_GUARD(reason);
     return Qnil;
 }
 
 /*
- * @return [Boolean] whether something may still be written
+ * @return [Boolean] whether the application may still write
  */
 static VALUE client_is_open(VALUE self)
 {
-    return rb_uw_client_is_open(rb_uw_client(self)) ? Qtrue : Qfalse;
+    return rb_uw_push_client_is_open(rb_uw_push_client(self)) ? Qtrue : Qfalse;
 }
 
 /*
- * @return [Integer] bytes that were written and have not been sent yet; -1 when closed
+ * @return [Integer] written bytes that have not been sent yet; -1 when closed
  */
 static VALUE client_pending(VALUE self)
 {
-    const struct rb_uw_client *client = rb_uw_client(self);
+    const struct rb_uw_push_client *client = rb_uw_push_client(self);
 
-    return rb_uw_client_is_open(client) ? SIZET2NUM(atomic_load(&client->core->stream.outgoing_bytes)) : INT2FIX(-1);
+    return rb_uw_push_client_is_open(client) ? SIZET2NUM(atomic_load(&client->core->stream.outgoing_bytes))
+                                             : INT2FIX(-1);
 }
 
 /*
- * @return [Hash] of the request by which the client came
+ * @return [Hash] the env of the client's request
  */
 static VALUE client_env(VALUE self)
 {
-    return rb_uw_client(self)->env;
+    return rb_uw_push_client(self)->env;
 }
 
 /*
- * @return [Object] whose callbacks are called
+ * @return [Object] the object with the callbacks
  */
 static VALUE client_handler(VALUE self)
 {
-    return rb_uw_client(self)->handler;
+    return rb_uw_push_client(self)->handler;
+}
+
+/* The application may have frozen its env, or taken the handler out of it. */
+static void note_handler(VALUE env, VALUE handler)
+{
+    if (!OBJ_FROZEN(env) && rb_hash_lookup2(env, key_handler, Qundef) != Qundef)
+        rb_hash_aset(env, key_handler, handler);
 }
 
 /*
- * Has another object's callbacks called, from the next event on. It is asked once whether it has +on_drained+: now.
+ * Replaces the object with the callbacks. After the running callback, and before the client's next event, +on_close+ of
+ * the former object is called, then +on_open+ of the new one. This call checks whether the new object has +on_drained+.
+ * Any thread may call it.
  *
  * @param handler [Object]
  * @return [Object]
  */
 static VALUE client_set_handler(VALUE self, VALUE handler)
 {
+    struct rb_uw_push_client *client = rb_uw_push_client(self);
+    VALUE former;
+
     rb_check_frozen(self);
-    set_handler(rb_uw_client(self), self, handler);
+    former = set_handler(client, self, handler);
+    if (former == handler)
+        return handler;
+    note_handler(client->env, handler);
+    if (has_loop(client) && !client->ended)
+        rb_uw_push_client_note_change(client, former, handler);
     return handler;
 }
 
 /*
- * @return [Float] seconds of silence after which it is asked whether the client is there; 0: never
+ * @return [Symbol] +:websocket+ or +:sse+, as <tt>env["rack.upgrade?"]</tt> was
+ */
+static VALUE client_protocol(VALUE self)
+{
+    return ID2SYM(rb_intern(rb_uw_push_client(self)->core->kind == &uw_push_client_event_stream ? "sse" : "websocket"));
+}
+
+/*
+ * @return [Float] the idle time-out in seconds, after which the server checks the client; 0: never
  */
 static VALUE client_timeout(VALUE self)
 {
-    return DBL2NUM((double)atomic_load(&rb_uw_client(self)->core->silence_ns) / (double)UW_NS_PER_SECOND);
+    return DBL2NUM((double)atomic_load(&rb_uw_push_client(self)->core->idle_timeout_ns) / (double)UW_NS_PER_SECOND);
 }
 
 /*
  * Any thread may call it.
  *
- * @param seconds [Numeric] from now on; 0: never
+ * @param seconds [Numeric] counted from this call; 0: never
  * @return [Numeric]
  * @raise [ArgumentError] for a negative number
  */
 static VALUE client_set_timeout(VALUE self, VALUE seconds)
 {
-    struct rb_uw_client *client = rb_uw_client(self);
+    struct rb_uw_push_client *client = rb_uw_push_client(self);
     double value = NUM2DBL(seconds);
-    int64_t silence_ns;
+    int64_t idle_timeout_ns;
 
     if (!(value >= 0) || value > SECONDS_MAX)
-        rb_raise(rb_eArgError, "a time-out is a number of seconds, or 0");
-    silence_ns = (int64_t)(value * (double)UW_NS_PER_SECOND);
+        rb_raise(rb_eArgError, "a timeout must be a number of seconds, 0 or more");
+    idle_timeout_ns = (int64_t)(value * (double)UW_NS_PER_SECOND);
     if (!has_loop(client))
         return seconds;
-    if (rb_uw_host_turns_here(client->host))
-        uw_client_set_silence(client->core, silence_ns);
+    if (rb_uw_rack_context_turns_here(client->rack_context))
+        uw_push_client_set_idle_timeout(client->core, idle_timeout_ns);
     else
-        uw_client_set_silence_from_afar(client->core, silence_ns);
+        uw_push_client_post_idle_timeout(client->core, idle_timeout_ns);
     return seconds;
 }
 
@@ -396,10 +430,10 @@ static VALUE client_set_timeout(VALUE self, VALUE seconds)
  */
 static VALUE client_inspect(VALUE self)
 {
-    const struct rb_uw_client *client = rb_uw_client(self);
+    const struct rb_uw_push_client *client = rb_uw_push_client(self);
 
     return rb_sprintf("#<%" PRIsVALUE " %" PRIsVALUE " %s>", rb_obj_class(self), rb_hash_lookup(client->env, key_kind),
-                      rb_uw_client_is_open(client) ? "open" : "closed");
+                      rb_uw_push_client_is_open(client) ? "open" : "closed");
 }
 
 void rb_uw_init_client_class(void)
@@ -409,13 +443,14 @@ void rb_uw_init_client_class(void)
     event_options[1] = rb_intern("id");
     event_options[2] = rb_intern("retry");
     rb_gc_register_mark_object(key_kind = rb_interned_str_cstr("rack.upgrade?"));
+    rb_gc_register_mark_object(key_handler = rb_interned_str_cstr("rack.upgrade"));
 
     /* Document-class: Upwell::Client
-     * A client that stays after its request, by WebSocket or server-sent events, and whom the application writes to
-     * when it likes: what the callbacks of the handler in <tt>env["rack.upgrade"]</tt> are called with. Each of them is
-     * optional: <tt>on_open(client)</tt>, <tt>on_message(client, data)</tt>, <tt>on_drained(client)</tt> when all that
-     * was written has been sent, <tt>on_shutdown(client)</tt> before the server ends, and <tt>on_close(client)</tt>,
-     * the last. They are called one after another, as requests are served. */
+     * A long-lived client, connected by WebSocket or server-sent events. The application may write to it at any time.
+     * It is the argument of the callbacks of the handler in <tt>env["rack.upgrade"]</tt>. Each callback is optional:
+     * <tt>on_open(client)</tt>, <tt>on_message(client, data)</tt>, <tt>on_drained(client)</tt> when all written data
+     * has been sent, <tt>on_shutdown(client)</tt> before the server ends, and <tt>on_close(client)</tt>, the last. They
+     * are called one after another, as requests are served. */
     cClient = rb_define_class_under(rb_mUpwell, "Client", rb_cObject);
     rb_undef_alloc_func(cClient);
     rb_define_method(cClient, "write", client_write, 1);
@@ -426,6 +461,7 @@ void rb_uw_init_client_class(void)
     rb_define_method(cClient, "env", client_env, 0);
     rb_define_method(cClient, "handler", client_handler, 0);
     rb_define_method(cClient, "handler=", client_set_handler, 1);
+    rb_define_method(cClient, "protocol", client_protocol, 0);
     rb_define_method(cClient, "timeout", client_timeout, 0);
     rb_define_method(cClient, "timeout=", client_set_timeout, 1);
     rb_define_method(cClient, "inspect", client_inspect, 0);

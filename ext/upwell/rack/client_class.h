@@ -1,63 +1,80 @@
-/* Upwell::Client, as the files of this wing see it: a client that stays after its request. */
+/* Upwell::Client for the files of this directory: a long-lived client. */
 #ifndef RB_UPWELL_CLIENT_CLASS_H
 #define RB_UPWELL_CLIENT_CLASS_H
 
-#include "push/channels.h"
-#include "push/client.h"
+#include "pub_sub/channels.h"
+#include "push/push_client.h"
 #include "rack/rack.h"
 
-struct rb_uw_client {
-    struct uw_list link;     /* in host->clients until its last event has been served */
-    struct rb_uw_host *host; /* part of `reactor` */
-    struct uw_client *core;  /* held; its `user` is this, which stays as long as it is in that list */
-    VALUE self;              /* which does not move as long */
+struct rb_uw_push_client {
+    struct uw_list link;                     /* in rack_context->clients until its last event has been served */
+    struct rb_uw_rack_context *rack_context; /* part of `reactor` */
+    struct uw_push_client *core;             /* with a reference; its `user` is this, while it is in that list */
+    VALUE self;                              /* which does not move as long */
     VALUE reactor, env, handler;
-    VALUE callables; /* a Hash of those that are called with what is published, by number; or nil */
+    VALUE callables; /* a Hash of callables for published messages, by subscription number; or nil */
+    VALUE changes;   /* of the handler, not notified yet: an Array of handlers and callbacks in turn; or nil */
+    bool served;     /* an event of it is being served */
+    bool ended;      /* the last event is being served, or has been */
 };
 
 void rb_uw_init_client_class(void);
-struct rb_uw_client *rb_uw_client(VALUE self);
+struct rb_uw_push_client *rb_uw_push_client(VALUE self);
 
 /* The client of a request, without a connection yet. */
-VALUE rb_uw_client_new(struct rb_uw_exchange *exchange, VALUE handler);
+VALUE rb_uw_push_client_new(struct rb_uw_exchange *exchange, VALUE handler);
 
-/* A subscriber of the process, see push/ear.h: one that the application does not see. */
-VALUE rb_uw_ear_new(struct rb_uw_host *host);
+/* Creates a process subscriber, see pub_sub/process_subscriber.h. The application does not see it. */
+VALUE rb_uw_process_subscriber_new(struct rb_uw_rack_context *rack_context);
 
-/* Whether something may still be written to it; not in the child of a fork, whose parent has the connection. */
-bool rb_uw_client_is_open(const struct rb_uw_client *client);
+/* Whether the application may still write to the client. False in the child of a fork, whose parent has the connection.
+ */
+bool rb_uw_push_client_is_open(const struct rb_uw_push_client *client);
 
-/* Makes what is to be sent of `data`: in a chunk of `slab` where it fits, or NULL when memory is exhausted. `slab` is
- * NULL on other threads than the loop's. */
-typedef struct uw_chunk *rb_uw_client_frame(const struct rb_uw_client *client, struct uw_slab *slab, const void *data);
+/* Makes a chunk of `data`, in one of `slab` if it fits; NULL when memory is exhausted. `slab` is NULL on other threads
+ * than the loop's. */
+typedef struct uw_chunk *rb_uw_push_client_frame(const struct rb_uw_push_client *client, struct uw_slab *slab,
+                                                 const void *data);
 
-/* Sends what `frame` makes, on any thread. Returns whether the client takes it: one with too much outgoing is ended.
- * Raises NoMemoryError. */
-bool rb_uw_client_send(struct rb_uw_client *client, rb_uw_client_frame *frame, const void *data);
+/* Sends the chunk that `frame` makes, on any thread. Returns whether the client accepts the chunk; a client with too
+ * much outgoing is closed. Raises NoMemoryError. */
+bool rb_uw_push_client_send(struct rb_uw_push_client *client, rb_uw_push_client_frame *frame, const void *data);
 
 /* `data` as UTF-8. Raises ArgumentError for a text that is not valid in its encoding. */
 VALUE rb_uw_text_of(VALUE data);
 
-/* clients.c */
+/* client_handler.c */
+void rb_uw_init_client_handler(void);
 
-/* From now on it has events; and from then on none. */
-void rb_uw_client_begin(struct rb_uw_client *client);
-void rb_uw_client_end(struct rb_uw_client *client);
+/* Another handler has replaced `former`. on_close of the old one and on_open of the new one run before the next event,
+ * and after the current one. */
+void rb_uw_push_client_note_change(struct rb_uw_push_client *client, VALUE former, VALUE handler);
 
-/* What the host keeps of those that stay, and what each of them does. */
-void rb_uw_clients_mark(const struct rb_uw_host *host);
-void rb_uw_client_mark_next(const struct rb_uw_client *client);
+/* Calls the callbacks of the changed handlers; for the thread that serves an event. Changes that the callbacks make are
+ * reported, too. */
+void rb_uw_push_client_tell_changes(const struct rb_uw_push_client *client);
+
+/* client_registry.c */
+
+/* The client's events begin; rb_uw_push_client_end ends them. */
+void rb_uw_push_client_begin(struct rb_uw_push_client *client);
+void rb_uw_push_client_end(struct rb_uw_push_client *client);
+
+/* Marks the context's long-lived clients, and each client's references. */
+void rb_uw_push_clients_mark(const struct rb_uw_rack_context *rack_context);
+void rb_uw_push_client_mark_next(const struct rb_uw_push_client *client);
 
 /* client_channels.c */
 void rb_uw_init_client_channels(void);
 
-/* A channel's name, of whatever stands for it. */
+/* Returns a channel's name for a String, a Symbol or another object. */
 VALUE rb_uw_channel_name(VALUE channel);
 
-/* `name` must stay. Raises ArgumentError. */
+/* `name` must remain referenced. Raises ArgumentError. */
 struct uw_topic rb_uw_topic(VALUE name, VALUE match);
 uint64_t rb_uw_subscription_number(void);
-void rb_uw_client_keep_callable(struct rb_uw_client *client, uint64_t number, VALUE name, VALUE callable);
-void rb_uw_client_tell_published(const struct rb_uw_client *client, const struct uw_request *request);
+void rb_uw_push_client_keep_callable(struct rb_uw_push_client *client, uint64_t number, VALUE name, VALUE match,
+                                     VALUE callable);
+void rb_uw_push_client_tell_published(const struct rb_uw_push_client *client, const struct uw_request *request);
 
 #endif

@@ -1,31 +1,31 @@
-/* An event of a client that stays, served like a request: whatever the handler does, the event is given back, and the
- * client is closed where it has failed. */
-#include "push/ear.h"
+/* Serves an event of a long-lived client like a request. Whatever the handler does, the event is finished. A failure
+ * closes the client. */
+#include "pub_sub/process_subscriber.h"
 #include "rack/client_class.h"
 
-static ID callbacks[UW_CLIENT_CLOSED + 1];
+static ID callbacks[UW_PUSH_CLOSED + 1];
 
 void rb_uw_init_client_events(void)
 {
-    callbacks[UW_CLIENT_OPENED] = rb_intern("on_open");
-    callbacks[UW_CLIENT_TEXT] = callbacks[UW_CLIENT_BINARY] = rb_intern("on_message");
-    callbacks[UW_CLIENT_DRAINED] = rb_intern("on_drained");
-    callbacks[UW_CLIENT_SHUTDOWN] = rb_intern("on_shutdown");
-    callbacks[UW_CLIENT_CLOSED] = rb_intern("on_close");
+    callbacks[UW_PUSH_OPENED] = rb_intern("on_open");
+    callbacks[UW_PUSH_TEXT] = callbacks[UW_PUSH_BINARY] = rb_intern("on_message");
+    callbacks[UW_PUSH_DRAINED] = rb_intern("on_drained");
+    callbacks[UW_PUSH_SHUTDOWN] = rb_intern("on_shutdown");
+    callbacks[UW_PUSH_CLOSED] = rb_intern("on_close");
 }
 
-/* An exchange whose request is the event. */
+/* Returns an exchange for the event. */
 struct telling {
     struct rb_uw_exchange exchange;
-    struct rb_uw_client *client;
+    struct rb_uw_push_client *client;
     VALUE self; /* the client's */
-    enum uw_client_event event;
+    enum uw_push_client_event event;
     bool served;
 };
 
 static struct telling *telling_of(VALUE argument)
 {
-    return uw_owner((struct rb_uw_exchange *)argument, struct telling, exchange);
+    return uw_container_of((struct rb_uw_exchange *)argument, struct telling, exchange);
 }
 
 /* It is valid: the protocol has seen to that. Ruby need not look again. */
@@ -39,29 +39,52 @@ static VALUE text_of(const struct uw_request *request)
 
 static VALUE content_of(const struct uw_request *request)
 {
-    if (request->client_event == UW_CLIENT_TEXT)
+    if (request->client_event == UW_PUSH_TEXT)
         return text_of(request);
     return rb_str_new(request->bytes, request->bytes_length);
+}
+
+static void tell_handler(const struct telling *telling)
+{
+    bool message = telling->event == UW_PUSH_TEXT || telling->event == UW_PUSH_BINARY;
+    VALUE handler = telling->client->handler, arguments[2] = {telling->self, Qnil};
+
+    if (!rb_respond_to(handler, callbacks[telling->event]))
+        return;
+    if (message)
+        arguments[1] = content_of(telling->exchange.request);
+    rb_funcallv_public(handler, callbacks[telling->event], message ? 2 : 1, arguments);
+}
+
+static void tell_event(const struct telling *telling)
+{
+    switch (telling->event) {
+    case UW_PUSH_WOKEN: /* reports handler changes */
+        break;
+    case UW_PUSH_REFUSED:
+        rb_raise(rb_eUpwellError,
+                 "cannot subscribe: this process already has %d patterns, the maximum, or memory is exhausted",
+                 UW_PATTERNS_MAX);
+    case UW_PUSH_PUBLISHED:
+        rb_uw_push_client_tell_published(telling->client, telling->exchange.request);
+        break;
+    default:
+        tell_handler(telling);
+    }
 }
 
 static VALUE tell(VALUE argument)
 {
     struct telling *telling = telling_of(argument);
-    struct rb_uw_exchange *exchange = &telling->exchange;
-    bool message = telling->event == UW_CLIENT_TEXT || telling->event == UW_CLIENT_BINARY;
-    VALUE handler = telling->client->handler, arguments[2] = {telling->self, Qnil};
+    struct rb_uw_push_client *client = telling->client;
 
-    exchange->interruptible = true;
-    if (telling->event == UW_CLIENT_REFUSED)
-        rb_raise(rb_eUpwellError, "a subscription is refused: there are %d patterns already, or no memory",
-                 UW_PATTERNS_MAX);
-    else if (telling->event == UW_CLIENT_PUBLISHED)
-        rb_uw_client_tell_published(telling->client, exchange->request);
-    else if (rb_respond_to(handler, callbacks[telling->event])) {
-        if (message)
-            arguments[1] = content_of(exchange->request);
-        rb_funcallv_public(handler, callbacks[telling->event], message ? 2 : 1, arguments);
-    }
+    telling->exchange.interruptible = true;
+    client->served = true;
+    rb_uw_push_client_tell_changes(client);
+    client->ended = telling->event == UW_PUSH_CLOSED;
+    tell_event(telling);
+    rb_uw_push_client_tell_changes(client);
+    client->served = false;
     telling->served = true;
     return Qnil;
 }
@@ -70,11 +93,11 @@ static VALUE fail(VALUE argument, VALUE error)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
-    if (rb_uw_host_is_copy(exchange->host))
+    if (rb_uw_rack_context_is_copy(exchange->rack_context))
         rb_exc_raise(error);
     exchange->error = error;
-    rb_uw_end_strikes(exchange); /* no other exception shall end this */
-    if (rb_uw_ends_thread(error))
+    rb_uw_end_interrupts(exchange); /* no other exception shall end this */
+    if (rb_uw_ends_process(error))
         rb_exc_raise(error);
     rb_uw_exchange_report(exchange);
     return Qnil;
@@ -83,18 +106,35 @@ static VALUE fail(VALUE argument, VALUE error)
 static VALUE finish(VALUE argument)
 {
     struct telling *telling = telling_of(argument);
-    bool failed = !telling->served && !uw_client_is_ear(telling->client->core);
+    bool failed = !telling->served && !uw_push_client_is_process_subscriber(telling->client->core);
 
-    rb_uw_hand_over(&telling->exchange, uw_client_event_end(telling->exchange.request, failed));
+    if (!telling->served)
+        telling->client->served = false;
+    rb_uw_hand_over(&telling->exchange, uw_push_client_event_end(telling->exchange.request, failed));
     return Qnil;
+}
+
+static VALUE report_end(VALUE argument)
+{
+    struct telling *telling = telling_of(argument);
+
+    if (!telling->served && NIL_P(telling->exchange.error))
+        rb_uw_exchange_report_end(&telling->exchange);
+    return Qnil;
+}
+
+static VALUE finish_and_report(VALUE argument)
+{
+    finish(argument);
+    return report_end(argument);
 }
 
 static VALUE forget(VALUE argument)
 {
     struct telling *telling = telling_of(argument);
 
-    if (telling->event == UW_CLIENT_CLOSED)
-        rb_uw_client_end(telling->client);
+    if (telling->event == UW_PUSH_CLOSED)
+        rb_uw_push_client_end(telling->client);
     rb_uw_exchange_end(&telling->exchange);
     RB_GC_GUARD(telling->self);
     return Qnil;
@@ -102,7 +142,7 @@ static VALUE forget(VALUE argument)
 
 static VALUE give_back(VALUE argument)
 {
-    return rb_ensure(finish, argument, forget, argument);
+    return rb_ensure(finish_and_report, argument, forget, argument);
 }
 
 static VALUE complete(VALUE argument)
@@ -110,9 +150,15 @@ static VALUE complete(VALUE argument)
     return rb_uw_exchange_complete(argument, give_back);
 }
 
+/* The last event is delivered even if a change fails. */
 static VALUE tell_or_fail(VALUE argument)
 {
-    return rb_rescue2(tell, argument, fail, argument, rb_eException, (VALUE)0);
+    const struct telling *telling = telling_of(argument);
+
+    do
+        rb_rescue2(tell, argument, fail, argument, rb_eException, (VALUE)0);
+    while (telling->event == UW_PUSH_CLOSED && !telling->client->ended);
+    return Qnil;
 }
 
 static VALUE tell_and_complete(VALUE argument)
@@ -120,17 +166,17 @@ static VALUE tell_and_complete(VALUE argument)
     return rb_ensure(tell_or_fail, argument, complete, argument);
 }
 
-int rb_uw_serve_event(struct rb_uw_host *host, struct uw_request *request)
+int rb_uw_serve_event(struct rb_uw_rack_context *rack_context, struct uw_request *request)
 {
-    struct rb_uw_client *client = request->client->user;
+    struct rb_uw_push_client *client = request->client->user;
     struct telling telling = {
-        .exchange = rb_uw_exchange_of_request(host, request),
+        .exchange = rb_uw_exchange_of_request(rack_context, request),
         .client = client,
         .self = client->self,
         .event = request->client_event,
     };
 
-    if (!uw_client_is_ear(client->core))
+    if (!uw_push_client_is_process_subscriber(client->core))
         telling.exchange.env = client->env;
     return rb_uw_exchange_run(&telling.exchange, tell_and_complete);
 }

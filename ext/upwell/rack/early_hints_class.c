@@ -1,4 +1,4 @@
-/* Upwell::EarlyHints: what `rack.early_hints` of an env is. */
+/* Upwell::EarlyHints: the object in env["rack.early_hints"]. */
 #include "rack/rack.h"
 
 static VALUE cEarlyHints;
@@ -10,7 +10,7 @@ VALUE rb_uw_early_hints_new(struct uw_request *request)
 
 static bool takes_hints(const struct rb_uw_exchange *exchange)
 {
-    return !exchange->head_sent && !exchange->hijacked && exchange->request->head.version_minor > 0;
+    return !exchange->head_sent && !exchange->hijacked && exchange->request->head.version >= UW_HTTP_1_1;
 }
 
 /*
@@ -30,8 +30,8 @@ static VALUE early_hints_call(VALUE self, VALUE headers)
 
     if (!takes_hints(exchange))
         return Qnil;
-    chunk = rb_uw_response_early_hints(exchange->request->writer, exchange->host->newline_values, headers);
-    /* Which may have run Ruby, and so other threads: nothing below does. The exchange may be over. */
+    chunk = rb_uw_response_early_hints(exchange->request->writer, exchange->rack_context->newline_values, headers);
+    /* The head's creation may have run Ruby and so other threads; the code below does not. The exchange may be over. */
     request = rb_uw_callable_request(self);
     if (!request || !takes_hints(exchange = rb_uw_exchange_of(request))) {
         uw_chunk_free(chunk);
@@ -45,7 +45,7 @@ static VALUE early_hints_call(VALUE self, VALUE headers)
 void rb_uw_init_early_hints(void)
 {
     /* Document-class: Upwell::EarlyHints
-     * What +rack.early_hints+ of an env is: sends an informational response 103. */
+     * The object in <tt>env["rack.early_hints"]</tt>: sends an informational response 103. */
     cEarlyHints = rb_define_class_under(rb_mUpwell, "EarlyHints", rb_cObject);
     rb_undef_alloc_func(cEarlyHints);
     rb_define_method(cEarlyHints, "call", early_hints_call, 1);

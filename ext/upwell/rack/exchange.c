@@ -1,11 +1,11 @@
-/* One request from env to the end of its response: whatever the application does, the client gets one complete answer,
- * or sees by the way the connection ends that it did not. */
+/* One request from env to the end of its response. Whatever the application does, the client gets one complete
+ * response, or sees from the connection's end that the response is incomplete. */
 #include <string.h>
 
 #include "rack/rack.h"
 #include "scheduler/scheduler.h"
 
-static ID id_call, id_report;
+static ID id_call, id_report, id_set_backtrace;
 static VALUE key_hijack, key_finished;
 
 static const char error_text[] = "500 Internal Server Error\n";
@@ -14,6 +14,7 @@ void rb_uw_init_exchange(void)
 {
     id_call = rb_intern("call");
     id_report = rb_intern("report");
+    id_set_backtrace = rb_intern("set_backtrace");
     rb_gc_register_mark_object(key_hijack = rb_interned_str_cstr("rack.hijack"));
     rb_gc_register_mark_object(key_finished = rb_interned_str_cstr("rack.response_finished"));
 }
@@ -30,7 +31,7 @@ static void read_response(struct rb_uw_exchange *exchange, VALUE response)
     VALUE array = rb_check_array_type(response);
 
     if (NIL_P(array) || RARRAY_LEN(array) != 3)
-        rb_raise(rb_eTypeError, "the application answered with %+" PRIsVALUE " instead of [status, headers, body]",
+        rb_raise(rb_eTypeError, "the application returned %+" PRIsVALUE " instead of [status, headers, body]",
                  rb_obj_class(response));
     exchange->status = RARRAY_AREF(array, 0);
     exchange->headers = RARRAY_AREF(array, 1);
@@ -39,7 +40,8 @@ static void read_response(struct rb_uw_exchange *exchange, VALUE response)
         exchange->hijacker = rb_hash_lookup(exchange->headers, key_hijack);
 }
 
-/* After a full hijack only the body's end is of interest (Rack SPEC): whoever made it may give back something there. */
+/* After a full hijack the server ignores the response but for the body's close (Rack SPEC), which may release
+ * resources. */
 static void ignore_response(struct rb_uw_exchange *exchange, VALUE response)
 {
     VALUE array = rb_check_array_type(response);
@@ -48,11 +50,11 @@ static void ignore_response(struct rb_uw_exchange *exchange, VALUE response)
         exchange->closer = RARRAY_AREF(array, 2);
 }
 
-/* The host marks its fiber. */
+/* The context marks its fiber. */
 static void add_to_serving(struct rb_uw_exchange *exchange)
 {
-    uw_list_append(&exchange->host->serving, &exchange->link);
-    RB_OBJ_WRITTEN(exchange->host->self, Qundef, exchange->fiber);
+    uw_list_append(&exchange->rack_context->serving, &exchange->link);
+    RB_OBJ_WRITTEN(exchange->rack_context->self, Qundef, exchange->fiber);
 }
 
 void rb_uw_exchange_end(struct rb_uw_exchange *exchange)
@@ -74,7 +76,7 @@ static VALUE answer(VALUE argument)
 
     exchange->env = rb_uw_env(exchange);
     exchange->interruptible = true;
-    response = rb_funcallv(exchange->host->app, id_call, 1, &exchange->env);
+    response = rb_funcallv(exchange->rack_context->app, id_call, 1, &exchange->env);
     end_application(exchange);
     if (exchange->hijacked) {
         ignore_response(exchange, response);
@@ -100,8 +102,14 @@ static VALUE report(VALUE argument)
     return rb_funcall(rb_uw_error_log(), id_report, 2, exchange->error, exchange->env);
 }
 
-/* Calls `function`. Returns the error that it raises, or nil; what is to end the thread or the process passes. */
-static VALUE error_of(VALUE (*function)(VALUE), VALUE argument)
+/* Whether the error passes on: it ends the process, or, in the child of a fork, that child's thread. */
+static bool passes(const struct rb_uw_exchange *exchange, VALUE error)
+{
+    return rb_uw_rack_context_is_copy(exchange->rack_context) ? rb_uw_ends_thread(error) : rb_uw_ends_process(error);
+}
+
+/* Calls `function` with the exchange. Returns the error that it raises, or nil. */
+static VALUE error_of(VALUE (*function)(VALUE), struct rb_uw_exchange *exchange, VALUE argument)
 {
     VALUE error;
     int state;
@@ -110,7 +118,7 @@ static VALUE error_of(VALUE (*function)(VALUE), VALUE argument)
     if (!state)
         return Qnil;
     error = rb_errinfo();
-    if (rb_uw_ends_thread(error))
+    if (passes(exchange, error))
         rb_jump_tag(state);
     rb_set_errinfo(Qnil);
     return error;
@@ -118,17 +126,17 @@ static VALUE error_of(VALUE (*function)(VALUE), VALUE argument)
 
 void rb_uw_exchange_report(struct rb_uw_exchange *exchange)
 {
-    error_of(report, (VALUE)exchange); /* a log that cannot be written must not end the server */
+    error_of(report, exchange, (VALUE)exchange); /* a log that cannot be written must not end the server */
 }
 
-/* The client left: its Errno::EPIPE or IOError has done its work by unwinding the body. */
+/* Whether the client has disconnected. Then an Errno::EPIPE or IOError only had to unwind the body. */
 static bool client_left(const struct rb_uw_exchange *exchange)
 {
-    return exchange->request && atomic_load(&exchange->request->lost);
+    return exchange->request && atomic_load(&exchange->request->client_gone);
 }
 
-/* How a response ends that has begun. Where its framing tells the client that something is missing, it gets what there
- * is. */
+/* How to end a response that has begun. Where the framing shows the client that bytes are missing, the client gets the
+ * bytes so far. */
 static unsigned breaking_flag(const struct rb_uw_exchange *exchange)
 {
     bool shows_end = uw_http_framing_shows_end(exchange->response.framing);
@@ -138,7 +146,7 @@ static unsigned breaking_flag(const struct rb_uw_exchange *exchange)
 
 static void send_error(struct rb_uw_exchange *exchange)
 {
-    if (!rb_uw_is_ahead(exchange)) /* of a response that is, the chunk has whole pieces */
+    if (!rb_uw_is_spilling(exchange)) /* of a response that is, the chunk has whole pieces */
         drop_chunk(exchange);
     if (exchange->head_sent || exchange->hijacked || client_left(exchange)) {
         rb_uw_finish(exchange, breaking_flag(exchange));
@@ -162,7 +170,7 @@ static VALUE close_body(VALUE argument)
 static VALUE close_or_report(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
-    VALUE error = error_of(close_body, argument);
+    VALUE error = error_of(close_body, exchange, argument);
 
     if (NIL_P(error))
         return Qnil;
@@ -171,33 +179,49 @@ static VALUE close_or_report(VALUE argument)
     return Qnil;
 }
 
+static VALUE report_end(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    exchange->error =
+        rb_exc_new_cstr(rb_eUpwellError, "the application ended the thread or the fiber that ran the request");
+    rb_funcall(exchange->error, id_set_backtrace, 1, rb_ary_new()); /* the error has no backtrace */
+    rb_uw_exchange_report(exchange);
+    return Qnil;
+}
+
+void rb_uw_exchange_report_end(struct rb_uw_exchange *exchange)
+{
+    report_end((VALUE)exchange);
+}
+
 static VALUE send_error_of(VALUE argument)
 {
     send_error((struct rb_uw_exchange *)argument);
     return Qnil;
 }
 
-/* Rescues whatever the application, or the sending of its response, has raised. */
+/* Rescues an error of the application, or of sending its response. */
 static VALUE fail(VALUE argument, VALUE error)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
-    if (rb_uw_host_is_copy(exchange->host))
+    if (rb_uw_rack_context_is_copy(exchange->rack_context))
         rb_exc_raise(error);
     exchange->error = error;
-    rb_uw_end_strikes(exchange); /* the client is owed an answer: no other exception shall end this */
+    rb_uw_end_interrupts(exchange); /* the client is owed an answer: no other exception shall end this */
     rb_uw_end_callables(exchange);
     end_application(exchange);
-    if (!client_left(exchange) && !rb_uw_ends_thread(error))
+    if (!client_left(exchange) && !rb_uw_ends_process(error))
         rb_uw_exchange_report(exchange);
     if (!exchange->done)
-        error_of(send_error_of, argument);
-    if (rb_uw_ends_thread(error))
+        error_of(send_error_of, exchange, argument);
+    if (rb_uw_ends_process(error))
         rb_exc_raise(error);
     return Qnil;
 }
 
-/* Whatever else fails, the request is given back. */
+/* The request is always returned to the server, even after a failure. */
 static void force_finish(struct rb_uw_exchange *exchange)
 {
     drop_chunk(exchange);
@@ -219,11 +243,11 @@ static VALUE call_back(VALUE argument)
                       exchange->error);
 }
 
-/* What one raises is no concern of the others; nor of a client that has its response. */
+/* An exception from one callback affects no other callback, nor the client, which has its response. */
 static void call_back_protected(VALUE callable, struct rb_uw_exchange *exchange)
 {
     struct callback callback = {callable, exchange};
-    VALUE before = exchange->error, error = error_of(call_back, (VALUE)&callback);
+    VALUE before = exchange->error, error = error_of(call_back, exchange, (VALUE)&callback);
 
     if (NIL_P(error))
         return;
@@ -232,9 +256,9 @@ static void call_back_protected(VALUE callable, struct rb_uw_exchange *exchange)
     exchange->error = before;
 }
 
-/* Runs what env["rack.response_finished"] holds, the last first, when the response is on its way: on the thread and the
- * fiber of the request, and before another request is served there. So frameworks can give back what belongs to it. In
- * a child that was forked meanwhile nothing does. */
+/* Runs the callables of env["rack.response_finished"], the last first, once the response has been handed over. They run
+ * on the request's thread and fiber, before another request. So frameworks can release the request's resources. In a
+ * child forked meanwhile none runs. */
 static VALUE tell_finished(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
@@ -242,32 +266,48 @@ static VALUE tell_finished(VALUE argument)
 
     if (!RB_TYPE_P(callables, T_ARRAY) || RARRAY_LEN(callables) == 0)
         return Qnil;
-    rb_uw_host_flush(exchange->host);
-    if (exchange->lost && NIL_P(exchange->error))
-        exchange->error = rb_exc_new_cstr(rb_eIOError, "the client left before the response was complete");
-    for (long i = RARRAY_LEN(callables) - 1; i >= 0 && !rb_uw_host_is_copy(exchange->host); i--)
+    rb_uw_rack_context_flush(exchange->rack_context);
+    if (exchange->client_gone && NIL_P(exchange->error))
+        exchange->error = rb_exc_new_cstr(rb_eIOError, "the client disconnected before the response was complete");
+    for (long i = RARRAY_LEN(callables) - 1; i >= 0 && !rb_uw_rack_context_is_copy(exchange->rack_context); i--)
         call_back_protected(rb_ary_entry(callables, i), exchange);
     return Qnil;
 }
 
 static VALUE tell_application(VALUE argument)
 {
-    if (NIL_P(((struct rb_uw_exchange *)argument)->closer))
-        return tell_finished(argument);
-    return rb_ensure(close_or_report, argument, tell_finished, argument);
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+    bool returned = exchange->returned;
+
+    exchange->returned = false;
+    if (NIL_P(exchange->closer))
+        tell_finished(argument);
+    else
+        rb_ensure(close_or_report, argument, tell_finished, argument);
+    exchange->returned = returned;
+    return Qnil;
+}
+
+static VALUE end_here(VALUE argument)
+{
+    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+
+    exchange->rack_context->ending--;
+    uw_spooled_body_free(&exchange->spill);
+    rb_uw_env_end(exchange);
+    rb_uw_exchange_end(exchange);
+    return Qnil;
 }
 
 static VALUE end_telling(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
-    if (rb_uw_host_is_copy(exchange->host))
+    if (rb_uw_rack_context_is_copy(exchange->rack_context))
         return Qnil;
-    exchange->host->ending--;
-    uw_body_free(&exchange->held);
-    rb_uw_env_end(exchange);
-    rb_uw_exchange_end(exchange);
-    return Qnil;
+    if (exchange->returned || !NIL_P(exchange->error))
+        return end_here(argument);
+    return rb_ensure(report_end, argument, end_here, argument);
 }
 
 static VALUE give_back(VALUE argument)
@@ -276,14 +316,14 @@ static VALUE give_back(VALUE argument)
 
     if (!exchange->done)
         force_finish(exchange);
-    exchange->host->ending++;
+    exchange->rack_context->ending++;
     return rb_ensure(tell_application, argument, end_telling, argument);
 }
 
-/* After Thread#kill, or a throw that is caught further out. */
+/* After Thread#kill, Fiber#kill, or a throw that is caught further out. */
 static VALUE send_something(VALUE argument)
 {
-    error_of(send_error_of, argument);
+    error_of(send_error_of, (struct rb_uw_exchange *)argument, argument);
     return Qnil;
 }
 
@@ -298,7 +338,7 @@ static VALUE end_response(VALUE argument)
 
 static VALUE end_service(VALUE argument)
 {
-    rb_uw_end_strikes((struct rb_uw_exchange *)argument);
+    rb_uw_end_interrupts((struct rb_uw_exchange *)argument);
     return Qnil;
 }
 
@@ -314,7 +354,7 @@ static VALUE end_exchange(VALUE argument)
 
 VALUE rb_uw_exchange_complete(VALUE argument, VALUE (*end)(VALUE))
 {
-    if (rb_uw_host_is_copy(((struct rb_uw_exchange *)argument)->host))
+    if (rb_uw_rack_context_is_copy(((struct rb_uw_exchange *)argument)->rack_context))
         return Qnil;
     return rb_ensure(end_service, argument, end, argument);
 }
@@ -327,7 +367,9 @@ static VALUE complete(VALUE argument)
 
 static VALUE answer_or_fail(VALUE argument)
 {
-    return rb_rescue2(answer, argument, fail, argument, rb_eException, (VALUE)0);
+    rb_rescue2(answer, argument, fail, argument, rb_eException, (VALUE)0);
+    ((struct rb_uw_exchange *)argument)->returned = true;
+    return Qnil;
 }
 
 static VALUE answer_and_complete(VALUE argument)
@@ -335,13 +377,13 @@ static VALUE answer_and_complete(VALUE argument)
     return rb_ensure(answer_or_fail, argument, complete, argument);
 }
 
-struct rb_uw_exchange rb_uw_exchange_of_request(struct rb_uw_host *host, struct uw_request *request)
+struct rb_uw_exchange rb_uw_exchange_of_request(struct rb_uw_rack_context *rack_context, struct uw_request *request)
 {
     return (struct rb_uw_exchange){
-        .host = host,
+        .rack_context = rack_context,
         .request = request,
         .env = Qnil,
-        .held = {.fd = -1},
+        .spill = {.fd = -1},
         .input = Qnil,
         .hijack = Qnil,
         .early_hints = Qnil,
@@ -355,7 +397,7 @@ struct rb_uw_exchange rb_uw_exchange_of_request(struct rb_uw_host *host, struct 
         .lock = Qnil,
         .thread = rb_thread_current(),
         .fiber = rb_fiber_current(),
-        .began_ns = host->busy_since_ns ? host->busy_since_ns : uw_clock_ns(),
+        .began_ns = rack_context->busy_since_ns ? rack_context->busy_since_ns : uw_clock_ns(),
     };
 }
 
@@ -368,38 +410,38 @@ int rb_uw_exchange_run(struct rb_uw_exchange *exchange, VALUE (*function)(VALUE)
     rb_protect(function, (VALUE)exchange, &state);
     /* The child of a fork within a request goes no further, and ends as it would behind the block of that fork: all
      * that is further out is its parent's. */
-    if (rb_uw_host_is_copy(exchange->host))
+    if (rb_uw_rack_context_is_copy(exchange->rack_context))
         ruby_stop(state);
     return state;
 }
 
-int rb_uw_serve(struct rb_uw_host *host, struct uw_request *request)
+int rb_uw_serve(struct rb_uw_rack_context *rack_context, struct uw_request *request)
 {
-    struct rb_uw_exchange exchange = rb_uw_exchange_of_request(host, request);
+    struct rb_uw_exchange exchange = rb_uw_exchange_of_request(rack_context, request);
 
     return rb_uw_exchange_run(&exchange, answer_and_complete);
 }
 
-static bool has_loop(const struct rb_uw_host *host, const struct rb_uw_exchange *exchange)
+static bool has_loop(const struct rb_uw_rack_context *rack_context, const struct rb_uw_exchange *exchange)
 {
-    if (!host->busy_since_ns)
+    if (!rack_context->busy_since_ns)
         return false;
-    return exchange->fiber == (host->scheduler ? host->scheduler->running : host->root);
+    return exchange->fiber == (rack_context->scheduler ? rack_context->scheduler->running : rack_context->root);
 }
 
-VALUE rb_uw_served_now(const struct rb_uw_host *host)
+VALUE rb_uw_served_now(const struct rb_uw_rack_context *rack_context)
 {
     VALUE served = rb_ary_new();
     int64_t now_ns = uw_clock_ns();
 
-    if (rb_uw_host_is_copy(host)) /* which serves none, and other threads' stacks are gone there */
+    if (rb_uw_rack_context_is_copy(rack_context)) /* which serves none, and other threads' stacks are gone there */
         return served;
-    for (const struct uw_list *link = host->serving.next; link != &host->serving; link = link->next) {
-        const struct rb_uw_exchange *exchange = uw_owner(link, struct rb_uw_exchange, link);
+    for (const struct uw_list *link = rack_context->serving.next; link != &rack_context->serving; link = link->next) {
+        const struct rb_uw_exchange *exchange = uw_container_of(link, struct rb_uw_exchange, link);
         double seconds = (double)(now_ns - exchange->began_ns) / (double)UW_NS_PER_SECOND;
 
         rb_ary_push(served, rb_ary_new_from_args(4, exchange->env, exchange->thread, DBL2NUM(seconds),
-                                                 has_loop(host, exchange) ? Qtrue : Qfalse));
+                                                 has_loop(rack_context, exchange) ? Qtrue : Qfalse));
     }
     return served;
 }

@@ -1,4 +1,4 @@
-/* Who uses an exchange on other threads than the one that serves it. */
+/* Use of an exchange by threads that do not run its request. */
 #include "rack/rack.h"
 
 VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange)
@@ -8,7 +8,7 @@ VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange)
     return exchange->lock;
 }
 
-/* They refer to the stack of whoever serves the request. */
+/* They refer to the stack of the thread that serves the request. */
 VALUE rb_uw_await_users(VALUE lock)
 {
     VALUE error = Qnil;

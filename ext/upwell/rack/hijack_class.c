@@ -1,4 +1,4 @@
-/* Upwell::Hijack: what `rack.hijack` of an env is. */
+/* Upwell::Hijack: the object in env["rack.hijack"]. */
 #include "rack/rack.h"
 
 static VALUE cHijack;
@@ -17,7 +17,7 @@ static VALUE hijack(VALUE self)
     if (exchange->hijacked)
         return rb_hash_lookup(exchange->env, key_hijack_io);
     if (exchange->answered)
-        rb_raise(rb_eIOError, "rack.hijack was called after the application had answered");
+        rb_raise(rb_eIOError, "rack.hijack was called after the application returned its response");
     rb_hash_aset(exchange->env, key_hijack_io, Qnil); /* raises while env is frozen or iterated: better before */
     io = rb_uw_detach(exchange, NULL);
     if (NIL_P(io)) {
@@ -30,23 +30,23 @@ static VALUE hijack(VALUE self)
 }
 
 /*
- * Full hijack (Rack SPEC): the application takes the connection over; its response is ignored. Any thread may call it,
- * but in mode +inline+.
+ * Full hijack (Rack SPEC): the application takes the connection over; its response is ignored. Except in mode
+ * +inline+, any thread may call it.
  *
- * @return [TCPSocket, UNIXSocket, TLS::HijackedSocket] what the client sent ahead can be read from it first; the same
- * when called again
- * @raise [IOError] once the application has answered; when the client is gone, or has not read the answers to its
- * requests before; in mode +inline+ when called by another thread than the one that serves
+ * @return [TCPSocket, UNIXSocket, TLS::HijackedSocket] reads return bytes that the server has already received first;
+ * a second call returns the same socket
+ * @raise [IOError] once the application has returned its response; when the client disconnected, or has not read the
+ * responses to its earlier requests; in mode +inline+ when another thread than the one that runs the request calls it
  */
 static VALUE hijack_call(VALUE self)
 {
     struct rb_uw_exchange *exchange = rb_uw_callable_exchange(self, "rack.hijack");
 
-    if (!exchange->host->one_thread)
+    if (!exchange->rack_context->one_thread)
         return rb_mutex_synchronize(rb_uw_exchange_lock(exchange), hijack, self);
-    if (!pthread_equal(pthread_self(), exchange->host->thread))
-        rb_raise(rb_eIOError, "in mode inline only the thread that serves a request hijacks its connection; use mode "
-                              "fibers or threads:N to do so from others");
+    if (!pthread_equal(pthread_self(), exchange->rack_context->thread))
+        rb_raise(rb_eIOError, "in mode inline only the thread that runs the request can hijack its connection; use "
+                              "mode fibers or threads:N to hijack from other threads");
     return hijack(self);
 }
 
@@ -54,7 +54,7 @@ void rb_uw_init_hijack(void)
 {
     rb_gc_register_mark_object(key_hijack_io = rb_interned_str_cstr("rack.hijack_io"));
     /* Document-class: Upwell::Hijack
-     * What +rack.hijack+ of an env is: gives the connection to the application. */
+     * The object in <tt>env["rack.hijack"]</tt>: detaches the connection for the application. */
     cHijack = rb_define_class_under(rb_mUpwell, "Hijack", rb_cObject);
     rb_undef_alloc_func(cHijack);
     rb_define_method(cHijack, "call", hijack_call, 0);

@@ -60,7 +60,7 @@ void rb_uw_input_end(VALUE self)
 }
 
 /* The body, or NULL of an empty input. */
-static const struct uw_body *body_of(VALUE self)
+static const struct uw_spooled_body *body_of(VALUE self)
 {
     if (!get(self))
         return NULL;
@@ -71,7 +71,7 @@ static const struct uw_body *body_of(VALUE self)
 
 static uint64_t left(VALUE self)
 {
-    const struct uw_body *body = body_of(self);
+    const struct uw_spooled_body *body = body_of(self);
 
     return body ? body->length - get(self)->position : 0;
 }
@@ -90,7 +90,7 @@ static VALUE binary_buffer(VALUE buffer, long capacity)
     return buffer;
 }
 
-static void read_file(const struct uw_body *body, uint64_t position, char *bytes, size_t length)
+static void read_file(const struct uw_spooled_body *body, uint64_t position, char *bytes, size_t length)
 {
     while (length) {
         ssize_t count = pread(body->fd, bytes, length, (off_t)position);
@@ -105,10 +105,10 @@ static void read_file(const struct uw_body *body, uint64_t position, char *bytes
     }
 }
 
-/* Takes `length` bytes, which are known to be left. */
+/* Reads `length` bytes, which are known to be there. */
 static VALUE take(VALUE self, uint64_t length, VALUE buffer)
 {
-    const struct uw_body *body = body_of(self);
+    const struct uw_spooled_body *body = body_of(self);
 
     buffer = binary_buffer(buffer, (long)length);
     if (length == 0)
@@ -126,8 +126,8 @@ static VALUE take(VALUE self, uint64_t length, VALUE buffer)
  * Reads bytes of the request body.
  *
  * @overload read(length = nil, buffer = nil)
- *   @param length [Integer, nil] bytes to read at most; nil for all that is left
- *   @param buffer [String, nil] is replaced by what was read
+ *   @param length [Integer, nil] bytes to read at most; nil for the rest
+ *   @param buffer [String, nil] receives the bytes read
  *   @return [String, nil] binary; nil at the end if a positive length was given
  *   @raise [IOError] after the end of the request, or when closed
  *   @raise [ArgumentError] for a negative length
@@ -139,7 +139,7 @@ static VALUE input_read(int argc, VALUE *argv, VALUE self)
     long wanted;
 
     rb_scan_args(argc, argv, "02", &length, &buffer);
-    /* First what calls Ruby: it may read too. */
+    /* The calls to Ruby come first, since they may read, too. */
     wanted = NIL_P(length) ? 0 : NUM2LONG(length);
     if (!NIL_P(buffer))
         StringValue(buffer);
@@ -147,7 +147,7 @@ static VALUE input_read(int argc, VALUE *argv, VALUE self)
     if (NIL_P(length))
         return take(self, available, buffer);
     if (wanted < 0)
-        rb_raise(rb_eArgError, "negative length %ld given", wanted);
+        rb_raise(rb_eArgError, "the length must be 0 or more, not %ld", wanted);
     if (available == 0 && wanted > 0) {
         if (!NIL_P(buffer))
             binary_buffer(buffer, 0);
@@ -161,7 +161,7 @@ static VALUE input_read(int argc, VALUE *argv, VALUE self)
 /* Bytes up to and including the next newline. */
 static uint64_t line_length(VALUE self)
 {
-    const struct uw_body *body = body_of(self);
+    const struct uw_spooled_body *body = body_of(self);
     uint64_t available = left(self), position = get(self)->position, seen = 0;
     char piece[LINE_PIECE_BYTES];
 
@@ -191,7 +191,7 @@ static VALUE input_gets(VALUE self)
 }
 
 /*
- * Yields every line that is left.
+ * Yields every remaining line.
  *
  * @yieldparam line [String]
  * @return [self]
@@ -207,7 +207,7 @@ static VALUE input_each(VALUE self)
 }
 
 /*
- * Goes back to the beginning (Rack 2).
+ * Rewinds to the beginning (Rack 2).
  *
  * @return [0]
  */
@@ -223,13 +223,13 @@ static VALUE input_rewind(VALUE self)
  */
 static VALUE input_size(VALUE self)
 {
-    const struct uw_body *body = body_of(self);
+    const struct uw_spooled_body *body = body_of(self);
 
     return ULL2NUM(body ? body->length : 0);
 }
 
 /*
- * Gives up the rest of the body; further reading raises IOError.
+ * Discards the rest of the body; further reads raise IOError.
  *
  * @return [nil]
  */

@@ -17,7 +17,8 @@ bool rb_uw_body_is_callable(const struct rb_uw_exchange *exchange)
            rb_respond_to(exchange->body, id_call);
 }
 
-/* After 101 the connection speaks another protocol, both ways (RFC 9110, section 15.2.2): a callable body speaks it. */
+/* After 101 the connection uses another protocol in both directions (RFC 9110, section 15.2.2): a callable body
+ * implements it. */
 static bool takes_connection(const struct rb_uw_exchange *exchange)
 {
     return exchange->status == INT2FIX(101) && rb_uw_body_is_callable(exchange);
@@ -50,7 +51,7 @@ void rb_uw_body_close(struct rb_uw_exchange *exchange)
     VALUE closer = exchange->closer;
 
     exchange->closer = Qnil;
-    /* A plain Array, which most bodies are, has none; one with methods of its own may. */
+    /* Most bodies are plain Arrays without a close; an Array with own methods may have one. */
     if (!NIL_P(closer) && rb_class_of(closer) != rb_cArray && rb_respond_to(closer, id_close))
         rb_funcall(closer, id_close, 0);
 }
@@ -62,7 +63,8 @@ static void send_array(struct rb_uw_exchange *exchange)
     rb_uw_finish_whole(exchange);
 }
 
-/* The block may be kept and called when `each` has long returned: it knows the stream, which then is closed. */
+/* The application may keep the block and call it after `each` has returned: it refers to the stream, which is closed
+ * then. */
 static VALUE each_piece(RB_BLOCK_CALL_FUNC_ARGLIST(piece, stream))
 {
     (void)argc, (void)argv, (void)blockarg;
@@ -102,8 +104,8 @@ static void produce(struct rb_uw_exchange *exchange, VALUE (*producer)(VALUE))
     rb_uw_finish_whole(exchange);
 }
 
-/* The core sends the file behind the head, without the interpreter's lock: no byte of it passes through Ruby. One that
- * has become shorter by then ends the connection. */
+/* The core sends the file after the head, without the interpreter's lock: no byte passes through Ruby. A file that has
+ * become shorter by then ends the connection. */
 static bool send_file(struct rb_uw_exchange *exchange)
 {
     int fd = exchange->response.framing == UW_FRAMING_SIZED ? rb_uw_body_file_open(exchange) : -1;
@@ -126,7 +128,7 @@ static VALUE call_hijacker(VALUE argument)
     return rb_funcall(hijack->callable, id_call, 1, hijack->io);
 }
 
-/* Of an application that failed with the connection in its hands the client must not wait for more. */
+/* When an application fails after it hijacked the connection, the client must not wait for more. */
 static void give_connection(const struct rb_uw_exchange *exchange, VALUE io)
 {
     struct hijack hijack = {exchange->hijacker, io};
@@ -136,7 +138,7 @@ static void give_connection(const struct rb_uw_exchange *exchange, VALUE io)
     if (state) {
         VALUE error = rb_errinfo();
 
-        rb_uw_detached_close(exchange->host, io);
+        rb_uw_detached_close(exchange->rack_context, io);
         rb_uw_unwind(state, error);
     }
     RB_GC_GUARD(hijack.io);
@@ -172,6 +174,6 @@ void rb_uw_body_send(struct rb_uw_exchange *exchange)
     else if (rb_respond_to(exchange->body, id_call))
         produce(exchange, call_body);
     else
-        rb_raise(rb_eTypeError, "the response body, a %" PRIsVALUE ", answers neither to each nor to call",
+        rb_raise(rb_eTypeError, "the response body is a %" PRIsVALUE ", but must respond to each or call",
                  rb_obj_class(exchange->body));
 }

@@ -1,4 +1,4 @@
-/* The env of a request (Rack SPEC): a duplicate of a prepared template plus what this request has. */
+/* The env of a request (Rack SPEC): a duplicate of a prepared template plus the request's own entries. */
 #include <string.h>
 #include <strings.h>
 
@@ -6,7 +6,7 @@
 #include "rack/tls_env.h"
 
 #define NAME_BYTES_MAX 256 /* of a header name that is remembered */
-#define NAMES_MAX 512      /* names remembered beyond those of http/field.h; a power of two */
+#define NAMES_MAX 512      /* cached names beyond those of http/known_fields.h; a power of two */
 #define HTTP_PORT "80"
 
 /* The keys used here, as frozen strings that are looked up without being copied. */
@@ -61,7 +61,8 @@ static VALUE methods[] = {
 static const char *const method_names[] = {NULL,     "GET",   "HEAD",    "POST",    "PUT",
                                            "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE"};
 
-/* Header names that are not in http/field.h, by a hash of their bytes. What does not fit is built anew each time. */
+/* A cache of header names that are not in http/known_fields.h, by a hash of their bytes. A name without an entry is
+ * built each time. */
 static struct {
     uint16_t length;
     char bytes[NAME_BYTES_MAX];
@@ -119,8 +120,8 @@ static VALUE server_software(void)
     return rb_str_freeze(rb_sprintf("Upwell/%" PRIsVALUE, rb_const_get(rb_mUpwell, rb_intern("VERSION"))));
 }
 
-/* What every request has stands here already: so a duplicate need not grow for it. Host and client are those of the
- * last request, as most ask for the same host, and come from the same proxy. */
+/* The template has the entries of every request, so that a duplicate need not grow for them. Host and client are the
+ * last request's: most requests name the same host and come from the same proxy. */
 VALUE rb_uw_env_template(bool rack_2, VALUE input)
 {
     VALUE template = rb_hash_new();
@@ -168,7 +169,7 @@ static uint32_t hash_of(const char *bytes, size_t length)
     return hash;
 }
 
-/* The key of a header whose name is not in the table of http/field.h. */
+/* Returns the key of a header name outside the table of http/known_fields.h. */
 static VALUE other_key(const char *name, size_t length)
 {
     uint32_t slot = hash_of(name, length) % NAMES_MAX;
@@ -200,13 +201,10 @@ VALUE rb_uw_env_key(const struct uw_request *request, const struct uw_http_heade
 }
 
 /* A repeated field is one list (RFC 9110, section 5.3), cookies are separated as they are within one field. */
-static void join(VALUE env, VALUE name, VALUE old, const char *bytes, size_t length, bool cookie)
+static void join(VALUE list, const char *bytes, size_t length, bool cookie)
 {
-    VALUE joined = rb_str_dup(old);
-
-    rb_str_cat(joined, cookie ? "; " : ", ", 2);
-    rb_str_cat(joined, bytes, (long)length);
-    rb_hash_aset(env, name, joined);
+    rb_str_cat(list, cookie ? "; " : ", ", 2);
+    rb_str_cat(list, bytes, (long)length);
 }
 
 static bool has_underscore(const struct uw_request *request, const struct uw_http_header *header)
@@ -228,12 +226,12 @@ static void add_header(VALUE env, const struct uw_request *request, const struct
     if (old == Qundef)
         rb_hash_aset(env, name, rb_str_new(bytes, header->value.length));
     else
-        join(env, name, old, bytes, header->value.length, is_cookie(request, header));
+        join(old, bytes, header->value.length, is_cookie(request, header));
 }
 
 #define FRAMING_NAME_BYTES_MAX 17 /* "Transfer-Encoding" */
 
-/* Whether a name with underscores passes for one that describes the content, which is never another's to write. */
+/* Whether a name with underscores imitates a header that describes the content, which a client must not override. */
 static bool imitates_framing(const struct uw_request *request, const struct uw_http_header *header)
 {
     char name[FRAMING_NAME_BYTES_MAX];
@@ -255,12 +253,12 @@ static bool imitates_framing(const struct uw_request *request, const struct uw_h
     }
 }
 
-/* In CGI names "X_Forwarded_For" and "X-Forwarded-For" are one: a name with an underscore must not pass for a trusted
- * one, so it only counts where no name with hyphens has come. */
+/* Adds names with an underscore, which the operator has allowed. Such a header counts only without one named with
+ * hyphens. */
 static void add_underscored(VALUE env, const struct uw_request *request)
 {
     for (uint32_t i = 0; i < request->head.header_count; i++) {
-        const struct uw_http_header *header = &request->head.headers[i];
+        const struct uw_http_header *header = uw_http_header(&request->head, i);
 
         if (has_underscore(request, header) && !imitates_framing(request, header) &&
             NIL_P(rb_hash_lookup(env, rb_uw_env_key(request, header))))
@@ -268,14 +266,16 @@ static void add_underscored(VALUE env, const struct uw_request *request)
     }
 }
 
-static void add_headers(VALUE env, const struct uw_request *request)
+/* CGI names do not distinguish "X_Forwarded_For" from "X-Forwarded-For". A proxy sets or strips the latter, and may
+ * pass the former. So names with an underscore are dropped, as in nginx. */
+static void add_headers(VALUE env, const struct uw_request *request, bool underscores)
 {
     bool underscored = false;
 
     for (uint32_t i = 0; i < request->head.header_count; i++) {
-        const struct uw_http_header *header = &request->head.headers[i];
+        const struct uw_http_header *header = uw_http_header(&request->head, i);
 
-        /* Set from the head itself; the chunked coding has been taken off. */
+        /* Set from the head itself; the chunked coding has been removed. */
         if (header->field == UW_FIELD_HOST || header->field == UW_FIELD_TRANSFER_ENCODING)
             continue;
         if (has_underscore(request, header))
@@ -283,11 +283,11 @@ static void add_headers(VALUE env, const struct uw_request *request)
         else
             add_header(env, request, header);
     }
-    if (underscored)
+    if (underscored && underscores)
         add_underscored(env, request);
 }
 
-/* Where the port begins in "host:port" or "[v6]:port": the colon, or NULL. */
+/* Returns the colon before the port in "host:port" or "[v6]:port", or NULL. */
 static const char *port_colon(const char *host, size_t length)
 {
     const char *colon = uw_memory_last(host, ':', length), *bracket = uw_memory_last(host, ']', length);
@@ -300,44 +300,44 @@ static bool is_text(VALUE string, const char *bytes, size_t length)
     return (size_t)RSTRING_LEN(string) == length && memcmp(RSTRING_PTR(string), bytes, length) == 0;
 }
 
-/* Clients that stay keep it. */
+/* Long-lived clients keep it. */
 static VALUE shared(const char *text, size_t length)
 {
     return rb_enc_interned_str(text, (long)length, rb_ascii8bit_encoding());
 }
 
-static void remember_host(struct rb_uw_host *host, const char *text, size_t length)
+static void remember_host(struct rb_uw_rack_context *rack_context, const char *text, size_t length)
 {
     const char *colon = port_colon(text, length);
     size_t name_length = colon ? (size_t)(colon - text) : length, port_length = colon ? length - name_length - 1 : 0;
-    VALUE template = host->template;
+    VALUE template = rack_context->template;
 
-    RB_OBJ_WRITE(host->self, &host->http_host, shared(text, length));
-    rb_hash_aset(template, key.http_host, host->http_host);
+    RB_OBJ_WRITE(rack_context->self, &rack_context->http_host, shared(text, length));
+    rb_hash_aset(template, key.http_host, rack_context->http_host);
     rb_hash_aset(template, key.server_name, shared(text, name_length));
     rb_hash_aset(template, key.server_port, port_length ? shared(colon + 1, port_length) : key.port_80);
 }
 
-static void remember_address(struct rb_uw_host *host, const char *address)
+static void remember_address(struct rb_uw_rack_context *rack_context, const char *address)
 {
-    RB_OBJ_WRITE(host->self, &host->remote_addr, shared(address, strlen(address)));
-    rb_hash_aset(host->template, key.remote_addr, host->remote_addr);
+    RB_OBJ_WRITE(rack_context->self, &rack_context->remote_addr, shared(address, strlen(address)));
+    rb_hash_aset(rack_context->template, key.remote_addr, rack_context->remote_addr);
 }
 
 /* The template with this request's host and client. */
-static VALUE template_for(struct rb_uw_host *host, const struct uw_request *request)
+static VALUE template_for(struct rb_uw_rack_context *rack_context, const struct uw_request *request)
 {
     const char *name = uw_request_text(request, request->head.host), *address = uw_request_remote(request);
     size_t length = request->head.host.length;
 
-    if (length > 0 && !is_text(host->http_host, name, length))
-        remember_host(host, name, length);
-    if (!is_text(host->remote_addr, address, strlen(address)))
-        remember_address(host, address);
-    return host->template;
+    if (length > 0 && !is_text(rack_context->http_host, name, length))
+        remember_host(rack_context, name, length);
+    if (!is_text(rack_context->remote_addr, address, strlen(address)))
+        remember_address(rack_context, address);
+    return rack_context->template;
 }
 
-/* Of a request that names no host. */
+/* Fills in the server's own address for a request that names no host. */
 static void add_local(VALUE env, const struct uw_request *request)
 {
     int port;
@@ -369,37 +369,37 @@ static void add_target(VALUE env, const struct uw_request *request)
 #define PORTS_MAX 4096 /* texts that are remembered, by the port's last bits */
 
 /* Empty for a client on a UNIX socket. */
-static VALUE port_text(struct rb_uw_host *host, int port)
+static VALUE port_text(struct rb_uw_rack_context *rack_context, int port)
 {
     char digits[PORT_DIGITS_MAX], *end = digits + sizeof digits, *start = end;
     long slot = port % PORTS_MAX;
-    VALUE known = rb_ary_entry(host->remote_ports, slot);
+    VALUE known = rb_ary_entry(rack_context->remote_ports, slot);
 
     for (; port > 0 && start > digits; port /= 10)
         *--start = (char)('0' + port % 10);
     if (!NIL_P(known) && is_text(known, start, (size_t)(end - start)))
         return known;
     known = rb_str_freeze(rb_str_new(start, end - start));
-    rb_ary_store(host->remote_ports, slot, known);
+    rb_ary_store(rack_context->remote_ports, slot, known);
     return known;
 }
 
-/* Most requests have no content: the input in the template is theirs, one after another, as long as none leaves
+/* Most requests have no content: the input in the template is theirs, one after another, as long as no application sets
  * anything on it. To set another in each env would cost more than to make it. */
 static bool lend_input(struct rb_uw_exchange *exchange)
 {
-    struct rb_uw_host *host = exchange->host;
+    struct rb_uw_rack_context *rack_context = exchange->rack_context;
 
-    if (host->input_lent || !rb_uw_input_is_unmarked(host->input))
+    if (rack_context->input_lent || !rb_uw_input_is_unmarked(rack_context->input))
         return false;
-    exchange->input = host->input;
-    return host->input_lent = true;
+    exchange->input = rack_context->input;
+    return rack_context->input_lent = true;
 }
 
 void rb_uw_env_end(const struct rb_uw_exchange *exchange)
 {
-    if (exchange->input == exchange->host->input)
-        exchange->host->input_lent = false;
+    if (exchange->input == exchange->rack_context->input)
+        exchange->rack_context->input_lent = false;
 }
 
 static void add_body(VALUE env, struct rb_uw_exchange *exchange)
@@ -426,14 +426,14 @@ static void add_upgrade(VALUE env, struct rb_uw_exchange *exchange)
 VALUE rb_uw_env(struct rb_uw_exchange *exchange)
 {
     struct uw_request *request = exchange->request;
-    VALUE env = rb_hash_dup(template_for(exchange->host, request));
+    VALUE env = rb_hash_dup(template_for(exchange->rack_context, request));
 
     add_target(env, request);
     if (request->head.host.length == 0)
         add_local(env, request);
-    add_headers(env, request);
-    rb_hash_aset(env, key.remote_port, port_text(exchange->host, uw_request_remote_port(request)));
-    if (request->head.version_minor == 0)
+    add_headers(env, request, exchange->rack_context->underscores);
+    rb_hash_aset(env, key.remote_port, port_text(exchange->rack_context, uw_request_remote_port(request)));
+    if (request->head.version < UW_HTTP_1_1)
         rb_hash_aset(env, key.server_protocol, key.http_1_0);
     add_body(env, exchange);
     if (uw_request_peer(request))

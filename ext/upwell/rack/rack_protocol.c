@@ -1,4 +1,5 @@
-/* rack.protocol (Rack SPEC): the application switches to a protocol that the client offers, and speaks it itself. */
+/* rack.protocol (Rack SPEC): the application switches to a protocol that the client offers, and implements that
+ * protocol itself. */
 #include <string.h>
 
 #include "rack/rack.h"
@@ -24,7 +25,7 @@ static bool is_websocket(VALUE field)
            memcmp(RSTRING_PTR(field), websocket_name, sizeof websocket_name - 1) == 0;
 }
 
-/* WebSocket alone, which nearly all ask for, is one object for all: clients that stay keep it. */
+/* Nearly all requests offer WebSocket alone, so they share one object, which long-lived clients keep. */
 VALUE rb_uw_protocols(VALUE field)
 {
     VALUE elements, protocols;

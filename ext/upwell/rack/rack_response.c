@@ -1,4 +1,4 @@
-/* From a Rack response to the head of one: its status and headers are told to the core, which checks them, decides the
+/* Turns a Rack response into a response head: passes its status and headers to the core, which checks them, decides the
  * framing and writes all in the client's protocol. */
 #include <errno.h>
 #include <string.h>
@@ -16,9 +16,9 @@ struct head {
     const struct uw_response_writer *writer;
     struct uw_http_response *response;
     struct uw_chunk **chunk;
-    bool newline_values;              /* see rb_uw_host */
-    bool switches;                    /* to a protocol that the application has chosen */
-    const struct uw_upgrade *upgrade; /* by which the client stays, or NULL */
+    bool newline_values;                   /* see rb_uw_rack_context */
+    bool switches;                         /* to a protocol that the application has chosen */
+    const struct uw_upgrade_kind *upgrade; /* by which the client becomes long-lived, or NULL */
 };
 
 void rb_uw_init_response(void)
@@ -71,7 +71,7 @@ static void write_line(struct head *head, VALUE name, const char *value, size_t 
         refuse_field(head, error, name);
 }
 
-/* A value of Rack 2 may hold several lines, each a header of its own. */
+/* In Rack 2 a value may hold several lines, each a header of its own. */
 static void write_lines(struct head *head, VALUE name, VALUE value)
 {
     const char *start = RSTRING_PTR(value), *end = start + RSTRING_LEN(value), *newline;
@@ -94,7 +94,7 @@ static void write_header(struct head *head, VALUE name, VALUE value)
     }
 }
 
-/* A value as one list, however many lines it comes in. */
+/* Joins the lines of a value into one list. */
 static VALUE listed(VALUE value)
 {
     return RB_TYPE_P(value, T_ARRAY) ? rb_ary_join(value, rb_str_new_cstr(", ")) : rb_obj_as_string(value);
@@ -185,13 +185,18 @@ static uint64_t array_length(VALUE body)
     return length;
 }
 
-/* To HEAD many applications answer with an empty body, whose length is not that of the response. */
+/* Many applications answer HEAD with an empty body, whose length is not the response's. */
 static bool array_tells_length(const struct uw_http_response *response, VALUE body)
 {
     return uw_http_frames_content(response) || (response->to_head && RARRAY_LEN(body) && !response->has_coding);
 }
 
-/* What the body itself tells: an Array, or a file that the application gave no length of. */
+static bool file_tells_length(const struct uw_http_response *response)
+{
+    return uw_http_frames_content(response) || (response->to_head && !response->has_coding && !response->hijacked);
+}
+
+/* Notes the length that the body itself has: an Array, or a file without a length from the application. */
 static void note_length(struct rb_uw_exchange *exchange)
 {
     struct uw_http_response *response = &exchange->response;
@@ -200,7 +205,7 @@ static void note_length(struct rb_uw_exchange *exchange)
 
     if (array && array_tells_length(response, exchange->body))
         length = (int64_t)array_length(exchange->body);
-    else if (!array && !response->has_length && uw_http_frames_content(response))
+    else if (!array && !response->has_length && file_tells_length(response))
         length = rb_uw_body_file_bytes(exchange);
     if (length >= 0)
         rb_uw_check_response(response, uw_http_response_set_length(response, (uint64_t)length));
@@ -218,7 +223,7 @@ static int end_head(struct head *head)
     return error ? error : writer->end_head(head->chunk);
 }
 
-/* A head that failed may have left a part of itself. */
+/* A head that failed may be in the chunk in part. */
 static void begin(struct head *head)
 {
     if (*head->chunk)
@@ -233,7 +238,7 @@ void rb_uw_response_head(struct rb_uw_exchange *exchange)
         .writer = exchange->request->writer,
         .response = response,
         .chunk = &exchange->chunk,
-        .newline_values = exchange->host->newline_values,
+        .newline_values = exchange->rack_context->newline_values,
         .switches = !NIL_P(exchange->protocol),
     };
     int status = rb_uw_response_status(exchange);
@@ -250,7 +255,7 @@ void rb_uw_response_head(struct rb_uw_exchange *exchange)
     rb_uw_check_response(response, end_head(&head));
 }
 
-static int end_upgrade(struct head *head, const struct rb_uw_exchange *exchange, struct uw_client *client)
+static int end_upgrade(struct head *head, const struct rb_uw_exchange *exchange, struct uw_push_client *client)
 {
     const struct uw_response_writer *writer = head->writer;
     const struct uw_request *request = exchange->request;
@@ -263,21 +268,21 @@ static int end_upgrade(struct head *head, const struct rb_uw_exchange *exchange,
     return error ? error : writer->end_head(head->chunk);
 }
 
-void rb_uw_response_upgrade(struct rb_uw_exchange *exchange, struct uw_client *client)
+void rb_uw_response_upgrade(struct rb_uw_exchange *exchange, struct uw_push_client *client)
 {
     struct uw_http_response *response = &exchange->response;
     struct head head = {
         .writer = exchange->request->writer,
         .response = response,
         .chunk = &exchange->chunk,
-        .newline_values = exchange->host->newline_values,
+        .newline_values = exchange->rack_context->newline_values,
         .upgrade = exchange->upgrade,
     };
     int error;
 
     *response = (struct uw_http_response){
         .status = (int)exchange->upgrade->status,
-        .version_minor = exchange->request->head.version_minor,
+        .version = exchange->request->head.version,
         .upgrade = exchange->upgrade->status == SWITCHING_PROTOCOLS,
     };
     begin(&head);
@@ -306,7 +311,7 @@ static VALUE write_hints(VALUE argument)
 
 struct uw_chunk *rb_uw_response_early_hints(const struct uw_response_writer *writer, bool newline_values, VALUE headers)
 {
-    struct uw_http_response response = {.status = EARLY_HINTS, .version_minor = 1};
+    struct uw_http_response response = {.status = EARLY_HINTS, .version = UW_HTTP_1_1};
     struct uw_chunk *chunk = NULL;
     struct hints hints = {{writer, &response, &chunk, newline_values, false, NULL}, headers};
     int state = 0;

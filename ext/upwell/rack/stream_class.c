@@ -1,13 +1,13 @@
-/* Upwell::Stream: what a callable response body (Rack SPEC, streaming body) is called with, and what the pieces of
- * `each` go through. Reading gives the content of the request. An application may keep it, and the block of `each`, for
- * longer than the response lasts, and give it to other threads. */
+/* Upwell::Stream: the argument of a callable response body (Rack SPEC, streaming body), and the way of `each`'s pieces.
+ * Reads return the request's content. The application may keep the stream, and the block of `each`, beyond the
+ * response, and use them on other threads. */
 #include "rack/rack.h"
 
 struct stream {
     struct rb_uw_exchange *exchange; /* NULL once the response is finished */
     VALUE input;
-    VALUE thread; /* inline: the only one that may write, since it is the loop's */
-    VALUE lock;   /* others: the exchange's, of whoever writes, which may take long */
+    VALUE thread; /* inline: only the loop's thread may write */
+    VALUE lock;   /* others: the exchange's, locked during a write, which may take long */
     bool closed;
 };
 
@@ -62,7 +62,7 @@ VALUE rb_uw_stream_new(struct rb_uw_exchange *exchange)
     stream->exchange = exchange;
     stream->thread = stream->lock = Qnil;
     RB_OBJ_WRITE(self, &stream->input, exchange->input);
-    if (exchange->host->one_thread)
+    if (exchange->rack_context->one_thread)
         RB_OBJ_WRITE(self, &stream->thread, rb_thread_current());
     else
         RB_OBJ_WRITE(self, &stream->lock, rb_uw_exchange_lock(exchange));
@@ -92,7 +92,7 @@ static struct rb_uw_exchange *open_exchange(VALUE self)
 }
 
 struct writing {
-    VALUE self, piece; /* nil: what has not been sent yet is, at once */
+    VALUE self, piece; /* nil: flushes */
 };
 
 static VALUE write_piece(VALUE argument)
@@ -109,8 +109,8 @@ static VALUE write_piece(VALUE argument)
 static void refuse_other_threads(const struct stream *stream)
 {
     if (stream->thread != rb_thread_current())
-        rb_raise(rb_eIOError, "in mode inline only the thread that serves a request writes its response; use mode "
-                              "fibers or threads:N to write from others");
+        rb_raise(rb_eIOError, "in mode inline only the thread that runs the request can write its response; use mode "
+                              "fibers or threads:N to write from other threads");
 }
 
 static void write_alone(VALUE self, VALUE piece)
@@ -133,16 +133,16 @@ void rb_uw_stream_write(VALUE self, VALUE piece)
 
 /*
  * Writes and sends: in mode +inline+ before this returns, in +fibers+ when the request waits next or after a
- * millisecond, or see #flush. Waits while the client does not keep up; in mode +inline+ for 20 ms, and what comes then
- * is held until it does. Any thread and request may write, but in mode +inline+.
+ * millisecond; see also #flush. Waits while the client is slow. In mode +inline+ it waits at most 20 ms; later
+ * output is buffered until the client catches up. Except in mode +inline+, any thread and request may write.
  *
  * @param pieces [Array<String>]
  * @return [Integer] bytes written
- * @raise [IOError] when closed; in mode +inline+ when called by another thread than the one that serves, when the
- * client is too far behind, or after such a failure: the response is cut
- * @raise [SystemCallError] in mode +inline+ when what the response is ahead of its client cannot be held, as on a full
- * disk: the response is cut
- * @raise [Errno::EPIPE] when the client is gone
+ * @raise [IOError] when closed; in mode +inline+ when another thread than the one that runs the request calls it, when
+ * the client is too far behind, or after such a failure: the response is aborted
+ * @raise [SystemCallError] in mode +inline+ when output for a slow client cannot be buffered, as on a full disk: the
+ * response is aborted
+ * @raise [Errno::EPIPE] when the client disconnected
  */
 static VALUE stream_write(int argc, VALUE *argv, VALUE self)
 {
@@ -169,8 +169,8 @@ static VALUE stream_append(VALUE self, VALUE piece)
 }
 
 /*
- * Sends what has been written, and the head of the response, before it returns, whatever the request does next; as far
- * as the client takes it. From other threads than the server's own it is on its way by then. Waits as #write does.
+ * Sends written data, and the head of the response, before it returns, as far as the client takes them. On threads
+ * other than the server's own, the data is queued for sending by then. Waits as #write does.
  *
  * @return [self]
  * @raise [IOError, SystemCallError] as #write does
@@ -182,7 +182,7 @@ static VALUE stream_flush(VALUE self)
 }
 
 /*
- * Reads of the request's content.
+ * Reads the request's content.
  *
  * @see Upwell::Input#read
  */
@@ -222,7 +222,7 @@ static VALUE stream_is_closed(VALUE self)
 void rb_uw_init_stream(void)
 {
     /* Document-class: Upwell::Stream
-     * What a callable response body is called with: writes are sent at once, reads give the content of the request. */
+     * The argument of a callable response body: writes are sent at once, reads return the request's content. */
     cStream = rb_define_class_under(rb_mUpwell, "Stream", rb_cObject);
     rb_undef_alloc_func(cStream);
     rb_define_method(cStream, "write", stream_write, -1);

@@ -3,13 +3,13 @@
 #include <ruby/encoding.h>
 #include <string.h>
 
-#include "transport/tls_peer.h"
+#include "transport/tls_connection_info.h"
 
 #define HTTP_PORT "80"
 #define HTTPS_PORT "443"
 
-/* The keys, and values that are most often the same, as frozen strings. A client cannot set any of these: what it sends
- * is named HTTP_... */
+/* The keys and the most frequent values, as frozen strings. A client cannot set these keys: its headers are named
+ * HTTP_... */
 #define KEYS(KEY) \
     KEY(url_scheme, "rack.url_scheme") \
     KEY(server_port, "SERVER_PORT") \
@@ -53,8 +53,7 @@ static void add_client(VALUE env, const struct uw_tls_client *client)
     rb_hash_aset(env, key.client_serial, rb_str_new_cstr(client->serial));
 }
 
-/* The request names no port: the very String that rack_env.c has for that, and no "80" of the client's, stands there.
- */
+/* Whether the request names no port: then the entry is rack_env.c's own String, and not a "80" of the client's. */
 static bool has_no_port(VALUE env)
 {
     return rb_hash_lookup(env, key.server_port) == key.http_port;

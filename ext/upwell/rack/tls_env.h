@@ -1,4 +1,4 @@
-/* What the env of a request tells of TLS, by the names that nginx and Apache gave it. */
+/* The TLS variables in the env of a request, with the names of nginx and Apache. */
 #ifndef RB_UPWELL_TLS_ENV_H
 #define RB_UPWELL_TLS_ENV_H
 

@@ -1,13 +1,13 @@
-/* A scheduler and its loop: how they come and go, and which there are. */
+/* A scheduler and its loop: their creation and end, and the list of all schedulers. */
 #include "scheduler/scheduler.h"
 
 #include <ruby/debug.h>
 #include <ruby/fiber/scheduler.h>
 
-#include "base/forks.h"
+#include "base/after_fork.h"
 #include "base/module.h"
 #include "io/backend.h"
-#include "scheduler/scheduler_holds.h"
+#include "scheduler/scheduler_closed_io.h"
 
 VALUE rb_uw_cScheduler, rb_uw_eStop, rb_uw_eFiberError;
 static ID id_alive;
@@ -16,7 +16,7 @@ struct uw_list rb_uw_schedulers = {&rb_uw_schedulers, &rb_uw_schedulers};
 static void mark_fibers(const struct uw_list *waits)
 {
     for (const struct uw_list *link = waits->next; link != waits; link = link->next)
-        rb_gc_mark(uw_owner(link, struct rb_uw_wait, link)->fiber);
+        rb_gc_mark(uw_container_of(link, struct rb_uw_wait, link)->fiber);
 }
 
 static void scheduler_mark(void *data)
@@ -28,7 +28,7 @@ static void scheduler_mark(void *data)
     rb_gc_mark_movable(scheduler->backend);
     rb_gc_mark_movable(scheduler->thread);
     rb_gc_mark_movable(scheduler->early);
-    rb_gc_mark(scheduler->running); /* likewise */
+    rb_gc_mark(scheduler->running); /* compared with addresses, too */
     rb_gc_mark_movable(scheduler->left);
     rb_gc_mark_movable(scheduler->interrupts);
     rb_gc_mark_movable(scheduler->deferred);
@@ -37,7 +37,7 @@ static void scheduler_mark(void *data)
     rb_gc_mark_movable(scheduler->block);
     mark_fibers(&scheduler->waits);
     mark_fibers(&scheduler->sleeping);
-    rb_uw_scheduler_mark_holds(scheduler);
+    rb_uw_scheduler_mark_closed_io(scheduler);
 }
 
 static void scheduler_compact(void *data)
@@ -68,14 +68,15 @@ static void take_loop(struct rb_uw_scheduler *scheduler, struct uw_loop *loop)
     uw_list_append(&rb_uw_schedulers, &scheduler->opened);
 }
 
-/* What is pending on a server's loop needs what is kept until that is closed, which ends the server. */
+/* Operations pending on a server's loop need their retained objects until that loop is closed, which the server does.
+ */
 static void close_loop(struct rb_uw_scheduler *scheduler, bool in_collection)
 {
     uw_list_remove(&scheduler->opened);
     if (scheduler->loop == &scheduler->own)
         uw_loop_close(scheduler->loop);
     if (scheduler->loop == &scheduler->own || rb_uw_scheduler_is_copy(scheduler))
-        rb_uw_scheduler_release_holds(scheduler, in_collection);
+        rb_uw_scheduler_release_closed_io(scheduler, in_collection);
     scheduler->loop = NULL;
 }
 
@@ -95,7 +96,7 @@ static size_t scheduler_memsize(const void *data)
     return sizeof *scheduler + st_memsize(scheduler->blocked);
 }
 
-/* Without write barriers: records come and go with every wait, and the list is looked through in each collection. */
+/* The type has no write barriers: records come and go with every wait, and each collection walks through the list. */
 static const rb_data_type_t scheduler_type = {
     .wrap_struct_name = "Upwell::Scheduler",
     .function = {.dmark = scheduler_mark,
@@ -113,17 +114,21 @@ struct rb_uw_scheduler *rb_uw_scheduler_get(VALUE self)
     return scheduler;
 }
 
-/* What a loop was told is void from here on. */
+/* Records of earlier loops are void from here on. */
 static void begin_generation(struct rb_uw_scheduler *scheduler)
 {
     scheduler->generation++;
     scheduler->root = scheduler->running = Qnil;
-    scheduler->root_waits = scheduler->root_wanted = scheduler->relays = scheduler->turning = scheduler->struck = false;
+    scheduler->root_waits = scheduler->root_wanted = scheduler->relays = scheduler->turning = scheduler->interrupted =
+        false;
     scheduler->waiting = scheduler->selected = 0;
     uw_list_init(&scheduler->waits);
     uw_list_init(&scheduler->sleeping);
     uw_list_init(&scheduler->ready);
     uw_list_init(&scheduler->batch);
+    uw_list_init(&scheduler->due);
+    scheduler->begun = NULL;
+    scheduler->due_had_turn = false;
     uw_list_init(&scheduler->starters);
     uw_list_init(&scheduler->unblocked);
     uw_list_init(&scheduler->cut_off);
@@ -133,7 +138,7 @@ static void begin_generation(struct rb_uw_scheduler *scheduler)
     st_clear(scheduler->blocked);
 }
 
-/* In a child process: those who are to go on without a wait of their own are its parent's. */
+/* In a child process, the fibers in these lists belong to the parent. */
 static void forget_fibers(struct rb_uw_scheduler *scheduler)
 {
     rb_ary_clear(scheduler->early);
@@ -153,7 +158,7 @@ static VALUE scheduler_allocate(VALUE class)
     scheduler->blocked = blocked;
     scheduler->self = self;
     uw_list_init(&scheduler->opened);
-    uw_list_init(&scheduler->holds);
+    uw_list_init(&scheduler->closed_io_users);
     scheduler->thread = scheduler->backend = scheduler->early = scheduler->left = scheduler->interrupts =
         scheduler->error = Qnil;
     scheduler->deferred = scheduler->body = scheduler->block = Qnil;
@@ -177,8 +182,8 @@ VALUE rb_uw_scheduler_new(struct uw_loop *loop)
     return self;
 }
 
-/* A loop belongs to the thread that opens it, so that is done by the first who uses it. The child of a fork has no part
- * in its parent's loop, and opens one of its own. */
+/* The first use opens the loop, since a loop belongs to the thread that opens it. The child of a fork opens its own
+ * loop instead of its parent's. */
 static void open_loop(struct rb_uw_scheduler *scheduler)
 {
     int error;
@@ -231,11 +236,11 @@ VALUE rb_uw_scheduler_end_loop(VALUE self)
     return Qnil;
 }
 
-/* Thread#alive? lets no other thread run: the list stays as it is. */
+/* Thread#alive? lets no other thread run: the list does not change. */
 static struct rb_uw_scheduler *first_lost(void)
 {
     for (struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next) {
-        struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
+        struct rb_uw_scheduler *scheduler = uw_container_of(link, struct rb_uw_scheduler, opened);
 
         if (!rb_uw_scheduler_is_copy(scheduler) && !RTEST(rb_funcall(scheduler->thread, id_alive, 0)))
             return scheduler;
@@ -251,8 +256,8 @@ void rb_uw_schedulers_end_lost(void)
         rb_uw_scheduler_end_loop(lost->self);
 }
 
-/* Those of threads that have ended have descriptors, whose peers wait for the end: each collection has them looked for,
- * where Ruby leaves any behind. */
+/* Schedulers of ended threads have descriptors whose peers wait for the end. Where Ruby does not close such schedulers,
+ * each collection starts a search for them. */
 #if !RB_UW_RUBY(3, 2)
 
 static VALUE end_lost(void *unused)
@@ -269,8 +274,8 @@ static VALUE have_lost_ended(VALUE unused)
     return unused;
 }
 
-/* On whichever thread: what others raise into that one must not be taken here, as it would be in any method written in
- * Ruby. */
+/* Runs on any thread. Exceptions that others raise into that thread must not be raised here, as they would be in a Ruby
+ * method. */
 static void have_lost_ended_protected(void *unused)
 {
     VALUE error = rb_errinfo();
@@ -294,10 +299,10 @@ static void look_for_lost(void)
 
 #endif
 
-/* Whether there are records on stacks of fibers. */
+/* Whether stacks of fibers contain records. */
 static bool is_in_use(const struct rb_uw_scheduler *scheduler)
 {
-    return scheduler->waiting > 0 || scheduler->loop->timers.count > 0 || !uw_list_empty(&scheduler->holds);
+    return scheduler->waiting > 0 || scheduler->loop->timers.count > 0 || !uw_list_empty(&scheduler->closed_io_users);
 }
 
 static void mark_schedulers(void *schedulers)
@@ -305,7 +310,7 @@ static void mark_schedulers(void *schedulers)
     const struct uw_list *list = schedulers;
 
     for (const struct uw_list *link = list->next; link != list; link = link->next) {
-        const struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
+        const struct rb_uw_scheduler *scheduler = uw_container_of(link, struct rb_uw_scheduler, opened);
 
         if (!rb_uw_scheduler_is_copy(scheduler) && is_in_use(scheduler))
             rb_gc_mark(scheduler->self);
@@ -326,8 +331,8 @@ void rb_uw_init_scheduler_object(void)
     rb_uw_eFiberError = rb_path2class("FiberError");
 
     /* Document-class: Upwell::Scheduler
-     * A fiber scheduler on the event loop: after Fiber.set_scheduler(Upwell::Scheduler.new), whatever blocks in a fiber
-     * that Fiber.schedule started lets the other fibers run. */
+     * A fiber scheduler on the event loop: after Fiber.set_scheduler(Upwell::Scheduler.new), a blocking call in a fiber
+     * of Fiber.schedule lets the other fibers run. */
     rb_uw_cScheduler = rb_define_class_under(rb_mUpwell, "Scheduler", rb_cObject);
     rb_define_alloc_func(rb_uw_cScheduler, scheduler_allocate);
 

@@ -17,8 +17,8 @@ static VALUE block(VALUE argument)
     return rb_uw_wait_blocked(&blocking->wait, blocking->timeout_ns) ? Qtrue : Qfalse;
 }
 
-/* A mutex wakes one of those that wait for it. When an exception takes that one away before it has locked the mutex,
- * the next has to be woken, which Ruby leaves undone. */
+/* A mutex wakes one waiting fiber. If an exception interrupts this fiber before it has locked the mutex, the next one
+ * must be woken. Ruby does not do this. */
 static VALUE pass_on(VALUE argument)
 {
     const struct blocking *blocking = (const struct blocking *)argument;
@@ -30,12 +30,18 @@ static VALUE pass_on(VALUE argument)
     return Qnil;
 }
 
+/* As in Thread#join and Queue#pop for threads, a negative time-out ends at once. */
+static int64_t timeout_of(VALUE seconds)
+{
+    return !NIL_P(seconds) && NUM2DBL(seconds) < 0 ? 0 : rb_uw_nanoseconds_or_forever(seconds);
+}
+
 /*
  * Suspends the current fiber until it is unblocked.
  *
- * @param blocker [Object] what it waits for: a Mutex, a Thread, a Queue
- * @param timeout [Numeric, nil] seconds
- * @return [Boolean] whether it was unblocked before the time was up
+ * @param blocker [Object] the object of the wait: a Mutex, a Thread, a Queue
+ * @param timeout [Numeric, nil] seconds; a negative time-out ends at once, Infinity never
+ * @return [Boolean] whether it was unblocked before the time-out
  */
 static VALUE scheduler_block(int argc, VALUE *argv, VALUE self)
 {
@@ -44,7 +50,7 @@ static VALUE scheduler_block(int argc, VALUE *argv, VALUE self)
 
     rb_check_arity(argc, 1, 2);
     blocking.blocker = argv[0];
-    blocking.timeout_ns = rb_uw_nanoseconds(argc > 1 ? argv[1] : Qnil);
+    blocking.timeout_ns = timeout_of(argc > 1 ? argv[1] : Qnil);
     rb_uw_wait_init(&blocking.wait, scheduler);
     return rb_ensure(block, (VALUE)&blocking, pass_on, (VALUE)&blocking);
 }
@@ -58,7 +64,7 @@ void rb_uw_scheduler_wake(struct rb_uw_scheduler *scheduler)
 /*
  * Ends a #block. May be called by any thread.
  *
- * @param blocker [Object] of no importance
+ * @param blocker [Object] not used
  * @param fiber [Fiber]
  * @return [nil]
  */

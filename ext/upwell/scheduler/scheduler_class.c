@@ -1,6 +1,6 @@
-/* Upwell::Scheduler: the class, what it tells of itself, and its hooks, of which each group has a file of its own. */
+/* Upwell::Scheduler: the class, its statistics, and its hooks; each group of hooks has its own file. */
 #include "base/backend_choice.h"
-#include "base/stats.h"
+#include "base/object_counts.h"
 #include "scheduler/scheduler.h"
 
 static VALUE scheduler_choose(VALUE self, VALUE backend)
@@ -26,8 +26,8 @@ static VALUE scheduler_closed(VALUE self)
 }
 
 /*
- * What there is now: fibers started and not ended, fibers waiting, operations of the kernel, timers; and turns of the
- * loop so far.
+ * Counts the fibers started and not ended, the fibers waiting, the operations in the kernel and the timers now; and the
+ * iterations of the loop so far.
  *
  * @return [Hash{Symbol => Integer}]
  */
@@ -54,14 +54,14 @@ static void add_stats(const struct rb_uw_scheduler *scheduler, struct rb_uw_stat
     stats->operations += uw_loop_operations(scheduler->loop);
     stats->timers += scheduler->loop->timers.count;
     for (const struct uw_list *link = scheduler->waits.next; link != &scheduler->waits; link = link->next)
-        if (!uw_list_empty(&uw_owner(link, struct rb_uw_wait, link)->on_io.descriptor))
+        if (!uw_list_empty(&uw_container_of(link, struct rb_uw_wait, link)->on_io.descriptor))
             stats->descriptors++;
 }
 
 void rb_uw_schedulers_add_stats(struct rb_uw_stats *stats)
 {
     for (struct uw_list *link = rb_uw_schedulers.next; link != &rb_uw_schedulers; link = link->next) {
-        const struct rb_uw_scheduler *scheduler = uw_owner(link, struct rb_uw_scheduler, opened);
+        const struct rb_uw_scheduler *scheduler = uw_container_of(link, struct rb_uw_scheduler, opened);
 
         if (!rb_uw_scheduler_is_copy(scheduler))
             add_stats(scheduler, stats);
@@ -82,6 +82,6 @@ void rb_uw_init_scheduler(void)
     rb_uw_init_scheduler_io();
     rb_uw_init_scheduler_select();
     rb_uw_init_scheduler_process();
-    rb_uw_init_scheduler_close();
+    rb_uw_init_scheduler_io_close();
     rb_uw_init_scheduler_write();
 }

@@ -1,9 +1,10 @@
 /* The fibers of a scheduler: how one starts, and how it ends. */
 #include "base/unwinding.h"
-#include "scheduler/scheduler_root.h"
+#include "scheduler/scheduler_root_fiber.h"
 
-#include "base/forks.h"
+#include "base/after_fork.h"
 #include "base/module.h"
+#include "base/process_exceptions.h"
 
 static VALUE cFiber;
 static ID id_report, id_new;
@@ -18,21 +19,28 @@ static VALUE report(VALUE pair)
     return rb_funcall(RARRAY_AREF(pair, 0), id_report, 1, RARRAY_AREF(pair, 1));
 }
 
-/* An error ends its fiber and no other: it is reported now, and raised when all fibers have ended. What ends the
- * process, or the thread, passes on to the root at once. */
+/* In a server a fiber is part of the application, which must not end the process. */
+static bool ends_thread(VALUE self, VALUE error)
+{
+    return rb_uw_scheduler_serves(rb_uw_scheduler_get(self)) ? rb_uw_ends_process(error) : rb_uw_ends_thread(error);
+}
+
+/* An error ends its own fiber only: it is reported now, and raised after all fibers have ended. An exception that ends
+ * the process or the thread passes on to the root at once. */
 static void end_in_error(VALUE self, int state)
 {
     VALUE error = rb_errinfo();
-    int ignored;
 
-    if (rb_uw_ends_thread(error))
+    if (ends_thread(self, error))
         rb_jump_tag(state);
     rb_set_errinfo(Qnil);
     if (rb_uw_is_error(error, rb_uw_eStop))
         return;
     if (NIL_P(rb_uw_scheduler_get(self)->error))
         rb_uw_scheduler_get(self)->error = error;
-    rb_protect(report, rb_assoc_new(self, error), &ignored);
+    rb_protect(report, rb_assoc_new(self, error), &state);
+    if (state && rb_uw_ends_thread(rb_errinfo())) /* such as Ctrl-C; $stderr may also be closed, or full */
+        rb_jump_tag(state);
     rb_set_errinfo(Qnil);
 }
 
@@ -90,19 +98,19 @@ static VALUE begin(VALUE argument)
     const struct beginning *beginning = (const struct beginning *)argument;
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(beginning->self);
 
-    scheduler->block = beginning->block; /* taken as soon as the fiber begins, which is next */
+    scheduler->block = beginning->block; /* read as soon as the fiber begins, which is next */
     rb_uw_scheduler_start(scheduler, beginning->fiber);
     return beginning->fiber;
 }
 
-/* A FiberError before the fiber has begun: there was no stack for it. It must not be tried again. */
+/* A FiberError before the fiber has begun means that Ruby had no stack for it. The start must not be repeated. */
 static VALUE raise_without_stack(VALUE argument, VALUE error)
 {
     const struct beginning *beginning = (const struct beginning *)argument;
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_get(beginning->self);
 
     if (scheduler->block != beginning->block)
-        rb_exc_raise(error); /* it has begun */
+        rb_exc_raise(error); /* the fiber has begun */
     scheduler->block = Qnil;
     for (long i = RARRAY_LEN(scheduler->left) - 1; i >= 0; i--) /* rb_ary_delete would call the block */
         if (RARRAY_AREF(scheduler->left, i) == beginning->fiber)
@@ -121,7 +129,7 @@ static VALUE raise_without_stack(VALUE argument, VALUE error)
  * @param storage [Hash, nil, true] as for Fiber.new, since Ruby 3.2
  * @return [Fiber]
  * @raise [Upwell::Error] when the scheduler is closed
- * @raise [FiberError] when there is no memory for its stack, or there are too many: see vm.max_map_count
+ * @raise [FiberError] when memory for its stack is exhausted, or too many fibers exist: see vm.max_map_count
  */
 static VALUE scheduler_fiber(int argc, VALUE *argv, VALUE self)
 {
@@ -129,13 +137,14 @@ static VALUE scheduler_fiber(int argc, VALUE *argv, VALUE self)
     struct beginning beginning = {.self = self};
 
     if (!rb_block_given_p())
-        rb_raise(rb_eArgError, "a block is needed: it is what the fiber runs");
+        rb_raise(rb_eArgError, "no block given: the fiber needs a block to run");
     beginning.fiber = new_fiber(scheduler, rb_keyword_given_p() ? argv[argc - 1] : Qnil);
     beginning.block = rb_block_proc();
     return rb_rescue2(begin, (VALUE)&beginning, raise_without_stack, (VALUE)&beginning, rb_uw_eFiberError, (VALUE)0);
 }
 
-/* Has a fiber go on, whatever it waits for; the current one goes on when that one waits or ends. For tasks.rb. */
+/* Resumes a fiber, whatever it waits for; the current fiber is resumed when that one waits or ends. For
+ * async_gem_tasks.rb. */
 static VALUE scheduler_switch_to(VALUE self, VALUE fiber)
 {
     struct rb_uw_scheduler *scheduler = rb_uw_scheduler_use(self);
@@ -151,7 +160,7 @@ static VALUE scheduler_switch_to(VALUE self, VALUE fiber)
 }
 
 /*
- * Lets other fibers that can go on do so first.
+ * Lets other ready fibers run first.
  *
  * @return [nil]
  */

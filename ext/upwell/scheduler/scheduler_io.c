@@ -1,5 +1,5 @@
-/* The hooks for reading, writing and waiting for an IO. What can be done at once is done at once; the rest is an
- * operation of the loop, so with io_uring the kernel itself reads and writes while others run. */
+/* The hooks for reading, writing and waiting for an IO. A call that can succeed at once does so. Any other call becomes
+ * an operation of the loop; with io_uring the kernel itself reads and writes while others run. */
 #include "scheduler/scheduler.h"
 
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include "base/module.h"
 
 #define MISSES_MAX 4                  /* reads in a row that had to wait, as far as they are counted */
+#define FRAMES_MAX 16                 /* of a hook and its callers */
 #define OPERATION_BYTES_MAX (1 << 30) /* of one read or write; the kernel's own limit is just under 2 GiB */
 
 _Static_assert((int)RUBY_IO_READABLE == POLLIN && (int)RUBY_IO_PRIORITY == POLLPRI && (int)RUBY_IO_WRITABLE == POLLOUT,
@@ -23,13 +24,13 @@ _Static_assert((int)RUBY_IO_READABLE == POLLIN && (int)RUBY_IO_PRIORITY == POLLP
 
 static VALUE cBasicSocket, cIPSocket;
 
-/* Ruby hands over what it was given: a Tempfile, for example. */
+/* Ruby passes on the caller's object, such as a Tempfile. */
 static VALUE real_io(VALUE io)
 {
     return RB_TYPE_P(io, T_FILE) ? io : rb_io_get_io(io);
 }
 
-/* What IO#timeout= has set: nil before Ruby 3.2. */
+/* Returns the value of IO#timeout=; nil before Ruby 3.2. */
 static VALUE io_timeout(VALUE io)
 {
 #if RB_UW_RUBY(3, 2)
@@ -51,13 +52,13 @@ static void raise_io_timeout(VALUE io)
 }
 
 /*
- * For IO#wait and whatever finds an IO not ready.
+ * For IO#wait, and for other calls on an IO that is not ready.
  *
  * @param io [IO]
  * @param events [Integer] of IO::READABLE, IO::PRIORITY, IO::WRITABLE
- * @param timeout [Numeric, nil] seconds; nil is as long as io.timeout says
- * @return [Integer, false] those events that have come; false when the time was up
- * @raise [IO::TimeoutError] when io.timeout was up
+ * @param timeout [Numeric, nil] seconds; nil means io.timeout
+ * @return [Integer, false] the events that occurred; false after the time-out
+ * @raise [IO::TimeoutError] after io.timeout
  * @raise [IOError] when another fiber closes the IO
  */
 static VALUE scheduler_io_wait(VALUE self, VALUE io, VALUE events, VALUE timeout)
@@ -72,7 +73,7 @@ static VALUE scheduler_io_wait(VALUE self, VALUE io, VALUE events, VALUE timeout
     fd = rb_io_descriptor(io);
     timeout_ns = rb_uw_nanoseconds(NIL_P(timeout) ? io_timeout(io) : timeout);
     rb_uw_wait_init(&wait, scheduler);
-    wait.on_io.operation.verb = UW_POLL;
+    wait.on_io.operation.opcode = UW_POLL;
     wait.on_io.operation.fd = fd;
     wait.on_io.operation.length = (uint32_t)wanted;
     result = rb_uw_wait_operation(&wait, io, timeout_ns);
@@ -83,15 +84,15 @@ static VALUE scheduler_io_wait(VALUE self, VALUE io, VALUE events, VALUE timeout
     }
     if (result < 0)
         rb_syserr_fail(-result, "waiting for an IO");
-    /* An error or hang-up is found by whatever is tried next. */
+    /* The next call on the IO finds an error or a hang-up. */
     return INT2NUM(result & wanted ? result & wanted : wanted);
 }
 
-/* One hook's work: from `base`, at least `least` bytes of at most `size`. */
+/* One hook's transfer: from `base`, at least `least` bytes of at most `size`. */
 struct transfer {
     struct rb_uw_scheduler *scheduler;
     VALUE io, buffer;
-    int verb; /* UW_READ or UW_WRITE */
+    int opcode; /* UW_READ or UW_WRITE */
     int fd;
     char *base;
     size_t size, least, done;
@@ -100,8 +101,8 @@ struct transfer {
     bool pollable; /* a try has said so, now or a few reads ago: see struct uw_operation */
 };
 
-/* Whoever waits for what comes over the network is woken by it, which costs the sender more than sending does. So when
- * other fibers are ready too, what they all send goes out in one call: most of the receivers are awake by then. */
+/* A send over the network wakes a waiting receiver, which costs the sender more than the send itself. So when other
+ * fibers are ready, too, all sends go out in one call: most of the receivers are awake by then. */
 static bool sends_with_others(const struct transfer *transfer)
 {
     return transfer->socket && rb_uw_scheduler_others_ready(transfer->scheduler) &&
@@ -124,22 +125,22 @@ static bool read_untried(struct transfer *transfer)
     return true;
 }
 
-/* Whether `fd` is to be tried before it is waited for. */
+/* Whether a read of `fd` should be tried before a wait. */
 static bool worth_trying(struct transfer *transfer)
 {
     if (transfer->from >= 0)
         return true;
-    return transfer->verb == UW_WRITE ? !sends_with_others(transfer) : !read_untried(transfer);
+    return transfer->opcode == UW_WRITE ? !sends_with_others(transfer) : !read_untried(transfer);
 }
 
-/* After one that had nothing the next is tried all the same, after two in a row 2 are not, then 6, then 14: a
- * conversation waits for nearly every answer, while a stream that flows is found out soon enough. */
+/* After one read without data the next is still tried; after two in a row 2 are not, then 6, then 14. A conversation
+ * waits for nearly every answer, while a steady stream is soon tried again. */
 static void note_try(struct transfer *transfer, ssize_t result)
 {
     struct rb_uw_reads *reads = reads_of(transfer);
 
     transfer->pollable = result == -EAGAIN;
-    if (transfer->verb != UW_READ)
+    if (transfer->opcode != UW_READ)
         return;
     if (result != -EAGAIN)
         reads->misses = 0;
@@ -152,16 +153,16 @@ static ssize_t try_socket(const struct transfer *transfer, size_t length)
 {
     char *data = transfer->base + transfer->done;
 
-    return transfer->verb == UW_READ ? recv(transfer->fd, data, length, MSG_DONTWAIT)
-                                     : uw_send_now(transfer->fd, data, length, false);
+    return transfer->opcode == UW_READ ? recv(transfer->fd, data, length, MSG_DONTWAIT)
+                                       : uw_send_now(transfer->fd, data, length, false);
 }
 
 static ssize_t try_file(const struct transfer *transfer, size_t length)
 {
     char *data = transfer->base + transfer->done;
 
-    return transfer->verb == UW_READ ? uw_read_now(transfer->fd, data, length, transfer->from)
-                                     : uw_write_now(transfer->fd, data, length, transfer->from);
+    return transfer->opcode == UW_READ ? uw_read_now(transfer->fd, data, length, transfer->from)
+                                       : uw_write_now(transfer->fd, data, length, transfer->from);
 }
 
 static ssize_t try_now(const struct transfer *transfer, size_t length)
@@ -171,7 +172,7 @@ static ssize_t try_now(const struct transfer *transfer, size_t length)
     return count < 0 ? -errno : count;
 }
 
-/* For read_nonblock, which has made the descriptor non-blocking: terminals too can be asked so. */
+/* For read_nonblock, which has made the descriptor non-blocking: this works on terminals, too. */
 static ssize_t read_now(const struct transfer *transfer, size_t length)
 {
     ssize_t count = read(transfer->fd, transfer->base + transfer->done, length);
@@ -179,16 +180,16 @@ static ssize_t read_now(const struct transfer *transfer, size_t length)
     return count < 0 ? -errno : count;
 }
 
-/* Not every kind of file can be tried. */
+/* Some kinds of files do not support the attempt. */
 static bool must_wait(ssize_t result)
 {
     return result == -EAGAIN || result == -EOPNOTSUPP || result == -ENOSYS || result == -EINVAL || result == -ESPIPE;
 }
 
-/* Methods that read with the same hook as others, and may not wait in it. Ruby asks for IO#read_nonblock as for
- * IO#readpartial; only the method that asks tells them apart. (Sockets have a read_nonblock of their own, that does not
- * ask.) And Ruby 3.1 takes all fibers of a thread for one in `autoload`: while one waited for the file, the others
- * would not find the constant. */
+/* Methods that share a hook with other methods, and must not wait in it. Ruby calls the same hook for IO#read_nonblock
+ * as for IO#readpartial; only the calling method tells them apart. (Sockets' own read_nonblock calls no hook.) And for
+ * `autoload` Ruby 3.1 treats all fibers of a thread as one: while one waited for the file, the others would not find
+ * the constant. */
 static const char *const never_waiting[] = {
     "read_nonblock",
 #if RUBY_API_VERSION_CODE < 30200
@@ -201,15 +202,8 @@ static bool same_name(VALUE method, const char *name)
     return (size_t)RSTRING_LEN(method) == strlen(name) && memcmp(RSTRING_PTR(method), name, strlen(name)) == 0;
 }
 
-static bool asked_by_one_that_never_waits(void)
+static bool never_waits(VALUE method)
 {
-    VALUE frames[2], method; /* this hook, its caller */
-
-    if (rb_profile_frames(0, 2, frames, NULL) < 2)
-        return false;
-    method = rb_profile_frame_method_name(frames[1]);
-    if (!RB_TYPE_P(method, T_STRING))
-        return false;
     for (size_t i = 0; i < sizeof never_waiting / sizeof *never_waiting; i++) {
         if (same_name(method, never_waiting[i]))
             return true;
@@ -217,9 +211,35 @@ static bool asked_by_one_that_never_waits(void)
     return false;
 }
 
+/* Returns the method that made Ruby call this hook, or Qundef. A subclass may have its own hook, which calls `super`.
+ */
+static VALUE asking_method(void)
+{
+    VALUE frames[FRAMES_MAX], asking = Qundef;
+    int count = rb_profile_frames(0, FRAMES_MAX, frames, NULL);
+    bool above_hook = true;
+
+    for (int i = 0; i < count; i++) {
+        VALUE method = rb_profile_frame_method_name(frames[i]);
+        bool is_hook = RB_TYPE_P(method, T_STRING) && same_name(method, "io_read");
+
+        if (above_hook && !is_hook)
+            asking = method;
+        above_hook = is_hook;
+    }
+    return asking;
+}
+
+static bool asked_by_one_that_never_waits(void)
+{
+    VALUE method = asking_method();
+
+    return RB_TYPE_P(method, T_STRING) && never_waits(method);
+}
+
 static bool must_not_wait(const struct transfer *transfer)
 {
-    return transfer->verb == UW_READ && transfer->least == 0 && !transfer->socket && asked_by_one_that_never_waits();
+    return transfer->opcode == UW_READ && transfer->least == 0 && !transfer->socket && asked_by_one_that_never_waits();
 }
 
 static ssize_t wait_for(struct transfer *transfer, size_t length)
@@ -230,7 +250,7 @@ static ssize_t wait_for(struct transfer *transfer, size_t length)
     int32_t result;
 
     rb_uw_wait_init(&wait, transfer->scheduler);
-    wait.on_io.operation.verb = (uint8_t)transfer->verb;
+    wait.on_io.operation.opcode = (uint8_t)transfer->opcode;
     wait.on_io.operation.fd = transfer->fd;
     wait.on_io.operation.data = transfer->base + transfer->done;
     wait.on_io.operation.length = (uint32_t)length;
@@ -291,17 +311,18 @@ static void take_buffer(struct transfer *transfer, size_t offset)
     size_t size;
     void *base;
 
-    if (transfer->verb == UW_READ)
+    if (transfer->opcode == UW_READ)
         rb_io_buffer_get_bytes_for_writing(transfer->buffer, &base, &size);
     else
         rb_io_buffer_get_bytes_for_reading(transfer->buffer, (const void **)&base, &size);
     if (offset > size || transfer->least > size - offset)
-        rb_raise(rb_eArgError, "%zu bytes at %zu are more than the buffer has: %zu", transfer->least, offset, size);
+        rb_raise(rb_eArgError, "the buffer has %zu bytes, too few for %zu bytes at offset %zu", size, transfer->least,
+                 offset);
     transfer->base = (char *)base + offset;
     transfer->size = size - offset;
 }
 
-/* The buffer stays in place while the kernel uses it; one that Ruby itself has made is locked already. */
+/* The buffer must not move while the kernel uses it; Ruby's own buffer is locked already. */
 static VALUE run_transfer(struct transfer *transfer, size_t offset)
 {
     void *base;
@@ -317,9 +338,9 @@ static VALUE run_transfer(struct transfer *transfer, size_t offset)
 }
 
 /* io, buffer, length, and since Ruby 3.2 offset */
-static VALUE stream(VALUE self, int verb, int argc, const VALUE *argv)
+static VALUE stream(VALUE self, int opcode, int argc, const VALUE *argv)
 {
-    struct transfer transfer = {.scheduler = rb_uw_scheduler_use(self), .verb = verb, .from = -1};
+    struct transfer transfer = {.scheduler = rb_uw_scheduler_use(self), .opcode = opcode, .from = -1};
 
     rb_check_arity(argc, 3, 4);
     transfer.io = real_io(argv[0]);
@@ -329,9 +350,9 @@ static VALUE stream(VALUE self, int verb, int argc, const VALUE *argv)
 }
 
 /* io, buffer, length, from in Ruby 3.1; io, buffer, from, length, offset since */
-static VALUE positioned(VALUE self, int verb, int argc, const VALUE *argv)
+static VALUE positioned(VALUE self, int opcode, int argc, const VALUE *argv)
 {
-    struct transfer transfer = {.scheduler = rb_uw_scheduler_use(self), .verb = verb};
+    struct transfer transfer = {.scheduler = rb_uw_scheduler_use(self), .opcode = opcode};
 
     rb_check_arity(argc, 4, 5);
     transfer.io = real_io(argv[0]);
@@ -344,14 +365,14 @@ static VALUE positioned(VALUE self, int verb, int argc, const VALUE *argv)
 }
 
 /*
- * For IO#read and IO::Buffer#read: fills the buffer with at least `length` bytes; with 0, with what one read brings.
+ * For IO#read and IO::Buffer#read: fills the buffer with at least `length` bytes; with 0, by one read.
  *
  * @param io [IO]
  * @param buffer [IO::Buffer]
  * @param length [Integer] bytes
  * @param offset [Integer] in the buffer; since Ruby 3.2
  * @return [Integer] bytes read, fewer than `length` only at the end of the file; or a negative error number
- * @raise [IO::TimeoutError] when io.timeout was up
+ * @raise [IO::TimeoutError] after io.timeout
  * @raise [IOError] when another fiber closes the IO
  */
 static VALUE scheduler_io_read(int argc, VALUE *argv, VALUE self)
@@ -360,14 +381,14 @@ static VALUE scheduler_io_read(int argc, VALUE *argv, VALUE self)
 }
 
 /*
- * For IO#write and IO::Buffer#write: writes at least `length` bytes of the buffer; with 0, what one write takes.
+ * For IO#write and IO::Buffer#write: writes at least `length` bytes of the buffer; with 0, by one write.
  *
  * @param io [IO]
  * @param buffer [IO::Buffer]
  * @param length [Integer] bytes
  * @param offset [Integer] in the buffer
  * @return [Integer] bytes written, or a negative error number
- * @raise [IO::TimeoutError] when io.timeout was up
+ * @raise [IO::TimeoutError] after io.timeout
  * @raise [IOError] when another fiber closes the IO
  */
 static VALUE scheduler_io_write(int argc, VALUE *argv, VALUE self)
@@ -376,7 +397,7 @@ static VALUE scheduler_io_write(int argc, VALUE *argv, VALUE self)
 }
 
 /*
- * For IO#pread and IO::Buffer#pread: as #io_read, from a place in a file.
+ * For IO#pread and IO::Buffer#pread: as #io_read, from an offset in a file.
  *
  * @param io [IO]
  * @param buffer [IO::Buffer]
@@ -391,7 +412,7 @@ static VALUE scheduler_io_pread(int argc, VALUE *argv, VALUE self)
 }
 
 /*
- * For IO#pwrite and IO::Buffer#pwrite: as #io_write, at a place in a file.
+ * For IO#pwrite and IO::Buffer#pwrite: as #io_write, at an offset in a file.
  *
  * @param io [IO]
  * @param buffer [IO::Buffer]
@@ -405,7 +426,7 @@ static VALUE scheduler_io_pwrite(int argc, VALUE *argv, VALUE self)
     return positioned(self, UW_WRITE, argc, argv);
 }
 
-/* From 3.2 to 3.3.0, Ruby may end in an error of its own when a scheduler writes the empty string of a `puts`. */
+/* From 3.2 to 3.3.0, Ruby may fail with an internal error when a scheduler writes the empty string of a `puts`. */
 static bool ruby_writes_well(void)
 {
     VALUE version = rb_const_get(rb_cObject, rb_intern("RUBY_VERSION"));
@@ -413,8 +434,8 @@ static bool ruby_writes_well(void)
     return !RB_UW_RUBY(3, 2) || (RB_UW_RUBY(3, 3) && strcmp(StringValueCStr(version), "3.3.0") != 0);
 }
 
-/* Version 4 of the interface, of Ruby 4.1, has offset and length change places, and means by length what is read or
- * written at most. Without these hooks, Ruby reads and writes itself and asks io_wait. */
+/* Version 4 of the interface, in Ruby 4.1, swaps offset and length, and length becomes a maximum. Without these hooks,
+ * Ruby reads and writes itself and calls io_wait. */
 static bool transfers_are_asked_for(void)
 {
 #ifdef RUBY_FIBER_SCHEDULER_VERSION
@@ -436,7 +457,7 @@ void rb_uw_init_scheduler_io(void)
     if (ruby_writes_well())
         rb_define_method(rb_uw_cScheduler, "io_write", scheduler_io_write, -1);
 #if RB_UW_RUBY(4, 0)
-    /* Ruby 3.1 tells it a wrong place, and until 3.4 IO#pwrite calls it without the interpreter's lock. */
+    /* Ruby 3.1 passes a wrong offset, and until 3.4 IO#pwrite calls the hook without the interpreter's lock. */
     rb_define_method(rb_uw_cScheduler, "io_pwrite", scheduler_io_pwrite, -1);
 #else
     (void)scheduler_io_pwrite;

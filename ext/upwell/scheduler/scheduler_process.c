@@ -3,7 +3,7 @@
 
 #include <poll.h>
 
-#include "base/forks.h"
+#include "base/after_fork.h"
 #include "base/module.h"
 #include "base/system.h"
 
@@ -29,7 +29,7 @@ static void free_process(void *pointer)
     xfree(pointer);
 }
 
-/* An object has it closed though the fiber may never go on: on Ruby 3.1, that of a thread that is killed. */
+/* An object owns the descriptor, since the fiber may never be resumed: on Ruby 3.1, after its thread was killed. */
 static const rb_data_type_t process_type = {
     .wrap_struct_name = "Upwell process",
     .function = {.dfree = free_process},
@@ -47,7 +47,7 @@ static VALUE wait_for_end(VALUE argument)
     struct rb_uw_wait wait;
 
     rb_uw_wait_init(&wait, waiting->scheduler);
-    wait.on_io.operation.verb = UW_POLL;
+    wait.on_io.operation.opcode = UW_POLL;
     wait.on_io.operation.fd = waiting->process->fd;
     wait.on_io.operation.length = POLLIN;
     rb_uw_wait_operation(&wait, Qnil, UW_FOREVER);
@@ -60,8 +60,8 @@ static VALUE close_process(VALUE argument)
     return Qnil;
 }
 
-/* Returns false, having waited for nothing, where no descriptor tells of it: on an old kernel, in a sandbox, or where
- * none is left. */
+/* Returns false, without waiting, where no descriptor can report the end: on an old kernel, in a sandbox, or when
+ * descriptors have run out. */
 static bool await_end(struct rb_uw_scheduler *scheduler, pid_t pid)
 {
     struct waiting waiting = {.scheduler = scheduler};
@@ -76,7 +76,7 @@ static bool await_end(struct rb_uw_scheduler *scheduler, pid_t pid)
     return true;
 }
 
-/* The status of a child that has ended, or that tells of an error; nil of one that runs. */
+/* Returns the status of a child that has ended, or an error's status; nil for a running child. */
 static VALUE look(VALUE pid)
 {
     return rb_funcall(cStatus, id_wait, 2, pid, INT2NUM(WNOHANG));
@@ -85,8 +85,8 @@ static VALUE look(VALUE pid)
 /*
  * For Process.wait, system, backticks.
  *
- * @param pid [Integer] of a child; -1, 0 and groups are looked for again and again
- * @param flags [Integer] of Process::WUNTRACED and such; likewise
+ * @param pid [Integer] of a child; -1, 0 and groups are polled repeatedly
+ * @param flags [Integer] such as Process::WUNTRACED; these are polled, too
  * @return [Process::Status]
  */
 static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
@@ -95,13 +95,13 @@ static VALUE scheduler_process_wait(VALUE self, VALUE pid, VALUE flags)
     VALUE status;
 
     if (NUM2PIDT(pid) <= 0 || NUM2INT(flags) != 0)
-        return rb_funcall(self, id_poll_process, 2, pid, flags);
+        return rb_funcall(self, id_poll_process, 2, pid, INT2NUM(NUM2INT(flags)));
     status = look(pid);
     if (!NIL_P(status)) /* it has ended, or is no child of this process, which has descriptors too */
         return status;
     if (await_end(scheduler, NUM2PIDT(pid)))
         status = look(pid);
-    /* macOS tells of the end a moment before it can be waited for. */
+    /* macOS reports the end a moment before waitpid succeeds. */
     return NIL_P(status) ? rb_funcall(self, id_poll_process, 2, pid, flags) : status;
 }
 

@@ -1,6 +1,6 @@
 /* Running a scheduler until its fibers have ended, and closing it. */
 #include "base/unwinding.h"
-#include "scheduler/scheduler_root.h"
+#include "scheduler/scheduler_root_fiber.h"
 
 #include <ruby/fiber/scheduler.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void run_all(struct rb_uw_scheduler *scheduler, VALUE unused)
     }
 }
 
-/* As Thread#join does. */
+/* Raises the first error, as Thread#join does. */
 static void raise_error(struct rb_uw_scheduler *scheduler)
 {
     VALUE error = scheduler->error;
@@ -28,21 +28,20 @@ static void raise_error(struct rb_uw_scheduler *scheduler)
         rb_exc_raise(error);
 }
 
-/* In one of its fibers, or in what handles a signal meanwhile. */
+/* A fiber of the scheduler, or a trap handler during `run`, must not run it again. */
 static void check_not_running(const struct rb_uw_scheduler *scheduler)
 {
     if (!NIL_P(scheduler->root))
         rb_raise(rb_eUpwellError,
-                 "this scheduler runs already: neither its fibers nor what handles a signal can run or "
-                 "close it");
+                 "this scheduler is already running: its fibers and signal handlers cannot run or close it");
 }
 
 /*
- * Runs until no fiber waits any more.
+ * Runs until no fiber waits.
  *
  * @return [nil]
- * @raise [Exception] the first that a fiber did not rescue, when all have ended
- * @raise [Upwell::Error] on one of its own fibers, and in what handles a signal while it runs
+ * @raise [Exception] the first one that a fiber did not rescue, after all have ended
+ * @raise [Upwell::Error] on one of its own fibers, and in a trap handler during #run
  * @raise [SystemCallError] when the event loop fails
  */
 static VALUE scheduler_run(VALUE self)
@@ -59,7 +58,7 @@ static VALUE scheduler_run(VALUE self)
 
 /* Closing */
 
-/* Where a fiber is another's, such as a task of the gem async, it may let the exception out. */
+/* A fiber of another library, such as a task of the gem async, may let the exception out. */
 static void stop_protected(VALUE (*function)(VALUE), VALUE argument)
 {
     int state = rb_uw_root_protect(function, argument);
@@ -98,7 +97,7 @@ static void raise_stop(struct rb_uw_scheduler *scheduler, VALUE fibers)
 static void add_fibers(VALUE fibers, const struct uw_list *waits)
 {
     for (const struct uw_list *link = waits->next; link != waits; link = link->next)
-        rb_ary_push(fibers, uw_owner(link, struct rb_uw_wait, link)->fiber);
+        rb_ary_push(fibers, uw_container_of(link, struct rb_uw_wait, link)->fiber);
 }
 
 static VALUE waiting_fibers(const struct rb_uw_scheduler *scheduler)
@@ -110,7 +109,7 @@ static VALUE waiting_fibers(const struct rb_uw_scheduler *scheduler)
     return fibers;
 }
 
-/* The fibers have STOP_NS for what they ensure. */
+/* The `ensure` clauses of the fibers have STOP_NS. */
 static void stop_all(struct rb_uw_scheduler *scheduler, VALUE unused)
 {
     int64_t deadline_ns = uw_clock_ns() + STOP_NS, now_ns;
@@ -161,7 +160,8 @@ static VALUE run_and_end(VALUE self)
     return rb_ensure(run_if_thread_goes_on, self, end_fibers_and_loop, self);
 }
 
-/* Ruby 3.1 would keep a scheduler whose closing has failed, and ask it in all that runs at the end of the process. */
+/* Ruby 3.1 would keep a scheduler whose close has failed, and call it in all code that runs at the exit of the process.
+ */
 static void leave_thread(VALUE self)
 {
     if (rb_fiber_scheduler_get() == self)
@@ -169,13 +169,13 @@ static void leave_thread(VALUE self)
 }
 
 /*
- * Runs until no fiber waits any more, and gives the loop back. When that is interrupted, by Ctrl-C for example, or the
- * thread ends in an exception or is killed, the fibers are ended: their `ensure` clauses have a second.
+ * Runs until no fiber waits, and closes the loop. An interrupt such as Ctrl-C, an exception that ends the thread, or
+ * Thread#kill ends the fibers: their `ensure` clauses have a second.
  * Fiber.set_scheduler(nil) and the end of the thread call this.
  *
  * @return [nil]
- * @raise [Exception] what #run raises
- * @raise [Upwell::Error] while it runs, and for the scheduler of a server, which closes it itself
+ * @raise [Exception] as #run does
+ * @raise [Upwell::Error] during #run, and for a server's scheduler, which the server closes
  */
 static VALUE scheduler_close(VALUE self)
 {
@@ -183,7 +183,7 @@ static VALUE scheduler_close(VALUE self)
     int state;
 
     if (rb_uw_scheduler_serves(scheduler))
-        rb_raise(rb_eUpwellError, "this scheduler is the server's, which closes it when it ends");
+        rb_raise(rb_eUpwellError, "the server owns this scheduler and closes it when the server stops");
     if (scheduler->closed)
         return Qnil;
     if (!scheduler->loop || rb_uw_scheduler_is_copy(scheduler))

@@ -1,5 +1,5 @@
-/* The hook for IO.select, which Ruby calls since 3.2: an operation for each IO has the fiber wait, then poll(2) tells
- * all that are ready. */
+/* The hook for IO.select, which Ruby calls since 3.2: the fiber waits for one operation for each IO, then poll(2) finds
+ * all ready ones. */
 #include "base/unwinding.h"
 #include "scheduler/scheduler.h"
 
@@ -10,7 +10,7 @@
 #include <ruby/io.h>
 
 #include "base/module.h"
-#include "scheduler/scheduler_holds.h"
+#include "scheduler/scheduler_closed_io.h"
 
 #define LISTS 3
 
@@ -25,11 +25,11 @@ struct item {
 
 struct select {
     struct rb_uw_scheduler *scheduler;
-    VALUE lists[LISTS];    /* Arrays, or nil */
+    VALUE lists[LISTS];    /* copies of the caller's Arrays, which others may change meanwhile; or nil */
     struct pollfd *polled; /* for each IO of the first list, then of the second ... */
     struct item *items;
     long count;
-    bool buffered; /* an IO has read ahead, and is ready whatever the kernel says */
+    bool buffered; /* an IO has buffered data, and is ready whatever the kernel says */
     int64_t timeout_ns;
     struct rb_uw_wait wait;
 };
@@ -37,6 +37,14 @@ struct select {
 static long list_length(VALUE list)
 {
     return NIL_P(list) ? 0 : RARRAY_LEN(list);
+}
+
+static VALUE copy_list(VALUE list)
+{
+    if (NIL_P(list))
+        return Qnil;
+    Check_Type(list, T_ARRAY);
+    return rb_ary_dup(list);
 }
 
 static bool reads_ahead(VALUE io)
@@ -49,17 +57,17 @@ static bool reads_ahead(VALUE io)
 
 static void completed(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
-    struct rb_uw_wait *wait = uw_owner(operation, struct item, on_io.operation)->wait;
+    struct rb_uw_wait *wait = uw_container_of(operation, struct item, on_io.operation)->wait;
 
     (void)loop;
-    if (result == -EOPNOTSUPP) /* nobody tells of urgent data here: it is waited for in vain, as with select(2) */
+    if (result == -EOPNOTSUPP) /* this system does not report urgent data: the wait is in vain, as with select(2) */
         return;
     if (!wait->over)
         wait->result = result;
     rb_uw_wait_end(wait);
 }
 
-/* The number, and what was read ahead, may not be what they were at the last look. */
+/* The descriptor and the buffer may have changed since the last check. */
 static void look_at(struct select *select, long place)
 {
     const struct item *item = &select->items[place];
@@ -136,7 +144,7 @@ static void prepare(const struct select *select, long place)
 
     rb_uw_io_operation_init(on_io, completed);
     on_io->io = io;
-    operation->verb = UW_POLL;
+    operation->opcode = UW_POLL;
     operation->fd = select->polled[place].fd;
     operation->length = (uint32_t)select->polled[place].events;
     rb_uw_check_open(operation);
@@ -177,7 +185,7 @@ static int await_all(struct select *select, VALUE *error)
     return state;
 }
 
-/* The others are of no interest any more; but their place in memory is the kernel's until all have ended, whatever is
+/* The other operations are no longer needed. But the kernel may use their memory until all have ended, whatever is
  * raised meanwhile. */
 static VALUE cancel_rest(VALUE argument)
 {
@@ -198,7 +206,7 @@ static VALUE cancel_rest(VALUE argument)
     return Qnil;
 }
 
-/* The number of one that was closed may be another's now. */
+/* A closed IO's descriptor may belong to another file by now. */
 static void check_all(struct select *select)
 {
     for (long i = 0; i < select->count; i++) {
@@ -207,7 +215,7 @@ static void check_all(struct select *select)
     }
 }
 
-/* It is told so, too, that one of them was reopened. */
+/* -ECANCELED also reports that an IO was reopened. */
 static void check_result(const struct rb_uw_wait *wait)
 {
     if (wait->result < 0 && wait->result != -ECANCELED)
@@ -226,7 +234,7 @@ static void wait_for_any(struct select *select)
     select->timeout_ns = rb_uw_wait_left(&select->wait, select->timeout_ns);
 }
 
-/* Another may have taken what ended the wait, and what is reopened is another file. */
+/* Another reader may have taken the data that ended the wait, and a reopened IO is another file. */
 static VALUE run_select(struct select *select)
 {
     fill_all(select);
@@ -245,7 +253,7 @@ static VALUE run_select(struct select *select)
  * @param writables [Array<IO>, nil]
  * @param exceptables [Array<IO>, nil]
  * @param timeout [Numeric, nil] seconds
- * @return [Array(Array<IO>, Array<IO>, Array<IO>), nil] those that are ready; nil when the time was up
+ * @return [Array(Array<IO>, Array<IO>, Array<IO>), nil] the ready IOs; nil after the time-out
  * @raise [IOError] when one of them is closed meanwhile
  */
 static VALUE scheduler_io_select(int argc, VALUE *argv, VALUE self)
@@ -255,15 +263,15 @@ static VALUE scheduler_io_select(int argc, VALUE *argv, VALUE self)
 
     rb_check_arity(argc, 1, 4);
     for (int list = 0; list < LISTS; list++) {
-        select.lists[list] = list < argc ? argv[list] : Qnil;
-        if (!NIL_P(select.lists[list]))
-            Check_Type(select.lists[list], T_ARRAY);
+        select.lists[list] = list < argc ? copy_list(argv[list]) : Qnil;
         select.count += list_length(select.lists[list]);
     }
     select.timeout_ns = rb_uw_nanoseconds(argc > 3 ? argv[3] : Qnil);
     select.polled = ALLOCV_N(struct pollfd, polled, (size_t)select.count + 1);
     select.items = ALLOCV_N(struct item, items, (size_t)select.count + 1);
     found = run_select(&select);
+    for (int list = 0; list < LISTS; list++)
+        RB_GC_GUARD(select.lists[list]);
     ALLOCV_END(polled);
     ALLOCV_END(items);
     return found;

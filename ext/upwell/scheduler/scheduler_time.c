@@ -1,10 +1,10 @@
 /* The hooks for time: sleep and Timeout.timeout. */
-#include "scheduler/scheduler_root.h"
+#include "scheduler/scheduler_root_fiber.h"
 
 /*
  * For Kernel#sleep and Mutex#sleep.
  *
- * @param duration [Numeric, nil] seconds; nil is without end
+ * @param duration [Numeric, nil] seconds; nil means no limit
  * @return [true]
  */
 static VALUE scheduler_kernel_sleep(int argc, VALUE *argv, VALUE self)
@@ -22,7 +22,7 @@ static VALUE scheduler_kernel_sleep(int argc, VALUE *argv, VALUE self)
 
 static void expired(struct uw_loop *loop, struct uw_timer *timer)
 {
-    struct rb_uw_timeout *timeout = uw_owner(timer, struct rb_uw_timeout, timer);
+    struct rb_uw_timeout *timeout = uw_container_of(timer, struct rb_uw_timeout, timer);
 
     (void)loop;
     uw_list_append(&timeout->scheduler->timeouts, &timeout->link);
@@ -47,11 +47,11 @@ static VALUE stop(VALUE argument)
 }
 
 /*
- * For Timeout.timeout: limits the time a block takes. It is ended where it waits for something, not while it computes.
+ * For Timeout.timeout: limits the time of a block. The block is interrupted during a wait, not while it computes.
  *
  * @param duration [Numeric] seconds
- * @param exception [Class, Exception, String] what is raised, with further arguments as for Kernel#raise
- * @return [Object] what the block returns
+ * @param exception [Class, Exception, String] the exception, with further arguments as for Kernel#raise
+ * @return [Object] the block's value
  * @yieldparam duration [Numeric]
  */
 static VALUE scheduler_timeout_after(int argc, VALUE *argv, VALUE self)
@@ -62,7 +62,8 @@ static VALUE scheduler_timeout_after(int argc, VALUE *argv, VALUE self)
     int64_t duration_ns;
 
     rb_check_arity(argc, 2, UNLIMITED_ARGUMENTS);
-    duration_ns = rb_uw_nanoseconds(argv[0]);
+    rb_need_block();
+    duration_ns = rb_uw_nanoseconds_or_forever(argv[0]);
     uw_list_init(&timeout.link);
     timeout.fiber = rb_fiber_current();
     timeout.duration = argv[0];

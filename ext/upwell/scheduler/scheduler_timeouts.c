@@ -1,5 +1,5 @@
-/* Of Timeout.timeout: whose time is up, and that it is raised. */
-#include "scheduler/scheduler_root.h"
+/* Time-outs of Timeout.timeout: finding and raising the due ones. */
+#include "scheduler/scheduler_root_fiber.h"
 
 struct rb_uw_timeout *rb_uw_scheduler_take_raising(struct rb_uw_scheduler *scheduler, VALUE fiber)
 {
@@ -21,7 +21,7 @@ void rb_uw_timeout_put_off(struct rb_uw_timeout *timeout)
 void rb_uw_raise_due_timeout(struct rb_uw_scheduler *scheduler)
 {
     for (struct uw_list *link = scheduler->timeouts.next; link != &scheduler->timeouts; link = link->next) {
-        struct rb_uw_timeout *timeout = uw_owner(link, struct rb_uw_timeout, link);
+        struct rb_uw_timeout *timeout = uw_container_of(link, struct rb_uw_timeout, link);
 
         if (timeout->fiber != rb_fiber_current())
             continue;
@@ -30,11 +30,11 @@ void rb_uw_raise_due_timeout(struct rb_uw_scheduler *scheduler)
     }
 }
 
-/* Raises into the fiber of the first of `due`, which stays there until that has been done: `stop` takes it out as its
- * fiber leaves. Returns the state of what is to end the thread, or 0. */
+/* Raises into the fiber of the first time-out of `due`. The time-out remains in the list until then: the fiber's `stop`
+ * removes it. Returns the state of an exception that ends the thread, or 0. */
 static int raise_first(struct rb_uw_scheduler *scheduler, struct uw_list *due)
 {
-    struct rb_uw_timeout *timeout = uw_owner(due->next, struct rb_uw_timeout, link);
+    struct rb_uw_timeout *timeout = uw_container_of(due->next, struct rb_uw_timeout, link);
     unsigned generation = scheduler->generation;
     bool raised;
     int state;
@@ -65,6 +65,7 @@ void rb_uw_scheduler_raise_timeouts(struct rb_uw_scheduler *scheduler)
         if (!state)
             continue;
         uw_list_move(&scheduler->timeouts, &due);
+        scheduler->root_wanted = true; /* the exception may end a fiber instead of the root */
         rb_jump_tag(state);
     }
 }

@@ -1,7 +1,7 @@
-/* From fiber to fiber: how another goes on, or has something raised in it, and the root comes back. */
-#include "scheduler/scheduler_root.h"
+/* Switches between fibers: resuming another fiber, raising into it, and returning to the root. */
+#include "scheduler/scheduler_root_fiber.h"
 
-#include "base/forks.h"
+#include "base/after_fork.h"
 #include "base/unwinding.h"
 
 struct root {
@@ -28,15 +28,15 @@ static VALUE work_as_root(VALUE argument)
     return Qnil;
 }
 
-/* In a child it is the root itself that goes on where a trap handler has forked; else a fiber has ended that did not go
- * by run_fiber in scheduler_fiber.c. */
+/* In a child forked by a trap handler the root itself continues. Otherwise a fiber has ended without run_fiber in
+ * scheduler_fiber.c. */
 static bool child_of_fiber(const struct root *root)
 {
     return rb_uw_forked_since(root->forks) &&
            (root->scheduler->root_waits || root->generation != root->scheduler->generation);
 }
 
-/* An exception may have come in the midst of a turn, or when another fiber came back. */
+/* An exception may have come during an iteration, or with a fiber's return. */
 static void end_as_root(struct root *root)
 {
     root->scheduler->root_waits = root->scheduler->relays = root->scheduler->turning = false;
@@ -86,7 +86,7 @@ static void transfer_to(struct rb_uw_scheduler *scheduler, VALUE fiber)
 
 VALUE rb_uw_root_take(struct uw_list *link)
 {
-    struct rb_uw_wait *wait = uw_owner(link, struct rb_uw_wait, ready);
+    struct rb_uw_wait *wait = uw_container_of(link, struct rb_uw_wait, ready);
 
     uw_list_remove(&wait->ready);
     return wait->fiber;
@@ -114,7 +114,8 @@ static VALUE raise_in_fiber(VALUE argument)
     return rb_fiber_raise(raising->fiber, raising->argc, raising->argv);
 }
 
-/* Whether `fiber` was unblocked and has not gone on yet. What woke it, a queue's element for example, would be lost. */
+/* Whether `fiber` was unblocked but has not run yet. An exception now would drop the reason, such as a queue's element.
+ */
 static bool unblocked(struct rb_uw_scheduler *scheduler, VALUE fiber)
 {
     st_data_t record;

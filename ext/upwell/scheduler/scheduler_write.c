@@ -1,5 +1,5 @@
-/* What is written in pieces, as `puts` does with a line and its end: on Ruby 3.1, which hands them over one by one, and
- * waits after each, so that other fibers would write between. */
+/* Writes in pieces, such as a line and its end in `puts`. Ruby 3.1 passes the pieces on one by one and waits after
+ * each, so that other fibers' writes would come between. */
 #include "scheduler/scheduler.h"
 
 #include <ruby/encoding.h>
@@ -24,7 +24,7 @@ static VALUE strings_of(int argc, const VALUE *argv)
     return strings;
 }
 
-/* One string of all, or nil: their encodings may not go together, and Ruby may have to convert each. */
+/* Returns the joined string, or nil: the encodings may not be compatible, and Ruby may have to convert each string. */
 static VALUE joined(VALUE strings)
 {
     VALUE whole = rb_str_dup(RARRAY_AREF(strings, 0));
@@ -40,7 +40,7 @@ static VALUE joined(VALUE strings)
 }
 
 /*
- * IO#write, whole where a fiber of the scheduler asks.
+ * IO#write, without interruption by other fibers of the scheduler.
  *
  * @return [Integer] bytes
  */
@@ -64,7 +64,7 @@ void rb_uw_init_scheduler_write(void)
      * Is prepended to IO on Ruby 3.1. */
     VALUE writing = rb_define_module_under(rb_uw_cScheduler, "Writing");
 
-    rb_ext_ractor_safe(true); /* in others, where there is no scheduler */
+    rb_ext_ractor_safe(true); /* other ractors have no scheduler */
     rb_define_method(writing, "write", write_whole, -1);
     rb_ext_ractor_safe(false);
     rb_funcall(rb_uw_cScheduler, rb_intern("private_constant"), 1, ID2SYM(rb_intern("Writing")));

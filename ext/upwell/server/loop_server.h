@@ -1,22 +1,22 @@
-/* Upwell::LoopServer: what Upwell::Reactor and Upwell::StaticReactor have in common. */
+/* Upwell::LoopServer: the common part of Upwell::Reactor and Upwell::StaticReactor. */
 #ifndef RB_UPWELL_LOOP_SERVER_H
 #define RB_UPWELL_LOOP_SERVER_H
 
 #include <ruby.h>
 
-#include "server/control.h"
-#include "server/listening.h"
+#include "server/listening_sockets.h"
+#include "server/shutdown_control.h"
 
-/* Comes first in the struct of whoever has this. */
+/* The first member of both structs. */
 struct rb_uw_loop_server {
     struct uw_server server;
     struct uw_server_settings settings;
-    struct rb_uw_control control;
-    VALUE backend, sockets; /* see listening.h */
-    bool initialized;       /* to the end, by whoever has this */
+    struct rb_uw_shutdown_control control;
+    VALUE backend, sockets; /* see listening_sockets.h */
+    bool initialized;       /* set last, by the subclass */
     bool ran;               /* `run` has been called */
     bool finished;          /* `run` has ended with nothing in flight */
-    int status;             /* of the last turn */
+    int status;             /* of the last iteration */
 };
 
 /* The parent of their types. */
@@ -30,15 +30,15 @@ void rb_uw_loop_server_mark(const struct rb_uw_loop_server *server);
 void rb_uw_loop_server_compact(struct rb_uw_loop_server *server);
 size_t rb_uw_loop_server_bytes(const struct rb_uw_loop_server *server);
 
-/* From the settings that both have. Raises what rb_uw_read_server_settings and rb_uw_choose_backend do, and
- * Upwell::Error when they have been read. */
+/* Reads the settings that both have. Raises what rb_uw_read_server_settings and rb_uw_choose_backend do, and
+ * Upwell::Error on a second call. */
 void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE settings);
 
 /* Raises Upwell::Error when it is not initialized, or has run already. */
 void rb_uw_loop_server_begin(struct rb_uw_loop_server *server);
 
-/* Opens the server on this thread, where its loop is turned from now on. Returns 0 or -errno; control.open tells
- * whether it is to be closed. */
+/* Opens the server on this thread, which must run its loop. Returns 0 or -errno; control.open says whether the caller
+ * must close the server. */
 int rb_uw_loop_server_open(struct rb_uw_loop_server *server, const char *backend, struct uw_handler handler);
 
 #endif

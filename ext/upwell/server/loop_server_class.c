@@ -1,7 +1,8 @@
 #include "base/backend_choice.h"
 #include "base/module.h"
+#include "composition/composition.h"
 #include "server/loop_server.h"
-#include "server/settings.h"
+#include "server/server_settings.h"
 
 VALUE rb_uw_cLoopServer;
 
@@ -35,14 +36,14 @@ void rb_uw_loop_server_compact(struct rb_uw_loop_server *server)
 
 size_t rb_uw_loop_server_bytes(const struct rb_uw_loop_server *server)
 {
-    return server->server.service.connections.blocks * server->server.service.connections.block_bytes +
-           server->server.service.requests.blocks * server->server.service.requests.block_bytes;
+    return server->server.server_context.connections.blocks * server->server.server_context.connections.block_bytes +
+           server->server.server_context.requests.blocks * server->server.server_context.requests.block_bytes;
 }
 
 void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE settings)
 {
     if (!NIL_P(server->backend))
-        rb_raise(rb_eUpwellError, "a reactor is initialized once");
+        rb_raise(rb_eUpwellError, "this reactor is already initialized");
     rb_uw_read_server_settings(&server->settings, settings);
     RB_OBJ_WRITE(self, &server->backend, rb_str_freeze(rb_uw_choose_backend(rb_uw_setting(settings, "backend"))));
 }
@@ -50,29 +51,29 @@ void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE 
 void rb_uw_loop_server_begin(struct rb_uw_loop_server *server)
 {
     if (!server->initialized)
-        rb_raise(rb_eUpwellError, "a reactor that is not initialized cannot run");
+        rb_raise(rb_eUpwellError, "this reactor is not initialized");
     if (server->ran)
-        rb_raise(rb_eUpwellError, "a reactor runs once: make a new one");
+        rb_raise(rb_eUpwellError, "this reactor has already run: create a new one");
     server->ran = true;
 }
 
 int rb_uw_loop_server_open(struct rb_uw_loop_server *server, const char *backend, struct uw_handler handler)
 {
-    int error = uw_server_open(&server->server, &server->settings, backend, handler);
+    int error = uw_server_open(&server->server, &uw_composition, &server->settings, backend, handler);
 
     if (!error)
-        rb_uw_control_open(&server->control);
+        rb_uw_shutdown_control_open(&server->control);
     return error;
 }
 
 /*
- * Serves what connects to a listening socket, once #run is called. The socket is not closed.
+ * Serves the clients of a listening socket, once #run is called. The socket is not closed.
  *
  * @overload listen(socket, context = nil)
  *   @param socket [TCPServer, UNIXServer, Socket]
- *   @param context [TLSContext, nil] what clients are served with; nil: without TLS
+ *   @param context [TLSContext, nil] the clients' TLS context; nil: without TLS
  * @return [self]
- * @raise [ArgumentError] when there are too many
+ * @raise [ArgumentError] for too many sockets
  */
 static VALUE loop_server_listen(int argc, VALUE *argv, VALUE self)
 {
@@ -84,9 +85,9 @@ static VALUE loop_server_listen(int argc, VALUE *argv, VALUE self)
 }
 
 /*
- * Has clients that connect from now on served with another context; those that are connected keep theirs.
+ * Serves later clients with another context; connected clients keep theirs.
  *
- * @param socket [TCPServer, Socket] on which the reactor listens by TLS
+ * @param socket [TCPServer, Socket] a TLS socket of the reactor
  * @param context [TLSContext]
  * @return [self]
  * @raise [ArgumentError] for another socket
@@ -95,18 +96,19 @@ static VALUE loop_server_renew(VALUE self, VALUE socket, VALUE context)
 {
     struct rb_uw_loop_server *server = get(self);
 
-    rb_uw_listening_renew(server->sockets, socket, context, rb_uw_control_server(&server->control, &server->server));
+    rb_uw_listening_renew(server->sockets, socket, context,
+                          rb_uw_shutdown_control_server(&server->control, &server->server));
     return self;
 }
 
 /*
- * Accepts no more and finishes everything in flight; then #run returns true. After the deadline it returns false. May
- * be called in a trap handler.
+ * Accepts no more connections and finishes all requests in progress; then #run returns true. After the deadline #run
+ * returns false. May be called in a trap handler.
  *
  * @overload drain(seconds, refuses = false)
  *   @param seconds [Numeric]
- *   @param refuses [Boolean] whether the listening sockets end to listen, for whoever has them: who comes is refused,
- *     and who is connected already is served
+ *   @param refuses [Boolean] whether the sockets stop listening, for all processes that share them: new clients are
+ *     refused, and connected clients are served
  * @return [nil]
  */
 static VALUE loop_server_drain(int argc, VALUE *argv, VALUE self)
@@ -115,12 +117,12 @@ static VALUE loop_server_drain(int argc, VALUE *argv, VALUE self)
     VALUE seconds, refuses;
 
     rb_scan_args(argc, argv, "11", &seconds, &refuses);
-    rb_uw_control_drain(&server->control, &server->server, NUM2DBL(seconds), RTEST(refuses));
+    rb_uw_shutdown_control_drain(&server->control, &server->server, NUM2DBL(seconds), RTEST(refuses));
     return Qnil;
 }
 
 /*
- * Has #run return at once. May be called in a trap handler.
+ * Makes #run return at once. May be called in a trap handler.
  *
  * @return [nil]
  */
@@ -128,7 +130,7 @@ static VALUE loop_server_stop(VALUE self)
 {
     struct rb_uw_loop_server *server = get(self);
 
-    rb_uw_control_stop(&server->control, &server->server);
+    rb_uw_shutdown_control_stop(&server->control, &server->server);
     return Qnil;
 }
 
@@ -143,7 +145,7 @@ static VALUE loop_server_backend(VALUE self)
 void rb_uw_init_loop_server(void)
 {
     /* Document-class: Upwell::LoopServer
-     * What {Reactor} and {StaticReactor} have in common: a server of the core, on one loop. */
+     * The common part of {Reactor} and {StaticReactor}: a server of the core, on one loop. */
     rb_uw_cLoopServer = rb_define_class_under(rb_mUpwell, "LoopServer", rb_cObject);
     rb_undef_alloc_func(rb_uw_cLoopServer);
     rb_define_method(rb_uw_cLoopServer, "listen", loop_server_listen, -1);

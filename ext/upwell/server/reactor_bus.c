@@ -1,7 +1,7 @@
-/* The bus, by which what is published in one process of a server reaches the others. */
+/* The bus carries published messages between the processes of one server. */
 #include <string.h>
 
-#include "push/channels.h"
+#include "pub_sub/channels.h"
 #include "server/reactor.h"
 
 void rb_uw_reactor_read_bus(struct rb_uw_reactor *reactor, VALUE folder)
@@ -22,10 +22,10 @@ static void received(void *context, const char *channel, size_t channel_length, 
                                                .message = {.bytes = message, .length = message_length},
                                                .text = text};
 
-    (void)uw_publish_here(((struct rb_uw_reactor *)context)->base.server.service.channels, publication);
+    (void)uw_publish_here(((struct rb_uw_reactor *)context)->base.server.server_context.channels, publication);
 }
 
-/* Whom a client hears from now on. */
+/* All peers have answered, so clients may be accepted: they miss no message. */
 static void joined(void *context)
 {
     struct rb_uw_reactor *reactor = context;
@@ -33,7 +33,12 @@ static void joined(void *context)
     uw_server_accept_from(&reactor->base.server, 0);
 }
 
-/* What is too long for the others, or for which there is no memory, is delivered here alone. */
+static void troubled(void *context, int error)
+{
+    uw_refusal_log_trouble(&((struct rb_uw_reactor *)context)->refusals, UW_SYSTEM_ERROR_BUS, NULL, -error);
+}
+
+/* A message that is too long for the bus, or for which memory is exhausted, is delivered in this process alone. */
 static void spread(void *context, const struct uw_publication *publication)
 {
     (void)uw_bus_publish(context, publication->channel, publication->channel_length, publication->message.bytes,
@@ -42,15 +47,16 @@ static void spread(void *context, const struct uw_publication *publication)
 
 int rb_uw_reactor_open_bus(struct rb_uw_reactor *reactor)
 {
-    struct uw_service *service = &reactor->base.server.service;
-    const struct uw_bus_callbacks callbacks = {.received = received, .joined = joined, .context = reactor};
+    struct uw_server_context *server_context = &reactor->base.server.server_context;
+    const struct uw_bus_callbacks callbacks = {
+        .received = received, .joined = joined, .troubled = troubled, .context = reactor};
     int error;
 
     if (!reactor->bus_folder)
         return 0;
-    service->channels->spread = spread;
-    service->channels->spread_context = &reactor->bus;
-    error = uw_bus_open(&reactor->bus, &service->loop, reactor->bus_folder, callbacks);
+    server_context->channels->spread = spread;
+    server_context->channels->spread_context = &reactor->bus;
+    error = uw_bus_open(&reactor->bus, &server_context->loop, reactor->bus_folder, callbacks);
     if (!error && !reactor->bus.joined)
         uw_server_accept_from(&reactor->base.server, uw_clock_ns() + UW_BUS_JOIN_NS);
     return error;

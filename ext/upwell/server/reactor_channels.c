@@ -1,76 +1,76 @@
 /* Upwell::Reactor: publish and subscribe of the process. */
 #include <errno.h>
 
-#include "base/stats.h"
-#include "push/ear.h"
-#include "push/from_afar.h"
+#include "base/object_counts.h"
+#include "pub_sub/cross_thread.h"
+#include "pub_sub/process_subscriber.h"
 #include "rack/client_class.h"
 #include "server/reactor.h"
 
 /* Publishing */
 
-struct letter {
+struct posted_publication {
     struct uw_channels *channels;
     bool here;
     struct uw_publication publication;
 };
 
-static int publish_from_afar(const void *argument)
+static int post_publish(const void *argument)
 {
-    const struct letter *letter = argument;
-    const struct uw_publication *publication = &letter->publication;
+    const struct posted_publication *posted = argument;
+    const struct uw_publication *publication = &posted->publication;
 
-    return uw_afar_publish(letter->channels, letter->here, publication->channel, publication->channel_length,
+    return uw_post_publish(posted->channels, posted->here, publication->channel, publication->channel_length,
                            publication->message.bytes, publication->message.length, publication->text);
 }
 
-static int publish_now(struct rb_uw_reactor *reactor, const struct letter *letter)
+static int publish_now(struct rb_uw_reactor *reactor, const struct posted_publication *posted)
 {
-    (void)(letter->here ? uw_publish_here : uw_publish)(letter->channels, letter->publication);
-    if (rb_uw_host_is_late(&reactor->host))
-        rb_uw_host_flush(&reactor->host);
+    (void)(posted->here ? uw_publish_here : uw_publish)(posted->channels, posted->publication);
+    if (rb_uw_rack_context_is_late(&reactor->rack_context))
+        rb_uw_rack_context_flush(&reactor->rack_context);
     return 0;
 }
 
 static VALUE publish(VALUE self, VALUE channel, VALUE message, bool here)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
-    struct letter letter = {.here = here};
+    struct posted_publication posted = {.here = here};
     struct uw_server *server;
     int error;
 
     channel = rb_str_new_frozen(rb_uw_channel_name(channel));
-    message = rb_str_new_frozen(rb_obj_as_string(message));
+    message = rb_str_new_frozen(StringValue(message));
     (void)rb_uw_topic(channel, Qnil);
-    letter.publication.text = rb_enc_get(message) != rb_ascii8bit_encoding();
-    if (letter.publication.text)
+    posted.publication.text = rb_enc_get(message) != rb_ascii8bit_encoding();
+    if (posted.publication.text)
         message = rb_str_new_frozen(rb_uw_text_of(message));
-    server = rb_uw_control_server(&reactor->base.control, &reactor->base.server); /* after all that may be Ruby's */
+    server =
+        rb_uw_shutdown_control_server(&reactor->base.control, &reactor->base.server); /* after all that may be Ruby's */
     if (!server)
         return Qfalse;
-    letter.channels = server->service.channels;
-    letter.publication.channel = RSTRING_PTR(channel);
-    letter.publication.channel_length = (size_t)RSTRING_LEN(channel);
-    letter.publication.message.bytes = RSTRING_PTR(message);
-    letter.publication.message.length = (size_t)RSTRING_LEN(message);
-    error = rb_uw_host_turns_here(&reactor->host)
-                ? publish_now(reactor, &letter)
-                : rb_uw_ask(&reactor->host, publish_from_afar, &letter, (size_t)RSTRING_LEN(message));
+    posted.channels = server->server_context.channels;
+    posted.publication.channel = RSTRING_PTR(channel);
+    posted.publication.channel_length = (size_t)RSTRING_LEN(channel);
+    posted.publication.message.bytes = RSTRING_PTR(message);
+    posted.publication.message.length = (size_t)RSTRING_LEN(message);
+    error = rb_uw_rack_context_turns_here(&reactor->rack_context)
+                ? publish_now(reactor, &posted)
+                : rb_uw_post_or_wait(&reactor->rack_context, post_publish, &posted, (size_t)RSTRING_LEN(message));
     RB_GC_GUARD(channel);
     RB_GC_GUARD(message);
     return error ? Qfalse : Qtrue;
 }
 
 /*
- * Publishes a message to all that have subscribed to the channel, in this process and in the other processes of the
- * server. Any thread may call it; where too much is published already it waits for its turn, but not on the thread of
- * the loop.
+ * Publishes a message to all subscribers of the channel, in this process and in the server's other processes. Any
+ * thread may call it. When too many messages wait, it waits for quota, but not on the loop's thread.
  *
  * @param channel [String, Symbol, #to_s] of at most 1024 bytes
- * @param message [String, #to_s] a text; or, in the encoding BINARY, bytes
- * @return [Boolean] whether it is on its way: false while there is no loop, or too much waits for one whose thread the
- *   application has kept for 5 seconds
- * @raise [ArgumentError] for a text that is not valid in its encoding, or too long a name
+ * @param message [String] a text; or, in the encoding BINARY, bytes
+ * @return [Boolean] whether the message was accepted: false while no loop runs, or when too many messages wait and the
+ *   application has occupied the loop's thread for 5 seconds
+ * @raise [ArgumentError] for a text that is not valid in its encoding, or a name that is too long
  */
 static VALUE reactor_publish(VALUE self, VALUE channel, VALUE message)
 {
@@ -78,7 +78,7 @@ static VALUE reactor_publish(VALUE self, VALUE channel, VALUE message)
 }
 
 /*
- * The same for this process alone: of what others have published.
+ * Publishes in this process alone: for messages that other processes have published.
  *
  * @see #publish
  */
@@ -90,92 +90,92 @@ static VALUE reactor_deliver(VALUE self, VALUE channel, VALUE message)
 /* Listening */
 
 struct wish {
-    struct uw_client *ear;
+    struct uw_push_client *subscriber;
     struct uw_topic topic;
     uint64_t number;
 };
 
-static int open_from_afar(const void *argument)
+static int post_open(const void *argument)
 {
     const struct wish *wish = argument;
 
-    return uw_afar_ear_open(wish->ear, &wish->topic, wish->number);
+    return uw_process_subscriber_post_open(wish->subscriber, &wish->topic, wish->number);
 }
 
 /*
- * Has an object called with what is published, as the application is with requests: in the way of the mode, one message
- * after another. Of messages that wait for it 1024 are kept, and of 1 MiB, and the rest dropped. Any thread may call
- * it, also before {#run}.
+ * Calls an object with each published message, one after another, as the mode calls the application with requests. At
+ * most 1024 messages, and at most 1 MiB, wait for the object; further messages are dropped. Any thread may call it,
+ * also before {#run}.
  *
  * @param channel [String, Symbol, #to_s]
  * @param match [Symbol, nil] :redis for a pattern
- * @param callable [#call] with the channel and the message; what it raises is logged
- * @return [Object, nil] for {#unlisten}; nil when the reactor has ended. Of one pattern too many the log tells
- * @raise [ArgumentError] for too long a name, or another `match`
+ * @param callable [#call] with the channel and the message; its exceptions are logged
+ * @return [Object, nil] for {#unlisten}; nil when the reactor has ended. The log reports one pattern too many
+ * @raise [ArgumentError] for a name that is too long, or another `match`
  */
 static VALUE reactor_listen(VALUE self, VALUE channel, VALUE match, VALUE callable)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
-    struct rb_uw_client *client;
+    struct rb_uw_push_client *client;
     struct wish wish = {.number = rb_uw_subscription_number()};
-    VALUE ear;
+    VALUE subscriber;
     int error = 0;
 
     channel = rb_str_new_frozen(rb_uw_channel_name(channel));
     wish.topic = rb_uw_topic(channel, match);
-    if (reactor->base.ran && rb_uw_reactor_is_copy(reactor)) /* whose lock somebody may have had */
+    if (reactor->base.ran && rb_uw_reactor_is_copy(reactor)) /* another thread may have had the lock at the fork */
         return Qnil;
-    ear = rb_uw_ear_new(&reactor->host);
-    client = rb_uw_client(ear);
-    wish.ear = client->core;
-    rb_uw_client_begin(client);
-    rb_uw_client_keep_callable(client, wish.number, channel, callable);
-    if (!rb_uw_channels_listen_early(&reactor->channels, wish.ear, &wish.topic, wish.number)) {
-        if (reactor->host.closed || rb_uw_reactor_is_copy(reactor))
+    subscriber = rb_uw_process_subscriber_new(&reactor->rack_context);
+    client = rb_uw_push_client(subscriber);
+    wish.subscriber = client->core;
+    rb_uw_push_client_begin(client);
+    rb_uw_push_client_keep_callable(client, wish.number, channel, match, callable);
+    if (!rb_uw_channels_listen_early(&reactor->channels, wish.subscriber, &wish.topic, wish.number)) {
+        if (reactor->rack_context.closed || rb_uw_reactor_is_copy(reactor))
             error = -ESHUTDOWN;
-        else if (rb_uw_host_turns_here(&reactor->host))
-            (void)uw_ear_open(wish.ear, &wish.topic, wish.number); /* it is told of a failure */
+        else if (rb_uw_rack_context_turns_here(&reactor->rack_context))
+            (void)uw_process_subscriber_open(wish.subscriber, &wish.topic, wish.number); /* a failure gives an event */
         else
-            error = rb_uw_ask(&reactor->host, open_from_afar, &wish, wish.topic.length);
+            error = rb_uw_post_or_wait(&reactor->rack_context, post_open, &wish, wish.topic.length);
     }
     if (error)
-        rb_uw_client_end(client);
+        rb_uw_push_client_end(client);
     RB_GC_GUARD(channel);
-    return error ? Qnil : ear;
+    return error ? Qnil : subscriber;
 }
 
-static int close_from_afar(const void *argument)
+static int post_close(const void *argument)
 {
-    return uw_afar_ear_close(((const struct wish *)argument)->ear);
+    return uw_process_subscriber_post_close(((const struct wish *)argument)->subscriber);
 }
 
 /*
- * What {#listen_to} has begun ends: its object is not called any more.
+ * Ends the subscription of {#listen_to}: the object is not called again.
  *
- * @param ear [Object] what it has returned
+ * @param subscriber [Object] the value that {#listen_to} returned
  * @return [nil]
  */
-static VALUE reactor_unlisten(VALUE self, VALUE ear)
+static VALUE reactor_unlisten(VALUE self, VALUE subscriber)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
-    struct rb_uw_client *client = rb_uw_client(ear);
-    struct wish wish = {.ear = client->core};
+    struct rb_uw_push_client *client = rb_uw_push_client(subscriber);
+    struct wish wish = {.subscriber = client->core};
 
     if (!NIL_P(client->callables))
         rb_hash_clear(client->callables);
-    if (reactor->base.ran && rb_uw_reactor_is_copy(reactor)) /* whose lock somebody may have had */
+    if (reactor->base.ran && rb_uw_reactor_is_copy(reactor)) /* another thread may have had the lock at the fork */
         return Qnil;
     if (rb_uw_channels_forget_early(&reactor->channels, client->core)) {
-        rb_uw_client_end(client);
+        rb_uw_push_client_end(client);
         return Qnil;
     }
-    if (reactor->host.closed || rb_uw_reactor_is_copy(reactor))
+    if (reactor->rack_context.closed || rb_uw_reactor_is_copy(reactor))
         return Qnil;
-    if (rb_uw_host_turns_here(&reactor->host))
-        uw_ear_close(wish.ear);
+    if (rb_uw_rack_context_turns_here(&reactor->rack_context))
+        uw_process_subscriber_close(wish.subscriber);
     else
-        (void)rb_uw_ask(&reactor->host, close_from_afar, &wish, 0);
-    RB_GC_GUARD(ear);
+        (void)rb_uw_post_or_wait(&reactor->rack_context, post_close, &wish, 0);
+    RB_GC_GUARD(subscriber);
     return Qnil;
 }
 
@@ -183,16 +183,16 @@ static VALUE reactor_unlisten(VALUE self, VALUE ear)
 
 /*
  * @return [Hash{Symbol => Integer}] published [messages], and of these, for each subscriber, delivered and dropped;
- *   and what there is now: channels, patterns, subscribers, and peers, the other processes of the server that are told
- *   what is published. peers_sent and peers_dropped [messages, once for each of them], and peers_received. All are 0
- *   while not running
+ *   and present counts: channels, patterns, subscribers, slow subscribers (at least half of the allowed messages wait
+ *   for a block), and peers, the other processes of the server that get published messages.
+ *   peers_sent and peers_dropped [messages, once for each peer], and peers_received. All are 0 while not running
  */
 static VALUE reactor_channel_stats(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
-    struct uw_server *server = rb_uw_control_server(&reactor->base.control, &reactor->base.server);
+    struct uw_server *server = rb_uw_shutdown_control_server(&reactor->base.control, &reactor->base.server);
     static struct uw_channel_counts none;
-    struct uw_channel_counts *counts = server ? &server->service.channels->counts : &none;
+    struct uw_channel_counts *counts = server ? &server->server_context.channels->counts : &none;
     struct uw_bus_stats bus = server ? uw_bus_stats(&reactor->bus) : (struct uw_bus_stats){0};
     VALUE stats = rb_hash_new();
 
@@ -202,6 +202,7 @@ static VALUE reactor_channel_stats(VALUE self)
     rb_uw_stats_put(stats, "channels", atomic_load(&counts->channels));
     rb_uw_stats_put(stats, "patterns", atomic_load(&counts->patterns));
     rb_uw_stats_put(stats, "subscribers", atomic_load(&counts->subscribers));
+    rb_uw_stats_put(stats, "behind", atomic_load(&counts->behind));
     rb_uw_stats_put(stats, "peers", bus.peers);
     rb_uw_stats_put(stats, "peers_sent", bus.sent);
     rb_uw_stats_put(stats, "peers_dropped", bus.dropped);
@@ -210,11 +211,11 @@ static VALUE reactor_channel_stats(VALUE self)
 }
 
 /*
- * Waits until channels or patterns have got their first subscriber in this process, or have none.
+ * Waits until channels or patterns get their first subscriber in this process, or lose their last one.
  *
  * @return [Array(Array<Array(String, Symbol, Boolean)>, Boolean), nil] of each its name, :redis or nil, and whether it
- *   has subscribers now; and whether too many have changed since this was last called: then all that have subscribers
- *   are among them. nil once the reactor has ended
+ *   has subscribers now; and whether too many have changed since the last call: then the list has every topic with
+ *   subscribers. nil once the reactor has ended
  */
 static VALUE reactor_await_channel_changes(VALUE self)
 {

@@ -1,7 +1,8 @@
 /* Upwell::Reactor: a server of the core that answers with a Rack application. */
-#include "base/stats.h"
+#include "base/object_counts.h"
+#include "base/process_exceptions.h"
 #include "server/reactor.h"
-#include "server/settings.h"
+#include "server/server_settings.h"
 
 static VALUE cReactor;
 
@@ -22,11 +23,11 @@ static const struct rb_uw_mode *read_mode(VALUE settings)
 /* Threads of the application wait as workers do, in any mode. */
 static void choose_mode(struct rb_uw_reactor *reactor, const struct rb_uw_mode *mode, VALUE settings)
 {
-    reactor->own = xcalloc(1, mode->own_bytes);
+    reactor->mode_state = xcalloc(1, mode->own_bytes);
     reactor->mode = mode;
-    reactor->host.here = &mode->calls;
-    reactor->host.elsewhere = &rb_uw_mode_threads.calls;
-    reactor->host.one_thread = mode->one_thread;
+    reactor->rack_context.here = &mode->calls;
+    reactor->rack_context.elsewhere = &rb_uw_mode_threads.calls;
+    reactor->rack_context.one_thread = mode->one_thread;
     mode->init(reactor, settings);
 }
 
@@ -42,9 +43,10 @@ static void read_public(struct rb_uw_reactor *reactor, VALUE settings)
  * the limits head_bytes_max, headers_max, target_bytes_max, body_bytes_max, body_memory_bytes_max, connections_max,
  * message_bytes_max, client_bytes_max; the time-outs in seconds head_timeout, body_timeout, keep_alive_timeout,
  * write_timeout, client_timeout (0: none); newline_header_values (true for
- * Rack 2); public (nil, or a Hash of root and what {StaticReactor} needs to serve files): the folder whose files are
- * sent without asking the application; bus (nil, or the path of a folder of this user's alone, mode 0700): where all
- * processes of the server meet, to tell each other published messages
+ * Rack 2); underscores_in_headers (whether headers whose names have an underscore are kept); public (nil, or a Hash of
+ * root and {StaticReactor}'s file settings): the folder whose files are sent without a call of the application;
+ * bus (nil, or the path of a folder of this user alone, mode 0700): all processes of the server exchange published
+ * messages there
  * @raise [KeyError] when a setting is missing
  * @raise [ArgumentError] when one is out of range
  * @raise [Upwell::BackendError] when the backend is unknown or does not work here
@@ -52,7 +54,7 @@ static void read_public(struct rb_uw_reactor *reactor, VALUE settings)
 static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
-    struct rb_uw_host *host = &reactor->host;
+    struct rb_uw_rack_context *rack_context = &reactor->rack_context;
 
     (void)rb_uw_error_log(); /* before it is needed */
     rb_uw_loop_server_read(&reactor->base, self, settings);
@@ -60,12 +62,13 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
     choose_mode(reactor, read_mode(settings), settings);
     read_public(reactor, rb_uw_setting(settings, "public"));
     rb_uw_reactor_read_bus(reactor, rb_uw_setting(settings, "bus"));
-    host->newline_values = RTEST(rb_uw_setting(settings, "newline_header_values"));
-    host->held_memory_bytes_max = reactor->base.settings.body_memory_bytes_max;
-    RB_OBJ_WRITE(self, &host->app, app);
-    RB_OBJ_WRITE(self, &host->input, rb_uw_input_empty());
-    RB_OBJ_WRITE(self, &host->template, rb_uw_env_template(host->newline_values, host->input));
-    RB_OBJ_WRITE(self, &host->held_errors, rb_uw_held_errors());
+    rack_context->newline_values = RTEST(rb_uw_setting(settings, "newline_header_values"));
+    rack_context->underscores = RTEST(rb_uw_setting(settings, "underscores_in_headers"));
+    rack_context->spill_memory_bytes_max = reactor->base.settings.body_memory_bytes_max;
+    RB_OBJ_WRITE(self, &rack_context->app, app);
+    RB_OBJ_WRITE(self, &rack_context->input, rb_uw_input_empty());
+    RB_OBJ_WRITE(self, &rack_context->template, rb_uw_env_template(rack_context->newline_values, rack_context->input));
+    RB_OBJ_WRITE(self, &rack_context->held_errors, rb_uw_retained_errors());
     reactor->base.initialized = true;
     return self;
 }
@@ -74,16 +77,16 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
 
 static size_t queued(const struct rb_uw_reactor *reactor)
 {
-    return reactor->own && reactor->mode->queued ? reactor->mode->queued(reactor) : 0;
+    return reactor->mode_state && reactor->mode->queued ? reactor->mode->queued(reactor) : 0;
 }
 
 static size_t fibers(const struct rb_uw_reactor *reactor)
 {
-    return reactor->own && reactor->mode->fibers ? reactor->mode->fibers(reactor) : 0;
+    return reactor->mode_state && reactor->mode->fibers ? reactor->mode->fibers(reactor) : 0;
 }
 
-/* A worker that is still within the application may use its request for as long as the process lives: then nothing is
- * freed. A trap handler may have forked, and its child comes by here: what it has is its parent's. */
+/* A worker still inside the application may use its request until the process exits, so nothing is freed then. A child
+ * that a trap handler has forked may run this: its objects are the parent's. */
 static VALUE close_server(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
@@ -93,7 +96,7 @@ static VALUE close_server(VALUE self)
         reactor->base.finished = true;
         return Qnil;
     }
-    reactor->host.closed = true;
+    reactor->rack_context.closed = true;
     reactor->mode->close(reactor);
     rb_uw_reactor_end_channels(reactor);
     reactor->base.finished = uw_server_is_finished(&reactor->base.server);
@@ -133,7 +136,7 @@ static void start(struct rb_uw_reactor *reactor)
     long count;
 
     rb_uw_reactor_open_files(reactor);
-    count = rb_uw_listening_hold(reactor->base.sockets, listening);
+    count = rb_uw_listening_retain(reactor->base.sockets, listening);
     error = reactor->mode->open(reactor, StringValueCStr(reactor->base.backend), listening, count);
     if (!error)
         rb_uw_listening_catch_up(reactor->base.sockets, listening, count, &reactor->base.server);
@@ -141,7 +144,7 @@ static void start(struct rb_uw_reactor *reactor)
     if (!error)
         return;
     if (reactor->base.control.open)
-        close_server(reactor->host.self);
+        close_server(reactor->rack_context.self);
     else
         rb_uw_reactor_close_files(reactor);
     rb_syserr_fail(-error, "starting the event loop");
@@ -152,7 +155,7 @@ static void start(struct rb_uw_reactor *reactor)
  * fiber.
  *
  * @return [Boolean] whether everything in flight was finished
- * @raise [SystemCallError] when the loop cannot be opened, or fails, or the folder of the bus is none
+ * @raise [SystemCallError] when the loop cannot be opened, or fails, or the folder of the bus is invalid
  * @raise [Upwell::Error] when it runs already
  */
 static VALUE reactor_run(VALUE self)
@@ -160,12 +163,13 @@ static VALUE reactor_run(VALUE self)
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
     rb_uw_loop_server_begin(&reactor->base);
-    reactor->host.forks = rb_uw_forks_now();
-    RB_OBJ_WRITE(self, &reactor->host.root, rb_fiber_current());
+    rb_uw_note_process_exceptions();
+    reactor->rack_context.forks = rb_uw_forks_now();
+    RB_OBJ_WRITE(self, &reactor->rack_context.root, rb_fiber_current());
     start(reactor);
     rb_ensure(run_guarded, self, close_guarded, self);
     if (reactor->base.status)
-        rb_syserr_fail(-reactor->base.status, "waiting for events");
+        rb_syserr_fail(-reactor->base.status, "the server stops, because it cannot wait for events");
     return reactor->base.finished ? Qtrue : Qfalse;
 }
 
@@ -180,7 +184,7 @@ static VALUE reactor_work(VALUE self)
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
     if (!reactor->base.initialized || !reactor->mode->work)
-        rb_raise(rb_eUpwellError, "only in mode threads do other threads serve");
+        rb_raise(rb_eUpwellError, "only mode threads has worker threads");
     reactor->mode->work(reactor);
     return Qnil;
 }
@@ -188,31 +192,31 @@ static VALUE reactor_work(VALUE self)
 /* Inspection */
 
 /*
- * For how long the application has had the thread of the loop without letting go of it. May be called by any thread.
+ * The time for which the application has occupied the loop's thread. May be called by any thread.
  *
  * @return [Float, nil] seconds; nil while the loop waits, and in mode :threads
  */
 static VALUE reactor_busy_seconds(VALUE self)
 {
-    int64_t since_ns = rb_uw_reactor(self)->host.busy_since_ns;
+    int64_t since_ns = rb_uw_reactor(self)->rack_context.busy_since_ns;
 
     return since_ns ? DBL2NUM((double)(uw_clock_ns() - since_ns) / (double)UW_NS_PER_SECOND) : Qnil;
 }
 
 /*
- * The requests that the application has now. May be called by any thread.
+ * The requests that the application is serving. May be called by any thread.
  *
- * @return [Array<Array(Hash, Thread, Float, Boolean)>] of each its env, the thread that serves it, the seconds since it
- *   began, and whether it has the thread of the loop at this moment, so that every other client waits
+ * @return [Array<Array(Hash, Thread, Float, Boolean)>] of each its env, its thread, the seconds since it began,
+ *   and whether it occupies the loop's thread at this moment, so that every other client waits
  */
 static VALUE reactor_requests(VALUE self)
 {
-    return rb_uw_served_now(&rb_uw_reactor(self)->host);
+    return rb_uw_served_now(&rb_uw_reactor(self)->rack_context);
 }
 
 /*
- * Counts since the start, and what there is now (connections, requests_in_memory, operations, queued). All are 0 while
- * not running.
+ * Counts since the start, and current counts (connections, requests_in_memory, clients, operations, queued). Clients
+ * are long-lived ones: WebSockets and event streams. All are 0 while the reactor is not running.
  *
  * @return [Hash{Symbol => Integer}]
  */
@@ -223,15 +227,17 @@ static VALUE reactor_stats(VALUE self)
     VALUE stats = rb_hash_new();
 
     rb_uw_stats_put(stats, "connections", reactor->base.control.open ? uw_server_connections(server) : 0);
-    rb_uw_stats_put(stats, "requests_in_memory", reactor->base.control.open ? server->service.requests.taken : 0);
-    rb_uw_stats_put(stats, "operations", reactor->base.control.open ? server->service.loop.pending : 0);
+    rb_uw_stats_put(stats, "requests_in_memory",
+                    reactor->base.control.open ? server->server_context.requests.taken : 0);
+    rb_uw_stats_put(stats, "clients", reactor->base.control.open ? server->server_context.clients : 0);
+    rb_uw_stats_put(stats, "operations", reactor->base.control.open ? server->server_context.loop.pending : 0);
     rb_uw_stats_put(stats, "queued", queued(reactor));
     rb_uw_stats_put(stats, "fibers", fibers(reactor));
-    rb_uw_stats_put(stats, "accepted", server->service.counts.accepted);
-    rb_uw_stats_put(stats, "requests", server->service.counts.requests);
-    rb_uw_stats_put(stats, "refused", server->service.counts.refused);
-    rb_uw_stats_put(stats, "timeouts", server->service.counts.timeouts);
-    rb_uw_stats_put(stats, "turns", server->service.loop.turns);
+    rb_uw_stats_put(stats, "accepted", server->server_context.counts.accepted);
+    rb_uw_stats_put(stats, "requests", server->server_context.counts.requests);
+    rb_uw_stats_put(stats, "refused", server->server_context.counts.refused);
+    rb_uw_stats_put(stats, "timeouts", server->server_context.counts.timeouts);
+    rb_uw_stats_put(stats, "turns", server->server_context.loop.turns);
     return stats;
 }
 
@@ -241,7 +247,7 @@ void rb_uw_init_reactor(void)
      * A server of the core with a Rack application, on one loop. */
     cReactor = rb_define_class_under(rb_mUpwell, "Reactor", rb_uw_cLoopServer);
     rb_define_alloc_func(cReactor, rb_uw_reactor_allocate);
-    /* How long the path of the bus's folder may be. */
+    /* The maximum length of the path of the bus's directory. */
     rb_define_const(cReactor, "BUS_FOLDER_BYTES_MAX", SIZET2NUM(UW_BUS_FOLDER_BYTES_MAX));
     rb_define_method(cReactor, "initialize", reactor_initialize, 2);
     rb_define_method(cReactor, "run", reactor_run, 0);

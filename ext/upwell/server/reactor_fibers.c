@@ -4,18 +4,20 @@
 #include <unistd.h>
 
 #include "scheduler/scheduler.h"
-#include "server/backlog.h"
 #include "server/reactor.h"
-#include "server/settings.h"
+#include "server/run_queue.h"
+#include "server/server_settings.h"
 
 #define NO_STACK_NS UW_NS_PER_SECOND /* until it is tried again */
+#define BATCH_NS (5 * UW_NS_PER_MS)  /* of requests, before the loop and the waiting fibers run */
 
 struct fibers {
     struct rb_uw_reactor *reactor;
-    struct rb_uw_backlog backlog;
+    struct rb_uw_run_queue backlog;
+    int64_t batch_began_ns;
     VALUE scheduler, idle;    /* Array of Fiber */
-    VALUE starter, starting;  /* the fiber that starts those of the pool; which one, or nil */
-    bool unstarted;           /* `starting` has not begun yet */
+    VALUE starter, starting;  /* the fiber that starts the pool's fibers, and the one being started, or nil */
+    bool unstarted;           /* `starting` has not started yet */
     struct uw_timer no_stack; /* until it expires, no more fibers are started */
     size_t fibers, fibers_max;
 };
@@ -27,7 +29,7 @@ static ID id_storage;
 static VALUE cFiber;
 
 /*
- * Fiber.set_scheduler, which closes the scheduler that there is: not that of a server, under its requests.
+ * Fiber.set_scheduler, which closes the current scheduler, but must not close a server's.
  *
  * @return [Object]
  * @raise [Upwell::Error] on the thread of a server in mode fibers
@@ -38,8 +40,8 @@ static VALUE set_scheduler(VALUE self, VALUE scheduler)
 
     (void)self;
     if (current && rb_uw_scheduler_serves(current))
-        rb_raise(rb_eUpwellError, "in mode fibers the thread of a server keeps its scheduler: set another in a thread "
-                                  "of your own");
+        rb_raise(rb_eUpwellError, "in mode fibers the server's thread keeps its scheduler: set another scheduler in a "
+                                  "thread of the application");
     return rb_call_super(1, &scheduler);
 }
 
@@ -57,7 +59,7 @@ void rb_uw_init_reactor_fibers(void)
     cFiber = rb_path2class("Fiber");
 
     /* Document-module: Upwell::Reactor::Keeping
-     * Is prepended to the methods of Fiber itself now: an application may freeze it. */
+     * Prepended to the methods of Fiber at load time, since an application may freeze Fiber later. */
     keeping = rb_define_module_under(rb_path2class("Upwell::Reactor"), "Keeping");
     rb_ext_ractor_safe(true); /* where others have schedulers of their own */
     rb_define_method(keeping, "set_scheduler", set_scheduler, 1);
@@ -65,14 +67,14 @@ void rb_uw_init_reactor_fibers(void)
     rb_prepend_module(rb_singleton_class(cFiber), keeping);
 }
 
-static struct fibers *own(const struct rb_uw_reactor *reactor)
+static struct fibers *mode_state(const struct rb_uw_reactor *reactor)
 {
-    return reactor->own;
+    return reactor->mode_state;
 }
 
-static void mark(const void *own)
+static void mark(const void *mode_state)
 {
-    const struct fibers *fibers = own;
+    const struct fibers *fibers = mode_state;
 
     rb_gc_mark_movable(fibers->scheduler);
     rb_gc_mark_movable(fibers->idle);
@@ -80,9 +82,9 @@ static void mark(const void *own)
     rb_gc_mark_movable(fibers->starting);
 }
 
-static void compact(void *own)
+static void compact(void *mode_state)
 {
-    struct fibers *fibers = own;
+    struct fibers *fibers = mode_state;
 
     fibers->scheduler = rb_gc_location(fibers->scheduler);
     fibers->idle = rb_gc_location(fibers->idle);
@@ -92,18 +94,18 @@ static void compact(void *own)
 
 static void init(struct rb_uw_reactor *reactor, VALUE settings)
 {
-    struct fibers *fibers = own(reactor);
+    struct fibers *fibers = mode_state(reactor);
 
     fibers->reactor = reactor;
     fibers->scheduler = fibers->idle = fibers->starter = fibers->starting = Qnil;
-    rb_uw_backlog_init(&fibers->backlog);
+    rb_uw_run_queue_init(&fibers->backlog);
     fibers->fibers_max = NUM2SIZET(rb_uw_setting(settings, "fibers_max"));
-    RB_OBJ_WRITE(reactor->host.self, &fibers->idle, rb_ary_new());
+    RB_OBJ_WRITE(reactor->rack_context.self, &fibers->idle, rb_ary_new());
 }
 
 static struct rb_uw_scheduler *scheduler_of(struct rb_uw_reactor *reactor)
 {
-    return rb_uw_scheduler_use(own(reactor)->scheduler);
+    return rb_uw_scheduler_use(mode_state(reactor)->scheduler);
 }
 
 /* Events, on the loop without the interpreter's lock */
@@ -113,17 +115,17 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
     struct rb_uw_exchange *exchange = request->user;
 
     if (event != UW_EVENT_DRAINED)
-        rb_uw_backlog_add(&own(context)->backlog, request);
+        rb_uw_run_queue_add(&mode_state(context)->backlog, request);
     else if (exchange->drain)
         rb_uw_wait_end(exchange->drain);
     else /* a thread of the application waits */
-        rb_uw_host_tell_changed(exchange->host);
+        rb_uw_rack_context_tell_changed(exchange->rack_context);
 }
 
 /* A fiber of the pool */
 
 struct pooled {
-    VALUE fiber, inherited; /* the latter: Fiber[] of who made it, or nil */
+    VALUE fiber, inherited; /* the latter: Fiber[] of the creating fiber, or nil */
 };
 
 static VALUE storage_of(VALUE fiber)
@@ -180,8 +182,8 @@ static VALUE transfer(VALUE fiber)
     return rb_fiber_transfer(fiber, 0, NULL);
 }
 
-/* One that is within Fiber#resume yet, or found no stack for the fiber that it resumed, is taken for resuming by Ruby,
- * which would have the other go on in its place: to transfer to itself, so that Ruby checks, fails. */
+/* Ruby considers a fiber resuming if it is inside Fiber#resume, or had no stack for the fiber it resumed. Ruby would
+ * then continue the other fiber instead. A transfer to itself makes Ruby check for this and fail. */
 static VALUE clean(VALUE argument)
 {
     const struct pooled *pooled = (struct pooled *)argument;
@@ -194,15 +196,15 @@ static VALUE clean(VALUE argument)
     return Qnil;
 }
 
-/* With what is to end the fiber, as Fiber#kill does, or the thread or the process: the latter Ruby passes on to the
- * root. */
+/* Passes on the exception that ends the fiber (as Fiber#kill does), the thread or the process. Ruby passes the latter
+ * two on to the root. */
 static void end_pooled(struct rb_uw_reactor *reactor, int state)
 {
-    own(reactor)->fibers--;
+    mode_state(reactor)->fibers--;
     rb_jump_tag(state);
 }
 
-/* What an application left in its fiber is not for the next request. Returns whether it could be taken away. */
+/* Removes the application's leftovers in its fiber before the next request. Returns whether that succeeded. */
 static bool cleaned(struct rb_uw_reactor *reactor, const struct pooled *pooled)
 {
     int state;
@@ -215,23 +217,29 @@ static bool cleaned(struct rb_uw_reactor *reactor, const struct pooled *pooled)
     return !state;
 }
 
-/* Serves one request after another, of those that the last turns brought. Returns whether the fiber can be used again.
- */
+static bool batch_is_over(const struct rb_uw_reactor *reactor, int64_t now_ns)
+{
+    return now_ns - mode_state(reactor)->batch_began_ns >= BATCH_NS;
+}
+
+/* Serves requests of the last iterations one after another. Returns whether the fiber can be used again. */
 static bool serve_batch(struct rb_uw_reactor *reactor, const struct pooled *pooled)
 {
     struct uw_request *request;
 
-    while ((request = rb_uw_backlog_take(&own(reactor)->backlog))) {
+    while ((request = rb_uw_run_queue_take(&mode_state(reactor)->backlog))) {
         int state;
 
         reactor->busy++;
-        state = rb_uw_service(reactor, request);
+        state = rb_uw_serve_interruptible(reactor, request);
         reactor->busy--;
         if (state)
             end_pooled(reactor, state);
-        rb_uw_host_flush_if_late(&reactor->host);
+        rb_uw_rack_context_flush_if_late(&reactor->rack_context);
         if (!cleaned(reactor, pooled))
             return false;
+        if (batch_is_over(reactor, reactor->rack_context.busy_since_ns)) /* when that request was served */
+            return true;
     }
     return true;
 }
@@ -242,19 +250,19 @@ static VALUE give_way(VALUE reactor)
     return Qnil;
 }
 
-/* Waits for requests. What is raised into a fiber that has none, as by a request's deadline that came too late, ends
- * this one, and nothing else. */
+/* Waits for requests. An exception raised into an idle fiber, such as a request's late deadline, ends this fiber alone.
+ */
 static bool rest(struct rb_uw_reactor *reactor, VALUE fiber)
 {
     VALUE error;
     int state;
 
-    rb_ary_push(own(reactor)->idle, fiber);
+    rb_ary_push(mode_state(reactor)->idle, fiber);
     rb_protect(give_way, (VALUE)reactor, &state);
     if (!state)
         return true;
-    rb_uw_scheduler_note_raiser(reactor->host.scheduler, fiber);
-    rb_ary_delete(own(reactor)->idle, fiber);
+    rb_uw_scheduler_note_raiser(reactor->rack_context.scheduler, fiber);
+    rb_ary_delete(mode_state(reactor)->idle, fiber);
     error = rb_errinfo();
     if (rb_uw_ends_thread(error))
         end_pooled(reactor, state);
@@ -269,28 +277,29 @@ static VALUE run_fiber(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
     const struct pooled pooled = {.fiber = fiber, .inherited = storage_of(fiber)};
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
-    own(reactor)->unstarted = false;
+    mode_state(reactor)->unstarted = false;
     while (serve_batch(reactor, &pooled) && rest(reactor, fiber))
         ;
-    own(reactor)->fibers--;
+    mode_state(reactor)->fibers--;
     return Qnil;
 }
 
-/* The fiber that starts those of the pool. The root must not: where Ruby finds no stack for a fiber that a blocking one
- * starts, it takes the thread for non-blocking, and then every request for blocking. */
+/* A separate fiber starts the pool's fibers. The root must not: when Ruby has no stack for a fiber that a blocking
+ * fiber starts, Ruby treats the thread as non-blocking, and then every request as blocking. */
 
 static VALUE report_no_stack(VALUE self)
 {
-    return rb_funcall(rb_uw_error_log(), id_no_stack, 2, rb_errinfo(), SIZET2NUM(own(rb_uw_reactor(self))->fibers - 1));
+    return rb_funcall(rb_uw_error_log(), id_no_stack, 2, rb_errinfo(),
+                      SIZET2NUM(mode_state(rb_uw_reactor(self))->fibers - 1));
 }
 
 static VALUE start_next(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    own(reactor)->unstarted = true;
-    reactor->host.scheduler->running = own(reactor)->starting;
-    return transfer(own(reactor)->starting);
+    mode_state(reactor)->unstarted = true;
+    reactor->rack_context.scheduler->running = mode_state(reactor)->starting;
+    return transfer(mode_state(reactor)->starting);
 }
 
 static VALUE start_or_report(VALUE self)
@@ -298,14 +307,14 @@ static VALUE start_or_report(VALUE self)
     int state;
 
     rb_protect(start_next, self, &state);
-    if (state && (rb_uw_ends_thread(rb_errinfo()) || !own(rb_uw_reactor(self))->unstarted))
+    if (state && (rb_uw_ends_thread(rb_errinfo()) || !mode_state(rb_uw_reactor(self))->unstarted))
         rb_jump_tag(state);
     return state ? report_no_stack(self) : Qnil;
 }
 
 static VALUE return_to_root(VALUE self)
 {
-    return transfer(rb_uw_reactor(self)->host.scheduler->root);
+    return transfer(rb_uw_reactor(self)->rack_context.scheduler->root);
 }
 
 static VALUE run_starter(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
@@ -315,64 +324,66 @@ static VALUE run_starter(RB_BLOCK_CALL_FUNC_ARGLIST(unused, self))
 
     (void)unused, (void)argc, (void)argv, (void)blockarg;
     while (!state) {
-        if (own(reactor)->unstarted)
+        if (mode_state(reactor)->unstarted)
             state = rb_uw_protect(return_to_root, self);
         if (!state)
-            state = rb_uw_protect(start_or_report, self); /* until there is another one to start */
+            state = rb_uw_protect(start_or_report, self); /* until another fiber must be started */
     }
     rb_jump_tag(state);
 }
 
-/* The root fiber, which turns the loop */
+/* The root fiber, which runs the loop */
 
 static bool may_start(const struct rb_uw_reactor *reactor)
 {
-    return own(reactor)->fibers < own(reactor)->fibers_max && !own(reactor)->no_stack.active;
+    return mode_state(reactor)->fibers < mode_state(reactor)->fibers_max && !mode_state(reactor)->no_stack.active;
 }
 
 static void try_again(struct uw_loop *loop, struct uw_timer *timer)
 {
     (void)loop;
-    uw_owner(timer, struct fibers, no_stack)->reactor->hurry = true; /* the turn ends */
+    uw_container_of(timer, struct fibers, no_stack)->reactor->dont_wait = true; /* the iteration ends */
 }
 
-/* Where there is no stack for it, requests wait for the fibers that there are. */
+/* Starts a fiber. Without a stack for it, requests wait for the existing fibers. */
 static void start_fiber(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
 {
-    RB_OBJ_WRITE(reactor->host.self, &own(reactor)->starting,
-                 rb_block_call(cFiber, id_new, 0, NULL, run_fiber, reactor->host.self));
-    own(reactor)->fibers++;
-    rb_uw_scheduler_start(scheduler, own(reactor)->starter);
-    own(reactor)->starting = Qnil;
-    if (!own(reactor)->unstarted)
+    RB_OBJ_WRITE(reactor->rack_context.self, &mode_state(reactor)->starting,
+                 rb_block_call(cFiber, id_new, 0, NULL, run_fiber, reactor->rack_context.self));
+    mode_state(reactor)->fibers++;
+    rb_uw_scheduler_start(scheduler, mode_state(reactor)->starter);
+    mode_state(reactor)->starting = Qnil;
+    if (!mode_state(reactor)->unstarted)
         return;
-    own(reactor)->fibers--;
-    own(reactor)->no_stack.expire = try_again;
-    uw_timer_start(scheduler->loop, &own(reactor)->no_stack, uw_clock_ns() + NO_STACK_NS);
+    mode_state(reactor)->fibers--;
+    mode_state(reactor)->no_stack.expire = try_again;
+    uw_timer_start(scheduler->loop, &mode_state(reactor)->no_stack, uw_clock_ns() + NO_STACK_NS);
 }
 
 static bool can_serve(const struct rb_uw_reactor *reactor)
 {
-    return own(reactor)->backlog.batch.first && (RARRAY_LEN(own(reactor)->idle) > 0 || may_start(reactor));
+    return mode_state(reactor)->backlog.batch.first &&
+           (RARRAY_LEN(mode_state(reactor)->idle) > 0 || may_start(reactor));
 }
 
 static void serve_batches(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
 {
-    rb_uw_backlog_begin_batch(&own(reactor)->backlog);
-    while (can_serve(reactor)) {
-        if (RARRAY_LEN(own(reactor)->idle) > 0)
-            rb_uw_scheduler_start(scheduler, rb_ary_pop(own(reactor)->idle));
+    rb_uw_run_queue_begin_batch(&mode_state(reactor)->backlog);
+    mode_state(reactor)->batch_began_ns = uw_clock_ns();
+    while (can_serve(reactor) && !batch_is_over(reactor, uw_clock_ns())) {
+        if (RARRAY_LEN(mode_state(reactor)->idle) > 0)
+            rb_uw_scheduler_start(scheduler, rb_ary_pop(mode_state(reactor)->idle));
         else
             start_fiber(reactor, scheduler);
     }
-    rb_uw_backlog_end_batch(&own(reactor)->backlog);
+    rb_uw_run_queue_end_batch(&mode_state(reactor)->backlog);
 }
 
 static void turn(struct rb_uw_reactor *reactor, struct rb_uw_scheduler *scheduler)
 {
-    rb_uw_backlog_end_batch(&own(reactor)->backlog); /* if it was left */
-    reactor->hurry = rb_uw_scheduler_begin_turn(scheduler) || rb_uw_scheduler_brought(scheduler) ||
-                     own(reactor)->backlog.ready.first || can_serve(reactor);
+    rb_uw_run_queue_end_batch(&mode_state(reactor)->backlog); /* if it was left */
+    reactor->dont_wait = rb_uw_scheduler_begin_turn(scheduler) || rb_uw_scheduler_brought(scheduler) ||
+                         mode_state(reactor)->backlog.ready.first || can_serve(reactor);
     rb_uw_reactor_turn(reactor);
     rb_uw_scheduler_end_turn(scheduler);
 }
@@ -391,18 +402,18 @@ static VALUE serve_turn(VALUE self)
     return Qnil;
 }
 
-/* A fiber that the application made by itself may let out anything, on the fiber that turns the loop; where what
- * strikes between two requests is none's, either. */
+/* A fiber made by the application may raise anything on the fiber that runs the loop. An exception that arrives between
+ * two requests belongs to no request, either. */
 static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    RB_OBJ_WRITE(self, &own(reactor)->scheduler, rb_uw_scheduler_new(&reactor->base.server.service.loop));
-    rb_fiber_scheduler_set(own(reactor)->scheduler);
-    reactor->host.scheduler = scheduler_of(reactor);
-    RB_OBJ_WRITE(self, &own(reactor)->starter, rb_block_call(cFiber, id_new, 0, NULL, run_starter, self));
-    own(reactor)->unstarted = true;
-    rb_uw_scheduler_start(reactor->host.scheduler, own(reactor)->starter);
+    RB_OBJ_WRITE(self, &mode_state(reactor)->scheduler, rb_uw_scheduler_new(&reactor->base.server.server_context.loop));
+    rb_fiber_scheduler_set(mode_state(reactor)->scheduler);
+    reactor->rack_context.scheduler = scheduler_of(reactor);
+    RB_OBJ_WRITE(self, &mode_state(reactor)->starter, rb_block_call(cFiber, id_new, 0, NULL, run_starter, self));
+    mode_state(reactor)->unstarted = true;
+    rb_uw_scheduler_start(reactor->rack_context.scheduler, mode_state(reactor)->starter);
     while (rb_uw_reactor_goes_on(reactor) && !reactor->base.status) {
         int state = rb_uw_protect(serve_turn, self);
 
@@ -412,18 +423,18 @@ static VALUE run(VALUE self)
     return Qnil;
 }
 
-/* What the application still runs is ended: the fibers of requests that the deadline overtook, and its own. */
+/* Ends the application's remaining fibers: those of requests past the deadline, and its own. */
 static void end_fibers(struct rb_uw_reactor *reactor)
 {
-    if (NIL_P(own(reactor)->scheduler))
+    if (NIL_P(mode_state(reactor)->scheduler))
         return;
     rb_uw_reactor_end(reactor); /* threads of the application may wait for clients */
-    uw_timer_stop(&reactor->base.server.service.loop, &own(reactor)->no_stack);
+    uw_timer_stop(&reactor->base.server.server_context.loop, &mode_state(reactor)->no_stack);
     rb_uw_scheduler_stop(scheduler_of(reactor));
     rb_fiber_scheduler_set(Qnil);
 }
 
-/* What a request asks of the loop */
+/* A request's calls to the loop */
 
 static VALUE wait_for_drain(VALUE argument)
 {
@@ -446,7 +457,7 @@ static void await_drain(struct rb_uw_exchange *exchange)
 {
     struct rb_uw_wait wait;
 
-    rb_uw_wait_init(&wait, scheduler_of(rb_uw_reactor_of(exchange->host)));
+    rb_uw_wait_init(&wait, scheduler_of(rb_uw_reactor_of(exchange->rack_context)));
     exchange->drain = &wait;
     rb_ensure(wait_for_drain, (VALUE)exchange, forget_drain, (VALUE)exchange);
 }
@@ -457,16 +468,17 @@ static VALUE wait_for_detach(VALUE argument)
     return Qnil;
 }
 
-/* The loop refers to this stack until it is done: what is raised into the fiber meanwhile is raised then. */
+/* The loop refers to this stack until the detach is done. Exceptions raised into the fiber meanwhile are raised
+ * afterwards. */
 static void detach(struct rb_uw_detachment *detachment)
 {
     struct rb_uw_wait wait;
     int state = 0, raised;
 
     detachment->wait = &wait;
-    rb_uw_wait_init(&wait, scheduler_of(rb_uw_reactor_of(detachment->host)));
+    rb_uw_wait_init(&wait, scheduler_of(rb_uw_reactor_of(detachment->rack_context)));
     uw_request_detach(detachment->request, &detachment->detached);
-    while (!detachment->done && !rb_uw_host_is_copy(detachment->host)) { /* which may be so at once */
+    while (!detachment->done && !rb_uw_rack_context_is_copy(detachment->rack_context)) { /* which may be so at once */
         rb_protect(wait_for_detach, (VALUE)&wait, &raised);
         state = raised ? raised : state;
     }
@@ -475,27 +487,27 @@ static void detach(struct rb_uw_detachment *detachment)
         rb_jump_tag(state);
 }
 
-/* Requests may wait, and others have theirs sent together: a piece of a longer response leaves with this turn, or when
- * it has waited for long. */
+/* Requests may wait, and their responses are sent together: a piece of a longer response is sent with this iteration,
+ * or earlier when it has waited for long. */
 static void send_together(struct uw_request *request, struct uw_chunk *chunk)
 {
-    struct rb_uw_host *host = rb_uw_exchange_of(request)->host;
+    struct rb_uw_rack_context *rack_context = rb_uw_exchange_of(request)->rack_context;
     bool last = chunk->flags & UW_CHUNK_FINISH;
 
     uw_request_send(request, chunk);
-    if (!last && rb_uw_host_is_late(host))
-        rb_uw_host_flush(host);
+    if (!last && rb_uw_rack_context_is_late(rack_context))
+        rb_uw_rack_context_flush(rack_context);
 }
 
 static bool brought(const struct rb_uw_reactor *reactor)
 {
-    return own(reactor)->backlog.ready.first ||
-           (reactor->host.scheduler && rb_uw_scheduler_brought(reactor->host.scheduler));
+    return mode_state(reactor)->backlog.ready.first ||
+           (reactor->rack_context.scheduler && rb_uw_scheduler_brought(reactor->rack_context.scheduler));
 }
 
 static size_t fibers(const struct rb_uw_reactor *reactor)
 {
-    return own(reactor)->fibers;
+    return mode_state(reactor)->fibers;
 }
 
 const struct rb_uw_mode rb_uw_mode_fibers = {

@@ -1,33 +1,33 @@
-/* Mode inline: the application runs on the thread of the loop, which has the interpreter's lock while it does, once for
- * all requests of a turn. */
-#include "server/backlog.h"
+/* Mode inline: the application runs on the loop's thread. The thread takes the interpreter's lock once for all requests
+ * of an iteration. */
 #include "server/reactor.h"
+#include "server/run_queue.h"
 
 struct inline_mode {
-    struct rb_uw_backlog backlog;
+    struct rb_uw_run_queue backlog;
 };
 
-static struct rb_uw_backlog *backlog_of(const struct rb_uw_reactor *reactor)
+static struct rb_uw_run_queue *backlog_of(const struct rb_uw_reactor *reactor)
 {
-    return &((struct inline_mode *)reactor->own)->backlog;
+    return &((struct inline_mode *)reactor->mode_state)->backlog;
 }
 
 static void init(struct rb_uw_reactor *reactor, VALUE settings)
 {
     (void)settings;
-    rb_uw_backlog_init(backlog_of(reactor));
+    rb_uw_run_queue_init(backlog_of(reactor));
 }
 
-/* Of a client that has caught up nobody waits to hear. */
+/* No request waits for UW_EVENT_DRAINED here. */
 static void notify(void *context, struct uw_request *request, enum uw_event event)
 {
     if (event != UW_EVENT_DRAINED)
-        rb_uw_backlog_add(backlog_of(context), request);
+        rb_uw_run_queue_add(backlog_of(context), request);
 }
 
 static void serve(struct rb_uw_reactor *reactor, struct uw_request *request)
 {
-    int state = rb_uw_service(reactor, request);
+    int state = rb_uw_serve_interruptible(reactor, request);
 
     if (state)
         rb_jump_tag(state);
@@ -37,27 +37,27 @@ static void serve_batch(struct rb_uw_reactor *reactor)
 {
     struct uw_request *request;
 
-    rb_uw_backlog_begin_batch(backlog_of(reactor));
-    while ((request = rb_uw_backlog_take(backlog_of(reactor)))) {
+    rb_uw_run_queue_begin_batch(backlog_of(reactor));
+    while ((request = rb_uw_run_queue_take(backlog_of(reactor)))) {
         serve(reactor, request);
-        rb_uw_host_flush_if_late(&reactor->host);
+        rb_uw_rack_context_flush_if_late(&reactor->rack_context);
     }
-    rb_uw_backlog_end_batch(backlog_of(reactor));
+    rb_uw_run_queue_end_batch(backlog_of(reactor));
 }
 
 static VALUE serve_turn(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    rb_uw_backlog_end_batch(backlog_of(reactor)); /* if it was left */
-    reactor->hurry = backlog_of(reactor)->ready.first || backlog_of(reactor)->batch.first;
+    rb_uw_run_queue_end_batch(backlog_of(reactor)); /* if it was left */
+    reactor->dont_wait = backlog_of(reactor)->ready.first || backlog_of(reactor)->batch.first;
     rb_uw_reactor_turn(reactor);
     if (!rb_uw_reactor_is_copy(reactor))
         serve_batch(reactor);
     return Qnil;
 }
 
-/* What strikes between two requests is none's. */
+/* An exception that arrives between two requests belongs to no request. */
 static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
@@ -71,14 +71,14 @@ static VALUE run(VALUE self)
     return Qnil;
 }
 
-#define FAILING_NS UW_NS_PER_SECOND /* turns of the loop, before the connection is given up for them */
+#define FAILING_NS UW_NS_PER_SECOND /* of iterations, before the connection is closed */
 
-/* On the loop's own thread: turns of the loop, whose other events wait until this request is done with. The loop refers
- * to this stack until then; where its turns fail, the connection ends for that. */
+/* Runs iterations on the loop's thread until the detach is done; other events wait until this request has ended. The
+ * loop refers to this stack until then. If iterations fail, the connection is closed. */
 static void *turn_until_detached(void *argument)
 {
     struct rb_uw_detachment *detachment = argument;
-    struct rb_uw_reactor *reactor = rb_uw_reactor_of(detachment->host);
+    struct rb_uw_reactor *reactor = rb_uw_reactor_of(detachment->rack_context);
     int64_t end_ns = uw_clock_ns() + FAILING_NS;
 
     if (rb_uw_reactor_is_copy(reactor)) /* by a trap handler that ran just now */
@@ -102,7 +102,7 @@ static bool brought(const struct rb_uw_reactor *reactor)
 
 const struct rb_uw_mode rb_uw_mode_inline = {
     .name = "inline",
-    .calls = {.send = uw_request_send, .await_drain = rb_uw_hold_back, .detach = detach},
+    .calls = {.send = uw_request_send, .await_drain = rb_uw_spill_wait, .detach = detach},
     .one_thread = true,
     .own_bytes = sizeof(struct inline_mode),
     .init = init,

@@ -1,4 +1,4 @@
-/* Mode threads: the loop has a thread of its own that never touches Ruby; Ruby's threads take complete requests from a
+/* Mode threads: the loop has its own thread, which never touches Ruby. Ruby's threads take complete requests from a
  * queue. */
 #include <errno.h>
 #include <ruby/io.h>
@@ -10,28 +10,28 @@
 struct threads {
     struct uw_queue queue;
     bool started;
-    struct uw_wakeup end; /* told once the loop's thread has ended */
+    struct uw_wakeup end; /* set once the loop's thread has ended */
 };
 
-#define COPY_SECONDS_MAX 1 /* for which a copy waits for what only its parent will be told */
+#define COPY_SECONDS_MAX 1 /* a copy's longest wait for an event that only its parent gets */
 
-static struct threads *own(const struct rb_uw_reactor *reactor)
+static struct threads *mode_state(const struct rb_uw_reactor *reactor)
 {
-    return reactor->own;
+    return reactor->mode_state;
 }
 
 static void init(struct rb_uw_reactor *reactor, VALUE settings)
 {
     (void)settings;
-    if (uw_queue_init(&own(reactor)->queue))
+    if (uw_queue_init(&mode_state(reactor)->queue))
         rb_memerror();
 }
 
-/* The C library waits until nobody waits for what is to be destroyed: in the copy for ever. */
+/* The C library's destroy waits for waiting threads, which never leave in the copy. */
 static void free_queue(struct rb_uw_reactor *reactor)
 {
     if (!rb_uw_reactor_is_copy(reactor))
-        uw_queue_free(&own(reactor)->queue);
+        uw_queue_free(&mode_state(reactor)->queue);
 }
 
 static void notify(void *context, struct uw_request *request, enum uw_event event)
@@ -39,10 +39,10 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
     struct rb_uw_reactor *reactor = context;
 
     if (event == UW_EVENT_DRAINED) {
-        rb_uw_host_tell_changed(&reactor->host);
+        rb_uw_rack_context_tell_changed(&reactor->rack_context);
         return;
     }
-    uw_queue_push(&own(reactor)->queue, request);
+    uw_queue_push(&mode_state(reactor)->queue, request);
 }
 
 struct start {
@@ -54,11 +54,11 @@ struct start {
 
 static void tell_started(struct rb_uw_reactor *reactor, int status)
 {
-    pthread_mutex_lock(&reactor->host.lock);
+    pthread_mutex_lock(&reactor->rack_context.lock);
     reactor->base.status = status;
-    own(reactor)->started = true;
-    pthread_cond_broadcast(&reactor->host.changed);
-    pthread_mutex_unlock(&reactor->host.lock);
+    mode_state(reactor)->started = true;
+    pthread_cond_broadcast(&reactor->rack_context.changed);
+    pthread_mutex_unlock(&reactor->rack_context.lock);
 }
 
 static void *loop_thread(void *argument)
@@ -73,8 +73,8 @@ static void *loop_thread(void *argument)
         status = reactor->base.status;
     }
     rb_uw_reactor_end(reactor);
-    uw_queue_close(&own(reactor)->queue);
-    uw_wakeup_tell(&own(reactor)->end);
+    uw_queue_close(&mode_state(reactor)->queue);
+    uw_wakeup_tell(&mode_state(reactor)->end);
     return NULL;
 }
 
@@ -86,7 +86,7 @@ static int start_thread(struct rb_uw_reactor *reactor, struct start *start)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&reactor->host.thread, NULL, loop_thread, start);
+    error = pthread_create(&reactor->rack_context.thread, NULL, loop_thread, start);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return -error;
 }
@@ -95,30 +95,30 @@ static int await_start(struct rb_uw_reactor *reactor)
 {
     int error;
 
-    pthread_mutex_lock(&reactor->host.lock);
-    while (!own(reactor)->started)
-        pthread_cond_wait(&reactor->host.changed, &reactor->host.lock);
+    pthread_mutex_lock(&reactor->rack_context.lock);
+    while (!mode_state(reactor)->started)
+        pthread_cond_wait(&reactor->rack_context.changed, &reactor->rack_context.lock);
     error = reactor->base.status;
-    pthread_mutex_unlock(&reactor->host.lock);
+    pthread_mutex_unlock(&reactor->rack_context.lock);
     return error;
 }
 
-/* Waits as Ruby itself waits for a descriptor: only so does Ruby 3.1 see signals while every other thread is out of its
- * sight. That wait outlives a trap handler, so the child that one has forked finds out by the time that it is one. */
+/* Waits the way Ruby waits for a descriptor: otherwise Ruby 3.1 sees no signals while all other threads run outside
+ * Ruby. The wait outlives a trap handler, so a child forked there needs the time-out to notice that it is a child. */
 static VALUE await_end(VALUE self)
 {
     struct timeval patience = {.tv_sec = COPY_SECONDS_MAX};
 
-    (void)rb_wait_for_single_fd(own(rb_uw_reactor(self))->end.fd, RB_WAITFD_IN, &patience);
+    (void)rb_wait_for_single_fd(mode_state(rb_uw_reactor(self))->end.fd, RB_WAITFD_IN, &patience);
     return Qnil;
 }
 
-/* What a trap handler raises is no request's. */
+/* An exception from a trap handler belongs to no request. */
 static VALUE run(VALUE self)
 {
     struct rb_uw_reactor *reactor = rb_uw_reactor(self);
 
-    while (!atomic_load(&reactor->host.ended) && !rb_uw_reactor_is_copy(reactor)) {
+    while (!atomic_load(&reactor->rack_context.ended) && !rb_uw_reactor_is_copy(reactor)) {
         int state = rb_uw_protect(await_end, self);
 
         if (state)
@@ -129,14 +129,14 @@ static VALUE run(VALUE self)
 
 static void join_thread(struct rb_uw_reactor *reactor)
 {
-    pthread_join(reactor->host.thread, NULL);
-    reactor->host.thread_has_ended = true;
-    uw_wakeup_close(&own(reactor)->end);
+    pthread_join(reactor->rack_context.thread, NULL);
+    reactor->rack_context.thread_has_ended = true;
+    uw_wakeup_close(&mode_state(reactor)->end);
 }
 
 static void end_thread(struct rb_uw_reactor *reactor)
 {
-    rb_uw_control_stop(&reactor->base.control, &reactor->base.server);
+    rb_uw_shutdown_control_stop(&reactor->base.control, &reactor->base.server);
     join_thread(reactor);
 }
 
@@ -149,7 +149,7 @@ static void *wait_for_work(void *argument)
 {
     struct work *work = argument;
 
-    uw_queue_wait(&own(work->reactor)->queue, &work->worker);
+    uw_queue_wait(&mode_state(work->reactor)->queue, &work->worker);
     return NULL;
 }
 
@@ -157,7 +157,7 @@ static void interrupt_work(void *argument)
 {
     struct work *work = argument;
 
-    uw_queue_interrupt(&own(work->reactor)->queue, &work->worker);
+    uw_queue_interrupt(&mode_state(work->reactor)->queue, &work->worker);
 }
 
 static VALUE wait_interruptible(VALUE argument)
@@ -166,8 +166,8 @@ static VALUE wait_interruptible(VALUE argument)
     return Qnil;
 }
 
-/* Requests are taken with the interpreter's lock held: under load one thread serves one after another, and the lock
- * changes hands only when the application itself waits for something; for how long, computing.c tells the queue. */
+/* Workers take requests with the interpreter's lock. Under load one thread serves many requests, and the lock changes
+ * hands only when the application waits. gvl_probe.c reports such waits to the queue. */
 static VALUE work_on(VALUE argument)
 {
     struct work *work = (struct work *)argument;
@@ -178,11 +178,11 @@ static VALUE work_on(VALUE argument)
         int state = 0;
 
         atomic_fetch_add(&reactor->busy, 1);
-        request = uw_queue_take(&own(reactor)->queue, &work->worker);
+        request = uw_queue_take(&mode_state(reactor)->queue, &work->worker);
         if (request)
-            state = rb_uw_service(reactor, request);
+            state = rb_uw_serve_interruptible(reactor, request);
         atomic_fetch_sub(&reactor->busy, 1);
-        if (!request && own(reactor)->queue.closed)
+        if (!request && mode_state(reactor)->queue.closed)
             return Qnil;
         if (!request)
             state = rb_uw_protect(wait_interruptible, argument);
@@ -191,14 +191,14 @@ static VALUE work_on(VALUE argument)
     }
 }
 
-/* A worker that was signalled and leaves passes the signal on. */
+/* A worker that was signalled and ends passes the signal on. */
 static VALUE retire(VALUE argument)
 {
     struct work *work = (struct work *)argument;
 
     rb_uw_unguard_thread();
     rb_uw_watch_worker(NULL);
-    uw_queue_retire(&own(work->reactor)->queue, &work->worker);
+    uw_queue_retire(&mode_state(work->reactor)->queue, &work->worker);
     return Qnil;
 }
 
@@ -207,34 +207,34 @@ static void work_here(struct rb_uw_reactor *reactor)
     struct work work = {.reactor = reactor};
     int error;
 
-    rb_uw_guard_thread(reactor->host.self);
-    error = uw_queue_join(&own(reactor)->queue, &work.worker);
+    rb_uw_guard_thread(reactor->rack_context.self);
+    error = uw_queue_join(&mode_state(reactor)->queue, &work.worker);
     if (error)
-        rb_syserr_fail(-error, "beginning to serve requests");
+        rb_syserr_fail(-error, "starting the worker threads");
     rb_uw_watch_worker(&work.worker);
     rb_ensure(work_on, (VALUE)&work, retire, (VALUE)&work);
 }
 
 struct drain_wait {
-    struct rb_uw_host *host;
+    struct rb_uw_rack_context *rack_context;
     struct uw_request *request;
     bool interrupted;
 };
 
 static bool waits_for_drain(const struct drain_wait *wait)
 {
-    return atomic_load(&wait->request->await_drain) && !wait->host->ended && !wait->interrupted;
+    return atomic_load(&wait->request->await_drain) && !wait->rack_context->ended && !wait->interrupted;
 }
 
 static void *wait_for_drain(void *argument)
 {
     struct drain_wait *wait = argument;
 
-    pthread_mutex_lock(&wait->host->lock);
+    pthread_mutex_lock(&wait->rack_context->lock);
     while (waits_for_drain(wait))
-        pthread_cond_wait(&wait->host->changed, &wait->host->lock);
+        pthread_cond_wait(&wait->rack_context->changed, &wait->rack_context->lock);
     wait->interrupted = false;
-    pthread_mutex_unlock(&wait->host->lock);
+    pthread_mutex_unlock(&wait->rack_context->lock);
     return NULL;
 }
 
@@ -242,22 +242,22 @@ static void interrupt_drain(void *argument)
 {
     struct drain_wait *wait = argument;
 
-    pthread_mutex_lock(&wait->host->lock);
+    pthread_mutex_lock(&wait->rack_context->lock);
     wait->interrupted = true;
-    pthread_cond_broadcast(&wait->host->changed);
-    pthread_mutex_unlock(&wait->host->lock);
+    pthread_cond_broadcast(&wait->rack_context->changed);
+    pthread_mutex_unlock(&wait->rack_context->lock);
 }
 
 static VALUE wait_until_drained(VALUE argument)
 {
     struct drain_wait *wait = (struct drain_wait *)argument;
 
-    while (atomic_load(&wait->request->await_drain) && !wait->host->ended)
+    while (atomic_load(&wait->request->await_drain) && !wait->rack_context->ended)
         rb_thread_call_without_gvl(wait_for_drain, wait, interrupt_drain, wait);
     return Qnil;
 }
 
-/* The event would find nobody. */
+/* Without a waiting thread the event must not come. */
 static VALUE forget_drain(VALUE argument)
 {
     atomic_store(&((struct drain_wait *)argument)->request->await_drain, false);
@@ -266,7 +266,7 @@ static VALUE forget_drain(VALUE argument)
 
 static void await_drain(struct rb_uw_exchange *exchange)
 {
-    struct drain_wait wait = {exchange->host, exchange->request, false};
+    struct drain_wait wait = {exchange->rack_context, exchange->request, false};
 
     rb_ensure(wait_until_drained, (VALUE)&wait, forget_drain, (VALUE)&wait);
 }
@@ -274,15 +274,15 @@ static void await_drain(struct rb_uw_exchange *exchange)
 static void *wait_for_detach(void *argument)
 {
     struct rb_uw_detachment *detachment = argument;
-    struct rb_uw_host *host = detachment->host;
+    struct rb_uw_rack_context *rack_context = detachment->rack_context;
 
-    pthread_mutex_lock(&host->lock);
-    detachment->done = host->ended;
+    pthread_mutex_lock(&rack_context->lock);
+    detachment->done = rack_context->ended;
     if (!detachment->done)
         uw_request_detach(detachment->request, &detachment->detached);
     while (!detachment->done)
-        pthread_cond_wait(&host->changed, &host->lock);
-    pthread_mutex_unlock(&host->lock);
+        pthread_cond_wait(&rack_context->changed, &rack_context->lock);
+    pthread_mutex_unlock(&rack_context->lock);
     return NULL;
 }
 
@@ -294,15 +294,15 @@ static void detach(struct rb_uw_detachment *detachment)
 static int open(struct rb_uw_reactor *reactor, const char *backend, const struct rb_uw_listening *listening, long count)
 {
     struct start start = {reactor, backend, listening, count};
-    int error = uw_wakeup_open(&own(reactor)->end);
+    int error = uw_wakeup_open(&mode_state(reactor)->end);
 
     if (error)
         return error;
-    rb_update_max_fd(own(reactor)->end.fd);
-    rb_update_max_fd(own(reactor)->end.tell_fd);
+    rb_update_max_fd(mode_state(reactor)->end.fd);
+    rb_update_max_fd(mode_state(reactor)->end.tell_fd);
     error = start_thread(reactor, &start);
     if (error) {
-        uw_wakeup_close(&own(reactor)->end);
+        uw_wakeup_close(&mode_state(reactor)->end);
         return error;
     }
     error = await_start(reactor);
@@ -320,7 +320,7 @@ static bool brought(const struct rb_uw_reactor *reactor)
 
 static size_t queued(const struct rb_uw_reactor *reactor)
 {
-    return own(reactor)->queue.length;
+    return mode_state(reactor)->queue.length;
 }
 
 const struct rb_uw_mode rb_uw_mode_threads = {

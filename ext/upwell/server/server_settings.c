@@ -1,5 +1,5 @@
 /* The settings that every kind of server has, out of a Hash. */
-#include "server/settings.h"
+#include "server/server_settings.h"
 
 VALUE rb_uw_setting(VALUE settings, const char *name)
 {
@@ -58,6 +58,6 @@ void rb_uw_read_client_settings(struct uw_server_settings *core, VALUE settings)
         rb_raise(rb_eArgError, "message_bytes_max must be at most %d", UW_MESSAGE_BYTES_MAX);
     core->client_bytes_max = number(settings, "client_bytes_max");
     if (!(silence >= 0) || silence > 1e9)
-        rb_raise(rb_eArgError, "client_timeout must be a number of seconds, or 0");
-    core->silence_ns = (int64_t)(silence * (double)UW_NS_PER_SECOND);
+        rb_raise(rb_eArgError, "client_timeout must be a number of seconds, 0 or more");
+    core->idle_timeout_ns = (int64_t)(silence * (double)UW_NS_PER_SECOND);
 }

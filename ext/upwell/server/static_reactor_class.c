@@ -1,20 +1,22 @@
-/* Upwell::StaticReactor: a server of the core that answers with files, on the thread that runs it. Ruby has no part in
- * a request: the interpreter's lock is let go for as long as it runs. */
-#include "base/forks.h"
+/* Upwell::StaticReactor: a server of the core that answers with files, on the thread that runs it. Ruby takes no part
+ * in a request: the interpreter's lock is released while the server runs. */
+#include "base/after_fork.h"
 #include "base/module.h"
 #include "log/access_log.h"
-#include "server/access.h"
+#include "log/refusal_log.h"
+#include "server/access_record.h"
 #include "server/loop_server.h"
 #include "server/reactor.h"
-#include "server/settings.h"
+#include "server/server_settings.h"
 #include "server/static_settings.h"
-#include "static/response.h"
+#include "static/response_output.h"
 #include "static/static.h"
 
 struct static_reactor {
     struct rb_uw_loop_server base;
     struct uw_static files;
     struct rb_uw_static_settings files_settings;
+    struct uw_refusal_log troubles;
     struct uw_access_log *log;
     enum uw_access_format log_format;
     uint64_t log_lines_lost;
@@ -123,16 +125,31 @@ static VALUE reactor_initialize(VALUE self, VALUE root, VALUE settings)
 
 /* Running */
 
-static void log_answer(void *context, const struct uw_response *response)
+static void troubled(void *files, enum uw_system_error trouble, const char *where, int error)
 {
-    struct uw_access access = uw_access(response->request, response->head.status, response->content_bytes);
-
-    uw_access_log_add(context, &access);
+    uw_refusal_log_trouble(&uw_container_of(files, struct static_reactor, files)->troubles, trouble, where, error);
 }
 
-static void log_refusal(void *context, const struct uw_access *refusal)
+static void log_access(struct static_reactor *reactor, const struct uw_access_record *access)
 {
-    uw_access_log_add(context, refusal);
+    int error = uw_access_log_take_error(reactor->log);
+
+    if (error)
+        uw_refusal_log_trouble(&reactor->troubles, UW_SYSTEM_ERROR_ACCESS_LOG, NULL, -error);
+    uw_access_log_add(reactor->log, access);
+}
+
+static void log_answer(void *context, const struct uw_response *response)
+{
+    struct uw_access_record access =
+        uw_access_record(response->request, response->head.status, response->content_bytes);
+
+    log_access(context, &access);
+}
+
+static void log_refusal(void *context, const struct uw_access_record *refusal)
+{
+    log_access(context, refusal);
 }
 
 static int descriptor(VALUE io)
@@ -149,7 +166,7 @@ static void open_log(struct static_reactor *reactor)
     reactor->logs = true;
     reactor->files_settings.core.answered = log_answer;
     reactor->files_settings.core.refused = log_refusal;
-    reactor->files_settings.core.answered_context = reactor->log;
+    reactor->files_settings.core.answered_context = reactor;
 }
 
 static void open_files(struct static_reactor *reactor)
@@ -161,13 +178,21 @@ static void open_files(struct static_reactor *reactor)
     reactor->has_files = true;
 }
 
+static struct uw_handler handler_of(struct static_reactor *reactor)
+{
+    struct uw_handler handler = uw_static_handler(&reactor->files);
+
+    handler.troubled = troubled;
+    return handler;
+}
+
 static void open_server(struct static_reactor *reactor)
 {
     struct rb_uw_listening listening[UW_LISTENERS_MAX];
-    long count = rb_uw_listening_hold(reactor->base.sockets, listening);
-    int error = rb_uw_loop_server_open(&reactor->base, StringValueCStr(reactor->base.backend),
-                                       uw_static_handler(&reactor->files));
+    long count = rb_uw_listening_retain(reactor->base.sockets, listening);
+    int error = rb_uw_loop_server_open(&reactor->base, StringValueCStr(reactor->base.backend), handler_of(reactor));
 
+    uw_refusal_log_init(&reactor->troubles, &reactor->base.server.server_context.loop, STDERR_FILENO);
     if (!error)
         error = rb_uw_listening_open(&reactor->base.server, listening, count);
     rb_uw_listening_release(listening, count);
@@ -184,7 +209,7 @@ static bool is_copy(const struct static_reactor *reactor)
 static bool goes_on(struct static_reactor *reactor)
 {
     return !reactor->base.status && !is_copy(reactor) &&
-           rb_uw_control_goes_on(&reactor->base.control, &reactor->base.server);
+           rb_uw_shutdown_control_goes_on(&reactor->base.control, &reactor->base.server);
 }
 
 static void *serve(void *argument)
@@ -192,7 +217,8 @@ static void *serve(void *argument)
     struct static_reactor *reactor = argument;
 
     while (!atomic_load(&reactor->interrupted) && goes_on(reactor))
-        reactor->base.status = uw_server_turn(&reactor->base.server, rb_uw_control_wait_ns(&reactor->base.control));
+        reactor->base.status =
+            uw_server_turn(&reactor->base.server, rb_uw_shutdown_control_wait_ns(&reactor->base.control));
     return NULL;
 }
 
@@ -201,7 +227,7 @@ static void interrupt(void *argument)
     struct static_reactor *reactor = argument;
 
     atomic_store(&reactor->interrupted, true);
-    uw_loop_wake(&reactor->base.server.service.loop);
+    uw_loop_wake(&reactor->base.server.server_context.loop);
 }
 
 static VALUE open_and_serve(VALUE self)
@@ -217,7 +243,7 @@ static VALUE open_and_serve(VALUE self)
         rb_nogvl(serve, reactor, interrupt, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
     }
     if (reactor->base.status)
-        rb_syserr_fail(-reactor->base.status, "waiting for events");
+        rb_syserr_fail(-reactor->base.status, "the server stops, because it cannot wait for events");
     return Qnil;
 }
 
@@ -230,14 +256,14 @@ static void *close_log(void *argument)
     return NULL;
 }
 
-/* Signals are to be obeyed while it waits for a reader. */
+/* Signals must be handled during the wait for a reader. */
 static VALUE close_log_without_lock(VALUE self)
 {
     rb_nogvl(close_log, get(self), NULL, NULL, 0);
     return Qnil;
 }
 
-/* Something may have been raised before it had begun. */
+/* Closes the log if it was opened: an exception may have come before. */
 static VALUE close_log_at_all(VALUE self)
 {
     if (get(self)->logs)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "server/settings.h"
+#include "server/server_settings.h"
 
 struct rb_uw_text {
     struct rb_uw_text *next;
@@ -27,7 +27,7 @@ static const char *keep_setting(struct rb_uw_static_settings *copy, VALUE settin
     return NIL_P(value) ? NULL : keep(copy, value);
 }
 
-/* From pairs of extension and type, in order. */
+/* Reads pairs of extension and type, in order. */
 static void read_media_types(struct rb_uw_static_settings *copy, VALUE pairs)
 {
     long count = RARRAY_LEN(rb_convert_type(pairs, T_ARRAY, "Array", "to_ary"));
@@ -59,6 +59,7 @@ void rb_uw_static_settings_read(struct rb_uw_static_settings *copy, VALUE root, 
 {
     copy->core.root = keep(copy, root);
     copy->core.fallback = keep_setting(copy, settings, "spa");
+    copy->core.fields = keep_setting(copy, settings, "fields");
     copy->core.list = RTEST(rb_uw_setting(settings, "list"));
     read_cache_settings(copy, settings);
 }

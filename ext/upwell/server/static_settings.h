@@ -1,4 +1,4 @@
-/* What a server of files is told, copied out of Ruby: the core does not know where Ruby moves its Strings. */
+/* The settings of a file server, copied out of Ruby: the core does not know where Ruby moves its Strings. */
 #ifndef RB_UPWELL_STATIC_SETTINGS_H
 #define RB_UPWELL_STATIC_SETTINGS_H
 
@@ -14,9 +14,9 @@ struct rb_uw_static_settings {
     struct rb_uw_text *texts; /* all that `core` refers to */
 };
 
-/* From a Hash with cache_control, spa (String or nil); list, gzip_static (Boolean); media_types (Array of [extension,
- * type]); cache_entries_max, cache_bytes_max, cache_file_bytes_max. Raises KeyError for one that is missing,
- * ArgumentError or TypeError for one that is wrong, Upwell::Error when called again. */
+/* Reads a Hash with cache_control, spa (String or nil); list, gzip_static (Boolean); media_types (Array of [extension,
+ * type]); cache_entries_max, cache_bytes_max, cache_file_bytes_max. Raises KeyError for a missing one, ArgumentError or
+ * TypeError for a wrong one, Upwell::Error on a second call. */
 void rb_uw_static_settings_read(struct rb_uw_static_settings *copy, VALUE root, VALUE settings);
 
 void rb_uw_static_settings_free(struct rb_uw_static_settings *copy);

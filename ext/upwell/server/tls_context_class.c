@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/module.h"
-#include "server/settings.h"
+#include "server/server_settings.h"
 
 struct tls_context {
     struct uw_tls_context *core; /* NULL until initialized */
@@ -39,7 +39,7 @@ struct uw_tls_context *rb_uw_tls_context(VALUE self)
         return NULL;
     TypedData_Get_Struct(self, struct tls_context, &context_type, context);
     if (!context->core)
-        rb_raise(rb_eUpwellError, "this context was not initialized");
+        rb_raise(rb_eUpwellError, "this TLS context is not initialized");
     return context->core;
 }
 
@@ -59,7 +59,7 @@ struct paths {
 static VALUE string_or_nil(VALUE path)
 {
     if (!NIL_P(path))
-        StringValueCStr(path); /* raises for what is no path */
+        StringValueCStr(path); /* raises when it is no path */
     return path;
 }
 
@@ -69,7 +69,8 @@ static void read_paths(struct paths *paths, VALUE settings)
 
     paths->count = RARRAY_LEN(lists);
     if (paths->count < 1 || paths->count > UW_TLS_CERTIFICATES_MAX)
-        rb_raise(rb_eArgError, "there may be 1 to %d certificates, not %ld", UW_TLS_CERTIFICATES_MAX, paths->count);
+        rb_raise(rb_eArgError, "a TLS context takes 1 to %d certificates, not %ld", UW_TLS_CERTIFICATES_MAX,
+                 paths->count);
     for (long i = 0; i < paths->count; i++) {
         VALUE list = rb_ary_entry(lists, i);
 
@@ -131,14 +132,14 @@ static void refuse(int error, const char *message)
 }
 
 /*
- * Reads the files. What it is does not change any more: those that were renewed make another.
+ * Reads the files. The context does not change later: renewed files need a new context.
  *
  * @param settings [Hash{Symbol => Object}] certificates (Array of [path, path of the key or nil, path of the OCSP
  *   response or nil]), ca (String or nil), clients (:unasked, :optional or :required), ticket_secret (String of 32
- *   bytes), ticket_secret_since (Integer, Unix seconds): when that was made
+ *   bytes), ticket_secret_since (Integer, Unix seconds): the secret's creation time
  * @raise [KeyError] when one is missing
  * @raise [ArgumentError, TypeError] when one is wrong
- * @raise [Upwell::CertificateError] when a file is not what it should be: one sentence says which, and what is wrong
+ * @raise [Upwell::CertificateError] for an invalid file; the message names the file and the fault
  */
 static VALUE context_initialize(VALUE self, VALUE settings)
 {
@@ -151,7 +152,7 @@ static VALUE context_initialize(VALUE self, VALUE settings)
 
     TypedData_Get_Struct(self, struct tls_context, &context_type, context);
     if (context->core)
-        rb_raise(rb_eUpwellError, "a context is initialized once");
+        rb_raise(rb_eUpwellError, "this TLS context is already initialized");
     Check_Type(settings, T_HASH);
     read_paths(&paths, settings);
     core.clients = read_clients(rb_uw_setting(settings, "clients"));
@@ -169,7 +170,7 @@ static VALUE context_initialize(VALUE self, VALUE settings)
 }
 
 /*
- * What there is to be said of the files nevertheless.
+ * The warning about the files, if any.
  *
  * @return [String, nil] a sentence about an OCSP response that is not valid now; nil: all is well
  */
@@ -179,7 +180,7 @@ static VALUE context_warning(VALUE self)
 }
 
 /*
- * Of which kind it is.
+ * The kind of the error.
  *
  * @return [Integer] see Errno
  */
@@ -191,13 +192,12 @@ static VALUE error_errno(VALUE self)
 void rb_uw_init_tls_context(void)
 {
     /* Document-class: Upwell::TLSContext
-     * Certificates, keys and trust, as a listening socket is served with. */
+     * The certificates, keys and trusted CAs of a listening socket. */
     cTLSContext = rb_define_class_under(rb_mUpwell, "TLSContext", rb_cObject);
     /* Document-class: Upwell::CertificateError
-     * A certificate, a key or what belongs to them is not what it should be, or cannot be had; or there is no OpenSSL.
-     * `errno` tells of which kind that is: ENOSYS, EKEYEXPIRED, EBADMSG (in the file is something else), ENODATA (an
-     * OCSP response does not say that the certificate is good), EINVAL (they do not go together), or why a file cannot
-     * be read. */
+     * A certificate, a key or a related file is invalid or unavailable, or OpenSSL is missing. `errno` shows the kind
+     * of error: ENOSYS, EKEYEXPIRED, EBADMSG (the file contains something else), ENODATA (an OCSP response does not say
+     * that the certificate is good), EINVAL (the files do not match), or the reason why a file cannot be read. */
     eCertificateError = rb_define_class_under(rb_mUpwell, "CertificateError", rb_eUpwellError);
     rb_define_method(eCertificateError, "errno", error_errno, 0);
     rb_define_alloc_func(cTLSContext, context_allocate);

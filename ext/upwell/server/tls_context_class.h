@@ -8,7 +8,8 @@
 
 void rb_uw_init_tls_context(void);
 
-/* Of an Upwell::TLSContext, for as long as that lives, or until it is held; NULL for nil. Raises TypeError. */
+/* The core's context of an Upwell::TLSContext, valid as long as that object lives; retain it for longer. NULL for nil.
+ * Raises TypeError. */
 struct uw_tls_context *rb_uw_tls_context(VALUE context);
 
 #endif

@@ -3,11 +3,11 @@
 require "rack/handler"
 require_relative "../../upwell/rack_handler"
 
-# Of the gem rack 2.
+# This module is the namespace of the gem rack 2.
 module Rack
-  # Where servers are looked for by name.
+  # Rack looks up servers by name in this module.
   module Handler
-    # Rails says "Booting Upwell", after the module's name.
+    # Rails prints "Booting Upwell" from this module's name.
     module Upwell
       extend ::Upwell::RackHandler
     end

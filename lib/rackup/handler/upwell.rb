@@ -3,11 +3,11 @@
 require "rackup/handler"
 require_relative "../../upwell/rack_handler"
 
-# Of the gem rackup.
+# This module is the namespace of the gem rackup.
 module Rackup
-  # Where servers are looked for by name.
+  # Rackup looks up servers by name in this module.
   module Handler
-    # Rails says "Booting Upwell", after the module's name.
+    # Rails prints "Booting Upwell" from this module's name.
     module Upwell
       extend ::Upwell::RackHandler
     end

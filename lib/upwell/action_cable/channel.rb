@@ -4,7 +4,7 @@ require_relative "direct_stream"
 
 module Upwell
   module ActionCable
-    # For Action Cable's channels: a stream that only passes on what is broadcast does so at once.
+    # Extends Action Cable's channels: a stream without a callback passes broadcasts on directly.
     module Channel
       private
 

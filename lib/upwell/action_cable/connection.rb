@@ -2,15 +2,15 @@
 
 module Upwell
   module ActionCable
-    # For Action Cable's connections: what the server's clients say is served where the server tells it, like a request and in its order, and
-    # not by Action Cable's own threads. Executor, reloader, log tags and errors are those of its worker.
+    # Extends Action Cable's connections: the server runs a client's messages in order, where it runs requests, and not on Action Cable's own
+    # threads. Executor, reloader, log tags and errors are those of Action Cable's worker pool.
     module Connection
       # :nodoc:
       def on_open
         served_here? ? serve(:handle_open) : super
       end
 
-      # :nodoc: When `connect` has failed, Action Cable would keep for good what is said.
+      # :nodoc: After a failed `connect`, Action Cable would store the client's messages without end.
       def on_message(message)
         super if !served_here? || message_buffer.processing?
       end
@@ -37,7 +37,7 @@ module Upwell
 
       private
 
-      # The server's present pool: the connection's own does no more once Action Cable was restarted, and the end is to be told all the same.
+      # The server's current pool does the work: after a restart of Action Cable the connection's own pool is stopped.
       def serve(method, *arguments)
         server.worker_pool.invoke(self, method, *arguments, connection: self)
       end

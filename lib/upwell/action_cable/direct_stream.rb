@@ -2,10 +2,10 @@
 
 module Upwell
   module ActionCable
-    # What a stream without a callback of the application's does with a message: sends it to the client under the subscription's identifier. The
-    # client gets what Action Cable would send, in the order of the broadcasts, and what many clients get alike is encoded once.
+    # The handler of a stream without an application callback. It sends each message to the client under the subscription's identifier. The
+    # client gets the same text as from Action Cable, in the order of the broadcasts. Text for many clients is encoded once.
     class DirectStream
-      # A message on its way, and what was made of it for whom.
+      # A broadcast message with its encoded forms.
       class Message < String
         # @return [String]
         def encoded_for(identifier, coder)
@@ -15,8 +15,10 @@ module Upwell
 
       EVENT = "transmit.action_cable"
 
+      # Checks whether broadcasts can be sent directly.
+      #
       # @param channel [::ActionCable::Channel::Base]
-      # @return [Boolean] whether nobody does anything else when it transmits
+      # @return [Boolean] whether the channel has Action Cable's own `transmit`
       def self.possible?(channel)
         connection = channel.connection
         connection.try(:served_here?) && channel.method(:transmit).owner == ::ActionCable::Channel::Base &&
@@ -24,7 +26,7 @@ module Upwell
       end
 
       # @param channel [::ActionCable::Channel::Base]
-      # @param coder [#decode] of what is broadcast
+      # @param coder [#decode] the decoder of broadcasts
       # @param watched [#call] Action Cable's handler, which logs and instruments
       def initialize(channel, coder, watched)
         @connection = channel.connection
@@ -33,7 +35,9 @@ module Upwell
         @watched = watched
       end
 
-      # @param message [String] as it was broadcast
+      # Sends a broadcast to the client.
+      #
+      # @param message [String] the broadcast, still encoded
       def call(message)
         return @watched.call(message) if watched?
 

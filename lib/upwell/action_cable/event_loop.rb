@@ -2,8 +2,8 @@
 
 module Upwell
   module ActionCable
-    # Action Cable's own has hijacked sockets, timers, and threads for what may wait. Subscribing with the adapter `upwell` does not wait: done
-    # at once it cannot be overtaken, and the threads are never started.
+    # Replaces Action Cable's event loop, which has hijacked sockets, timers, and threads for blocking work. A subscription with the adapter
+    # `upwell` does not block. It runs immediately, so later work cannot overtake it, and the threads never start.
     class EventLoop < ::ActionCable::Connection::StreamEventLoop
       # @param server [::ActionCable::Server::Base]
       def initialize(server)

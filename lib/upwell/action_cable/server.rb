@@ -4,7 +4,7 @@ require_relative "event_loop"
 
 module Upwell
   module ActionCable
-    # For Action Cable's server: one that waits for others only where it must.
+    # Extends Action Cable's server: its event loop uses threads only where work may block.
     module Server
       # :nodoc:
       def event_loop

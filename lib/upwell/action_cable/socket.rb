@@ -2,21 +2,21 @@
 
 module Upwell
   module ActionCable
-    # A client of the server, in the place of Action Cable's ClientSocket, and what the server tells of it.
+    # Replaces Action Cable's ClientSocket by a client of the server, and handles the server's callbacks.
     class Socket
       # @return [String, nil] the subprotocol
       attr_reader :protocol
 
       # @param env [Hash] of the request
-      # @param connection [::ActionCable::Connection::Base] that is told of what comes
-      # @param protocols [Array<String>] of which the first that the client names is spoken
+      # @param connection [::ActionCable::Connection::Base] receives the events
+      # @param protocols [Array<String>] supported subprotocols; the first that the client names is selected
       def initialize(env, connection, protocols)
         @env = env
         @connection = connection
         @protocol = env["HTTP_SEC_WEBSOCKET_PROTOCOL"]&.split(/ *, */)&.find { |name| protocols.include?(name) }
       end
 
-      # @return [Array] the response by which the server makes the connection a WebSocket
+      # @return [Array] the response that turns the connection into a WebSocket
       def rack_response
         @env["rack.upgrade"] = self
         [101, protocol ? { "sec-websocket-protocol" => protocol } : {}, []]
@@ -27,8 +27,10 @@ module Upwell
         @client ? @client.open? : false
       end
 
+      # Sends a message.
+      #
       # @param message [String, Numeric, Array<Integer>] text, or the bytes of a binary message
-      # @return [Boolean] whether the client is still there
+      # @return [Boolean] whether the client is still connected
       def transmit(message)
         return false unless @client
 
@@ -40,6 +42,8 @@ module Upwell
         end
       end
 
+      # Closes the connection (RFC 6455, section 7).
+      #
       # @param code [Integer, nil] 1000, or 3000 to 4999
       # @param reason [String, nil]
       # @raise [ArgumentError] for another code
@@ -50,30 +54,30 @@ module Upwell
         @client&.close(code, reason || "")
       end
 
-      # Of the server.
+      # The server calls this method when the connection is open.
       def on_open(client)
         @client = client
         @connection.on_open
       end
 
-      # Of the server.
+      # The server calls this method for each message.
       def on_message(_client, data)
         @connection.on_message(data) if alive?
       end
 
-      # Of the server, when it ends: so the client knows that it may come back.
+      # The server calls this method when it shuts down, and the client learns that it may reconnect.
       def on_shutdown(_client)
         @connection.close(reason: ::ActionCable::INTERNAL[:disconnect_reasons][:server_restart])
       end
 
-      # Of the server. One that was gone before it was open has never been a connection.
+      # The server calls this method at the end. A client that disconnected before it was open never was a connection.
       def on_close(_client)
         @connection.on_close("", 1006) if @client
       end
 
       private
 
-      # What a coder makes is text, whatever it calls it.
+      # A coder's output is text, whatever its encoding.
       def text(message)
         case message.encoding
         when Encoding::UTF_8 then message

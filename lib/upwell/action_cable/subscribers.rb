@@ -4,22 +4,22 @@ require_relative "direct_stream"
 
 module Upwell
   module ActionCable
-    # Who is told what is broadcast: one subscription of the process for each broadcasting, however many streams there are of it.
+    # Distributes broadcasts: the process has one subscription per broadcasting, for any number of streams.
     class Subscribers < ::ActionCable::SubscriptionAdapter::SubscriberMap
-      # @param logger [Logger] of errors
+      # @param logger [Logger] receives errors
       def initialize(logger)
         super()
         @logger = logger
         @subscriptions = {}
       end
 
-      # The success is told without the lock, as whoever hears of it may subscribe, too.
+      # The success callback runs without the lock, because it may subscribe, too.
       def add_subscriber(channel, subscriber, on_success)
         super(channel, subscriber, nil)
         on_success&.call
       end
 
-      # :nodoc: The next one tries again where this one fails.
+      # :nodoc: If the subscription fails here, the next subscriber tries again.
       def add_channel(channel, _on_success)
         @subscriptions[channel] = Upwell.subscribe(channel) { |_channel, message| broadcast(channel, DirectStream::Message.new(message)) }
       ensure
@@ -31,7 +31,7 @@ module Upwell
         @subscriptions.delete(channel)&.close
       end
 
-      # :nodoc: One that fails takes it from no other.
+      # :nodoc: The error of one subscriber does not affect the others.
       def invoke_callback(callback, message)
         super
       rescue StandardError => e

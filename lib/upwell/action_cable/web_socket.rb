@@ -4,14 +4,14 @@ require_relative "socket"
 
 module Upwell
   module ActionCable
-    # For Action Cable's WebSocket: has the server's client where the server has one, and the hijacked socket else.
+    # Extends Action Cable's WebSocket: it uses the server's client if there is one, and the hijacked socket otherwise.
     module WebSocket
       # @see Socket#initialize
       def initialize(env, connection, event_loop, protocols: ::ActionCable::INTERNAL[:protocols])
         env["rack.upgrade?"] == :websocket ? @websocket = Socket.new(env, connection, protocols) : super
       end
 
-      # @return [Boolean] whether the server itself talks to the client
+      # @return [Boolean] whether the server itself serves the client
       def served_here?
         @websocket.is_a?(Socket)
       end

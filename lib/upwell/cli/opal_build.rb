@@ -2,13 +2,13 @@
 
 require_relative "../opal/program"
 require_relative "../opal/runtime"
-require_relative "../reason"
+require_relative "../errno_text"
 
 module Upwell
   class CLI
-    # `upwell opal build [config.ru] -o app.js`: one JavaScript file, which a machine without Ruby runs.
+    # `upwell opal build [config.ru] -o app.js` compiles an application to one JavaScript file, which runs on a machine without Ruby.
     class OpalBuild < CLI
-      NEEDS = { uwebsockets: "; there the package uWebSockets.js or uwebsockets has to be in a node_modules of its folder or above" }.freeze
+      NEEDS = { uwebsockets: "; install the package uWebSockets.js or uwebsockets in its directory or above" }.freeze
 
       private
 
@@ -22,26 +22,26 @@ module Upwell
 
       def define_more(options)
         @runtime = :node
-        options.on("-o", "--output FILE", "the JavaScript file that is written") { |path| @output = path }
-        options.on("--runtime NAME", Opal::Runtime::NAMES, "what shall run it: #{Opal::Runtime::NAMES.join(", ")} [node]") { |name| @runtime = name }
+        options.on("-o", "--output FILE", "JavaScript file to write") { |path| @output = path }
+        options.on("--runtime NAME", Opal::Runtime::NAMES, "runtime for the file: #{Opal::Runtime::NAMES.join(", ")} [node]") { |name| @runtime = name }
       end
 
       def serve(rest)
         refuse_several(rest, "compiled")
-        raise ConfigurationError, "name the file that shall be written: -o app.js" unless @output
+        raise ConfigurationError, "name the output file: -o app.js" unless @output
 
         write(Opal::Program.new(rackup_file(rest.first), @runtime).portable)
         say("#{@output} runs with: #{@runtime == :bun ? "bun" : "node"} #{@output}#{NEEDS[@runtime]}")
       end
 
-      # A file that is half written takes nobody's place.
+      # An incomplete file must not replace the old one.
       def write(javascript)
         own = "#{@output}.#{Process.pid}"
         File.write(own, javascript)
         File.rename(own, @output)
       rescue SystemCallError => e
         FileUtils.rm_f(own)
-        raise ConfigurationError, "#{@output} cannot be written: #{Reason.of(e)}"
+        raise ConfigurationError, "#{@output} cannot be written: #{ErrnoText.of(e)}"
       end
     end
   end

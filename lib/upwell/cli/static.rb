@@ -2,7 +2,7 @@
 
 module Upwell
   class CLI
-    # `upwell static [options] [DIR]`: files over HTTP.
+    # `upwell static [options] [DIR]` serves files over HTTP.
     class Static < CLI
       DEFAULT_ROOT = "."
 
@@ -19,11 +19,11 @@ module Upwell
       def define_more(_options); end
 
       def serve(rest)
-        raise ConfigurationError, "one folder can be served, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
+        raise ConfigurationError, "only one directory can be served, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
 
         configuration = StaticConfiguration.new(@values)
         site = StaticServer::Site.new(rest.first || DEFAULT_ROOT, configuration)
-        log_file = Server::LogFile.new(configuration.log_file)
+        log_file = Server::Logs::LogFile.new(configuration.log_file)
         site.access_log = access_log(log_file, configuration.access_log)
         run_server(configuration, log_file, StaticServer) { site }
       end
@@ -31,7 +31,7 @@ module Upwell
       def access_log(log_file, path)
         return if path.nil?
         return $stdout if path == StaticConfiguration::STANDARD_OUTPUT
-        raise ConfigurationError, "option access_log: #{path} is a folder; name DIR before --access-log" if File.directory?(path)
+        raise ConfigurationError, "option access_log: #{path} is a directory; name DIR before --access-log" if File.directory?(path)
 
         log_file.add(path, "--access-log")
       end

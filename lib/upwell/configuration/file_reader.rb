@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-require_relative "../reason"
+require_relative "../errno_text"
 
 module Upwell
   class Configuration
-    # What a configuration file is evaluated in: each setting is a method of its name.
+    # The context in which a configuration file is evaluated. Each setting is a method of its name.
     #
     #     port 8080
     #     bind "127.0.0.1", "unix:/run/app.sock"
@@ -22,18 +22,20 @@ module Upwell
         @configuration = configuration
       end
 
+      # Evaluates a configuration file.
+      #
       # @param path [String]
-      # @raise [ConfigurationError] for whatever keeps the file from being settings alone
+      # @raise [ConfigurationError] when the file cannot be read, is invalid or raises an error
       def read(path)
         @path = path
         text = load_text
         evaluate(text)
       rescue SyntaxError => e
-        refuse(e.message[SYNTAX_ERROR_LINE, 1], "this is not Ruby; mend it:\n#{e.message}")
+        refuse(e.message[SYNTAX_ERROR_LINE, 1], "syntax error; correct it:\n#{e.message}")
       rescue ConfigurationError
         raise
       rescue *UNREADABLE => e
-        refuse(line_of(e.backtrace_locations), "#{reason(e)}; a configuration file names settings")
+        refuse(line_of(e.backtrace_locations), "#{reason(e)}; a configuration file contains only settings")
       end
 
       SETTINGS.each do |setting|
@@ -42,21 +44,21 @@ module Upwell
         end
       end
 
-      # Adds a certificate, for the hosts that it names.
+      # Adds a certificate for the hosts that it names.
       #
-      # @param path [String] PEM, with its chain behind it
+      # @param path [String] PEM, followed by its chain
       # @param key [String, nil] PEM; nil: in the same file
-      # @param ocsp [String, nil] DER: a response of who signed it, for clients
+      # @param ocsp [String, nil] DER: an OCSP response of the issuer, for stapling (RFC 6066, section 8)
       def certificate(path, key: nil, ocsp: nil)
         @configuration.certificates << TLS::Certificate.new(*[path, key, ocsp].map { |file| file && File.expand_path(file) })
       end
 
-      # Registers a block for the supervisor, before it forks.
+      # Registers a block that runs in the supervisor before it forks.
       def before_fork(&block)
         @configuration.before_fork_hooks << (block || refuse_hook(__method__, caller_locations))
       end
 
-      # Registers a block for each new worker.
+      # Registers a block that runs in each new worker.
       #
       # @yieldparam index [Integer] the worker's number, from 0
       def after_fork(&block)
@@ -65,11 +67,11 @@ module Upwell
 
       private
 
-      # Whatever the locale says: a file with a comment in another language is UTF-8.
+      # The file is read as UTF-8 in every locale, because a comment may contain any character.
       def load_text
         File.read(@path, encoding: Encoding::UTF_8)
       rescue SystemCallError => e
-        raise ConfigurationError, "configuration file #{@path} cannot be read: #{Reason.of(e)}; name another with -C"
+        raise ConfigurationError, "configuration file #{@path} cannot be read: #{ErrnoText.of(e)}; name another with -C"
       end
 
       def evaluate(text)
@@ -77,7 +79,7 @@ module Upwell
         context.eval(text, @path)
         (context.local_variables & NAMES).each do |name|
           line = text.lines.index { |candidate| candidate.match?(/^\s*#{name}\s*=/) }
-          refuse(line&.succ, "#{name} = ... makes a variable of Ruby; write it without the equals sign: #{name} VALUE")
+          refuse(line&.succ, "#{name} = ... is a Ruby variable; write the setting without the equals sign: #{name} VALUE")
         end
       end
 
@@ -87,6 +89,7 @@ module Upwell
 
       def value_of(setting, values)
         return values.flatten if setting.kind == :binds
+        return @fields = [*@fields, *values.flatten] if setting.kind == :fields
         return true if setting.kind == :flag && values.empty?
         return values.first if values.size == 1
 
@@ -94,7 +97,7 @@ module Upwell
       end
 
       def method_missing(name, *, **)
-        refuse(line_of(caller_locations), "there is no setting #{name}#{suggestion(name)}; see upwell --help")
+        refuse(line_of(caller_locations), "unknown setting #{name}#{suggestion(name)}; see upwell --help")
       end
 
       def respond_to_missing?(*)
@@ -117,7 +120,7 @@ module Upwell
       end
 
       def reason(error)
-        return "it ends the program (exit #{error.status})" if error.is_a?(SystemExit)
+        return "the file exits the program (exit #{error.status})" if error.is_a?(SystemExit)
 
         "#{error.message.lines.first&.chomp} (#{error.class})"
       end

@@ -6,11 +6,11 @@ require_relative "../configuration"
 
 module Upwell
   module Opal
-    # A folder of files that can be made again, each named by what it is made of. Written so that nobody sees half a file: two starts at once
-    # write the same twice, one that is killed leaves nothing, a full disk costs the file alone.
+    # A cache directory. Each file is named by a digest of its inputs. Files are written atomically: concurrent starts write the same content,
+    # a killed start leaves no damaged file, and a full disk loses only that file.
     class Cache
       FILES_MAX = { "units" => 4096, "programs" => 150 }.freeze
-      IN_USE = 7_200 # seconds since somebody said so: those that run do every hour
+      IN_USE = 7_200 # seconds since the last use: running programs touch their files every hour
 
       # @return [Cache] of compiled files
       def self.units
@@ -22,7 +22,7 @@ module Upwell
         new("programs")
       end
 
-      # @return [String] its folder
+      # @return [String] the directory
       attr_reader :folder
 
       # @param kind [String]
@@ -32,23 +32,27 @@ module Upwell
         refuse unless private?
       end
 
-      # @return [String] where caches are kept: XDG_CACHE_HOME, or ~/.cache
+      # @return [String] the directory of all caches: XDG_CACHE_HOME, or ~/.cache
       # @raise [ConfigurationError] when there is neither
       def self.home
         home = ENV["XDG_CACHE_HOME"].to_s
         home.start_with?("/") ? home : File.join(Dir.home, ".cache")
       rescue ArgumentError
-        raise ConfigurationError, "there is no home folder to keep the compiled application in; name a folder in XDG_CACHE_HOME"
+        raise ConfigurationError, "the user has no home directory for the compiled application; set XDG_CACHE_HOME to a directory"
       end
 
-      # @param key [Array] what the value is made of
-      # @yieldreturn [Object] the value, when it is not there yet
+      # Reads a value, or computes and stores it.
+      #
+      # @param key [Array] the inputs of the value
+      # @yieldreturn [Object] the value, if it is not stored yet
       # @return [Object]
       def fetch(key)
         path = path_of(key)
         read(path) || yield.tap { |value| write(path, Marshal.dump(value)) }
       end
 
+      # Finds the file for a key.
+      #
       # @param key [Array]
       # @param extension [String]
       # @return [String] the path of its file
@@ -56,6 +60,8 @@ module Upwell
         File.join(@folder, Digest::SHA256.hexdigest(Marshal.dump(key))[0, 32] + extension)
       end
 
+      # Reads a stored value.
+      #
       # @param path [String]
       # @return [Object, nil]
       def read(path)
@@ -64,12 +70,14 @@ module Upwell
         nil
       end
 
+      # Writes a file atomically.
+      #
       # @param path [String]
       # @param content [String]
-      # @return [Boolean] whether it could be written
+      # @return [Boolean] whether the file could be written
       def write(path, content)
         FileUtils.mkdir_p(@folder, mode: 0o700)
-        own = "#{path}.#{Random.urandom(8).unpack1("H*")}" # containers that share the folder may have the same process number
+        own = "#{path}.#{Random.urandom(8).unpack1("H*")}" # process ids may be equal in containers that share the directory
         File.open(own, "wbx") { |file| file.write(content) }
         File.rename(own, path)
         tidy
@@ -79,18 +87,18 @@ module Upwell
         false
       end
 
-      # The ones that are used stay.
+      # Marks files as used, so that they are kept.
       #
       # @param paths [Array<String>]
       def touch(*paths)
         paths.each { |path| File.utime(nil, nil, path) }
       rescue SystemCallError
-        nil # they can be read, and no more
+        nil # the files may be read-only
       end
 
       private
 
-      # What lies there is run: nobody else may have written it. A folder that is not there will be the user's.
+      # The files are executed, so no other user may write them. A missing directory is created for this user.
       def private?
         stat = File.lstat(@folder)
         stat.directory? && stat.owned? && stat.mode.nobits?(0o022)
@@ -100,10 +108,10 @@ module Upwell
 
       def refuse
         raise ConfigurationError,
-              "compiled applications are not kept in #{@folder}, which is not this user's alone: remove it, or name another in XDG_CACHE_HOME"
+              "the cache directory #{@folder} must belong to this user alone; remove it, or set XDG_CACHE_HOME to another directory"
       end
 
-      # Now and then, the files that were made first go.
+      # Removes the oldest files, once per process.
       def tidy
         @written = @written.to_i + 1
         return unless @written == 1
@@ -114,7 +122,7 @@ module Upwell
         old = times.select { |_, time| time < Time.now - IN_USE }
         FileUtils.rm_f(old.min_by(excess, &:last).map(&:first))
       rescue SystemCallError
-        nil # another start tidies, too
+        nil # another process removes them, too
       end
     end
   end

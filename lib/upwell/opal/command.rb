@@ -1,20 +1,20 @@
 # frozen_string_literal: true
 
-require_relative "../rackup_command"
-require_relative "../reason"
+require_relative "../single_application_command"
+require_relative "../errno_text"
 require_relative "configuration"
 require_relative "program"
 require_relative "runtime"
 
 module Upwell
-  # The same applications on JavaScript runtimes, compiled by the gem opal.
+  # Runs applications on JavaScript runtimes, compiled by the gem opal.
   module Opal
-    # The command line of `up`, `up_node`, `up_bun` and their clusters: checks the options, has the application compiled, and becomes the runtime
-    # that runs it. From then on everything is the program's own (opal/upwell/program.rb), which checks them by the same list.
-    class Command < RackupCommand
+    # The command line of `up`, `up_node`, `up_bun` and their clusters. It checks the options, compiles the application, and executes the runtime
+    # in its place (execve(2)). The program (opal/upwell/program.rb) then checks the options with the same list.
+    class Command < SingleApplicationCommand
       # @param program [String] the command's name
       # @param runtime [Symbol] see {Runtime}
-      # @param defaults [Hash{Symbol => Object}] of the settings that this command has another default for
+      # @param defaults [Hash{Symbol => Object}] defaults that differ from the settings' own
       def initialize(program, runtime, defaults = {})
         super(program, defaults)
         @runtime = runtime
@@ -39,21 +39,13 @@ module Upwell
       end
 
       def compile(rackup)
-        Program.new(rackup, @runtime).path
-      rescue LoadError => e
-        raise unless e.path.to_s.match?(/\Aopal\b/)
-
-        raise ConfigurationError, "the gem opal, which compiles the application, is not there; install it: #{install_opal}"
-      end
-
-      def install_opal
-        ENV["BUNDLE_GEMFILE"] ? 'bundle add opal --version "~> 1.8"' : 'gem install opal -v "~> 1.8"'
+        Program.new(rackup, @runtime, tell: ->(sentence) { tell("#{@program}: #{sentence}") }).path
       end
 
       def configure
         configuration = Configuration.new(@values, file: configuration_file, defaults: @defaults)
         unheeded = configuration.unheeded
-        tell("#{@program}: configuration file #{configuration_file}: not heeded here: #{unheeded.join(", ")}") if unheeded.any?
+        tell("#{@program}: configuration file #{configuration_file}: this runtime ignores the settings #{unheeded.join(", ")}") if unheeded.any?
         configuration
       end
     end

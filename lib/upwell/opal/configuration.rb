@@ -4,35 +4,36 @@ require_relative "../configuration"
 
 module Upwell
   module Opal
-    # The settings of a server on a JavaScript runtime. MRI checks them before it compiles, the compiled program when it
-    # starts: both by this class.
+    # The settings of a server on a JavaScript runtime. This class checks them twice: on MRI before the compilation, and in the compiled program
+    # at its start.
     class Configuration < Upwell::Configuration
       SETTINGS = Upwell::SETTINGS.select { |setting| setting.for?(:javascript) }.freeze
       FOREIGN = (Upwell::SETTINGS - SETTINGS).map(&:name).freeze
       AUTO = "auto"
+      PLAIN_PATH = "must have no question mark after unix:PATH: a JavaScript runtime cannot set mode, user or group"
 
-      # @return [Array<Setting>] what there is to configure
+      # @return [Array<Setting>] all settings
       def self.settings
         SETTINGS
       end
 
-      # @return [Array<Symbol>] what a configuration file says that is for the core in C alone
+      # @return [Array<Symbol>] settings of the configuration file that only the C core supports
       def unheeded
         hooks = { before_fork: before_fork_hooks, after_fork: after_fork_hooks, certificate: certificates }
         @unheeded.to_a + hooks.reject { |_name, list| list.empty? }.keys
       end
 
-      # See {Upwell::Configuration#set}. A configuration file may be shared with the core: what that alone has changes nothing here.
+      # Sets a value, see {Upwell::Configuration#set}. Settings of the C core are ignored, since a configuration file may be shared with it.
       def set(name, value, source)
         FOREIGN.include?(name) ? (@unheeded ||= []).push(name) : super
       end
 
-      # @return [Boolean] nothing makes a certificate here
+      # @return [Boolean] false: this server creates no certificate
       def self_signed
         false
       end
 
-      # @return [Array<String>] the options that make another program of the same configuration, whatever its environment
+      # @return [Array<String>] options that reproduce this configuration in another process, whatever its environment
       def arguments
         SETTINGS.flat_map { |setting| options(setting, @values.fetch(setting.name)) }
       end
@@ -45,7 +46,13 @@ module Upwell
         setting.kind == :flag ? [setting.option] : Array(value).map { |one| "#{setting.option}=#{one}" }
       end
 
-      # The runtime knows best how many processors it may use.
+      def check_address(address)
+        return TLS::SSLAddress.match?(address) && TLS::SSLAddress.new(address) unless address.start_with?("unix:")
+
+        raise ArgumentError, PLAIN_PATH if address.include?("?")
+      end
+
+      # The runtime determines the number of available processors.
       def read_workers(value)
         value.to_s == AUTO && RUBY_ENGINE != "opal" ? AUTO : super
       end

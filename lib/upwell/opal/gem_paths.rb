@@ -1,26 +1,26 @@
 # frozen_string_literal: true
 
-require "open3"
+require "English"
 require "rbconfig"
 require_relative "../configuration"
 require_relative "stamps"
 
 module Upwell
   module Opal
-    # Where an application's gems lie: those of its Gemfile, else those that are installed. None is activated: what is compiled need not
-    # go together with what compiles it.
+    # Finds an application's gems: those of its Gemfile, or else the installed ones. No gem is activated, since the program's gems may conflict
+    # with the compiler's.
     class GemPaths
-      # A Gemfile's names, and those of its lock file.
+      # Names of a Gemfile and its lock file.
       LOCKS = { "Gemfile" => "Gemfile.lock", "gems.rb" => "gems.locked" }.freeze
       BUNDLED = File.join(__dir__, "gem_paths", "bundled.rb")
 
-      # @return [Array] what decides where gems lie, beside files
+      # @return [Array] environment values that affect the paths
       def self.settings
         [Gem.path, ENV.select { |name, _value| name.start_with?("BUNDLE_") }.sort]
       end
 
-      # @param folder [String] the application's; its Gemfile is there, or in a folder above
-      # @param stamps [Stamps] get all that the paths depend on
+      # @param folder [String] the application's directory; its Gemfile is there or in a parent directory
+      # @param stamps [Stamps] receives all files that affect the paths
       def initialize(folder, stamps = Stamps.new)
         @folder = folder
         @stamps = stamps
@@ -33,15 +33,21 @@ module Upwell
         @gemfile = named_gemfile || candidates.find { |path| file?(path) }
       end
 
-      # @return [Array<String>] the load paths that are known from the outset
+      # @return [Array<String>] the load paths of the Gemfile's gems
       def to_a
         @to_a ||= gemfile ? bundled : []
       end
 
-      # Without a Gemfile, the newest installed gem that has the feature is taken, as Ruby's `require` does.
+      # @return [Array<String>] the directories of installed gems that Bundler searches for the Gemfile
+      def homes
+        to_a
+        @specifications.to_a.map { |folder| File.dirname(folder) }
+      end
+
+      # Finds a gem by feature. Without a Gemfile, the newest installed gem with the feature is used, as in Ruby's `require`.
       #
-      # @param feature [String] as `require` is given it
-      # @return [Array<String>] the load paths of the gem that has it, and of what that gem needs; none when there is no such gem
+      # @param feature [String] the argument of `require`
+      # @return [Array<String>] the load paths of that gem and its dependencies; none when there is no such gem
       def for(feature)
         return [] if gemfile
 
@@ -57,7 +63,7 @@ module Upwell
         return if name.empty?
 
         path = File.expand_path(name)
-        File.file?(path) ? path : raise(ConfigurationError, "there is no #{path}, which BUNDLE_GEMFILE names")
+        File.file?(path) ? path : raise(ConfigurationError, "#{path} does not exist, but BUNDLE_GEMFILE names it; correct BUNDLE_GEMFILE")
       end
 
       def candidates
@@ -73,23 +79,27 @@ module Upwell
         Enumerator.produce(@folder) { |folder| File.dirname(folder) == folder ? raise(StopIteration) : File.dirname(folder) }
       end
 
-      # Asked in a process of its own: Bundler sets up one Gemfile a process, and the application's settings are those of its folder.
       def bundled
         @stamps.note(gemfile, lock, settings)
-        environment = { "BUNDLE_GEMFILE" => gemfile, "RUBYOPT" => nil, "BUNDLER_SETUP" => nil }
-        output, error, status = Open3.capture3(environment, RbConfig.ruby, BUNDLED, chdir: File.dirname(gemfile))
-        raise ConfigurationError, "#{gemfile}: #{error.lines.last.to_s.strip}" unless status.success?
-
-        homes, paths = output.split("\0\0", 2).map { |list| list.split("\0") }
-        @stamps.note(*homes)
+        @specifications, paths = ask_bundler.split("\0\0", 2).map { |list| list.split("\0") }
+        @stamps.note(*@specifications)
         paths
+      end
+
+      # A separate process asks Bundler, which supports one Gemfile per process and reads the settings of the working directory.
+      def ask_bundler
+        environment = { "BUNDLE_GEMFILE" => gemfile, "RUBYOPT" => nil, "BUNDLER_SETUP" => nil }
+        output = IO.popen([environment, RbConfig.ruby, BUNDLED, { err: File::NULL, chdir: File.dirname(gemfile) }], &:read)
+        raise ConfigurationError, "#{gemfile}: #{output}" unless $CHILD_STATUS.success?
+
+        output
       end
 
       def lock
         File.join(File.dirname(gemfile), LOCKS.fetch(File.basename(gemfile)) { |name| "#{name}.lock" })
       end
 
-      # Of the application alone, as where its gems lie.
+      # Settings of the application only; they affect where its gems are.
       def settings
         File.join(File.expand_path(ENV.fetch("BUNDLE_APP_CONFIG", ".bundle"), File.dirname(gemfile)), "config")
       end

@@ -1,31 +1,35 @@
 # frozen_string_literal: true
 
 require "json"
-require "open3"
+require "English"
 require_relative "../configuration"
 
 module Upwell
   module Opal
-    # A JavaScript runtime of this machine. What is missing is told with the command that installs it; nothing is downloaded here.
+    # A JavaScript runtime on this machine. If a part is missing, the error names the command that installs it. Nothing is downloaded.
     class Runtime
-      # What {Runtime.find} may be asked for.
+      # Names for {Runtime.find}.
       NAMES = %i[node uwebsockets bun].freeze
       NODE_MIN = "20"
       BUN_MIN = "1.2"
-      # What it is called, its oldest version that will do, and what installs a newer one. The official package, which is in no registry, first.
-      PACKAGES = { "uWebSockets.js" => ["20", "npm install uNetworking/uWebSockets.js#v20.52.0"],
-                   "uwebsockets" => ["3", "npm install uwebsockets"] }.freeze
-      INSTALL_NODE = { "apt-get" => "apt-get install nodejs", "brew" => "brew install node", "apk" => "apk add nodejs" }.freeze
-      INSTALL_NEWER_NODE = "npm install --global node@22" # a system's own may be older
-      INSTALL_BUN = "npm install bun"
-      NOWHERE = "neither in a node_modules of %s or a folder above"
+      # Packages of uWebSockets.js, with the oldest supported version and npm's argument. The official package comes first; no registry has it.
+      PACKAGES = { "uWebSockets.js" => ["20", "uNetworking/uWebSockets.js#v20.52.0"], "uwebsockets" => ["3", "uwebsockets@latest"] }.freeze
+      INSTALL_NODE = { "apt-get" => "apt-get install nodejs npm", "brew" => "brew install node", "apk" => "apk add nodejs npm" }.freeze
+      NEWER_NODE = "node@22" # npm's package, for systems with an older Node
+      # Paths of the programs in npm's packages. Bun's install script moves its program from the first path to the second, which holds
+      # a failing script before.
+      NODE_FILES = ["node/bin/node"].freeze
+      BUN_FILES = ["@oven/bun-*/bin/bun", "bun/bin/bun.exe"].freeze
+      NOWHERE = "was not found in a node_modules of %s or a directory above"
       GLOBAL_MODULES = %w[/usr/local/lib/node_modules /usr/lib/node_modules].freeze
 
+      # Finds a runtime.
+      #
       # @param name [Symbol] one of {NAMES}
-      # @param folder [String] the application's
+      # @param folder [String] the application's directory
       # @param environment [Hash{String => String}]
       # @return [Runtime]
-      # @raise [ConfigurationError] when something is missing or too old
+      # @raise [ConfigurationError] when a part is missing or too old
       def self.find(name, folder, environment = ENV)
         new(folder, environment).tap { |runtime| runtime.public_send(:"find_#{name}") }
       end
@@ -36,39 +40,39 @@ module Upwell
       # @param folder [String]
       # @param environment [Hash{String => String}]
       def initialize(folder, environment = ENV)
-        @folder = folder
+        @folder = File.expand_path(folder)
         @environment = environment
       end
 
-      # Finds Node.
+      # Finds Node, first in the application's packages.
       def find_node
-        @path = executable("node") || executable("nodejs")
+        @path = program_of_packages(NODE_FILES) || executable("node") || executable("nodejs")
         refuse("node is not on the PATH; install it: #{install_node}") unless @path
 
-        refuse_old("#{@path} is node", version_of(@path), NODE_MIN, INSTALL_NEWER_NODE)
+        refuse_old("#{@path} is node", version_of(@path), NODE_MIN, NEWER_NODE)
       end
 
       # Finds Node and a package of uWebSockets.js.
       def find_uwebsockets
         find_node
         name = PACKAGES.keys.find { |candidate| package_file(candidate) }
-        refuse("uWebSockets.js is #{NOWHERE % @folder} nor in NODE_PATH; install it there: #{PACKAGES["uwebsockets"].last}") unless name
+        refuse("uWebSockets.js #{NOWHERE % @folder}, or in NODE_PATH; #{install("uwebsockets")}") unless name
 
         file = package_file(name)
-        refuse_old("#{file} says", JSON.parse(File.read(file, encoding: "UTF-8")).fetch("version"), *PACKAGES[name])
+        refuse_old("#{file} has the version", JSON.parse(File.read(file, encoding: "UTF-8")).fetch("version"), *PACKAGES[name])
       end
 
-      # Finds Bun: that of the application first. Its package works without its install script, too.
+      # Finds Bun, first in the application's packages. Bun's package also works without its install script.
       def find_bun
-        @path = bun_of_packages || executable("bun")
-        refuse("bun is #{NOWHERE % @folder} nor on the PATH; install it: #{INSTALL_BUN}") unless @path
+        @path = program_of_packages(BUN_FILES) || executable("bun")
+        refuse("bun #{NOWHERE % @folder}, or on the PATH; #{install("bun")}") unless @path
 
-        refuse_old("#{@path} is bun", version_of(@path), BUN_MIN, INSTALL_BUN)
+        refuse_old("#{@path} is bun", version_of(@path), BUN_MIN, "bun@latest")
       end
 
-      # Becomes the runtime: signals and the process number are the program's own.
+      # Executes the runtime in place of this process (execve(2)), so that signals and the process id belong to the program.
       #
-      # @param name [String] what the process is to be called in messages
+      # @param name [String] the process's name in messages
       # @param program [String] a JavaScript file
       # @param arguments [Array<String>]
       def become(name, program, arguments)
@@ -83,11 +87,12 @@ module Upwell
         folders.map { |folder| File.join(folder, name) }.find { |file| File.file?(file) && File.executable?(file) }
       end
 
-      def bun_of_packages
-        (module_folders + node_path).flat_map { |folder| Dir[File.join(folder, "@oven", "bun-*", "bin", "bun")] }.find { |file| runs?(file) }
+      def program_of_packages(files)
+        (module_folders + node_path).flat_map { |folder| Dir[*files, base: folder].map { |file| File.join(folder, file) } }
+          .find { |file| runs?(file) }
       end
 
-      # There may be some for other processors.
+      # The program may be for another processor.
       def runs?(file)
         version_of(file)
         true
@@ -96,18 +101,18 @@ module Upwell
       end
 
       def version_of(file)
-        text, status = Open3.capture2e(file, "--version")
-        return text.strip.delete_prefix("v") if status.success?
+        text = IO.popen([file, "--version", { err: %i[child out] }], &:read)
+        return text.strip.delete_prefix("v") if $CHILD_STATUS.success?
 
-        refuse("#{file} --version fails: #{text.lines.first.to_s.strip}")
+        refuse("#{file} --version fails: #{text.lines.first.to_s.strip}; install the program again")
       rescue SystemCallError => e
-        refuse("#{file} cannot be run: #{Reason.of(e)}")
+        refuse("#{file} cannot be run: #{ErrnoText.of(e)}; install the program again")
       end
 
-      def refuse_old(what, version, oldest, remedy)
+      def refuse_old(what, version, oldest, package)
         return unless Gem::Version.new(version) < Gem::Version.new(oldest)
 
-        refuse("#{what} #{version}, and #{oldest} or newer is needed; install it: #{remedy}")
+        refuse("#{what} #{version}, but the server needs #{oldest} or newer; #{install(package)}")
       end
 
       def package_file(name)
@@ -125,7 +130,13 @@ module Upwell
       end
 
       def global_modules
-        [File.expand_path("../../lib/node_modules", File.realpath(@path)), *GLOBAL_MODULES]
+        [@path, executable("node")].compact.map { |path| File.expand_path("../../lib/node_modules", File.realpath(path)) } + GLOBAL_MODULES
+      end
+
+      # The package goes into the application's directory, because npm does not overwrite a globally installed program of another origin.
+      def install(package)
+        command = "in #{@folder}: npm install #{package}"
+        executable("npm") ? "install it #{command}" : "install npm (#{install_node}), and then #{command}"
       end
 
       def install_node

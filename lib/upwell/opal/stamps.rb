@@ -2,11 +2,13 @@
 
 module Upwell
   module Opal
-    # What tells whether files and folders still are what a program was made of. Each is looked at before it is read: what is changed meanwhile
-    # is seen to be changed by the next start.
+    # Records files and directories, to detect whether a program's inputs have changed. Each is recorded before it is read, so the next start
+    # detects a change in between.
     class Stamps
+      # Reads the size, the time of change and the inode of a file.
+      #
       # @param path [String]
-      # @return [Array, nil] what changes with it; nothing when it is not there
+      # @return [Array, nil] values that change with the file; nil when it does not exist
       def self.of(path)
         stat = File.stat(path)
         [stat.size, stat.mtime.to_r, stat.ino]
@@ -18,7 +20,7 @@ module Upwell
         @stamps = {}
       end
 
-      # Takes note of what is there, or is not; of each path once.
+      # Records paths, each path once, whether they exist or not.
       #
       # @param paths [Array<String>]
       def note(*paths)

@@ -5,10 +5,10 @@ require "set"
 
 module Upwell
   module PubSub
-    # Which engines there are, which of them is the default, and what this process subscribes to. Any thread may ask. A child process begins with
-    # what its parent had: the engines themselves know that they are in another process.
+    # The registered engines, the default engine, and the subscriptions of this process. Any thread may call these methods. A forked child
+    # inherits the parent's engines, and each engine notices the fork itself.
     class Engines
-      # @param default [Object] the engine until another is chosen
+      # @param default [Object] the default engine until another is set
       # @param here [Object] the engine `false`
       def initialize(default, here)
         @own = default
@@ -16,11 +16,13 @@ module Upwell
         @chosen = nil
         @registered = []
         @subscriptions = Set.new
-        @lock = Monitor.new # an engine may ask while it is told
+        @lock = Monitor.new # reentrant: an engine may call these methods while it is called
       end
 
       # @see PubSub.publish
       def publish(channel, message, engine = nil)
+        raise TypeError, "a message must be a String, not #{message.class}" unless message.is_a?(String)
+
         engine = default if engine.nil?
         (engine || @here).publish(channel.to_s, message) ? true : false
       end
@@ -30,7 +32,12 @@ module Upwell
         @chosen || @own
       end
 
-      # @return [Boolean] whether somebody has said which
+      # @return [Boolean] whether there are engines other than those of the server itself
+      def others?
+        @registered.any? { |engine| !engine.equal?(@own) && !engine.equal?(@here) }
+      end
+
+      # @return [Boolean] whether a default engine was set
       def default?
         !@chosen.nil?
       end
@@ -47,7 +54,7 @@ module Upwell
       # @see PubSub.register
       def register(engine)
         @lock.synchronize do
-          next if @registered.any? { |other| other.equal?(engine) }
+          next if registered?(engine)
 
           @registered = [*@registered, engine]
           tell_all(engine)
@@ -58,11 +65,11 @@ module Upwell
       # @see PubSub.unregister
       def unregister(engine)
         @lock.synchronize do
-          next if @registered.none? { |other| other.equal?(engine) }
+          next unless registered?(engine)
 
           @registered = @registered.reject { |other| other.equal?(engine) }
           @chosen = nil if @chosen.equal?(engine)
-          @subscriptions.each { |name, match| tell(engine, name, match, false) }
+          @subscriptions.to_a.each { |name, match| tell(engine, name, match, false) }
         end
         engine
       end
@@ -73,27 +80,27 @@ module Upwell
         engine
       end
 
-      # The feed: the first subscriber of this process came, or there is none.
+      # Records that a name has got its first subscriber in this process, or lost its last one, and reports the change to the engines.
       #
       # @param name [String] channel or pattern
-      # @param match [Symbol, nil] how a pattern is matched
+      # @param match [Symbol, nil] the kind of pattern
       # @param subscribed [Boolean]
-      # @return [Boolean] whether that was not known
+      # @return [Boolean] whether the change was new
       def changed(name, match, subscribed)
         @lock.synchronize do
           next false unless subscribed ? @subscriptions.add?([name, match]) : @subscriptions.delete?([name, match])
 
           told = false
-          @registered.each { |engine| tell(engine, name, match, subscribed) }
+          @registered.each { |engine| tell(engine, name, match, subscribed) if due?(engine, name, match, subscribed) }
           told = true
         ensure
           take_back(name, match) if subscribed && told == false
         end
       end
 
-      # After more changes than could be told one by one.
+      # Applies a complete list, after too many changes for single reports.
       #
-      # @param changes [Array<Array(String, Symbol, Boolean)>] see {#changed}: from nothing to what is subscribed to now
+      # @param changes [Array<Array(String, Symbol, Boolean)>] see {#changed}: all current subscriptions, as changes from none
       # @return [void]
       def catch_up(changes)
         now = changes.to_h { |name, match, subscribed| [[name, match], subscribed] }.select { |_, subscribed| subscribed }
@@ -103,7 +110,7 @@ module Upwell
         end
       end
 
-      # Nobody of this process is subscribed any more.
+      # Removes all subscriptions of this process.
       #
       # @return [void]
       def forget_subscriptions
@@ -112,21 +119,30 @@ module Upwell
 
       private
 
-      # Whoever asked was interrupted: some engines know of what nobody will listen to.
+      def registered?(engine)
+        @registered.any? { |other| other.equal?(engine) }
+      end
+
+      # An engine called earlier may have removed this engine, or ended the subscription.
+      def due?(engine, name, match, subscribed)
+        registered?(engine) && @subscriptions.include?([name, match]) == subscribed
+      end
+
+      # The caller was interrupted, so the subscription has no subscriber. The engines get an unsubscription.
       def take_back(name, match)
         @subscriptions.delete([name, match])
         @registered.each { |engine| tell(engine, name, match, false) }
       end
 
       def tell_all(engine)
-        @subscriptions.each { |name, match| tell(engine, name, match, true) }
+        @subscriptions.to_a.each { |name, match| tell(engine, name, match, true) if due?(engine, name, match, true) }
       end
 
-      # One engine's mistake is not to end the server, nor keep others from hearing.
+      # An engine's error must not stop the server or affect the other engines.
       def tell(engine, name, match, subscribed)
         subscribed ? engine.subscribe(name, match) : engine.unsubscribe(name, match)
-      rescue StandardError, ScriptError => e
-        ErrorLog.report(e, nil)
+      rescue StandardError, ScriptError, SystemExit => e
+        ExceptionLog.report(e, nil)
       end
     end
   end

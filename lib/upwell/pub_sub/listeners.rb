@@ -5,10 +5,10 @@ require_relative "../subscription"
 
 module Upwell
   module PubSub
-    # What this process listens to by {Upwell.subscribe}: from the moment on in which it serves. Any thread may ask.
+    # The subscriptions of {Upwell.subscribe}. They are active while this process serves. Any thread may call these methods.
     class Listeners
-      # One of them, and what the reactor knows it by.
-      Listener = Struct.new(:name, :match, :callable, :ear)
+      # A subscription, with its handle in the reactor.
+      Listener = Struct.new(:name, :match, :callable, :subscription)
 
       def initialize
         @listeners = Set.new.compare_by_identity
@@ -16,11 +16,13 @@ module Upwell
         @lock = Mutex.new
       end
 
+      # Adds a subscription.
+      #
       # @param name [String] channel or pattern
       # @param match [Symbol, nil]
       # @param callable [#call] with the channel and the message
       # @return [Subscription]
-      # @raise [ArgumentError] for another `match`, or too long a name
+      # @raise [ArgumentError] for another `match`, or a name that is too long
       def subscribe(name, match, callable)
         check(name, match)
         listener = Listener.new(name, match, callable)
@@ -34,10 +36,10 @@ module Upwell
       # @see Subscription#close
       def end_subscription(listener)
         reactor = @lock.synchronize { @listeners.delete?(listener) && @reactor }
-        reactor.unlisten(listener.ear) if reactor && listener.ear
+        reactor.unlisten(listener.subscription) if reactor && listener.subscription
       end
 
-      # This process serves: in a worker, who was there before it was forked listens, too.
+      # Activates the subscriptions, because this process serves now. A worker also activates those that were made before its fork.
       #
       # @param reactor [Reactor]
       def begin(reactor)
@@ -45,14 +47,14 @@ module Upwell
         listeners.each { |listener| listen(reactor, listener) }
       end
 
-      # It does not any more.
+      # Deactivates the subscriptions, because this process does not serve any more.
       def end
         @lock.synchronize { @reactor = nil }
       end
 
       private
 
-      # As the reactor does, which may not be there yet.
+      # The check is the reactor's, which may not exist yet.
       def check(name, match)
         raise ArgumentError, "match must be nil or :redis, not #{match.inspect}" unless [nil, :redis].include?(match)
         return if name.bytesize <= (match ? PATTERN_BYTES_MAX : CHANNEL_BYTES_MAX)
@@ -60,18 +62,18 @@ module Upwell
         raise ArgumentError, "a channel's name has at most #{CHANNEL_BYTES_MAX} bytes, a pattern #{PATTERN_BYTES_MAX}"
       end
 
-      # Without the lock: it may wait for the loop. Whoever has ended it meanwhile could not yet. A reactor that has ended gives no ear: who
-      # listens then is there for the next one.
+      # This method runs without the lock, because it may wait for the loop. A subscription that was ended meanwhile is removed at the end. A
+      # reactor that has ended returns nil, and the subscription waits for the next reactor.
       def listen(reactor, listener)
         told = tell_engines(listener, true)
-        listener.ear = reactor.listen_to(listener.name, listener.match, listener.callable)
-        reactor.unlisten(listener.ear) unless listener.ear.nil? || @lock.synchronize { @listeners.include?(listener) }
+        listener.subscription = reactor.listen_to(listener.name, listener.match, listener.callable)
+        reactor.unlisten(listener.subscription) unless listener.subscription.nil? || @lock.synchronize { @listeners.include?(listener) }
       ensure
-        tell_engines(listener, false) if told && !listener.ear
+        tell_engines(listener, false) if told && !listener.subscription
       end
 
-      # Before the reactor does it: what is published next then waits for an engine's own subscription. What comes of it, a refusal perhaps, the
-      # reactor tells.
+      # The engines come before the reactor: later publications then wait for an engine's own subscription. The reactor reports the outcome, such
+      # as a refusal.
       def tell_engines(listener, subscribed)
         PubSub.engines.changed(listener.name.dup.force_encoding(Encoding::UTF_8), listener.match, subscribed)
       end

@@ -1,45 +1,52 @@
 # frozen_string_literal: true
 
-require_relative "loop/watch"
-require_relative "stats"
-require_relative "waiter"
+require_relative "loop/event_taking"
+require_relative "loop/io_or_timer_watch"
+require_relative "object_counts"
+require_relative "interruptible_select"
 
 module Upwell
   module Pure
-    # {Upwell::Loop} on `IO.select`, where there is no extension. The methods are described there.
+    # {Upwell::Loop} on `IO.select`, for Ruby without the extension. That class documents the methods.
     class Loop
-      EVENTS_PER_TURN = 1024 # delivered before the loop has a turn, however many are waiting
+      include EventTaking
+
+      EVENTS_PER_TURN = 1024 # the limit of delivered events before the loop checks for new ones
 
       Emitted = Struct.new(:key)
       private_constant :EVENTS_PER_TURN, :Emitted
 
-      # @return [String] "select"
-      attr_reader :backend
-
       # @param backend [String, Symbol, nil] "select"
-      # @raise [Upwell::BackendError] for any other
+      # @raise [Upwell::BackendError] for any other name
       def initialize(backend: nil)
         @backend = Pure.backend(backend)
-        @waiter = Waiter.new
-        @lock = Mutex.new # of the watches: `stop` and `signal`, for trap handlers, do without
+        @select = InterruptibleSelect.new
+        @lock = Mutex.new # guards the watches; `stop` and `signal` take no lock, since trap handlers call them
         @watches = {}
         @events = Thread::Queue.new
         @delivered = 0
         @stopped = false
-        Stats.count(self)
+        ObjectCounts.count(self)
       end
 
       # @private
-      # @return [Hash{Symbol => Integer}, nil] its part of {Upwell.stats}, if it has waited in this process
+      # @return [Hash{Symbol => Integer}, nil] its part of {Upwell.stats}, if the loop has waited in this process
       def stats_here
-        return unless @waiter.used?
+        return unless @select.used?
 
         timed, ios = @watches.values.partition(&:deadline)
         { loops: 1, watches: timed.size + ios.size, descriptors: ios.size, operations: ios.count(&:waits?), timers: timed.count(&:waits?) }
       end
 
+      # @return [String] "select"
+      def backend
+        check_initialized
+        @backend
+      end
+
       # @return [Object, nil]
       def next_event
+        check_initialized
         event = nil
         until event
           turn_if_due
@@ -53,6 +60,7 @@ module Upwell
       # @yieldparam key [Object]
       # @return [self, Enumerator]
       def each
+        check_initialized
         return enum_for unless block_given?
 
         @stopped = false
@@ -68,62 +76,77 @@ module Upwell
 
       # @return [self]
       def watch_io(key, io, write, oneshot)
-        io = io.to_io
-        raise IOError, "closed stream" if io.closed?
-
-        watch(Watch.new(key, io, write, nil, nil, !oneshot))
+        check_initialized
+        watch(IOOrTimerWatch.new(key, ArgumentConversion.open_io(io), write, nil, nil, !oneshot))
       end
 
       # @return [self]
       def watch_fd(key, file_descriptor, write, oneshot)
-        watch(Watch.new(key, IO.for_fd(file_descriptor, autoclose: false), write, nil, nil, !oneshot))
+        check_initialized
+        watch(IOOrTimerWatch.new(key, io_of(file_descriptor), write, nil, nil, !oneshot))
       end
 
       # @return [self]
       def watch_timer(key, duration, interval = 0)
-        duration, interval = [duration, interval].map { |time| Pure.seconds(time) }
-        watch(Watch.new(key, nil, nil, Pure.now + duration, interval, interval.positive?))
+        check_initialized
+        duration = ArgumentConversion.seconds(duration, "the duration")
+        interval = ArgumentConversion.seconds(interval, "the interval")
+        watch(IOOrTimerWatch.new(key, nil, nil, Pure.now + duration, interval, interval.positive?))
       end
 
       # @return [self]
       def unwatch(key)
+        check_initialized
         @lock.synchronize { @watches.delete(key)&.ended = true }
-        @waiter.interrupt
+        @select.interrupt
         self
       end
 
       # @return [Object]
       def emit(key, *others)
+        check_initialized
         [key, *others].each { |each_key| each_key == :stop ? stop : @events << Emitted.new(each_key) }
-        @waiter.interrupt
+        @select.interrupt
         key
       end
 
       # @return [self]
       def signal
-        @waiter.wake
+        check_initialized
+        @select.wake
         self
       end
 
       # @return [self]
       def stop
+        check_initialized
         @stopped = true
-        @waiter.wake # the next wait too: `each` may have looked already and not begun to wait
+        @select.wake # this also ends the next wait: `each` may have checked the flag already and not begun to wait
         self
       end
 
       private
 
+      def check_initialized
+        raise Error, "the loop is not initialized: a subclass must call super in initialize" unless @select
+      end
+
+      def io_of(file_descriptor)
+        IO.for_fd(file_descriptor, autoclose: false)
+      rescue Errno::EBADF
+        raise Errno::EBADF, "watching a descriptor"
+      end
+
       def watch(watch)
         @lock.synchronize do
           other = @watches[watch.key]
           if other&.live? && (other.recurring || !other.fired)
-            raise "the key #{watch.key.inspect} is watched already: unwatch it first, or give another"
+            raise "the key #{watch.key.inspect} is watched already: unwatch it first, or use another key"
           end
 
           @watches[watch.key] = watch
         end
-        @waiter.interrupt
+        @select.interrupt
         self
       end
 
@@ -133,9 +156,9 @@ module Upwell
 
       def turn
         @delivered = 0
-        @waiter.occupy do
+        @select.occupy do
           idle = idle_watches
-          ready = @waiter.select(*ios(idle), timeout(idle))
+          ready = @select.select(*ios(idle), timeout(idle))
           timed, others = ready_of(idle, ready, Pure.now).partition(&:deadline)
           fire(others + timed.sort_by(&:deadline))
         end
@@ -165,55 +188,9 @@ module Upwell
         deadline && [deadline - Pure.now, 0].max
       end
 
-      # All or, when something is raised into the thread, none: who has fired and is no event would wait for ever.
+      # All watches fire, or none when an exception interrupts: a fired watch without an event would wait without end.
       def fire(watches)
-        Pure.uninterrupted { watches.each { |watch| @events << watch.fire(@waiter.unusable) } }
-      end
-
-      # The next event; nil when it was taken back meanwhile, or when another thread was first.
-      def take
-        event = done = nil
-        Pure.uninterrupted { event = shift }
-        taken = delivered(event)
-        done = true
-        taken
-      ensure
-        put_back(event) if event && !done # a time-out throws, or raises, and a thread may be killed
-      end
-
-      def shift
-        @delivered += 1
-        @events.shift(true)
-      rescue ThreadError
-        nil # there is none
-      end
-
-      def delivered(event)
-        event if event.nil? || event.is_a?(Emitted) || @lock.synchronize { deliver(event) }
-      end
-
-      # Behind the others; or, if it has gone on already, so that it comes again.
-      def put_back(event)
-        if event.is_a?(Emitted)
-          @events << event
-        elsif event.fired
-          @events << event
-          @lock.synchronize { @watches[event.key] ||= event }
-        elsif event.deadline
-          event.deadline -= event.interval
-        end
-        @waiter.interrupt
-      end
-
-      def deliver(watch)
-        live = watch.live?
-        if live && watch.recurring
-          watch.go_on(Pure.now)
-          @waiter.interrupt # who has begun to wait meanwhile, in another thread, does so without it
-        elsif @watches[watch.key].equal?(watch)
-          @watches.delete(watch.key)
-        end
-        live
+        Pure.uninterrupted { watches.each { |watch| @events << watch.fire(@select.unusable) } }
       end
     end
   end

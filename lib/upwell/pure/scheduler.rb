@@ -1,28 +1,32 @@
 # frozen_string_literal: true
 
+require_relative "scheduler/hook_caller"
+require_relative "scheduler/duration_conversion"
 require_relative "scheduler/fibers"
 require_relative "scheduler/io_hooks"
 require_relative "scheduler/on_jruby" if RUBY_ENGINE == "jruby" && Upwell::Pure.asked?
-require_relative "scheduler/raising"
-require_relative "scheduler/windows"
-require_relative "scheduler/writing"
-require_relative "stats"
+require_relative "scheduler/fiber_raise"
+require_relative "scheduler/windows_nonblocking_io"
+require_relative "scheduler/joined_writes"
+require_relative "object_counts"
 
 module Upwell
   module Pure
-    # {Upwell::Scheduler} on `IO.select`, where there is no extension: what is in ext/upwell/scheduler_*.c there. The methods are described
-    # there. Files are read and written at once, as IO.select finds them always ready, so there are no hooks for places in them.
+    # {Upwell::Scheduler} on `IO.select`, for Ruby without the extension; the methods correspond to ext/upwell/scheduler_*.c and are documented
+    # there. Regular files are read and written directly, since IO.select always reports them ready. So there are no hooks for pread and pwrite.
     class Scheduler
+      include HookCaller
+      include DurationConversion
       include IOHooks
-      include Windows if WINDOWS
+      include WindowsNonblockingIO if WINDOWS
       include OnJRuby if const_defined?(:OnJRuby)
 
-      # Raised in the fibers that still wait when their scheduler is interrupted; it ends them without a report.
+      # Raised in waiting fibers when their scheduler is interrupted. The exception ends them without a report.
       class Stop < Exception; end # rubocop:disable Lint/InheritException
 
-      STOP_SECONDS = 1 # for the `ensure` clauses of fibers that are ended by the scheduler's end
-      CLOSE_SECONDS = 0.001 # between looks whether an IO can be closed
-      CLOSERS = %w[close close_read close_write].freeze # which wait until it can
+      STOP_SECONDS = 1 # for `ensure` clauses of fibers that end with the scheduler
+      CLOSE_SECONDS = 0.001 # between checks whether an IO can be closed
+      CLOSERS = %w[close close_read close_write].freeze # these wait until the IO can be closed
       NO_STATS = { fibers: 0, waiting: 0, operations: 0, timers: 0, turns: 0 }.freeze
       private_constant :STOP_SECONDS, :CLOSE_SECONDS, :CLOSERS, :NO_STATS
 
@@ -32,7 +36,7 @@ module Upwell
       # @param storage [Hash, nil, true] as for Fiber.new, since Ruby 3.2
       # @return [Fiber]
       def fiber(storage: true, &block)
-        raise ArgumentError, "a block is needed: it is what the fiber runs" unless block
+        raise ArgumentError, "no block given: the fiber needs a block to run" unless block
 
         fiber = new_fiber(fibers, storage, &block)
         fibers.start(fiber)
@@ -45,9 +49,9 @@ module Upwell
         nil
       end
 
-      # @return [Boolean] whether it was unblocked before the time was up
+      # @return [Boolean] whether the fiber was unblocked before the time was up
       def block(blocker, timeout = nil)
-        wait = fibers.wait(timeout: seconds(timeout))
+        wait = fibers.wait(timeout: seconds_to_block(timeout))
         !wait.timed_out?
       ensure
         pass_on(blocker) if !wait && blocker.is_a?(Thread::Mutex)
@@ -68,13 +72,15 @@ module Upwell
 
       # @return [true]
       def kernel_sleep(duration = nil)
-        block(:sleep, duration || closing_time)
+        block(:sleep, seconds(duration) || closing_time)
         true
       end
 
-      # @return [Object] what the block returns
+      # @return [Object] the block's result
       def timeout_after(duration, *exception)
-        limit = seconds(duration)
+        raise LocalJumpError, "no block given" unless block_given?
+
+        limit = seconds_or_forever(duration)
         return yield(duration) unless limit
 
         fibers.limit(limit, exception) { yield duration }
@@ -82,7 +88,7 @@ module Upwell
 
       # @return [Process::Status]
       def process_wait(pid, flags)
-        poll_process(pid, flags)
+        poll_process(pid, ArgumentConversion.integer(flags))
       end
 
       # @return [nil]
@@ -113,13 +119,13 @@ module Upwell
       end
 
       # @private
-      # @return [Boolean] whether it was raised into a fiber that waits here
+      # @return [Boolean] whether the exception was raised into a fiber that waits here
       def raise_into(fiber, exception)
         !@fibers.nil? && fibers.start_with(exception, fiber)
       end
 
       # @private
-      # @return [Hash{Symbol => Integer}, nil] its part of {Upwell.stats}, if it is used in this process and not closed
+      # @return [Hash{Symbol => Integer}, nil] its part of {Upwell.stats}, if the scheduler is used in this process and not closed
       def stats_here
         return unless @fibers && @process == Process.pid
 
@@ -134,21 +140,21 @@ module Upwell
         @backend = Pure.backend(backend)
         @fibers = @error = nil
         @closed = false
-        Stats.count(self)
+        ObjectCounts.count(self)
       end
 
-      # Has a fiber go on, whatever it waits for; the current one goes on when that one waits or ends.
+      # Resumes a fiber, whatever it waits for. The current fiber resumes when that fiber waits or ends.
       def switch_to(fiber)
         fibers.events.end_wait(fiber)
         fibers.start(fiber)
       end
 
-      # IO#close sleeps until the threads that use the IO have left it, which wake a thread and not its fibers: it is to look again.
+      # IO#close sleeps until other threads have left the IO. They wake only a thread, not its fibers, so this fiber checks repeatedly.
       def closing_time
-        CLOSE_SECONDS if CLOSERS.include?(caller_locations(2, 1).first&.base_label)
+        CLOSE_SECONDS if CLOSERS.include?(asked_by("kernel_sleep"))
       end
 
-      # Anew in a child process, which has the current fiber only.
+      # The fibers are created again in a child process, which has only the current fiber.
       def fibers
         return @fibers if @fibers && @process == Process.pid
         raise Error, "this scheduler is closed: set a new one with Fiber.set_scheduler" if @closed
@@ -157,23 +163,13 @@ module Upwell
         @fibers = Fibers.new
       end
 
-      # In the child of a fork the fibers are those of its parent still, which it must not end.
+      # In a forked child the fibers still belong to the parent, and the child must not end them.
       def forget_copies
         @fibers = nil unless @process == Process.pid
       end
 
-      def seconds(duration)
-        return unless duration
-        raise TypeError, "can't convert #{duration.class} into time interval" unless duration.respond_to?(:divmod)
-
-        seconds = Float(duration)
-        raise ArgumentError, "a time must be a number of seconds from 0 on, not #{duration}" unless seconds >= 0
-
-        seconds
-      end
-
-      # A mutex wakes one of those that wait for it. When an exception takes that one away before it has locked the mutex, the next has to be
-      # woken, which Ruby leaves undone.
+      # A mutex wakes one of its waiting fibers. If an exception interrupts that fiber before it locks the mutex, Ruby does not wake the next
+      # one, so this method does.
       def pass_on(mutex)
         mutex.unlock if mutex.try_lock
       end
@@ -186,11 +182,11 @@ module Upwell
 
       def new_fiber(fibers, storage, &block)
         options = RUBY_VERSION < "3.2" ? {} : { storage: storage }
-        Fiber.new(blocking: false, **options) { ChildEnd.guard { run_fiber(fibers, &block) } }
+        Fiber.new(blocking: false, **options) { ForkedChildExit.guard { run_fiber(fibers, &block) } }
       end
 
-      # An error ends its fiber and no other: it is reported now, and raised when all fibers have ended. What ends the process, or the
-      # thread, passes on to the root at once.
+      # An error ends only its own fiber. It is reported now, and raised when all fibers have ended. An exception that ends the process or the
+      # thread passes to the root immediately.
       def run_fiber(fibers)
         fibers.count += 1
         yield
@@ -204,13 +200,18 @@ module Upwell
         fibers.end_current
       end
 
+      # $stderr may be closed or full.
       def note_error(error)
         @error ||= error
         report(error)
+      rescue SystemExit, SignalException
+        raise
+      rescue Exception # rubocop:disable Lint/RescueException -- the other fibers go on
+        nil
       end
 
       def check_not_running(fibers)
-        raise Error, "this scheduler runs already: its fibers can neither run nor close it" if fibers.root.waits?
+        raise Error, "this scheduler is already running: its fibers and signal handlers cannot run or close it" if fibers.dispatcher.waits?
       end
 
       def run_and_end
@@ -224,12 +225,12 @@ module Upwell
         raise
       end
 
-      # A thread that is killed, or ends in an exception, does not wait for its fibers.
+      # A thread that is killed, or that ends with an exception, does not wait for its fibers.
       def thread_goes_on?
         $!.nil? && Thread.current.status != "aborting" # rubocop:disable Style/SpecialGlobalVars
       end
 
-      # Ruby 3.1 would keep a scheduler whose closing has failed, and ask it in all that runs at the end of the process.
+      # Ruby 3.1 would keep a scheduler whose close has failed, and call it while the process exits.
       def leave_thread
         Fiber.set_scheduler(nil) if Fiber.scheduler.equal?(self)
       end

@@ -1,32 +1,32 @@
 # frozen_string_literal: true
 
-require_relative "stats"
-require_relative "waiter"
+require_relative "object_counts"
+require_relative "interruptible_select"
 
 module Upwell
   module Pure
-    # {Upwell::Selector} on `IO.select`, where there is no extension. The methods are described there.
+    # {Upwell::Selector} on `IO.select`, for Ruby without the extension. That class documents the methods.
     class Selector
-      # Ready for reading; the same as IO::READABLE.
+      # The interest in reading, equal to IO::READABLE.
       READABLE = IO::READABLE
-      # Ready for writing; the same as IO::WRITABLE.
+      # The interest in writing, equal to IO::WRITABLE.
       WRITABLE = IO::WRITABLE
 
       # @param backend [String, Symbol, nil] "select"
-      # @raise [Upwell::BackendError] for any other
+      # @raise [Upwell::BackendError] for any other name
       def initialize(backend: nil)
         @backend = Pure.backend(backend)
-        @waiter = Waiter.new
+        @select = InterruptibleSelect.new
         @lock = Mutex.new
         @interests = {}.compare_by_identity
-        @closed = false
-        Stats.count(self)
+        @closed = @woken = false
+        ObjectCounts.count(self)
       end
 
       # @private
-      # @return [Hash{Symbol => Integer}, nil] its part of {Upwell.stats}, if it has waited in this process and is not closed
+      # @return [Hash{Symbol => Integer}, nil] its part of {Upwell.stats}, if the selector has waited in this process and is not closed
       def stats_here
-        return unless @waiter.used?
+        return unless @select.used?
 
         count = @interests.size
         { loops: 1, watches: count, descriptors: count, operations: count }
@@ -41,28 +41,28 @@ module Upwell
       # @return [self]
       def register(io, interest)
         check_open
-        check_interest(interest)
-        raise IOError, "closed stream" if io.to_io.closed?
-
+        interest = check_interest(ArgumentConversion.integer(interest))
+        ArgumentConversion.open_io(io)
         @lock.synchronize { @interests[io] = interest }
-        @waiter.interrupt
+        @select.interrupt
         self
       end
 
-      # @return [Boolean] whether it was registered
+      # @return [Boolean] whether the IO was registered
       def deregister(io)
         check_open
         known = @lock.synchronize { @interests.delete(io) }
-        @waiter.interrupt
+        @select.interrupt
         !known.nil?
       end
 
       # @return [Array<Array(IO, Integer)>, self]
       def wait(timeout = nil, &block)
         check_open
-        raise ArgumentError, "the time-out must be nil or a number of seconds from 0 on" unless timeout.nil? || timeout >= 0
+        timeout &&= ArgumentConversion.float(timeout)
+        raise ArgumentError, "the timeout must be nil or a number of seconds, 0 or more" unless timeout.nil? || timeout >= 0
 
-        pairs = ready_pairs(timeout)
+        pairs = await_pairs(timeout)
         return pairs unless block
 
         pairs.each { |io, events| tell(io, events, &block) }
@@ -72,47 +72,60 @@ module Upwell
       # @return [self]
       def wakeup
         check_open
-        @waiter.wake
+        @woken = true
+        @select.wake
         self
       end
 
       # @return [nil]
       def close
-        @waiter.close unless @closed
+        @select&.close unless @closed
         @closed = true
         nil
       end
 
       # @return [Boolean]
       def closed?
-        @closed
+        @closed ? true : false
       end
 
       private
 
       def check_open
+        raise Error, "the selector is not initialized: a subclass must call super in initialize" unless @select
         raise IOError, "the selector is closed" if @closed
       end
 
       def check_interest(interest)
-        return if interest.is_a?(Integer) && interest.positive? && interest.nobits?(~(READABLE | WRITABLE))
+        return interest if interest.positive? && interest.nobits?(~(READABLE | WRITABLE))
 
         raise ArgumentError, "the interest must be READABLE, WRITABLE or both, not #{interest}"
       end
 
+      # When another thread registers or deregisters an IO, the wait starts again.
+      def await_pairs(timeout)
+        deadline = timeout && (Pure.now + timeout)
+        loop do
+          pairs = ready_pairs(deadline && [deadline - Pure.now, 0].max)
+          woken = @woken
+          @woken = false
+          return pairs if woken || pairs.any? || (deadline && Pure.now >= deadline)
+        end
+      end
+
       def ready_pairs(timeout)
         registered = nil
-        ready = @waiter.wait do
+        ready = @select.wait do
           registered = @lock.synchronize { @interests.delete_if { |io, _| io.to_io.closed? }.dup }
           [interested(registered, READABLE), interested(registered, WRITABLE), timeout]
         end
-        readable, writable = ready.first(2).map { |ios| Pure.by_identity(ios) } # who are equal need not be the same
+        readable, writable = ready.first(2).map { |ios| Pure.by_identity(ios) } # equal IOs may be different objects
         @lock.synchronize do
           registered.keys.filter_map { |io| pair(io, readable, writable) if @interests.key?(io) && !io.to_io.closed? }
         end
       end
 
-      # What the block has deregistered or closed meanwhile is not told.
+      # IOs that the block has deregistered or closed meanwhile are not reported.
       def tell(io, events)
         wanted = @lock.synchronize { io.to_io.closed? ? 0 : events & @interests.fetch(io, 0) }
         yield io, wanted if wanted.positive?

@@ -2,13 +2,15 @@
 
 module Upwell
   class Scheduler
-    # Hands over to threads what Ruby itself can do without its lock, such as compression: a scheduler has it that is asked to. Ruby looks
-    # whether there is this hook before it takes anything there, and else does it at once.
+    # Runs operations that need no Ruby lock, such as compression, on threads. Only a scheduler with `offload` has this hook. Ruby checks for the
+    # hook first, and otherwise runs the operation directly.
     module Offloading
-      # What stays here: closing takes less than being told of it, and copying calls the scheduler where it has to wait.
+      # These operations run on this thread: closing is cheaper than the switch, and copying calls the scheduler where it has to wait.
       KEPT = %w[close copy_stream].freeze
       private_constant :KEPT
 
+      # Runs an operation on a worker thread (Fiber::Scheduler#blocking_operation_wait).
+      #
       # @param work [#call]
       # @return [nil]
       def blocking_operation_wait(work)

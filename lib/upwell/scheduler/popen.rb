@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
 module Upwell
-  # Described in ../scheduler.rb.
+  # This part of the scheduler handles IO.popen, see ../scheduler.rb.
   class Scheduler
-    # Is prepended to IO's own methods where Ruby does not tell of what it closes: what IO.popen has opened it closes at the end of the block,
-    # but by no method.
+    # Prepended to IO's singleton class where Ruby does not report closed IOs: IO.popen closes its IO without calling a method.
     module Popen
       class << self
+        # Closes the IO of IO.popen.
+        #
         # @param io [IO]
         # @return [void]
         def close(io)
@@ -26,13 +27,13 @@ module Upwell
           Thread.pass while closer.alive? && !io.closed?
         end
 
-        # Which a subclass has not made another.
+        # Calls IO's own `close`, even if a subclass overrides it.
         def close_by_method(io)
           IO.instance_method(:close).bind_call(io)
         end
       end
 
-      # @return [Object] what the block returns; or an IO; or nil in the child of a fork, where there is nothing to close
+      # @return [Object] the block's result; or an IO; or nil in a forked child, which has no IO to close
       def popen(*, **)
         return super unless block_given?
 

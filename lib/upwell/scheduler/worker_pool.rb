@@ -2,13 +2,12 @@
 
 module Upwell
   class Scheduler
-    # Threads for what can only be done by blocking one. They are started as they are needed, up to a bound; what comes
-    # beyond it waits in a queue.
+    # Threads for blocking work. They start as needed, up to a limit. Further work waits in a queue.
     class WorkerPool
-      # @return [Integer] threads of one scheduler at most
+      # @return [Integer] the maximum of threads per scheduler
       SIZE = 8
 
-      # What is to be done, and how it went.
+      # A unit of work and its result.
       class Job
         # @param work [Proc]
         def initialize(work)
@@ -16,7 +15,7 @@ module Upwell
           @done = Thread::Queue.new
         end
 
-        # On a worker: does the work.
+        # Does the work, on a worker thread.
         def run
           @thread = Thread.current
           @value = @work.call
@@ -26,10 +25,10 @@ module Upwell
           @done.close
         end
 
-        # Waits until it is done.
+        # Waits until the work is done.
         #
-        # @return [Object] what the work returned
-        # @raise [Exception] what it raised
+        # @return [Object] the work's result
+        # @raise [Exception] the work's exception
         def value
           @done.pop
           raise @error if @error
@@ -42,11 +41,11 @@ module Upwell
           @done.closed?
         end
 
-        # Has it end early, where Ruby's lock is not held; to be waited for nevertheless.
+        # Interrupts the work where it runs without Ruby's lock. The caller still has to wait for its end.
         def interrupt
           @thread&.wakeup unless done?
         rescue ThreadError
-          nil # it has just ended
+          nil # the work has just ended
         end
       end
 
@@ -56,14 +55,14 @@ module Upwell
         @process = Process.pid
       end
 
-      # Does what the block says on a worker. An exception raised in the fiber meanwhile leaves the worker to itself.
+      # Runs the block on a worker. If an exception is raised in the fiber meanwhile, the call ends and the worker continues.
       #
-      # @return [Object] what the block returns
+      # @return [Object] the block's result
       def call(&work)
         start(work).value
       end
 
-      # The same, for work that refers to the caller's stack: never returns before it is done.
+      # Runs work that refers to the caller's stack: unlike {#call}, it never returns before the work is done.
       def finish(&work)
         job = start(work)
         job.value
@@ -71,7 +70,7 @@ module Upwell
         wait_for(job) if job && !job.done?
       end
 
-      # Its threads end when they have done what there is.
+      # Ends the threads once the queue is empty.
       #
       # @return [void]
       def close
@@ -88,7 +87,7 @@ module Upwell
         job
       end
 
-      # The threads of a process are not its child's.
+      # A forked child does not inherit its parent's threads.
       def forget_parent
         initialize
       end

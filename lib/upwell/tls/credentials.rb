@@ -2,30 +2,34 @@
 
 require "digest"
 require "securerandom"
-require_relative "settings"
+require_relative "address_settings"
 
 module Upwell
   module TLS
-    # What an address is served with, read from its files: now, and again when they have changed. A supervisor has it before it forks, so its
-    # workers share the secret of the tickets, and need not be able to read the keys.
+    # The TLS credentials of an address. They are read from files at the start and after a change. The supervisor reads them before it forks, so
+    # its workers share the ticket secret and need no access to the keys.
     class Credentials
       SECRET_BYTES = 32 # UW_TLS_TICKET_SECRET_BYTES
 
       REMEDIES = {
-        Errno::ENOSYS::Errno => "install that, and the gem again",
-        Errno::EKEYEXPIRED::Errno => "have it renewed, or look at the clock",
-        Errno::EBADMSG::Errno => "name a file that does, with --cert-file, --key-file or --ca-file",
-        Errno::ENODATA::Errno => "have who signed it answer again, or leave out ocsp",
-        Errno::EINVAL::Errno => "name those that belong together, with --cert-file and --key-file",
-        Errno::EACCES::Errno => "let this user read it"
+        Errno::ENOSYS::Errno => "install OpenSSL 3, then reinstall the gem without UPWELL_TLS=no",
+        Errno::ELIBACC::Errno => "install it",
+        Errno::EKEYEXPIRED::Errno => "renew it, or check the clock",
+        Errno::EBADMSG::Errno => "name a valid PEM file with --cert-file, --key-file or --ca-file",
+        Errno::ENODATA::Errno => "get a new OCSP response, or remove ocsp",
+        Errno::ENOLINK::Errno => "append it to that file, or remove ocsp",
+        Errno::EINVAL::Errno => "name another certificate and its key, with --cert-file and --key-file",
+        Errno::EACCES::Errno => "make it readable for this user",
+        Errno::ENOMEM::Errno => "free memory, then start the server again",
+        Errno::ENOTSUP::Errno => "install a complete OpenSSL 3"
       }.freeze
       private_constant :REMEDIES
 
-      # @return [TLSContext] what was read last
+      # @return [TLSContext] the current context
       attr_reader :context
 
-      # @param settings [Settings]
-      # @raise [ConfigurationError] when a file is not what it should be
+      # @param settings [AddressSettings]
+      # @raise [ConfigurationError] when a file is invalid
       def initialize(settings)
         @settings = settings
         @secret = SecureRandom.bytes(SECRET_BYTES)
@@ -33,14 +37,14 @@ module Upwell
         read
       end
 
-      # Reads the files again. What is wrong with them is logged, and what was read before is left in use.
+      # Reads the files again. An error is logged, and the old credentials remain in use.
       #
       # @return [Boolean]
       def renew
         read
         true
       rescue ConfigurationError => e
-        Log.tell("the certificates in use are kept: #{e.message}")
+        Log.tell("the server keeps the old certificates, because the new ones cannot be used: #{e.message}")
         false
       end
 
@@ -59,12 +63,12 @@ module Upwell
         raise ConfigurationError, "#{e.message}; #{REMEDIES.fetch(e.errno, "name another with --cert-file, --key-file or --ca-file")}"
       end
 
-      # Whom others have vouched for must not come back with a ticket once they are not trusted any more.
+      # The secret depends on the trusted CAs: a client whose CA is no longer trusted must not resume a session with its ticket.
       def ticket_secret
         Digest::SHA256.digest([@secret, @settings.clients, *trusted].join("\0"))
       end
 
-      # Of what cannot be read the context tells.
+      # If a file cannot be read, the context reports the error.
       def trusted
         files = File.directory?(@settings.ca.to_s) ? Dir.glob(File.join(@settings.ca, "*")) : [@settings.ca].compact
         files.select { |file| File.file?(file) }.map { |file| File.binread(file) }

@@ -4,13 +4,13 @@ require "socket"
 
 module Upwell
   module TLS
-    # What an application gets that takes over a connection by TLS: one end of a socket pair, whose other end the server has. Where libraries,
-    # which do not know that, ask it as a client's socket, it answers for the client's.
+    # The IO of an application that hijacks a TLS connection: one end of a socket pair, whose other end the server has. Libraries treat it as the
+    # client's socket, so some methods return the client's values.
     class HijackedSocket < UNIXSocket
       TCP_LEVELS = [Socket::IPPROTO_TCP.to_s, "TCP", "IPPROTO_TCP", "SOL_TCP"].freeze
       private_constant :TCP_LEVELS
 
-      # Options of TCP change nothing: the server has set TCP_NODELAY.
+      # Ignores TCP options: the server has set TCP_NODELAY.
       #
       # @param level [Integer, Symbol, String, Socket::Option]
       # @return [Integer]
@@ -20,12 +20,12 @@ module Upwell
         TCP_LEVELS.include?(number.to_s) ? 0 : super
       end
 
-      # @return [Addrinfo] the client's
+      # @return [Addrinfo] the client's address
       def remote_address
         Addrinfo.tcp(*@client)
       end
 
-      # @return [Array(String, Integer, String, String)] the client's, as {IPSocket#peeraddr} has it without asking for names
+      # @return [Array(String, Integer, String, String)] the client's address, as from {IPSocket#peeraddr} without name resolution
       def peeraddr(*)
         host, port = @client
         [remote_address.ipv6? ? "AF_INET6" : "AF_INET", port, host, host]

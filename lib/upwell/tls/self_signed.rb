@@ -5,8 +5,8 @@ require "socket"
 
 module Upwell
   module TLS
-    # A certificate for development, with its key in the same file, in a folder of the user's: made when there is none, or the one there is near
-    # its end or names another machine.
+    # A development certificate with its key in the same file, in the user's data directory. It is created when there is none, or when the
+    # existing one expires soon or names another host.
     class SelfSigned
       NAME = "localhost.pem"
       DAYS = 365
@@ -20,16 +20,16 @@ module Upwell
         @environment = environment
       end
 
-      # @return [String] where it lies
-      # @raise [ConfigurationError] when the user has no folder for it
+      # @return [String] the path of the certificate
+      # @raise [ConfigurationError] when the user has no directory for it
       def path
         File.join(folder, NAME)
       end
 
-      # Makes it if need be. Of several servers that start at once one does, and the others wait for it.
+      # Creates the certificate if necessary. When several servers start together, one creates it and the others wait.
       #
-      # @return [String] where it lies
-      # @raise [ConfigurationError] when it cannot be made
+      # @return [String] the path of the certificate
+      # @raise [ConfigurationError] when the certificate cannot be created
       def ensure_file
         load_openssl
         FileUtils.mkdir_p(folder, mode: 0o700)
@@ -39,19 +39,20 @@ module Upwell
         end
         path
       rescue SystemCallError => e
-        raise ConfigurationError, "no certificate for development can be made as #{path}: #{Reason.of(e)}; " \
-                                  "set XDG_DATA_HOME to a folder of yours, or name a certificate with --cert-file"
+        raise ConfigurationError, "cannot create the development certificate #{path}: #{ErrnoText.of(e)}; " \
+                                  "set XDG_DATA_HOME to a directory that you own, or name a certificate with --cert-file"
       end
 
       private
 
       def load_openssl
         require "openssl"
-      rescue LoadError
-        raise ConfigurationError, "self_signed needs Ruby's openssl, which is not there; name a certificate with --cert-file"
+      rescue LoadError => e
+        raise ConfigurationError, "self_signed needs Ruby's openssl, which cannot be loaded (#{e.message}); " \
+                                  "install what is missing, or name a certificate with --cert-file"
       end
 
-      # By the XDG Base Directory Specification, which has relative paths ignored.
+      # The XDG Base Directory Specification says that relative paths are ignored.
       def folder
         data = @environment["XDG_DATA_HOME"].to_s
         return File.join(data, "upwell") if data.start_with?("/")
@@ -59,10 +60,10 @@ module Upwell
         home = @environment["HOME"].to_s
         return File.join(home, ".local", "share", "upwell") if home.start_with?("/")
 
-        raise ConfigurationError, "self_signed: the environment names no HOME to keep the certificate in; set it, or XDG_DATA_HOME"
+        raise ConfigurationError, "self_signed: HOME is not set, so there is no directory for the certificate; set HOME or XDG_DATA_HOME"
       end
 
-      # The empty password keeps OpenSSL from asking whoever sits at the terminal for that of a key.
+      # The empty password prevents OpenSSL from asking for a password at the terminal.
       def usable?
         text = File.read(path)
         certificate = OpenSSL::X509::Certificate.new(text)
@@ -80,17 +81,17 @@ module Upwell
         ["localhost", "127.0.0.1", "::1", host_name].compact.uniq
       end
 
-      # One that may stand in a certificate.
+      # The host name must be valid in a certificate.
       def host_name
         name = Socket.gethostname
         name if name.match?(/\A(?!-)[a-z0-9.-]{1,253}\z/i)
       end
 
-      # Whole or not at all, and never to be read by others.
+      # The file is written completely or not at all, and other users can never read it.
       def write
         made = "#{path}.new"
         File.open(made, File::WRONLY | File::CREAT | File::TRUNC, 0o600) do |file|
-          file.chmod(0o600) # one left behind may have been anybody's to read
+          file.chmod(0o600) # other users may have had access to an old file
           file.write(pem)
           file.fsync
         end
@@ -109,11 +110,11 @@ module Upwell
 
       def unsigned(key)
         OpenSSL::X509::Certificate.new.tap do |certificate|
-          certificate.version = 2 # X.509 v3
+          certificate.version = 2 # version 2 means X.509 v3 (RFC 5280, section 4.1.2.1)
           certificate.serial = OpenSSL::BN.rand(127)
           certificate.subject = certificate.issuer = OpenSSL::X509::Name.new([["O", "Upwell, for development"], ["CN", "localhost"]])
           certificate.public_key = key
-          certificate.not_before = Time.now - SECONDS_A_DAY # clocks differ
+          certificate.not_before = Time.now - SECONDS_A_DAY # clocks may differ
           certificate.not_after = Time.now + (DAYS * SECONDS_A_DAY)
           add_extensions(certificate)
         end

@@ -3,9 +3,9 @@
 require "uri"
 require "upwell/boot/escape"
 
-# Texts in addresses and in HTML.
+# Escapes text for addresses and for HTML.
 class CGI
-  # What CGI has as methods of its own, and may be included.
+  # The methods that CGI itself has, as a module to include.
   module Util
     def escape(text)
       URI.encode_www_form_component(text).gsub("%7E", "~").gsub("*", "%2A")

@@ -3,7 +3,7 @@
 require "upwell/boot/escape"
 
 class ERB
-  # Escaping, without templates.
+  # ERB's escaping methods, without templates.
   module Escape
     module_function
 

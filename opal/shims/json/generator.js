@@ -1,4 +1,4 @@
-// Writes JSON: what is no JSON raises.
+// Generates JSON. A value without a JSON form raises an error.
 (function(Opal) {
   var nil = Opal.nil;
   var PLAIN = new Map();
@@ -57,7 +57,7 @@
     return list(pairs, '{', '}', given(options, 'object_nl', ''), options, depth);
   }
 
-  // What is within depth others: by its class's own to_json, if it has one.
+  // Generates a nested value, with the class's own to_json if it has one.
   function generated(value, options, depth) {
     if (value == null || value === nil) return 'null';
     return value.$to_json.$$own ? plain(value, options, depth) : value.$to_json(options);

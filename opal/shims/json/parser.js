@@ -1,4 +1,4 @@
-// Reads JSON. JavaScript's own parser would have keys of digits come first.
+// Parses JSON. JavaScript's own parser would move numeric keys to the front.
 (function(Opal) {
   var NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y, SPACE = /(?:[ \t\r\n]|\/\*[\s\S]*?\*\/|\/\/[^\n]*)*/y;
   var WORDS = { null: Opal.nil, true: true, false: false }, NOT_FINITE = { NaN: NaN, Infinity: Infinity, '-Infinity': -Infinity };
@@ -8,7 +8,7 @@
     return value === undefined ? otherwise : value;
   }
 
-  // Half of a pair of surrogates is no character; what else is escaped is taken whole, so that no half is seen in it.
+  // Half of a surrogate pair is not a character. Other escapes are matched whole, so that no half is found within them.
   var HALF = /(\\u[dD][89abAB][0-9a-fA-F]{2})(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|(\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\[\s\S]/g;
 
   function refuse_halves(literal) {
@@ -42,7 +42,7 @@
       this.at = SPACE.lastIndex;
     }
 
-    // With what is blank around it.
+    // Parses a value with surrounding white space.
     value(depth) {
       this.skip();
       var first = this.text[this.at], value;
@@ -60,7 +60,7 @@
       this.skip();
     }
 
-    // Whether another follows; else what ends it is taken.
+    // Checks whether another element follows; otherwise it consumes the closing bracket.
     more(ending) {
       var next = this.text[this.at];
       if (next !== ',' && next !== ending) this.fail();

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What Opal gives a block whole that takes its value apart: reject { |name, value| … }.
+# For blocks with several parameters, these methods take elements apart: reject { |name, value| … }. Opal passes the element whole.
 class Array
   def reject
     return enum_for(:reject) { size } unless block_given?
@@ -41,6 +41,21 @@ class Array
   end
 
   alias filter! select!
+
+  alias sorted sort
+
+  # The result is a new Array, even for one element.
+  def sort(&block)
+    size < 2 ? dup : sorted(&block)
+  end
+
+  alias delete_or_nil delete
+
+  def delete(value)
+    return delete_or_nil(value) if !block_given? || include?(value)
+
+    yield value
+  end
 
   def take_while
     return enum_for(:take_while) unless block_given?

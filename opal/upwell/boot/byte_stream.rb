@@ -2,8 +2,8 @@
 # frozen_string_literal: true
 
 module Upwell
-  # Reading from what has a position: StringIO and File include it. Who includes it has size, latin1_at(position, length), decoded(latin1),
-  # @position and @closed.
+  # Reading methods for StringIO and File. The including class has size, latin1_at(position, length), decoded(latin1), @position and
+  # @closed.
   module ByteStream
     CHUNK = 1024 # most lines are shorter
 

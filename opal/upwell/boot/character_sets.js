@@ -1,9 +1,9 @@
-// tr, delete, count and squeeze where there are characters that are two of JavaScript's code units.
+// tr, delete, count and squeeze for strings with surrogate pairs.
 (function(Opal) {
-  'use strict'; // a string is itself, not an object that holds it
+  'use strict'; // keeps `this` a primitive string
   var PAIR = /[\ud800-\udbff][\udc00-\udfff]/;
 
-  // "^a-c" as { negated: true, ranges: [[97, 99]] }, of code points
+  // Parses "^a-c" to { negated: true, ranges: [[97, 99]] }, with code points.
   function parse(set) {
     var all = Array.from(set), negated = all.length > 1 && all[0] === '^', ranges = [];
     if (negated) all.shift();
@@ -18,7 +18,7 @@
     return { negated, ranges };
   }
 
-  // Where a character stands in the set, else -1.
+  // Returns the character's index in the set, or -1.
   function place(ranges, character) {
     var point = character.codePointAt(0), before = 0;
     for (var [from, to] of ranges) {

@@ -1,18 +1,18 @@
-// Characters that are two of JavaScript's code units: where a string has one, its length, its indices and its pieces are told in characters.
+// Methods for strings with surrogate pairs: length, indices and pieces count characters, and not code units.
 (function(Opal) {
   var PAIR = /[\ud800-\udbff][\udc00-\udfff]/, nil = Opal.nil;
 
-  // How many there are in the first so many code units.
+  // Counts the characters in the first code units.
   Opal.characters_in = (string, units) => Array.from(string.valueOf().slice(0, units)).length;
 
-  // Beyond either end, as far as the characters are.
+  // Converts a character index to a code unit index. Beyond either end, each character counts as one unit.
   Opal.units_of = function(text, characters) {
     var all = Array.from(text), from_start = characters < 0 ? characters + all.length : characters;
     if (from_start < 0) return -text.length - 1;
     return all.slice(0, from_start).join('').length + Math.max(0, from_start - all.length);
   };
 
-  // What a method does for a string that has such characters, which it is given as JavaScript's.
+  // Wraps a method for strings with surrogate pairs. The body receives a primitive string.
   function where_paired(name, body) {
     var plain = String.prototype[name];
     var wrapper = function(...parameters) {
@@ -42,7 +42,7 @@
     });
   }
 
-  // Other characters stand in its place.
+  // The text is padded with placeholders, and restored afterwards.
   for (let name of ['$ljust', '$rjust', '$center']) {
     where_paired(name, (text, parameters, plain) => plain.apply('\0'.repeat(Array.from(text).length), parameters).replace(/\0+/, () => text));
   }

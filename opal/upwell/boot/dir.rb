@@ -3,7 +3,7 @@
 
 require "upwell/boot/path_pattern"
 
-# Folders.
+# Directories.
 class Dir
   `var fs = require('fs'), paths = require('path')`
 
@@ -88,7 +88,7 @@ class Dir
       beneath(from.empty? ? "." : from, folder).select { |path| glob.match?(path) }.sort
     end
 
-    # All paths below a folder, as they are to be told.
+    # Returns all paths below a directory, in the form to show.
     def beneath(folder, told)
       return [] unless exist?(folder)
 

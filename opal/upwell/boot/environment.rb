@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# The environment of the process: an empty variable is one, nil deletes it, and it can be asked what a Hash can.
+# The environment of the process, with the methods of a Hash. An empty variable is kept; nil deletes a variable.
 class << ENV
   include Enumerable
 

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# The errors of the operating system, raised for those of Node.
+# The operating system's errors, raised in place of Node's.
 module Errno
   TEXTS = { "ENOENT" => "No such file or directory", "EACCES" => "Permission denied", "EEXIST" => "File exists", "EISDIR" => "Is a directory",
             "ENOTDIR" => "Not a directory", "EINVAL" => "Invalid argument", "ENOTEMPTY" => "Directory not empty", "EPIPE" => "Broken pipe",
@@ -22,7 +22,7 @@ module Errno
     const_set(name, error)
   end
 
-  # Runs a block, and raises what Node throws as Ruby does.
+  # Runs a block, and converts Node's errors to Ruby's.
   def self.translate(path = nil)
     %x{
       try { return #{yield}; }

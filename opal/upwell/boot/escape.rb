@@ -2,7 +2,7 @@
 # frozen_string_literal: true
 
 module Upwell
-  # Texts in HTML.
+  # Escapes text for HTML.
   module Escape
     %x(
       var ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

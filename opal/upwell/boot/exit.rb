@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# How a program ends itself.
+# A request to end the program.
 class SystemExit
   # @return [Integer]
   attr_reader :status
@@ -34,7 +34,7 @@ module Kernel
   end
 end
 
-# The last first, as Opal has gathered them, however the process ends.
+# Exit handlers run from last to first, however the process ends.
 %x{
   process.on("exit", () => {
     while (Opal.gvars.__at_exit__?.length > 0) Opal.gvars.__at_exit__.pop().$call();

@@ -4,7 +4,7 @@
 require "upwell/boot/errno"
 require "upwell/boot/byte_stream"
 
-# Files: read and written where one is, in bytes or as text in UTF-8.
+# Files. Reads and writes are synchronous, in bytes or in UTF-8 text.
 class File < IO
   include Upwell::ByteStream
 
@@ -239,7 +239,7 @@ class File < IO
     end
   end
 
-  # What the file system knows of a file.
+  # The file system's metadata of a file.
   class Stat
     include Comparable
 

@@ -1,4 +1,4 @@
-// format, sprintf and String#%.
+// This file implements format, sprintf and String#%.
 (function(Opal) {
   var nil = Opal.nil;
   var DIRECTIVE = /%((?:[ #+\-0]|\d+\$|[1-9]\d*|\*(?:\d+\$)?|\.(?:\*(?:\d+\$)?|\d*)|<[^>]+>)*)(?:\{([^}]+)\}|([a-zA-Z%])|(?=[\n\0])|)/g;
@@ -9,7 +9,7 @@
     Opal.Kernel.$raise(Opal.ArgumentError, message);
   }
 
-  // The values, in turn, by their places or by their names.
+  // The arguments, taken in turn, by position or by name.
   class Values {
     constructor(all) {
       this.all = all;
@@ -57,7 +57,7 @@
     return flags.includes('-') ? Opal.string_sum(text, ' '.repeat(missing)) : Opal.string_sum(' '.repeat(missing), text);
   }
 
-  // A number's sign and digits, with zeros between where they are asked for.
+  // Joins a number's sign and digits, with zeros between them if requested.
   function number(sign, digits, spec, zeros) {
     if (zeros && spec.flags.includes('0') && !spec.flags.includes('-')) digits = digits.padStart(spec.width - sign.length, '0');
     return padded(sign + digits, spec);
@@ -88,14 +88,14 @@
     return digits;
   }
 
-  // As if it had endless digits to its left.
+  // Formats the two's complement, as if it had endless digits on the left.
   function complement(whole, radix, { flags, width, precision }) {
     var size = (-whole).toString(radix).length + 1, last = (radix - 1).toString(radix);
     var digits = (BigInt(radix) ** BigInt(size) + whole).toString(radix).replace(new RegExp(`^${last}+`), last);
     return '..' + digits.padStart(precision !== null ? precision - 2 : flags.includes('0') ? width - 2 : 0, last);
   }
 
-  // C rounds what lies between two to the even one, JavaScript up.
+  // C rounds a half to even, JavaScript rounds it up.
   function fixed(value, precision) {
     if (value >= 1e21) return String(BigInt(value)) + (precision > 0 ? '.' + '0'.repeat(precision) : '');
     var text = value.toFixed(precision), exact = value.toFixed(Math.min(100, precision + TIE_DIGITS)), cut = exact.length - Math.min(100 - precision, TIE_DIGITS);

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Of RubyGems what libraries ask to know the Ruby they run on.
+# The parts of RubyGems with which libraries check the Ruby version.
 module Gem
   VERSION = "3.4.0"
 
-  # A version, to be compared.
+  # A version for comparison.
   class Version
     include Comparable
 

@@ -1,4 +1,4 @@
-// A Hash of keys and values in turn.
+// Builds a Hash from alternating keys and values.
 Opal.hash_of = function() {
   const hash = new Map();
 

@@ -2,14 +2,14 @@
 # use_strict: true
 # frozen_string_literal: true
 
-# Integers: JavaScript's own bit operations are of 32 bits, its zero may be negative, and what is divided by it is infinite.
+# Integers. JavaScript's bit operations have 32 bits, its zero may be negative, and division by zero gives infinity.
 class Number
   %x{
     function is_short(number) {
       return (number | 0) === number;
     }
 
-    // The bits of an Integer. One beyond 2**53 is only near what was computed.
+    // Returns the bits of an Integer. Beyond 2**53 an Integer is only approximate.
     function bits(number) {
       number = Math.trunc(number);
       if (!Number.isSafeInteger(number)) #{raise RangeError, "#{`number`} is beyond 2**53: its bits are not exact on a JavaScript runtime"};
@@ -24,7 +24,7 @@ class Number
       return Math.floor(Math.trunc(number) * Math.pow(2, count));
     }
 
-    // Away from zero, where it lies between two; as C's round() does it for MRI.
+    // Rounds a half away from zero, as C's round() does for MRI.
     function rounded(number, digits, half) {
       var scale = Math.pow(10, digits), scaled = Math.abs(number) * scale, below = Math.floor(scaled), rest = scaled - below;
       if (digits > 14 || !Number.isFinite(scaled)) return number;
@@ -155,5 +155,13 @@ class Number
   alias inspect to_s
 end
 
-# What the compiler calls where both are known to be Integers, see Rewriters::Divisions.
-`Opal.quotient = (one, other) => Number.isInteger(one) && Number.isInteger(other) ? one.$div(other) : Opal.rb_divide(one, other)`
+# Divides two known Integers, for the compiler (see Rewriters::Divisions). A number has no Integer type, so a whole number divided by zero
+# counts as an Integer.
+%x{
+  Opal.ratio = Opal.rb_divide;
+  Opal.rb_divide = (one, other) => {
+    if (other === 0 && Number.isInteger(one)) #{raise ZeroDivisionError, "divided by 0"};
+    return Opal.ratio(one, other);
+  };
+  Opal.quotient = (one, other) => Number.isInteger(one) && Number.isInteger(other) ? one.$div(other) : Opal.rb_divide(one, other);
+}

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# What an application that wants a just-in-time compiler asks for: JavaScript's runtimes have theirs.
+# The interface to enable a just-in-time compiler. JavaScript runtimes have their own.
 class RubyVM
   module YJIT
-    # @return [Boolean] whether this has changed anything
+    # @return [Boolean] whether the call has changed the state
     def self.enable(**)
       false
     end

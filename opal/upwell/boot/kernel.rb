@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# What Ruby's own Kernel, Process and errors have besides.
+# Methods of Ruby's Kernel, Process and errors that Opal lacks.
 class LoadError
   def path
     message[/cannot load such file -- (.*)/, 1]
@@ -9,7 +9,7 @@ class LoadError
 end
 
 module Kernel
-  # By the numbers of objects, as Opal has it, nil and 1.5 would be one.
+  # Opal compares object ids, by which nil and 1.5 would be equal.
   def ===(other)
     equal?(other) || self == other
   end
@@ -73,7 +73,7 @@ class Module
 
   alias const_defined_here? const_defined?
 
-  # @param name [String, Symbol] one within another, too: "A::B"
+  # @param name [String, Symbol] a name, which may be nested: "A::B"
   def const_defined?(name, inherit = true)
     first, rest = name.to_s.delete_prefix("::").split("::", 2)
     const_defined_here?(first, inherit) && (rest.nil? || const_get(first).const_defined?(rest, inherit))
@@ -83,7 +83,7 @@ class Module
     self
   end
 
-  # An Array keeps its last Hash as it is.
+  # An Array keeps its last Hash unchanged.
   def ruby2_keywords(*); end
 
   def const_source_location(*)
@@ -92,7 +92,7 @@ class Module
 
   alias alias_method_of_eval alias_method
 
-  # The class that `instance_eval` is at work on shall give a method of its instances another name, not one of its own.
+  # Within `instance_eval`, a class gives its instances' method another name, and not its singleton's.
   def alias_method(new_name, old_name)
     evaluates = `self.$$eval`
     `self.$$eval = false`
@@ -103,7 +103,7 @@ class Module
 
   alias define_method_of_block define_method
 
-  # Methods that a module has made its own functions (module_function) can be given to others, too.
+  # Module functions (module_function) can be defined in other modules, too.
   def define_method(name, method = undefined, &block)
     return define_method_of_block(name, method || block) unless UnboundMethod === method && method.owner.singleton_class?
 
@@ -152,7 +152,7 @@ end
 class Range
   alias each_of_numbers each
 
-  # One up to Infinity has no end.
+  # A range up to Infinity has no end.
   def each(&block)
     endless = `self.end === Infinity && Number.isInteger(self.begin)`
     endless && block ? Range.new(self.begin, nil).each_of_numbers(&block) && self : each_of_numbers(&block)
@@ -166,6 +166,11 @@ module Enumerable
     return sum_of_numbers(initial, &block) if Numeric === initial
 
     inject(initial) { |sum, value| sum + (block ? yield(value) : value) }
+  end
+
+  def zip(*others, &block)
+    pairs = to_a.zip(*others)
+    block ? pairs.each(&block) && nil : pairs
   end
 
   def chain(*others)
@@ -239,10 +244,10 @@ class String
 end
 
 class Thread
-  # Others can only signal where there are others.
+  # No other thread can signal.
   class ConditionVariable
     def wait(*)
-      raise ThreadError, "there is one thread: waiting for another would be for ever"
+      raise ThreadError, "a JavaScript runtime has one thread, so no other thread can end this wait"
     end
 
     def signal
@@ -252,7 +257,7 @@ class Thread
     alias broadcast signal
   end
 
-  # A queue with a limit.
+  # A queue with a size limit.
   class SizedQueue < Queue
     attr_reader :max
 
@@ -269,7 +274,7 @@ ConditionVariable = Thread::ConditionVariable
 SizedQueue = Thread::SizedQueue
 ClosedQueueError = Class.new(StopIteration) unless defined?(ClosedQueueError)
 
-# The collector of garbage is not to be asked anything here.
+# JavaScript has no interface to its garbage collector.
 { start: nil, stat: {}, count: 0, enable: false, disable: false, compact: nil }.each do |name, answer|
   GC.define_singleton_method(name) { |*| answer }
 end
@@ -294,7 +299,7 @@ class NilClass
   end
 end
 
-# Ruby has them loaded, too, when a program starts.
+# Ruby also has these loaded when a program starts.
 autoload :StringIO, "stringio"
 autoload :Monitor, "monitor"
 autoload :MonitorMixin, "monitor"

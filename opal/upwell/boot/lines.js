@@ -1,4 +1,4 @@
-// The lines of a string, each with the ending it has.
+// Splits a string into lines, each with its line end.
 (function(Opal) {
   var plain = String.prototype.$each_line;
 

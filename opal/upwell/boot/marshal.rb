@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# Values as bytes, in the format that Ruby has: what one wrote the other reads.
+# Serializes values in the format of Ruby's Marshal, in both directions.
 module Marshal
   MAJOR_VERSION = 4
   MINOR_VERSION = 8
@@ -28,7 +28,7 @@ module Marshal
     alias restore load
   end
 
-  # Writes a value; what is written is Latin-1: a code unit for a byte.
+  # Writes a value as Latin-1: a code unit represents a byte.
   class Writer
     def initialize
       @objects = {}.compare_by_identity
@@ -157,7 +157,7 @@ module Marshal
     end
   end
 
-  # Reads what is written so.
+  # Reads a serialized value.
   class Reader
     def initialize(latin1)
       @latin1 = latin1
@@ -224,7 +224,7 @@ module Marshal
       take(number)
     end
 
-    # Of a class, or a variable.
+    # Reads the name of a class or a variable.
     def name
       case take(1)
       when ":" then symbol

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# Where each group matched, which Opal knows of the whole alone.
+# The offsets of all groups. Opal knows only the offset of the whole match.
 class MatchData
   def begin(group)
     group == 0 ? @begin : offset(group).first

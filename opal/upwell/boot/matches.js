@@ -1,12 +1,12 @@
-// What a method notes as its last match, see the compiler's rewriter Matches. What it has called may have matched in its own course, and
-// not for the caller: that is so where a String, a Symbol or a Regexp was called, and, if there is a pattern, that is a Regexp.
+// Stores the last match of a method, for the compiler's rewriter Matches. Only a call of a String, Symbol or Regexp, whose pattern (if any)
+// is a Regexp, sets the caller's match. Other methods may have matched only for themselves.
 (function(Opal) {
   Opal.matched = function(receiver, pattern, before) {
     var matches = receiver instanceof RegExp || (receiver != null && receiver.$$is_string && (pattern === null || pattern instanceof RegExp));
     return matches ? last() : before;
   };
 
-  // Of `case text in /(a)/`; what else is called for a pattern notes nothing.
+  // Handles `case text in /(a)/`. Other patterns leave the match unchanged.
   Opal.matched_in_pattern = (before) => Opal.pattern_match === undefined ? before : Opal.pattern_match;
 
   Opal.last_match = last;

@@ -1,4 +1,4 @@
-// Array#pack and String#unpack, by Buffer.
+// This file implements Array#pack and String#unpack on top of Buffer.
 (function(Opal) {
   var nil = Opal.nil;
   var INTEGERS = { c: 1, C: 1, s: 2, S: 2, l: 4, L: 4, i: 4, I: 4, q: 8, Q: 8, j: 8, J: 8, n: 2, N: 4, v: 2, V: 4 };

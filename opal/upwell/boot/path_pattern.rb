@@ -15,7 +15,7 @@ module Upwell
       @regexp.match?(path)
     end
 
-    # @return [String] the folder below which all matches are
+    # @return [String] the directory that contains all matches
     def folder
       fixed = @pattern.split("/", -1).take_while { |part| !part.match?(/[*?\[{]/) }
       fixed = fixed[0..-2] if fixed.size == @pattern.split("/", -1).size

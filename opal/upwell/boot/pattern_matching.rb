@@ -3,7 +3,7 @@
 
 require "corelib/pattern_matching"
 
-# The patterns nil, true and false, which Opal takes for none; and $~ of those that are expressions.
+# Supports the patterns nil, true and false, which Opal treats as no pattern, and sets $~ for patterns that are regular expressions.
 class PatternMatching
   def self.call(from, pattern)
     matching = new(from, pattern)

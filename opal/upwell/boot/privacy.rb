@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-# Which methods are private: noted where they are declared, and heeded by public_send and respond_to?. A call by a receiver is not refused.
+# Records which methods are private. public_send and respond_to? observe this record; a call with a receiver is not refused.
 PRIVATE_METHODS = {
   Kernel => %w[Array Complex Float Hash Integer Rational String __callee__ __dir__ __method__ ` abort at_exit autoload autoload? binding
                block_given? caller caller_locations catch eval exec exit exit! fail fork format gem gets global_variables iterator? lambda
@@ -18,12 +18,12 @@ PRIVATE_METHODS = {
 
 %x{
   var ALWAYS = ['initialize', 'initialize_copy', 'initialize_dup', 'initialize_clone', 'respond_to_missing?'];
-  var declared = new Set(ALWAYS); // by any class: other names need no search
+  var declared = new Set(ALWAYS); // in any class: other names need no search
   var OWN = new Set(#{PRIVATE_METHODS.keys});
 
   Opal.declare_visibility = function(module, names, visibility) {
     names = names.$flatten().filter((name) => name.$$is_string);
-    if (module.$$eval) module = Opal.get_singleton_class(module); // of which instance_eval makes methods
+    if (module.$$eval) module = Opal.get_singleton_class(module); // methods within instance_eval belong to the singleton class
     if (names.length === 0 && Opal.evaluated_visibilities) Opal.evaluated_visibilities.set(module, visibility);
     for (var name of names) {
       name = name.valueOf();
@@ -33,7 +33,7 @@ PRIVATE_METHODS = {
     return names.length === 1 ? names[0] : names;
   };
 
-  // What is defined again is public until it is said not to be; but for Ruby's own classes, whose methods are replaced here and there.
+  // A redefined method is public until it is declared otherwise. Ruby's own classes are an exception, because boot files replace their methods.
   var defn = Opal.defn, def = Opal.def, alias = Opal.alias;
 
   Opal.defn = function(module, jsid, body) {
@@ -43,14 +43,14 @@ PRIVATE_METHODS = {
     return name;
   };
 
-  // In a text that is evaluated, which Rewriters::Privacy does not see, `private` without names holds up to the text's end.
+  // In evaluated text, which Rewriters::Privacy does not see, `private` without names applies up to the text's end.
   Opal.evaluate = function(evaluated) {
     var outer = Opal.evaluated_visibilities;
     Opal.evaluated_visibilities = new Map();
     try { return evaluated(); } finally { Opal.evaluated_visibilities = outer; }
   };
 
-  // A method of no class is private.
+  // A method at top level is private.
   Opal.def = function(object, jsid, body, options) {
     var name = def(object, jsid, body, options);
     if (object === Opal.top) Opal.declare_visibility(Opal.Object, [name], 'private');
@@ -86,7 +86,7 @@ PRIVATE_METHODS = {
     return Opal.visibility_in(object.$$is_class ? Opal.get_singleton_class(object) : object.$$meta || object.$$class, name);
   };
 
-  // Of the instances of a module.
+  // Finds the visibility in a module's instances.
   Opal.visibility_in = function(owner, name) {
     name = name.valueOf();
     if (!declared.has(name)) return 'public';

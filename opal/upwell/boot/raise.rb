@@ -4,7 +4,7 @@
 module Kernel
   alias raise_made raise
 
-  # A class that is raised without a message is made without one: its initialize may have a message of its own.
+  # A class raised without a message is created without one: its initialize may have a default message.
   def raise(*arguments)
     exception, *rest = *arguments
     return raise_made(*arguments) unless `exception.$$is_exception || exception.$$is_class` && exception.respond_to?(:exception)

@@ -3,12 +3,12 @@
 
 require "upwell/boot/regexp_translation"
 
-# Regular expressions as Ruby means them: what literals are compiled to calls this, as does all that is composed when the program runs.
+# Regular expressions with Ruby's semantics. Compiled literals call this code, and so do expressions built at run time.
 %x{
   var composed = new Map(), LIMIT = 1000, exec = RegExp.prototype.exec;
 
-  // Loops go on by one code unit. Amid a character of two, JavaScript would begin with the same character again with the flag u, and so for
-  // ever, and else find half of it.
+  // A loop advances by one code unit. Within a surrogate pair, JavaScript would match the same character again with the flag u, without end,
+  // or half of it without the flag.
   function exec_beside_pairs(string) {
     var text = string.valueOf(), found;
     do {

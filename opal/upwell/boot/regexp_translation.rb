@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Upwell
-  # Translates Ruby's regular expressions to JavaScript's: literals when they are compiled, what is composed when the program runs. Where
-  # JavaScript has no equal, the nearest is taken: atomic groups and possessive quantifiers may try again.
+  # Translates Ruby's regular expressions to JavaScript's: literals at compile time, others at run time. Features without an equivalent are
+  # approximated: atomic groups and possessive quantifiers may backtrack.
   class RegexpTranslation
     SPACE = " \\t\\r\\n\\f\\v"
     OUTSIDE = { "h" => "[0-9a-fA-F]", "H" => "[^0-9a-fA-F]", "s" => "[#{SPACE}]", "S" => "[^#{SPACE}]",
@@ -18,7 +18,7 @@ module Upwell
     SYNTAX = "^$\\.*+?()[]{}|/"
     KEPT = "dDwWbBnrtfv0123456789"
 
-    # @return [Array<String, nil>] the names of the groups, by their numbers less one
+    # @return [Array<String, nil>] the names of the groups, by index (group number minus one)
     attr_reader :names
 
     # @param ruby [String] the expression's source
@@ -63,7 +63,7 @@ module Upwell
       false
     end
 
-    # Whether a part is to heed the case otherwise than the whole: JavaScript cannot, so that letters are written in both cases.
+    # Checks whether a part has another case sensitivity than the whole. JavaScript cannot express this, so letters are written in both cases.
     def toggles_i?
       position = -1
       while (position = @ruby.index("(?", position + 1))
@@ -121,7 +121,7 @@ module Upwell
       end
     end
 
-    # A character may be two code units, which JavaScript knows of in its unicode mode alone.
+    # A character may be two code units, which JavaScript matches only in unicode mode.
     def any
       @unicode = true
       @state[:m] ? "[\\s\\S]" : "[^\\n]"
@@ -199,7 +199,7 @@ module Upwell
       "\\#{number}(?:)"
     end
 
-    # A group that is called again stands there again; JavaScript knows no recursion.
+    # A called group is inserted again, because JavaScript has no recursion.
     def call
       take
       name = take_until(">")
@@ -207,7 +207,7 @@ module Upwell
       "(?:#{body})"
     end
 
-    # Escapes that mean the same in and out of a set.
+    # Translates escapes with the same meaning inside and outside of a set.
     def common(character)
       case character
       when "p", "P" then property(character)
@@ -247,7 +247,7 @@ module Upwell
       digits.length <= 4 ? "\\u#{digits.rjust(4, "0")}" : "\\u{#{digits}}"
     end
 
-    # A range that ends there would have halves of characters.
+    # A range that ends within the surrogates would match halves of characters.
     def beyond_pairs?(code)
       code > 0xd7ff
     end
@@ -285,7 +285,7 @@ module Upwell
       named_or_plain(take_until(">"))
     end
 
-    # Names are kept beside: JavaScript wants them to differ, and to be identifiers.
+    # Names are stored separately: JavaScript requires unique identifiers.
     def named_or_plain(name)
       return closed("(?:") if @named && !name
 

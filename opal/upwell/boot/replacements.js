@@ -1,4 +1,4 @@
-// "\k<name>" in what sub and gsub put in a match's place.
+// Supports "\k<name>" in the replacement text of sub and gsub.
 (function(Opal) {
   for (let name of ['$sub', '$gsub']) {
     let plain = String.prototype[name];

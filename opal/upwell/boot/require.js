@@ -1,4 +1,4 @@
-// Features by their names: those of the application's folder start with ~/, wherever it lies. What is not there raises a LoadError.
+// Resolves features by name. Those of the application's directory start with ~/, wherever it is. A missing feature raises a LoadError.
 (function(Opal) {
   var normalize = Opal.normalize;
 

@@ -1,6 +1,6 @@
-// What String's methods that search are beyond Opal's.
+// Extends Opal's search methods of String.
 (function(Opal) {
-  'use strict'; // a string is itself, not an object that holds it
+  'use strict'; // keeps `this` a primitive string
   var nil = Opal.nil, PAIR = /[\ud800-\udbff][\udc00-\udfff]/;
 
   function wrap(name, body) {
@@ -13,7 +13,7 @@
     Opal.prop(String.prototype, name, wrapper);
   }
 
-  // What is empty is between characters, not amid one.
+  // An empty match lies between characters, not within one.
   function in_characters(text, pattern) {
     return pattern != null && pattern.$$is_string && pattern.length === 0 && PAIR.test(text) ? Opal.translated_regexp('', '') : pattern;
   }
@@ -23,7 +23,7 @@
     return plain.call(text, in_characters(text, pattern), ...more);
   });
 
-  // The block may itself scan for the same.
+  // The block may itself scan with the same expression.
   wrap('$scan', (text, [pattern, ...more], plain, block) => {
     pattern = in_characters(text, pattern);
     plain.$$p = block !== nil && pattern instanceof RegExp ? going_on(Opal.global_multiline_regexp(pattern), block) : block;
@@ -40,12 +40,12 @@
 
   for (let name of ['$partition', '$rpartition']) {
     wrap(name, (text, [separator], plain) => {
-      if (separator instanceof RegExp) Opal.gvars['~'] = nil; // unless it is found
+      if (separator instanceof RegExp) Opal.gvars['~'] = nil; // set again when the separator is found
       return plain.call(text, separator);
     });
   }
 
-  // JavaScript's own split goes on by itself: it is quick with its own exec alone.
+  // JavaScript's own split is fast only with the native exec.
   wrap('$split', (text, [pattern, ...more], plain) => {
     var paired = PAIR.test(text);
     if (paired) pattern = in_characters(text, pattern);

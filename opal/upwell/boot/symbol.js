@@ -1,6 +1,5 @@
-// Symbols. To Opal a symbol is a string; here the literals of the application and its gems, and what to_sym gives, are of a class of their
-// own, so that `when String` and `when Symbol` tell them apart. They still equal strings: keys of a Hash, names of methods and of keywords
-// are strings, as Opal has them.
+// Symbols. Opal's symbols are strings. Here the literals of the application and its gems, and the results of to_sym, have their own class, so
+// that `when String` and `when Symbol` distinguish them. They still equal strings: Hash keys, method names and keywords are strings in Opal.
 (function(Opal) {
   class Name {
     constructor(content) {
@@ -9,8 +8,8 @@
   }
   Object.setPrototypeOf(Name.prototype, String.prototype);
 
-  // Those that are kept for whoever names them next. What clients invent, as keys that to_sym makes symbols of, is beyond them soon: it is
-  // kept by whoever uses it alone.
+  // Symbols that are kept for reuse, up to a limit. Beyond it, names that clients invent (keys converted by to_sym, for example) live only as
+  // long as they are used.
   var KEPT_MAX = 10000, KEPT_LENGTH_MAX = 100, names = new Map();
 
   Opal.symbol = function(content) {
@@ -32,7 +31,7 @@
   define('toJSON', function() { return this.content; });
   Object.defineProperty(Name.prototype, 'length', { get() { return this.content.length; } });
 
-  // The class, which Opal has as another name of String.
+  // Opal defines Symbol as another name of String.
   delete Opal.Object.$$const.Symbol;
   var Symbol = Opal.klass(Opal.Object, Opal.Object, 'Symbol');
   Symbol.$include(Opal.Comparable);
@@ -51,7 +50,9 @@
     let whole = String.prototype[name];
     define(name, function() { return Opal.symbol(whole.apply(this.content, arguments)); });
   }
+  define('$<=>', function(other) { return other != null && other.$$is_string ? String.prototype['$<=>'].call(this.content, other.valueOf()) : Opal.nil; });
   define('$is_a?', function(klass) { return Opal.is_a(this, klass); });
+  define('$respond_to?', function(name, all) { return name.valueOf() !== 'to_str' && String.prototype['$respond_to?'].call(this, name, all === undefined ? false : all); });
   define('$instance_of?', function(klass) { return klass === Symbol; });
 
   for (let name of ['$to_sym', '$intern']) Opal.prop(String.prototype, name, function() { return Opal.symbol(this); });

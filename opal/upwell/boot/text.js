@@ -1,10 +1,10 @@
-// Strings beside JavaScript's own. A string of JavaScript's is frozen, and in UTF-8. A Text is neither by need: it can be changed in place,
-// and may be of bytes. String.new, +"", dup, b and force_encoding make one. Of a string in UTF-8 the content is JavaScript's, of all others
-// a code unit is a byte. Bytes that are no UTF-8, in a string that claims to be, are kept as lone surrogates: U+DC80 to U+DCFF.
+// Mutable and binary strings. A JavaScript string is frozen and in UTF-8; a Text need not be. String.new, +"", dup, b and force_encoding
+// create one. The content of a UTF-8 Text is a JavaScript string; in any other encoding a code unit is a byte. Invalid bytes in UTF-8 are
+// kept as lone surrogates: U+DC80 to U+DCFF.
 (function(Opal) {
   var UTF_8 = Opal.encodings['UTF-8'], BINARY = Opal.encodings['ASCII-8BIT'], nil = Opal.nil;
 
-  // No String of JavaScript's underneath: such a one could not be changed.
+  // A Text does not inherit from JavaScript's String, which is immutable.
   class Text {
     constructor(content, encoding) {
       this.content = content;
@@ -24,7 +24,7 @@
   Object.defineProperty(Text.prototype, 'length', { get() { return this.content.length; } });
   Object.defineProperty(Text.prototype, 'internal_encoding', { get() { return this.encoding; } });
 
-  // What Opal's own parts make and freeze otherwise.
+  // These functions recognize, create and copy Texts.
   Opal.is_text = (string) => string instanceof Text;
   Opal.is_bytes = (string) => string instanceof Text && string.encoding !== UTF_8;
   var is_bytes = Opal.is_bytes;
@@ -46,7 +46,7 @@
     return size === text.length || text.isWellFormed() ? size : encode_escaped(text).length;
   };
 
-  // The bytes of a string, each as a code unit; and a string in UTF-8 of such.
+  // Converts a string to bytes, each as a code unit, and such bytes to a string in UTF-8.
   Opal.to_latin1 = function(string) {
     var text = string.valueOf();
     return is_bytes(string) || is_ascii(text) ? text : Opal.to_buffer(text).latin1Slice();
@@ -68,7 +68,7 @@
   }
   Opal.is_ascii = is_ascii;
 
-  // Bytes equal bytes, and text text; what is ASCII is both.
+  // Bytes equal bytes, and text equals text; ASCII is both.
   function equal(one, other) {
     return one.valueOf() === other.valueOf() && (is_bytes(one) === is_bytes(other) || is_ascii(one));
   }
@@ -103,7 +103,7 @@
     return out;
   }
 
-  // Literals whose encoding is another than UTF-8, or which are not valid in it.
+  // Creates literals in an encoding other than UTF-8, or invalid in UTF-8.
   var enc = Opal.enc;
   Opal.enc = function(text, name) {
     var encoding = Opal.find_encoding(name);
@@ -116,7 +116,7 @@
     return encoding !== UTF_8 && !/^UTF-(16|32)/.test(encoding.name);
   }
 
-  // The same bytes in another encoding: a Text takes it on, else it is a new one.
+  // Returns the same bytes in another encoding: a Text is changed, any other string is copied.
   Opal.force_encoding = function(string, name) {
     var encoding = name.$$is_string ? Opal.find_encoding(name) : name;
     if (!(string instanceof Text)) {
@@ -135,7 +135,7 @@
     if (text.$$frozen) Opal.Kernel.$raise(Opal.FrozenError, `can't modify frozen String: ${text.$inspect()}`);
   }
 
-  // A Text becomes what another string is.
+  // Replaces the content of a Text by another string.
   Opal.become = function(text, other) {
     writable(text);
     text.content = other.valueOf();
@@ -157,7 +157,7 @@
     Opal.Kernel.$raise(Opal.Encoding.$$const.CompatibilityError, `incompatible character encodings: ${left.encoding.name} and ${right.encoding.name}`);
   }
 
-  // What is made of many strings, as sum makes it of two: in the encoding of those that are not ASCII, or of the first.
+  // Creates the combination of several strings, in the encoding of those beyond ASCII, or else of the first.
   function made_of(content, strings) {
     var beyond = strings.filter((one) => !is_ascii(one)), first = beyond[0] || strings[0];
     var other = beyond.find((one) => is_bytes(one) !== is_bytes(first));
@@ -188,7 +188,7 @@
     return strings.some(is_bytes) && !is_ascii(text) ? made_of(text, strings.filter((one) => one != null && one.$$is_string)) : text;
   });
 
-  // The string that an element is in a join: what it says first, in the order in which Array#join asks.
+  // Converts an element of a join to a string, with the conversions in Array#join's order.
   function joined(one, array, separator) {
     if (one == null) return one;
     var text = said(one, '$to_str'), all = text === nil ? said(one, '$to_ary') : nil;
@@ -200,7 +200,7 @@
     return Opal.respond_to(object, name) ? object[name]() : nil;
   }
 
-  // Keys are JavaScript's strings.
+  // Hash keys are JavaScript strings.
   var rehash = Opal.hash_rehash;
   Opal.hash_rehash = function(hash) {
     var pairs = Array.from(hash);
@@ -211,7 +211,7 @@
     return rehash(hash);
   };
 
-  // What is cut from bytes is of bytes, too.
+  // A part of a binary string is binary, too.
   function keep(piece, whole) {
     if (typeof piece === 'string') return Opal.new_bytes(piece, whole.encoding);
     if (Array.isArray(piece)) return piece.map((one) => keep(one, whole));
@@ -238,7 +238,7 @@
     define(name, wrapper);
   }
 
-  // Of bytes, the letters of ASCII have cases.
+  // In a binary string only ASCII letters have cases.
   for (let name of ['$upcase', '$downcase']) {
     let whole = String.prototype[name];
     define(name, function(...options) {
@@ -247,7 +247,7 @@
     });
   }
 
-  // What puts other strings between: those that the second parameter is, or a Hash or a block gives.
+  // These methods insert other strings: the second argument, or values of a Hash or a block.
   for (let name of ['$sub', '$gsub', '$tr', '$ljust', '$rjust']) {
     let whole = String.prototype[name];
     let wrapper = function(...parameters) {
@@ -284,7 +284,7 @@
   define('$freeze', function() { this.$$frozen = true; return this; });
   define('$frozen?', function() { return this.$$frozen === true; });
 
-  // What Opal's own methods are given, they compare as JavaScript's strings.
+  // Opal's own methods compare their arguments as JavaScript strings.
   for (let name of ['$coerce_to!', '$coerce_to?']) {
     let whole = Opal.Opal[name];
     Opal.defs(Opal.Opal, name, function(object, type) {
@@ -304,7 +304,7 @@
     return at < 0 ? text.$length() + at + 1 : at;
   }
 
-  // By the method's name, the string that there shall be.
+  // The new string for each method name.
   var NEW = {
     '<<': (text, more) => sum(text, typeof more === 'number' ? chr(more, text) : Opal.coerce_to(more, Opal.String, 'to_str')),
     append_as_bytes: (text, ...more) => more.reduce((all, one) => Opal.new_bytes(Opal.to_latin1(all) + (typeof one === 'number' ? String.fromCharCode(one & 255) : Opal.to_latin1(one))), text),
@@ -325,7 +325,7 @@
   };
   var SELF = ['scrub!', 'unicode_normalize!', 'reverse!', 'encode!', 'succ!', 'next!', '<<', 'append_as_bytes', 'clear', 'concat', 'insert', 'prepend', 'replace'];
 
-  // Where a part is that is named by an index, a length, a range, a string or an expression.
+  // Finds the part named by an index, a length, a range, a string or an expression.
   function place(text, parameters) {
     var [first, second] = parameters, piece = Opal.send(text, '[]', parameters);
     var size = text.$length();
@@ -371,20 +371,53 @@
 
   Opal.nobody_holds = function() {};
 
-  Opal.constant_holds = function() {
-    Opal.Kernel.$raise(Opal.FrozenError, 'a string literal that a constant holds cannot be changed in place: make it with +"" or String.new');
+  function frozen(holder) {
+    Opal.Kernel.$raise(Opal.FrozenError, `this string is frozen, because ${holder} it: create the string with +"" or String.new to change it in place`);
+  }
+
+  Opal.constant_holds = () => frozen('a constant holds');
+  Opal.caller_holds = () => frozen('the caller holds');
+  Opal.variable_holds = () => frozen('another variable holds');
+
+  Opal.change_unless_nil = (text, name, parameters, block) => text == null || text === Opal.nil ? Opal.nil : Opal.change(text, name, parameters, block, Opal.nobody_holds);
+
+  Opal.change_each = function(list, name) {
+    if (!Array.isArray(list)) return Opal.send(list, 'each', [], Opal.symbol(name).$to_proc());
+    for (let i = 0; i < list.length; i++) change_held(list[i], name, [], Opal.nil, (changed) => { list[i] = changed; });
+    return list;
   };
 
+  // For a call that the compiler could not see (send or &:upcase!), there is no known holder for the new string.
+  for (let name of ['<<', 'append_as_bytes', 'capitalize!', 'chomp!', 'chop!', 'clear', 'concat', 'delete!', 'delete_prefix!', 'delete_suffix!', 'downcase!', 'encode!',
+                    'gsub!', 'insert', 'lstrip!', 'next!', 'prepend', 'replace', 'initialize_copy', 'reverse!', 'rstrip!', 'scrub!', 'setbyte', 'slice!', 'squeeze!',
+                    'strip!', 'sub!', 'succ!', 'swapcase!', 'tr!', 'tr_s!', 'unicode_normalize!', 'upcase!', '[]=']) {
+    let wrapper = function(...parameters) {
+      var block = wrapper.$$p;
+      wrapper.$$p = null;
+      return Opal.change(this.valueOf(), name === 'initialize_copy' ? 'replace' : name, parameters, block == null ? nil : block, () => frozen('other code may hold'));
+    };
+    Opal.prop(String.prototype, '$' + name, wrapper);
+  }
+
+  // A container receives a Text, which later readers share.
+  function change_held(text, name, parameters, block, set) {
+    if (typeof text !== 'string') return Opal.change(text, name, parameters, block, set);
+
+    var held = Opal.new_text(text), result = Opal.change(held, name, parameters, block);
+    if (held.content !== text || held.encoding !== UTF_8) set(held);
+    return result;
+  }
+
   Opal.change_element = function(holder, keys, name, parameters, block) {
-    return Opal.change(Opal.send(holder, '[]', keys), name, parameters, block, (changed) => Opal.send(holder, '[]=', [...keys, changed]));
+    return change_held(Opal.send(holder, '[]', keys), name, parameters, block, (changed) => Opal.send(holder, '[]=', [...keys, changed]));
   };
 
   Opal.change_attribute = function(holder, reader, name, parameters, block) {
     var text = Opal.send(holder, reader, []);
-    return Opal.change(text, name, parameters, block, (changed) => hold(holder, reader, text, changed));
+    return change_held(text, name, parameters, block, (changed) => hold(holder, reader, text, changed));
   };
 
-  // What mostly makes a string that nobody holds, unless it is an attribute by such a name.
+  // Methods that usually create a new string without a holder, unless an attribute has such a name.
   var FRESH = ['new', 'dup', 'clone', 'to_s', 'inspect', 'name', 'join', 'chomp', 'strip', 'downcase', 'upcase', 'class'];
 
   function hold(holder, reader, text, changed) {
@@ -393,7 +426,7 @@
     if (Opal.truthy(holder['$respond_to?'](reader + '='))) return Opal.send(holder, reader + '=', [changed]);
     if (holder.$instance_variable_get(variable) === text) return holder.$instance_variable_set(variable, changed);
     if (FRESH.includes(reader)) return;
-    Opal.Kernel.$raise(Opal.NotImplementedError, `a frozen string cannot be changed in place, and ${holder.$class().$name()} has no ${reader}= to take a new one: make it with +"" or String.new`);
+    Opal.Kernel.$raise(Opal.NotImplementedError, `this string is frozen, and ${holder.$class().$name()} has no method ${reader}= for a new one: create the string with +"" or String.new`);
   }
 
   for (let name of ['<<', 'append_as_bytes', 'capitalize!', 'chomp!', 'chop!', 'clear', 'concat', 'delete!', 'delete_prefix!', 'delete_suffix!', 'downcase!', 'encode!',

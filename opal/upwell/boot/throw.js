@@ -1,4 +1,4 @@
-// catch and throw. What is thrown is no error: no rescue sees it, and no trace of it is taken.
+// This file implements catch and throw. A thrown object is not an error: no rescue catches it, and it has no backtrace.
 (function(Opal) {
   class Thrown {
     constructor(tag, value) {

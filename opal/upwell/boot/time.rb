@@ -43,7 +43,7 @@ class Time
 
   alias strftime_with_sign strftime
 
-  # To Opal the offset of UTC is -0000, and weeks have no numbers.
+  # Opal formats the offset of UTC as -0000, and has no week numbers.
   def strftime(format)
     format = format.gsub(/%%|%:{0,2}z/) { |part| UTC_OFFSETS.fetch(part, part) } if utc_offset == 0
     strftime_with_sign(format.gsub(/%[%uUW]/) { |part| of_week(part) })
@@ -60,7 +60,7 @@ class Time
     end
   end
 
-  # The weeks of a year that have begun, by the days since the last began.
+  # Counts the weeks of the year, from the number of days since the last week began.
   def week(days)
     (yday + 6 - days).div(7).to_s.rjust(2, "0")
   end

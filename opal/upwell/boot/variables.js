@@ -1,5 +1,5 @@
-// Instance variables are properties of JavaScript's objects. What means something there gets another name, as Rewriters::ReservedVariables gives
-// it; and a class, which is a function, has its name and its length to give away.
+// Instance variables are properties of JavaScript objects. Names with a meaning there are renamed, as in Rewriters::ReservedVariables. A class,
+// which is a function, must also free its properties `name` and `length`.
 (function(Opal) {
   var RESERVED = ['prototype', 'arguments', 'caller', 'apply', 'bind', 'call', 'toString', 'stack'], ivar = Opal.ivar;
 

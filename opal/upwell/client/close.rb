@@ -3,7 +3,7 @@
 
 module Upwell
   class Client
-    # How a connection is closed: RFC 6455, section 7.4.
+    # The close of a connection (RFC 6455, section 7.4).
     module Close
       NORMAL = 1000
       GOING_AWAY = 1001
@@ -15,29 +15,35 @@ module Upwell
       REASON_BYTES_MAX = 123
 
       class << self
+        # Checks a code (RFC 6455, section 7.4).
+        #
         # @param code [Integer]
-        # @return [Boolean] whether it may be sent
+        # @return [Boolean] whether the code may be sent
         def valid?(code)
           `(code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999)`
         end
 
+        # Refuses a code that must not be sent.
+        #
         # @param code [Integer]
-        # @raise [ArgumentError]
+        # @raise [ArgumentError] for a code that must not be sent
         def check(code)
           return if valid?(code)
 
-          raise ArgumentError, "#{code} is no code to close with: 1000 and what applications choose, 3000 to 4999, are"
+          raise ArgumentError, "#{code} is not a valid close code: use 1000, or 3000 to 4999"
         end
 
+        # Truncates a reason.
+        #
         # @param text [String]
-        # @return [String] as much of it as a close has room for
+        # @return [String] the text, truncated to the length of a close frame
         def reason(text)
           %x{
             let bytes = Buffer.from(text.toString());
 
             if (bytes.length <= #{REASON_BYTES_MAX}) return text;
             let end = #{REASON_BYTES_MAX};
-            while ((bytes[end] & 0xc0) === 0x80) end--; // within a character
+            while ((bytes[end] & 0xc0) === 0x80) end--; // not within a character
             return bytes.utf8Slice(0, end);
           }
         end

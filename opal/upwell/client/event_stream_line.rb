@@ -7,11 +7,11 @@ require "upwell/text"
 
 module Upwell
   class Client
-    # How a client of server-sent events is talked to: the response that does not end.
+    # The connection to a client of server-sent events: a response without an end.
     class EventStreamLine
       COMMENT = ":\n\n"
       RETRY_MIN = 1.0 # seconds
-      RETRY_SPREAD = 4.0 # they do not all come back in one moment to what takes this server's place
+      RETRY_SPREAD = 4.0 # clients reconnect to the server's successor at different times
 
       # @param runtime [Object]
       # @param response [Object] the runtime's
@@ -22,7 +22,7 @@ module Upwell
         @client = client
       end
 
-      # It has begun.
+      # Sends the beginning.
       def begin
         @runtime.attend(@response, self)
         @client.opened(self)
@@ -45,7 +45,7 @@ module Upwell
         @runtime.behind(@response)
       end
 
-      # So that nobody between takes the connection for dead, and that it is noticed when it is. What is still outgoing does as well.
+      # Writes a comment, so that proxies keep the connection and a broken one is noticed. Unsent data has the same effect.
       def ask
         send(COMMENT) if behind.zero?
       end
@@ -54,7 +54,7 @@ module Upwell
         false
       end
 
-      # There is no place for a code.
+      # An event stream has no field for the code.
       def end(code, _reason)
         return if @runtime.gone?(@response)
 
@@ -70,7 +70,7 @@ module Upwell
         @runtime.await_drained(@response) { @client.drained }
       end
 
-      # The runtime's: the connection has ended.
+      # The runtime calls this method when the connection has ended.
       def gone
         @client.gone
       end

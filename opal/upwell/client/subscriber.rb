@@ -2,7 +2,7 @@
 
 module Upwell
   class Client
-    # One subscription of a client: what is published is sent to it, or a block is called.
+    # One subscription of a client. Messages are sent to the client, or passed to a block.
     class Subscriber
       # @return [String]
       attr_reader :topic
@@ -34,7 +34,7 @@ module Upwell
         !calls? && topic == other.topic && match == other.match
       end
 
-      # From now on it is not called any more.
+      # Ends the subscription: its block is not called any more.
       def end
         @ended = true
       end

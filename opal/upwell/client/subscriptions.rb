@@ -7,7 +7,7 @@ require "upwell/subscription"
 
 module Upwell
   class Client
-    # What a client has subscribed to.
+    # The subscriptions of a client.
     class Subscriptions
       MAX = 1024
 
@@ -21,15 +21,19 @@ module Upwell
       end
 
       # @see Client#subscribe
-      # @return [Subscription] of a client that is closed, one that gets nothing
+      # @return [Subscription, nil] nil: the client is closed
       def add(channel, as, match, callable)
         check(as)
         subscriber = Subscriber.new(@client, Channels.topic(channel, match), match, as, callable)
+        return unless @client.open?
+
         number = @last += 1
-        keep(number, subscriber) if @client.open?
+        keep(number, subscriber)
         Subscription.new(@client, number, channel, match)
       end
 
+      # Ends a subscription.
+      #
       # @param number [Integer]
       # @return [nil]
       def remove(number)
@@ -39,11 +43,15 @@ module Upwell
         nil
       end
 
+      # Ends all subscriptions with a name.
+      #
       # @param channel [String]
+      # @param is_pattern [Boolean, nil] nil: channel and pattern
       # @return [nil]
-      def remove_named(channel)
+      def remove_named(channel, is_pattern)
         topic = `Opal.to_latin1(channel)`
-        remove_if { |subscriber| subscriber.topic == topic }
+        match = PubSub.match_of(is_pattern, nil)
+        remove_if { |subscriber| subscriber.topic == topic && (is_pattern.nil? || subscriber.match == match) }
       end
 
       # @return [nil]
@@ -57,10 +65,10 @@ module Upwell
         raise ArgumentError, "as must be nil, :text or :binary, not #{as.inspect}" unless [nil, :text, :binary].include?(as)
       end
 
-      # A second that is sent to the client as it is takes the place of the first.
+      # A second subscription that is sent to the client unchanged replaces the first.
       def keep(number, subscriber)
         remove_if { |other| other.same?(subscriber) } unless subscriber.calls?
-        raise Error, "a client has at most #{MAX} subscriptions" if @subscribers.size >= MAX
+        raise Error, "this client already has #{MAX} subscriptions, the maximum; unsubscribe from one first" if @subscribers.size >= MAX
 
         @channels.add(subscriber)
         @subscribers[number] = subscriber

@@ -3,18 +3,18 @@
 
 module Upwell
   class Client
-    # The line to a WebSocket client whose frames are the runtime's. Its socket must not be touched any more once it is closed. Who inherits has
+    # The connection to a WebSocket client whose runtime handles the frames. The socket must not be used after its close. A subclass has
     # `send(data, is_binary)`, `end(code, reason)` and `cut`.
     class WebSocketLine
       COMPRESSED_MIN = 128 # bytes of a message
-      HEAD_BYTES = 2 # of an answer's frame
+      HEAD_BYTES = 2 # of a pong's frame
 
       # @param client [Client]
       def initialize(client)
         @client = client
         @socket = nil
         @drained_awaited = false
-        @answered = 0 # bytes of answers since it had taken everything
+        @answered = 0 # bytes of pongs since the client had received all data
       end
 
       def write(data)
@@ -42,7 +42,7 @@ module Upwell
         drained if behind.zero?
       end
 
-      # The runtime's:
+      # The runtime calls the methods below.
 
       def opened(socket)
         @socket = socket
@@ -53,7 +53,7 @@ module Upwell
         @client.heard
       end
 
-      # The runtime answers, whether the client reads or not: one that asks and asks, and does not, is cut.
+      # The runtime answers pings even if the client does not read. A client that pings without reading is disconnected.
       def asked(bytes)
         @client.heard
         left = behind

@@ -1,35 +1,37 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/bind"
-require "upwell/tls/plan"
+require "upwell/bind_address"
+require "upwell/tls/settings_by_address"
 
 module Upwell
   class Program < Command
-    # Where to listen.
+    # An address to listen on.
     #
-    # @!attribute host [String, nil] nil: everywhere
+    # @!attribute host [String, nil] nil: all interfaces
     # @!attribute port [Integer, nil]
     # @!attribute path [String, nil] of a UNIX socket
     # @!attribute tls [Hash, nil] cert_file, key_file, ca_file and client_certificate ("optional", "required")
     # @!attribute shared [Boolean] whether other processes listen on the same port
     Address = Struct.new(:host, :port, :path, :tls, :shared) do
+      # Parses the addresses of a configuration.
+      #
       # @param configuration [Configuration]
       # @param shared [Boolean]
       # @return [Array<Address>]
       # @raise [ConfigurationError]
       def self.of(configuration, shared:)
-        plan = TLS::Plan.new(configuration)
+        plan = TLS::SettingsByAddress.new(configuration)
         configuration.bind.flat_map do |bind|
-          next new(nil, nil, File.expand_path(bind.delete_prefix(Bind::UNIX)), nil, shared) if bind.start_with?(Bind::UNIX)
+          next new(nil, nil, File.expand_path(bind.delete_prefix(BindAddress::UNIX)), nil, shared) if bind.start_with?(BindAddress::UNIX)
 
-          host, port = Bind.split(TLS::Address.match?(bind) ? TLS::Address.new(bind).bind : bind, configuration.port)
+          host, port = BindAddress.split(TLS::SSLAddress.match?(bind) ? TLS::SSLAddress.new(bind).bind : bind, configuration.port)
           hosts(host).map { |one| new(one, port, nil, files(plan.of(bind)), shared) }
         end
       end
 
       def self.hosts(host)
-        return Bind::LOCALHOST if host == Bind::LOCALHOST_NAME
+        return BindAddress::LOCALHOST if host == BindAddress::LOCALHOST_NAME
 
         [host.empty? ? nil : host]
       end
@@ -44,22 +46,24 @@ module Upwell
       end
       private_class_method :files
 
-      # @return [String] for the operator
+      # @return [String] the URL, for the log
       def url
-        return "#{Bind::UNIX}#{path}" if path
+        return "#{BindAddress::UNIX}#{path}" if path
 
         name = host || "0.0.0.0"
         "#{tls ? "https" : "http"}://#{name.include?(":") ? "[#{name}]" : name}:#{port}"
       end
 
-      # @param reason [String] the runtime's
-      # @return [String] the sentence for it
+      # Builds the error message for a failed listen.
+      #
+      # @param reason [String] the runtime's reason
+      # @return [String] the error message
       def cannot(reason)
-        "cannot listen on #{path ? "#{Bind::UNIX}#{path}" : host || "any address"}: #{explanation(reason)}"
+        "cannot listen on #{path ? "#{BindAddress::UNIX}#{path}" : host || "any address"}: #{explanation(reason)}"
       end
 
       # @param reason [String]
-      # @return [Boolean] a machine may have one of IPv4 and IPv6 alone
+      # @return [Boolean] whether the address family is missing: a machine may lack IPv4 or IPv6
       def self.absent?(reason)
         %w[EADDRNOTAVAIL EAFNOSUPPORT].include?(reason)
       end
@@ -67,14 +71,14 @@ module Upwell
       private
 
       def explanation(reason)
-        return "the address is not one of this machine's" if Address.absent?(reason)
+        return "this machine does not have the address; choose another with -b" if Address.absent?(reason)
 
         (path ? of_a_path : of_a_port).fetch(reason) { "#{reason}; choose another with -b" }
       end
 
       def of_a_path
         { "EADDRINUSE" => "another server listens there; stop it or choose another path",
-          "EACCES" => "this user may not do so; choose another path with -b" }
+          "EACCES" => "permission denied; choose another path with -b" }
       end
 
       def of_a_port

@@ -3,11 +3,11 @@
 
 module Upwell
   class Program < Command
-    # The program's file, where it lies in the user's cache, from which goes what nobody has used for long: see lib/upwell/opal/cache.rb.
+    # Keeps the program's file in the user's cache, from which unused files are removed: see lib/upwell/opal/cache.rb.
     module CachedFile
       HOUR_MS = 3_600_000
 
-      # Workers are started from it as long as this process runs.
+      # Touches the file as long as this process runs, since workers are started from it.
       def self.hold
         %x{
           const fs = require("fs"), evaluated = globalThis.Opal_evaluated;
@@ -17,7 +17,7 @@ module Upwell
         }
       end
 
-      # Its source map's, which the last line names.
+      # Finds the source map's file, which the last line names.
       def self.map
         %x{
           const path = require("path"), program = process.argv[1];
@@ -26,7 +26,7 @@ module Upwell
             const [, name] = require("fs").readFileSync(program, "utf8").slice(-200).match(/sourceMappingURL=(\S+)\s*$/);
 
             return path.join(path.dirname(program), name);
-          } catch (error) { // it has none, or is not there any more
+          } catch (error) { // there is no map, or the file was removed
             return program;
           }
         }

@@ -3,22 +3,22 @@
 
 require "upwell/milliseconds"
 require "upwell/program/cached_file"
-require "upwell/program/doors"
+require "upwell/program/listen_handles"
 require "upwell/program/listening"
 require "upwell/program/sharing"
 require "upwell/program/signals"
 require "upwell/program/slot"
-require "upwell/program/title"
-require "upwell/server/termination"
+require "upwell/program/process_title"
+require "upwell/server/shutdown/termination"
 
 module Upwell
   class Program < Command
     # A supervisor with worker processes, each of which runs the same program.
     #
-    # SIGTERM and SIGINT drain all workers and exit 0 (1 when requests had to be given up); a second one kills them and exits 1. SIGHUP opens the
-    # log file and reads the certificates again, here and in the workers. A worker that dies is replaced.
+    # SIGTERM and SIGINT drain all workers and exit 0 (1 when requests were cancelled). A later signal kills the workers and exits 1. SIGHUP
+    # reopens the log file and reloads the certificates, here and in the workers. A worker that dies is replaced.
     class Cluster
-      MARGIN = 1 # seconds that a worker has for its own deadline
+      MARGIN = 1 # seconds after the worker's own deadline
 
       # @param part [Part]
       # @param program [Program] ends the process
@@ -29,43 +29,45 @@ module Upwell
         @slots = Array.new(@configuration.workers) { |index| Slot.new(index, part.runtime, self) }
       end
 
-      # Begins to serve.
+      # Starts to serve.
       def run
         addresses = Address.of(@configuration, shared: Sharing.by_kernel?(@part.runtime))
         refuse_shared_path(addresses)
         Signals.ignore_others
-        Signals.obey("HUP" => ->(_) { read_again })
+        Signals.trap("HUP" => ->(_) { read_again })
         free = addresses.find { |address| address.shared && address.port&.zero? }
-        probing = Listening.new(addresses, @program.method(:refuse)).each { |address, answer| Probe.try(address, &answer) }
+        probing = Listening.new(addresses, @program.method(:refuse)).each { |address, answer| BindCheck.try(address, &answer) }
         probing.then { start(free&.port) }
       end
 
-      # @return [Integer, nil] the free port that was found for workers that share it by themselves
+      # @return [Integer, nil] the free port that all workers share, each with its own socket
       attr_reader :port
 
-      # A worker serves.
+      # Records that a worker serves.
       #
       # @param urls [Array<String>]
       def ready(urls)
         return if @announced || @terminating || !@slots.all?(&:ready?)
 
         @announced = true
-        Log.announce("Upwell #{VERSION} serves on #{urls.join(", ")} (#{Title.of(@part.runtime)}), #{@slots.size} workers")
+        Log.announce("Upwell #{VERSION} serves on #{urls.join(", ")} (#{ProcessTitle.of(@part.runtime)}), #{@slots.size} workers")
       end
 
-      # One that never served ends them all.
+      # Records that a worker failed before it served. The first failure ends all workers.
       #
       # @param slot [Slot]
       def failed(slot)
-        give_up("worker #{slot.index} could not start; its message is above")
+        give_up("worker #{slot.index} could not start; see its message above")
       end
 
-      # A worker has ended while all do.
+      # Records that a worker has exited while the cluster ends.
       def ended
         @program.finish(@slots.all?(&:finished?) ? 0 : 1) if @slots.all?(&:ended?)
       end
 
-      # @param from [Slot] whose worker has published it
+      # Forwards a message to the other workers.
+      #
+      # @param from [Slot] the slot of the publishing worker
       # @param message [JavaScript Object]
       def pass_on(from, message)
         @slots.each { |slot| slot.tell(message) unless slot.equal?(from) }
@@ -73,36 +75,45 @@ module Upwell
 
       # @return [Boolean]
       def terminating?
-        @terminating
+        !@terminating.nil?
+      end
+
+      # @return [Numeric] seconds
+      def drain_timeout
+        @configuration.drain_timeout
       end
 
       private
 
-      # Each would have to put its own socket there.
+      # Each worker would need its own socket at the path.
       def refuse_shared_path(addresses)
         path = addresses.find(&:path)
         return unless path&.shared
 
-        raise ConfigurationError, "#{path.url} is for one process with this runtime; leave out -w, or use up_node_cluster"
+        raise ConfigurationError, "only one process can listen on #{path.url} with this runtime; remove -w, or use up_node_cluster"
       end
 
       def start(port)
         @port = port
-        @doors = Doors.new(@configuration.drain_timeout)
+        @listen_handles = ListenHandles.new(@configuration.drain_timeout)
         CachedFile.hold
-        Signals.obey("TERM" => method(:terminate), "INT" => method(:terminate))
+        Signals.trap("TERM" => method(:terminate), "INT" => method(:terminate))
         @slots.each(&:start)
       end
 
       def terminate(name)
-        return give_up("SIG#{name} again: ended with requests in flight") if @terminating
+        return again(name) if @terminating
 
-        @terminating = true
+        @terminating = begun = Time.now.to_f
         seconds = @configuration.drain_timeout
-        begun = Time.now
-        Log.tell("SIG#{name}: the workers end, #{Server::Termination.sentence(nil, seconds)}; a second signal kills them")
+        waits = Server::Shutdown::Termination.sentence(nil, 0, seconds)
+        Log.tell("SIG#{name}: stopping the workers, #{waits}; #{Server::Shutdown::Termination.later("kills them")}")
         `setTimeout(() => #{kill}, #{Milliseconds.of(seconds + MARGIN)})`
-        @doors.close { drain([seconds - (Time.now - begun), 0].max) }
+        @listen_handles.close { drain([seconds - (Time.now.to_f - begun), 0].max) }
+      end
+
+      def again(name)
+        give_up("SIG#{name} again: exiting with requests in flight") unless Server::Shutdown::Termination.same_stop?(@terminating, Time.now.to_f)
       end
 
       def drain(seconds)
@@ -117,7 +128,7 @@ module Upwell
 
       def give_up(sentence)
         Log.tell(sentence)
-        @terminating = true
+        @terminating ||= Time.now.to_f
         @slots.each(&:kill)
         @program.finish(1)
       end

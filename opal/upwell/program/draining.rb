@@ -5,7 +5,7 @@ require "upwell/milliseconds"
 
 module Upwell
   class Program < Command
-    # A server finishes what is in flight, for so long at most.
+    # Drains a server, up to a deadline.
     class Draining
       # @param server [Server]
       # @param seconds [Numeric]
@@ -14,7 +14,9 @@ module Upwell
         @seconds = seconds
       end
 
-      # @yieldparam finished [Boolean] whether everything in flight was finished
+      # Drains the server.
+      #
+      # @yieldparam finished [Boolean] whether all requests were finished
       def run(&ended)
         milliseconds = Milliseconds.of(@seconds)
         timer = `setTimeout(() => #{ended.call(false)}, milliseconds)`

@@ -2,27 +2,31 @@
 # frozen_string_literal: true
 
 require "upwell/program/address"
-require "upwell/program/probe"
+require "upwell/program/bind_check"
 
 module Upwell
   class Program < Command
-    # Has something done for each address, one after another: a free port, once found, is the same for every address.
+    # Processes addresses one after another. A free port, once found, is the same for each address.
     class Listening
       # @param addresses [Array<Address>]
-      # @param refused [#call] told the sentence when one cannot be listened on
+      # @param refused [#call] called with the error message when an address cannot be listened on
       def initialize(addresses, refused)
         @addresses = addresses
         @refused = refused
         @done = []
       end
 
+      # Sets the block for each address.
+      #
       # @yieldparam address [Address]
-      # @yieldparam answer [#call] to be called with the port, or nil and the reason
+      # @yieldparam answer [#call] called with the port, or with nil and the reason
       def each(&act)
         @act = act
         self
       end
 
+      # Processes the addresses one after another.
+      #
       # @yieldparam addresses [Array<Address>] with their ports
       def then(&finished)
         @finished = finished

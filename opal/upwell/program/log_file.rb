@@ -5,14 +5,16 @@ require "upwell/log"
 
 module Upwell
   class Program < Command
-    # Sends standard output and error to a file, and opens it again after it was moved away (logrotate).
+    # Redirects standard output and error to a file, and reopens it after a rotation (logrotate).
     class LogFile
       # @param path [String, nil] nil leaves standard output and error as they are
       def initialize(path)
         @path = path && File.expand_path(path)
-        @numbers = `[1, 2]` # that standard output and error are written to
+        @numbers = `[1, 2]` # the descriptors of standard output and error
       end
 
+      # Opens the file.
+      #
       # @raise [ConfigurationError] when the file cannot be written
       def open
         reason = reopen
@@ -21,15 +23,15 @@ module Upwell
         write_by_number if @path
       end
 
-      # A file that cannot be written now leaves the process with the one it has.
+      # Opens the file again. If it cannot be written, the process keeps the old one.
       def open_again
         reason = reopen
-        Log.tell("log file #{@path} cannot be opened again: #{reason}") if reason
+        Log.tell("log file #{@path} cannot be opened again: #{reason}; the log continues in the old file") if reason
       end
 
       private
 
-      # A stream of Bun's keeps the file that it has begun with. A full disk must not end the server.
+      # Bun's stream always writes to its first file, so writes go to the descriptor. A full disk must not stop the server.
       def write_by_number
         %x{
           const fs = require("fs"), numbers = #{@numbers};
@@ -45,10 +47,10 @@ module Upwell
         }
       end
 
-      # Neither runtime has dup2: a descriptor that was closed is the lowest free one, and the next file gets its number, unless another thread
-      # of the runtime's opens one at that moment. Then it has another number, and it is that which is written to.
+      # Replaces the descriptors. The runtimes have no dup2(2). A closed descriptor is the lowest free one, so the next opened file gets it,
+      # unless another thread of the runtime opens a file at that moment. Then writes go to the new descriptor.
       #
-      # @return [String, nil] why not
+      # @return [String, nil] the reason of a failure
       def reopen
         return unless @path
 

@@ -3,22 +3,24 @@
 
 module Upwell
   class Program < Command
-    # Holds the process number while the program runs. It comes into being with its content, by a link, so that of those who start at once one
-    # alone has it. Who replaces that of a dead process holds another such file meanwhile, named after the dead one. Where there are no links, as
-    # on FAT, or only the file itself may be written, it is: of those who start at once there the last one has it.
+    # The file with the process id of a running program. It is created with its content, by link(2), so only one of several concurrent starts
+    # gets it. A process that replaces a dead process's file first takes a second file, named after the dead process. Where links are impossible
+    # (on FAT, or when only the file itself is writable), the file is written directly, and the last of concurrent starts wins.
     class PidFile
       NO_LINKS = %w[EACCES ENOSYS ENOTSUP EOPNOTSUPP EPERM].freeze
 
-      `var fs = require("fs"), crypto = require("crypto")`
+      %x{
+        const fs = require("fs"), crypto = require("crypto"), { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = fs.constants;
+      }
 
       # @param path [String, nil] nil: no file
       def initialize(path)
         @path = path && File.expand_path(path)
       end
 
-      # Writes it, and removes it when the process ends, unless another has written it since.
+      # Writes the file, and removes it at exit, unless another process has replaced it.
       #
-      # @raise [ConfigurationError] when a live process holds it, or it cannot be written
+      # @raise [ConfigurationError] when a live process holds the file, or when it cannot be written
       def write
         return unless @path
 
@@ -26,7 +28,7 @@ module Upwell
         `process.on("exit", () => #{remove})`
         nil
       rescue ConfigurationError => e
-        raise e # Opal knows no other: the one below has been let go
+        raise e # Opal would pass this error to the clause below
       rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
         reason = `e.message.replace(/, (open|write|link|rename) .*/, "")`
         raise ConfigurationError, "pid file #{@path} cannot be written: #{reason}; choose another with --pid-file"
@@ -47,14 +49,16 @@ module Upwell
       def write_in_place
         path = @path
         refuse_live(number(path))
-        `fs.writeFileSync(path, process.pid + "\n")`
+        `fs.writeFileSync(path, process.pid + "\n", { flag: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW })`
       end
 
       def refuse_live(pid)
         raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it first" if alive?(pid)
       end
 
-      # @param own [String] a file with this process's number
+      # Creates a file, or replaces a dead process's file.
+      #
+      # @param own [String] a file with this process's id
       def take(path, own)
         return if link(own, path)
 
@@ -64,7 +68,7 @@ module Upwell
         take(path, own) unless replaced
       end
 
-      # @return [Boolean] not when somebody else was quicker
+      # @return [Boolean] false when another process was first
       def replace(path, dead, own)
         claim = "#{path}.#{dead}"
         take(claim, own)
@@ -75,7 +79,7 @@ module Upwell
         end
       end
 
-      # @return [Boolean] not when there is such a file
+      # @return [Boolean] false when the file exists
       def link(own, path)
         %x{
           try {
@@ -88,7 +92,7 @@ module Upwell
         }
       end
 
-      # One that was prepared in a folder of somebody else's is emptied.
+      # Removes the file. In a directory of another user the file is only emptied.
       def remove
         path = @path
         return unless number(path) == `process.pid`
@@ -102,7 +106,7 @@ module Upwell
         }
       end
 
-      # @return [Integer, nil] 0 where there is none; nil without a file
+      # @return [Integer, nil] the process id; 0 for invalid content; nil without a file
       def number(path)
         %x{
           try {
@@ -114,7 +118,7 @@ module Upwell
         }
       end
 
-      # Also another user's.
+      # A process of another user counts, too.
       def alive?(pid)
         return false if pid.nil? || pid.zero? || `pid === process.pid`
 

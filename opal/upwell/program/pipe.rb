@@ -3,19 +3,21 @@
 
 module Upwell
   class Program < Command
-    # The runtime's channel between a supervisor and a worker, at either end. Who has gone hears nothing, which is no failure.
+    # The runtime's channel between a supervisor and a worker, at either end. Messages to a process that has exited are ignored.
     class Pipe
-      WAITING_BYTES_MAX = 8 << 20 # of what was published
-      MESSAGE_BYTES = 512 # that each takes beside its own
+      WAITING_BYTES_MAX = 8 << 20 # of published messages
+      MESSAGE_BYTES = 512 # counted in addition to each message
 
-      # @param process [JavaScript ChildProcess] the worker, or this process, where the supervisor is at the other end
+      # @param process [JavaScript ChildProcess] the worker; or, in a worker, this process
       def initialize(process)
         @process = process
         @waiting = 0
       end
 
+      # Sends a message.
+      #
       # @param message [JavaScript Object]
-      # @yield once it has left, or cannot
+      # @yield once the message is sent, or cannot be sent
       # @return [void]
       def tell(message, &sent)
         sent ||= -> {}
@@ -25,7 +27,7 @@ module Upwell
         }
       end
 
-      # Of somebody who stands still, what is more than may wait is dropped.
+      # Sends a published message. If the other process does not read, messages beyond the limit are dropped.
       #
       # @param message [JavaScript Object] with channel and message in `published`
       # @return [void]

@@ -2,7 +2,7 @@
 
 module Upwell
   class Program < Command
-    # How the workers of a cluster come to one port.
+    # Decides how the workers of a cluster share a port.
     module Sharing
       # @param runtime [Symbol]
       # @return [Boolean] whether workers are those of Node's module cluster
@@ -11,8 +11,8 @@ module Upwell
       end
 
       # @param runtime [Symbol]
-      # @return [Boolean] whether each has a socket of its own on the same port (SO_REUSEPORT). uWebSockets.js listens without Node's help, in a
-      #   worker of its cluster, too.
+      # @return [Boolean] whether each worker has its own socket on the same port (SO_REUSEPORT). uWebSockets.js listens without Node's help,
+      #   even in a worker of Node's cluster.
       def self.by_kernel?(runtime)
         runtime != :node
       end

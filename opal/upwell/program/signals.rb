@@ -5,19 +5,21 @@ require "upwell/log"
 
 module Upwell
   class Program < Command
-    # What the operator may ask of a process.
+    # Handles the operator's signals.
     module Signals
-      # @param handlers [Hash{String => #call}] by the signal's name, called with it
-      def self.obey(handlers)
+      # Installs handlers.
+      #
+      # @param handlers [Hash{String => #call}] by signal name, called with the name
+      def self.trap(handlers)
         handlers.each do |name, handler|
           signal = "SIG#{name}"
           `process.on(signal, () => #{handler.call(name)})`
         end
       end
 
-      # Those that mean something to the core alone, and would otherwise end the process, or start the runtime's debugger.
+      # Ignores signals that only the C core uses. By default they would end the process, or start the runtime's debugger.
       def self.ignore_others
-        obey(%w[USR1 USR2 TTIN].to_h { |signal| [signal, ->(name) { Log.tell("SIG#{name} has no meaning here") }] })
+        trap(%w[USR1 USR2 TTIN].to_h { |signal| [signal, ->(name) { Log.tell("SIG#{name} is ignored") }] })
       end
     end
   end

@@ -4,17 +4,17 @@
 require "upwell/program/draining"
 require "upwell/program/listening"
 require "upwell/program/signals"
-require "upwell/program/title"
+require "upwell/program/process_title"
 require "upwell/program/unrescued"
 require "upwell/server"
-require "upwell/server/termination"
+require "upwell/server/shutdown/termination"
 
 module Upwell
   class Program < Command
-    # A server that owns its process: loads the application, obeys signals, no workers.
+    # A server without workers that owns its process. It loads the application and handles signals.
     #
-    # SIGTERM and SIGINT drain and exit 0; a second one ends at once with status 1. SIGHUP opens the log file and reads the
-    # certificates again.
+    # SIGTERM and SIGINT drain and exit 0. A later signal exits with status 1 at once. SIGHUP reopens the log file and reloads the
+    # certificates.
     class Single
       # @param part [Part]
       # @param program [Program] ends the process
@@ -24,11 +24,11 @@ module Upwell
         @program = program
       end
 
-      # Begins to serve.
+      # Starts to serve.
       def run
         addresses = Address.of(@configuration, shared: false)
         Signals.ignore_others
-        Signals.obey("HUP" => ->(_) { read_again })
+        Signals.trap("HUP" => ->(_) { read_again })
         @server = Server.new(@part.load_app.call, @configuration)
         Unrescued.watch { |status| end_with(status) }
         listen(addresses)
@@ -37,7 +37,7 @@ module Upwell
       private
 
       def listen(addresses)
-        probing = Listening.new(addresses, @program.method(:refuse)).each { |address, answer| Probe.try(address, &answer) }
+        probing = Listening.new(addresses, @program.method(:refuse)).each { |address, answer| BindCheck.try(address, &answer) }
         probing.then do |found|
           listening = Listening.new(found, @program.method(:refuse)).each { |address, answer| @server.listen(address, &answer) }
           listening.then { |listened| serve(listened) }
@@ -45,25 +45,25 @@ module Upwell
       end
 
       def serve(addresses)
-        Signals.obey("TERM" => method(:terminate), "INT" => method(:terminate))
-        Log.announce("Upwell #{VERSION} serves on #{addresses.map(&:url).join(", ")} (#{Title.of(@part.runtime)}), no workers")
+        Signals.trap("TERM" => method(:terminate), "INT" => method(:terminate))
+        Log.announce("Upwell #{VERSION} serves on #{addresses.map(&:url).join(", ")} (#{ProcessTitle.of(@part.runtime)}), no workers")
       end
 
       def terminate(name)
-        return give_up("SIG#{name} again: ended with requests in flight") if @draining
+        return drain("SIG#{name}: ", "; #{Server::Shutdown::Termination.later("stops the server at once")}", 0) unless @draining
 
-        drain("SIG#{name}: ", "; a second signal ends it at once", 0)
+        give_up("SIG#{name} again: exiting with requests in flight") unless Server::Shutdown::Termination.same_stop?(@draining, Time.now.to_f)
       end
 
       def end_with(status)
-        drain("what nobody rescues ends the server: ", "; a signal ends it at once", status) unless @draining
+        drain("an exception without a rescue stops the server: ", "; a signal stops the server at once", status) unless @draining
       end
 
       def drain(before, after, status)
-        @draining = true
+        @draining = Time.now.to_f
         seconds = @configuration.drain_timeout
-        Log.tell("#{before}#{Server::Termination.sentence(@server.in_flight, seconds)}#{after}")
-        Draining.new(@server, seconds).run { |finished| finished ? @program.finish(status) : give_up("ended with requests in flight") }
+        Log.tell("#{before}#{Server::Shutdown::Termination.sentence(@server.in_flight, @server.clients.size, seconds)}#{after}")
+        Draining.new(@server, seconds).run { |finished| finished ? @program.finish(status) : give_up("exiting with requests in flight") }
       end
 
       def give_up(sentence)

@@ -6,11 +6,12 @@ require "upwell/program/worker"
 
 module Upwell
   class Program < Command
-    # The place of one worker: starts it, and another when it dies.
+    # The slot of one worker. It starts the worker, and a new one when it dies.
     class Slot
-      BACK_OFF_MIN = 0.1 # seconds before a worker that died is started again; doubled for each early death
+      BACK_OFF_MIN = 0.1 # seconds before a dead worker is restarted; doubled for each early death
       BACK_OFF_MAX = 10
-      STEADY = 10 # seconds after which a worker's death is no early one
+      STEADY = 10 # seconds of life after which a death is not early
+      STOP_WAIT_MS = 500 # a terminal signals the whole group: the supervisor's signal may be handled after the death of a worker that boots
 
       # @return [Integer]
       attr_reader :index
@@ -54,26 +55,26 @@ module Upwell
         @finished
       end
 
-      # Passes on what another worker has published. One that stands still misses what is more than may wait for it.
+      # Forwards another worker's message. If this worker does not read, messages beyond the limit are dropped.
       #
       # @param message [JavaScript Object]
       def tell(message)
         @pipe.publish(message) if @running
       end
 
-      # Has the worker finish its requests and end.
+      # Makes the worker finish its requests and exit.
       #
-      # @param seconds [Numeric] for which it may
+      # @param seconds [Numeric] the deadline
       def drain(seconds)
         @pipe.tell(`{ drain: seconds }`) if @running
       end
 
-      # Has the worker open its log file and read its certificates again. A signal would end one that still boots.
+      # Makes the worker reopen its log file and reload its certificates. A signal would end a worker that still boots.
       def renew
         @pipe.tell(`{ renew: true }`) if @running
       end
 
-      # Ends it at once.
+      # Kills the worker.
       def kill
         `#{@child}.kill("SIGKILL")` if @running
       end
@@ -84,6 +85,7 @@ module Upwell
         %x{
           #{@child}.on("message", message => {
             if (message && message.ready) #{say_ready(`message.urls`)};
+            if (message && message.leaving) #{let_leave};
             if (message && message.published) #{@cluster.pass_on(self, `message`)};
           });
           #{@child}.on("exit", (code, signal) => #{die(`code === null ? nil : code`, `signal || nil`)});
@@ -92,11 +94,11 @@ module Upwell
         @pipe = Pipe.new(@child)
       end
 
-      # A worker has its supervisor's standard output and error.
+      # A worker shares the supervisor's standard output and error.
       def fork_program(variables)
         cluster = Sharing.by_cluster?(@runtime)
         %x{
-          if (cluster) return require("cluster").fork(variables).on("error", () => {}).process; // whose error it is
+          if (cluster) return require("cluster").fork(variables).on("error", () => {}).process; // the child process reports the error
           return require("child_process").fork(process.argv[1], process.argv.slice(2), { env: { ...process.env, ...variables } });
         }
       end
@@ -106,32 +108,43 @@ module Upwell
         @cluster.ready(urls)
       end
 
-      # The system has no room for another process.
+      # Orders the worker to drain, unless all workers are about to get this command.
+      def let_leave
+        drain(@cluster.drain_timeout) unless @cluster.terminating?
+      end
+
+      # Handles a failed start: the system has no process left.
       def miss(reason)
-        event = "worker #{@index} cannot be started: #{reason}"
+        event = "worker #{@index} cannot start: #{reason}"
         Log.tell(event) unless @began
         bury(event)
       end
 
       def die(code, signal)
-        @finished &&= code == 0 || !@ready if @cluster.terminating? # one that boots has nothing in flight, whatever ends it
-        bury("worker #{@index} (#{`#{@child}.pid`}) died: #{signal || "exit #{code}"}")
+        @finished &&= code == 0 || !@ready if @cluster.terminating? # a worker that still boots has no requests in flight
+        bury("worker #{@index} (#{`#{@child}.pid`}) died: #{signal || "exit #{code}"}", %w[SIGINT SIGTERM].include?(signal))
       end
 
-      def bury(event)
+      # @param stopped [Boolean] whether a stop signal ended the worker
+      def bury(event, stopped = false)
         return unless @running
 
         @running = @ready = false
         return @cluster.ended if @cluster.terminating?
+        return start_again(event) if @began
 
-        @began ? start_again(event) : @cluster.failed(self)
+        stopped ? `setTimeout(() => #{fail_to_start}, #{STOP_WAIT_MS})` : fail_to_start
+      end
+
+      def fail_to_start
+        @cluster.failed(self) unless @cluster.terminating?
       end
 
       def start_again(event)
         @failures = 0 if Time.now - @born > STEADY
         wait = [BACK_OFF_MIN * (2**@failures), BACK_OFF_MAX].min
         @failures += 1
-        Log.tell("#{event}; another is started in #{wait.round(1)} s")
+        Log.tell("#{event}; starting another in #{wait.round(1)} s")
         milliseconds = wait * 1000
         `setTimeout(() => #{start}, milliseconds)`
       end

@@ -1,26 +1,28 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/error_log"
-require "upwell/thrown"
+require "upwell/exception_log"
+require "upwell/js_error"
 
 module Upwell
   class Program < Command
-    # What nobody has rescued, since it belongs to no request: a promise that is rejected and forgotten is logged. What is thrown in a timer, or
-    # another callback of the runtime's, may have left anything half done: it is logged, and the server ends.
+    # Handles errors outside of requests. A rejected promise without a handler is logged. An exception in a timer or another callback of the
+    # runtime may have left any state inconsistent, so it is logged and the server ends.
     module Unrescued
-      # @yieldparam status [Integer] with which the process is to end
+      # Installs handlers for errors outside of requests.
+      #
+      # @yieldparam status [Integer] the exit status of the process
       def self.watch(&thrown)
         %x{
-          process.on("unhandledRejection", reason => #{ErrorLog.report(Thrown.error(`reason`), nil)});
-          process.on("uncaughtException", error => #{thrown.call(status(Thrown.error(`error`)))});
+          process.on("unhandledRejection", reason => #{ExceptionLog.report(JsError.error(`reason`), nil)});
+          process.on("uncaughtException", error => #{thrown.call(status(JsError.error(`error`)))});
         }
       end
 
       def self.status(error)
         return error.status if SystemExit === error
 
-        ErrorLog.report(error, nil)
+        ExceptionLog.report(error, nil)
         1
       end
       private_class_method :status

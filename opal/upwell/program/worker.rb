@@ -9,15 +9,14 @@ require "upwell/program/signals"
 require "upwell/program/sharing"
 require "upwell/program/unrescued"
 require "upwell/server"
-require "upwell/server/termination"
+require "upwell/server/shutdown/termination"
 
 module Upwell
   class Program < Command
-    # What a worker process does with its life: loads the application, says that it is ready, serves until told to drain, or nobody is there
-    # any more who could tell.
+    # The code of a worker process: it loads the application, reports that it is ready, and serves until its supervisor stops it or exits.
     class Worker
       VARIABLE = "UPWELL_WORKER" # the worker's number, from 0
-      PORT = "UPWELL_WORKER_PORT" # the free one that all of them share
+      PORT = "UPWELL_WORKER_PORT" # the free port that all workers share
 
       # @return [Boolean] whether this process was started by a supervisor
       def self.here?
@@ -35,10 +34,10 @@ module Upwell
         @port = ENV.delete(PORT).to_i
       end
 
-      # Begins to serve.
+      # Starts to serve.
       def run
         @part.log_file.open
-        obey
+        trap_signals
         @server = Server.new(@part.load_app.call, @configuration)
         Unrescued.watch { |status| drain(status) }
         Bus.new(@server.clients.channels, @pipe).begin
@@ -50,16 +49,16 @@ module Upwell
 
       private
 
-      # A terminal sends SIGINT to everybody; the supervisor decides.
-      def obey
+      # A terminal sends SIGINT to the whole process group; the supervisor decides.
+      def trap_signals
         Signals.ignore_others
-        Signals.obey("HUP" => ->(_) { read_again }, "TERM" => ->(_) { drain }, "INT" => ->(_) {})
+        Signals.trap("HUP" => ->(_) { read_again }, "TERM" => ->(_) { ask_to_leave }, "INT" => ->(_) {})
         `process.on("message", ({ drain, renew }) => { if (drain !== undefined) #{drain(0, `drain`)}; else if (renew) #{read_again}; })`
         `process.on("disconnect", () => #{drain})`
         stay_without_supervisor
       end
 
-      # A worker of Node's cluster would end at once, whatever it has in flight.
+      # A worker of Node's cluster would exit immediately, even with requests in flight.
       def stay_without_supervisor
         return unless Sharing.by_cluster?(@part.runtime)
 
@@ -76,18 +75,26 @@ module Upwell
         @pipe.tell(`{ ready: true, urls: urls }`)
       end
 
-      # One that is still booting has nothing in flight.
+      # The supervisor decides: it also gets a signal to the process group, and first closes the listening sockets.
+      def ask_to_leave
+        return drain unless @server && `process.connected`
+
+        @pipe.tell(`{ leaving: true }`)
+      end
+
+      # A worker that still boots has no requests in flight.
       def drain(status = 0, seconds = @configuration.drain_timeout)
         return @program.finish(status) unless @server
         return if @draining
 
         @draining = true
         count = @server.in_flight
-        Log.tell("worker #{@index}: #{Server::Termination.sentence(count, seconds)}") if count.positive?
+        clients = @server.clients.size
+        Log.tell("worker #{@index}: #{Server::Shutdown::Termination.sentence(count, clients, seconds)}") if (count + clients).positive?
         Draining.new(@server, seconds).run { |finished| leave(finished ? status : 1) }
       end
 
-      # What was published last is on its way before.
+      # An empty message comes last, so that all published messages are sent before.
       def leave(status)
         @pipe.tell(`{}`) { @program.finish(status) }
       end

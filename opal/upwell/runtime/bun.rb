@@ -1,60 +1,37 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/calm"
+require "upwell/quiet_wait"
 require "upwell/connection"
 require "upwell/credentials"
 require "upwell/env"
 require "upwell/last_clients"
-require "upwell/recent_fields"
+require "upwell/response_header_cache"
 require "upwell/runtime/bun/answers"
-require "upwell/runtime/bun/newcomers"
-require "upwell/runtime/bun/staying"
+require "upwell/runtime/bun/syn_filter"
+require "upwell/runtime/bun/request_reader"
+require "upwell/runtime/bun/long_lived"
 require "upwell/server"
-require "upwell/upload"
 
 module Upwell
   module Runtime
-    # Bun's own HTTP server. It bounds the heads of requests itself, and their content as it is told.
+    # Bun's own HTTP server. Bun limits the heads of requests itself, and their content as configured.
     class Bun
       include Answers
-      include Staying
+      include RequestReader
+      include LongLived
 
-      REQUIRED = "Bun does not tell which clients have shown a certificate; say --client-certificate required, or leave out --ca-file"
-      SILENCE_MAX = 255 # seconds, as far as Bun counts
-
-      %x{
-        const http = require("http");
-
-        // A request, and the response to it: one that is ready, or will be.
-        class Client {
-          constructor(req, local) {
-            this.req = req;
-            this.local = local;
-            this.response = null;
-            this.resolve = null;
-            this.pieces = null; // the controller of a stream
-            this.gone = false;
-            this.left = null; // called when it goes
-            this.drained = null; // called when it has taken what there was
-          }
-        }
-
-        const refuse = status => {
-          const text = status + " " + http.STATUS_CODES[status] + "\n";
-
-          return new Response(text, { status, headers: { "content-type": "text/plain", "connection": "close" } });
-        };
-      }
+      REQUIRED = "Bun does not report which clients present a certificate; set --client-certificate required, or remove --ca-file"
+      SILENCE_MAX = 255 # seconds, the largest value in Bun
 
       # @param server [Server]
       # @param options [Configuration]
       def initialize(server, options)
         @server = server
         @options = options
-        @envs = Env.new(self)
+        @envs = Env.new(self, options.underscores_in_headers)
         @listeners = `[]`
-        @headers = RecentFields.new { |fields| headers(fields) }
+        @headers = ResponseHeaderCache.new { |fields| headers(fields) }
         @draining = false
       end
 
@@ -75,8 +52,8 @@ module Upwell
         told.call(nil, `e.code || #{e.message}`)
       end
 
-      # Those who are connected are served: a request may be on its way. When Bun stops listening, it closes what is idle, too. As long as new
-      # clients come with requests, one after another, it has no turn for timers: then it is such a request that is late.
+      # Serves the connected clients, because a request may be in transit. Bun closes idle connections when it stops listening. While new clients
+      # send requests without a pause, Bun runs no timers, so a request checks the deadline.
       #
       # @see Server#drain
       def drain(&ended)
@@ -86,21 +63,21 @@ module Upwell
         `setTimeout(() => #{shut}, #{@server.grace_ms})`
       end
 
-      # Of whoever comes from now on the kernel does not tell: there will be turns for timers.
+      # Drops new clients in the kernel. Then there are pauses, in which timers run.
       #
-      # @see Newcomers.drop
+      # @see SynFilter.drop
       def drop(numbers, _milliseconds)
-        dropped = Newcomers.drop(numbers)
+        dropped = SynFilter.drop(numbers)
         @latest = `Infinity` if dropped
         yield dropped
       end
 
-      # Certificates are read once.
+      # Does nothing, because Bun reads certificates only once.
       #
       # @see Server#renew
       def renew; end
 
-      # Tells the env what the request has.
+      # Adds the request's values to the env.
       def describe(envs, env, client)
         %x{
           const url = client.req.url, given = client.req.headers.toJSON(), fields = [];
@@ -122,9 +99,9 @@ module Upwell
         return if @shutting
 
         @shutting = true
-        @latest = Calm.latest
+        @latest = QuietWait.latest
         LastClients.await(`self.listeners.map(listener => listener.port)`, -> { 0 }, @options.drain_timeout, self) do
-          `setTimeout(() => #{stop}, #{@server.grace_ms})` # the last have yet to ask
+          `setTimeout(() => #{stop}, #{@server.grace_ms})` # the last clients have yet to send their requests
         end
       end
 
@@ -169,64 +146,14 @@ module Upwell
         %x{
           return {
             cert: #{credentials.cert}, key: #{credentials.key}, ca: #{credentials.authorities || `undefined`},
-            requestCert: #{credentials.asks_clients?}, rejectUnauthorized: #{credentials.asks_clients?}
+            requestCert: #{credentials.asks_clients?}, rejectUnauthorized: #{credentials.asks_clients?}, secureOptions: #{credentials.options}
           };
         }
       end
 
-      # What the runtime tells of it.
+      # Bun provides only these values.
       def tls_env(tls)
         tls && { "HTTPS" => "on", "SSL_CLIENT_VERIFY" => tls[:client_certificate] == "required" ? "SUCCESS" : "NONE" }
-      end
-
-      # @return [JavaScript Response, JavaScript Promise]
-      def receive(req, local)
-        %x{
-          const client = new Client(req, local);
-
-          if (self.draining && performance.now() > self.latest) #{hurry};
-          if (req.body !== null) return #{upload(`client`)};
-          #{serve(`client`, nil)};
-          return client.response !== null ? client.response : new Promise(resolve => { client.resolve = resolve; });
-        }
-      end
-
-      def serve(client, content)
-        env = @envs.make(client, content)
-        @server.serve(client, env, `client.req.method === "HEAD"`)
-        `env.leave()`
-      end
-
-      # @return [JavaScript Promise]
-      def upload(client)
-        `const reader = client.req.body.getReader(), response = new Promise(resolve => { client.resolve = resolve; })`
-        upload = Upload.new(@options) do |status|
-          `client.resolve(refuse(status))`
-          `reader.cancel().catch(() => {})`
-        end
-        read_on(client, `reader`, upload)
-        `response`
-      end
-
-      def read_on(client, reader, upload)
-        @server.hold
-        %x{
-          const read = async () => {
-            for (;;) {
-              const { done, value } = await reader.read();
-
-              if (#{upload.ended?}) return false;
-              if (done) return true;
-              #{upload.add(`Buffer.from(value.buffer, value.byteOffset, value.length)`)};
-            }
-          };
-          const fail = () => {
-            #{upload.stop};
-            client.resolve(refuse(client.req.signal.aborted ? 400 : 413));
-          };
-
-          read().then(whole => { if (whole) #{serve(client, upload.finish)}; }, fail).finally(() => #{@server.release});
-        }
       end
 
       def connection(client)

@@ -7,11 +7,11 @@ require "upwell/env"
 require "upwell/last_clients"
 require "upwell/log"
 require "upwell/milliseconds"
-require "upwell/recent_fields"
+require "upwell/response_header_cache"
 require "upwell/runtime/node/answers"
 require "upwell/runtime/node/files"
-require "upwell/runtime/node/receiving"
-require "upwell/runtime/node/staying"
+require "upwell/runtime/node/request_reader"
+require "upwell/runtime/node/long_lived"
 require "upwell/runtime/node/tls_env"
 require "upwell/server"
 
@@ -21,8 +21,8 @@ module Upwell
     class Node
       include Answers
       include Files
-      include Receiving
-      include Staying
+      include RequestReader
+      include LongLived
 
       `const http = require("http"), https = require("https"), net = require("net")`
 
@@ -31,15 +31,15 @@ module Upwell
       def initialize(server, options)
         @server = server
         @options = options
-        @envs = Env.new(self)
+        @envs = Env.new(self, options.underscores_in_headers)
         @listeners = `[]`
         @fields_max = 2 * options.headers_max
         @target_max = options.target_bytes_max
         @write_ms = Milliseconds.of(options.write_timeout)
-        @heads = RecentFields.new { |fields| head_text(fields) }
+        @heads = ResponseHeaderCache.new { |fields| head_text(fields) }
         @kept = "\r\nConnection: keep-alive\r\nKeep-Alive: timeout=#{options.keep_alive_timeout.floor}\r\n\r\n"
         @draining = false
-        @met = 0 # clients
+        @met = 0 # accepted clients
       end
 
       # @see Server#listen
@@ -60,8 +60,8 @@ module Upwell
         told.call(nil, e.message)
       end
 
-      # Those who are connected are served: clients in the backlog, who are accepted in this turn of the loop and the next, and whoever has a
-      # request on its way on a kept connection.
+      # Serves the connected clients. These include clients in the accept queue, which this iteration and the next accept, and keep-alive clients
+      # with a request in transit.
       #
       # @see Server#drain
       def drain(&ended)
@@ -86,10 +86,10 @@ module Upwell
         }
       end
 
-      # Tells the env what the request has.
+      # Adds the request's values to the env.
       def describe(envs, env, req)
         protocol = `req.httpVersionMinor === 0 ? "HTTP/1.0" : "HTTP/1.1"`
-        envs.add(env, `req.method`, `req.url`, protocol, `req.rawHeaders`, `req.socket.$$connection`)
+        envs.add(env, `req.method`, `req.$$path || req.url`, protocol, `req.rawHeaders`, `req.socket.$$connection`)
       end
 
       private
@@ -106,6 +106,7 @@ module Upwell
           const listener = (tls === nil ? http : https).createServer(settings, (req, res) => #{receive(`req`, `res`)});
 
           listener.maxConnections = #{@options.connections_max};
+          listener.maxHeadersCount = 0; // the server checks the limit itself: Node would drop further fields silently
           listener.$$tls = tls;
           listener.$$sockets = new Set();
           listener.$$shaking = new Set();
@@ -127,18 +128,19 @@ module Upwell
         }
       end
 
-      # Whom none of the authorities knows is refused here, where a client needs no certificate.
+      # If certificates are optional, a client with an untrusted certificate is refused here.
       def secure_context(tls)
         credentials = Credentials.new(tls)
         %x{
           return {
             cert: #{credentials.cert}, key: #{credentials.key}, ca: #{credentials.authorities || `undefined`},
-            requestCert: #{credentials.asks_clients?}, rejectUnauthorized: #{credentials.requires_clients?}
+            requestCert: #{credentials.asks_clients?}, rejectUnauthorized: #{credentials.requires_clients?},
+            secureOptions: #{credentials.options}
           };
         }
       end
 
-      # Node's own server knows nobody before the handshake is over, and would wait for all.
+      # Node's server does not know connections during the handshake, and would wait for all of them.
       def attend_handshakes(listener)
         %x{
           const shaking = listener.$$shaking;
@@ -151,8 +153,8 @@ module Upwell
         }
       end
 
-      # What is known of the connection is asked for at once: once it has ended, nobody knows. It may come again, with a request that is received
-      # again.
+      # Reads the connection's addresses now, because they are unknown once it has ended. The same connection may come again, with a request that
+      # is received again.
       def meet(listener, socket)
         @met += 1
         %x{
@@ -165,8 +167,8 @@ module Upwell
         }
       end
 
-      # Those that have not asked for anything are no idle ones, for Node, but those whose response has ended, though it is not sent, are. Of a
-      # handshake that began as the last client came there has been time for the end.
+      # For Node, connections without a request are not idle, but those with an ended and unsent response are. Incomplete handshakes are closed,
+      # too: they had enough time.
       def close_idle(listener)
         %x{
           const sockets = [...listener.$$sockets];

@@ -6,27 +6,27 @@ require "upwell/credentials"
 require "upwell/env"
 require "upwell/runtime/uwebsockets/answers"
 require "upwell/runtime/uwebsockets/draining"
-require "upwell/runtime/uwebsockets/staying"
+require "upwell/runtime/uwebsockets/request_reader"
+require "upwell/runtime/uwebsockets/long_lived"
 require "upwell/server"
-require "upwell/upload"
 
 module Upwell
   module Runtime
-    # uWebSockets.js. A response of its own must not be touched once the client has left, which {#serve}'s client knows.
+    # uWebSockets.js. Its responses must not be used after the client has disconnected, which the client object of {#serve} records.
     class UWebSockets
       include Answers
       include Draining
-      include Staying
+      include RequestReader
+      include LongLived
 
-      REQUIRED = "uWebSockets.js asks every client for a certificate, or none; say --client-certificate required, or leave out --ca-file"
-      FOLDER = "uWebSockets.js reads one file of authorities, no folder; name the file with --ca-file"
+      REQUIRED = "uWebSockets.js has no optional client certificates; set --client-certificate required, or remove --ca-file"
+      FOLDER = "uWebSockets.js reads CA certificates from a file, not from a directory; name a file with --ca-file"
 
       %x{
-        const http = require("http");
         const uws = (() => { try { return require("uWebSockets.js"); } catch (error) { return require("uwebsockets"); } })();
         const BEYOND_ASCII = /[\x80-\uffff]/;
 
-        // A request, and the response to it as long as that may be touched.
+        // A request with its response, as long as that may be used.
         class Client {
           constructor(res, req, fields, local, context) {
             const query = req.getQuery();
@@ -36,14 +36,15 @@ module Upwell
             this.target = query === undefined ? req.getUrl() : req.getUrl() + "?" + query;
             this.fields = fields;
             this.local = local;
-            this.context = context; // of one who asks for a WebSocket
-            this.later = false; // whether the call in which it came is over
+            this.context = context; // for a WebSocket request
+            this.last = false; // no further request is read from the connection
+            this.later = false; // the request's call has returned
             this.gone = false;
-            this.left = null; // called when it goes
-            this.pile = null; // of a response in pieces: those that wait,
-            this.kept = 0; // the bytes of the one that the runtime has taken, and not sent,
-            this.drained = null; // called when it has taken what there was,
-            this.ending = false; // and whether it ends then
+            this.left = null; // called when the client disconnects
+            this.queue = null; // for a response in pieces: the waiting pieces,
+            this.kept = 0; // the bytes that the runtime has accepted and not sent,
+            this.drained = null; // a callback for the end of all sending,
+            this.ending = false; // and whether the response then ends
           }
         }
 
@@ -56,7 +57,7 @@ module Upwell
       def initialize(server, options)
         @server = server
         @options = options
-        @envs = Env.new(self)
+        @envs = Env.new(self, options.underscores_in_headers)
         @apps = `[]`
         @sockets = `[]`
         @connections = 0
@@ -86,12 +87,12 @@ module Upwell
         told.call(nil, e.message)
       end
 
-      # Certificates are read once.
+      # Does nothing, because uWebSockets.js reads certificates only once.
       #
       # @see Server#renew
       def renew; end
 
-      # Tells the env what the request has.
+      # Adds the request's values to the env.
       def describe(envs, env, client)
         %x{
           if (BEYOND_ASCII.test(client.target)) client.target = Buffer.from(client.target).latin1Slice();
@@ -140,61 +141,9 @@ module Upwell
         }
       end
 
-      # What the runtime tells of it.
+      # uWebSockets.js provides only these values.
       def tls_env(tls)
         { "HTTPS" => "on", "SSL_CLIENT_VERIFY" => tls[:ca_file] ? "SUCCESS" : "NONE" }
-      end
-
-      def receive(client)
-        %x{
-          const fields = client.fields;
-          let framing = 0;
-
-          if (fields.length > self.fields_max) return #{refuse(client, 431)};
-          if (client.target.length > self.target_max) return #{refuse(client, 414)};
-          for (let i = 0; i < fields.length; i += 2) {
-            if (fields[i] === "content-length") framing = +fields[i + 1];
-            else if (fields[i] === "transfer-encoding") framing = -1;
-          }
-          if (framing === 0) #{serve(client, nil)};
-          else if (framing > self.body_max) #{refuse(client, 413)};
-          else #{upload(client)};
-        }
-      end
-
-      def serve(client, content)
-        env = @envs.make(client, content)
-        @server.serve(client, env, `client.method === "HEAD"`)
-        `env.leave()`
-      end
-
-      # What is neither answered in the call in which it came nor when its content is complete needs to know when the client leaves.
-      def upload(client)
-        upload = Upload.new(@options) do |status|
-          finished_upload(client)
-          refuse(client, status)
-        end
-        hold(client) { upload.stop }
-        %x{
-          client.res.onData((chunk, last) => {
-            #{upload.add(`Buffer.from(new Uint8Array(chunk))`)};
-            if (last && !#{upload.ended?}) {
-              #{finished_upload(client)};
-              #{serve(client, upload.finish)};
-            }
-          });
-        }
-      end
-
-      def finished_upload(client)
-        `client.left = null`
-        @server.release
-      end
-
-      def refuse(client, status)
-        line = "#{status} #{`http.STATUS_CODES[status]`}"
-        cork(client) { `client.res.writeStatus(line).writeHeader("content-type", "text/plain").end(line + "\n", true)` }
-        finished(client)
       end
 
       def connection(client)
@@ -205,7 +154,7 @@ module Upwell
         }
       end
 
-      # As the runtime writes it: of IPv6 in full.
+      # Formats an address as uWebSockets.js does, with IPv6 in full.
       def address_text(bytes)
         %x{
           const buffer = Buffer.from(bytes);

@@ -41,11 +41,10 @@ class Asynchronous
 
   def stops(_env)
     Sync do |task|
-      child = task.async { sleep }
+      children = [task.async { sleep }, task.async { IO.pipe.first.read(1) }]
       sleep 0.01
-      child.stop
-      sleep 0.001 until child.finished?
-      "stopped"
+      children.each(&:stop)
+      "stopped" if children.all?(&:finished?)
     end
   end
 

@@ -10,17 +10,14 @@ require "async/queue"
 require "async/semaphore"
 require "async/variable"
 require "stringio"
+require_relative "../../support/elapsed_time"
 
 # Each `try_` is a program of its own.
 class Program
+  include ElapsedTime
+
   def check(expected, found)
     raise "#{caller(1..1).first}: #{expected.inspect} expected, not #{found.inspect}" unless expected == found
-  end
-
-  def seconds
-    before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    yield
-    Process.clock_gettime(Process::CLOCK_MONOTONIC) - before
   end
 
   def try_tasks_wait_side_by_side
@@ -171,6 +168,23 @@ class Program
       task.root.print_hierarchy(out = StringIO.new)
       check(true, out.string.include?("Async::Task"))
     end
+  end
+
+  # Each that waits for an IO, too; and what it stops as it ends.
+  def try_a_stopped_task_has_ended
+    reader, writer = IO.pipe
+    Sync do |task|
+      inner = task.async { reader.read(1) }
+      middle = task.async do
+        reader.wait_readable
+      ensure
+        inner.stop
+        check(true, inner.finished?)
+      end
+      middle.stop
+      check(true, middle.finished?)
+    end
+    writer.close
   end
 
   def try_transient

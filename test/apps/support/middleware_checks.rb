@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require_relative "checks"
+require_relative "server_checks"
 
 # Whoever asks too often is told so, and no one else; whatever takes too long is ended, and the next is served.
-class MiddlewareChecks < Checks
+class MiddlewareChecks < ServerChecks
   LIMIT = 5 # of rack-attack
 
   def check_attack
@@ -14,7 +14,7 @@ class MiddlewareChecks < Checks
   end
 
   def check_timeout
-    Crowd::Client.open(server.port) do |client|
+    ConcurrentClients::Client.open(server.port) do |client|
       test.assert_equal "500", client.request(Net::HTTP::Get.new("/hold?m=late&seconds=30")).code
       test.assert_equal "next", client.get("/marker?m=next")
     end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "json"
-require_relative "node"
+require_relative "node_clients"
 require_relative "transaction_checks"
 
 # What a Rails application can lose or mix up.
@@ -28,22 +28,22 @@ class RailsChecks < TransactionChecks
   end
 
   def check_cable
-    Node.run("cable.js", Secure.url("ws", "127.0.0.1:#{server.port}/cable"), ROOMS.to_s, MESSAGES.to_s)
+    NodeClients.run("cable.js", TLSOption.url("ws", "127.0.0.1:#{server.port}/cable"), ROOMS.to_s, MESSAGES.to_s)
   end
 
   # Nor is what a lost response has found in the database all that is ever found.
   def check_jobs
-    Crowd::Client.open(server.port) do |client|
+    ConcurrentClients::Client.open(server.port) do |client|
       lost = client.request(Net::HTTP::Get.new("/performed?m=job", "drop" => "1"))
       test.assert_equal "404", lost.code
       client.checked(client.post("/enqueue?m=job", {}))
-      Timeout.timeout(Crowd::READ_MAX) { sleep 0.02 until client.get("/performed?m=job") == "1" } # nothing tells when it was performed
+      Timeout.timeout(ConcurrentClients::READ_MAX) { sleep 0.02 until client.get("/performed?m=job") == "1" } # no event tells it
     end
   end
 
   # After all that every connection is back, and none was refused.
   def check_zz_pool
-    statistics = Crowd::Client.open(server.port) { |client| JSON.parse(client.get("/pool")) }
+    statistics = ConcurrentClients::Client.open(server.port) { |client| JSON.parse(client.get("/pool")) }
     test.assert_equal [0, 0, 0], statistics.values_at("busy", "dead", "waiting"), statistics
   end
 

@@ -38,7 +38,7 @@ class IoCandidatesTest < Minitest::Test
   end
 
   def test_what_runs_a_task_has_its_environment
-    assert_equal ["env", "IO_EVENT_SELECTOR=EPoll", RbConfig.ruby, "-r", "async", "#{FOLDER}/task.rb", "spawn", "2", "Async::Scheduler"],
+    assert_equal ["env", "IO_EVENT_SELECTOR=EPoll", RbConfig.ruby, "-r", "async", "#{FOLDER}/measure_workload.rb", "spawn", "2", "Async::Scheduler"],
                  candidate("async-epoll").task_arguments("spawn", 2)
   end
 

@@ -6,16 +6,16 @@ require_relative "../../../bench/io/candidates"
 require_relative "../../../bench/io/workloads"
 require_relative "../../../bench/lib/chart"
 require_relative "../../../bench/lib/report"
-require_relative "../../../bench/lib/table"
+require_relative "../../../bench/lib/workload_samples"
 
 # A workload without connections and load generator, from samples to the page and the picture.
 class IoReportTest < Minitest::Test
   UPWELL, ASYNC, EVT = %w[upwell-epoll async-epoll evt-epoll].map { |name| Bench::Io::SCHEDULERS.find { |each| each.name == name } }
 
   def table
-    Bench::Table.new(Bench::Io::WORKLOADS.first, nil).tap do |table|
-      [200_000.0, 150_000.0, 160_000.0].each { |rate| table.add(UPWELL, Bench::Io::TaskProcess::Sample.new(rate, 3.0, 1.0, 1_048_576)) }
-      table.add(ASYNC, Bench::Io::TaskProcess::Sample.new(80_000.0, 7.0, 3.0, 2_097_152))
+    Bench::WorkloadSamples.new(Bench::Io::WORKLOADS.first, nil).tap do |table|
+      [200_000.0, 150_000.0, 160_000.0].each { |rate| table.add(UPWELL, Bench::Io::WorkloadProcess::Sample.new(rate, 3.0, 1.0, 1_048_576)) }
+      table.add(ASYNC, Bench::Io::WorkloadProcess::Sample.new(80_000.0, 7.0, 3.0, 2_097_152))
       table.fail(EVT, "does not end")
     end
   end

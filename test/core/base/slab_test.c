@@ -11,7 +11,7 @@ static unsigned char *objects[COUNT];
 /* Each object is filled with its number, so that two which overlap show. */
 static void take(int i)
 {
-    objects[i] = uw_slab_take(&slab);
+    objects[i] = uw_slab_alloc(&slab);
     CHECK(objects[i] && (size_t)objects[i] % UW_SLAB_ALIGNMENT == 0);
     memset(objects[i], i % 251, OBJECT_BYTES);
 }
@@ -19,7 +19,7 @@ static void take(int i)
 static void give(int i)
 {
     CHECK(objects[i][0] == i % 251 && objects[i][OBJECT_BYTES - 1] == i % 251);
-    uw_slab_give(&slab, objects[i]);
+    uw_slab_free(&slab, objects[i]);
     objects[i] = NULL;
 }
 
@@ -34,7 +34,7 @@ TEST(objects_are_distinct_and_memory_goes_back)
         give(i * 7 % COUNT);
     CHECK_EQUAL(0, slab.taken);
     CHECK_EQUAL(UW_SLAB_SPARES_MAX, slab.blocks);
-    uw_slab_free(&slab);
+    uw_slab_destroy(&slab);
 }
 
 TEST(taking_and_giving_at_random)
@@ -60,7 +60,7 @@ TEST(taking_and_giving_at_random)
         if (objects[i])
             give(i);
     CHECK_EQUAL(UW_SLAB_SPARES_MAX, slab.blocks);
-    uw_slab_free(&slab);
+    uw_slab_destroy(&slab);
 }
 
 TEST(a_freed_object_is_taken_again)
@@ -68,10 +68,10 @@ TEST(a_freed_object_is_taken_again)
     void *first;
 
     uw_slab_init(&slab, 5000);
-    first = uw_slab_take(&slab);
-    uw_slab_give(&slab, first);
-    CHECK(uw_slab_take(&slab) == first);
-    uw_slab_free(&slab);
+    first = uw_slab_alloc(&slab);
+    uw_slab_free(&slab, first);
+    CHECK(uw_slab_alloc(&slab) == first);
+    uw_slab_destroy(&slab);
 }
 
 TEST(no_allocation_for_bursts)
@@ -90,7 +90,7 @@ TEST(no_allocation_for_bursts)
         CHECK_EQUAL(UW_SLAB_SPARES_MAX, slab.blocks);
         CHECK_EQUAL(UW_SLAB_SPARES_MAX, slab.spares);
     }
-    uw_slab_free(&slab);
+    uw_slab_destroy(&slab);
 }
 
 TEST(no_allocation_at_a_boundary)
@@ -104,7 +104,7 @@ TEST(no_allocation_at_a_boundary)
         take(UW_SLAB_BLOCK_OBJECTS);
         CHECK_EQUAL(2, slab.blocks);
     }
-    uw_slab_free(&slab);
+    uw_slab_destroy(&slab);
 }
 
 TEST(a_block_is_no_larger_than_its_objects)
@@ -114,16 +114,16 @@ TEST(a_block_is_no_larger_than_its_objects)
     uw_slab_init(&slab, 2048);
     CHECK_EQUAL(UW_SLAB_BLOCK_OBJECTS * 2048, slab.block_bytes);
     for (int i = 0; i < UW_SLAB_BLOCK_OBJECTS; i++) {
-        held[i] = uw_slab_take(&slab);
+        held[i] = uw_slab_alloc(&slab);
         memset(held[i], i, 2048);
         CHECK_EQUAL(i < UW_SLAB_BLOCK_OBJECTS - 1 ? 1 : 2, slab.blocks); /* one has the header's place */
     }
     for (int i = 0; i < UW_SLAB_BLOCK_OBJECTS; i++) {
         CHECK(held[i][0] == i && held[i][2047] == i);
-        uw_slab_give(&slab, held[i]);
+        uw_slab_free(&slab, held[i]);
     }
     CHECK_EQUAL(2, slab.spares);
-    uw_slab_free(&slab);
+    uw_slab_destroy(&slab);
 }
 
 TEST(objects_of_every_size)
@@ -134,13 +134,13 @@ TEST(objects_of_every_size)
         char *first, *second;
 
         uw_slab_init(&slab, sizes[i]);
-        first = uw_slab_take(&slab);
-        second = uw_slab_take(&slab);
+        first = uw_slab_alloc(&slab);
+        second = uw_slab_alloc(&slab);
         CHECK(first && second && (size_t)(second - first) >= sizes[i]);
         memset(first, 1, sizes[i]);
         memset(second, 2, sizes[i]);
         CHECK(first[sizes[i] - 1] == 1);
-        uw_slab_free(&slab);
+        uw_slab_destroy(&slab);
         CHECK_EQUAL(0, slab.blocks);
     }
 }

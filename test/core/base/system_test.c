@@ -10,7 +10,7 @@
 #ifdef __linux__
 #include <sys/syscall.h>
 
-#include "failing_calls.h"
+#include "seccomp_faults.h"
 #endif
 
 #include "check.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "guard.h"
+#include "guard_page.h"
 
 static size_t character(const char *text)
 {

@@ -1,7 +1,7 @@
 #include "http/content_coding.h"
 
 #include "check.h"
-#include "guard.h"
+#include "guard_page.h"
 
 #define IDENTITY UW_CODING_BIT(UW_CODING_IDENTITY)
 #define GZIP (IDENTITY | UW_CODING_BIT(UW_CODING_GZIP))

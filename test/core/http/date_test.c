@@ -1,7 +1,7 @@
 #include "http/date.h"
 
 #include "check.h"
-#include "guard.h"
+#include "guard_page.h"
 
 #define EXAMPLE 784111777 /* the moment that RFC 9110, section 5.6.7, gives in three forms */
 

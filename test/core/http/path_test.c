@@ -1,7 +1,7 @@
 #include "http/path.h"
 
 #include "check.h"
-#include "guard.h"
+#include "guard_page.h"
 
 static struct uw_http_path path;
 

@@ -1,7 +1,7 @@
 #include "http/range.h"
 
 #include "check.h"
-#include "guard.h"
+#include "guard_page.h"
 
 static struct uw_http_ranges ranges;
 

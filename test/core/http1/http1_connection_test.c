@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "check.h"
+#include "composition/composition.h"
 #include "http1/http1.h"
 #include "server/fake_transport.h"
 #include "server/server.h"
@@ -14,7 +15,7 @@
 #define BODY_MEMORY_BYTES 4096
 
 static const struct uw_server_settings settings = {
-    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
+    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_INLINE},
     .body_bytes_max = 1024 * 1024,
     .body_memory_bytes_max = BODY_MEMORY_BYTES,
     .connections_max = 10,
@@ -36,7 +37,7 @@ static enum when when;
 static struct uw_request *waiting; /* for an answer */
 static char seen[SEEN_BYTES_MAX];  /* what the requests were */
 static size_t seen_length;
-static int lost;
+static int client_gone;
 
 static void fails(const char *what)
 {
@@ -68,7 +69,7 @@ static struct uw_chunk *response_to(const struct uw_request *request, bool from_
     static const char closed[] = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\nyes";
     bool keeps = uw_request_keeps_alive(request);
     const char *text = keeps ? kept : closed;
-    struct uw_chunk *chunk = from_slab ? uw_chunk_take(&server.service.chunks) : uw_chunk_new(strlen(text));
+    struct uw_chunk *chunk = from_slab ? uw_chunk_take(&server.server_context.chunks) : uw_chunk_new(strlen(text));
 
     CHECK(chunk != NULL);
     memcpy(chunk->bytes, text, strlen(text));
@@ -123,10 +124,10 @@ static bool answer_waiting(void)
 {
     struct uw_request *request = waiting;
 
-    if (!request || (when == NEVER && !atomic_load(&request->lost)))
+    if (!request || (when == NEVER && !atomic_load(&request->client_gone)))
         return false;
     waiting = NULL;
-    lost += atomic_load(&request->lost);
+    client_gone += atomic_load(&request->client_gone);
     if (when == WITH_AN_ABORT)
         uw_request_abort(request);
     else if (when == FROM_A_THREAD)
@@ -152,8 +153,8 @@ static void begin(enum when answers)
     when = answers;
     waiting = NULL;
     seen_length = 0;
-    lost = 0;
-    CHECK_EQUAL(0, uw_server_open(&server, &settings, "poll", (struct uw_handler){.notify = notify}));
+    client_gone = 0;
+    CHECK_EQUAL(0, uw_server_open(&server, &uw_composition, &settings, "poll", (struct uw_handler){.notify = notify}));
 }
 
 static void turn(void)
@@ -180,19 +181,19 @@ static void run_until_quiet(struct fake *fake)
 static void check_nothing_is_left(const struct fake *fake)
 {
     CHECK(fake->released && fake->endpoint == NULL);
-    CHECK_EQUAL(0, server.service.connections.taken);
-    CHECK_EQUAL(0, server.service.requests.taken);
-    CHECK_EQUAL(0, server.service.chunks.taken);
-    CHECK(uw_list_empty(&server.service.all) && uw_list_empty(&server.service.dirty));
-    CHECK(uw_list_empty(&server.service.dead));
-    CHECK_EQUAL(server.accept_retry.active, server.service.loop.timers.count);
+    CHECK_EQUAL(0, server.server_context.connections.taken);
+    CHECK_EQUAL(0, server.server_context.requests.taken);
+    CHECK_EQUAL(0, server.server_context.chunks.taken);
+    CHECK(uw_list_empty(&server.server_context.all) && uw_list_empty(&server.server_context.dirty));
+    CHECK(uw_list_empty(&server.server_context.dead));
+    CHECK_EQUAL(server.accept_retry.active, server.server_context.loop.timers.count);
 }
 
 /* Serves one client to its end. */
 static void serve(struct fake *fake, enum when answers)
 {
     begin(answers);
-    fake_connect(&server.service, &uw_protocol_http1, fake);
+    fake_connect(&server.server_context, &uw_protocol_http1, fake);
     run_until_quiet(fake);
 }
 
@@ -221,7 +222,7 @@ static void check_pair(const struct fake *fake)
     CHECK_EQUAL(ANSWERS_BYTES, fake->output_length);
     CHECK(fake->output && memcmp(fake->output, pair_answers, ANSWERS_BYTES) == 0);
     CHECK(fake->shut);
-    CHECK_EQUAL(3, server.service.counts.requests);
+    CHECK_EQUAL(3, server.server_context.counts.requests);
 }
 
 static const enum when ways_to_answer[] = {AT_ONCE, LATER, FROM_A_THREAD, IN_TWO_PIECES};
@@ -291,7 +292,7 @@ static void leave_at(size_t bytes, int32_t how, enum when answers)
     serve(&fake, answers);
     check_a_beginning(&fake);
     if (answers == NEVER && fake.endpoint) /* it still waits for its answer: until it is gone */
-        uw_connection_close(uw_owner(fake.endpoint, struct uw_connection, endpoint));
+        uw_connection_close(uw_container_of(fake.endpoint, struct uw_connection, endpoint));
     finish(&fake);
     fake_free(&fake);
 }
@@ -322,7 +323,7 @@ TEST(who_leaves_between_two_requests_is_told_of_the_end_and_whoever_is_cut_off_i
         fake.input_ends = cases[i].how;
         serve(&fake, cases[i].answers);
         if (fake.endpoint)
-            uw_connection_close(uw_owner(fake.endpoint, struct uw_connection, endpoint));
+            uw_connection_close(uw_container_of(fake.endpoint, struct uw_connection, endpoint));
         CHECK_EQUAL(cases[i].told, fake.shut);
         finish(&fake);
         fake_free(&fake);
@@ -360,7 +361,7 @@ TEST(the_connection_ends_with_a_response_that_is_broken)
     serve(&fake, WITH_AN_ABORT);
     CHECK_EQUAL(0, fake.output_length);
     CHECK(fake.closed && !fake.shut);
-    CHECK_EQUAL(1, server.service.counts.requests);
+    CHECK_EQUAL(1, server.server_context.counts.requests);
     finish(&fake);
     fake_free(&fake);
 }
@@ -375,7 +376,7 @@ TEST(a_server_may_be_closed_at_each_step)
             fake.piece = 9;
             fake.send_most = 11;
             begin(ways_to_answer[way]);
-            fake_connect(&server.service, &uw_protocol_http1, &fake);
+            fake_connect(&server.server_context, &uw_protocol_http1, &fake);
             for (int i = 0; i < steps && fake_step(&fake); i++) {
                 turn();
                 (void)answer_waiting();
@@ -392,7 +393,7 @@ TEST(draining_answers_the_request_under_way_and_closes)
         struct fake fake = client_that_sends(pair, bytes);
 
         begin(LATER);
-        fake_connect(&server.service, &uw_protocol_http1, &fake);
+        fake_connect(&server.server_context, &uw_protocol_http1, &fake);
         (void)fake_step(&fake);
         turn();
         uw_server_drain(&server);
@@ -416,8 +417,8 @@ TEST(what_is_no_request_is_refused_and_the_client_has_time_to_read_it)
         serve(&fake, AT_ONCE);
         fake.input_length = sizeof bad - 1;
         run_until_quiet(&fake);
-        CHECK_EQUAL(0, server.service.counts.requests);
-        CHECK_EQUAL(1, server.service.counts.refused);
+        CHECK_EQUAL(0, server.server_context.counts.requests);
+        CHECK_EQUAL(1, server.server_context.counts.refused);
         CHECK(fake.output && strncmp(fake.output, "HTTP/1.1 400 ", 13) == 0);
         CHECK(fake.shut && !fake.closed);
         finish(&fake);
@@ -439,7 +440,7 @@ TEST(a_client_far_ahead_is_paused_and_every_request_answered_in_order)
     fake = client_that_sends(many, length);
     fake.piece = 16384;
     begin(LATER);
-    fake_connect(&server.service, &uw_protocol_http1, &fake);
+    fake_connect(&server.server_context, &uw_protocol_http1, &fake);
     for (int i = 0; i < 12; i++) {
         (void)fake_step(&fake);
         turn();
@@ -447,18 +448,18 @@ TEST(a_client_far_ahead_is_paused_and_every_request_answered_in_order)
     }
     CHECK(paused && !fake.receiving && fake.received < length);
     CHECK(fake.received <= UW_PENDING_BYTES_MAX + 2 * 16384);
-    while (waiting && server.service.counts.requests < 3) { /* they are taken one by one */
+    while (waiting && server.server_context.counts.requests < 3) { /* they are taken one by one */
         seen_length = 0;
         (void)answer_waiting();
         turn();
     }
-    for (int i = 0; i < STEPS_MAX && server.service.counts.requests < length / (sizeof one - 1); i++) {
+    for (int i = 0; i < STEPS_MAX && server.server_context.counts.requests < length / (sizeof one - 1); i++) {
         seen_length = 0;
         (void)answer_waiting();
         turn();
         (void)fake_step(&fake);
     }
-    CHECK_EQUAL(length / (sizeof one - 1), server.service.counts.requests);
+    CHECK_EQUAL(length / (sizeof one - 1), server.server_context.counts.requests);
     seen_length = 0;
     run_until_quiet(&fake);
     CHECK_EQUAL(length / (sizeof one - 1) * 41, fake.output_length);
@@ -482,10 +483,10 @@ static void produce_much(struct fake *fake)
     static char much[UW_OUTGOING_HIGH_BYTES + 1];
 
     begin(NEVER);
-    server.service.handler.notify = note_event;
+    server.server_context.handler.notify = note_event;
     drained = 0;
     fake->holds_sends = true;
-    fake_connect(&server.service, &uw_protocol_http1, fake);
+    fake_connect(&server.server_context, &uw_protocol_http1, fake);
     (void)fake_step(fake);
     uw_request_send(producing, uw_chunk_copy(much, sizeof much));
     CHECK(uw_request_await_drain(producing));
@@ -536,9 +537,9 @@ TEST(a_producer_that_waits_is_told_when_its_client_goes)
         fake.holds_sends = way == 0;
         run_until_quiet(&fake);
         CHECK_EQUAL(1, drained);
-        CHECK(atomic_load(&producing->lost));
+        CHECK(atomic_load(&producing->client_gone));
         CHECK(!uw_request_await_drain(producing));
-        CHECK_EQUAL(1, server.service.requests.taken);
+        CHECK_EQUAL(1, server.server_context.requests.taken);
         finish_request(producing);
         turn();
         finish(&fake);
@@ -605,7 +606,7 @@ TEST(a_connection_that_was_taken_ends_when_its_last_word_has_left_or_at_the_dead
         fake.input_ends = 0;
         fake.keeps_last_word = true;
         serve(&fake, NEVER);
-        connection = uw_owner(fake.endpoint, struct uw_connection, endpoint);
+        connection = uw_container_of(fake.endpoint, struct uw_connection, endpoint);
         take_connection(waiting, NULL);
         for (int i = 0; i < STEPS_MAX && !is_done; i++) {
             turn();
@@ -618,8 +619,8 @@ TEST(a_connection_that_was_taken_ends_when_its_last_word_has_left_or_at_the_dead
             turn();
         CHECK(fake.shut && !fake.closed);
         fake.endpoint->send.pending = late;
-        connection->service->loop.now_ns += UW_LINGER_NS + UW_NS_PER_SECOND;
-        connection->timer.harmless = false; /* as that of the deadline itself */
+        connection->server_context->loop.now_ns += UW_LINGER_NS + UW_NS_PER_SECOND;
+        connection->timer.check_only = false; /* as that of the deadline itself */
         uw_connection_timeout(connection);
         CHECK(fake.closed);
         CHECK_EQUAL(late, fake.lost_last_word);
@@ -638,7 +639,7 @@ static void take_without_descriptors(struct fake *fake)
     none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
     CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &none));
     for (int i = 0; i < STEPS_MAX && !is_done; i++) {
-        uw_loop_turn(&server.service.loop, 0); /* the message */
+        uw_loop_turn(&server.server_context.loop, 0); /* the message */
         (void)fake_step(fake);
     }
     CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &before));
@@ -672,11 +673,11 @@ TEST(whoever_hears_that_the_connection_is_not_to_be_had_has_all_the_time_to_answ
     if (getenv("UW_UNDER_VALGRIND"))
         SKIP("valgrind does not heed the limit of descriptors");
     serve(&fake, NEVER);
-    connection = uw_owner(fake.endpoint, struct uw_connection, endpoint);
+    connection = uw_container_of(fake.endpoint, struct uw_connection, endpoint);
     take_connection(waiting, NULL);
     take_without_descriptors(&fake);
-    connection->service->loop.now_ns += LONG_NS;
-    connection->timer.harmless = false; /* as that of the deadline itself */
+    connection->server_context->loop.now_ns += LONG_NS;
+    connection->timer.check_only = false; /* as that of the deadline itself */
     uw_connection_timeout(connection);
     CHECK(!fake.closed);
     finish_request(waiting);

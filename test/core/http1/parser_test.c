@@ -1,7 +1,7 @@
 #include "http1/parser.h"
 
 #include "check.h"
-#include "parse_every_cut.h"
+#include "parse_every_split.h"
 
 static int parse(struct uw_http_head *head, const char *text)
 {
@@ -119,6 +119,29 @@ TEST(hosts)
     EXPECT(-400, LINE "Host: a:99999\r\n\r\n");
     EXPECT(-400, LINE "Host: a:1x\r\n\r\n");
     EXPECT(-400, LINE "Host: [::1\r\n\r\n");
+    EXPECT(-400, LINE "Host: a%\r\n\r\n");
+    EXPECT(-400, LINE "Host: %\r\n\r\n");
+    EXPECT(-400, LINE "Host: a%4\r\n\r\n");
+    EXPECT(-400, LINE "Host: a%4g\r\n\r\n");
+    EXPECT(-400, LINE "Host: a%:80\r\n\r\n");
+    EXPECT(-400, LINE "Host: [:]\r\n\r\n");
+    EXPECT(-400, LINE "Host: []\r\n\r\n");
+    EXPECT(-400, LINE "Host: [::1::2]\r\n\r\n");
+    EXPECT(-400, LINE "Host: [1.2.3.4]\r\n\r\n");
+    EXPECT(-400, LINE "Host: [::12345]\r\n\r\n");
+    EXPECT(-400, LINE "Host: [1:2:3:4:5:6:7:8:9]\r\n\r\n");
+    EXPECT(-400, LINE "Host: [fe80::1%25eth0]\r\n\r\n");
+    EXPECT(-400, LINE "Host: [::1]a\r\n\r\n");
+    EXPECT(-400, LINE "Host: [::1][::1]\r\n\r\n");
+    EXPECT(-400, LINE "Host: a:\t80\r\n\r\n");
+    EXPECT(-400, LINE "Host: \xc3\xa9\r\n\r\n");
+    EXPECT(-400, "GET http://a%/ HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT(-400, "GET http://[:]/ HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT(-400, "CONNECT a%:80 HTTP/1.1\r\nHost: a\r\n\r\n");
+    ACCEPT(LINE "Host: a%41:80\r\n\r\n");
+    ACCEPT(LINE "Host: a:\r\n\r\n");
+    ACCEPT(LINE "Host: [2001:db8::7.8.9.10]\r\n\r\n");
+    ACCEPT(LINE "Host: [1:2:3:4:5:6:7:8]\r\n\r\n");
     EXPECT(-400, LINE "Host: :80\r\n\r\n");
     ACCEPT(LINE "Host:\r\n\r\n");
     ACCEPT(LINE "Host: [::1]:80\r\n\r\n");
@@ -204,6 +227,10 @@ TEST(connection_and_expect)
     CHECK(parse(&head, LINE HOST "Expect: 100-Continue\r\n\r\n") > 0 && head.expect_continue);
     EXPECT(-417, LINE HOST "Expect: a-miracle\r\n\r\n");
     CHECK(parse(&head, LINE HOST "Connection: close\r\nConnection: keep-alive\r\n\r\n") > 0 && !head.keep_alive);
+    CHECK(parse(&head, LINE HOST "Connection: ,\t te , Close ,x\r\n\r\n") > 0 && !head.keep_alive);
+    CHECK(parse(&head, LINE HOST "Connection: close;x\r\n\r\n") > 0 && head.keep_alive);
+    CHECK(parse(&head, LINE HOST "Connection: close\x80, x/close, not close\r\n\r\n") > 0 && head.keep_alive);
+    CHECK(parse(&head, "GET / HTTP/1.0\r\nConnection: x keep-alive\r\n\r\n") > 0 && !head.keep_alive);
     CHECK(parse(&head, LINE HOST "Upgrade: websocket\r\n\r\n") > 0 && !head.upgrade);
     CHECK(parse(&head, "GET / HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n") > 0 && !head.upgrade);
     CHECK(parse(&head, "GET / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n") > 0 && !head.expect_continue);
@@ -247,6 +274,40 @@ TEST(limits_are_kept)
     CHECK_EQUAL(-431, uw_http_parse(&head, guard_copy(text, (size_t)length), (size_t)length));
     EXPECT(-431, LINE HOST "a:\r\nb:\r\nc:\r\nd:\r\ne:\r\nf:\r\ng:\r\nh:\r\ni:\r\nj:\r\n\r\n");
     ACCEPT(LINE HOST "a:\r\nb:\r\nc:\r\nd:\r\ne:\r\nf:\r\ng:\r\nh:\r\ni:\r\n\r\n");
+}
+
+/* Beyond those in the structure. */
+static void parse_many(struct uw_http_head *head, const char *text, size_t length, size_t piece, int expected)
+{
+    static const struct uw_http_limits many = {1024 * 1024, 4096, UW_HTTP_HEADERS_MAX};
+    int result = 0;
+
+    uw_http_head_init(head, &many);
+    for (size_t end = piece; result == 0 && end < length + piece; end += piece)
+        result = uw_http_parse(head, text, end < length ? end : length);
+    CHECK_EQUAL(expected, result);
+}
+
+TEST(as_many_headers_as_can_be_allowed)
+{
+    static char text[UW_HTTP_HEADERS_MAX * 16];
+    struct uw_http_head head;
+    size_t length = (size_t)snprintf(text, sizeof text, LINE HOST);
+
+    for (int i = 1; i < UW_HTTP_HEADERS_MAX; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "x: %d\r\n", i);
+    memcpy(text + length, "\r\n", 3);
+    for (size_t piece = 1000; piece < 1100; piece += 33) {
+        parse_many(&head, text, length + 2, piece, (int)length + 2);
+        CHECK_EQUAL(UW_HTTP_HEADERS_MAX, head.header_count);
+        CHECK(slice_is(text, uw_http_header(&head, 99)->value, "99"));
+        CHECK(slice_is(text, uw_http_header(&head, 100)->value, "100"));
+        CHECK(slice_is(text, uw_http_header(&head, UW_HTTP_HEADERS_MAX - 1)->value, "9999"));
+        uw_http_head_free(&head);
+    }
+    memcpy(text + length, "y:\r\n\r\n", 7);
+    parse_many(&head, text, length + 6, length + 6, -431);
+    uw_http_head_free(&head);
 }
 
 TEST_MAIN

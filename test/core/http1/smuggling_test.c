@@ -2,7 +2,7 @@
 #include "http1/parser.h"
 
 #include "check.h"
-#include "parse_every_cut.h"
+#include "parse_every_split.h"
 
 #define ACCEPTED 0
 #define GET "GET / HTTP/1.1\r\n"

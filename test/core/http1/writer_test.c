@@ -7,7 +7,7 @@
 #include "check.h"
 #include "http/date.h"
 #include "http/status.h"
-#include "http1/answers.h"
+#include "http1/special_response.h"
 #include "transport/chunk.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -139,12 +139,12 @@ static void check_connection(struct uw_http_response response, const char *expec
 
 TEST(connection_lines)
 {
-    check_connection((struct uw_http_response){.status = 200, .version_minor = 1, .keep_alive = true}, "");
-    check_connection((struct uw_http_response){.status = 200, .version_minor = 1}, "Connection: close\r\n");
+    check_connection((struct uw_http_response){.status = 200, .version = UW_HTTP_1_1, .keep_alive = true}, "");
+    check_connection((struct uw_http_response){.status = 200, .version = UW_HTTP_1_1}, "Connection: close\r\n");
     check_connection((struct uw_http_response){.status = 200, .keep_alive = true}, "Connection: keep-alive\r\n");
-    check_connection((struct uw_http_response){.status = 101, .version_minor = 1, .upgrade = true},
+    check_connection((struct uw_http_response){.status = 101, .version = UW_HTTP_1_1, .upgrade = true},
                      "Connection: upgrade\r\n");
-    check_connection((struct uw_http_response){.status = 101, .version_minor = 1}, "");
+    check_connection((struct uw_http_response){.status = 101, .version = UW_HTTP_1_1}, "");
     check_connection((struct uw_http_response){.status = 200, .upgrade = true}, "Connection: upgrade, close\r\n");
     check_connection((struct uw_http_response){.status = 200, .upgrade = true, .keep_alive = true},
                      "Connection: upgrade, keep-alive\r\n");
@@ -208,11 +208,14 @@ TEST(refusals)
         char expected[512];
         size_t bytes;
         struct uw_chunk *chunk = uw_http1_refusal(status, &bytes);
+        bool upgrade = status == 426; /* RFC 6455, section 4.2.2: the version that would do */
 
         snprintf(expected, sizeof expected,
-                 "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
-                 "Connection: close\r\n\r\n%d %s\n",
-                 status, uw_http_reason(status), uw_http_date_now(), bytes, status, uw_http_reason(status));
+                 "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: text/plain\r\n%sContent-Length: %zu\r\n"
+                 "Connection: %s\r\n\r\n%d %s\n",
+                 status, uw_http_reason(status), uw_http_date_now(),
+                 upgrade ? "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" : "", bytes,
+                 upgrade ? "upgrade, close" : "close", status, uw_http_reason(status));
         CHECK_EQUAL(strlen(uw_http_reason(status)) + 5, bytes);
         check_bytes(chunk, expected);
     }
@@ -226,7 +229,7 @@ TEST(leave_to_send_content)
 #ifdef ALLOCATIONS_FAIL
 static int write_whole(struct uw_chunk **chunk)
 {
-    struct uw_http_response response = {.status = 200, .version_minor = 1, .framing = UW_FRAMING_CHUNKED};
+    struct uw_http_response response = {.status = 200, .version = UW_HTTP_1_1, .framing = UW_FRAMING_CHUNKED};
     static char value[5000];
     int error = writer->status(chunk, &response);
 

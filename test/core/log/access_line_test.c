@@ -1,7 +1,7 @@
 #include "log/access_line.h"
 
 #include "check.h"
-#include "guard.h"
+#include "guard_page.h"
 
 #define TIME 784111777
 
@@ -10,20 +10,20 @@ static struct uw_access_text text(const char *bytes)
     return (struct uw_access_text){bytes, strlen(bytes)};
 }
 
-static struct uw_access example(void)
+static struct uw_access_record example(void)
 {
-    return (struct uw_access){
+    return (struct uw_access_record){
         .time = TIME,
         .remote = "192.0.2.1",
         .method = text("GET"),
         .target = text("/a?b=c"),
-        .version_minor = 1,
+        .version = UW_HTTP_1_1,
         .status = 200,
         .bytes = 1234,
     };
 }
 
-static void check_line(enum uw_access_format format, const struct uw_access *access, const char *expected)
+static void check_line(enum uw_access_format format, const struct uw_access_record *access, const char *expected)
 {
     static char blank[UW_ACCESS_LINE_BYTES_MAX];
     char *line = guard_copy(blank, sizeof blank);
@@ -37,13 +37,13 @@ static void check_line(enum uw_access_format format, const struct uw_access *acc
 
 TEST(combined)
 {
-    struct uw_access access = example();
+    struct uw_access_record access = example();
 
     check_line(UW_ACCESS_COMBINED, &access,
                "192.0.2.1 - - [06/Nov/1994:08:49:37 +0000] \"GET /a?b=c HTTP/1.1\" 200 1234 \"-\" \"-\"\n");
     access.referer = text("http://example.org/");
     access.user_agent = text("Some Browser/1.0 (a; b)");
-    access.version_minor = 0;
+    access.version = UW_HTTP_1_0;
     access.bytes = 0;
     check_line(UW_ACCESS_COMBINED, &access,
                "192.0.2.1 - - [06/Nov/1994:08:49:37 +0000] \"GET /a?b=c HTTP/1.0\" 200 0 \"http://example.org/\" "
@@ -52,7 +52,7 @@ TEST(combined)
 
 TEST(json)
 {
-    struct uw_access access = example();
+    struct uw_access_record access = example();
 
     check_line(UW_ACCESS_JSON, &access,
                "{\"time\":\"1994-11-06T08:49:37Z\",\"remote\":\"192.0.2.1\",\"method\":\"GET\",\"target\":\"/a?b=c\","
@@ -67,7 +67,7 @@ TEST(json)
 /* A client must not be able to write lines, or fields, of its own. */
 TEST(escapes)
 {
-    struct uw_access access = example();
+    struct uw_access_record access = example();
 
     access.user_agent = text("\"x\" \\ \t\r\n\x1b[31m \x7f \xc3\xa4 \xff");
     check_line(UW_ACCESS_COMBINED, &access,
@@ -83,7 +83,7 @@ TEST(the_longest_line_fits)
 {
     static char long_text[10000];
     static char line[UW_ACCESS_LINE_BYTES_MAX];
-    struct uw_access access = example();
+    struct uw_access_record access = example();
 
     access.remote = "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255";
     access.bytes = INT64_MAX;

@@ -10,7 +10,7 @@
 
 #include "check.h"
 #include "http1/parser.h"
-#include "server/access.h"
+#include "server/access_record.h"
 #include "server/connection.h"
 
 #define HEAD "GET /file HTTP/1.1\r\nHost: a\r\nReferer: b\r\nUser-Agent: c\r\n\r\n"
@@ -18,7 +18,7 @@
 
 #define SETTLE_MS 50
 
-static const struct uw_http_limits limits = {8192, 4096, UW_HTTP_HEADERS_MAX};
+static const struct uw_http_limits limits = {8192, 4096, UW_HTTP_HEADERS_INLINE};
 static struct uw_connection connection = {.remote = "192.0.2.1"};
 static struct uw_stream stream = {.connection = &connection};
 static struct uw_request request;
@@ -35,7 +35,7 @@ static struct uw_request *make_request(void)
 
 static void add(struct uw_access_log *log, const struct uw_request *answered)
 {
-    struct uw_access access = uw_access(answered, 200, 5);
+    struct uw_access_record access = uw_access_record(answered, 200, 5);
 
     uw_access_log_add(log, &access);
 }
@@ -294,6 +294,25 @@ TEST(only_lines_that_are_not_whole_in_the_file_are_lost_and_none_is_glued_to_ano
     }
     CHECK_EQUAL(WRITTEN + 1, whole);
     fclose(file);
+}
+
+TEST(why_lines_are_lost_is_told_once)
+{
+    struct uw_access_log *log;
+    int fd = open("/dev/full", O_WRONLY | O_CLOEXEC), error = 0;
+
+    CHECK(fd >= 0);
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    CHECK_EQUAL(0, uw_access_log_take_error(log));
+    add(log, make_request());
+    for (int i = 0; !error && i < 100; i++) {
+        (void)poll(NULL, 0, SETTLE_MS);
+        error = uw_access_log_take_error(log);
+    }
+    CHECK_EQUAL(-ENOSPC, error);
+    CHECK_EQUAL(0, uw_access_log_take_error(log));
+    CHECK_EQUAL(1, uw_access_log_close(log));
+    close(fd);
 }
 
 TEST(a_closed_descriptor_is_refused)

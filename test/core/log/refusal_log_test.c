@@ -1,5 +1,6 @@
 #include "log/refusal_log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -12,8 +13,8 @@
 #define SETTLE_MS 50
 #define LONG_NS (60 * UW_NS_PER_SECOND)
 
-static const struct uw_access refusal = {
-    .remote = "192.0.2.1", .method = {"GET", 3}, .target = {"/x", 2}, .version_minor = 1, .status = 400};
+static const struct uw_access_record refusal = {
+    .remote = "192.0.2.1", .method = {"GET", 3}, .target = {"/x", 2}, .version = UW_HTTP_1_1, .status = 400};
 
 static struct uw_loop loop;
 static struct uw_refusal_log refusals;
@@ -53,6 +54,33 @@ static void stretch_second(void)
 static void end_second(void)
 {
     uw_timer_start(&loop, &refusals.timer, uw_clock_ns());
+}
+
+static void a_trouble_is_told_once_a_minute(const char *backend)
+{
+    int fds[2], lines = 0;
+
+    CHECK_EQUAL(0, pipe2(fds, O_CLOEXEC));
+    CHECK_EQUAL(0, fcntl(fds[0], F_SETFL, O_NONBLOCK));
+    open_log(backend, fds[1]);
+    uw_refusal_log_trouble(&refusals, UW_SYSTEM_ERROR_CONTENT, "/t\nmp", ENOSPC);
+    uw_refusal_log_trouble(&refusals, UW_SYSTEM_ERROR_CONTENT, "/tmp", ENOSPC);
+    for (int turns = 0; turns < TURNS_MAX && !lines; turns++) {
+        turn(UW_NS_PER_MS);
+        lines += read_lines(fds[0]);
+    }
+    CHECK_EQUAL(1, lines);
+    CHECK(strstr(text, "cannot store a request body in /t?mp: No space left on device; the client gets 503\n") != NULL);
+    refusals.told_ns[UW_SYSTEM_ERROR_CONTENT] -= UW_SYSTEM_ERROR_NS;
+    uw_refusal_log_trouble(&refusals, UW_SYSTEM_ERROR_CONTENT, "/tmp", EIO);
+    for (int turns = 0; turns < TURNS_MAX && lines < 2; turns++) {
+        turn(UW_NS_PER_MS);
+        lines += read_lines(fds[0]);
+    }
+    CHECK_EQUAL(2, lines);
+    uw_loop_close(&loop);
+    close(fds[0]);
+    close(fds[1]);
 }
 
 static void a_second_of_many(const char *backend)
@@ -128,6 +156,11 @@ static void nobody_reads(const char *backend)
 TEST(where_nobody_reads_nothing_waits)
 {
     on_each_backend(nobody_reads);
+}
+
+TEST(a_trouble_has_one_line_a_minute)
+{
+    on_each_backend(a_trouble_is_told_once_a_minute);
 }
 
 TEST_MAIN

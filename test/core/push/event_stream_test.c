@@ -3,10 +3,10 @@
 
 #include <pthread.h>
 
-#include "push/clients.h"
+#include "composition/upgrade_kinds.h"
+#include "push/echo_client.h"
 #include "push/event_stream_frame.h"
 #include "push/event_stream_request.h"
-#include "push/upgrades.h"
 #include "websocket/frame.h"
 
 #define HEADERS "GET /events HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n"
@@ -17,13 +17,13 @@ static const char response_head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event
 
 static void upgrade(struct uw_request *request)
 {
-    const struct uw_upgrade *way = uw_upgrade_wanted(&request->head, request->bytes);
+    const struct uw_upgrade_kind *way = uw_upgrade_wanted(&request->head, request->bytes);
     const struct uw_response_writer *writer = request->writer;
     struct uw_chunk *chunk = NULL;
     struct uw_http_response response;
 
-    CHECK(way && strcmp(way->name, "sse") == 0 && way->kind == &uw_client_event_stream);
-    client = uw_client_new(&server.service, &uw_client_event_stream, NULL);
+    CHECK(way && strcmp(way->name, "sse") == 0 && way->client_kind == &uw_push_client_event_stream);
+    client = uw_push_client_new(&server.server_context, &uw_push_client_event_stream, NULL);
     CHECK_EQUAL(0, uw_http_response_begin(&response, &request->head, (int)way->status));
     CHECK_EQUAL(0, writer->status(&chunk, &response));
     CHECK_EQUAL(0, way->accept(writer, &chunk, &request->head, request->bytes, client));
@@ -100,7 +100,7 @@ TEST(data_of_nothing_but_line_ends)
         CHECK_EQUAL(lengths[i] < 290, chunk->slab != NULL);
         uw_chunk_free(chunk);
     }
-    uw_slab_free(&slab);
+    uw_slab_destroy(&slab);
     free(data);
 }
 
@@ -161,12 +161,12 @@ static void writing(const char *backend)
 
     begin(backend);
     CHECK(write_text("a\nb", 3));
-    CHECK(uw_client_send(client, uw_event_stream_frame(&server.service.chunks, &event)));
-    CHECK(uw_client_send(client, uw_chunk_copy(TEXT("data: as it is\n\n"))));
+    CHECK(uw_push_client_send(client, uw_event_stream_frame(&server.server_context.chunks, &event)));
+    CHECK(uw_push_client_send(client, uw_chunk_copy(TEXT("data: as it is\n\n"))));
     EXPECT("data: a\ndata: b\n\nevent: tick\nid: 1\ndata: now\n\ndata: as it is\n\n");
-    CHECK(uw_client_is_open(client));
+    CHECK(uw_push_client_is_open(client));
     close_client();
-    CHECK(!uw_client_is_open(client));
+    CHECK(!uw_push_client_is_open(client));
     end("oc");
 }
 
@@ -180,8 +180,8 @@ static void to_http_1_0(const char *backend)
 {
     begin_by(backend, "GET /events HTTP/1.0\r\nAccept: text/event-stream\r\n\r\n");
     CHECK(write_text("a", 1));
-    uw_client_end(client, 1000, "bye", 3);
-    CHECK(!uw_client_is_open(client));
+    uw_push_client_end(client, 1000, "bye", 3);
+    CHECK(!uw_push_client_is_open(client));
     EXPECT("data: a\n\n");
     expect_end();
     end("oc");
@@ -200,8 +200,8 @@ static void ending(const char *backend)
     memset(data, 'x', CLIENT_BYTES_MAX);
     begin(backend);
     CHECK(write_text(data, CLIENT_BYTES_MAX));
-    uw_client_end(client, 1000, "", 0);
-    uw_client_end(client, UW_CLOSE_GOING_AWAY, "", 0);
+    uw_push_client_end(client, 1000, "", 0);
+    uw_push_client_end(client, UW_CLOSE_GOING_AWAY, "", 0);
     CHECK(!write_text("never", 5));
     EXPECT("data: ");
     expect(data, CLIENT_BYTES_MAX);
@@ -245,6 +245,26 @@ static void closing_its_side(const char *backend)
 TEST(a_client_that_closes_its_side)
 {
     on_each_backend(closing_its_side);
+}
+
+static void closing_its_side_while_events_are_sent(const char *backend)
+{
+    size_t bytes;
+
+    begin(backend);
+    bytes = write_until_behind();
+    CHECK_EQUAL(0, shutdown(fd, SHUT_WR));
+    await_ending();
+    CHECK(!write_text("late", 4));
+    expect_at_least(bytes);
+    end("oc");
+}
+
+TEST(what_was_written_comes_before_the_end)
+{
+    buffer_bytes = SMALL_BUFFER_BYTES;
+    on_each_backend(closing_its_side_while_events_are_sent);
+    buffer_bytes = 0;
 }
 
 /* Nothing of it is kept, and it does not keep events from coming. */
@@ -295,7 +315,7 @@ static void leaving(const char *backend)
 {
     begin(backend);
     keeps = true;
-    atomic_store(&server.service.leaving_ns, UW_NS_PER_SECOND / 20);
+    atomic_store(&server.server_context.drain_spread_ns, UW_NS_PER_SECOND / 20);
     uw_server_drain(&server);
     await_events(2);
     CHECK(strcmp(events, "os") == 0);
@@ -318,11 +338,11 @@ TEST(the_handler_has_a_last_word)
 
 static void silence(const char *backend)
 {
-    settings.silence_ns = UW_NS_PER_SECOND / 50;
+    settings.idle_timeout_ns = UW_NS_PER_SECOND / 50;
     begin(backend); /* the deadline runs from here */
-    settings.silence_ns = 0;
+    settings.idle_timeout_ns = 0;
     EXPECT(":\n\n:\n\n");
-    atomic_store(&client->silence_ns, 0); /* from what is sent next on */
+    atomic_store(&client->idle_timeout_ns, 0); /* from what is sent next on */
     CHECK(write_text("a", 1));
     for (int i = 0; i < TURNS_MAX && client->stream.connection->read_deadline_ns != UW_FOREVER; i++)
         turn();
@@ -361,7 +381,7 @@ static void gone_at_the_answer(const char *backend)
     await_events(1);
     close_client();
     disconnects = false;
-    CHECK(!uw_client_is_open(client));
+    CHECK(!uw_push_client_is_open(client));
     end("c");
 }
 
@@ -373,18 +393,18 @@ TEST(a_client_that_is_gone_before_the_answer)
 static void *write_from_afar(void *argument)
 {
     for (int i = 0; i < 100; i++)
-        uw_client_post(client, client->kind->frame(NULL, true, "post", 4));
-    uw_client_end_from_afar(client, 1000, "done", 4);
-    uw_client_release(argument);
+        uw_push_client_post(client, client->kind->frame(NULL, true, "post", 4));
+    uw_push_client_post_end(client, 1000, "done", 4);
+    uw_push_client_release(argument);
     return NULL;
 }
 
-static void from_afar(const char *backend)
+static void from_other_thread(const char *backend)
 {
     pthread_t thread;
 
     begin(backend);
-    uw_client_hold(client);
+    uw_push_client_retain(client);
     CHECK_EQUAL(0, pthread_create(&thread, NULL, write_from_afar, client));
     for (int i = 0; i < 100; i++)
         EXPECT("data: post\n\n");
@@ -395,7 +415,7 @@ static void from_afar(const char *backend)
 
 TEST(other_threads_write)
 {
-    on_each_backend(from_afar);
+    on_each_backend(from_other_thread);
 }
 
 /* One who does not read is behind at some time, is told when all has been sent, and sees the end. */
@@ -406,7 +426,7 @@ static void behind(const char *backend)
 
     begin(backend);
     atomic_store(&client->wants_drained, true);
-    for (; !uw_client_is_behind(client); written += length) {
+    for (; !uw_push_client_is_behind(client); written += length) {
         CHECK(write_text(data, 65536));
         turn();
     }
@@ -420,13 +440,13 @@ static void behind(const char *backend)
     CHECK_EQUAL(written, got);
     for (int i = 0; i < TURNS_MAX && atomic_load(&client->stream.outgoing_bytes); i++)
         turn();
-    CHECK(!uw_client_is_behind(client));
+    CHECK(!uw_push_client_is_behind(client));
     told = strlen(events);
     CHECK(write_text("again", 5));
     EXPECT("data: again\n\n");
     await_events(told + 1);
     CHECK(told > 1 && strcmp(events + told, "d") == 0);
-    uw_client_end(client, UW_CLOSE_POLICY, "slow", 4);
+    uw_push_client_end(client, UW_CLOSE_POLICY, "slow", 4);
     expect_end();
     end(events);
     free(data);

@@ -1,22 +1,22 @@
 /* One frame for all who get a message in the same way. */
 #include "push/shared_frame.h"
 
-#include "subscribers.h"
-#include "websocket/deflate.h"
+#include "compression/deflate.h"
+#include "pub_sub/subscriber_server.h"
 
 static int frames_made;
 
 static struct uw_chunk *count_frame(struct uw_slab *slab, bool text, const char *bytes, size_t length)
 {
     frames_made++;
-    return uw_client_websocket.frame(slab, text, bytes, length);
+    return uw_push_client_websocket.frame(slab, text, bytes, length);
 }
 
-static struct uw_client_kind counting;
+static struct uw_push_client_kind counting;
 
 static void count_frames(void)
 {
-    counting = uw_client_websocket;
+    counting = uw_push_client_websocket;
     counting.frame = count_frame;
     for (int i = 0; i < client_count; i++)
         clients[i]->kind = &counting;
@@ -57,7 +57,7 @@ TEST(compressed_once_for_each_window)
     static const int windows[] = {15, 15, 0, 9};
     char message[10000];
 
-    if (!uw_deflate_is_possible())
+    if (uw_deflate_missing())
         SKIP("there is no zlib");
     open_server(NULL);
     for (int i = 0; i < 4; i++) {

@@ -1,4 +1,5 @@
 /* A connection's states, over a transport in memory and a protocol that says nothing by itself. */
+#include "composition/composition.h"
 #include "server/connection.h"
 
 #include "check.h"
@@ -10,8 +11,8 @@
 #define STEPS_MAX 1000
 
 static const struct uw_server_settings settings = {
-    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
-    .connections_max = UW_HANDSHAKES_MAX + 10,
+    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_INLINE},
+    .connections_max = UW_HANDSHAKES_HARD_MAX + 10,
     .head_timeout_ns = LONG_NS,
     .body_timeout_ns = LONG_NS,
     .keep_alive_timeout_ns = LONG_NS,
@@ -78,7 +79,7 @@ static void note_drain(struct uw_connection *connection)
     say('d');
 }
 
-static bool is_answering(const struct uw_connection *connection)
+static bool response_in_progress(const struct uw_connection *connection)
 {
     (void)connection;
     return answering;
@@ -109,10 +110,10 @@ static const struct uw_protocol silent = {
     .received = note_received,
     .receive_ended = note_receive_ended,
     .sent = note_sent,
-    .go_on = note_go_on,
+    .resume = note_go_on,
     .timed_out = note_timed_out,
     .drain = note_drain,
-    .is_answering = is_answering,
+    .response_in_progress = response_in_progress,
     .closed = note_closed,
     .released = released,
     .discarded = note_discarded,
@@ -136,13 +137,13 @@ static void begin(void)
     answering = keeps = false;
     memset(said, 0, sizeof said);
     fake = (struct fake){.input_ends = FAKE_CLIENT_GOES_ON, .sends_fail_after = FAKE_NEVER, .fails = fails};
-    CHECK_EQUAL(0, uw_server_open(&server, &settings, "poll", (struct uw_handler){.notify = notify}));
+    CHECK_EQUAL(0, uw_server_open(&server, &uw_composition, &settings, "poll", (struct uw_handler){.notify = notify}));
 }
 
 static void connect_client(void)
 {
-    fake_connect(&server.service, &silent, &fake);
-    connection = fake.endpoint ? uw_owner(fake.endpoint, struct uw_connection, endpoint) : NULL;
+    fake_connect(&server.server_context, &silent, &fake);
+    connection = fake.endpoint ? uw_container_of(fake.endpoint, struct uw_connection, endpoint) : NULL;
 }
 
 static void turn(void)
@@ -182,10 +183,10 @@ static void end(void)
     come_to_rest();
     CHECK(fake.released);
     CHECK_EQUAL(0, uw_server_connections(&server));
-    CHECK_EQUAL(0, server.service.handshakes);
+    CHECK_EQUAL(0, server.server_context.handshakes);
     CHECK_EQUAL(0, atomic_load(&stream.outgoing_bytes));
-    CHECK_EQUAL(0, server.service.loop.timers.count);
-    CHECK(uw_list_empty(&server.service.all) && uw_list_empty(&server.service.dirty));
+    CHECK_EQUAL(0, server.server_context.loop.timers.count);
+    CHECK(uw_list_empty(&server.server_context.all) && uw_list_empty(&server.server_context.dirty));
     uw_server_close(&server);
     fake_free(&fake);
 }
@@ -206,13 +207,13 @@ VISIT(a_protocol_is_asked_nothing_before_the_transport_is_ready)
     fake.shakes_hands = true;
     connect_client();
     CHECK_EQUAL(UW_CONNECTION_HANDSHAKE, connection->state);
-    CHECK_EQUAL(1, server.service.handshakes);
+    CHECK_EQUAL(1, server.server_context.handshakes);
     uw_connection_drain(connection);
     turn();
     CHECK_EQUAL(0, strlen(said));
     fake_ready(&fake);
     CHECK_EQUAL(UW_CONNECTION_OPEN, connection->state);
-    CHECK_EQUAL(0, server.service.handshakes);
+    CHECK_EQUAL(0, server.server_context.handshakes);
     CHECK(fake.receiving);
     CHECK(strcmp(said, "o") == 0);
     uw_connection_close(connection);
@@ -233,10 +234,10 @@ VISIT(a_handshake_has_a_deadline)
 {
     fake.shakes_hands = true;
     connect_client();
-    server.service.loop.now_ns += LONG_NS + UW_NS_PER_SECOND;
+    server.server_context.loop.now_ns += LONG_NS + UW_NS_PER_SECOND;
     uw_connection_timeout(connection);
     come_to_rest();
-    CHECK_EQUAL(1, server.service.counts.timeouts);
+    CHECK_EQUAL(1, server.server_context.counts.timeouts);
     CHECK_EQUAL(0, strlen(said));
 }
 
@@ -248,19 +249,38 @@ VISIT(a_transport_that_cannot_be_opened_is_closed)
     CHECK_EQUAL(0, opened);
 }
 
-TEST(one_handshake_too_many_ends_the_oldest)
-{
-    static struct fake fakes[UW_HANDSHAKES_MAX + 1];
+static struct fake fakes[UW_HANDSHAKES_HARD_MAX + 1];
 
-    begin();
-    fake.shakes_hands = true;
-    for (int i = 0; i <= UW_HANDSHAKES_MAX; i++) {
+static void begin_handshakes(int from, int to)
+{
+    for (int i = from; i < to; i++) {
         fakes[i] = fake;
-        fake_connect(&server.service, &silent, &fakes[i]);
+        fake_connect(&server.server_context, &silent, &fakes[i]);
     }
     turn();
-    CHECK(fakes[0].released && !fakes[1].closed && !fakes[UW_HANDSHAKES_MAX].closed);
-    CHECK_EQUAL(UW_HANDSHAKES_MAX, server.service.handshakes);
+}
+
+TEST(one_handshake_too_many_ends_the_oldest_that_has_had_its_time)
+{
+    begin();
+    fake.shakes_hands = true;
+    begin_handshakes(0, UW_HANDSHAKES_MAX + 1);
+    CHECK(!fakes[0].closed);
+    CHECK_EQUAL(UW_HANDSHAKES_MAX + 1, server.server_context.handshakes);
+    server.server_context.loop.now_ns += UW_HANDSHAKE_GRACE_NS;
+    begin_handshakes(UW_HANDSHAKES_MAX + 1, UW_HANDSHAKES_MAX + 2);
+    CHECK(fakes[0].released && fakes[1].released && !fakes[2].closed && !fakes[UW_HANDSHAKES_MAX + 1].closed);
+    CHECK_EQUAL(UW_HANDSHAKES_MAX, server.server_context.handshakes);
+    uw_server_close(&server);
+}
+
+TEST(far_too_many_handshakes_end_the_oldest)
+{
+    begin();
+    fake.shakes_hands = true;
+    begin_handshakes(0, UW_HANDSHAKES_HARD_MAX + 1);
+    CHECK(fakes[0].released && !fakes[1].closed);
+    CHECK_EQUAL(UW_HANDSHAKES_HARD_MAX, server.server_context.handshakes);
     uw_server_close(&server);
 }
 
@@ -287,7 +307,7 @@ VISIT(nobody_lingers_for_ever)
     say_good_bye();
     come_to_rest();
     CHECK_EQUAL(UW_CONNECTION_LINGERING, connection->state);
-    server.service.loop.now_ns += UW_LINGER_NS + UW_NS_PER_SECOND;
+    server.server_context.loop.now_ns += UW_LINGER_NS + UW_NS_PER_SECOND;
     uw_connection_timeout(connection);
 }
 
@@ -378,13 +398,13 @@ VISIT(receiving_pauses_and_goes_on_once)
 VISIT(going_on_later_is_once_at_the_end_of_the_turn)
 {
     connect_client();
-    uw_connection_go_on_later(connection);
-    uw_connection_go_on_later(connection);
+    uw_connection_schedule_resume(connection);
+    uw_connection_schedule_resume(connection);
     CHECK(strcmp(said, "o") == 0);
     turn();
     turn();
     CHECK(strcmp(said, "og") == 0);
-    uw_connection_go_on_later(connection);
+    uw_connection_schedule_resume(connection);
     uw_connection_close(connection);
     come_to_rest();
     CHECK(strcmp(said, "ogc") == 0);
@@ -396,9 +416,9 @@ VISIT(a_client_that_takes_nothing_is_let_go_at_the_deadline)
     connect_client();
     hand_over("an answer", 0);
     turn();
-    server.service.loop.now_ns = connection->write_deadline_ns;
+    server.server_context.loop.now_ns = connection->write_deadline_ns;
     uw_connection_timeout(connection);
-    CHECK_EQUAL(1, server.service.counts.timeouts);
+    CHECK_EQUAL(1, server.server_context.counts.timeouts);
 }
 
 VISIT(a_late_loop_excuses_its_client_once)
@@ -409,10 +429,10 @@ VISIT(a_late_loop_excuses_its_client_once)
     turn();
     for (int late = 0; late < 2; late++) {
         CHECK_EQUAL(UW_CONNECTION_OPEN, connection->state);
-        server.service.loop.now_ns = connection->write_deadline_ns + UW_AWAY_NS;
+        server.server_context.loop.now_ns = connection->write_deadline_ns + UW_LATE_LOOP_NS;
         uw_connection_timeout(connection);
     }
-    CHECK_EQUAL(1, server.service.counts.timeouts);
+    CHECK_EQUAL(1, server.server_context.counts.timeouts);
 }
 
 static void bring_to(enum uw_connection_state state)

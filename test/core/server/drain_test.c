@@ -10,12 +10,14 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "failing_calls.h"
+#include "seccomp_faults.h"
 #endif
 
 #include "check.h"
+#include "composition/composition.h"
 #include "io/backend.h"
 #include "loopback.h"
+#include "server/connection.h"
 #include "server/server.h"
 
 #define TURNS_MAX 2000
@@ -28,7 +30,7 @@
 #define MOMENTS 6 /* turns of a server that drains after which a client comes */
 
 static const struct uw_server_settings settings = {
-    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
+    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_INLINE},
     .connections_max = 10,
     .head_timeout_ns = LONG_NS,
     .body_timeout_ns = LONG_NS,
@@ -40,7 +42,7 @@ static struct uw_server one, successor;
 
 static void open_server(struct uw_server *server, const char *backend, int listener)
 {
-    CHECK_EQUAL(0, uw_server_open(server, &settings, backend, (struct uw_handler){0}));
+    CHECK_EQUAL(0, uw_server_open(server, &uw_composition, &settings, backend, (struct uw_handler){0}));
     CHECK_EQUAL(0, uw_server_listen(server, listener));
     CHECK_EQUAL(0, uw_server_turn(server, 0));
 }
@@ -59,9 +61,10 @@ static void a_client_comes_after(int turns, const char *backend)
     for (int i = 0; i < TURNS_MAX && !uw_server_drained(&one); i++)
         CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
     CHECK(uw_server_drained(&one));
-    for (int i = 0; i < TURNS_MAX && one.service.counts.accepted + successor.service.counts.accepted == 0; i++)
+    for (int i = 0; i < TURNS_MAX && one.server_context.counts.accepted + successor.server_context.counts.accepted == 0;
+         i++)
         CHECK_EQUAL(0, uw_server_turn(&successor, TURN_NS));
-    CHECK_EQUAL(1, one.service.counts.accepted + successor.service.counts.accepted);
+    CHECK_EQUAL(1, one.server_context.counts.accepted + successor.server_context.counts.accepted);
     close(client);
     uw_server_close(&one);
     uw_server_close(&successor);
@@ -73,6 +76,30 @@ TEST(no_client_is_lost_between_a_server_that_drains_and_its_successor)
     for (int i = 0; uw_backends[i]; i++)
         for (int turns = 0; turns < MOMENTS && !uw_backend_probe(uw_backends[i]); turns++)
             a_client_comes_after(turns, uw_backends[i]->name);
+}
+
+/* It came after the loop had looked, and before the connection is closed as an idle one. */
+TEST(a_request_in_the_socket_keeps_its_connection)
+{
+    static const char request[] = "GET / HTTP/1.1\r\n";
+    int listener = listen_on_loopback(), client;
+    struct uw_connection *connection;
+
+    open_server(&one, "poll", listener);
+    client = connect_to(listener);
+    for (int i = 0; i < TURNS_MAX && uw_server_connections(&one) == 0; i++)
+        CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
+    CHECK_EQUAL(0, uw_server_turn(&one, 0));
+    connection = uw_container_of(one.server_context.all.next, struct uw_connection, link);
+    CHECK_EQUAL((int)sizeof request - 1, send(client, request, sizeof request - 1, MSG_NOSIGNAL));
+    connection->protocol->timed_out(connection);
+    CHECK(uw_connection_is_open(connection));
+    for (int i = 0; i < TURNS_MAX && one.server_context.requests.taken == 0; i++)
+        CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
+    CHECK_EQUAL(1, one.server_context.requests.taken);
+    close(client);
+    uw_server_close(&one);
+    close(listener);
 }
 
 static void check_refused(const struct sockaddr_in *address)
@@ -93,13 +120,13 @@ static void listening_ends(const char *backend, bool drains)
     open_server(&one, backend, listener);
     for (int i = 0; i < MOMENTS; i++)
         clients[i] = connect_to(listener);
-    uw_server_end_listening(&one);
+    uw_server_close_listeners(&one);
     check_refused(&address);
     if (drains)
         uw_server_drain(&one);
     for (int i = 0; i < TURNS_MAX && drains && !uw_server_drained(&one); i++)
         CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
-    CHECK_EQUAL(drains ? MOMENTS : 0, one.service.counts.accepted);
+    CHECK_EQUAL(drains ? MOMENTS : 0, one.server_context.counts.accepted);
     for (int i = 0; i < MOMENTS; i++)
         close(clients[i]);
     uw_server_close(&one);
@@ -148,10 +175,10 @@ static bool is_served_who_comes_after_signals(void)
     open_server(&one, "poll", listener);
     client.fd = connect_to(listener);
     CHECK_EQUAL(0, pthread_create(&thread, NULL, complete_handshake, &client));
-    uw_server_end_listening(&one);
+    uw_server_close_listeners(&one);
     CHECK_EQUAL(0, pthread_join(thread, NULL));
     CHECK_EQUAL(0, uw_server_turn(&one, 0));
-    served = one.service.counts.accepted == 1;
+    served = one.server_context.counts.accepted == 1;
     close(client.fd);
     uw_server_close(&one);
     close(listener);
@@ -194,7 +221,7 @@ TEST(nobody_waits_for_a_client_when_listening_ends)
         open_server(&one, "poll", listener);
         atomic_store(&ended, false);
         CHECK_EQUAL(0, pthread_create(&other, NULL, have_it_block, &listener));
-        uw_server_end_listening(&one);
+        uw_server_close_listeners(&one);
         atomic_store(&ended, true);
         CHECK_EQUAL(0, pthread_join(other, NULL));
         uw_server_close(&one);
@@ -208,8 +235,8 @@ static void who_comes_beyond_connections_max_waits(const char *backend)
 {
     int listener = listen_on_loopback(), clients[MOMENTS];
 
-    CHECK_EQUAL(0, uw_server_open(&one, &settings, backend, (struct uw_handler){0}));
-    one.service.settings.connections_max = one.room = 2;
+    CHECK_EQUAL(0, uw_server_open(&one, &uw_composition, &settings, backend, (struct uw_handler){0}));
+    one.server_context.settings.connections_max = one.capacity = 2;
     CHECK_EQUAL(0, uw_server_listen(&one, listener));
     for (int i = 0; i < MOMENTS; i++)
         clients[i] = connect_to(listener);
@@ -218,9 +245,9 @@ static void who_comes_beyond_connections_max_waits(const char *backend)
     CHECK_EQUAL(2, uw_server_connections(&one));
     uw_server_close(&one);
     open_server(&successor, backend, listener);
-    for (int i = 0; i < TURNS_MAX && successor.service.counts.accepted < MOMENTS - 2; i++)
+    for (int i = 0; i < TURNS_MAX && successor.server_context.counts.accepted < MOMENTS - 2; i++)
         CHECK_EQUAL(0, uw_server_turn(&successor, TURN_NS));
-    CHECK_EQUAL(MOMENTS - 2, successor.service.counts.accepted);
+    CHECK_EQUAL(MOMENTS - 2, successor.server_context.counts.accepted);
     for (int i = 0; i < MOMENTS; i++)
         close(clients[i]);
     uw_server_close(&successor);
@@ -241,7 +268,7 @@ TEST(who_is_told_for_ever_that_clients_have_gone_ends_to_listen)
         alarm(PATIENCE_SECONDS);
         open_server(&one, "poll", listener);
         CHECK(make_calls_fail(SYS_accept, SYS_accept4, ECONNABORTED));
-        uw_server_end_listening(&one);
+        uw_server_close_listeners(&one);
         _exit(0);
     }
     CHECK_EQUAL(child, waitpid(child, &status, 0));
@@ -255,17 +282,17 @@ TEST(who_comes_beyond_connections_max_waits_in_the_backlog)
     on_each_backend(who_comes_beyond_connections_max_waits);
 }
 
-/* More than there is room for: they wait until there is, or the server is closed. */
+/* More than the limit: they wait until connections end, or the server is closed. */
 static void more_come_than_there_is_room_for(const char *backend, bool drains)
 {
     int listener = listen_on_loopback(), clients[MOMENTS];
     char byte;
 
     open_server(&one, backend, listener);
-    one.service.settings.connections_max = one.room = 2;
+    one.server_context.settings.connections_max = one.capacity = 2;
     for (int i = 0; i < MOMENTS; i++)
         clients[i] = connect_to(listener);
-    uw_server_end_listening(&one);
+    uw_server_close_listeners(&one);
     uw_server_drain(&one);
     CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
     CHECK_EQUAL(2, uw_server_connections(&one));
@@ -273,7 +300,7 @@ static void more_come_than_there_is_room_for(const char *backend, bool drains)
         CHECK_EQUAL(0, shutdown(clients[i], SHUT_WR));
     for (int i = 0; i < TURNS_MAX && drains && !uw_server_drained(&one); i++)
         CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
-    CHECK_EQUAL(drains ? MOMENTS : 2, one.service.counts.accepted);
+    CHECK_EQUAL(drains ? MOMENTS : 2, one.server_context.counts.accepted);
     CHECK_EQUAL(drains, uw_server_drained(&one));
     uw_server_close(&one);
     for (int i = 0; i < MOMENTS; i++) {
@@ -295,21 +322,21 @@ static void nobody_is_accepted_before(const char *backend, bool drains)
 {
     int listener = listen_on_loopback(), client;
 
-    CHECK_EQUAL(0, uw_server_open(&one, &settings, backend, (struct uw_handler){0}));
+    CHECK_EQUAL(0, uw_server_open(&one, &uw_composition, &settings, backend, (struct uw_handler){0}));
     uw_server_accept_from(&one, uw_clock_ns() + PATIENCE_SECONDS * UW_NS_PER_SECOND);
     CHECK_EQUAL(0, uw_server_listen(&one, listener));
     client = connect_to(listener);
     for (int i = 0; i < MOMENTS; i++)
         CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
-    CHECK_EQUAL(0, one.service.counts.accepted);
+    CHECK_EQUAL(0, one.server_context.counts.accepted);
     if (drains)
         uw_server_drain(&one);
     else
         uw_server_accept_from(&one, 0);
-    for (int i = 0; i < TURNS_MAX && one.service.counts.accepted == 0; i++)
+    for (int i = 0; i < TURNS_MAX && one.server_context.counts.accepted == 0; i++)
         CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
-    CHECK_EQUAL(1, one.service.counts.accepted);
-    CHECK_EQUAL(settings.connections_max, one.room);
+    CHECK_EQUAL(1, one.server_context.counts.accepted);
+    CHECK_EQUAL(settings.connections_max, one.capacity);
     close(client);
     uw_server_close(&one);
     close(listener);

@@ -117,13 +117,13 @@ static inline void fake_stage_rest(struct fake *fake, const struct uw_chunk *chu
 }
 
 /* Takes a copy of what is sent now: who has it sent may not change it. */
-static inline void fake_stage(struct fake *fake, const struct uw_chunk *chunk, size_t room)
+static inline void fake_stage(struct fake *fake, const struct uw_chunk *chunk, size_t capacity)
 {
     size_t left = chunk->length - chunk->sent, rest = (size_t)chunk->rest_left;
 
-    left = left < room ? left : room;
+    left = left < capacity ? left : capacity;
     fake_append(&fake->staged, &fake->staged_length, chunk->bytes + chunk->sent, left);
-    rest = rest < room - left ? rest : room - left;
+    rest = rest < capacity - left ? rest : capacity - left;
     if (rest)
         fake_stage_rest(fake, chunk, rest);
 }
@@ -283,8 +283,9 @@ static inline int fake_descriptor(void)
     return dup(ends[0]);
 }
 
-/* The connection is opened within `service`, and begins with `fake`. */
-static inline void fake_connect(struct uw_service *service, const struct uw_protocol *protocol, struct fake *fake)
+/* The connection is opened within `server_context`, and begins with `fake`. */
+static inline void fake_connect(struct uw_server_context *server_context, const struct uw_protocol *protocol,
+                                struct fake *fake)
 {
     static const struct uw_protocol *protocols[2];
     static struct uw_listener listener = {.transport = &fake_transport, .address = "127.0.0.1", .port = 80};
@@ -292,7 +293,7 @@ static inline void fake_connect(struct uw_service *service, const struct uw_prot
     protocols[0] = protocol;
     listener.protocols = protocols;
     fake_next = fake;
-    uw_connection_open(service, &listener, fake_descriptor());
+    uw_connection_open(server_context, &listener, fake_descriptor());
 }
 
 #endif

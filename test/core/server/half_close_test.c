@@ -1,7 +1,9 @@
 /* A client that has sent its last byte gets its answer, and then the connection ends: there is nothing to wait for. */
+#include <errno.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "composition/composition.h"
 #include "io/backend.h"
 #include "loopback.h"
 #include "server/server.h"
@@ -11,7 +13,7 @@
 #define LONG_NS (60 * UW_NS_PER_SECOND)
 
 static const struct uw_server_settings settings = {
-    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
+    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_INLINE},
     .body_bytes_max = 100,
     .body_memory_bytes_max = 100,
     .connections_max = 10,
@@ -66,7 +68,7 @@ static void answer_in_two_turns(const char *backend, const char *requests)
     int listener = listen_on_loopback(), client;
     char byte;
 
-    CHECK_EQUAL(0, uw_server_open(&server, &settings, backend, (struct uw_handler){.notify = notify}));
+    CHECK_EQUAL(0, uw_server_open(&server, &uw_composition, &settings, backend, (struct uw_handler){.notify = notify}));
     CHECK_EQUAL(0, uw_server_listen(&server, listener));
     client = connect_to(listener);
     CHECK_EQUAL(strlen(requests), send(client, requests, strlen(requests), 0));
@@ -97,6 +99,51 @@ TEST(so_it_does_before_a_request_that_never_comes_in_full)
     for (int i = 0; uw_backends[i]; i++)
         if (!uw_backend_probe(uw_backends[i]))
             answer_in_two_turns(uw_backends[i]->name, "GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HT");
+}
+
+#define PIECE_BYTES (64 * 1024)
+#define PIECES 128
+#define TURNS_WITHOUT_READING 1000
+
+/* More than fits into the sockets, so that sending waits for the client, twice: the second request is pipelined. */
+static void answer_largely(const char *backend)
+{
+    static const char requests[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    static char bytes[PIECE_BYTES];
+    int listener = listen_on_loopback(), client;
+    size_t count = 0;
+    ssize_t got = -1;
+
+    CHECK_EQUAL(0, uw_server_open(&server, &uw_composition, &settings, backend, (struct uw_handler){.notify = notify}));
+    CHECK_EQUAL(0, uw_server_listen(&server, listener));
+    client = connect_to(listener);
+    CHECK_EQUAL(sizeof requests - 1, send(client, requests, sizeof requests - 1, 0));
+    CHECK_EQUAL(0, shutdown(client, SHUT_WR));
+    asked = NULL;
+    for (int i = 0; i < 10 * TURNS_MAX && got; i++) {
+        if (asked) {
+            for (size_t piece = 1; piece <= PIECES; piece++)
+                hand_over(bytes, sizeof bytes, piece == PIECES ? UW_CHUNK_FINISH : 0);
+            asked = NULL;
+        }
+        CHECK_EQUAL(0, uw_server_turn(&server, i < TURNS_WITHOUT_READING ? 0 : TURN_NS));
+        if (i < TURNS_WITHOUT_READING)
+            continue;
+        while ((got = recv(client, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+            count += (size_t)got;
+        if (got < 0)
+            CHECK_EQUAL(EAGAIN, errno);
+    }
+    CHECK_EQUAL(0, got);
+    CHECK_EQUAL(2 * PIECES * sizeof bytes, count);
+    uw_server_close(&server);
+    close(client);
+    close(listener);
+}
+
+TEST(large_answers_come_in_full)
+{
+    on_each_backend(answer_largely);
 }
 
 TEST_MAIN

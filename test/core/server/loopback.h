@@ -60,11 +60,18 @@ static inline void connected_pair(int ends[2])
     close(listener);
 }
 
+/* Under valgrind on one: the memory above the backends is the same on each. The contract's tests use each backend
+ * there. */
 static inline void on_each_backend(void (*test)(const char *backend))
 {
-    for (int i = 0; uw_backends[i]; i++)
-        if (!uw_backend_probe(uw_backends[i]))
-            test(uw_backends[i]->name);
+    int used = 0;
+
+    for (int i = 0; uw_backends[i]; i++) {
+        if (uw_backend_probe(uw_backends[i]) || (used && getenv("UW_UNDER_VALGRIND")))
+            continue;
+        test(uw_backends[i]->name);
+        used++;
+    }
 }
 
 #endif

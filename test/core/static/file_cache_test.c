@@ -1,9 +1,10 @@
 #include "static/file_cache.h"
 
+#include <limits.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "folder.h"
+#include "temporary_directory.h"
 
 #define SMALL_BYTES_MAX 1000
 #define ENTRIES_MAX 4
@@ -141,7 +142,7 @@ TEST(a_file_written_to_just_now_is_read_again)
         write_text("file", "one");
         now_ns += UW_FILE_CACHE_CHECK_NS;
     } while (!found("file")->young);
-    first = uw_representation_hold(found("file"));
+    first = uw_representation_retain(found("file"));
     now_ns += UW_FILE_CACHE_CHECK_NS;
     CHECK(found("file") != first);
     uw_representation_release((struct uw_representation *)first);
@@ -154,7 +155,7 @@ TEST(one_in_use_outlives_its_file)
 
     open_cache(100000, false);
     write_text("file", "held");
-    held = uw_representation_hold(found("file"));
+    held = uw_representation_retain(found("file"));
     CHECK_EQUAL(0, unlinkat(folder, "file", 0));
     now_ns += UW_FILE_CACHE_CHECK_NS;
     CHECK_EQUAL(-ENOENT, missing("file"));
@@ -171,7 +172,7 @@ TEST(the_number_of_entries_is_bounded_and_the_oldest_goes)
     open_cache(100000, false);
     before = open_descriptors();
     for (int i = 0; i < 3 * ENTRIES_MAX; i++) {
-        char name[16];
+        char name[32];
 
         snprintf(name, sizeof name, "large%d", i);
         write_pattern(name, SMALL_BYTES_MAX + 1);
@@ -188,7 +189,7 @@ TEST(the_number_of_bytes_is_bounded)
 {
     open_cache(4000, false);
     for (int i = 0; i < 20; i++) {
-        char name[16];
+        char name[32];
 
         snprintf(name, sizeof name, "small%d", i);
         write_pattern(name, SMALL_BYTES_MAX);
@@ -256,13 +257,6 @@ TEST(other_codings_are_found_beside_the_file)
     CHECK_EQUAL(-ENOENT, missing("page")); /* the others do not stand alone */
     CHECK_EQUAL(0, cache.entries);
     close_cache();
-}
-
-static void set_time(const char *name, time_t seconds, long ns)
-{
-    const struct timespec times[] = {{.tv_sec = seconds, .tv_nsec = ns}, {.tv_sec = seconds, .tv_nsec = ns}};
-
-    CHECK_EQUAL(0, utimensat(folder, name, times, 0));
 }
 
 TEST(a_coding_older_than_its_file_is_not_of_that_file)
@@ -415,6 +409,51 @@ TEST(a_large_file_has_a_weak_tag_until_it_is_read)
     now_ns += UW_FILE_CACHE_CHECK_NS;
     CHECK(found("large") == large);
     close_cache();
+}
+
+static int set_length(const char *path, int64_t length)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    int result = fd < 0 ? -1 : ftruncate(fd, length);
+
+    return fd < 0 || close(fd) < 0 ? -1 : result;
+}
+
+/* It is sparse: nobody could read it in the time that this test takes. */
+TEST(a_huge_file_has_a_strong_tag_that_costs_no_read)
+{
+    char path[PATH_MAX], first[UW_HTTP_ETAG_BYTES_MAX];
+    const struct uw_representation *huge;
+    uint64_t hash;
+
+    open_cache(100000, false);
+    write_repeated("huge", 'a', 1);
+    snprintf(path, sizeof path, "%s/public/huge", folder_path);
+    CHECK_EQUAL(0, set_length(path, INT64_C(1) << 40));
+    CHECK(found("huge")->validators.weak); /* it may change again at the same time */
+    age();
+    now_ns += UW_FILE_CACHE_CHECK_NS;
+    huge = found("huge");
+    CHECK(!huge->validators.weak && huge->validators.etag[0] == '"');
+    CHECK(!uw_content_hashes_have(&cache.hashes, &huge->identity, &hash));
+    snprintf(first, sizeof first, "%s", huge->validators.etag);
+    now_ns += UW_FILE_CACHE_CHECK_NS;
+    CHECK(found("huge") == huge);
+    CHECK_EQUAL(0, set_length(path, (INT64_C(1) << 40) - 1));
+    CHECK_EQUAL(0, set_length(path, INT64_C(1) << 40));
+    age();
+    now_ns += UW_FILE_CACHE_CHECK_NS;
+    CHECK(strcmp(first, found("huge")->validators.etag) != 0);
+    close_cache();
+}
+
+TEST(a_file_is_at_rest_a_while_after_its_last_change)
+{
+    struct uw_file_identity identity = {.changed = {.tv_sec = time(NULL)}};
+
+    CHECK(!uw_file_is_at_rest(&identity, 3));
+    identity.changed.tv_sec -= 3;
+    CHECK(uw_file_is_at_rest(&identity, 3));
 }
 
 /* The files that a crawler asks for do not all stay in the cache. */

@@ -1,6 +1,6 @@
 #include "static/open_beneath.h"
 
-#include "folder.h"
+#include "temporary_directory.h"
 
 typedef int opener(int root, const char *path, int flags);
 

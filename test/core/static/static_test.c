@@ -1,4 +1,4 @@
-#include "serve.h"
+#include "static_server_fixture.h"
 
 #include <sys/un.h>
 
@@ -9,6 +9,7 @@ SERVED(a_file_is_sent_with_what_is_known_of_it)
     char head[1024];
 
     write_text("page.html", "<p>hello");
+    set_time("page.html", 784111777, 0);
     CHECK_EQUAL(200, get("/page.html"));
     CHECK(body_is("<p>hello"));
     CHECK(has_header("Content-Type", "text/html; charset=utf-8"));
@@ -54,6 +55,7 @@ SERVED(conditions_are_kept)
     char headers[256], etag[64];
 
     write_text("file", "content");
+    set_time("file", 784111777, 0);
     CHECK_EQUAL(200, get("/file"));
     snprintf(etag, sizeof etag, "%.63s", header("ETag"));
     snprintf(headers, sizeof headers, "If-None-Match: \"other\", %s\r\n", etag);
@@ -61,10 +63,11 @@ SERVED(conditions_are_kept)
     CHECK(has_header("ETag", etag) && !header("Content-Type") && !header("Content-Length"));
     CHECK_EQUAL(304, ask("HEAD", "/file", headers));
     CHECK_EQUAL(200, ask("GET", "/file", "If-None-Match: \"other\"\r\n"));
-    CHECK_EQUAL(304, ask("GET", "/file", "If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT\r\n"));
-    CHECK_EQUAL(200, ask("GET", "/file", "If-Modified-Since: Sat, 01 Jan 2000 00:00:00 GMT\r\n"));
+    CHECK_EQUAL(304, ask("GET", "/file", "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n"));
+    CHECK_EQUAL(200, ask("GET", "/file", "If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT\r\n"));
+    CHECK_EQUAL(200, ask("GET", "/file", "If-Modified-Since: Sat, 01 Jan 1994 00:00:00 GMT\r\n"));
     CHECK_EQUAL(412, ask("GET", "/file", "If-Match: \"other\"\r\n"));
-    CHECK_EQUAL(412, ask("GET", "/file", "If-Unmodified-Since: Sat, 01 Jan 2000 00:00:00 GMT\r\n"));
+    CHECK_EQUAL(412, ask("GET", "/file", "If-Unmodified-Since: Sat, 01 Jan 1994 00:00:00 GMT\r\n"));
 }
 
 /* From memory and from a descriptor alike. */

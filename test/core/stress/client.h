@@ -39,7 +39,9 @@ static bool connect_client(struct client *client)
         REQUIRE(setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer) == 0);
     REQUIRE(setsockopt(client->fd, SOL_SOCKET, SO_RCVTIMEO, leaves_early(client) ? &little : &patience,
                        sizeof patience) == 0);
+#ifdef SO_SNDTIMEO /* core/windows has none */
     REQUIRE(setsockopt(client->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0);
+#endif
     if (connect(client->fd, (struct sockaddr *)&now.address, sizeof now.address) == 0)
         return true;
     close(client->fd);
@@ -132,6 +134,9 @@ static bool read_batch(struct client *client, bool half_closed)
 {
     size_t received = read_and_compare(client, client->answer_bytes);
 
+    /* A full server closes an idle connection for a new client, perhaps as its next request is on its way. */
+    if (received == 0 && atomic_load(&now.is_small))
+        return false;
     /* A server that ends closes kept connections, but only between answers, and what it has not seen it may drop. */
     if (received < client->least_bytes && !atomic_load(&now.cut) && !(atomic_load(&now.ending)))
         FAIL("a client got %zu bytes of %zu", received, client->least_bytes);

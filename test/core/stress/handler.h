@@ -93,7 +93,7 @@ static void pass_on(struct job *job)
         push(&for_workers, job);
     } else {
         push(&for_loop, job);
-        uw_loop_wake(&now.server.service.loop);
+        uw_loop_wake(&now.server.server_context.loop);
     }
 }
 
@@ -135,7 +135,7 @@ static struct uw_chunk *file_chunk(const struct job *job, size_t length)
 static struct uw_chunk *copied_chunk(const struct job *job, size_t length, bool on_loop)
 {
     bool from_slab = on_loop && length <= UW_CHUNK_SLAB_CAPACITY && one_in(&handler_dice, 2);
-    struct uw_chunk *chunk = from_slab ? uw_chunk_take(&now.server.service.chunks) : uw_chunk_new(length);
+    struct uw_chunk *chunk = from_slab ? uw_chunk_take(&now.server.server_context.chunks) : uw_chunk_new(length);
 
     REQUIRE(chunk);
     fill(chunk->bytes, length, job->plan.mark, job->sent);
@@ -257,7 +257,7 @@ static bool give_end(struct job *job, bool on_loop)
 
 static void detached(struct uw_detached *detached)
 {
-    struct job *job = uw_owner(detached, struct job, detached);
+    struct job *job = uw_container_of(detached, struct job, detached);
 
     job->step = STEP_LAST;
     push(&for_workers, job);
@@ -360,7 +360,7 @@ static void go_on_with(struct job *job, bool on_loop)
 
 static void check_content(const struct job *job)
 {
-    const struct uw_body *body = &job->request->body;
+    const struct uw_spooled_body *body = &job->request->body;
     char wanted[CONTENT_BYTES_MAX], spilled[CONTENT_BYTES_MAX];
     const char *content = body->memory;
 
@@ -421,7 +421,7 @@ static void *work(void *argument)
 static void discard_jobs(void)
 {
     while (!uw_list_empty(&all_jobs)) {
-        struct job *job = uw_owner(all_jobs.next, struct job, link);
+        struct job *job = uw_container_of(all_jobs.next, struct job, link);
 
         if (job->step == STEP_LAST && job->detached.fd >= 0)
             close(job->detached.fd);

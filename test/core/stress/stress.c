@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "client.h"
+#include "composition/composition.h"
 #include "handler.h"
 #include "io/backend.h"
 
@@ -13,7 +14,7 @@
 #define ALL_HAPPENS_NS (120 * UW_NS_PER_SECOND) /* whatever is rare, on a slow machine, too */
 
 static struct uw_server_settings settings = {
-    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_MAX},
+    .http = {.head_bytes_max = 8192, .target_bytes_max = 4096, .headers_max = UW_HTTP_HEADERS_INLINE},
     .body_bytes_max = CONTENT_BYTES_MAX,
     .body_memory_bytes_max = 4096,
     .head_timeout_ns = PATIENCE_SECONDS * UW_NS_PER_SECOND,
@@ -50,7 +51,8 @@ static void *run_loop(void *argument)
     bool draining = false;
 
     handler_dice.state = *(uint64_t *)argument;
-    REQUIRE(uw_server_open(&now.server, &settings, backend_name, (struct uw_handler){.notify = notify}) == 0);
+    REQUIRE(uw_server_open(&now.server, &uw_composition, &settings, backend_name,
+                           (struct uw_handler){.notify = notify}) == 0);
     REQUIRE(uw_server_listen(&now.server, now.listener) == 0);
     pthread_barrier_wait(&opened);
     while (goes_on(&draining)) {
@@ -86,7 +88,7 @@ static void stop_workers(pthread_t *workers)
     pthread_cond_broadcast(&for_workers.filled);
     pthread_mutex_unlock(&for_workers.lock);
     tell_drained();
-    uw_loop_wake(&now.server.service.loop);
+    uw_loop_wake(&now.server.server_context.loop);
     for (int i = 0; i < WORKERS; i++)
         pthread_join(workers[i], NULL);
 }
@@ -96,13 +98,13 @@ static void end_round(pthread_t loop, pthread_t *workers)
 {
     atomic_store(&now.cut, !drains);
     atomic_store(&now.ending, true);
-    uw_loop_wake(&now.server.service.loop);
+    uw_loop_wake(&now.server.server_context.loop);
     if (drains) {
         pthread_join(loop, NULL);
         stop_workers(workers);
-        REQUIRE(uw_list_empty(&all_jobs) && now.server.service.requests.taken == 0 &&
-                now.server.service.connections.taken == 0);
-        REQUIRE(now.server.service.chunks.taken == 0);
+        REQUIRE(uw_list_empty(&all_jobs) && now.server.server_context.requests.taken == 0 &&
+                now.server.server_context.connections.taken == 0);
+        REQUIRE(now.server.server_context.chunks.taken == 0);
     } else {
         stop_workers(workers);
         pthread_join(loop, NULL);
@@ -119,7 +121,8 @@ static void play_round(struct dice *dice)
     uint64_t numbers[1 + WORKERS + CLIENTS];
 
     drains = one_in(dice, 2);
-    settings.connections_max = one_in(dice, 2) ? CLIENTS - 2 : 2 * UW_BACKLOG_MAX; /* accepting pauses, or never does */
+    atomic_store(&now.is_small, one_in(dice, 2)); /* accepting pauses, or never does */
+    settings.connections_max = atomic_load(&now.is_small) ? CLIENTS - 2 : 2 * UW_BACKLOG_MAX;
     atomic_store(&now.ending, false);
     atomic_store(&now.cut, false);
     atomic_store(&now.stop, false);

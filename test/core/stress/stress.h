@@ -34,9 +34,10 @@ static struct round {
     struct uw_server server;
     struct sockaddr_in address;
     int listener;
-    atomic_bool ending; /* clients begin nothing new, and a kept connection may be closed */
-    atomic_bool cut;    /* connections may be closed in the middle of an answer */
-    atomic_bool stop;   /* the loop and the workers end */
+    atomic_bool ending;   /* clients begin nothing new, and a kept connection may be closed */
+    atomic_bool cut;      /* connections may be closed in the middle of an answer */
+    atomic_bool is_small; /* connections_max is below the number of clients */
+    atomic_bool stop;     /* the loop and the workers end */
 } now;
 
 static struct {

@@ -5,6 +5,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -103,6 +104,7 @@ static inline const char *write_key(const struct issued *issued, const char *nam
     const char *path = certificates_path(name);
     FILE *file = fopen(path, "w");
 
+    CHECK_EQUAL(0, chmod(path, 0600));
     CHECK(file && PEM_write_PrivateKey(file, issued->key, NULL, NULL, 0, NULL, NULL) == 1);
     fclose(file);
     return path;

@@ -41,11 +41,11 @@ static size_t bytes_of_send(char *text)
 {
     size_t length = 0;
 
-    if (endpoint.send.verb == UW_SEND) {
+    if (endpoint.send.opcode == UW_SEND) {
         memcpy(text, endpoint.send.data, endpoint.send.length);
         return endpoint.send.length;
     }
-    CHECK_EQUAL(UW_SEND_VECTOR, endpoint.send.verb);
+    CHECK_EQUAL(UW_SEND_VECTOR, endpoint.send.opcode);
     CHECK(endpoint.vector.msg_iovlen <= UW_SEND_PIECES_MAX);
     for (size_t i = 0; i < (size_t)endpoint.vector.msg_iovlen; i++) {
         memcpy(text + length, endpoint.pieces[i].iov_base, endpoint.pieces[i].iov_len);
@@ -70,7 +70,7 @@ TEST(memory_of_several_chunks_leaves_at_once)
     add_text("", "three ");
     add_text("four", NULL);
     check_send("one two three four");
-    CHECK_EQUAL(UW_SEND_VECTOR, endpoint.send.verb);
+    CHECK_EQUAL(UW_SEND_VECTOR, endpoint.send.opcode);
     drop();
 }
 
@@ -78,11 +78,11 @@ TEST(one_piece_is_no_vector)
 {
     add_text("alone", NULL);
     check_send("alone");
-    CHECK_EQUAL(UW_SEND, endpoint.send.verb);
+    CHECK_EQUAL(UW_SEND, endpoint.send.opcode);
     drop();
     add_text("", "borrowed");
     check_send("borrowed");
-    CHECK_EQUAL(UW_SEND, endpoint.send.verb);
+    CHECK_EQUAL(UW_SEND, endpoint.send.opcode);
     drop();
 }
 
@@ -139,12 +139,12 @@ TEST(a_file_leaves_alone_behind_what_is_before_it)
     add_text("behind", NULL);
     check_send("before");
     uw_chunk_prepare_send(&endpoint, chunk);
-    CHECK_EQUAL(UW_SEND, endpoint.send.verb);
+    CHECK_EQUAL(UW_SEND, endpoint.send.opcode);
     CHECK_EQUAL(4, endpoint.send.length);
     CHECK(endpoint.send.more);
     chunk->sent = chunk->length;
     uw_chunk_prepare_send(&endpoint, chunk);
-    CHECK_EQUAL(UW_SEND_FILE, endpoint.send.verb);
+    CHECK_EQUAL(UW_SEND_FILE, endpoint.send.opcode);
     CHECK_EQUAL(5, endpoint.send.length);
     drop();
 }

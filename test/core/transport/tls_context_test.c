@@ -7,9 +7,10 @@
 
 #include "certificates.h"
 #include "transport/tls_bio.h"
+#include "transport/tls_connection_info.h"
 #include "transport/tls_context.h"
 #include "transport/tls_ocsp.h"
-#include "transport/tls_peer.h"
+#include "transport/tls_session.h"
 #include "transport/tls_tickets.h"
 
 #define ROUNDS_MAX 100
@@ -74,19 +75,19 @@ TEST(what_is_wrong_with_files_is_said_in_a_sentence)
     struct uw_tls_context *context;
 
     CHECK_EQUAL(0, make(&context, certificate, key));
-    CHECK(uw_tls_context_hold(context) == context);
+    CHECK(uw_tls_context_retain(context) == context);
     uw_tls_context_release(context);
     uw_tls_context_release(context);
     refuse(-ENOENT, "/nowhere", key, "/nowhere cannot be read: No such file or directory");
     refuse(-ENOENT, certificate, "/nowhere", "/nowhere cannot be read: No such file or directory");
     refuse(-EBADMSG, key, key, "good.key holds no certificate in PEM form");
-    refuse(-EBADMSG, certificate, NULL, "good.crt holds no private key in PEM form");
-    refuse(-EBADMSG, certificate, write_encrypted(&good), "holds no private key in PEM form that is not encrypted");
+    refuse(-EBADMSG, certificate, NULL, "good.crt holds no unencrypted private key in PEM form");
+    refuse(-EBADMSG, certificate, write_encrypted(&good), "holds no unencrypted private key in PEM form");
     refuse(-EBADMSG, write_text("text", "hello\n"), key, "holds no certificate in PEM form");
     refuse(-EISDIR, certificates_path(""), key, "cannot be read: Is a directory");
     refuse(-ENODEV, certificate, "/dev/zero", "/dev/zero cannot be read: No such device");
-    refuse(-EBADMSG, certificate, make_pipe("pipe"), "pipe holds no private key in PEM form");
-    refuse(-EINVAL, certificate, write_key(&other, "other.key"), "other.key is not that of the certificate in");
+    refuse(-EBADMSG, certificate, make_pipe("pipe"), "pipe holds no unencrypted private key in PEM form");
+    refuse(-EINVAL, certificate, write_key(&other, "other.key"), "other.key does not match the certificate in");
     refuse(-EKEYEXPIRED, write_certificate(&expired, "old.crt"), write_key(&expired, "old.key"), "old.crt has expired");
     issued_free(&good);
     issued_free(&other);
@@ -373,9 +374,50 @@ TEST(a_name_is_matched_as_a_whole_or_not_at_all)
     issued_free(&second);
 }
 
+#define HOUR 3600
+#define TICKET_HOURS (UW_TLS_TICKET_EPOCH_SECONDS / HOUR)
+#define SESSION_HOURS (UW_TLS_SESSION_SECONDS_MAX / HOUR)
+
+/* The hours for which another ticket is good that is made so many hours after the session began. */
+static long ticket_hours(SSL_SESSION *session, long hours)
+{
+    SSL_SESSION_set_timeout(session, UW_TLS_TICKET_EPOCH_SECONDS);
+    SSL_SESSION_set_time(session, hours * HOUR);
+    CHECK(uw_tls_session_note_end(session, uw_tls_session_noted_end(session)));
+    return SSL_SESSION_get_timeout(session) / HOUR;
+}
+
+TEST(a_session_ends_however_often_it_is_resumed)
+{
+    SSL_SESSION *session = SSL_SESSION_new();
+    int64_t end = uw_tls_session_end(0, INT64_MAX);
+
+    CHECK_EQUAL(UW_TLS_SESSION_SECONDS_MAX, end);
+    CHECK_EQUAL(0, uw_tls_session_noted_end(session));
+    SSL_SESSION_set_time(session, 0);
+    CHECK(uw_tls_session_note_end(session, end));
+    CHECK_EQUAL(end, uw_tls_session_noted_end(session));
+    CHECK_EQUAL(TICKET_HOURS, ticket_hours(session, 1));
+    CHECK_EQUAL(1, ticket_hours(session, SESSION_HOURS - 1));
+    CHECK_EQUAL(0, ticket_hours(session, SESSION_HOURS));
+    CHECK_EQUAL(0, ticket_hours(session, SESSION_HOURS + 1));
+    SSL_SESSION_free(session);
+    CHECK(uw_tls_session_lives(end, 0));
+    CHECK(uw_tls_session_lives(end, end - 1));
+    CHECK(!uw_tls_session_lives(end, end));
+    CHECK(!uw_tls_session_lives(end, -1)); /* the clock was set back */
+    CHECK(!uw_tls_session_lives(0, end));  /* a ticket without an end */
+}
+
+TEST(a_session_ends_with_its_first_certificate)
+{
+    CHECK_EQUAL(HOUR, uw_tls_session_end(0, HOUR));
+    CHECK(!uw_tls_session_lives(HOUR, HOUR));
+}
+
 /* What `issuer` says of `subject`, for so many days from now on, or without an end (0). */
-static void write_ocsp(const char *path, const struct issued *issuer, const struct issued *subject, int status,
-                       long days)
+static void write_ocsp_with(const char *path, const struct issued *issuer, const struct issued *subject, int status,
+                            long days, unsigned long flags)
 {
     OCSP_BASICRESP *basic = OCSP_BASICRESP_new();
     OCSP_CERTID *id = OCSP_cert_to_id(EVP_sha256(), subject->certificate, issuer->certificate);
@@ -384,7 +426,7 @@ static void write_ocsp(const char *path, const struct issued *issuer, const stru
     BIO *file = BIO_new_file(path, "w");
 
     CHECK(OCSP_basic_add1_status(basic, id, status, 0, since, since, days ? until : NULL) != NULL);
-    CHECK_EQUAL(1, OCSP_basic_sign(basic, issuer->certificate, issuer->key, EVP_sha256(), NULL, 0));
+    CHECK_EQUAL(1, OCSP_basic_sign(basic, issuer->certificate, issuer->key, EVP_sha256(), NULL, flags));
     response = OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic);
     CHECK_EQUAL(1, i2d_OCSP_RESPONSE_bio(file, response));
     BIO_free(file);
@@ -393,6 +435,12 @@ static void write_ocsp(const char *path, const struct issued *issuer, const stru
     OCSP_CERTID_free(id);
     OCSP_RESPONSE_free(response);
     OCSP_BASICRESP_free(basic);
+}
+
+static void write_ocsp(const char *path, const struct issued *issuer, const struct issued *subject, int status,
+                       long days)
+{
+    write_ocsp_with(path, issuer, subject, status, days, 0);
 }
 
 /* What a server and its OCSP response are made of. */
@@ -460,7 +508,7 @@ TEST(an_ocsp_response_that_has_expired_is_warned_of_and_left_out)
     vouched_begin(&vouched);
     write_ocsp(vouched.paths.ocsp_path, &vouched.signer, &vouched.server, V_OCSP_CERTSTATUS_GOOD, -1);
     CHECK_EQUAL(0, uw_tls_context_new(&context, &vouched.settings, message));
-    CHECK(strstr(message, "server.ocsp has expired, so clients do not get it") != NULL);
+    CHECK(strstr(message, "server.ocsp has expired, so the server does not send it") != NULL);
     CHECK(!is_stapled(context, true));
     uw_tls_context_release(context);
     vouched_end(&vouched);
@@ -480,6 +528,40 @@ TEST(an_ocsp_response_is_valid_from_its_beginning_to_its_end)
     CHECK(!uw_tls_ocsp_is_valid(&ocsp));
     ocsp = (struct uw_tls_ocsp){.until = INT64_MAX};
     CHECK(!uw_tls_ocsp_is_valid(&ocsp));
+}
+
+/* As most authorities do: the response holds no certificate, so the issuer's has to be in the chain. */
+TEST(an_ocsp_response_without_a_certificate_needs_the_chain)
+{
+    struct vouched vouched;
+    struct uw_tls_context *context;
+    FILE *file;
+
+    vouched_begin(&vouched);
+    write_ocsp_with(vouched.paths.ocsp_path, &vouched.signer, &vouched.server, V_OCSP_CERTSTATUS_GOOD, 1, OCSP_NOCERTS);
+    CHECK_EQUAL(-ENOLINK, uw_tls_context_new(&context, &vouched.settings, message));
+    CHECK(strstr(message, "lacks the issuer's certificate") != NULL);
+    file = fopen(vouched.paths.certificate_path, "a");
+    CHECK(file && PEM_write_X509(file, vouched.signer.certificate) == 1);
+    fclose(file);
+    CHECK_EQUAL(0, uw_tls_context_new(&context, &vouched.settings, message));
+    CHECK(is_stapled(context, true));
+    uw_tls_context_release(context);
+    vouched_end(&vouched);
+}
+
+TEST(warnings_are_told_one_after_the_other)
+{
+    struct vouched vouched;
+    struct uw_tls_context *context;
+
+    vouched_begin(&vouched);
+    write_ocsp(vouched.paths.ocsp_path, &vouched.signer, &vouched.server, V_OCSP_CERTSTATUS_GOOD, -1);
+    CHECK_EQUAL(0, chmod(vouched.paths.key_path, 0604));
+    CHECK_EQUAL(0, uw_tls_context_new(&context, &vouched.settings, message));
+    CHECK(strstr(message, "server.key; run chmod o= on it; the OCSP response") != NULL);
+    uw_tls_context_release(context);
+    vouched_end(&vouched);
 }
 
 static void refuse_ocsp(const struct vouched *vouched, int error, const char *sentence)
@@ -503,13 +585,13 @@ TEST(an_ocsp_response_that_does_not_say_that_the_certificate_is_good_is_refused)
     vouched_begin(&vouched);
     other = issue("EC", "b.example", NULL, 30, &vouched.signer);
     write_ocsp(vouched.paths.ocsp_path, &vouched.signer, &other, V_OCSP_CERTSTATUS_GOOD, 1);
-    refuse_ocsp(&vouched, -ENODATA, "server.ocsp is not that of the certificate in ");
+    refuse_ocsp(&vouched, -ENODATA, "server.ocsp is not for the certificate in ");
     write_ocsp(vouched.paths.ocsp_path, &vouched.signer, &vouched.server, V_OCSP_CERTSTATUS_UNKNOWN, 1);
-    refuse_ocsp(&vouched, -ENODATA, "says of the certificate that it is unknown");
+    refuse_ocsp(&vouched, -ENODATA, "says that the certificate is unknown");
     file = BIO_new_file(vouched.paths.ocsp_path, "w");
     CHECK_EQUAL(1, i2d_OCSP_RESPONSE_bio(file, refusal));
     BIO_free(file);
-    refuse_ocsp(&vouched, -ENODATA, "server.ocsp tells nothing: its status is \"trylater\"");
+    refuse_ocsp(&vouched, -ENODATA, "server.ocsp has no certificate status: the responder returned \"trylater\"");
     write_text("server.ocsp", "");
     refuse_ocsp(&vouched, -ENODATA, "server.ocsp holds no OCSP response in DER form");
     CHECK_EQUAL(0, remove(vouched.paths.ocsp_path));

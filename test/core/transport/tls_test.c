@@ -7,15 +7,18 @@
 
 #include "../server/loopback.h"
 #include "certificates.h"
+#include "transport/tls_buffers.h"
+#include "transport/tls_connection_info.h"
 #include "transport/tls_context.h"
 #include "transport/tls_kernel.h"
-#include "transport/tls_peer.h"
 #include "transport/transport.h"
 
 #define TURNS_MAX 20000
 #define TURN_NS (UW_NS_PER_SECOND / 1000)
 #define BYTES_MAX (4 * 1024 * 1024)
-#define STRIDE_UNDER_VALGRIND 19 /* of what is tried at each byte, step and allocation, which the sanitizers see */
+#define HANDSHAKE_STEPS_MAX 16        /* with each second turn spent on others */
+#define ASKED_AGAIN "ffdhe2048:P-256" /* the server has the second group alone */
+#define STRIDE_UNDER_VALGRIND 19      /* of what is tried at each byte, step and allocation, which the sanitizers see */
 
 /* The owner of an endpoint: does what the test says, and remembers what it was told. */
 struct owner {
@@ -85,7 +88,7 @@ static void send_on(struct owner *owner)
 
 static struct owner *owner_of(struct uw_endpoint *endpoint)
 {
-    return uw_owner(endpoint, struct owner, endpoint);
+    return uw_container_of(endpoint, struct owner, endpoint);
 }
 
 static void ready(struct uw_endpoint *endpoint)
@@ -258,9 +261,21 @@ static void begin(struct pair *pair)
 }
 
 static bool failing; /* see may_allocate */
+static bool crowded; /* others shake hands for the whole of each second turn */
+
+/* Of the turn to come. */
+static void spend_turn(void)
+{
+    struct uw_tls_buffers *buffers = uw_tls_buffers_of(&loop);
+
+    buffers->line.turn = loop.turns + 1;
+    buffers->line.spent_ns = loop.turns % 2 ? UW_TLS_LINE_NS : 0;
+}
 
 static void turn(struct pair *pair)
 {
+    if (crowded)
+        spend_turn();
     failing = true;
     CHECK_EQUAL(0, uw_loop_turn(&loop, pair->carries ? 0 : TURN_NS));
     pair->carries = false;
@@ -390,6 +405,8 @@ static void pair_close(struct pair *pair)
     for (int i = 0; i < TURNS_MAX && !pair->owner.settled; i++)
         turn(pair);
     CHECK_EQUAL(1, pair->owner.settled);
+    if (crowded) /* the line looks once more whether anybody waits */
+        turn(pair);
     CHECK_EQUAL(0, uw_loop_operations(&loop));
     SSL_free(pair->client);
     close(pair->fd);
@@ -953,6 +970,49 @@ TEST(keys_are_updated_but_not_without_end)
     on_each_backend_with_tls(flood_with_key_updates);
 }
 
+#define FILE_BYTES 3000000
+
+/* The client says something while a file is sent. Where the kernel seals, new keys cannot be had: then the file ends
+ * early, but none of it is wrong. */
+static void speak_amid_file(const char *backend, int key_update, bool ends)
+{
+    struct pair *pair = pair_open(backend, context);
+    struct uw_chunk *answer = three_parts(100, 0, FILE_BYTES);
+
+    answer_with(pair, answer, 1);
+    shake_hands(pair);
+    client_writes(pair, "x", 1);
+    STEP_UNTIL(pair, pair->length > 0);
+    CHECK(pair->length < FILE_BYTES);
+    if (key_update >= 0) {
+        CHECK_EQUAL(1, SSL_key_update(pair->client, key_update));
+        CHECK_EQUAL(1, SSL_do_handshake(pair->client));
+        client_writes(pair, "y", 1);
+    }
+    if (ends)
+        CHECK_EQUAL(0, SSL_shutdown(pair->client));
+    STEP_UNTIL(pair, pair->ended || pair->length == 100 + FILE_BYTES);
+    client_reads(pair);
+    CHECK(pair->length == 100 + FILE_BYTES || (uw_tls_kernel_probe() && key_update == SSL_KEY_UPDATE_REQUESTED));
+    CHECK(memcmp(received_by_client, pattern, pair->length) == 0);
+    CHECK(pair->alert == 0 || pair->alert == SSL_AD_INTERNAL_ERROR);
+    pair_close(pair);
+    free_parts(answer);
+}
+
+static void speak_amid_files(const char *backend)
+{
+    speak_amid_file(backend, SSL_KEY_UPDATE_NOT_REQUESTED, false);
+    speak_amid_file(backend, SSL_KEY_UPDATE_REQUESTED, false);
+    speak_amid_file(backend, SSL_KEY_UPDATE_NOT_REQUESTED, true);
+    speak_amid_file(backend, -1, true);
+}
+
+TEST(a_file_goes_on_while_the_client_says_something)
+{
+    on_each_backend_with_tls(speak_amid_files);
+}
+
 static void renegotiate(const char *backend)
 {
     struct pair *pair = pair_open(backend, context);
@@ -1052,6 +1112,94 @@ TEST(sessions_are_resumed_by_whoever_has_the_secret)
     on_each_backend_with_tls(resume);
 }
 
+/* The server ends its side after an alert, and then waits for the client to close. */
+static void expect_failure(struct pair *pair)
+{
+    STEP_UNTIL(pair, pair->ended);
+    hang_up(pair);
+    STEP_UNTIL(pair, pair->owner.ends);
+    CHECK_EQUAL(-EPROTO, pair->owner.end);
+    CHECK_EQUAL(0, pair->owner.ready);
+}
+
+/* By a client that sends early data (RFC 8446, 4.2.10), though no ticket allows any. */
+static struct pair *send_early(const char *backend, size_t length, const char *groups)
+{
+    SSL_SESSION *session = session_with(backend, context, TLS1_3_VERSION, NULL, false);
+    struct pair *pair = pair_open(backend, context);
+    size_t written = 0;
+
+    CHECK_EQUAL(1, SSL_SESSION_set_max_early_data(session, (uint32_t)length));
+    CHECK_EQUAL(1, SSL_set_session(pair->client, session));
+    if (groups)
+        CHECK_EQUAL(1, SSL_set1_groups_list(pair->client, groups));
+    CHECK_EQUAL(1, SSL_write_early_data(pair->client, pattern, length, &written));
+    CHECK_EQUAL(length, written);
+    SSL_SESSION_free(session);
+    return pair;
+}
+
+static void reject_early_data(const char *backend)
+{
+    static const char *const groups[] = {NULL, ASKED_AGAIN};
+
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        struct pair *pair = send_early(backend, 1000, groups[i]);
+
+        shake_hands(pair);
+        CHECK_EQUAL(SSL_EARLY_DATA_REJECTED, SSL_get_early_data_status(pair->client));
+        CHECK_EQUAL(0, pair->owner.length);
+        client_writes(pair, "hello", 5);
+        STEP_UNTIL(pair, pair->owner.length == 5);
+        CHECK(memcmp(received_by_owner, "hello", 5) == 0);
+        pair_close(pair);
+    }
+}
+
+TEST(early_data_is_never_taken)
+{
+    on_each_backend_with_tls(reject_early_data);
+}
+
+/* More than a client may send that has not heard yet of the refusal. */
+static void send_much_early(const char *backend)
+{
+    struct pair *pair = send_early(backend, 100000, NULL);
+
+    begin(pair);
+    expect_failure(pair);
+    CHECK_EQUAL(0, pair->owner.length);
+    pair_close(pair);
+}
+
+TEST(nor_read_without_end)
+{
+    on_each_backend_with_tls(send_much_early);
+}
+
+/* The client guesses a group that the server lacks, and is asked for another (HelloRetryRequest: RFC 8446, 4.1.4). */
+static void ask_again(const char *backend)
+{
+    struct pair *pair = pair_open(backend, context);
+
+    CHECK_EQUAL(1, SSL_set1_groups_list(pair->client, ASKED_AGAIN));
+    shake_hands(pair);
+    client_writes(pair, "hello", 5);
+    STEP_UNTIL(pair, pair->owner.length == 5);
+    pair_close(pair);
+
+    pair = pair_open(backend, context);
+    CHECK_EQUAL(1, SSL_set1_groups_list(pair->client, "ffdhe2048"));
+    begin(pair);
+    expect_failure(pair);
+    pair_close(pair);
+}
+
+TEST(a_client_is_asked_for_another_group)
+{
+    on_each_backend_with_tls(ask_again);
+}
+
 /* Either all is as ever, or this connection ends. Returns whether there was memory enough. */
 static bool exchange_with(const char *backend, long allocations)
 {
@@ -1095,6 +1243,23 @@ static void run_out_of_memory(const char *backend)
 TEST(without_memory_one_connection_ends)
 {
     on_each_backend_with_tls(run_out_of_memory);
+}
+
+static void stop_at_each_step_of_a_handshake(const char *backend)
+{
+    for (int steps = 0; steps < HANDSHAKE_STEPS_MAX; steps++)
+        (void)stop_after(backend, steps, steps % 2);
+}
+
+TEST(handshakes_wait_in_line)
+{
+    crowded = true;
+    on_each_backend_with_tls(exchange_in_pieces);
+    on_each_backend_with_tls(close_within_each);
+    on_each_backend_with_tls(stop_at_each_step_of_a_handshake);
+    on_each_backend_with_tls(half_close);
+    on_each_backend_with_tls(run_out_of_memory);
+    crowded = false;
 }
 
 /* Those that others have left on this thread. */

@@ -1,7 +1,7 @@
 #include "websocket/extensions.h"
 
 #include "check.h"
-#include "guard.h"
+#include "guard_page.h"
 
 static struct uw_deflate_terms terms;
 

@@ -1,7 +1,7 @@
 #include "websocket/frame.h"
 
 #include "check.h"
-#include "guard.h"
+#include "guard_page.h"
 
 static const uint8_t mask[4] = {0x37, 0xfa, 0x21, 0x3d};
 

@@ -46,6 +46,21 @@ class OpalClusterTest < Minitest::Test
     Timeout.timeout(60) { sleep 0.02 until yield }
   end
 
+  # The block signals the supervisor while its workers boot. Until then Ruby compiles, which has other children.
+  def interrupt_at_boot(command, name)
+    need(command)
+    Dir.mktmpdir do |folder|
+      log = File.join(folder, "log")
+      all = OpalProcess.command(command, "-b", "127.0.0.1", "-p", "0", "-w", "2", "-P", File.join(folder, "pid"), APP)
+      pid = ProcessGroup.spawn(OpalProcess.environment, *all, out: log, err: log)
+      await { File.read("/proc/#{pid}/cmdline").start_with?(name) && children(pid).any? }
+      yield pid
+      assert_equal 0, ProcessGroup.wait(pid).exitstatus, File.read(log)
+      assert_match(/\A\S+ upwell\[#{pid}\]: SIGINT: .*\n\z/, File.read(log))
+      assert_equal ["log"], Dir.children(folder)
+    end
+  end
+
   def await_refusal(port)
     Timeout.timeout(60) { loop { TCPSocket.new("127.0.0.1", port).close || sleep(0.02) } }
   rescue Errno::ECONNREFUSED
@@ -75,7 +90,7 @@ class OpalClusterTest < Minitest::Test
           killed, other = pids(server.port, 2)
           File.rename(node, hidden)
           Process.kill("KILL", killed)
-          server.await(/: worker \d cannot be started: ENOENT; another is started in /)
+          server.await(/: worker \d cannot start: ENOENT; starting another in /)
           assert_equal [other], pids(server.port, 1)
           File.rename(hidden, node)
           Timeout.timeout(60) { sleep 0.02 until (server.workers - [killed, other]).any? }
@@ -96,7 +111,7 @@ class OpalClusterTest < Minitest::Test
           killed, other = pids(server.port, 2)
           File.write(full, "")
           Process.kill("KILL", killed)
-          server.await(/: worker \d cannot be started: EAGAIN; another is started in /)
+          server.await(/: worker \d cannot start: EAGAIN; starting another in /)
           assert_equal [other], pids(server.port, 1)
           File.delete(full)
           assert_includes pids(server.port, 2), other
@@ -139,7 +154,7 @@ class OpalClusterTest < Minitest::Test
       start(command) do |server|
         killed, other = pids(server.port, 2)
         Process.kill("KILL", killed)
-        server.await(/: worker \d \(#{killed}\) died: SIGKILL; another is started in 0\.1 s$/)
+        server.await(/: worker \d \(#{killed}\) died: SIGKILL; starting another in 0\.1 s$/)
         Timeout.timeout(60) { sleep 0.02 until (server.workers - [killed, other]).any? }
         assert_includes pids(server.port, 2), other
         assert_equal 0, server.stop.exitstatus
@@ -150,7 +165,7 @@ class OpalClusterTest < Minitest::Test
       start(command) do |server|
         killed, = pids(server.port, 2)
         Process.kill("KILL", killed)
-        server.await(/another is started/)
+        server.await(/starting another/)
         Timeout.timeout(60) { server.signal("HUP") || sleep(0.02) until (server.workers - [killed]).size == 2 }
         pids(server.port, 2)
         refute_match(/died: SIGHUP/, server.lines.join)
@@ -162,7 +177,7 @@ class OpalClusterTest < Minitest::Test
       start(command) do |server|
         ended, = pids(server.port, 2)
         Process.kill("TERM", ended)
-        server.await(/: worker \d \(#{ended}\) died: exit 0; another is started/)
+        server.await(/: worker \d \(#{ended}\) died: exit 0; starting another/)
         refute_includes pids(server.port, 2), ended
       end
     end
@@ -182,16 +197,15 @@ class OpalClusterTest < Minitest::Test
 
     # Workers that boot do not know yet that a terminal's signal is the supervisor's.
     define_method("test_#{command}_is_interrupted_while_its_workers_boot") do
-      need(command)
-      Dir.mktmpdir do |folder|
-        log = File.join(folder, "log")
-        all = OpalProcess.command(command, "-b", "127.0.0.1", "-p", "0", "-w", "2", "-P", File.join(folder, "pid"), APP)
-        pid = ProcessGroup.spawn({}, *all, out: log, err: log)
-        await { File.read("/proc/#{pid}/cmdline").start_with?(name) && children(pid).any? } # of Ruby, which compiles, others
-        Process.kill("INT", -pid)
-        assert_equal 0, ProcessGroup.wait(pid).exitstatus, File.read(log)
-        assert_match(/\A\S+ upwell\[#{pid}\]: SIGINT: .*\n\z/, File.read(log))
-        assert_equal ["log"], Dir.children(folder)
+      interrupt_at_boot(command, name) { |pid| Process.kill("INT", -pid) }
+    end
+
+    define_method("test_#{command}_is_interrupted_after_a_worker_that_boots_has_died_of_the_signal") do
+      interrupt_at_boot(command, name) do |pid|
+        worker = children(pid).first
+        Process.kill("INT", worker.to_i)
+        await { !children(pid).include?(worker) }
+        Process.kill("INT", pid)
       end
     end
 

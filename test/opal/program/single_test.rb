@@ -52,7 +52,7 @@ class OpalSingleTest < Minitest::Test
   end
 
   def call(command, *arguments)
-    text, status = Open3.capture2e(*OpalProcess.command(command, *arguments, APP))
+    text, status = Open3.capture2e(OpalProcess.environment, *OpalProcess.command(command, *arguments, APP))
     [text, status.exitstatus]
   end
 
@@ -119,6 +119,19 @@ class OpalSingleTest < Minitest::Test
         end
       end
 
+      define_method("test_#{command}_takes_a_repeated_signal_for_the_same_stop") do
+        start(command, *LONG) do |server|
+          client = half_a_request(server.port)
+          Process.kill("INT", -server.pid)
+          server.signal("TERM")
+          server.await(/SIG(INT|TERM): /)
+          Process.kill("TERM", -server.pid)
+          client.write("cd")
+          assert_equal [200, "abcd"], client.response.to_a.values_at(0, 2)
+          assert_equal 0, server.await_end.exitstatus, server.lines.join
+        end
+      end
+
       define_method("test_#{command}_gives_up_after_a_while") do
         start(command, "--drain-timeout", "0.2") do |server|
           half_a_request(server.port)
@@ -129,10 +142,9 @@ class OpalSingleTest < Minitest::Test
       define_method("test_#{command}_ends_at_once_by_a_second_signal") do
         start(command) do |server|
           half_a_request(server.port)
-          2.times do
-            Process.kill("TERM", -server.pid) # as a terminal does
-            server.await(/SIGTERM/)
-          end
+          Process.kill("TERM", -server.pid) # as a terminal does
+          server.await(/SIGTERM/)
+          server.force("TERM", -server.pid)
           assert_equal 1, server.await_end.exitstatus
           await_refusal(server.port)
         end
@@ -241,7 +253,8 @@ class OpalSingleTest < Minitest::Test
   def check_log(command, path, environment = {})
     need(command)
     workers = command.end_with?("_cluster") ? %w[-w 2] : []
-    pid = ProcessGroup.spawn(environment, *OpalProcess.command(command, "-b", "127.0.0.1", "-p", "0", "-l", path, *workers, APP))
+    all = OpalProcess.command(command, "-b", "127.0.0.1", "-p", "0", "-l", path, *workers, APP)
+    pid = ProcessGroup.spawn(OpalProcess.environment(environment), *all)
     await { File.exist?(path) && File.read(path).match?(/serves on .*\n/) }
     port = File.read(path)[/serves on \S+:(\d+)/, 1]
     File.rename(path, "#{path}.1")

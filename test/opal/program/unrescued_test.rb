@@ -10,8 +10,8 @@ class OpalUnrescuedTest < Minitest::Test
 
   APP = File.expand_path("../support/unrescued.ru", __dir__)
   FAILURES = {
-    "/gives-a-promise" => [/answered with a promise, .* instead of \[status, headers, body\]/, /rejected on purpose/],
-    "/gives-nothing" => [/answered with what is no object of Ruby's instead of/],
+    "/gives-a-promise" => [/returned a promise .* instead of \[status, headers, body\]/, /rejected on purpose/],
+    "/gives-nothing" => [/returned a JavaScript value instead of/],
     "/exits" => [/Error during GET \/exits: .*SystemExit/],
     "/aborts" => [/\Aaborted on purpose$/, /Error during GET \/aborts: .*SystemExit/]
   }.freeze
@@ -50,7 +50,7 @@ class OpalUnrescuedTest < Minitest::Test
   def test_a_worker_is_replaced
     start("up_node_cluster", %w[-w 1]) do |server|
       check_finished(server, "/throws") { server.await(/worker \d: finishing the request in flight/) }
-      server.await(/died: exit 1; another is started/)
+      server.await(/died: exit 1; starting another/)
       assert_predicate server.stop, :success?
     end
   end

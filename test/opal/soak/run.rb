@@ -9,7 +9,7 @@ require "upwell"
 require_relative "../../../bench/lib/growth"
 require_relative "../../../bench/lib/process_usage"
 require_relative "../../support/opal_process"
-require_relative "visits"
+require_relative "random_client"
 
 # One server, and its clients.
 class OpalSoak
@@ -31,7 +31,7 @@ class OpalSoak
 
   # @return [Boolean] whether all went well
   def run
-    file = Tempfile.new("upwell-soak").tap { |made| made.binmode && made.write(Visits::FILE) && made.flush }
+    file = Tempfile.new("upwell-soak").tap { |made| made.binmode && made.write(RandomClient::FILE) && made.flush }
     wrong = OpalProcess.open(@command, app: APP, environment: { "FILE" => file.path }) { |server| soak(server.read_on) }
     puts "#{@command}: #{wrong.empty? ? "fine" : "FAILED"}: #{@summary}", wrong
     wrong.empty?
@@ -41,7 +41,7 @@ class OpalSoak
 
   def soak(server)
     before = usage(server).descriptors
-    visits = Array.new(@clients) { |number| Visits.new(server.port, number, @interval) }
+    visits = Array.new(@clients) { |number| RandomClient.new(server.port, number, @interval) }
     @ends = now + @seconds
     threads = visits.map { |one| Thread.new { one.run { now > @ends } } }
     sample(server) while now < @ends

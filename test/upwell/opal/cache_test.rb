@@ -31,7 +31,7 @@ class OpalCacheTest < Minitest::Test
       FileUtils.mkdir_p(folder)
       File.chmod(0o777, folder)
       error = assert_raises(Upwell::ConfigurationError) { Upwell::Opal::Cache.programs }
-      assert_includes error.message, "#{folder}, which is not this user's alone"
+      assert_includes error.message, "#{folder} must belong to this user alone"
     end
   end
 

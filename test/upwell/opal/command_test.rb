@@ -8,7 +8,7 @@ class OpalCommandTest < Minitest::Test
   HELLO = File.join(ServerProcess::ROOT, "examples", "hello", "config.ru")
 
   def call(name, *arguments, environment: {}, **options)
-    text, status = Open3.capture2e(environment, *OpalProcess.command(name, *arguments), **options)
+    text, status = Open3.capture2e(OpalProcess.environment(environment), *OpalProcess.command(name, *arguments), **options)
     [text, status.exitstatus]
   end
 
@@ -33,14 +33,26 @@ class OpalCommandTest < Minitest::Test
   end
 
   def test_an_option_of_the_core_is_told_as_such
-    assert_equal ["up_node: invalid option: --mode, which other commands have; see up_node --help\n", 2], call("up_node", "--mode", "inline")
+    sentence = "up_node: invalid option: --mode, which only other commands have; see up_node --help\n"
+    assert_equal [sentence, 2], call("up_node", "--mode", "inline")
     assert_equal ["up_node: invalid option: --nope; see up_node --help\n", 2], call("up_node", "--nope")
+  end
+
+  # Which is the beginning of --headers-max.
+  def test_fields_of_responses_are_refused
+    sentence = "invalid option: --header, which only other commands have; see"
+    [["--header", "X-A: 1"], ["--header=7"], ["-p", "0", "--header", "7"]].each do |arguments|
+      %w[up up_node up_bun up_node_cluster].each do |name|
+        assert_equal ["#{name}: #{sentence} #{name} --help\n", 2], call(name, *arguments)
+      end
+    end
   end
 
   def test_what_cannot_be_is_refused_before_anything_is_compiled
     { ["-p", "x"] => 'option port: must be a port from 0 to 65535, got "x"',
-      ["a.ru", "b.ru"] => "one config.ru can be served, not 2: a.ru b.ru",
-      ["/nowhere.ru"] => "there is no /nowhere.ru; go to the application's folder, or name its config.ru" }.each do |arguments, sentence|
+      ["a.ru", "b.ru"] => "only one config.ru can be served, not 2: a.ru b.ru",
+      ["/nowhere.ru"] => "/nowhere.ru does not exist; change to the application's directory, or name its config.ru" }
+      .each do |arguments, sentence|
       assert_equal ["up: #{sentence}\n", 1], call("up", *arguments)
     end
   end
@@ -51,8 +63,9 @@ class OpalCommandTest < Minitest::Test
       File.write(rackup, "")
       nothing = { "PATH" => folder, "NODE_PATH" => nil }
       assert_match(/\Aup_node: node is not on the PATH; install it: .+\n\z/, call("up_node", rackup, environment: nothing).first)
-      assert_equal ["up_bun: bun is neither in a node_modules of #{folder} or a folder above nor on the PATH; install it: npm install bun\n", 1],
-                   call("up_bun", rackup, environment: nothing)
+      text, status = call("up_bun", rackup, environment: nothing)
+      assert_match(/\Aup_bun: bun was not found in a node_modules of #{folder} or a directory above, or .+: npm install bun\n\z/, text)
+      assert_equal 1, status
     end
   end
 
@@ -60,10 +73,28 @@ class OpalCommandTest < Minitest::Test
     Dir.mktmpdir do |folder|
       File.write(File.join(folder, "node"), "#!/bin/sh\necho v20.0.0\n")
       File.chmod(0o755, File.join(folder, "node"))
-      environment = { "PATH" => folder, "GEM_HOME" => folder, "GEM_PATH" => folder, "RUBYOPT" => nil, "RUBYLIB" => nil, "BUNDLE_GEMFILE" => nil,
-                      "BUNDLER_SETUP" => nil, "XDG_CACHE_HOME" => folder, "HOME" => folder }
-      assert_equal ["up_node: the gem opal, which compiles the application, is not there; install it: gem install opal -v \"~> 1.8\"\n", 1],
-                   call("up_node", HELLO, environment: environment)
+      rackup = File.join(folder, "config.ru")
+      File.write(rackup, "")
+      environment = without_gems(folder)
+      missing = "the gem opal, which compiles the application, is not installed; "
+      assert_equal ["up_node: #{missing}install it: gem install opal -v \"~> 1.8\"\n", 1], call("up_node", rackup, environment: environment)
+      File.write(File.join(folder, "Gemfile"), "")
+      in_gemfile = "#{missing}install it in #{folder}: bundle add opal --version \"~> 1.8\"\n"
+      assert_equal ["up_node: #{in_gemfile}", 1], call("up_node", rackup, environment: environment)
+      assert_equal ["upwell opal build: #{in_gemfile}", 1],
+                   call("upwell", "opal", "build", "-o", "#{folder}/app.js", rackup, environment: environment)
+    end
+  end
+
+  # The first start has an empty cache. Of those with the user's cache another test may have made the first.
+  def test_a_first_start_that_takes_long_tells_how_far_it_is
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "node"), "#!/bin/sh\necho v20.0.0\n")
+      File.chmod(0o755, File.join(folder, "node"))
+      progress = /^up_node: the first start compiles the application to JavaScript: \d+ files so far, last \S+$/
+      assert_match(progress, first_line("up_node", HELLO, environment: { "PATH" => folder, "XDG_CACHE_HOME" => folder }))
+      _, again = Array.new(2) { call("up_node", HELLO, environment: { "PATH" => folder }) }
+      refute_match(progress, again.first)
     end
   end
 
@@ -75,7 +106,21 @@ class OpalCommandTest < Minitest::Test
       assert_equal 1, status
       assert_match(/got "70000"/, text)
       text, = call("up_node", HELLO, environment: { "PATH" => folder }, chdir: folder)
-      assert_match(%r{\Aup_node: configuration file config/upwell\.rb: not heeded here: mode\n}, text)
+      assert_match(%r{\Aup_node: configuration file config/upwell\.rb: this runtime ignores the settings mode\n}, text)
     end
+  end
+
+  private
+
+  # The command is ended then.
+  def first_line(name, *arguments, environment: {})
+    Open3.popen2e(OpalProcess.environment(environment), *OpalProcess.command(name, *arguments)) do |_input, output, process|
+      output.gets.tap { Process.kill(:KILL, process.pid) }
+    end
+  end
+
+  def without_gems(folder)
+    { "PATH" => folder, "GEM_HOME" => folder, "GEM_PATH" => folder, "RUBYOPT" => nil, "RUBYLIB" => nil, "BUNDLE_GEMFILE" => nil,
+      "BUNDLER_SETUP" => nil, "XDG_CACHE_HOME" => folder, "HOME" => folder }
   end
 end

@@ -16,6 +16,11 @@ class OpalConfigurationTest < Minitest::Test
     end
   end
 
+  def test_a_unix_socket_has_no_parameters
+    error = assert_raises(Upwell::ConfigurationError) { Upwell::Opal::Configuration.new({ bind: ["unix:/s?mode=0660"] }, environment: {}) }
+    assert_match(/\Aoption bind: must have no question mark after unix:PATH: a JavaScript runtime/, error.message)
+  end
+
   def test_arguments_say_all_that_is_not_the_default
     values = { port: 1, bind: ["127.0.0.1:1", "unix:/a"], secure: true, workers: "2", environment: "test", drain_timeout: "0.5" }
     assert_equal %w[--port=1 --bind=127.0.0.1:1 --bind=unix:/a --secure --workers=2 --environment=test --drain-timeout=0.5],
@@ -48,7 +53,7 @@ class OpalConfigurationTest < Minitest::Test
   def test_a_file_with_a_setting_that_nobody_has_is_refused
     with_file("prot 4000\n") do |path|
       error = assert_raises(Upwell::ConfigurationError) { configuration(file: path) }
-      assert_match(/upwell\.rb:1: there is no setting prot, did you mean port\?/, error.message)
+      assert_match(/upwell\.rb:1: unknown setting prot, did you mean port\?/, error.message)
     end
   end
 end

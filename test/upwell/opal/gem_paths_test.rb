@@ -72,6 +72,6 @@ class OpalGemPathsTest < Minitest::Test
   def test_a_gemfile_that_is_named
     File.rename(File.join(@app, "Gemfile"), File.join(@app, "Other"))
     assert_thing(Dir.chdir(@app) { paths(gemfile: "Other") })
-    assert_equal "there is no #{@app}/None, which BUNDLE_GEMFILE names", refusal(gemfile: File.join(@app, "None"))
+    assert_equal "#{@app}/None does not exist, but BUNDLE_GEMFILE names it; correct BUNDLE_GEMFILE", refusal(gemfile: File.join(@app, "None"))
   end
 end

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 require_relative "../../test_helper"
-require_relative "../../support/program_starts"
+require_relative "../../support/compiled_program_starts"
 
 # The cache of compiled programs: what makes a program anew, and what does not.
 class OpalProgramCacheTest < Minitest::Test
-  include ProgramStarts
+  include CompiledProgramStarts
 
-  CANNOT = /the compiled application cannot be written to .*: make room there, or name another folder in XDG_CACHE_HOME/
+  CANNOT = /the compiled application cannot be written to .*: free disk space, or set XDG_CACHE_HOME to another directory/
 
   def setup
     super

@@ -2,11 +2,11 @@
 
 require_relative "../../test_helper"
 require_relative "../../support/installed_gem"
-require_relative "../../support/program_starts"
+require_relative "../../support/compiled_program_starts"
 
 # What the program was made of is not what it would be made of now: gems that come and go, a Gemfile, a file that is edited too early.
 class OpalStaleProgramTest < Minitest::Test
-  include ProgramStarts
+  include CompiledProgramStarts
 
   APP = "begin\n  require 'thing'\nrescue LoadError\n  nil\nend\nrun ->(env) { [200, {}, [THING]] }\n"
 

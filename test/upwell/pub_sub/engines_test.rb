@@ -63,6 +63,47 @@ class EnginesTest < Minitest::Test
     assert_equal 1, engine.all.size
   end
 
+  # Does something else when it is first told of a subscription.
+  class Meddler < Told
+    def initialize(&work)
+      super()
+      @work = work
+    end
+
+    def subscribe(*)
+      super
+      @work.tap { @work = nil }&.call
+    end
+  end
+
+  def test_an_engine_that_is_detached_while_others_are_told_is_not_told
+    engine = Told.new
+    @engines.register(Meddler.new { @engines.unregister(engine) })
+    @engines.register(engine)
+    @engines.changed("a", nil, true)
+    assert_equal [[:unsubscribe, "a", nil]], engine.all
+  end
+
+  def test_a_subscription_that_ends_while_engines_are_told_is_not_told
+    @engines.register(Meddler.new { @engines.changed("a", nil, false) })
+    engine = @engines.register(Told.new)
+    @engines.changed("a", nil, true)
+    assert_equal [[:unsubscribe, "a", nil]], engine.all
+  end
+
+  def test_a_subscription_that_an_engine_begins_while_it_is_told_of_all
+    @engines.changed("a", nil, true)
+    engine = @engines.register(Meddler.new { @engines.changed("b", nil, true) })
+    assert_equal [[:subscribe, "a", nil], [:subscribe, "b", nil]], engine.all
+  end
+
+  def test_an_engine_that_detaches_itself_while_it_is_told_of_all
+    %w[a b].each { |name| @engines.changed(name, nil, true) }
+    engine = Meddler.new { @engines.unregister(engine) }
+    @engines.register(engine)
+    assert_equal %i[subscribe unsubscribe unsubscribe], engine.all.map(&:first)
+  end
+
   def test_reset_tells_all_again
     engine = @engines.register(Told.new)
     @engines.changed("a", nil, true)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/told_redis"
+require "support/fake_redis"
 require "upwell/pub_sub/redis"
 
 class RedisSubscriberTest < Minitest::Test
@@ -23,13 +23,15 @@ class RedisSubscriberTest < Minitest::Test
     $stderr = @log
   end
 
-  # Its connection knows nothing of that, and is silent for longer than a moment.
+  # The connection itself never learns of the loss, and Redis stays silent for longer than DOUBT_MAX.
   def test_one_that_is_doubted_and_dead_is_made_anew
+    connections = 0
     subscribe do |client|
-      @commands << client.command << client.command
-      client.answer("+1 1\r\n") if @commands.size == 2
-      @commands << client.command
-      assert_raises(Errno::ECONNRESET) { client.command }
+      first = (connections += 1) == 1
+      @commands << client.own_command << (ping = client.own_command)
+      client.answer("+#{ping.last}\r\n") if first
+      @commands << client.own_command
+      assert_raises(Errno::ECONNRESET) { loop { client.command } } # one more PING, if the first answer came after the doubt
     end
     assert_equal [%w[SUBSCRIBE a], ["PING", "1 1"]], next_commands(2)
     @subscriber.doubt
@@ -39,7 +41,7 @@ class RedisSubscriberTest < Minitest::Test
   def test_one_that_is_doubted_and_lives_goes_on
     subscribe do |client|
       loop do
-        @commands << (command = client.command)
+        @commands << (command = client.own_command)
         client.answer("+#{command.last}\r\n") if command.first == "PING"
       end
     end
@@ -56,7 +58,7 @@ class RedisSubscriberTest < Minitest::Test
   # It may have lain there while the receiver took its time.
   def test_an_answer_from_before_the_doubt_does_not_count
     subscribe do |client|
-      3.times { @commands << client.command }
+      3.times { @commands << client.own_command }
       client.answer("+1 1\r\n>3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\nx\r\n")
       client.answer("+#{@answers.pop}\r\n")
       client.command
@@ -70,13 +72,34 @@ class RedisSubscriberTest < Minitest::Test
     assert waiting.join(Redis::Subscriber::DOUBT_MAX)
   end
 
+  # Another engine is given time to answer.
+  def test_many_changes_do_not_hurry_the_rounds
+    heard = Redis::ReceivedNumbers.new("a")
+    heard.connect
+    heard.position("b", 0)
+    subscribe(heard) do |client|
+      loop do
+        command = client.command
+        @commands << command if command.first == "PUBLISH"
+        client.answer("+#{command.last}\r\n") if command.first == "PING"
+      end
+    end
+    2.upto(Redis::ReceivedNumbers::ROUNDS_MAX * 2) do |number|
+      @subscriber.change("c#{number}", nil, true)
+      @subscriber.await(number)
+    end
+    assert_predicate heard, :asking?
+    assert_operator @commands.size, :<, 10
+  end
+
   private
 
-  # @yieldparam client [ToldRedis::Client]
-  def subscribe(&serve)
-    @redis = ToldRedis.open(&serve)
+  # @yieldparam client [FakeRedis::Client]
+  def subscribe(heard = Redis::ReceivedNumbers.new("a"), &serve)
+    @redis = FakeRedis.open(&serve)
     address = Redis::Address.new(@redis.url)
-    @subscriber = Redis::Subscriber.new(Redis::Link.new(address, Redis::Outages.new(address)), ->(*message) { @heard << message.last }, [])
+    link = Redis::Reconnection.new(address, Redis::Outages.new(address))
+    @subscriber = Redis::Subscriber.new(link, ->(*message) { @heard << message.last }, [], heard, nil)
     @subscriber.change("a", nil, true)
     @threads = %i[run run_teller].map { |work| Thread.new { @subscriber.public_send(work) } }
   end

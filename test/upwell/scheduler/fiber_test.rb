@@ -2,12 +2,12 @@
 
 require "English"
 require_relative "../../test_helper"
-require_relative "../../support/scheduling"
-require_relative "../../support/when_waiting"
+require_relative "../../support/under_each_scheduler"
+require_relative "../../support/during_fiber_wait"
 
 class SchedulerFiberTest < Minitest::Test
-  include Scheduling
-  include WhenWaiting
+  include UnderEachScheduler
+  include DuringFiberWait
 
   def test_fibers_start_at_once_and_go_on_later
     on_every_backend do |scheduler|
@@ -57,6 +57,34 @@ class SchedulerFiberTest < Minitest::Test
     end
     assert_match(/#<Fiber.* terminated with exception.*oops \(RuntimeError\)/m, err)
     refute $CHILD_STATUS.success?
+  end
+
+  def test_the_others_go_on_when_an_error_cannot_be_reported
+    silent = Class.new(StandardError) { def message = raise(IOError) }
+    BACKENDS.each do |backend|
+      reported = StringIO.new
+      others = 0
+      [reported, IO.pipe.each(&:close).last].each do |stream|
+        with_errors_to(stream) do
+          scheduled(backend) do |scheduler|
+            Fiber.schedule { sleep(0.002) && others += 1 }
+            Fiber.schedule { sleep(0.001) && raise(silent) }
+            Thread.current.report_on_exception = true
+            assert_raises(silent) { scheduler.run }
+          end
+        end
+      end
+      assert_equal 2, others, backend
+      assert_match(/terminated with exception.*#{silent.inspect}/m, reported.string, backend)
+    end
+  end
+
+  def with_errors_to(stream)
+    before = $stderr
+    $stderr = stream
+    yield
+  ensure
+    $stderr = before
   end
 
   def test_exit_ends_the_process
@@ -169,6 +197,56 @@ class SchedulerFiberTest < Minitest::Test
     end
   end
 
+  # Its `ensure` has run by then, whatever it waited for.
+  def test_a_fiber_has_ended_when_raise_returns
+    on_every_backend do |scheduler, backend|
+      server = TCPServer.new("127.0.0.1", 0)
+      child = spawn("exec sleep #{PATIENCE}")
+      waits = kinds_of_waits(server, child)
+      ended = []
+      fibers = waits.map { |kind, wait| Fiber.schedule { ended << kind if ends_in(&wait) == EOFError } }
+      raising = Fiber.schedule do
+        sleep(0)
+        fibers.each { |fiber| fiber.raise(EOFError) }
+        assert_equal [waits.keys, []], [ended, fibers.select(&:alive?)], backend
+      end
+      scheduler.run
+      refute raising.alive?
+    ensure
+      server.close
+      Process.kill(:KILL, child) && Process.wait(child)
+    end
+  end
+
+  # @return [Hash{Symbol => Proc}] what nothing ends
+  def kinds_of_waits(server, child)
+    reader, writer = IO.pipe
+    socket, @peer = UNIXSocket.pair
+    full = IO.pipe.last.tap { |pipe| pipe.write_nonblock("x" * 65_536) }
+    waits = { read: -> { reader.read(1) }, readpartial: -> { socket.readpartial(1) }, wait: -> { reader.wait_readable },
+              write: -> { full.write("x") }, accept: -> { server.accept }, process: -> { Process.wait(child) }, sleep: -> { sleep } }
+    return waits.except(:accept, :process) if RUBY_ENGINE == "jruby" # these and IO.select block its thread
+    return waits if RUBY_VERSION < "3.2" # where IO.select blocks the thread
+
+    waits.merge(select: -> { IO.select([reader, socket, server], [full], nil, PATIENCE) && writer })
+  end
+
+  def test_a_fiber_has_ended_that_one_that_ends_raises_into
+    on_every_backend do |scheduler|
+      inner = Fiber.schedule { assert_raises(EOFError) { sleep } }
+      middle = Fiber.schedule do
+        assert_raises(EOFError) { sleep }
+        inner.raise(EOFError)
+        refute inner.alive?
+      end
+      Fiber.schedule do
+        middle.raise(EOFError)
+        refute middle.alive?
+      end
+      scheduler.run
+    end
+  end
+
   def test_the_scheduler_runs_once_at_a_time
     on_every_backend do |scheduler|
       slept = false
@@ -278,7 +356,7 @@ class SchedulerFiberTest < Minitest::Test
   def test_threads_that_close_at_once_leave_nothing_behind
     skip "only JRuby's threads run at once" unless RUBY_ENGINE == "jruby"
 
-    closing = Upwell::Pure::Scheduler.class_eval("Closing", __FILE__, __LINE__)
+    closing = Upwell::Pure::Scheduler.class_eval("IOClose", __FILE__, __LINE__)
     closed = IO.pipe.each(&:close).first
     over = Upwell::Pure.now + 1
     Array.new(4) { Thread.new { closed.close until Upwell::Pure.now > over } }.each(&:join)

@@ -2,13 +2,13 @@
 
 require_relative "../../test_helper"
 require_relative "../../support/forked_fibers"
-require_relative "../../support/scheduling"
+require_relative "../../support/under_each_scheduler"
 
 # A child that a fiber forks has this fiber alone: the others, and all that they wait for, are its parent's.
 class SchedulerForkTest < Minitest::Test
-  include Scheduling
+  include UnderEachScheduler
 
-  PROGRAM = File.expand_path("../../support/forking_program.rb", __dir__)
+  PROGRAM = File.expand_path("../../support/fork_on_signal.rb", __dir__)
 
   def setup
     skip_without_fork
@@ -109,7 +109,7 @@ class SchedulerForkTest < Minitest::Test
   end
 
   def run_program(backend, *arguments, &block)
-    command = [{ "UPWELL_BACKEND" => backend }, RbConfig.ruby, "-I#{$LOAD_PATH.first}", PROGRAM, *arguments]
-    IO.popen(command, err: File::NULL) { |program| Timeout.timeout(PATIENCE) { block.call(program) } }
+    environment = BundledGems.environment_without_rubygems("UPWELL_BACKEND" => backend)
+    IO.popen([environment, RbConfig.ruby, "-I#{$LOAD_PATH.first}", PROGRAM, *arguments], err: File::NULL) { |program| Timeout.timeout(PATIENCE) { block.call(program) } }
   end
 end

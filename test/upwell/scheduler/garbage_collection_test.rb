@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
 require_relative "../../test_helper"
-require_relative "../../support/scheduling"
+require_relative "../../support/under_each_scheduler"
 require "open3"
 require "rbconfig"
 
 class SchedulerGarbageCollectionTest < Minitest::Test
-  include Scheduling
+  include UnderEachScheduler
 
   ROOT = File.expand_path("../../..", __dir__)
-  PROGRAM = File.join(ROOT, "test/support/every_hook.rb") # in a process of its own, with few objects: each collection is quick
+  PROGRAM = File.join(ROOT, "test/support/every_scheduler_hook.rb") # in a process of its own, with few objects: each collection is quick
 
   def test_under_stress
     skip "looks for memory that C forgets, of which there is none" if BACKENDS == ["select"]

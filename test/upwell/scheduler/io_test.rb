@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require_relative "../../test_helper"
-require_relative "../../support/scheduling"
+require_relative "../../support/under_each_scheduler"
 require "net/http"
 require "tmpdir"
 
 class SchedulerIOTest < Minitest::Test
-  include Scheduling
+  include UnderEachScheduler
 
   BIG = ("0123456789abcdef" * (WINDOWS ? 16_384 : 65_536)).freeze # a pipe of Windows takes 4 KiB at once
 
@@ -301,6 +301,32 @@ class SchedulerIOTest < Minitest::Test
         assert_equal [[reader], [], []], IO.select([reader], nil, nil, 0) # what was read ahead
         Timeout.timeout(0.01) { assert_raises(Timeout::Error) { IO.select([quiet]) } }
       end
+    end
+  end
+
+  def test_select_tells_of_those_that_it_was_given
+    skip "Ruby asks the scheduler since 3.2" if RUBY_VERSION < "3.2"
+
+    on_every_backend do |_, backend|
+      readers, writers = Array.new(3) { IO.pipe }.transpose
+      changed = readers.dup
+      Fiber.schedule { assert_equal [[readers[1]], [], []], IO.select(changed, nil, nil, PATIENCE / 2), backend }
+      Fiber.schedule { changed.clear.push(readers[2]) && (writers[1] << "1") }
+    end
+  end
+
+  # Ruby asks for it as for readpartial: only who asks tells them apart.
+  def test_read_nonblock_does_not_wait_where_a_hook_is_wrapped
+    wrapping = Class.new(Upwell::Scheduler) do
+      def io_read(*arguments)
+        arguments.then { |all| super(*all) }
+      end
+    end
+    on_every_backend(of: wrapping) do
+      reader, writer = IO.pipe
+      Fiber.schedule { assert_equal :wait_readable, reader.read_nonblock(1, exception: false) }
+      Fiber.schedule { assert_equal "1", reader.readpartial(1) }
+      writer << "1"
     end
   end
 

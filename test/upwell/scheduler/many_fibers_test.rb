@@ -35,8 +35,8 @@ class SchedulerManyFibersTest < Minitest::Test
     assert_predicate status, :success?, output
     *errors, waiting, ended, left = output.lines(chomp: true)
     assert_equal 2, errors.size, output
-    errors.each { |error| assert_match(/\Ano stack for another fiber beside the \d{4,} .*vm\.max_map_count=/, error) }
-    errors.each { |error| assert_includes error, "may have #{limit} memory mappings" }
+    errors.each { |error| assert_match(/\Acannot create another fiber \(.+\): \d{4,} fibers exist, .*vm\.max_map_count=/, error) }
+    errors.each { |error| assert_includes error, "two of the #{limit} memory mappings" }
     assert_equal [waiting, "0"], [ended, left]
   end
 end

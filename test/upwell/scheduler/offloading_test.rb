@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require_relative "../../test_helper"
-require_relative "../../support/scheduling"
+require_relative "../../support/under_each_scheduler"
 require "zlib"
 
 # What Ruby can do without its lock, which it hands over since 3.4 to a scheduler that wants it.
 class SchedulerOffloadingTest < Minitest::Test
-  include Scheduling
+  include UnderEachScheduler
 
   HANDED_OVER = RUBY_VERSION >= "3.4"
   BYTES = 300_000 # more than a pipe takes

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require_relative "../../test_helper"
-require_relative "../../support/scheduling"
+require_relative "../../support/under_each_scheduler"
 require "monitor"
 
 class SchedulerThreadsTest < Minitest::Test
-  include Scheduling
+  include UnderEachScheduler
 
   def test_queues_between_threads_and_fibers
     on_every_backend do

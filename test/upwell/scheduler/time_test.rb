@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require_relative "../../test_helper"
-require_relative "../../support/scheduling"
+require_relative "../../support/under_each_scheduler"
 
 class SchedulerTimeTest < Minitest::Test
-  include Scheduling
+  include UnderEachScheduler
 
   ALLOWED = 0.2 # seconds
 
@@ -43,6 +43,91 @@ class SchedulerTimeTest < Minitest::Test
       [0, 1/1000r, 0.001].each { |duration| Fiber.schedule { assert_kind_of Integer, sleep(duration) } }
       Fiber.schedule { assert_raises(ArgumentError) { sleep(-1) } }
       Fiber.schedule { assert_raises(TypeError) { sleep("1") } }
+    end
+  end
+
+  # What falls due while others compute has its turn before all of them have had theirs.
+  def test_timers_and_processes_do_not_queue_behind_a_whole_batch
+    on_every_backend do |scheduler, backend|
+      fibers = 16
+      computed = 0
+      ticks = []
+      fibers.times { Fiber.schedule { compute(0.005) || ((computed += 1) && scheduler.yield) until ticks.frozen? } }
+      Fiber.schedule do
+        (1..12).each { |tick| (before = computed) && (tick.even? ? sleep(0.001) : system("exit")) && (ticks << (computed - before)) }
+        ticks.freeze
+      end
+      scheduler.run
+      assert_operator ticks.sort[ticks.size / 2], :<, fibers / 2, "#{backend}: others computed so often meanwhile: #{ticks}"
+      assert_operator computed, :>=, fibers
+    end
+  end
+
+  # Nor do others starve those that compute.
+  def test_busy_fibers_go_on_beside_many_that_fall_due
+    on_every_backend do |scheduler|
+      done = false
+      Fiber.schedule { 5.times { compute(0.003) || scheduler.yield } && done = true }
+      Array.new(20) { Fiber.schedule { compute(0.002) || sleep(0.0001) until done } }
+      scheduler.run
+      assert done
+    end
+  end
+
+  def test_sleep_and_io_wait_refuse_what_no_clock_shows
+    on_every_backend do
+      reader, = IO.pipe
+      [Float::INFINITY, Float::NAN, 1e20, 10**20].each do |duration|
+        Fiber.schedule { assert_raises(RangeError) { sleep(duration) } }
+        Fiber.schedule { assert_raises(RangeError) { reader.wait_readable(duration) } }
+      end
+      Fiber.schedule { assert_raises(TypeError) { sleep(false) } }
+    end
+  end
+
+  # As for threads.
+  def test_a_negative_time_for_others_is_over_at_once
+    on_every_backend do |scheduler|
+      Fiber.schedule { refute scheduler.block(nil, -1) }
+      next if RUBY_VERSION < "3.2" # has no such limit for a queue, and none that ends Thread#join
+
+      Fiber.schedule { [-1, -0.5, -Float::INFINITY].each { |limit| assert_nil Thread::Queue.new.pop(timeout: limit) } }
+      Fiber.schedule { assert_nil Thread::SizedQueue.new(1).push(1).push(2, timeout: -1) }
+      Fiber.schedule { assert_nil thread_until_killed { |thread| thread.join(-1) } }
+    end
+  end
+
+  # @return [Object] what the block returns
+  def thread_until_killed
+    thread = Thread.new { sleep }
+    yield thread
+  ensure
+    thread.kill
+  end
+
+  # As for threads.
+  # To JRuby's Thread#join NaN is no time at all.
+  TIMES_WITHOUT_END = [Float::INFINITY, *(Float::NAN unless RUBY_ENGINE == "jruby"), 1e20, 10**20].freeze
+
+  def test_a_time_for_others_that_no_clock_shows_is_without_end
+    on_every_backend do |scheduler|
+      TIMES_WITHOUT_END.each do |limit|
+        Fiber.schedule { assert_equal 1, Thread.new { sleep(0.001) && 1 }.join(limit)&.value }
+        Fiber.schedule { assert_equal 1, Timeout.timeout(limit) { sleep(0.001) && 1 } }
+      end
+      scheduler.run
+    end
+  end
+
+  def test_a_time_for_a_queue_that_no_clock_shows_is_without_end
+    skip "Ruby before 3.2 has no time-out of a queue" if RUBY_VERSION < "3.2"
+    on_every_backend do |scheduler|
+      TIMES_WITHOUT_END.each do |limit|
+        queue = Thread::Queue.new
+        Fiber.schedule { assert_equal 1, queue.pop(timeout: limit) }
+        Fiber.schedule { sleep(0.001) && (queue << 1) }
+      end
+      scheduler.run
     end
   end
 
@@ -112,6 +197,19 @@ class SchedulerTimeTest < Minitest::Test
       raiser.join
       Fiber.schedule { scheduler.unblock(nil, Fiber.current) || assert(scheduler.block(nil, 1)) }
       scheduler.unblock(nil, sleeper)
+    end
+  end
+
+  # The first two end a read, for which their fibers turn the loop. The second does so after the root has looked for time-outs.
+  def test_a_timeout_that_is_due_while_another_ends_a_read_is_raised
+    on_every_backend do
+      start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      { 0.03 => 0.07, 0.07 => 0.15 }.each do |limit, next_limit|
+        pipe = IO.pipe
+        error = exception_whose_making { compute_until(start + next_limit + 0.02) }
+        Fiber.schedule { assert_raises(error) { Timeout.timeout(limit, error) { pipe.first.read(1) } } && pipe.each(&:close) }
+      end
+      Fiber.schedule { assert_raises(Timeout::Error) { Timeout.timeout(0.15) { sleep } } }
     end
   end
 
@@ -264,8 +362,11 @@ class SchedulerTimeTest < Minitest::Test
   private
 
   def compute(duration)
-    passed = Process.clock_gettime(Process::CLOCK_MONOTONIC) + duration
-    nil until Process.clock_gettime(Process::CLOCK_MONOTONIC) > passed
+    compute_until(Process.clock_gettime(Process::CLOCK_MONOTONIC) + duration)
+  end
+
+  def compute_until(time)
+    nil until Process.clock_gettime(Process::CLOCK_MONOTONIC) > time
   end
 
   def exception_whose_making(&during)

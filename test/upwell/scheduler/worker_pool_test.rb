@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require_relative "../../test_helper"
-require_relative "../../support/scheduling"
+require_relative "../../support/under_each_scheduler"
 
 class SchedulerWorkerPoolTest < Minitest::Test
-  include Scheduling
+  include UnderEachScheduler
 
   # An idle thread is there for one of them only, however many come before it runs.
   def test_nothing_waits_behind_another_while_threads_may_be_started

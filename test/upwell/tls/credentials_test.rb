@@ -25,7 +25,7 @@ class TLSCredentialsTest < Minitest::Test
 
   def read(**settings)
     configuration = Upwell::Configuration.new(settings, environment: {})
-    Upwell::Server::Listeners.new(configuration).read_credentials
+    Upwell::Server::Listening::Listeners.new(configuration).read_credentials
   end
 
   def sentence(**settings)
@@ -44,11 +44,13 @@ class TLSCredentialsTest < Minitest::Test
     {
       { cert_file: missing } => /#{missing} cannot be read: .*; name another/, { cert_file: good.path, key_file: missing } => /#{missing} /,
       { cert_file: @folder } => /#{@folder} /, { cert_file: good.path, key_file: @folder } => /#{@folder} /,
-      { cert_file: empty } => /#{empty} holds no certificate/, { cert_file: good.path, key_file: empty } => /#{empty} holds no private key/,
-      { cert_file: good.path } => /#{good.path} holds no private key/, { cert_file: good.path, key_file: good.path } => /#{good.path} holds no/,
-      { cert_file: good.path, key_file: other.key_path } => /#{other.key_path} .*#{good.path}.*; name those that belong together/,
-      { cert_file: expired.path, key_file: expired.key_path } => /#{expired.path} has expired; have it renewed/,
-      { cert_file: good.path, key_file: locked } => /#{locked} .* encrypted/,
+      { cert_file: empty } => /#{empty} holds no certificate/,
+      { cert_file: good.path, key_file: empty } => /#{empty} holds no unencrypted private/,
+      { cert_file: good.path } => /#{good.path} holds no unencrypted private/,
+      { cert_file: good.path, key_file: good.path } => /#{good.path} holds no/,
+      { cert_file: good.path, key_file: other.key_path } => /#{other.key_path} .*#{good.path}.*; name another certificate and its key/,
+      { cert_file: expired.path, key_file: expired.key_path } => /#{expired.path} has expired; renew it/,
+      { cert_file: good.path, key_file: locked } => /#{locked} .*unencrypted/,
       { cert_file: good.key_path } => /#{good.key_path} holds no certificate/,
       { cert_file: good.bundle, ca_file: empty } => /#{empty}/, { cert_file: good.bundle, ca_file: missing } => /#{missing}/,
       { cert_file: HELLO } => /#{HELLO} holds no certificate/
@@ -63,23 +65,25 @@ class TLSCredentialsTest < Minitest::Test
     skip "root may read all" if Process.uid.zero?
     secret = file("secret.key", good.key.private_to_pem)
     File.chmod(0, secret)
-    assert_match(/#{secret}.*; let this user read it/, sentence(secure: true, cert_file: good.path, key_file: secret))
+    assert_match(/#{secret}.*; make it readable for this user/, sentence(secure: true, cert_file: good.path, key_file: secret))
   end
 
   def test_settings_that_contradict_each_other
     {
-      { secure: true } => /there is no certificate; name one with --cert-file FILE and --key-file FILE, or .* --self-signed\z/,
-      { cert_file: good.path } => /cert_file has no use without TLS; add --secure/, { self_signed: true } => /self_signed has no use without/,
+      { secure: true } => /needs a certificate for TLS; name one with --cert-file FILE and --key-file FILE, or .* --self-signed\z/,
+      { secure: true, bind: ["unix:/tmp/a"], cert_file: good.bundle } => /secure has no effect without a TCP address/,
+      { cert_file: good.path } => /cert_file has no effect without TLS; add --secure/,
+      { self_signed: true } => /self_signed has no effect without/,
       { secure: true, key_file: good.key_path } => /key_file needs the certificate/,
-      { secure: true, cert_file: good.bundle, self_signed: true } => /leave one of the two out/,
-      { secure: true, cert_file: good.bundle, client_certificate: "required" } => /name who is with --ca-file/,
+      { secure: true, cert_file: good.bundle, self_signed: true } => /remove one of the two/,
+      { secure: true, cert_file: good.bundle, client_certificate: "required" } => /name the CA with --ca-file/,
       { secure: true, cert_file: good.bundle, client_certificate: "maybe" } => /must be optional or required/,
-      { bind: "ssl://127.0.0.1" } => /ssl:\/\/127\.0\.0\.1 is to be served by TLS, for which there is no certificate/,
-      { bind: "ssl://127.0.0.1?crt=a" } => /must have no crt after the question mark, but cert, key, ca, verify_mode/,
-      { bind: "ssl://127.0.0.1?key=a" } => /must name the certificate, too/, { bind: "ssl://" } => /must name a host/,
+      { bind: "ssl://127.0.0.1" } => /ssl:\/\/127\.0\.0\.1 needs a certificate for TLS/,
+      { bind: "ssl://127.0.0.1?crt=a" } => /must have only cert, key, ca, verify_mode after the question mark, not crt/,
+      { bind: "ssl://127.0.0.1?key=a" } => /must also name the certificate of the key/, { bind: "ssl://" } => /must name a host/,
       { bind: "http://127.0.0.1" } => /must be host, host:port, \[v6\]:port, ssl:/,
-      { bind: "ssl://127.0.0.1?cert=#{good.bundle}&verify_mode=some" } => /verify_mode of none, peer, force_peer/,
-      { bind: "ssl://127.0.0.1?cert=#{good.bundle}&verify_mode=peer" } => /name with ca=FILE/
+      { bind: "ssl://127.0.0.1?cert=#{good.bundle}&verify_mode=some" } => /verify_mode one of none, peer, force_peer/,
+      { bind: "ssl://127.0.0.1?cert=#{good.bundle}&verify_mode=peer" } => /name the CA with ca=FILE/
     }.each { |settings, expected| assert_match expected, sentence(**settings) }
   end
 
@@ -93,13 +97,13 @@ class TLSCredentialsTest < Minitest::Test
 
   # Nobody but the server's own processes shall see it.
   def test_the_secret_of_tickets_is_not_told
-    credentials = Upwell::TLS::Credentials.new(Upwell::TLS::Settings.new([Upwell::TLS::Certificate.new(good.bundle)], nil, :unasked))
+    credentials = Upwell::TLS::Credentials.new(Upwell::TLS::AddressSettings.new([Upwell::TLS::Certificate.new(good.bundle)], nil, :unasked))
     assert_equal "#<Upwell::TLS::Credentials #{good.bundle}>", credentials.inspect
   end
 
   def test_the_secret_of_tickets_goes_with_the_trust
     ca = file("ca.pem", File.read(Certificates.authority.path))
-    credentials = Upwell::TLS::Credentials.new(Upwell::TLS::Settings.new([Upwell::TLS::Certificate.new(good.bundle)], ca, :required))
+    credentials = Upwell::TLS::Credentials.new(Upwell::TLS::AddressSettings.new([Upwell::TLS::Certificate.new(good.bundle)], ca, :required))
     secrets = [1, 1, 2].map do |round|
       File.write(ca, File.read(Certificates.stranger.path)) if round == 2
       credentials.send(:ticket_secret)

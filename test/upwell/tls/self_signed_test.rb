@@ -112,17 +112,17 @@ class SelfSignedTest < Minitest::Test
     end
     writer.close
     Process.wait(pid)
-    assert_match(/\Ano certificate for development can be made as #{@path}: .*; set XDG_DATA_HOME to a folder of yours, or name a/, reader.read)
+    assert_match(/\Acannot create the development certificate #{@path}: .*; set XDG_DATA_HOME to a directory that you own,/, reader.read)
     assert_empty Dir.children(File.dirname(@path))
   end
 
   def test_what_is_wrong_is_told
     file = File.join(@home, "file").tap { |path| File.write(path, "") }
-    assert_equal "no certificate for development can be made as #{file}/upwell/localhost.pem: there is a file of this name; set XDG_DATA_HOME " \
-                 "to a folder of yours, or name a certificate with --cert-file", sentence({ "XDG_DATA_HOME" => file })
-    assert_match(/ as \/proc\/nobody\/upwell\/localhost.pem: there is no such file or folder; /, sentence({ "XDG_DATA_HOME" => "/proc/nobody" }))
-    assert_match(/the environment names no HOME/, sentence({}))
+    assert_equal "cannot create the development certificate #{file}/upwell/localhost.pem: a file with this name exists already; " \
+                 "set XDG_DATA_HOME to a directory that you own, or name a certificate with --cert-file", sentence({ "XDG_DATA_HOME" => file })
+    assert_match(/certificate \/proc\/nobody\/upwell\/localhost.pem: no such file/, sentence({ "XDG_DATA_HOME" => "/proc/nobody" }))
+    assert_match(/HOME is not set/, sentence({}))
     FileUtils.mkdir_p(@path)
-    assert_match(/localhost.pem: it is a folder; /, sentence)
+    assert_match(/localhost.pem: it is a directory; /, sentence)
   end
 end

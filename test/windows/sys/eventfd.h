@@ -1,1 +1,1 @@
-#include "lacking.h"
+#include "posix_stubs.h"

@@ -1,7 +1,7 @@
 #ifndef UW_TEST_SYS_MMAN_H
 #define UW_TEST_SYS_MMAN_H
 
-#include "lacking.h"
+#include "posix_stubs.h"
 
 #define PROT_NONE 0
 #define PROT_READ 1

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "windows/renamed.h"
+#include "windows/posix_renames.h"
 
 #define RLIMIT_NOFILE 7
 

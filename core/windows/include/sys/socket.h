@@ -1,11 +1,12 @@
-/* POSIX' sockets on Windows, by numbers: see windows/numbers.h. The constants are Winsock's where it has them. */
+/* POSIX' sockets on Windows, by numbers: see windows/descriptor_table.h. The constants are Winsock's where it has them.
+ */
 #ifndef UW_WINDOWS_SYS_SOCKET_H
 #define UW_WINDOWS_SYS_SOCKET_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "windows/renamed.h"
+#include "windows/posix_renames.h"
 #include "windows/sockets_flags.h"
 
 typedef int socklen_t;

@@ -4,9 +4,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
-#include <wchar.h> /* which has a struct stat of its own */
+#include <wchar.h> /* it has its own struct stat */
 
-#include "windows/status.h"
+#include "windows/file_status.h"
 
 #define stat uw_status
 #define fstat uw_posix_fstat

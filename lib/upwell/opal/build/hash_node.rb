@@ -6,7 +6,7 @@ require "opal/nodes"
 module Upwell
   module Opal
     class Build
-      # A hash's literal. Opal has the runtime iterate over an Array of Arrays, which takes several times as long.
+      # Compiles a hash literal. Opal's code iterates over an Array of Arrays at run time, which is several times slower.
       class HashNode < ::Opal::Nodes::HashNode
         def compile_hash
           return super if keys.empty?
@@ -32,7 +32,7 @@ module Upwell
           end
         end
 
-        # Of a string, or a symbol, JavaScript's string.
+        # The key of a string or symbol is a JavaScript string.
         def key(node)
           case node.type
           when :sym then [JSON.generate(node.children.first.to_s.encode(Encoding::UTF_8), script_safe: true)]

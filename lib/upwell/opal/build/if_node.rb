@@ -5,14 +5,14 @@ require "opal/nodes"
 module Upwell
   module Opal
     class Build
-      # A `case` whose values are literals is compiled to JavaScript's switch, which compares strings.
+      # Compiles a `case` with literal values to JavaScript's switch, which compares strings.
       class IfNode < ::Opal::Nodes::IfNode
         private
 
         def compile_with_switch
           return super unless @switch_first_test
 
-          # In parentheses: a dot behind an integer is JavaScript's decimal point.
+          # The parentheses are necessary: a dot after an integer is JavaScript's decimal point.
           line "switch ((", expr(@switch_first_test), ").valueOf()) {"
           indent { compile_switch_case(@switch_test) }
           line "}"

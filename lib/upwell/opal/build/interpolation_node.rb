@@ -5,7 +5,7 @@ require "opal/nodes"
 module Upwell
   module Opal
     class Build
-      # "a#{b}": bytes that are put into a text make it one of bytes.
+      # Compiles "a#{b}". If the result contains bytes, it is binary.
       class InterpolationNode < ::Opal::Nodes::Base
         def compile
           return push(expr(s(:str, children.map { |part| part.children.first }.join))) if children.all? { |part| part.type == :str }

@@ -5,10 +5,17 @@ require "opal/nodes"
 module Upwell
   module Opal
     class Build
-      # What {Rewriters::Divisions} found: an Integer divided by an Integer.
+      # Compiles a division of two Integers, found by {Rewriters::IntegerDivisions}.
       class QuotientNode < ::Opal::Nodes::Base
         def compile
           push "Opal.quotient(", expr(children[0]), ", ", expr(children[1]), ")"
+        end
+      end
+
+      # Compiles a division with a Float on one side: division by zero gives Infinity or NaN.
+      class RatioNode < ::Opal::Nodes::Base
+        def compile
+          push "Opal.ratio(", expr(children[0]), ", ", expr(children[1]), ")"
         end
       end
     end

@@ -2,12 +2,11 @@
 
 require "json"
 require "opal/nodes"
-require_relative "../../../../opal/upwell/boot/regexp_translation"
 
 module Upwell
   module Opal
     class Build
-      # Compiles a regular expression's literal. One without interpolation is translated here, and made once when the program runs.
+      # Compiles a regular expression literal. A literal without interpolation is translated at compile time, and created once at run time.
       class RegexpNode < ::Opal::Nodes::Base
         def compile
           *parts, options = *@sexp

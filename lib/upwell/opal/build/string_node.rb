@@ -6,7 +6,7 @@ require "opal/nodes"
 module Upwell
   module Opal
     class Build
-      # A string's literal. What is not valid in its encoding is written as bytes: Opal's own way cannot tell "\xE9" from "é".
+      # Compiles a string literal. A string that is invalid in its encoding is written as bytes: Opal cannot distinguish "\xE9" from "é".
       class StringNode < ::Opal::Nodes::StringNode
         def compile
           return push("Opal.own_path(#{JSON.generate(value)})") if own_file?
@@ -17,9 +17,9 @@ module Upwell
 
         private
 
-        # Whether it is __FILE__, in the application's folder.
+        # Checks whether the literal is __FILE__ in the application's directory.
         def own_file?
-          value == compiler.file && value.start_with?(Sources::OWN)
+          value == compiler.file && value.start_with?(RequireResolver::OWN)
         end
       end
     end

@@ -6,7 +6,7 @@ require "opal/nodes"
 module Upwell
   module Opal
     class Build
-      # A symbol's literal. To Opal a symbol is a string; gems ask which of both they are given: see opal/upwell/boot/symbol.js.
+      # Compiles a symbol literal. Opal's symbols are strings, but gems distinguish them: see opal/upwell/boot/symbol.js.
       class SymbolNode < ::Opal::Nodes::Base
         def compile
           constant = compiler.symbol_constant(value = @sexp.children.first.to_s)
@@ -15,7 +15,7 @@ module Upwell
         end
       end
 
-      # :"a#{b}"
+      # Compiles :"a#{b}".
       class DynamicSymbolNode < ::Opal::Nodes::Base
         def compile
           push "Opal.symbol(", expr(@sexp.updated(:dstr, children)), ")"

@@ -2,24 +2,27 @@
 
 require "json"
 require "opal"
+require_relative "../../../../opal/upwell/boot/regexp_translation" # every program contains this file
 require_relative "compiler"
-require_relative "mappings"
+require_relative "source_map"
 
 module Upwell
   module Opal
     class Build
-      # A file, compiled.
+      # A compiled file.
       #
-      # @!attribute name [String] see {Sources}
+      # @!attribute name [String] see {RequireResolver}
       # @!attribute javascript [String]
-      # @!attribute mappings [String] which line of Ruby each line of JavaScript comes from, see {Mappings}
+      # @!attribute mappings [String] the lines of Ruby for lines of JavaScript, see {SourceMap}
       # @!attribute requires [Array<String>] features
-      # @!attribute prefixes [Array<String>] what features start with whose names are made when the program runs
-      # @!attribute words [Array<String>] symbols and strings that calls are given: such names may be made of them
+      # @!attribute prefixes [Array<String>] beginnings of features whose names are built at run time
+      # @!attribute words [Array<String>] symbols and strings among the arguments of calls, from which such names may be built
       Unit = Struct.new(:name, :javascript, :mappings, :requires, :prefixes, :words, keyword_init: true) do
+        # Compiles a file.
+        #
         # @param name [String]
         # @param source [String] Ruby or JavaScript
-        # @param plain [Boolean] whether it is one of Opal's own files
+        # @param plain [Boolean] whether the file is one of Opal's own
         # @param options [Hash] of the compiler
         # @return [Unit]
         def self.compile(name, source, plain:, symbols:, canonical:, **options)
@@ -29,11 +32,11 @@ module Upwell
           compiler = plain ? ::Opal::Compiler.new(source, options) : Compiler.new(source, symbols: symbols, canonical: canonical, **options)
           javascript = compiler.compile
           javascript = with_strings_for_symbols(javascript) if plain
-          new(name: name, javascript: javascript, mappings: Mappings.of(compiler.fragments), requires: compiler.requires,
+          new(name: name, javascript: javascript, mappings: SourceMap.of(compiler.fragments), requires: compiler.requires,
               prefixes: plain ? [] : compiler.prefixes, words: plain ? [] : compiler.words)
         end
 
-        # In Opal's own files a symbol is a string: the class Symbol is String, `Symbol === name` holds for both, and to_sym gives a string.
+        # A symbol is a string in Opal's own files: the class Symbol is String, `Symbol === name` holds for both, and to_sym returns a string.
         def self.with_strings_for_symbols(javascript)
           javascript
             .gsub(/eqeqeq\(\${2,3}\('Symbol'\)/, "eqeqeq(Opal.SymbolOrString")
@@ -43,7 +46,7 @@ module Upwell
         end
         private_class_method :with_strings_for_symbols
 
-        # @param javascript [String] what comes before all units
+        # @param javascript [String] the code before all units
         # @return [Unit]
         def self.head(javascript)
           new(name: "", javascript: javascript, mappings: "", requires: [], prefixes: [], words: [])

@@ -1,20 +1,20 @@
 # frozen_string_literal: true
 
 require "uri"
-require_relative "gone_at_once"
-require_relative "wire"
+require_relative "linger_zero"
+require_relative "connection"
 
 module Upwell
   module PubSub
     class Redis
-      # Where Redis is, and how to reach it.
+      # The address of Redis with its connection settings.
       class Address
-        TIMEOUT = 5 # seconds to connect, and for each answer: a Redis that is busy is not lost
+        TIMEOUT = 5 # seconds to connect and for each answer, enough for a busy Redis
         PATTERN = %r{\A(?:rediss?://|unix:/)}
         DESCRIPTION = "redis://HOST, rediss://HOST or unix:///PATH"
 
         # @param text [Object]
-        # @return [Boolean] whether it is the URL of one
+        # @return [Boolean] whether the text is a URL of Redis
         def self.match?(text)
           PATTERN.match?(text.to_s) && !URI(text.to_s).nil?
         rescue URI::Error
@@ -22,18 +22,20 @@ module Upwell
         end
 
         # @param url [String]
-        # @raise [ArgumentError]
+        # @raise [ArgumentError] for an invalid URL
         def initialize(url)
-          raise ArgumentError, "must be #{DESCRIPTION}" unless Address.match?(url)
+          raise ArgumentError, "the URL of Redis must be #{DESCRIPTION}" unless Address.match?(url)
 
           @config = RedisClient.config(**options(url.to_s))
         end
 
-        # @return [Wire] a new connection
+        # Opens a connection.
+        #
+        # @return [Connection] a new connection
         # @raise [RedisClient::Error]
         def connect
-          Wire.new(@config.new_client.pubsub)
-        rescue IOError, SystemCallError, OpenSSL::OpenSSLError => e # a file of certificates, for example
+          try_out(Connection.new(@config.new_client.pubsub))
+        rescue IOError, SystemCallError, OpenSSL::OpenSSLError => e # for example for a file of certificates
           raise RedisClient::CannotConnectError, e.message
         end
 
@@ -42,15 +44,38 @@ module Upwell
           @config.server_url
         end
 
+        # The inspect method of redis-client shows the password.
+        #
+        # @return [String] without password
+        def inspect
+          "#<#{self.class} #{self}>"
+        end
+
+        # Removes the password from a text.
+        #
+        # @param text [String] a message of Redis, which may repeat its input
+        # @return [String] without password
+        def hide(text)
+          password = @config.password.to_s
+          password.empty? ? text : text.gsub(password, "***")
+        end
+
         private
 
-        # Two threads use a connection, one writes and one reads: so the driver in Ruby, which bears it.
+        def try_out(wire)
+          wire.try_out(TIMEOUT)
+          ready = wire
+        ensure
+          wire.close unless ready
+        end
+
+        # Two threads use a connection: one writes and one reads. Only the Ruby driver supports this.
         def options(url)
           { url: url, timeout: TIMEOUT, driver: driver, reconnect_attempts: false, ssl_params: { ca_file: ca_file(url) }.compact }
         end
 
         def driver
-          Class.new(RedisClient.driver(:ruby)) { prepend GoneAtOnce }
+          Class.new(RedisClient.driver(:ruby)) { prepend LingerZero }
         end
 
         def ca_file(url)

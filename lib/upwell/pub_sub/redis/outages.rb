@@ -6,10 +6,10 @@ require_relative "../../log"
 module Upwell
   module PubSub
     class Redis
-      # Whether Redis is there, as a process's connections find. The operator is told once that it is lost, and once that it is back: of several
-      # connections, whoever notices first, and the last one.
+      # Tracks outages of Redis for all connections of a process. The log has one record for the loss and one for the recovery: the first
+      # connection that is lost, and the last one that is back.
       class Outages
-        # @return [Integer] how many there were
+        # @return [Integer] the number of outages
         attr_reader :count
 
         # @param place [Address]
@@ -22,8 +22,10 @@ module Upwell
           @change = ConditionVariable.new
         end
 
-        # @param who [Object] whose connection it was, or was to be
-        # @param born [Float, nil] when that was established: before the last outage it is only now noticed that it ended then
+        # Records a lost connection.
+        #
+        # @param who [Object] the owner of the connection
+        # @param born [Float, nil] the time when it was established; if this was before the last outage, the connection ended with that outage
         # @param error [Exception]
         def lost(who, born, error)
           @lock.synchronize do
@@ -34,23 +36,30 @@ module Upwell
           end
         end
 
-        # @param who [Object] has a connection
+        # Records a new connection.
+        #
+        # @param who [Object] the owner of the connection
         def back(who)
           @lock.synchronize do
             next unless @lost.delete(who)
 
-            @change.broadcast # others need not wait to try
-            Log.tell("publish/subscribe: Redis is back (#{@place})") if @lost.empty?
+            @change.broadcast # the other connections can try immediately
+            Log.tell("publish/subscribe: connected to Redis again (#{@place})") if @lost.empty?
           end
         end
 
+        # @return [Boolean]
+        def any?
+          !@began.nil?
+        end
+
         # @param moment [Float]
-        # @return [Boolean] whether the last one has begun since
+        # @return [Boolean] whether the last outage began after that time
         def since?(moment)
           @lock.synchronize { before_last?(moment) }
         end
 
-        # Waits to try again, unless another one has succeeded.
+        # Waits before the next attempt, until another connection succeeds.
         #
         # @param seconds [Float]
         def pause(seconds)
@@ -66,8 +75,8 @@ module Upwell
         def begin_outage(error)
           @began = Clock.now
           @count += 1
-          reason = error.message.lines.first.to_s.chomp.delete_suffix(" (#{@place})")
-          Log.tell("publish/subscribe: Redis is lost (#{@place}): #{reason}; trying again")
+          reason = @place.hide(error.message).lines.first.to_s.chomp.delete_suffix(" (#{@place})")
+          Log.tell("publish/subscribe: lost the connection to Redis (#{@place}): #{reason}; reconnecting")
         end
       end
     end

@@ -1,35 +1,41 @@
 # frozen_string_literal: true
 
+require "securerandom"
 require_relative "../../clock"
 require_relative "../../log"
-require_relative "link"
+require_relative "received_numbers"
+require_relative "reconnection"
 require_relative "outages"
-require_relative "outbox"
+require_relative "publish_queue"
 require_relative "publisher"
 require_relative "subscriber"
 
 module Upwell
   module PubSub
     class Redis
-      # What a process has of an engine: its threads, begun when there is something for them to do, and its connections.
+      # The state of an engine in one process: its connections and its threads, which start on first use.
       class Session
-        END_MAX = 0.5 # seconds for a thread to end: one that resolves a name may take longer
+        END_MAX = 0.5 # seconds for a thread to end; name resolution may take longer
 
-        @open = [] # of this process, or a parent's
+        @open = [] # sessions of this process or its parent
         @lock = Mutex.new
 
         class << self
-          # @param session [Session] is there from now on
+          # Adds a session.
+          #
+          # @param session [Session]
           def opened(session)
             @lock.synchronize { @open = [*@open.select(&:here?), session] }
           end
 
-          # @param session [Session] is not any more
+          # Removes a session.
+          #
+          # @param session [Session]
           def closed(session)
             @lock.synchronize { @open -= [session] }
           end
 
-          # This process ends, whoever began them; and nobody begins any more.
+          # Closes all sessions of this process at its exit.
           def close_all
             deadline = Clock.now + CLOSE_MAX
             while (session = @open.find(&:here?))
@@ -41,34 +47,42 @@ module Upwell
         # @param address [Address]
         # @param limits [Array(Integer, Integer)] of the outbox
         # @param receiver [#call]
-        # @param wanted [Array, nil] what the parent process had subscribed to
+        # @param wanted [Array, nil] the parent process's subscriptions
         def initialize(address, limits, receiver, wanted)
           @process = Process.pid
           @outages = Outages.new(address)
-          @outbox = Outbox.new(*limits)
-          @subscriber = Subscriber.new(Link.new(address, @outages), receiver, wanted || [])
-          @publisher = Publisher.new(Link.new(address, @outages), @outbox, @subscriber)
+          @outbox = PublishQueue.new(*limits)
+          @name = SecureRandom.hex(8)
+          @heard = ReceivedNumbers.new(@name)
+          @subscriber = Subscriber.new(Reconnection.new(address, @outages), receiver, wanted || [], @heard, self)
+          @publisher = Publisher.new(@name, Reconnection.new(address, @outages), @outbox, PublishHistory.new(*limits), @subscriber)
+          @uncertain = 0
           @threads = {}
           @lock = Mutex.new
           Session.opened(self)
         end
 
-        # @return [Boolean] whether it belongs to this process
+        # @return [Boolean] whether the session belongs to this process
         def here?
           @process == Process.pid
         end
 
-        # @return [Array] what is subscribed to
+        # @return [Array] the subscriptions
         def wanted
           @subscriber.wanted
         end
 
+        # Publishes a message, see {Redis#publish}.
+        #
         # @return [Boolean]
         def publish(channel, text)
           start_publisher
-          @outbox.push(Outbox::Message.new(channel, text, @subscriber.changes, 0))
+          start_subscriber # it receives requests to repeat the message
+          @outbox.push(PublishQueue::Message.new(channel, text, @subscriber.changes, 0))
         end
 
+        # Records a subscription or its end.
+        #
         # @return [Boolean]
         def change(name, match, subscribed)
           @subscriber.change(name, match, subscribed)
@@ -76,13 +90,13 @@ module Upwell
           true
         end
 
-        # See {Redis#start}.
+        # Starts the threads, see {Redis#start}.
         def start
           start_publisher
           start_subscriber unless wanted.empty?
         end
 
-        # See {Redis#close}.
+        # Ends the session, see {Redis#close}.
         def close(seconds)
           @outbox.close
           @subscriber.finish
@@ -91,13 +105,38 @@ module Upwell
           Session.closed(self)
           end_threads
           [@publisher, @subscriber].each(&:disconnect)
-          left = @outbox.abandon
-          Log.tell("publish/subscribe: #{left} messages are lost: Redis did not take them in time") if left.positive?
+          left, uncertain = @outbox.abandon(@publisher.written)
+          @uncertain += uncertain
+          tell_dropped(left) if left.positive?
         end
 
-        # See {Redis#stats}.
+        # Returns the counts, see {Redis#stats}.
         def stats
-          { waiting: @outbox.size, refused: @outbox.refused, lost: @outages.count, **@publisher.counts }
+          { waiting: @outbox.size, refused: @outbox.refused, uncertain: @uncertain, lost: @heard.lost, outages: @outages.count,
+            **@publisher.counts }
+        end
+
+        # Handles another engine's request to repeat messages.
+        #
+        # @param request [String]
+        # @param fields [Array<String>] see {ReplayProtocol}
+        def repeat(request, fields)
+          return unless @outbox.used?
+
+          if (seconds = ReplayProtocol.seconds_for(@name, fields))
+            @publisher.repeat(request, since: Clock.now - seconds)
+          elsif (number = ReplayProtocol.number_for(@name, fields))
+            @publisher.repeat(request, after: number)
+          end
+          start_publisher
+        end
+
+        # Sends the position, because other engines may have asked while this one was not subscribed.
+        def introduce
+          return unless @outbox.used?
+
+          @publisher.introduce
+          start_publisher
         end
 
         private
@@ -117,7 +156,7 @@ module Upwell
           @lock.synchronize do
             next if @closed || runs?(name)
 
-            @threads[name]&.join # it was killed, and may be ending yet
+            @threads[name]&.join # it was killed, and may still be ending
             @threads[name] = Thread.new(&work).tap { |thread| thread.name = "upwell redis #{name}" }
           end
         end
@@ -127,7 +166,7 @@ module Upwell
           %w[run sleep].include?(thread&.status) || thread == Thread.current
         end
 
-        # The thread for that may have been killed.
+        # The publisher's thread may have been killed.
         def send_rest(deadline)
           while @outbox.size.positive? && (left = deadline - Clock.now).positive?
             start_publisher
@@ -135,7 +174,11 @@ module Upwell
           end
         end
 
-        # The one of a subscriber's block that closes ends by itself.
+        def tell_dropped(count)
+          Log.tell("publish/subscribe: #{count} messages were dropped at the stop, because Redis did not accept them in time; check Redis")
+        end
+
+        # If a subscriber's block calls close, its own thread ends by itself.
         def end_threads
           others = @threads.values - [Thread.current]
           others.each(&:kill)

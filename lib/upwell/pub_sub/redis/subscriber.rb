@@ -1,35 +1,44 @@
 # frozen_string_literal: true
 
 require_relative "../../clock"
-require_relative "../../error_log"
+require_relative "../../exception_log"
 require_relative "../../log"
-require_relative "subscriptions"
+require_relative "replay_protocol"
+require_relative "subscriber_events"
+require_relative "ping_rounds"
+require_relative "pending_subscriptions"
 
 module Upwell
   module PubSub
     class Redis
-      # The thread that hears what is published ({#run}), and its helper, which tells Redis what to say ({#run_teller}): one waits for Redis, the
-      # other for this process. Behind each change a PING is sent, with its own number and the change's: at its answer Redis knows of it.
+      # The thread that receives messages ({#run}), and its helper that sends commands ({#run_teller}): one waits for Redis, the other for this
+      # process. Each change is followed by a PING with two numbers: its own and the change's. The answer proves that Redis knows the change.
       class Subscriber
-        HEARTBEAT = 5 # seconds between signs of life that are asked for
-        SILENCE_MAX = 15 # seconds in which none, nor a message, has come to its end: the connection is dead
-        DOUBT_MAX = 1 # the same, when another connection was lost
+        HEARTBEAT = 5 # seconds between requested signs of life
+        SILENCE_MAX = 15 # seconds without a complete event after which the connection is dead
+        DOUBT_MAX = 1 # seconds without a sign, when another connection was lost
         PATIENCE = 5 # seconds that a message waits for its publisher's own subscriptions
 
-        # @param link [Link]
+        # @param link [Reconnection]
         # @param receiver [#call, #forget] see {Redis#initialize}
-        # @param wanted [Enumerable] what is subscribed to already
-        def initialize(link, receiver, wanted)
+        # @param wanted [Enumerable] the initial subscriptions
+        # @param heard [ReceivedNumbers]
+        # @param engine [Session] handles requests of other engines, see {SubscriberEvents}
+        def initialize(link, receiver, wanted, heard, engine)
           @link = link
-          @receiver = receiver
-          @subscriptions = Subscriptions.new(wanted)
+          @heard = heard
+          @rounds = PingRounds.new(heard)
+          @events = SubscriberEvents.new(receiver, heard, engine)
+          @subscriptions = PendingSubscriptions.new(wanted)
           @confirmed = 0
-          @pings = @oldest = 0 # how many were sent, and the first that counts
+          @pings = @oldest = 0 # the number of sent PINGs, and the first whose answer counts
           @lock = Mutex.new
           @changed = ConditionVariable.new # for the helper
-          @told = ConditionVariable.new # for who awaits
+          @told = ConditionVariable.new # for {#await}
         end
 
+        # Records a subscription or its end.
+        #
         # @param name [String]
         # @param match [Symbol, nil]
         # @param subscribed [Boolean]
@@ -40,7 +49,7 @@ module Upwell
           end
         end
 
-        # @return [Integer] changes so far
+        # @return [Integer] the number of changes so far
         def changes
           @subscriptions.changes
         end
@@ -50,18 +59,18 @@ module Upwell
           @lock.synchronize { @subscriptions.wanted.to_a }
         end
 
-        # Another connection was lost, and this one may be dead without knowing: it is asked, and messages wait for its answer.
+        # Checks the connection with a PING, because another connection was lost. Messages wait for the answer.
         def doubt
           @lock.synchronize do
             next unless @connection
 
-            @confirmed = 0
+            forget_confirmation
             @doubted = true
             @changed.signal
           end
         end
 
-        # Waits, not for long, and only once, until Redis knows of that many changes.
+        # Waits until Redis knows this many changes. Only the first call waits the full time.
         #
         # @param changes [Integer]
         def await(changes)
@@ -76,23 +85,23 @@ module Upwell
           end
         end
 
-        # Hears, until it is finished.
+        # Receives events until {#finish}.
         def run
           listen(begin_with(@link.open)) until @finished
         rescue RedisClient::Error => e
           end_connection
           @link.lost(e)
           retry
-        rescue StandardError, ScriptError => e # by mistake
-          ErrorLog.report(e, nil)
+        rescue StandardError, ScriptError => e # an unexpected error
+          ExceptionLog.report(e, nil)
           end_connection
-          sleep(Link::PAUSE_MAX)
+          sleep(Reconnection::PAUSE_MAX)
           retry
         ensure
           end_connection
         end
 
-        # Tells, for ever.
+        # Sends commands without end.
         def run_teller
           loop do
             connection, commands, number, changes = await_change
@@ -100,7 +109,7 @@ module Upwell
           end
         end
 
-        # From now on nobody waits for it, and nothing begins anew.
+        # Ends all waits, and prevents reconnection.
         def finish
           @lock.synchronize do
             @finished = true
@@ -108,7 +117,7 @@ module Upwell
           end
         end
 
-        # When these have ended, by another thread; or by the receiver, who is called by one of them.
+        # Closes the connection, once both threads have ended. The caller is another thread, or the receiver on one of these threads.
         def disconnect
           @connection&.close
           @connection = nil
@@ -117,70 +126,52 @@ module Upwell
         private
 
         def begin_with(connection)
+          @heard.connect(outage: @link.outage?)
           @lock.synchronize do
             @subscriptions.forget
             @waits_since = @asked = nil
-            @doubted = false
+            @rounds.forget
+            @doubted = @greeted = false
             @connection = connection
             @changed.signal
           end
           connection
         end
 
-        # What Redis knew it has forgotten, if it was told of anything.
+        # Redis forgets the subscriptions of a closed connection.
         def end_connection
           @lock.synchronize do
-            @confirmed = 0
+            forget_confirmation
             disconnect
           end
         end
 
+        # If other engines repeat missed messages, no message has to wait for the new subscriptions.
+        def forget_confirmation
+          @confirmed = 0 unless @events.repeated?
+        end
+
         def listen(connection)
-          forget
+          @events.begin
           until @finished
             @waits_since = Clock.now
-            event = connection.read(0) # however long it takes: of half an event the rest would be misunderstood
-            @waits_since = nil # who receives may take its time
-            hear(event)
+            event = connection.read(0) # no time-out: after part of an event the rest would be misread
+            @waits_since = nil # the receiver may take any time
+            handle_event(event)
           end
         end
 
-        def hear(event)
-          case event
-          when Array then hear_push(*event)
-          when String then confirm(*event.split.map(&:to_i))
-          when RedisClient::Error then Log.tell("publish/subscribe: Redis does not subscribe: #{event.message}")
-          end
+        def handle_event(event)
+          return confirm(*event.split.map(&:to_i)) if event.is_a?(String)
+
+          @events.handle_event(event)
+          @lock.synchronize { @changed.signal } if @heard.met_unknown?
         end
 
-        def hear_push(kind, *parts)
-          case kind
-          when "message" then receive(nil, *parts)
-          when "pmessage" then receive(*parts)
-          else forget
-          end
-        end
-
-        # Who receives may fail, and others come after.
-        def receive(pattern, channel, message)
-          @receiver.call(pattern, *[channel, message].map { |bytes| text(bytes) })
-        rescue StandardError, ScriptError => e
-          ErrorLog.report(e, nil)
-        end
-
-        # Redis does not say what was text: what can be is.
-        def text(bytes)
-          text = bytes.dup.force_encoding(Encoding::UTF_8)
-          text.valid_encoding? ? text : text.force_encoding(Encoding::BINARY)
-        end
-
-        def forget
-          @receiver.forget if @receiver.respond_to?(:forget)
-        end
-
-        # What was sent before the connection was doubted may have been answered long ago.
+        # Answers to earlier PINGs may have been sent before the doubt, so they do not count.
         def confirm(number, changes)
           @lock.synchronize do
+            @rounds.answered(number)
             next if @doubted || number < @oldest
 
             @confirmed = changes
@@ -189,15 +180,29 @@ module Upwell
           end
         end
 
-        # @return [Array(Wire, Array<Array<String>>, Integer, Integer)] no command: nothing was said for a while, or the connection is doubted
+        # @return [Array(Connection, Array<Array<String>>, Integer, Integer)] no commands: only a PING is due, after silence or in doubt
         def await_change
           @lock.synchronize do
-            @changed.wait(@lock, @asked ? DOUBT_MAX : HEARTBEAT) unless @connection && (@doubted || @subscriptions.untold?)
+            @changed.wait(@lock, pause) unless @connection && (@doubted || !@greeted || @subscriptions.untold?)
             @changed.wait(@lock) until @connection
             @pings += 1
             ask if @doubted
-            [@connection, @subscriptions.take, @pings, changes]
+            [@connection, commands, @pings, changes]
           end
+        end
+
+        def pause
+          return ReceivedNumbers::RETRY if @heard.asking?
+
+          @asked ? DOUBT_MAX : HEARTBEAT
+        end
+
+        # The repetition starts once all subscriptions are active.
+        def commands
+          request = @rounds.begin(@pings)
+          greeting = [["SUBSCRIBE", ReplayProtocol::CHANNEL]] unless @greeted
+          @greeted = true
+          [*greeting, *@subscriptions.take, *([ReplayProtocol.command("repeat", *request)] if request)]
         end
 
         def ask
@@ -206,7 +211,7 @@ module Upwell
           @doubted = false
         end
 
-        # A failure ends the connection, so that the other thread has it made anew.
+        # A failure closes the connection, so that the other thread opens a new one.
         def tell(connection, commands)
           check_silence(@waits_since, @asked)
           commands.each { |command| connection.write(*command) }

@@ -1,36 +1,42 @@
 # frozen_string_literal: true
 
-require_relative "due"
-require_relative "events"
-require_relative "root"
+require_relative "fiber_batches"
+require_relative "pending_exception"
+require_relative "wakeup_sources"
+require_relative "fiber_dispatcher"
 
 module Upwell
   module Pure
     class Scheduler
-      # The fibers that wait, and those that go on after a turn of the events.
+      # The waiting fibers, and the ready fibers that run after events were collected.
       class Fibers
-        # @return [Events]
+        include FiberBatches
+
+        # @return [WakeupSources]
         attr_reader :events
 
-        # @return [Root]
-        attr_reader :root
+        # @return [FiberDispatcher]
+        attr_reader :dispatcher
 
-        # @return [Integer] fibers started and not ended
+        # @return [Integer] started fibers that have not ended
         attr_accessor :count
 
         def initialize
-          @events = Events.new
-          @root = Root.new
+          @events = WakeupSources.new
+          @dispatcher = FiberDispatcher.new
           @waits = {}.compare_by_identity
-          @ready = [] # waits that have ended
-          @batch = [] # those that have their turn
-          @due = [] # what is to be raised now, or as soon as it can be
+          @ready = [] # ended waits
+          @batch = [] # ended waits of the current batch
+          @between = [] # waits that ended during a batch, by the time their fibers have computed; they alternate with the batch
+          @begun = nil # the last wait that began
+          @looked = Pure.now # the time when events were last collected
+          @due = [] # exceptions to raise now, or as soon as possible
           @count = 0
           @closed = false
           @process = Process.pid
         end
 
-        # @return [Boolean] whether this process is the child of a fork, and all this its parent's
+        # @return [Boolean] whether this process is a forked child, and this object a copy of the parent's
         def copy?
           @process != Process.pid
         end
@@ -40,12 +46,12 @@ module Upwell
           { fibers: @count, waiting: @waits.size, operations: @events.polls, timers: @events.timers.size, turns: @events.turns }
         end
 
-        # Suspends the current fiber until something has come or the time is up.
+        # Suspends the current fiber until an event or the time-out.
         #
-        # @return [Wait] how that ended
+        # @return [FiberWait] the ended wait
         # @raise [Upwell::Error] when the scheduler was closed meanwhile
         def wait(ios: nil, timeout: nil)
-          wait = Wait.new(@ready, ios: ios, timeout: timeout)
+          wait = FiberWait.new(@ready, ios: ios, timeout: timeout)
           suspended(wait) do
             @events.add(wait)
             give_way_until_over(wait)
@@ -53,65 +59,65 @@ module Upwell
           wait
         end
 
-        # Starts a fiber; the caller goes on when that one waits or ends.
+        # Starts a fiber. The caller resumes when that fiber waits or ends.
         #
         # @return [void]
         def start(fiber)
-          return @root.act { @root.transfer(fiber) } unless @root.waits?
+          return @dispatcher.act { @dispatcher.transfer(fiber) } unless @dispatcher.waits?
 
-          wait = Wait.new(@ready)
-          suspended(wait) { @root.start(fiber, wait) }
+          wait = FiberWait.new(@ready)
+          suspended(wait) { @dispatcher.start(fiber, wait) }
         end
 
-        # Starts it with an exception, likewise.
+        # Resumes a waiting fiber with an exception. The caller resumes when that fiber waits or ends.
         #
-        # @return [Boolean] whether it waits here; else nothing was done
+        # @return [Boolean] whether the fiber waits here; otherwise the call has no effect
         def start_with(exception, fiber)
           return false unless @waits.each_key.any? { |wait| wait.fiber.equal?(fiber) }
 
-          @root.hand_over(fiber, exception) { start(fiber) }
+          @dispatcher.hand_over(fiber, exception) { start(fiber) }
           true
         end
 
-        # The current fiber ends.
+        # Records that the current fiber ends.
         #
         # @return [void]
         def end_current
           Pure.uninterrupted do
-            @root.note(Fiber.current)
+            @dispatcher.note(Fiber.current)
             @count -= 1
           end
         end
 
-        # Has all others go on first that can.
+        # Lets all other ready fibers run first.
         #
         # @return [void]
         def yield
-          wait = Wait.new(@ready)
+          wait = FiberWait.new(@ready)
           suspended(wait) do
             wait.finish
             give_way
           end
         end
 
-        # Raises an exception into the current fiber when it still is in the block after this time, as soon as it waits.
+        # Raises an exception into the current fiber if the block takes longer than the limit. The fiber must be waiting then.
         #
         # @param seconds [Numeric]
         # @param exception [Array] as for raise
-        # @return [Object] what the block returns
+        # @return [Object] the block's result
         def limit(seconds, exception)
-          limit = Due.new(Fiber.current, exception, Pure.now + seconds, @due)
+          limit = PendingException.new(Fiber.current, exception, Pure.now + seconds, @due)
           @events.timers.add(limit)
           yield
         ensure
           Pure.uninterrupted { forget_limit(limit) if limit }
         end
 
-        # Until no fiber waits any more.
+        # Runs until no fiber waits.
         #
         # @return [void]
         def run
-          @root.act do
+          @dispatcher.act do
             while goes_on?
               run_ready
               turn if goes_on?
@@ -119,15 +125,15 @@ module Upwell
           end
         end
 
-        # Raises into all fibers that wait, and gives them this time to end.
+        # Raises an exception into all waiting fibers, and limits the time for their end.
         #
         # @param exception [Class]
-        # @param seconds [Numeric]
+        # @param seconds [Numeric] the limit
         # @return [void]
         def stop(exception, seconds)
           deadline = Pure.now + seconds
-          @root.act do
-            @waits.keys.map(&:fiber).each { |fiber| let_out(exception) { @root.raise_into(fiber, exception) if fiber.alive? } }
+          @dispatcher.act do
+            @waits.keys.map(&:fiber).each { |fiber| let_out(exception) { @dispatcher.raise_into(fiber, exception) if fiber.alive? } }
             while goes_on? && Pure.now < deadline
               turn(deadline - Pure.now)
               let_out(exception) { run_ready }
@@ -143,17 +149,13 @@ module Upwell
 
         private
 
-        # A trap handler may have forked.
+        # A trap handler may have forked the process.
         def goes_on?
           !copy? && pending?
         end
 
         def pending?
-          @waits.any? || @root.pending? || @events.interrupts?
-        end
-
-        def turn(limit = nil)
-          @events.turn(@ready.any? || @batch.any? || @root.pending? ? 0 : limit)
+          @waits.any? || @dispatcher.pending? || @events.interrupts?
         end
 
         def forget_limit(limit)
@@ -161,16 +163,16 @@ module Upwell
           @due.delete_if { |due| due.equal?(limit) }
         end
 
-        # Into the wait, and out of it when the block returns or something is raised. Whatever tells of the wait does so in the block, and what
-        # others raise comes behind all that follows: #run would wait for what is left of a fiber that has ended, or transfer to it.
+        # Registers the wait, and removes it when the block returns or raises. Only the block publishes the wait, and exceptions of other threads
+        # are deferred until the removal: a leftover would make #run wait for a dead fiber, or transfer to it.
         def suspended(wait)
-          @waits[wait] = true
-          @root.note(wait.fiber)
+          @waits[@begun = wait] = true
+          @dispatcher.note(wait.fiber)
           yield
           returned = true
         ensure
           Pure.uninterrupted do
-            @root.note_raised(wait.fiber) unless returned
+            @dispatcher.note_raised(wait.fiber) unless returned
             wait.leave
             @events.remove(wait)
             @waits.delete(wait)
@@ -186,64 +188,56 @@ module Upwell
         end
 
         def give_way
-          raise Error, "this process was forked while this fiber was waiting: its parent waits on" if copy?
-          return @root.go_on if @root.waits?
+          raise Error, "this process was forked while this fiber was waiting: only the parent process continues the wait" if copy?
+          return @dispatcher.go_on if @dispatcher.waits?
 
-          @root.act do
+          @dispatcher.act do
             turn
             run_ready
           end
         end
 
-        # Where a fiber is another's, such as a task of the gem async, it may let out what is to end it.
+        # Another library's fiber, such as a task of the gem async, may not rescue the exception that ends it.
         def let_out(exception)
           yield
         rescue exception, FiberError
           nil
         end
 
-        # Those that are ready now: what they make ready has its turn after the events'.
+        # Runs the fibers that are ready now. Fibers that become ready meanwhile run after the next collection of events. A long batch is split.
         def run_ready
           return if copy?
 
           raise_due
-          @root.run_starters
-          @batch.concat(@ready)
-          @ready.clear
-          run_first until @batch.empty?
-          raise_due # in those that had to go on first
-          @root.run_left
-        end
-
-        # It is there until it has gone on, whatever is raised before.
-        def run_first
-          wait = @batch.first
-          @root.transfer(wait.fiber) unless wait.left?
-          @batch.shift if @batch.first.equal?(wait)
+          @dispatcher.run_starters
+          Pure.uninterrupted { make_batch } if @batch.empty?
+          run_some
+          raise_due # the fibers that run first may wait by now
+          @dispatcher.run_left
         end
 
         def raise_due
-          @events.each_interrupt { |fiber, exception| @due << Due.new(fiber, [exception]) }
+          @events.each_interrupt { |fiber, exception| @due << PendingException.new(fiber, [exception]) }
           @due.size.times { raise_first unless @due.empty? }
         end
 
-        # What cannot be raised yet is tried again when others have gone on.
+        # An exception that cannot be raised yet is tried again after other fibers have run.
         def raise_first
           raising = nil
           Pure.uninterrupted { raising = @due.shift }
           @due << raising unless !raising.fiber.alive? || raised?(raising)
         rescue Exception # rubocop:disable Lint/RescueException -- another thread's, for example
-          @due << raising if raising && !@root.gone_on? && raising.try_again?
+          @due << raising if raising && !@dispatcher.gone_on? && raising.try_again?
           raise
         end
 
         def raised?(raising)
-          !got_something?(raising.fiber) && @root.raise_into(raising.fiber, *raising.exception)
+          !got_something?(raising.fiber) && @dispatcher.raise_into(raising.fiber, *raising.exception)
         end
 
-        # It goes on with that first.
+        # Checks whether the fiber has a result, which it receives first.
         def got_something?(fiber)
-          @events.unblocked?(fiber) || [@batch, @ready].any? { |waits| waits.any? { |wait| wait.found && wait.fiber.equal?(fiber) } }
+          @events.unblocked?(fiber) || [@batch, @between, @ready].any? { |waits| waits.any? { |wait| wait.found && wait.fiber.equal?(fiber) } }
         end
       end
     end

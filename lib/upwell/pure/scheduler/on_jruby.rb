@@ -5,34 +5,34 @@ require "jruby"
 module Upwell
   module Pure
     class Scheduler
-      # What JRuby 10.1 hands to the hooks for reading and writing is part of a string, in a ByteBuffer of Java whose position is where that part
-      # begins (OpenFile.java:1526 and 2535). Its IO::Buffer counts from where the string begins (RubyIOBuffer.java:1537 and 1551), and so
-      # would read and write other bytes. Here Java's buffer is used, at its position; should JRuby mend that, the position is 0.
+      # JRuby 10.1 passes part of a string to the hooks for reading and writing: a Java ByteBuffer whose position is the start of that part
+      # (OpenFile.java:1526 and 2535). Its IO::Buffer counts from the string's start (RubyIOBuffer.java:1537 and 1551), so it would use other
+      # bytes. This module uses the Java buffer at its position. In a fixed JRuby the position would be 0.
       module OnJRuby
         BASE = Java::OrgJruby::RubyIOBuffer.java_class.getDeclaredFields.find { |field| field.getName == "base" }
         BASE&.setAccessible(true)
-        PIECE = 65_536 # bytes written at once: they are copied
-        FRAMES = 10 # between the method that asks and what the hook asks
+        PIECE = 65_536 # bytes per write, since they are copied
+        FRAMES = 10 # between the calling method and the hook's check
         private_constant :BASE, :PIECE, :FRAMES
 
-        # @return [Integer] as elsewhere
+        # @return [Integer] see {IOHooks#io_read}
         def io_read(io, buffer, length, offset = 0)
           asked(io) { super(io, buffer, length, offset) }
         end
 
-        # All at once: for room for the rest JRuby would wait by another object, which fails.
+        # Writes all bytes in one call: to wait for space, JRuby would use another object, which fails.
         #
-        # @return [Integer] as elsewhere
+        # @return [Integer] see {IOHooks#io_write}
         def io_write(io, buffer, _length, offset = 0)
           asked(io) { super(io, buffer, buffer.size - offset, offset) }
         end
 
-        undef_method :io_read, :io_write unless BASE # where reading and writing may block then
+        undef_method :io_read, :io_write unless BASE # reading and writing may block in that case
 
         private
 
-        # JRuby holds the lock of the IO meanwhile, for which all who read, write or close it would wait; and does not take the number of an
-        # error from what the hook returns (FiberScheduler.java:209).
+        # JRuby holds the IO's lock during the hook, so all other users of the IO would wait. It ignores the error number that the hook returns
+        # (FiberScheduler.java:209).
         def asked(io)
           file = ::JRuby.ref(io.to_io).getOpenFile
           locked = !file.lock
@@ -62,7 +62,7 @@ module Upwell
           -e.errno
         end
 
-        # Its IO::Buffer#write would block the thread.
+        # JRuby's IO::Buffer#write would block the thread.
         def write_bytes(io, bytes)
           io_wait(io, IO::WRITABLE, nil) until (count = Pure.blocking { io.write_nonblock(bytes, exception: false) }).is_a?(Integer)
           count

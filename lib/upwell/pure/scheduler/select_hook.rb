@@ -3,26 +3,26 @@
 module Upwell
   module Pure
     class Scheduler
-      # The hook for IO.select, and what the others look and wait with.
+      # The hook for IO.select, with the waits and checks that the other hooks use.
       module SelectHook
         CLOSED = "stream closed in another thread"
         private_constant :CLOSED
 
-        # The hook for IO.select, which Ruby asks for since 3.2.
+        # Waits for several IOs (Fiber::Scheduler#io_select). Ruby calls this hook since 3.2.
         #
         # @param readables [Array<IO>, nil]
         # @param writables [Array<IO>, nil]
         # @param exceptables [Array<IO>, nil]
         # @param timeout [Numeric, nil] seconds
-        # @return [Array(Array<IO>, Array<IO>, Array<IO>), nil] those that are ready; nil when the time was up
-        # @raise [IOError] when another fiber closes one of them
+        # @return [Array(Array<IO>, Array<IO>, Array<IO>), nil] the ready IOs; nil after the time-out
+        # @raise [IOError] when another fiber closes one of the IOs
         def io_select(readables, writables = nil, exceptables = nil, timeout = nil)
           limit = seconds(timeout)
           deadline = Pure.now + limit if limit
-          lists = [readables, writables, exceptables].map { |ios| ios || [] }
+          lists = [readables, writables, exceptables].map { |ios| copy_of(ios) }
           until (found = select_now(*lists)) || limit&.zero?
             wait_for_ios(lists, limit)
-            limit = [deadline - Pure.now, 0].max if deadline # another fiber may have taken what had come
+            limit = [deadline - Pure.now, 0].max if deadline # another fiber may have consumed the event
           end
           found
         end
@@ -30,11 +30,18 @@ module Upwell
 
         private
 
+        # Other fibers may change the caller's arrays. IO.select refuses other objects than arrays.
+        def copy_of(ios)
+          return [] if ios.nil?
+
+          ios.is_a?(Array) ? ios.dup : ios
+        end
+
         def select_now(readables, writables = nil, exceptables = nil)
-          return IO.select(readables, writables, exceptables, 0) if RUBY_VERSION < "3.2" # which does not ask
+          return IO.select(readables, writables, exceptables, 0) if RUBY_VERSION < "3.2" # this Ruby does not call the hook
 
           Pure.blocking { IO.select(readables, writables, exceptables, 0) }
-        rescue Errno::EBADF, Errno::ENOTSOCK # closed as Ruby was looking
+        rescue Errno::EBADF, Errno::ENOTSOCK # another thread closed the IO during the call
           raise IOError, CLOSED
         end
 

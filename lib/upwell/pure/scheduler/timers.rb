@@ -3,7 +3,7 @@
 module Upwell
   module Pure
     class Scheduler
-      # Whatever has a deadline, the soonest first.
+      # All timers, ordered by deadline.
       class Timers
         def initialize
           @timers = []
@@ -14,11 +14,13 @@ module Upwell
           @timers.size
         end
 
-        # @return [Float, nil] as {Pure.now} counts
+        # @return [Float, nil] on the clock of {Pure.now}
         def next_deadline
           @timers.first&.deadline
         end
 
+        # Adds a timer.
+        #
         # @param timer [#deadline, #expire]
         # @return [void]
         def add(timer)
@@ -26,7 +28,9 @@ module Upwell
           @timers.insert(place || -1, timer)
         end
 
-        # @param timer [#deadline, #expire] perhaps one that has expired
+        # Removes a timer.
+        #
+        # @param timer [#deadline, #expire] may have expired already
         # @return [void]
         def remove(timer)
           place = @timers.bsearch_index { |other| other.deadline >= timer.deadline }
@@ -36,6 +40,8 @@ module Upwell
           @timers.delete_at(place) if @timers[place].equal?(timer)
         end
 
+        # Expires the timers whose deadline has passed.
+        #
         # @param now [Float]
         # @return [void]
         def expire(now)
@@ -44,7 +50,7 @@ module Upwell
 
         private
 
-        # It is there until it has expired, whatever is raised before.
+        # The timer remains in the list until it has expired, even if an exception is raised first.
         def expire_first
           timer = @timers.first
           timer.expire

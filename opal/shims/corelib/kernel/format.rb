@@ -1,3 +1,3 @@
 # frozen_string_literal: true
 
-# In the place of what Opal has: see upwell/boot/format.js, which every program has.
+# This file replaces Opal's own: every program has upwell/boot/format.js.

@@ -1,3 +1,3 @@
 # frozen_string_literal: true
 
-require "upwell/boot/pack" # in the place of what Opal has
+require "upwell/boot/pack" # replaces Opal's own

@@ -6,7 +6,7 @@ require "upwell/file_body"
 module Upwell
   module Runtime
     class Bun
-      # How requests are answered.
+      # Sends responses.
       module Answers
         %x{
           const fs = require("fs");
@@ -19,25 +19,31 @@ module Upwell
         }
 
         # @param client [JavaScript Client]
-        # @param head [Head]
-        # @param data [JavaScript String, JavaScript Uint8Array] all of the content
+        # @param head [ResponseHead]
+        # @param data [JavaScript String, JavaScript Uint8Array] the whole content
         # @return [void]
         def answer(client, head, data)
           `give(client, new Response(#{content(head, data)}, #{start(head)}))`
         end
 
-        # @param length [Integer, nil] what is told of the content that there would be
+        # Bun adds `content-length: 0` to a response without a body, unless the response has one of these fields.
+        #
+        # @param length [Integer, nil] the content length of a GET
         # @return [void]
         def answer_without_content(client, head, length)
-          `head.fields.push("content-length", "" + length)` unless length.nil?
+          if length
+            `head.fields.push("content-length", "" + length)`
+          elsif !head.bodiless?
+            `head.fields.push("transfer-encoding", "chunked")`
+          end
           `give(client, new Response(null, #{start(head)}))`
         end
 
-        # What is not small goes out in pieces: of a file that is given to Bun by its path it would tell the client the name, and one that is
-        # open stays open.
+        # Sends a file. A larger one is sent in pieces: for a file given by its path, Bun would send its name to the client, and an open file
+        # would remain open.
         #
         # @param path [String]
-        # @return [Boolean] whether it is sent: not where it is no file, or not as long as the head says
+        # @return [Boolean] false when the file is missing, or has another length than the head says
         def answer_file(client, head, path)
           file = FileBody.open(path, head.length)
           return false unless file
@@ -53,7 +59,7 @@ module Upwell
           true
         end
 
-        # @param head [Head] after which pieces follow
+        # @param head [ResponseHead] the head, which pieces follow
         # @return [void]
         def begin(client, head)
           silence(client, 0)
@@ -75,7 +81,7 @@ module Upwell
           `client.left?.()`
         end
 
-        # Ends the connection, so that the client does not take what it has for the whole.
+        # Closes the connection, so that the client does not take an incomplete response for complete.
         #
         # @return [void]
         def abort(client)
@@ -84,26 +90,26 @@ module Upwell
           `client.pieces ? client.pieces.error(new Error("the response is incomplete")) : give(client, new Response(null, { status: 500 }))`
         end
 
-        # @return [Boolean] whether the client has left
+        # @return [Boolean] whether the client has disconnected
         def gone?(client)
           `client.gone`
         end
 
-        # Nothing leaves within the call.
+        # Bun sends no data within the call.
         #
         # @see Response#flush
         def holds?(_bytes)
           true
         end
 
-        # @return [Integer] bytes that the client has not taken
+        # @return [Integer] bytes that the client has not received
         def behind(client)
           `-client.pieces.desiredSize`
         end
 
         private
 
-        # What the runtime reads from.
+        # Creates the stream from which Bun reads.
         def source(client)
           %x{
             return {
@@ -122,12 +128,12 @@ module Upwell
           }
         end
 
-        # From now on the connection is ended after so many seconds in which nothing was sent; 0: not.
+        # Sets the time without sent data after which the connection is closed; 0: no limit.
         def silence(client, seconds)
           `client.local.server.timeout(client.req, seconds)`
         end
 
-        # Of text and bytes Bun would tell a type where the application tells none.
+        # Converts the content: for text and bytes, Bun would add a content type that the application did not set.
         def content(head, data)
           %x{
             if (data.length === 0) return null;

@@ -7,12 +7,12 @@ require "upwell/client/web_socket_line"
 module Upwell
   module Runtime
     class Bun
-      # A WebSocket client.
+      # The connection to a WebSocket client.
       class WebSocket < Client::WebSocketLine
-        BEHIND_MAX = 2_147_483_647 # bytes; ours is the limit
+        BEHIND_MAX = 2_147_483_647 # bytes; the server's own limit is lower
 
         # @param options [Configuration]
-        # @return [JavaScript Object] what the runtime is told of all WebSockets: how they are, and whom it tells
+        # @return [JavaScript Object] Bun's settings and callbacks for all WebSockets
         def self.behavior(options)
           %x{
             const line = ws => ws.data;

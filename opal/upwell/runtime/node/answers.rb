@@ -6,7 +6,7 @@ require "upwell/runtime/node/pieces"
 module Upwell
   module Runtime
     class Node
-      # How requests are answered. The client is a ServerResponse.
+      # Sends responses. The client is a ServerResponse.
       module Answers
         include Pieces
 
@@ -18,7 +18,7 @@ module Upwell
           const dateLine = () => {
             const now = Date.now();
 
-            if (now >= changes || now < changes - 1000) { // clocks are set back, too
+            if (now >= changes || now < changes - 1000) { // the clock may be set back
               date = "Date: " + new Date(now).toUTCString() + "\r\n";
               changes = now - now % 1000 + 1000;
             }
@@ -27,29 +27,29 @@ module Upwell
         }
 
         # @param res [JavaScript ServerResponse]
-        # @param head [Head]
-        # @param data [JavaScript String, JavaScript Uint8Array] all of the content
+        # @param head [ResponseHead]
+        # @param data [JavaScript String, JavaScript Uint8Array] the whole content
         # @return [void]
         def answer(res, head, data)
           %x{
-            if (typeof data === "string" && head.beyond_ascii) data = Buffer.from(data); // with text the head would leave as UTF-8, too
-            const length = typeof data === "string" ? Buffer.byteLength(data) : data.length;
+            const text = typeof data === "string", length = text ? Buffer.byteLength(data) : data.length;
 
             if (self.draining || head.close || !res.shouldKeepAlive) #{write_head(res, head, `length`)};
             else #{write_usual_head(res, head, `length`)};
-            #{end_with(res, data)};
+            if (text && data.length === length && res._hasBody) #{end_in_one_piece(res, data)};
+            else #{end_with(res, `text && head.beyond_ascii ? Buffer.from(data) : data`)}; // else Node would encode the head as UTF-8, too
           }
         end
 
-        # @param length [Integer, nil] what is told of the content that there would be
+        # @param length [Integer, nil] the length that the content would have
         # @return [void]
         def answer_without_content(res, head, length)
           write_head(res, head, length)
           end_with(res, `undefined`)
         end
 
-        # Ends the connection, so that the client does not take what it has for the whole: once it has the responses before this one. By HTTP/1.0
-        # the end may be that of the content, unless the connection is reset, which also takes what is on its way.
+        # Closes the connection after all earlier responses, so that the client does not take an incomplete response for complete. In HTTP/1.0 an
+        # orderly close may end the content, so the connection is reset, which also discards data in transit.
         #
         # @return [void]
         def abort(res)
@@ -59,19 +59,25 @@ module Upwell
             if (now && now !== res) res.destroy();
             else if (res.req.httpVersionMinor > 0) socket.destroy();
             else {
-              try { socket.resetAndDestroy(); } catch (error) { socket.destroy(); } // only TCP itself has a reset
+              try { socket.resetAndDestroy(); } catch (error) { socket.destroy(); } // only plain TCP supports a reset
             }
           }
         end
 
-        # A response that waits for those before it has no socket yet, but its request has.
+        # A response that waits for earlier ones has no socket yet, but its request has.
         #
-        # @return [Boolean] whether the client has left
+        # @return [Boolean] whether the client has disconnected
         def gone?(res)
           `res.destroyed || res.req.socket.destroyed`
         end
 
         private
+
+        # Node makes two writes for a response, and joins them by writev. A head that ends with the content needs one write.
+        def end_in_one_piece(res, ascii)
+          `res._header += ascii`
+          end_with(res, `undefined`)
+        end
 
         def end_with(res, data)
           %x{
@@ -80,12 +86,12 @@ module Upwell
           }
         end
 
-        # The client must take what is sent, until Node sets the time for which a connection is kept.
+        # Sets a time-out for sending, until Node sets the keep-alive time-out.
         def bound(res)
           `res.socket === null ? res.once("socket", socket => socket.setTimeout(self.write_ms)) : res.socket.setTimeout(self.write_ms)`
         end
 
-        # Node tells a response that waits for those before it nothing of the connection's end.
+        # Node does not report the connection's end to a response that waits for earlier ones.
         def end_with_connection(res)
           %x{
             if (res.socket !== null) return;
@@ -99,7 +105,7 @@ module Upwell
           }
         end
 
-        # What Node would write, which looks at each field again, and for what may follow.
+        # Writes Node's usual head. Node itself checks each field again, and prepares for content that may follow.
         def write_usual_head(res, head, length)
           %x{
             const text = #{@heads.made_of(`head.fields`)};

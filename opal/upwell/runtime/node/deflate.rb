@@ -4,12 +4,12 @@
 module Upwell
   module Runtime
     class Node
-      # permessage-deflate (RFC 7692), as it was agreed upon with a client. No message refers to another, so that an idle client holds no memory
-      # for it, and what is published is compressed once for all.
+      # permessage-deflate (RFC 7692), as negotiated with a client. No message refers to another (no context takeover). So idle clients need no
+      # memory, and a published message is compressed once for all.
       class Deflate
         NAME = "permessage-deflate"
-        BYTES_MIN = 128 # of a message that is compressed
-        SMALLEST = 8 # window; zlib has none of this size, and so nothing is compressed
+        BYTES_MIN = 128 # of a message to compress
+        SMALLEST = 8 # window; zlib does not support this size, so messages are not compressed
 
         %x{
           const zlib = require("zlib"), FLUSH = { finishFlush: zlib.constants.Z_SYNC_FLUSH }, TAIL = Buffer.of(0, 0, 0xff, 0xff);
@@ -17,14 +17,16 @@ module Upwell
           const BITS = /^(?:[89]|1[0-5])$/;
         }
 
+        # Selects an offer (RFC 7692, section 5).
+        #
         # @param offers [String, nil] Sec-WebSocket-Extensions
-        # @return [Deflate, nil] by the first offer that will do
+        # @return [Deflate, nil] for the first acceptable offer
         def self.agree(offers)
           offer = parse(offers.to_s).find { |name, parameters| name == NAME && acceptable?(parameters) }
           offer && new(offer.last.to_h["server_max_window_bits"])
         end
 
-        # @return [Array<Array(String, Array<Array(String, String)>)>] none when the field is not what it must be
+        # @return [Array<Array(String, Array<Array(String, String)>)>] empty for an invalid field
         def self.parse(offers)
           parsed = []
           %x{
@@ -60,10 +62,10 @@ module Upwell
         end
         private_class_method :acceptable?
 
-        # @return [Integer] of the window of what is compressed
+        # @return [Integer] the window size for compression
         attr_reader :bits
 
-        # @param bits [String, nil] what the client wants
+        # @param bits [String, nil] the client's window size
         def initialize(bits)
           @answer = "#{NAME}; server_no_context_takeover; client_no_context_takeover#{"; server_max_window_bits=#{bits}" if bits}"
           @bits = (bits || 15).to_i
@@ -72,18 +74,24 @@ module Upwell
         # @return [String] the header field that accepts the offer
         attr_reader :answer
 
+        # Checks whether a message is worth compressing.
+        #
         # @param size [Integer] of a message
         # @return [Boolean]
         def worthwhile?(size)
           size >= BYTES_MIN && @bits > SMALLEST
         end
 
+        # Compresses a message.
+        #
         # @param bytes [JavaScript Uint8Array, JavaScript String]
         # @return [JavaScript Uint8Array]
         def deflate(bytes)
           `zlib.deflateRawSync(bytes, { ...FLUSH, windowBits: self.bits }).subarray(0, -TAIL.length)`
         end
 
+        # Decompresses a message.
+        #
         # @param bytes [JavaScript Uint8Array]
         # @param bytes_max [Integer]
         # @return [JavaScript Uint8Array]

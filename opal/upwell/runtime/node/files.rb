@@ -6,12 +6,12 @@ require "upwell/file_body"
 module Upwell
   module Runtime
     class Node
-      # How requests are answered with files. The client is a ServerResponse.
+      # Sends files. The client is a ServerResponse.
       module Files
         `const fs = require("fs"), stream = require("stream")`
 
         # @param path [String]
-        # @return [Boolean] whether it is sent: not where it is no file, or not as long as the head says
+        # @return [Boolean] false when the file is missing, or has another length than the head says
         def answer_file(res, head, path)
           file = FileBody.open(path, head.length)
           return false unless file
@@ -34,7 +34,7 @@ module Upwell
           }
         end
 
-        # Of a file that has become shorter the client must not take the next response for the rest.
+        # If the file becomes shorter, the connection is closed: the client must not take the next response for the rest.
         def send_file(res, file)
           @server.hold
           bound(res)

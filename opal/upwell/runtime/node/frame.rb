@@ -4,7 +4,7 @@
 module Upwell
   module Runtime
     class Node
-      # A frame as a server sends it: RFC 6455, section 5.2.
+      # Builds a server's frames (RFC 6455, section 5.2).
       module Frame
         TEXT = 1
         BINARY = 2
@@ -14,7 +14,9 @@ module Upwell
         COMPRESSED = 0x40
 
         class << self
-          # @param opcode [Integer] and more bits of the first byte
+          # Builds a frame.
+          #
+          # @param opcode [Integer] with further bits of the first byte
           # @param data [JavaScript String, JavaScript Uint8Array]
           # @return [JavaScript Buffer]
           def write(opcode, data)
@@ -32,6 +34,8 @@ module Upwell
             }
           end
 
+          # Builds a close frame (RFC 6455, section 5.5.1).
+          #
           # @param code [Integer, nil]
           # @param reason [String]
           # @return [JavaScript Buffer]

@@ -6,33 +6,34 @@ require "upwell/client/close"
 module Upwell
   module Runtime
     class Node
-      # Takes a client's frames apart as their bytes come, and puts its messages together: RFC 6455, section 5. What breaks the rules is told
-      # once, and then nothing is read any more.
+      # Parses a client's frames and assembles its messages (RFC 6455, section 5). A protocol error is reported once, and parsing stops.
       class FrameReader
-        ROOM_MIN = 4096 # bytes for a message that comes in parts; doubled as it grows
+        ROOM_MIN = 4096 # bytes for a fragmented message; doubled as it grows
 
         `const CONTINUATION = 0, TEXT = 1, CONTROL = 8, FIN = 0x80, RESERVED = 0x70, COMPRESSED = 0x40, MASKED = 0x80`
         `const isUtf8 = require("buffer").isUtf8`
 
         # @param receiver [#message, #control, #breach]
         # @param bytes_max [Integer] of a message
-        # @param deflate [Deflate, nil] what was agreed upon
+        # @param deflate [Deflate, nil] the negotiated compression
         def initialize(receiver, bytes_max, deflate)
           @receiver = receiver
           @bytes_max = bytes_max
           @deflate = deflate
-          @rest = @content = @decoder = nil # the start of a head; what there is of a message; its text's
-          @left = -1 # bytes of a payload that are to come; -1: a head is
-          @type = @size = 0 # of the message: none
+          @rest = @content = @decoder = nil # the beginning of a head; the message so far; the decoder of its text
+          @left = -1 # remaining bytes of a payload; -1: a head follows
+          @type = @size = 0 # of the message; 0: none
           @stopped = false
         end
 
-        # From now on nothing is told.
+        # Stops all reports.
         def stop
           @stopped = true
         end
 
-        # @param chunk [JavaScript Buffer] is changed
+        # Parses a chunk.
+        #
+        # @param chunk [JavaScript Buffer] is unmasked in place
         def read(chunk)
           %x{
             let at = 0;
@@ -45,7 +46,7 @@ module Upwell
 
         private
 
-        # Both give back where it goes on; -1: when more has come.
+        # Both methods return the next position, or -1 when they need more data.
 
         def read_head(chunk, at)
           %x{
@@ -100,7 +101,7 @@ module Upwell
           }
         end
 
-        # The shortest form is the one that must be used, and the largest length is 2 to the 63rd.
+        # The length must use the shortest encoding, and must be less than 2 to the 63rd.
         def wrong_length(opcode, length, bytes)
           %x{
             if ((bytes === 4 && length < 126) || (bytes === 10 && (length < 65536 || length >= 2 ** 63))) return #{Client::Close::PROTOCOL};
@@ -108,7 +109,7 @@ module Upwell
           }
         end
 
-        # The mask's bytes are turned, so that they go on with the next piece.
+        # Unmasks a piece, and rotates the mask for the next piece.
         def unmask(piece)
           %x{
             const [a, b, c, d] = self.mask, end = piece.length & ~3, rest = piece.length & 3;
@@ -147,7 +148,7 @@ module Upwell
           }
         end
 
-        # A text is checked as it comes: its end is not waited for, once a byte is wrong.
+        # A text is checked as it arrives, so an invalid byte is an error before the text ends.
         def add(piece)
           %x{
             const size = self.size + piece.length;
@@ -164,7 +165,7 @@ module Upwell
           }
         end
 
-        # @param more [Boolean] whether a character may go on in what comes
+        # @param more [Boolean] whether a character may continue in the next piece
         def check(bytes, more)
           %x{
             if (self.decoder === nil) self.decoder = new TextDecoder("utf-8", { fatal: true });

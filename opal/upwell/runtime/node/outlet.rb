@@ -1,41 +1,45 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/pile"
+require "upwell/byte_queue"
 
 module Upwell
   module Runtime
     class Node
-      # What is written to one of Node's streams. Node keeps each piece that its client has not taken by itself, which takes far more room than
-      # the bytes of a small one: beyond some of them they wait here.
+      # Writes to one of Node's streams. Node stores each unsent piece separately, which needs much more memory than a small piece's bytes.
+      # Beyond a limit, pieces are queued here.
       class Outlet
         KEPT_BYTES = 65_536 # by Node
 
         # @param stream [JavaScript Writable]
         def initialize(stream)
           @stream = stream
-          @pile = Pile.new
+          @queue = ByteQueue.new
           @full = false
           `stream.on("drain", () => #{go_on})`
         end
 
+        # Writes data, or queues it.
+        #
         # @param data [JavaScript String, JavaScript Uint8Array]
         # @return [void]
         def write(data)
-          return @pile.add(`typeof data === "string" ? Buffer.from(data) : data`) if @full
+          return @queue.add(`typeof data === "string" ? Buffer.from(data) : data`) if @full
 
           give(data)
         end
 
-        # @yield once nothing waits here
+        # Waits until the queue is empty.
+        #
+        # @yield once the queue is empty
         # @return [void]
         def finish(&emptied)
-          @pile.empty? ? emptied.call : @emptied = emptied
+          @queue.empty? ? emptied.call : @emptied = emptied
         end
 
-        # @return [Integer] bytes that the client has not taken
+        # @return [Integer] bytes that the client has not received
         def behind
-          `self.stream.writableLength + #{@pile.size}`
+          `self.stream.writableLength + #{@queue.size}`
         end
 
         private
@@ -47,8 +51,8 @@ module Upwell
 
         def go_on
           @full = false
-          give(@pile.take(KEPT_BYTES)) until @full || @pile.empty?
-          return unless @emptied && @pile.empty?
+          give(@queue.take(KEPT_BYTES)) until @full || @queue.empty?
+          return unless @emptied && @queue.empty?
 
           emptied = @emptied
           @emptied = nil

@@ -6,9 +6,9 @@ require "upwell/runtime/node/outlet"
 module Upwell
   module Runtime
     class Node
-      # How responses are sent whose content comes in pieces. The client is a ServerResponse.
+      # Sends responses whose content comes in pieces. The client is a ServerResponse.
       module Pieces
-        # @param head [Head] after which pieces follow
+        # @param head [ResponseHead] the head, which pieces follow
         # @return [void]
         def begin(res, head)
           write_head(res, head, head.length)
@@ -29,14 +29,14 @@ module Upwell
           `res.$$outlet`.finish { end_with(res, `undefined`) }
         end
 
-        # Nothing: a piece leaves while the application goes on.
+        # Node sends a piece while the application runs, and delays no data.
         #
         # @see Response#flush
         def holds?(_bytes)
           false
         end
 
-        # @return [Integer] bytes that the client has not taken
+        # @return [Integer] bytes that the client has not received
         def behind(res)
           `res.$$outlet`.behind
         end

@@ -4,9 +4,11 @@
 module Upwell
   module Runtime
     class Node
-      # What TLS adds to the env.
+      # The variables that TLS adds to the env.
       module TLSEnv
         class << self
+          # Reads the variables of a connection.
+          #
           # @param socket [JavaScript TLSSocket]
           # @return [Hash{String => String}]
           def of(socket)
@@ -25,7 +27,7 @@ module Upwell
               "SSL_CLIENT_M_SERIAL" => `certificate.serialNumber` }
           end
 
-          # As RFC 2253 writes it.
+          # Formats a name as in RFC 2253.
           def name(lines)
             lines.split("\n").reverse.join(",")
           end

@@ -11,9 +11,9 @@ require "upwell/runtime/node/outlet"
 module Upwell
   module Runtime
     class Node
-      # The line to a WebSocket client, on the socket that Node leaves to us with the request: Node has no WebSockets for servers.
+      # The connection to a WebSocket client, on the socket that Node detaches from the request: Node has no WebSocket server.
       class WebSocket
-        CLOSING_MS = 2_000 # for a client's close frame, or its end, after the server's
+        CLOSING_MS = 2_000 # to wait for the client's close frame, or its end, after the server's
 
         # @param client [Client]
         # @param socket [JavaScript Socket]
@@ -29,7 +29,7 @@ module Upwell
           @outlet = Outlet.new(socket)
         end
 
-        # @param ahead [JavaScript Buffer] what the client has sent with its request
+        # @param ahead [JavaScript Buffer] data that the client has sent after its request
         def begin(ahead)
           @client.opened(self)
           %x{
@@ -48,7 +48,7 @@ module Upwell
           @outlet.write(frame(data, Bytes.size(data)))
         end
 
-        # Framed once for all who agreed upon the same.
+        # A message is framed once for all clients with the same compression.
         def publish(publication, text)
           data = text ? publication.text : publication.bytes
           @outlet.write(publication.framed("#{text} #{@deflate&.bits}") { frame(data, publication.bytesize) })
@@ -79,7 +79,7 @@ module Upwell
           `self.socket.write("", () => #{@client.drained})`
         end
 
-        # The reader's.
+        # The reader calls the methods below.
 
         def message(bytes, text)
           `#{@client}.$received(text ? bytes.utf8Slice() : #{Bytes.read(bytes)}, bytes.length)`
@@ -108,14 +108,14 @@ module Upwell
           Frame.write(opcode | Frame::COMPRESSED, @deflate.deflate(data))
         end
 
-        # Whoever asks and never reads gets no answer.
+        # A client that pings without reading gets no pong.
         def answer(payload)
           return if @closing || behind > @bytes_max
 
           @outlet.write(Frame.write(Frame::PONG, payload))
         end
 
-        # What there was before it is served yet.
+        # Earlier messages are handled first.
         def answer_close(payload)
           @reader.stop
           @client.leaves
@@ -141,7 +141,7 @@ module Upwell
           }
         end
 
-        # Once the client has nothing to say any more that counts.
+        # Ends the connection once the client has no more valid data to send.
         def finish
           @outlet.finish { `self.socket.end()` }
         end

@@ -8,19 +8,19 @@ require "upwell/runtime/uwebsockets/sending"
 module Upwell
   module Runtime
     class UWebSockets
-      # How requests are answered, as long as the client is there.
+      # Sends responses while the client is connected.
       module Answers
         include Sending
         include Pieces
 
         %x{
           const fs = require("fs");
-          const MUCH = 65536; // bytes; more may not leave at once
+          const MUCH = 65536; // bytes; a larger response may not be sent immediately
         }
 
         # @param client [JavaScript Client]
-        # @param head [Head]
-        # @param data [JavaScript String, JavaScript Uint8Array] all of the content
+        # @param head [ResponseHead]
+        # @param data [JavaScript String, JavaScript Uint8Array] the whole content
         # @return [void]
         def answer(client, head, data)
           %x{
@@ -32,20 +32,21 @@ module Upwell
           }
         end
 
-        # @param length [Integer, nil] what is told of the content that there would be
+        # @param length [Integer, nil] the length that the content would have
         # @return [void]
         def answer_without_content(client, head, length)
           cork(client) do
             write_head(client, head)
             `client.res.writeHeader("content-length", "" + length)` unless length.nil?
-            `client.res.writeHeader("connection", "close")` if `head.close || self.draining`
-            `client.res.endWithoutBody()` # told of a length, the runtime would take the response for unfinished
+            `client.res.writeHeader("connection", "close")` if `head.close || client.last || self.draining`
+            `client.res.pause()` if `client.last`
+            `client.res.endWithoutBody()` # with a length, the runtime would take the response for incomplete
             finished(client)
           end
         end
 
         # @param path [String]
-        # @return [Boolean] whether it is sent: not where it is no file, or not as long as the head says
+        # @return [Boolean] false when the file is missing, or has another length than the head says
         def answer_file(client, head, path)
           file = FileBody.open(path, head.length)
           return false unless file
@@ -66,9 +67,9 @@ module Upwell
           true
         end
 
-        # Ends the connection, so that the client does not take what it has for the whole.
+        # Closes the connection, so that the client does not take an incomplete response for complete.
         #
-        # Not within the call in which the request came: responses before this one would be lost, which the runtime sends after it.
+        # The close must not happen within the request's call: the runtime sends earlier responses only after it.
         #
         # @return [void]
         def abort(client)
@@ -78,12 +79,12 @@ module Upwell
           `setImmediate(() => client.res?.close())`
         end
 
-        # @return [Boolean] whether the client has left
+        # @return [Boolean] whether the client has disconnected
         def gone?(client)
           `client.gone`
         end
 
-        # What is written within a call leaves after it, if it is not much.
+        # Small data written within the call is sent after it.
         #
         # @see Response#flush
         def holds?(bytes)
@@ -95,9 +96,9 @@ module Upwell
         def end_with(client, head, data)
           %x{
             #{write_head(client, head)};
-            client.res.end(data, head.close || self.draining);
+            client.res.end(data, head.close || client.last || self.draining);
             client.res = null;
-            if (self.draining) self.late = performance.now(); // it may not leave at once, either
+            if (self.draining) self.late = performance.now(); // it may not be sent immediately, either
           }
         end
 

@@ -7,12 +7,12 @@ require "upwell/milliseconds"
 module Upwell
   module Runtime
     class UWebSockets
-      # How it comes to its end.
+      # Drains and stops the server.
       module Draining
-        LATE_MS = 2_000 # for what the runtime has left of a response that has ended, and of which it tells no more
+        LATE_MS = 2_000 # to send the rest of an ended response, for which the runtime has no callback
         LOOK_MS = 20
 
-        # Those who are connected are served: a request may be on its way.
+        # Serves the connected clients, because a request may be in transit.
         #
         # @see Server#drain
         def drain(&ended)
@@ -28,7 +28,7 @@ module Upwell
 
         private
 
-        # Whoever took a response slowly gets the rest.
+        # The wait lets slow clients receive the rest of their responses.
         def close(ended)
           return `setTimeout(() => #{close(ended)}, #{LOOK_MS})` if `self.connections > 0 && performance.now() - self.late < #{late_ms}`
 

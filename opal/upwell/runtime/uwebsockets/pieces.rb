@@ -1,29 +1,29 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/pile"
+require "upwell/byte_queue"
 require "upwell/runtime/uwebsockets/sending"
 
 module Upwell
   module Runtime
     class UWebSockets
-      # How responses are sent whose content comes in pieces. What the client does not take waits here, but for the last piece: of what the
-      # runtime keeps it does not tell when it is sent.
+      # Sends responses whose content comes in pieces. Unsent pieces wait here, except the last one: the runtime does not report when its own
+      # buffer is sent.
       module Pieces
         include Sending
 
         `const PIECE = 65536` # bytes
 
-        # @param head [Head] after which pieces follow
+        # @param head [ResponseHead] the head, which pieces follow
         # @return [void]
         def begin(client, head)
           watch(client)
           cork(client) do
             write_head(client, head)
-            `client.res.writeHeader("connection", "close")` if `self.draining`
+            `client.res.writeHeader("connection", "close")` if `client.last || self.draining`
           end
           %x{
-            client.pile = #{Pile.new};
+            client.queue = #{ByteQueue.new};
             client.res.onWritable(() => {
               #{go_on(client)};
               return true;
@@ -35,7 +35,7 @@ module Upwell
         def write(client, data)
           return if `client.gone`
 
-          `client.pile`.add(`typeof data === "string" ? Buffer.from(data) : data`)
+          `client.queue`.add(`typeof data === "string" ? Buffer.from(data) : data`)
           give(client) if `client.kept === 0`
         end
 
@@ -49,19 +49,19 @@ module Upwell
           `client.ending = true`
         end
 
-        # @return [Integer] bytes that the client has not taken
+        # @return [Integer] bytes that the client has not received
         def behind(client)
-          `client.kept + #{`client.pile`.size}`
+          `client.kept + #{`client.queue`.size}`
         end
 
         private
 
-        # As much as the runtime does not have to keep. Corked, it sends what it has kept.
+        # Writes pieces until the runtime has to buffer one. The cork makes it send its buffer.
         def give(client)
           %x{
             client.res.cork(() => {
-              while (client.kept === 0 && #{`client.pile`.size} > 0) {
-                const piece = #{`client.pile`.take(`PIECE`)};
+              while (client.kept === 0 && #{`client.queue`.size} > 0) {
+                const piece = #{`client.queue`.take(`PIECE`)};
 
                 if (!client.res.write(piece)) client.kept = piece.length;
               }
@@ -69,7 +69,7 @@ module Upwell
           }
         end
 
-        # The client takes more.
+        # Continues when the client can receive more.
         def go_on(client)
           `client.kept = 0`
           give(client)
@@ -81,14 +81,16 @@ module Upwell
           end_late(client) if `client.ending`
         end
 
-        # The runtime may have something left of it.
+        # Ends the response late: the runtime may still have a rest of it.
         def end_late(client)
           `self.late = performance.now()`
           end_pieces(client)
         end
 
-        # To close it the runtime would write a header here, amid the chunks.
+        # The runtime would write a Connection header here, between the chunks, to close the connection. So reading is paused instead, and the
+        # connection is closed after about 10 s of idle time.
         def end_pieces(client)
+          `client.res.pause()` if `client.last`
           cork(client) { `client.res.end()` }
           finished(client)
           `client.left?.()`

@@ -4,7 +4,7 @@
 module Upwell
   module Runtime
     class UWebSockets
-      # What a response is made of, and what is known of a client until it is answered.
+      # Writes the parts of a response, and tracks the client until it is answered.
       module Sending
         `const http = require("http")`
         `const statusLine = status => status + " " + (http.STATUS_CODES[status] || "Unknown")`
@@ -29,14 +29,14 @@ module Upwell
           }
         end
 
-        # Gives a part of the content, and what the client does not take at once when it does.
+        # Sends a part of the content. The unsent rest is sent when the client can receive it.
         #
-        # @return [Boolean] whether it was taken; else `next` is called
+        # @return [Boolean] whether all was sent; otherwise `following` is called later
         def offer(client, bytes, total, following)
           %x{
             const start = client.res.getWriteOffset();
             const give = offset => {
-              const [taken, complete] = client.res.tryEnd(bytes.subarray(offset - start), total, self.draining);
+              const [taken, complete] = client.res.tryEnd(bytes.subarray(offset - start), total, client.last || self.draining);
 
               if (complete) #{complete(client)};
               return taken || complete;
@@ -63,7 +63,7 @@ module Upwell
           `client.res = null`
         end
 
-        # Until it is answered.
+        # Counts the request as in flight until it is answered.
         def hold(client, &left)
           @server.hold
           watch(client)

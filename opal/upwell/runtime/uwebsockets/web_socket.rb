@@ -7,11 +7,11 @@ require "upwell/client/web_socket_line"
 module Upwell
   module Runtime
     class UWebSockets
-      # A WebSocket client.
+      # The connection to a WebSocket client.
       class WebSocket < Client::WebSocketLine
         # @param uws [JavaScript Object] the module
         # @param options [Configuration]
-        # @return [JavaScript Object] what the runtime is told of all WebSockets: how they are, and whom it tells
+        # @return [JavaScript Object] the runtime's settings and callbacks for all WebSockets
         def self.behavior(uws, options)
           %x{
             const line = ws => ws.getUserData().line;

@@ -1,3 +1,4 @@
+# backtick_javascript: true
 # What inspect keeps of a text is no more than the piece that it was told of.
 
 BODIES = 100
@@ -12,7 +13,7 @@ end
 
 before = used
 lengths = Array.new(BODIES) do |i|
-  body = "a_name_of_some_length_#{i}=a_value_of_some_length_#{i}&".ljust(BYTES, "x")
+  body = "a_name_of_some_length_#{i}=a_value_of_some_length_#{i}&#{"x" * BYTES}"
   pair = body.split("&").first.split("=", 2)
   [pair].to_h.inspect.size
 end

@@ -6,9 +6,9 @@ module Upwell
   module Opal
     class Build
       module Rewriters
-        # Goes through nodes of all types, those that other rewriters have made, too.
+        # Traverses nodes of all types, including nodes of other rewriters.
         class Rewriter < ::Opal::Rewriters::Base
-          # @param node [Opal::AST::Node] of a type that Opal's own has no method for
+          # @param node [Opal::AST::Node] of a type without a method in Opal's rewriters
           # @return [Opal::AST::Node]
           def handler_missing(node)
             node.updated(nil, node.children.map { |child| rewritten(child) })

@@ -1,0 +1,108 @@
+/* Implements system.h by POSIX for all systems but Linux and Windows. It is slower, and some functions are missing.
+ * Tests use this file on Linux, with system_generic.c. */
+#if !(defined(__linux__) || defined(_WIN32)) || defined(UW_PORTABLE_SYSTEM)
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/system.h"
+
+#define CLEAR_BYTES 64
+#define TERMINAL_NAME_BYTES 128 /* macOS uses 128 bytes */
+
+#ifdef O_PATH /* not only Linux has O_PATH */
+const int uw_open_to_look = O_PATH;
+#else
+const int uw_open_to_look = O_RDONLY | O_NONBLOCK;
+#endif
+
+static int lacking(int error)
+{
+    errno = error;
+    return -1;
+}
+
+uint64_t uw_thread_id(void)
+{
+    static atomic_uint threads;
+    static _Thread_local unsigned number;
+
+    if (!number)
+        number = atomic_fetch_add(&threads, 1) + 1;
+    return (uint64_t)getpid() << 32 | number;
+}
+
+int uw_processors_allowed(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return online > 0 ? (int)online : 1;
+}
+
+int uw_wakeup_open(struct uw_wakeup *wakeup)
+{
+    int ends[2], error = uw_pipe(ends);
+
+    *wakeup = error ? UW_NO_WAKEUP : (struct uw_wakeup){.fd = ends[0], .tell_fd = ends[1]};
+    return error;
+}
+
+void uw_wakeup_close(const struct uw_wakeup *wakeup)
+{
+    if (wakeup->fd < 0)
+        return;
+    close(wakeup->fd);
+    close(wakeup->tell_fd);
+}
+
+void uw_wakeup_tell(const struct uw_wakeup *wakeup)
+{
+    int saved_errno = errno;
+    ssize_t written = write(wakeup->tell_fd, "", 1);
+
+    (void)written; /* a full pipe is readable already */
+    errno = saved_errno;
+}
+
+void uw_wakeup_clear(const struct uw_wakeup *wakeup)
+{
+    char told[CLEAR_BYTES];
+
+    while (read(wakeup->fd, told, sizeof told) == sizeof told)
+        ;
+}
+
+#ifndef SO_REUSEPORT_LB /* FreeBSD has SO_REUSEPORT_LB; its SO_REUSEPORT gives all connections to the newest socket */
+#define SO_REUSEPORT_LB SO_REUSEPORT
+#endif
+
+const bool uw_ports_are_shared = true;
+
+int uw_share_port(int fd)
+{
+    static const int on = 1;
+
+    return setsockopt(fd, SOL_SOCKET, SO_REUSEPORT_LB, &on, sizeof on);
+}
+
+/* On most of these systems a descriptor opened through /dev/fd shares its state. Only a terminal has another known
+ * name. */
+int uw_open_anew(int fd, int flags)
+{
+    char path[TERMINAL_NAME_BYTES];
+    int error = ttyname_r(fd, path, sizeof path);
+
+    return error ? lacking(error == ENOTTY ? ENOSYS : error) : open(path, flags | O_CLOEXEC);
+}
+
+int uw_open_unnamed(const char *folder)
+{
+    (void)folder;
+    return -EOPNOTSUPP;
+}
+
+#else
+typedef int uw_system_posix_nonlinux_is_left_out; /* ISO C requires a declaration */
+#endif

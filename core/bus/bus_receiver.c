@@ -1,0 +1,157 @@
+#include "bus/bus_receiver.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bus/bus_directory.h"
+
+static void let_go(struct uw_bus_receiver *receiver)
+{
+    uw_list_remove(&receiver->link);
+    receiver->receivers->count--;
+    free(receiver->partial);
+    free(receiver);
+}
+
+static void end(struct uw_bus_receiver *receiver)
+{
+    if (!receiver->ended && receiver->greeted)
+        receiver->receivers->greeted--;
+    receiver->ended = true;
+    uw_cancel(receiver->receivers->loop, &receiver->receive);
+    if (receiver->receive.pending)
+        return;
+    (void)uw_close(receiver->receivers->loop, receiver->receive.fd);
+    let_go(receiver);
+}
+
+static int greeted(struct uw_bus_receiver *receiver, const struct uw_bus_frame *frame)
+{
+    char name[UW_BUS_NAME_BYTES_MAX + 1] = "";
+    int error;
+
+    if (receiver->greeted || !uw_bus_name_is_valid(frame->channel, frame->channel_length))
+        return -EPROTO;
+    memcpy(name, frame->channel, frame->channel_length);
+    error = receiver->receivers->hello(receiver->receivers, name);
+    if (error)
+        return error;
+    receiver->greeted = true;
+    receiver->receivers->greeted++;
+    return 0;
+}
+
+static int receive_frame(struct uw_bus_receiver *receiver, const struct uw_bus_frame *frame)
+{
+    if (frame->flags & UW_BUS_HELLO)
+        return greeted(receiver, frame);
+    if (!receiver->greeted)
+        return -EPROTO;
+    receiver->receivers->message(receiver->receivers, frame);
+    return 0;
+}
+
+/* Returns the length of the frame that was delivered; 0 when the frame is incomplete, with its length, as far as known,
+ * in receiver->wanted; or -errno. */
+static int64_t receive_first(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
+{
+    struct uw_bus_frame frame;
+    int whole = uw_bus_frame_read(&frame, bytes, length), error = whole > 0 ? receive_frame(receiver, &frame) : whole;
+
+    receiver->wanted = frame.length;
+    if (error)
+        return error;
+    return whole ? (int64_t)frame.length : 0;
+}
+
+/* Allocates memory for the frame as far as its length is known: for the head, then for the whole frame. */
+static int make_room(struct uw_bus_receiver *receiver)
+{
+    char *grown;
+
+    if (receiver->capacity >= receiver->wanted)
+        return 0;
+    grown = realloc(receiver->partial, receiver->wanted);
+    if (!grown)
+        return -ENOMEM;
+    receiver->partial = grown;
+    receiver->capacity = receiver->wanted;
+    return 0;
+}
+
+/* Returns how many of the bytes belong to the frame, or -ENOMEM. */
+static int64_t keep(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
+{
+    size_t missing = receiver->wanted - receiver->partial_length, count = length < missing ? length : missing;
+
+    if (make_room(receiver))
+        return -ENOMEM;
+    memcpy(receiver->partial + receiver->partial_length, bytes, count);
+    receiver->partial_length += count;
+    return (int64_t)count;
+}
+
+static void drop_partial(struct uw_bus_receiver *receiver)
+{
+    free(receiver->partial);
+    receiver->partial = NULL;
+    receiver->partial_length = receiver->capacity = 0;
+}
+
+/* Continues an incomplete frame. Returns the number of bytes used, or -errno. */
+static int64_t resume(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
+{
+    int64_t count = keep(receiver, bytes, length), used;
+
+    if (count < 0 || receiver->partial_length < receiver->wanted)
+        return count;
+    used = receive_first(receiver, receiver->partial, receiver->partial_length);
+    if (used > 0)
+        drop_partial(receiver);
+    return used < 0 ? used : count;
+}
+
+/* A frame that arrived whole is read in place, without a copy. */
+static int64_t use(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
+{
+    int64_t used = receiver->partial_length ? 0 : receive_first(receiver, bytes, length);
+
+    return used ? used : resume(receiver, bytes, length);
+}
+
+static void received(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+{
+    struct uw_bus_receiver *receiver = uw_container_of(operation, struct uw_bus_receiver, receive);
+    const char *bytes = operation->data;
+    int64_t used = 1;
+
+    (void)loop;
+    for (; result > 0 && used > 0 && !receiver->ended; bytes += used, result -= (int32_t)used)
+        used = use(receiver, bytes, (size_t)result);
+    if (!operation->pending || used < 0 || receiver->ended)
+        end(receiver);
+}
+
+int uw_bus_receiver_open(struct uw_bus_receivers *receivers, int fd)
+{
+    struct uw_bus_receiver *receiver = receivers->count < UW_BUS_RECEIVERS_MAX ? malloc(sizeof *receiver) : NULL;
+
+    if (!receiver) {
+        close(fd);
+        return receivers->count < UW_BUS_RECEIVERS_MAX ? -ENOMEM : -EUSERS;
+    }
+    *receiver = (struct uw_bus_receiver){.receivers = receivers,
+                                         .receive = {.opcode = UW_RECEIVE, .fd = fd, .complete = received}};
+    receivers->count++;
+    uw_list_append(&receivers->speakers, &receiver->link);
+    uw_submit(receivers->loop, &receiver->receive);
+    return 0;
+}
+
+void uw_bus_receiver_discard(struct uw_bus_receiver *receiver)
+{
+    close(receiver->receive.fd);
+    let_go(receiver);
+}

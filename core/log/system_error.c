@@ -1,0 +1,54 @@
+#include "log/system_error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TIME_BYTES_MAX 32
+#define WHERE_BYTES_MAX 1024
+
+static const char *const texts[UW_SYSTEM_ERRORS][2] = {
+    [UW_SYSTEM_ERROR_CONTENT] = {"cannot store a request body in ", "; the client gets 503"},
+    [UW_SYSTEM_ERROR_ACCEPT] = {"cannot accept connections", "; new clients wait"},
+    [UW_SYSTEM_ERROR_FILE] = {"cannot read a file of the served directory",
+                              "; check its disk, the limit of open files (ulimit -n) and free memory"},
+    [UW_SYSTEM_ERROR_ACCESS_LOG] = {"access log lines were dropped", ""},
+    [UW_SYSTEM_ERROR_BUS] = {"cannot deliver published messages to another process of this server",
+                             "; these messages are lost"},
+};
+
+/* These logs report ENOBUFS when their own buffer is full; the system's text would blame the kernel. */
+static const char *reason(enum uw_system_error trouble, int error)
+{
+    if (error == ENOBUFS && trouble == UW_SYSTEM_ERROR_ACCESS_LOG)
+        return "the disk or the reader of the log is too slow";
+    if (error == ENOBUFS && trouble == UW_SYSTEM_ERROR_BUS)
+        return "that process is too slow";
+    return strerror(error);
+}
+
+/* Control characters in a file's name must not break the line. */
+static void copy_plain(char plain[WHERE_BYTES_MAX + 1], const char *where)
+{
+    size_t length = 0;
+
+    for (; where && *where && length < WHERE_BYTES_MAX; where++)
+        plain[length++] = *where < ' ' || *where > '~' ? '?' : *where;
+    plain[length] = '\0';
+}
+
+size_t uw_system_error_line(char line[UW_ACCESS_LINE_BYTES_MAX], time_t time, enum uw_system_error trouble,
+                            const char *where, int error)
+{
+    char stamp[TIME_BYTES_MAX] = "", plain[WHERE_BYTES_MAX + 1];
+    struct tm parts;
+    int length;
+
+    if (gmtime_r(&time, &parts))
+        (void)strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    copy_plain(plain, where);
+    length = snprintf(line, UW_ACCESS_LINE_BYTES_MAX, "%s upwell[%d]: %s%s: %s%s\n", stamp, (int)getpid(),
+                      texts[trouble][0], plain, reason(trouble, error), texts[trouble][1]);
+    return length < 0 ? 0 : length < UW_ACCESS_LINE_BYTES_MAX ? (size_t)length : UW_ACCESS_LINE_BYTES_MAX - 1;
+}

@@ -1,0 +1,9 @@
+/* The channels of a server. */
+#ifndef UW_PUB_SUB_PUB_SUB_MODULE_H
+#define UW_PUB_SUB_PUB_SUB_MODULE_H
+
+#include "server/module.h"
+
+extern const struct uw_module uw_module_pub_sub;
+
+#endif

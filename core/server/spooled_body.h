@@ -1,0 +1,27 @@
+/* A request's content, or response bytes that wait for a slow client: in memory up to a limit, then in an unnamed
+ * temporary file. */
+#ifndef UW_SERVER_SPOOLED_BODY_H
+#define UW_SERVER_SPOOLED_BODY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct uw_spooled_body {
+    char *memory; /* NULL when the content is empty or in the file */
+    size_t capacity;
+    uint64_t length;
+    int fd; /* of the file, or -1 */
+};
+
+void uw_spooled_body_init(struct uw_spooled_body *body);
+void uw_spooled_body_free(struct uw_spooled_body *body);
+
+/* Returns the directory of temporary files: TMPDIR or /tmp. */
+const char *uw_spooled_body_folder(void);
+
+/* Appends bytes; content of more than `memory_bytes_max` moves to a file in TMPDIR or /tmp. `expected` is the whole
+ * length if known, or 0. Returns 0 or -errno. */
+int uw_spooled_body_append(struct uw_spooled_body *body, const char *bytes, size_t length, uint64_t expected,
+                           size_t memory_bytes_max);
+
+#endif

@@ -1,0 +1,1 @@
+export { default } from "vitepress/theme-without-fonts";

@@ -1,0 +1,63 @@
+/* The public directory: the core sends an existing file on the loop's thread, before Ruby sees the request. Other
+ * requests go to the application. */
+#include "server/reactor.h"
+
+void rb_uw_reactor_open_files(struct rb_uw_reactor *reactor)
+{
+    const struct uw_static_settings *settings = &reactor->public_settings.core;
+    int error = settings->root ? uw_static_open(&reactor->files, settings) : 0;
+
+    if (error)
+        rb_syserr_fail(-error, settings->root);
+    reactor->has_files = settings->root;
+}
+
+void rb_uw_reactor_stop_files(struct rb_uw_reactor *reactor)
+{
+    if (reactor->has_files)
+        uw_static_stop(&reactor->files);
+}
+
+void rb_uw_reactor_close_files(struct rb_uw_reactor *reactor)
+{
+    if (reactor->has_files)
+        uw_static_close(&reactor->files);
+    reactor->has_files = false;
+}
+
+static void notify(void *context, struct uw_request *request, enum uw_event event)
+{
+    struct rb_uw_reactor *reactor = context;
+
+    if (event != UW_EVENT_REQUEST || !uw_static_try(&reactor->files, request))
+        reactor->mode->notify(reactor, request, event);
+}
+
+static void refused(void *context, const struct uw_access_record *refusal)
+{
+    uw_refusal_log_add(&((struct rb_uw_reactor *)context)->refusals, refusal);
+}
+
+static void troubled(void *context, enum uw_system_error trouble, const char *where, int error)
+{
+    uw_refusal_log_trouble(&((struct rb_uw_reactor *)context)->refusals, trouble, where, error);
+}
+
+static size_t give_up(void *context)
+{
+    struct rb_uw_reactor *reactor = context;
+
+    return reactor->has_files ? uw_static_give_up(&reactor->files) : 0;
+}
+
+struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor)
+{
+    return (struct uw_handler){
+        .context = reactor,
+        .notify = reactor->has_files ? notify : reactor->mode->notify,
+        .refused = refused,
+        .troubled = troubled,
+        .give_up = give_up,
+        .accepts_websockets = true,
+    };
+}

@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+module Upwell
+  class Configuration
+    # Reads and checks the addresses to listen on, and the user that the process becomes.
+    module Addresses
+      ADDRESS = %r{\A(?:unix:.+|(?!unix:)(?!(?!ssl)\w+://).+)\z} # the resolver decides about host names
+
+      private
+
+      def read_binds(value)
+        addresses = Array(value).map(&:to_s)
+        addresses.each { |address| check_address(address) }
+        return addresses if addresses.any? && addresses.all? { |address| ADDRESS.match?(address) }
+
+        raise ArgumentError, "must be host, host:port, [v6]:port, ssl://host:port or unix:PATH"
+      end
+
+      def read_user(value)
+        value && UsersAndGroups.user(value.to_s) && value.to_s
+      end
+
+      def read_group(value)
+        value && UsersAndGroups.group(value.to_s) && value.to_s
+      end
+
+      def check_address(address)
+        TLS::SSLAddress.new(address) if TLS::SSLAddress.match?(address)
+        UNIXAddress.new(address) if ADDRESS.match?(address) && UNIXAddress.match?(address)
+      end
+    end
+  end
+end

@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+module Upwell
+  class Server
+    # Code that {Server} and {StaticServer} share: loops, listeners and shutdown.
+    module Lifecycle
+      # @return [Array<String>] the URLs of the listeners
+      attr_reader :urls
+
+      # Drains the server: it accepts no more clients, and ends when all requests are answered. A trap handler may call this method.
+      #
+      # @param seconds [Numeric] the deadline
+      # @param refuses [Boolean] whether the kernel refuses new clients although other processes share the listening sockets; the default is
+      #   true for sockets that this server opened
+      def drain(seconds = @configuration.drain_timeout, refuses: @owner)
+        @reactors.each { |reactor| reactor.drain(seconds, refuses) }
+      end
+
+      # Uses the listeners' current certificates for new connections.
+      def renew
+        @reactors.zip(listeners_of_loops) do |reactor, own|
+          own.each { |listener| reactor.renew(listener.socket, listener.context) if listener.context }
+        end
+      end
+
+      # Ends the server immediately. A trap handler may call this method.
+      def stop
+        @reactors.each(&:stop)
+      end
+
+      # @return [String] the backend in use
+      def backend
+        @reactors.first.backend
+      end
+
+      # @return [String] addresses, backend and mode, for the log
+      def description
+        "#{urls.join(", ")} (#{backend}, #{@configuration.description})"
+      end
+
+      private
+
+      def listen
+        @reactors.zip(listeners_of_loops) do |reactor, own|
+          own.each { |listener| reactor.listen(listener.socket, listener.context) }
+        end
+      end
+
+      def listeners_of_loops
+        @listeners.each_slice(@listeners.size / @reactors.size).to_a
+      end
+    end
+  end
+end

@@ -1,0 +1,12 @@
+# frozen_string_literal: true
+
+require_relative "processes/cluster"
+require_relative "processes/process_title"
+require_relative "processes/single"
+
+module Upwell
+  class Server
+    # The processes of a server: the single process, or a supervisor and its workers.
+    module Processes; end
+  end
+end

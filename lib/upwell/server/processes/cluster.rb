@@ -1,0 +1,224 @@
+# frozen_string_literal: true
+
+require_relative "../control/signal_pipe"
+require_relative "slot"
+require_relative "../listening/reuseport_steering"
+require_relative "worker_process"
+
+module Upwell
+  class Server
+    module Processes
+      # A supervisor with worker processes. It owns the listening sockets: each worker slot has its own set on the same ports (SO_REUSEPORT).
+      # The sockets remain open when a worker is replaced, so its successor finds the accept queue and no connection is lost.
+      #
+      # A worker without heartbeats is killed and replaced. Meanwhile {Listening::ReuseportSteering} sends new clients to the others.
+      #
+      # SIGTERM and SIGINT drain all workers and exit 0 (1 when requests were cancelled). A later signal kills the workers and exits 1. SIGHUP
+      # reopens the log file and reloads the certificates, here and in the workers. SIGUSR1 replaces the workers one by one: each worker serves
+      # until its successor is ready. SIGTTIN makes the workers log their backtraces.
+      class Cluster
+        HARMLESS_SIGNALS = %w[HUP USR1 USR2 TTIN].freeze
+        SIGNALS = %w[TERM INT CHLD].freeze
+        OLD_CODE = "SIGUSR1: with --preload, new workers run the code loaded at startup; to load new code, restart the server, " \
+                   "or remove --preload"
+        PAUSE = 1 # seconds after an iteration that failed
+
+        # @param configuration [Configuration]
+        # @param log_file [Logs::LogFile]
+        # @param server [Class] the class that serves the application
+        # @yieldreturn [#call] the application
+        def initialize(configuration, log_file, server: Server, &load_app)
+          @configuration = configuration
+          @log_file = log_file
+          @server_class = server
+          @load_app = load_app
+          @slots = []
+          @restart = [] # the slots whose workers wait for their replacement
+          @signals = Control::SignalPipe.new
+          @interval = Heartbeat.interval(configuration.worker_timeout)
+        end
+
+        # Runs the workers until a stop signal.
+        #
+        # @return [Integer] the exit status
+        # @raise [ConfigurationError] when an address cannot be listened on, or a worker cannot start
+        def run
+          process = Process.pid
+          ProcessTitle.set("supervisor")
+          System::Privileges.new(@configuration).tap { open_slots }.drop
+          trap("TTOU", "IGNORE") # the signal would stop the process
+          @signals.trap(HARMLESS_SIGNALS) # loading the application may take long
+          prepare
+          refuse_second_supervisor if Process.ppid == process
+          @signals.trap(HARMLESS_SIGNALS + SIGNALS) # again: the application may have replaced some handlers, and workers restore theirs
+          supervise
+        ensure
+          Listening::Listeners.remove(@slots.flat_map(&:listeners)) if Process.pid == process # a forked process may exit here, too
+        end
+
+        private
+
+        # Workers that are not killed here finish their requests, as they do when their supervisor is killed.
+        def supervise
+          @woke = Clock.now # the start of the current iteration: deadlines are compared with this time
+          turn until @status || @slots.all?(&:ready?)
+          Log.announce(banner) unless @status || @configuration.quiet
+          @serving = true
+          turn until @status
+          kill_workers
+          @status
+        rescue ConfigurationError
+          kill_workers
+          raise
+        end
+
+        def kill_workers
+          workers.each(&:kill)
+        end
+
+        def open_slots
+          sets = Listening::Listeners.new(@configuration, reuse_port: true).open_sets(@configuration.workers * @configuration.loops)
+          @slots = sets.each_slice(@configuration.loops).with_index.map do |own, index|
+            Slot.new(index, own.flatten(1), @configuration.drain_timeout) { |slot| fork_worker(slot) }
+          end
+          @steering = Listening::ReuseportSteering.new(@slots, @configuration.loops)
+        end
+
+        def prepare
+          if @configuration.preload
+            app = @load_app.call
+            @load_app = -> { app }
+          end
+          @configuration.before_fork_hooks.each(&:call)
+        end
+
+        # A second supervisor would take its parent's signals. After Process.daemon the process has no parent and continues.
+        def refuse_second_supervisor
+          raise ConfigurationError, "the supervisor was forked, and the forked process exits: " \
+                                    "before_fork and a preloaded application must not fork without a block"
+        end
+
+        def workers
+          @slots.flat_map(&:workers)
+        end
+
+        def fork_worker(slot)
+          process = WorkerProcess.new(slot, @configuration, @log_file, @server_class, @load_app)
+          Worker.fork(inherited_needlessly(slot), @configuration) { |status_writer, alive| process.run(status_writer, alive) }
+        end
+
+        # A worker must close these: otherwise it keeps its siblings' ports and pipes open after the supervisor's death.
+        def inherited_needlessly(slot)
+          foreign = (@slots - [slot]).flat_map(&:listeners) - slot.listeners
+          [*@signals.ends, *foreign.map(&:socket), *workers.flat_map(&:pipes)]
+        end
+
+        def banner
+          "Upwell #{VERSION} serves on #{@slots.first.listeners.map(&:url).uniq.join(", ")} " \
+            "(#{workers.first.backend}, #{@configuration.description}), #{@slots.size} workers"
+        end
+
+        # Waits for a signal, a worker's message or the next deadline, and handles the event.
+        def turn
+          @failed = false
+          log_errors { await_event }
+          log_errors { @signals.each { |name, at| handle_signal(name, at) } }
+          workers.each { |worker| log_errors { worker.check(@woke) } }
+          advance
+          log_errors { @steering.update(@woke) } unless @terminating
+          log_errors { end_drained } if @terminating && !@status
+          pause if @failed && !@status
+        end
+
+        def advance
+          @restart.clear unless @slots.map { |slot| log_errors { slot.advance(@woke) } }.all?
+          log_errors { @restart.shift.replace until @restart.empty? || @slots.any?(&:replacing?) }
+        end
+
+        # Once the workers serve, only a signal ends the supervisor. An error with one worker does not affect the others.
+        def log_errors
+          yield
+        rescue StandardError, NoMemoryError => e
+          raise unless @serving
+
+          ExceptionLog.supervisor(e)
+          @failed = true
+        end
+
+        # This pause does not count as lateness.
+        def pause
+          sleep(PAUSE)
+          @woke = Clock.now
+        end
+
+        # Checks the workers directly, in case a slot failed to record their exit.
+        def end_drained
+          return unless workers.all?(&:ended?)
+
+          @status = @slots.all?(&:finished?) ? 0 : 1
+        end
+
+        def await_event
+          pipes = workers.filter_map(&:awaited)
+          now = Clock.now
+          wait = [*@slots.flat_map(&:deadlines).map { |deadline| deadline - now }, @interval].min.clamp(0..)
+          IO.select([@signals.ends.first, *pipes], nil, nil, wait)
+          before = @woke
+          @woke = Clock.now
+          notice_lateness(@woke - before - wait)
+        end
+
+        # The machine was suspended, or the terminal stopped the supervisor and its workers (Ctrl-Z), or the load is too high.
+        def notice_lateness(seconds)
+          return if seconds < @interval
+
+          Log.tell(format("the supervisor did not run for %.1f s; the time-outs of the workers are longer by this time", seconds))
+          workers.each { |worker| worker.excuse(seconds) }
+        end
+
+        def handle_signal(name, at)
+          case name
+          when "TERM", "INT" then terminate(name, at)
+          when "HUP" then read_again
+          when "USR1" then restart
+          when "USR2" then Log.tell("SIGUSR2 is ignored; SIGUSR1 replaces the workers one by one")
+          when "TTIN" then workers.each { |worker| worker.signal("TTIN") if worker.ready? }
+          end
+        rescue StandardError => e # the other signals are still handled
+          ExceptionLog.signal(e, name)
+        end
+
+        def restart
+          return if @terminating
+
+          Log.tell(OLD_CODE) if @configuration.preload
+          @restart = @slots.dup
+        end
+
+        def terminate(name, at)
+          return Shutdown::Termination.same_stop?(@terminating, at) || give_up(name) if @terminating
+
+          @terminating = at
+          ProcessTitle.set("supervisor, draining")
+          waits = Shutdown::Termination.sentence(nil, 0, @configuration.drain_timeout)
+          Log.tell("SIG#{name}: stopping the workers, #{waits}; #{Shutdown::Termination.later("kills them")}")
+          @restart.clear
+          Listening::Listeners.remove(@slots.flat_map(&:listeners))
+          @slots.each { |slot| log_errors { slot.drain } }
+        end
+
+        def give_up(name)
+          Log.tell("SIG#{name} again: exiting with requests in flight")
+          @status = 1
+        end
+
+        # Later workers inherit the certificates.
+        def read_again
+          @log_file.open_again
+          Listening::Listeners.renew(@slots.flat_map(&:listeners))
+          workers.each { |worker| worker.signal("HUP") }
+        end
+      end
+    end
+  end
+end
