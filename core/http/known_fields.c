@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "http/field_table.h"
+#include "http/known_fields_perfect_hash.h"
 
 struct field_name {
     size_t length;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Each line has a constant and the name as in RFC 9110. After a change, run field_table.rb. */
+/* Each line has a constant and the name as in RFC 9110. After a change, run known_fields_perfect_hash.rb. */
 #define UW_HTTP_FIELDS(FIELD) \
     FIELD(HOST, "Host") \
     FIELD(CONNECTION, "Connection") \

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "http/known_fields.h"
-#include "http/version.h"
+#include "http/protocol_version.h"
 
 #define UW_HTTP_HEADERS_MAX 10000  /* maximum of the setting headers_max */
 #define UW_HTTP_HEADERS_INLINE 100 /* capacity of the structure; further headers are allocated */

@@ -13,7 +13,7 @@
 #include "io/accept_errors.h"
 #include "io/backend.h"
 #include "io/liburing_library.h"
-#include "io/send.h"
+#include "io/sendfile.h"
 #include "io/shutdown_and_close.h"
 
 #define SUBMISSIONS 1024              /* entries queued before a submission is forced */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "http/version.h"
+#include "http/protocol_version.h"
 
 #define UW_ACCESS_LINE_BYTES_MAX 4096   /* PIPE_BUF of Linux: a pipe takes a write of whole lines as one */
 #define UW_ACCESS_TARGET_BYTES_MAX 2048 /* maximum with escapes; the rest is cut off */

@@ -3,7 +3,7 @@
 
 require "upwell/quiet_wait"
 require "upwell/milliseconds"
-require "upwell/syn_filter"
+require "upwell/drop_syns_before_close"
 require "upwell/proc_net_tcp"
 
 module Upwell
@@ -19,10 +19,10 @@ module Upwell
     # @param places [JavaScript Array] the ports; null for a UNIX socket
     # @param count [#call] returns the number of accepted clients
     # @param drain_timeout [Numeric] seconds, of which this takes at most a quarter
-    # @param syn_filter [#drop] see {SynFilter.drop}
+    # @param syn_filter [#drop] see {DropSynsBeforeClose.drop}
     # @yield when the sockets can be closed
     # @return [void]
-    def self.await(places, count, drain_timeout, syn_filter = SynFilter, &accepted)
+    def self.await(places, count, drain_timeout, syn_filter = DropSynsBeforeClose, &accepted)
       ports = `places.filter(port => port > 0)`
       numbers = ProcNetTcp.listening(ports)
       return QuietWait.await(count, &accepted) if `numbers.length === 0`

@@ -80,7 +80,7 @@ class TestCommandTest < Minitest::Test
     assert_refused "bin/test: no test in #{RUBY_FILE} contains line 1", "#{RUBY_FILE}:1"
     assert_refused "bin/test: no test name in #{RUBY_FILE} contains nothing", "-n", "nothing", RUBY_FILE, RUNS: "0"
     assert_refused "bin/test: --backend works only for Ruby and test/contract; remove it for #{C_FILE}", "--backend", "poll", C_FILE
-    file = "test/native/native_test.rb"
+    file = "test/native/precompiled_gem_test.rb"
     assert_refused "bin/test: tests in test/native/ need their own task; run bundle exec rake test:native", file
   end
 end

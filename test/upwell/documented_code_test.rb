@@ -20,7 +20,7 @@ class DocumentedCodeTest < Minitest::Test
 
   # The beginning of a command or of a block, and the reason.
   NOT_RUN = {
-    "bin/setup" => ".ci/steps/setup and .ci/steps/readme_tests run it; the examples' own tests run the examples",
+    "bin/setup" => ".ci/steps/setup and .ci/steps/full_test_suite run it; the examples' own tests run the examples",
     "bin/rails" => "test/apps runs it",
     "UPWELL_MODE=threads:5 bin/rails" => "test/apps runs it",
     "bundle add" => "it changes a Gemfile",

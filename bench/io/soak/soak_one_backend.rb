@@ -4,7 +4,7 @@
 # exits 1 if anything is.
 
 require "upwell"
-require_relative "../../lib/memory_in_use"
+require_relative "../../lib/leak_detector"
 require_relative "../../lib/process_usage"
 require_relative "round"
 
@@ -29,7 +29,7 @@ module Bench
         @outcomes = Hash.new(0)
         @wrong = []
         @rounds = 0
-        @memory = MemoryInUse.new
+        @memory = LeakDetector.new
         @memory_due = 0
       end
 

@@ -8,7 +8,7 @@ require "upwell/env"
 require "upwell/last_clients"
 require "upwell/response_header_cache"
 require "upwell/runtime/bun/answers"
-require "upwell/runtime/bun/syn_filter"
+require "upwell/runtime/bun/drop_syns_before_close"
 require "upwell/runtime/bun/request_reader"
 require "upwell/runtime/bun/long_lived"
 require "upwell/server"
@@ -65,9 +65,9 @@ module Upwell
 
       # Drops new clients in the kernel. Then there are pauses, in which timers run.
       #
-      # @see SynFilter.drop
+      # @see DropSynsBeforeClose.drop
       def drop(numbers, _milliseconds)
-        dropped = SynFilter.drop(numbers)
+        dropped = DropSynsBeforeClose.drop(numbers)
         @latest = `Infinity` if dropped
         yield dropped
       end
