@@ -93,7 +93,7 @@ module Upwell
     # @return [true]
     # @raise [ArgumentError] for an invalid text, or a name that is too long
     def deliver(channel, message)
-      publish(Publication.new(Channels.topic(channel, nil), Text.checked(message)))
+      publish(Publication.new(Channels.topic(channel, nil), MessageText.checked(message)))
       true
     end
 
@@ -148,7 +148,7 @@ module Upwell
     end
 
     def tell_engines(topic, match, subscribed)
-      PubSub.engines.changed(Text.read(`Buffer.from(topic, "latin1")`), match, subscribed)
+      PubSub.engines.changed(MessageText.read(`Buffer.from(topic, "latin1")`), match, subscribed)
     end
 
     # One subscriber's error does not affect the others.

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/milliseconds"
+require "upwell/timer_milliseconds"
 
 module Upwell
   class Client
@@ -54,7 +54,7 @@ module Upwell
         `clearTimeout(self.timer)`
         return @timer = nil if @seconds.zero?
 
-        milliseconds = Milliseconds.of(seconds)
+        milliseconds = TimerMilliseconds.of(seconds)
         %x{
           self.timer = setTimeout(() => #{look}, milliseconds);
           self.timer.unref();

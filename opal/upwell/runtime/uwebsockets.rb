@@ -1,23 +1,23 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/connection"
-require "upwell/credentials"
-require "upwell/env"
-require "upwell/runtime/uwebsockets/answers"
+require "upwell/connection_info"
+require "upwell/tls_credentials"
+require "upwell/rack_env"
+require "upwell/runtime/uwebsockets/response_sender"
 require "upwell/runtime/uwebsockets/draining"
 require "upwell/runtime/uwebsockets/request_reader"
-require "upwell/runtime/uwebsockets/long_lived"
+require "upwell/runtime/uwebsockets/connection_upgrade"
 require "upwell/server"
 
 module Upwell
   module Runtime
     # uWebSockets.js. Its responses must not be used after the client has disconnected, which the client object of {#serve} records.
     class UWebSockets
-      include Answers
+      include ResponseSender
       include Draining
       include RequestReader
-      include LongLived
+      include ConnectionUpgrade
 
       REQUIRED = "uWebSockets.js has no optional client certificates; set --client-certificate required, or remove --ca-file"
       FOLDER = "uWebSockets.js reads CA certificates from a file, not from a directory; name a file with --ca-file"
@@ -57,7 +57,7 @@ module Upwell
       def initialize(server, options)
         @server = server
         @options = options
-        @envs = Env.new(self, options.underscores_in_headers)
+        @envs = RackEnv.new(self, options.underscores_in_headers)
         @apps = `[]`
         @sockets = `[]`
         @connections = 0
@@ -113,7 +113,7 @@ module Upwell
       end
 
       def make_app(address)
-        app = address.tls ? secure_app(Credentials.new(address.tls)) : `uws.App()`
+        app = address.tls ? secure_app(TLSCredentials.new(address.tls)) : `uws.App()`
         local = { address: address.host, port: address.port, tls: address.tls && tls_env(address.tls) }
         %x{
           const serve = (res, req, context) => {
@@ -122,7 +122,7 @@ module Upwell
             #{receive(`new Client(res, req, fields, local, context)`)};
           };
 
-          app.ws("/*", { ...#{WebSocket.behavior(`uws`, @options)}, upgrade: serve });
+          app.ws("/*", { ...#{WebSocketConnection.behavior(`uws`, @options)}, upgrade: serve });
           app.any("/*", serve);
           app.filter((res, change) => { self.connections += change; });
         }
@@ -150,7 +150,7 @@ module Upwell
         %x{
           const local = client.local, address = #{address_text(`client.res.getRemoteAddress()`)};
 
-          return #{Connection.new(`address`, nil, `local.get("address")`, `local.get("port")`, `local.get("tls")`)};
+          return #{ConnectionInfo.new(`address`, nil, `local.get("address")`, `local.get("port")`, `local.get("tls")`)};
         }
       end
 
