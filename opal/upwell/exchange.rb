@@ -20,8 +20,7 @@ module Upwell
 
     ERROR_HEADERS = { "content-type" => "text/plain" }.freeze
     # Ruby constants would be looked up each time. A plain Array as a body has no application code to call.
-    `const BYTES = #{ByteConversion}, HEAD = #{ResponseHead}`
-    `const plain = one => Array.isArray(one) && Object.getPrototypeOf(one) === Array.prototype`
+    `const BYTES = #{ByteConversion}, HEAD = #{ResponseHead}, plain = it => Array.isArray(it) && Object.getPrototypeOf(it) === Array.prototype`
     ERROR_TEXT = "500 Internal Server Error\n"
 
     # @param server [Server]
