@@ -2,7 +2,7 @@
 
 # A stroke as it is sent and kept, in network byte order: how many bytes it has (2), colour (1), width (1), where it begins
 # (2 + 2, in half pixels of the board), and then two signed bytes for each step, right and down. Two bytes alone wipe the board.
-module Stroke
+module StrokeMessageFormat
   WIPE = [2].pack("n").freeze
   HEAD_BYTES = 8
   BYTES_MAX = 4096

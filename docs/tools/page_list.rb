@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # The list of pages, read from docs/README.md. It is the navigation of the site, and llms.txt: `rake docs:llms`.
-module Pages
+module PageList
   ROOT = File.expand_path("../..", __dir__)
   LLMS = File.join(ROOT, "llms.txt")
   LINK = /^- \[(?<title>[^\]]+)\]\((?<link>[^)]+\.md)\)(?:: (?<text>.+))?$/

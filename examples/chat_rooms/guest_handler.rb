@@ -4,7 +4,7 @@ require "json"
 require "securerandom"
 
 # Someone in a room: the handler of one client.
-class Guest
+class GuestHandler
   NAME = /\A[[:print:]]{1,24}\z/
   MESSAGE_BYTES_MAX = 8192
 

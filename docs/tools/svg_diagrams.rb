@@ -9,7 +9,7 @@ require "cgi"
 #     dim NAME COLUMN ROW COLUMNS TEXT      a box that is filled
 #     text NAME COLUMN ROW COLUMNS TEXT     without a box
 #     arrow FROM TO                         between boxes of different rows
-module Pictures
+module SVGDiagrams
   DIRECTORY = File.expand_path("../pictures", __dir__)
   COLUMN = 30
   ROW = 50

@@ -1,23 +1,23 @@
 # frozen_string_literal: true
 
 require_relative "../private_folder"
-require_relative "../turns"
+require_relative "../file_lock"
 
 # A log in a few files of bounded size, which all workers write to. A place in it is how many bytes were ever written before
 # it; a file is named after the place that it begins at.
-class Log
+class RotatedLog
   FILE_BYTES_MAX = 1024 * 1024
   FILES_MAX = 4
   READ_BYTES = 16 * 1024
 
   def initialize(folder)
     @folder = PrivateFolder.make(folder)
-    @turns = Turns.new(@folder)
-    @turns.take { append_to(path_at(0), "") if paths.empty? }
+    @lock = FileLock.new(@folder)
+    @lock.take { append_to(path_at(0), "") if paths.empty? }
   end
 
   def append(line)
-    @turns.take do
+    @lock.take do
       last = paths.last
       last = path_at(end_of(last)) if File.size(last) >= FILE_BYTES_MAX
       append_to(last, "#{line}\n")

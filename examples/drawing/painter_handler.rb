@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require_relative "stroke"
+require_relative "stroke_message_format"
 
 # Someone at the board: the handler of one client.
-class Painter
+class PainterHandler
   CHANNEL = "drawing"
 
   def initialize(board)
@@ -20,7 +20,7 @@ class Painter
   end
 
   def on_message(client, data)
-    return client.close(1007, "not a stroke") unless Stroke.valid?(data)
+    return client.close(1007, "not a stroke") unless StrokeMessageFormat.valid?(data)
 
     @board.paint(data) { |change| Upwell.publish(CHANNEL, change) }
   end

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require_relative "../private_folder"
-require_relative "stroke"
+require_relative "stroke_message_format"
 
 # The picture, in a file that all workers share: how often the board was wiped (4 bytes), and the strokes since then. What is
 # told of a change has the same form, so whoever hears of a wipe late does not take newer strokes away with it.
-class Board
+class BoardFile
   BYTES_MAX = 512 * 1024 # beyond that the older half of the strokes is forgotten
   WIPES_BYTES = 4
 
@@ -24,7 +24,7 @@ class Board
   def paint(stroke)
     alone do |file|
       wipes = file.read(WIPES_BYTES)
-      next yield(begin_anew(file, wipes.unpack1("N") + 1)) if stroke == Stroke::WIPE
+      next yield(begin_anew(file, wipes.unpack1("N") + 1)) if stroke == StrokeMessageFormat::WIPE
 
       file.seek(0, :END)
       file.write(stroke)

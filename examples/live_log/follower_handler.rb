@@ -2,7 +2,7 @@
 
 # Follows the log for one client. Each event's id is the place after its line: the browser names the last that it has had
 # when it comes back, and the file knows the rest.
-class Follower
+class FollowerHandler
   PENDING_MAX = 64 * 1024 # bytes: whoever reads slowly is sent more when that is through
   RETRY = 1000 # milliseconds
 

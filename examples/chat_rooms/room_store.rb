@@ -2,22 +2,22 @@
 
 require "json"
 require_relative "../private_folder"
-require_relative "../turns"
+require_relative "../file_lock"
 require_relative "room"
 
 # The rooms, each in a small file: workers share nothing else.
-class Rooms
+class RoomStore
   NAME = /\A[\p{Alnum}_-]{1,24}\z/
   ROOMS_MAX = 100
 
   def initialize(folder)
     @folder = PrivateFolder.make(folder)
-    @turns = Turns.new(@folder)
+    @lock = FileLock.new(@folder)
   end
 
   # Yields a room that nobody else changes meanwhile, and remembers what has become of it.
   def change(name)
-    @turns.take do
+    @lock.take do
       room = read(name)
       yield room
       write(name, room)

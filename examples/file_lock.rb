@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Turns at a folder: of the fibers and threads of this process, and of all processes that have one there.
-class Turns
+# A lock file in a folder. It excludes other fibers and threads of this process, and other processes with a lock in the same folder.
+class FileLock
   # @param folder [String]
   def initialize(folder)
     @path = File.join(folder, "lock")
     @here = Mutex.new # flock would have the whole thread wait for one of its own fibers
   end
 
-  # The block runs while nobody else's does.
+  # Runs the block with the lock.
   def take
     @here.synchronize do
       File.open(@path, File::CREAT | File::RDWR) do |lock|
