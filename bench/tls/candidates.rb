@@ -3,7 +3,7 @@
 require "forwardable"
 require_relative "../lib/gem_installation"
 require_relative "../lib/system_program"
-require_relative "../static/site"
+require_relative "../static/served_files"
 
 module Bench
   module Tls
@@ -20,7 +20,7 @@ module Bench
       # @param certificate [Certificate]
       # @return [Array<String>]
       def arguments(port, certificate)
-        values = { "PORT" => port.to_s, "ROOT" => Static::Site::ROOT, "PEERS" => PEERS, "CERTIFICATE" => certificate.path,
+        values = { "PORT" => port.to_s, "ROOT" => Static::ServedFiles::ROOT, "PEERS" => PEERS, "CERTIFICATE" => certificate.path,
                    "KEY" => certificate.key_path }
         command.gsub(Regexp.union(values.keys), values).split
       end

@@ -16,7 +16,7 @@ class StaticBenchTest < Minitest::Test
 
   # The requests and what is expected of the answers, against a real server.
   def test_each_workload_is_answered_as_expected
-    Bench::Static::Site.make
+    Bench::Static::ServedFiles.make
     Bench::Server.open(method(:upwell), installation: Environment.new(BundledGems.environment_without_rubygems)) do |server|
       Bench::Static::WORKLOADS.each do |workload|
         assert_nil workload.objection(server.request(workload.request)), workload.name
@@ -25,7 +25,7 @@ class StaticBenchTest < Minitest::Test
   end
 
   def test_another_answer_is_not_accepted
-    Bench::Static::Site.make
+    Bench::Static::ServedFiles.make
     whole, unmodified = %w[1k 304].map { |name| Bench::Static::WORKLOADS.find { |workload| workload.name == name } }
     Bench::Server.open(method(:upwell), installation: Environment.new(BundledGems.environment_without_rubygems)) do |server|
       assert_equal "status 200", unmodified.objection(server.request(whole.request))
@@ -47,13 +47,13 @@ class StaticBenchTest < Minitest::Test
   def test_a_peer_is_told_port_and_folder
     nginx = Bench::Static::CANDIDATES.find { |candidate| candidate.name == "nginx" }
     program, script, port, folder = nginx.arguments(4711)
-    assert_equal ["sh", "4711", Bench::Static::Site::ROOT], [program, port, folder]
+    assert_equal ["sh", "4711", Bench::Static::ServedFiles::ROOT], [program, port, folder]
     assert_path_exists script
   end
 
   def test_a_rack_server_is_told_the_folder
     puma = Bench::Static::CANDIDATES.find { |candidate| candidate.name == "puma" }
-    assert_equal ["env", "FOLDER=#{Bench::Static::Site::ROOT}", "puma"], puma.arguments(4711).first(3)
+    assert_equal ["env", "FOLDER=#{Bench::Static::ServedFiles::ROOT}", "puma"], puma.arguments(4711).first(3)
   end
 
   def test_a_program_that_is_not_there_is_told
@@ -64,6 +64,6 @@ class StaticBenchTest < Minitest::Test
   private
 
   def upwell(port)
-    [RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/upwell", "static", "-b", "127.0.0.1", "-p", port.to_s, "--quiet", Bench::Static::Site::ROOT]
+    [RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/upwell", "static", "-b", "127.0.0.1", "-p", port.to_s, "--quiet", Bench::Static::ServedFiles::ROOT]
   end
 end

@@ -11,7 +11,7 @@ class TlsBenchTest < Minitest::Test
   ROOT = File.expand_path("../..", __dir__)
 
   def setup
-    Bench::Static::Site.make
+    Bench::Static::ServedFiles.make
     [Bench::Tls::RSA, Bench::Tls::ECDSA].each(&:make)
   end
 
@@ -72,6 +72,6 @@ class TlsBenchTest < Minitest::Test
 
   def upwell(port)
     [RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/upwell", "static", "-s", "-c", Bench::Tls::RSA.path, "-k", Bench::Tls::RSA.key_path,
-     "-b", "127.0.0.1", "-p", port.to_s, "--quiet", Bench::Static::Site::ROOT]
+     "-b", "127.0.0.1", "-p", port.to_s, "--quiet", Bench::Static::ServedFiles::ROOT]
   end
 end

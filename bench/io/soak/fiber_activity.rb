@@ -7,7 +7,7 @@ module Bench
   module Io
     # One thing that a fiber does, of many kinds, in some milliseconds; it may be ended early at any place where it waits. Whatever it took is
     # given back by {#finish}.
-    class Activity
+    class FiberActivity
       # Kinds and how often each is done.
       KINDS = { pipe: 6, tcp: 4, udp: 2, stuck_read: 3, stuck_write: 3, wait_readable: 2, select: 2, file: 2, nap: 6, queue: 4, thread_queue: 2,
                 lock: 4, condition: 3, join: 2, name: 2, process: 1, command: 1 }.freeze
@@ -20,7 +20,7 @@ module Bench
       # What it did was not what it should have done.
       Wrong = Class.new(StandardError)
 
-      # @param round [Round] starts the fibers that help
+      # @param round [DisturbedFibersRound] starts the fibers that help
       # @param random [Random]
       def initialize(round, random)
         @round = round

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require "minitest/autorun"
-require_relative "../../bench/lib/growth"
+require_relative "../../bench/lib/growth_detector"
 
-class GrowthTest < Minitest::Test
+class GrowthDetectorTest < Minitest::Test
   def test_a_warm_up_is_no_growth
     refute_predicate growth([10, 40, 80, 100, 101, 100, 100, 99, 101]), :found?
   end
@@ -34,6 +34,6 @@ class GrowthTest < Minitest::Test
   private
 
   def growth(readings, allowance: 0)
-    Bench::Growth.new(readings, allowance: allowance)
+    Bench::GrowthDetector.new(readings, allowance: allowance)
   end
 end

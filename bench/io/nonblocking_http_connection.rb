@@ -3,7 +3,7 @@
 require "http/parser"
 
 # One client of a server that is told when its sockets are ready: the same code for every reactor, with the same parser.
-class ServerConnection
+class NonblockingHTTPConnection
   READ_MAX = 16_384
   RESPONSE = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, world!"
 

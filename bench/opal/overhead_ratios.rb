@@ -3,7 +3,7 @@
 module Bench
   module Opal
     # What Rack costs above each runtime's bare hello, and what `env.to_s` costs above hello: a section of the report.
-    class Ratios
+    class OverheadRatios
       HEADINGS = ["candidate", "connections", "hello: CPU to bare (min, max)", "env.to_s: CPU to bare", "env.to_s: CPU to hello",
                   "hello/s to env.to_s/s"].freeze
 

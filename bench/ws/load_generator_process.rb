@@ -8,7 +8,7 @@ require_relative "../lib/wrk"
 module Bench
   module Ws
     # One run of our own load generator (load_generator/), on the core that is wrk's otherwise.
-    class Generator
+    class LoadGeneratorProcess
       PROGRAM = File.join(ROOT, "build/ws-load")
 
       # Compiles the program, unless it is there.
@@ -26,9 +26,9 @@ module Bench
         @options = options
       end
 
-      # @return [Generator] with more options
+      # @return [LoadGeneratorProcess] with more options
       def with(*options)
-        Generator.new(@workload, *@options, *options)
+        LoadGeneratorProcess.new(@workload, *@options, *options)
       end
 
       # @return [Array<String>]

@@ -3,9 +3,9 @@
 require "minitest/autorun"
 require "socket"
 require "upwell"
-require_relative "../../../bench/io/server_connections"
+require_relative "../../../bench/io/reactor_connection_watcher"
 
-class ServerConnectionsTest < Minitest::Test
+class ReactorConnectionWatcherTest < Minitest::Test
   # Wants what it is told to, one after another, as a connection that reads and writes would.
   class Connection
     attr_reader :io, :seen
@@ -25,7 +25,7 @@ class ServerConnectionsTest < Minitest::Test
 
   def setup
     @reactor = Upwell::Loop.new
-    @connections = ServerConnections.new(@reactor)
+    @connections = ReactorConnectionWatcher.new(@reactor)
     @near, @far = UNIXSocket.pair
   end
 

@@ -5,7 +5,7 @@ require_relative "statistics"
 module Bench
   # Whether a series of readings still grows once the first third, the warm-up, is over: the median of the last third is held against
   # that of the middle one.
-  class Growth
+  class GrowthDetector
     READINGS_MIN = 6
     RATIO_MAX = 1.05
 

@@ -21,7 +21,7 @@ module Bench
              Size.new("1m", 1_048_576, "1 MiB"), Size.new("10m", 10_485_760, "10 MiB")].freeze
 
     # The folder that all candidates serve.
-    module Site
+    module ServedFiles
       ROOT = File.join(GemInstallation::CACHE, "site")
       MODIFIED = Time.utc(2026, 1, 2, 3, 4, 5)
 

@@ -2,7 +2,7 @@
 
 # The clients of a callback-less reactor, Upwell::Loop or Ever::Loop. A connection is its own key, and watched as long as it lives: for
 # reading, or for writing while its client does not keep up.
-class ServerConnections
+class ReactorConnectionWatcher
   def initialize(reactor)
     @reactor = reactor
   end

@@ -3,7 +3,7 @@
 module Bench
   module Io
     # What runs a workload's activities side by side: the fibers of one scheduler, or threads.
-    module ThreadAndFiberExecutors
+    module Executors
       # @param class_name [String] of a Fiber::Scheduler, or "Thread"
       # @param backend [String, nil] for a scheduler that lets its user choose
       def self.of(class_name, backend = nil)

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require "minitest/autorun"
-require_relative "../../../bench/io/thread_and_fiber_executors"
+require_relative "../../../bench/io/executors"
 require_relative "../../../bench/io/select_scheduler"
 
-class ThreadAndFiberExecutorsTest < Minitest::Test
+class ExecutorsTest < Minitest::Test
   # Takes the place of a scheduler that lets its user choose.
   class Choosy < SelectScheduler
     def initialize(backend:)
@@ -16,7 +16,7 @@ class ThreadAndFiberExecutorsTest < Minitest::Test
   def test_each_runs_what_is_spawned_in_what_was_spawned_to_its_end
     %w[Thread SelectScheduler].each do |class_name|
       done = []
-      concurrency = Bench::Io::ThreadAndFiberExecutors.of(class_name)
+      concurrency = Bench::Io::Executors.of(class_name)
       concurrency.run do
         2.times do |number|
           concurrency.spawn do
@@ -30,7 +30,7 @@ class ThreadAndFiberExecutorsTest < Minitest::Test
   end
 
   def test_a_backend_is_handed_on
-    concurrency = Bench::Io::ThreadAndFiberExecutors.of("ThreadAndFiberExecutorsTest::Choosy", "epoll")
+    concurrency = Bench::Io::Executors.of("ExecutorsTest::Choosy", "epoll")
     ran = false
     concurrency.run { concurrency.spawn { ran = true } }
     assert ran
@@ -38,7 +38,7 @@ class ThreadAndFiberExecutorsTest < Minitest::Test
 
   def test_fibers_share_one_thread
     threads = []
-    concurrency = Bench::Io::ThreadAndFiberExecutors.of("SelectScheduler")
+    concurrency = Bench::Io::Executors.of("SelectScheduler")
     concurrency.run { 2.times { concurrency.spawn { threads << Thread.current } } }
     assert_equal [2, 1], [threads.size, threads.uniq.size]
   end

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 require "timeout"
-require_relative "activity"
+require_relative "fiber_activity"
 
 module Bench
   module Io
     # Fibers that do this and that at the same time; some are ended early: by a time-out, by an exception that another fiber raises in them, or
     # by another fiber that closes what they wait for.
-    class Round
+    class DisturbedFibersRound
       FIBERS = 20
       WAYS = %i[time_out raise close].freeze
       DISTURBED = 0.5 # of the activities
@@ -60,7 +60,7 @@ module Bench
       end
 
       def begin_activity
-        activity = Activity.new(self, @random)
+        activity = FiberActivity.new(self, @random)
         way = WAYS.sample(random: @random) if @random.rand < DISTURBED
         limit = @random.rand * DELAY_MAX if way == :time_out
         fiber = start(activity.kind) { perform(activity, limit) }
