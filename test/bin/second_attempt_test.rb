@@ -66,7 +66,7 @@ class SecondAttemptTest < Minitest::Test
       #{fails}
     BASH
     log = File.join(@dir, "log")
-    system({ "UPWELL_SECOND_ATTEMPTS" => nil, **environment }, "#{ROOT}/test/core/run_program.sh", log, program, exception: true)
+    system({ "UPWELL_SECOND_ATTEMPTS" => nil, **environment }, "#{ROOT}/test/core/run_test_program.sh", log, program, exception: true)
     File.read(log)
   end
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "server/loopback.h"
+#include "server/loopback_sockets.h"
 
 #define MANY 1000
 #define TURNS_MAX 1000

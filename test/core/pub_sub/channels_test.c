@@ -2,7 +2,7 @@
 #include "pub_sub/channels.h"
 
 #include "pub_sub/process_subscriber.h"
-#include "subscriber_server.h"
+#include "pub_sub_server_fixture.h"
 
 static uint64_t count_of(_Atomic uint64_t *number)
 {

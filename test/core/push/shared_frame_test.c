@@ -2,7 +2,7 @@
 #include "push/shared_frame.h"
 
 #include "compression/deflate.h"
-#include "pub_sub/subscriber_server.h"
+#include "pub_sub/pub_sub_server_fixture.h"
 
 static int frames_made;
 

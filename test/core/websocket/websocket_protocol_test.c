@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "compression/deflate.h"
-#include "push/echo_client.h"
+#include "push/push_client_echo_server.h"
 #include "websocket/frame.h"
 #include "websocket/handshake.h"
 

@@ -1,10 +1,10 @@
 /* The other end of connections to `server`, whose loop is turned meanwhile. */
-#ifndef UW_TEST_PEER_CONNECTION_H
-#define UW_TEST_PEER_CONNECTION_H
+#ifndef UW_TEST_LOOPBACK_PEER_H
+#define UW_TEST_LOOPBACK_PEER_H
 
 #include <errno.h>
 
-#include "server/loopback.h"
+#include "server/loopback_sockets.h"
 #include "server/server.h"
 
 #define LONG_NS (60 * UW_NS_PER_SECOND)

@@ -1,7 +1,7 @@
 /* Events of a client where no memory is left. */
 #include "push/event_stream.h"
 
-#include "push/echo_client.h"
+#include "push/push_client_echo_server.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1

@@ -1,7 +1,7 @@
 /* Sending a vector, and a stretch of a file. */
 #include <signal.h>
 
-#include "contract.h"
+#include "backend_contract.h"
 
 #define BIG_BYTES (8 * 1024 * 1024)
 #define TURNS_WITHOUT_ROOM 500 /* more than Linux tries to send before it gives up */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_program.sh LOG COMMAND ...: runs a test program and writes its output to LOG. In CI a program that failed runs again, and
+# run_test_program.sh LOG COMMAND ...: runs a test program and writes its output to LOG. In CI a program that failed runs again, and
 # both outputs are kept: a busy machine can make a test fail that depends on time.
 log=$1
 shift

@@ -1,6 +1,6 @@
 /* Gives every file of a fuzzer's seed corpus to LLVMFuzzerTestOneInput, which ends the program if a check fails. */
-#ifndef UW_TEST_CORPUS_H
-#define UW_TEST_CORPUS_H
+#ifndef UW_TEST_FUZZ_CORPUS_H
+#define UW_TEST_FUZZ_CORPUS_H
 
 #include <dirent.h>
 #include <limits.h>

@@ -9,7 +9,7 @@
 
 #include "io/backend.h"
 #include "seccomp_faults.h"
-#include "server/loopback.h"
+#include "server/loopback_sockets.h"
 
 #define TURNS 3
 #define LONG_ENOUGH_NS UW_NS_PER_SECOND /* to be told of what is there already; a failure is told at once */

@@ -1,6 +1,6 @@
 /* Sockets between a server and its clients, and the backends that it may have. */
-#ifndef UW_TEST_LOOPBACK_H
-#define UW_TEST_LOOPBACK_H
+#ifndef UW_TEST_LOOPBACK_SOCKETS_H
+#define UW_TEST_LOOPBACK_SOCKETS_H
 
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 /* Reading and writing files and pipes. */
-#include "contract.h"
+#include "backend_contract.h"
 
 #define BIG_BYTES (1024 * 1024)
 

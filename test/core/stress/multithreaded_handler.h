@@ -1,13 +1,13 @@
 /* Whoever answers: the loop's thread and some workers, which pass a request to each other between any two steps. */
-#ifndef UW_STRESS_HANDLER_H
-#define UW_STRESS_HANDLER_H
+#ifndef UW_STRESS_MULTITHREADED_HANDLER_H
+#define UW_STRESS_MULTITHREADED_HANDLER_H
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include "server/connection.h"
-#include "stress.h"
+#include "stress_state.h"
 
 enum step { STEP_HINT, STEP_HEAD, STEP_PIECE, STEP_END, STEP_HIJACK, STEP_LAST };
 

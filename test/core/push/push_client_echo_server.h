@@ -1,10 +1,10 @@
 /* One long-lived client, over real sockets, whatever the protocol; and a handler that answers each message with itself,
  * at once or when it is told to. The test says how it upgrades. */
-#ifndef UW_TEST_ECHO_CLIENT_H
-#define UW_TEST_ECHO_CLIENT_H
+#ifndef UW_TEST_PUSH_CLIENT_ECHO_SERVER_H
+#define UW_TEST_PUSH_CLIENT_ECHO_SERVER_H
 
 #include "composition/composition.h"
-#include "push/peer_connection.h"
+#include "push/loopback_peer.h"
 #include "push/push_client.h"
 
 #define MESSAGE_BYTES_MAX 200000

@@ -1,6 +1,6 @@
 /* Numbers that a seed determines, a stream a thread. */
-#ifndef UW_STRESS_RANDOM_H
-#define UW_STRESS_RANDOM_H
+#ifndef UW_STRESS_SEEDED_RANDOM_H
+#define UW_STRESS_SEEDED_RANDOM_H
 
 #include <stdbool.h>
 #include <stdint.h>

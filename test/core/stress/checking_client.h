@@ -1,11 +1,11 @@
 /* Clients, one connection each at a time, that check every byte they get, and leave as they please. */
-#ifndef UW_STRESS_CLIENT_H
-#define UW_STRESS_CLIENT_H
+#ifndef UW_STRESS_CHECKING_CLIENT_H
+#define UW_STRESS_CHECKING_CLIENT_H
 
 #include <errno.h>
 #include <sys/socket.h>
 
-#include "stress.h"
+#include "stress_state.h"
 
 #define PIPELINED_MAX 4
 #define CONVERSATIONS_MAX 3 /* batches on a connection */

@@ -4,7 +4,7 @@ require "io/wait"
 require "socket"
 
 # The fuzzers' inputs as clients send them to a server on this machine.
-module Corpus
+module FuzzCorpus
   ROOT = File.expand_path("../..", __dir__)
   PATIENCE = 60 # seconds for any answer
 

@@ -1,5 +1,5 @@
 /* Cancelling what the kernel cannot cancel at once. */
-#include "contract.h"
+#include "backend_contract.h"
 
 #define POLLS 2000 /* more than a queue holds */
 #define BIG_BYTES (4 * 1024 * 1024)

@@ -2,13 +2,13 @@
 
 require "open3"
 require "tmpdir"
-require_relative "../core/corpus"
+require_relative "../core/fuzz_corpus"
 
 # The stand-alone static server under Wine, beside the same server on Linux. REQUESTS=100000 has more asked for by ab, where it is installed.
 #   rake test:iocp
 class StaticServerUnderWine
-  LINUX = [File.join(Corpus::ROOT, "build/core/plain/upwell-static")].freeze
-  WINE = ["wine", File.join(Corpus::ROOT, "build/core/windows-plain/upwell-static.exe")].freeze
+  LINUX = [File.join(FuzzCorpus::ROOT, "build/core/plain/upwell-static")].freeze
+  WINE = ["wine", File.join(FuzzCorpus::ROOT, "build/core/windows-plain/upwell-static.exe")].freeze
   REPLACEMENTS = 200
   CLIENTS = 4
   CONNECTIONS = 1000
@@ -59,14 +59,14 @@ class StaticServerUnderWine
     return if server.closed?
 
     Process.kill(signal, server.pid)
-    return unless (waiting = Process.detach(server.pid)).join(Corpus::PATIENCE)
+    return unless (waiting = Process.detach(server.pid)).join(FuzzCorpus::PATIENCE)
 
     server.close
     waiting.value
   end
 
   def compare(wine, linux)
-    count = requests.each { |pieces| compare_answers(pieces, Corpus.exchange(wine, pieces), Corpus.exchange(linux, pieces)) }.size
+    count = requests.each { |pieces| compare_answers(pieces, FuzzCorpus.exchange(wine, pieces), FuzzCorpus.exchange(linux, pieces)) }.size
     puts "static server under Wine: #{count} requests answered as on Linux"
   end
 
@@ -82,7 +82,7 @@ class StaticServerUnderWine
   end
 
   def requests
-    Corpus.whole_requests + Corpus.inputs("http_path").map { |path| [get(path)] } + own_requests
+    FuzzCorpus.whole_requests + FuzzCorpus.inputs("http_path").map { |path| [get(path)] } + own_requests
   end
 
   def own_requests
@@ -99,7 +99,7 @@ class StaticServerUnderWine
   def replace_files(port)
     stopped = false
     counts = Array.new(CLIENTS) { Thread.new { count_whole_answers(port) { stopped } } }
-    REPLACEMENTS.times { |number| write("replaced.txt", content(number)) && Corpus.exchange(port, [get("/replaced.txt")]) }
+    REPLACEMENTS.times { |number| write("replaced.txt", content(number)) && FuzzCorpus.exchange(port, [get("/replaced.txt")]) }
     stopped = true
     count = counts.sum(&:value)
     await_content(port, content(REPLACEMENTS - 1))
@@ -113,7 +113,7 @@ class StaticServerUnderWine
   def count_whole_answers(port)
     count = 0
     until yield
-      head, body = Corpus.exchange(port, [get("/replaced.txt")]).split("\r\n\r\n", 2)
+      head, body = FuzzCorpus.exchange(port, [get("/replaced.txt")]).split("\r\n\r\n", 2)
       next if head.start_with?("HTTP/1.1 404") && count.zero? # not yet there
 
       abort "static server under Wine: #{head} with a body that was never written" unless body == content(body.to_i)
@@ -124,8 +124,8 @@ class StaticServerUnderWine
 
   # What is served may be some moments old.
   def await_content(port, content)
-    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + Corpus::PATIENCE
-    until Corpus.exchange(port, [get("/replaced.txt")]).end_with?("\r\n\r\n#{content}")
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + FuzzCorpus::PATIENCE
+    until FuzzCorpus.exchange(port, [get("/replaced.txt")]).end_with?("\r\n\r\n#{content}")
       abort "static server under Wine: the last content is not served" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
       sleep 0.1
     end
@@ -133,7 +133,7 @@ class StaticServerUnderWine
 
   # They have one socket, which the first to stop closes.
   def ask_all_threads(port)
-    answers = Array.new(CLIENTS) { Thread.new { Array.new(10) { Corpus.exchange(port, [get("/index.html")]) } } }.flat_map(&:value)
+    answers = Array.new(CLIENTS) { Thread.new { Array.new(10) { FuzzCorpus.exchange(port, [get("/index.html")]) } } }.flat_map(&:value)
     abort "static server under Wine: two threads answer #{answers.uniq.inspect[0, 500]}" unless answers.all? { _1.end_with?("\r\n\r\nreplayed") }
     puts "static server under Wine: #{answers.size} requests answered by two threads"
   end

@@ -1,7 +1,7 @@
 /* Accepting, connecting, receiving and sending. */
 #include <sys/resource.h>
 
-#include "contract.h"
+#include "backend_contract.h"
 
 #define CLIENTS 200
 #define BIG_BYTES (4 * 1024 * 1024) /* more than the kernel keeps */

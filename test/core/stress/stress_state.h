@@ -1,6 +1,6 @@
 /* What the parts of the stress test have in common. */
-#ifndef UW_STRESS_H
-#define UW_STRESS_H
+#ifndef UW_STRESS_STRESS_STATE_H
+#define UW_STRESS_STRESS_STATE_H
 
 #include <netinet/in.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "plan.h"
+#include "request_plan.h"
 #include "server/server.h"
 
 #define PATIENCE_SECONDS 30 /* who waits longer waits for something that was lost */

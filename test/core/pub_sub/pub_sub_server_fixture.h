@@ -1,6 +1,6 @@
 /* A server whose requests become long-lived clients, without WebSocket's handshake, over real sockets. */
-#ifndef UW_TEST_SUBSCRIBER_SERVER_H
-#define UW_TEST_SUBSCRIBER_SERVER_H
+#ifndef UW_TEST_PUB_SUB_SERVER_FIXTURE_H
+#define UW_TEST_PUB_SUB_SERVER_FIXTURE_H
 
 #include <errno.h>
 #include <poll.h>
@@ -9,7 +9,7 @@
 #include "composition/composition.h"
 #include "pub_sub/cross_thread.h"
 #include "pub_sub/subscriptions.h"
-#include "push/peer_connection.h"
+#include "push/loopback_peer.h"
 #include "websocket/frame.h"
 #include "websocket/websocket_protocol.h"
 

@@ -1,7 +1,7 @@
 /* The contract of the backends: CONTRACT(name) { ... } as often as wanted, then CONTRACT_MAIN. Every contract runs on
  * each backend that is compiled in, on a loop that really has this backend, and must leave no descriptor open. */
-#ifndef UW_TEST_CONTRACT_H
-#define UW_TEST_CONTRACT_H
+#ifndef UW_TEST_BACKEND_CONTRACT_H
+#define UW_TEST_BACKEND_CONTRACT_H
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,14 +1,14 @@
 /* What is asked and answered: a number, the request's path, determines both, so that the client knows every byte that
  * is its own. */
-#ifndef UW_STRESS_PLAN_H
-#define UW_STRESS_PLAN_H
+#ifndef UW_STRESS_REQUEST_PLAN_H
+#define UW_STRESS_REQUEST_PLAN_H
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "random.h"
+#include "seeded_random.h"
 
 #define PIECES_MAX 6
 #define HINTS_MAX 2

@@ -2,12 +2,12 @@
 
 require "English"
 require "tmpdir"
-require_relative "corpus"
+require_relative "fuzz_corpus"
 
 # Replays the corpus of requests, and that of paths, against the stand-alone static server under valgrind, which must find nothing:
-#   ruby test/core/replay_corpus.rb
-class CorpusReplay
-  SERVER = File.join(Corpus::ROOT, "build/core/plain/upwell-static")
+#   ruby test/core/fuzz_corpus_replay.rb
+class FuzzCorpusReplay
+  SERVER = File.join(FuzzCorpus::ROOT, "build/core/plain/upwell-static")
   VALGRIND = %w[valgrind -q --error-exitcode=99 --leak-check=full].freeze
   FOLDERS = "{fuzz,build/fuzz}" # the seeds, and what fuzzing has found here
   GOOD = "GET /index.html HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -21,7 +21,7 @@ class CorpusReplay
   def run
     serve do
       count = requests.each { |pieces| exchange(pieces) }.size
-      abort "replay_corpus: #{@backend}: the server no longer answers as it should" unless exchange([GOOD]).start_with?("HTTP/1.1 200 ")
+      abort "fuzz_corpus_replay: #{@backend}: the server no longer answers as it should" unless exchange([GOOD]).start_with?("HTTP/1.1 200 ")
       count
     end
   end
@@ -30,11 +30,11 @@ class CorpusReplay
 
   # Each input in the pieces in which it is sent.
   def requests
-    Corpus.whole_requests(FOLDERS) + Corpus.inputs("http_path", FOLDERS).map { |path| ["GET #{path} HTTP/1.1\r\nHost: localhost\r\n\r\n"] }
+    FuzzCorpus.whole_requests(FOLDERS) + FuzzCorpus.inputs("http_path", FOLDERS).map { |path| ["GET #{path} HTTP/1.1\r\nHost: localhost\r\n\r\n"] }
   end
 
   def exchange(pieces)
-    Corpus.exchange(@port, pieces)
+    FuzzCorpus.exchange(@port, pieces)
   end
 
   def serve
@@ -45,11 +45,11 @@ class CorpusReplay
         count = yield
         Process.kill("TERM", server.pid)
         Process.wait(server.pid)
-        abort "replay_corpus: #{@backend}: valgrind found errors, see above" unless $CHILD_STATUS.success?
+        abort "fuzz_corpus_replay: #{@backend}: valgrind found errors, see above" unless $CHILD_STATUS.success?
         count
       end
     end
   end
 end
 
-%w[epoll poll].each { |backend| puts "replay_corpus(#{backend}): #{CorpusReplay.new(backend).run} inputs under valgrind: clean" }
+%w[epoll poll].each { |backend| puts "fuzz_corpus_replay(#{backend}): #{FuzzCorpusReplay.new(backend).run} inputs under valgrind: clean" }
