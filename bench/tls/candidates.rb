@@ -55,7 +55,8 @@ module Bench
       Candidate.new("upwell-fibers-epoll", UPWELL, %i[rack], "upwell --mode fibers --backend epoll #{OPTIONS} config.ru"),
       Candidate.new("puma", GemInstallation.new("puma", **GEMS), %i[rack],
                     "puma -w 0 -t 1:1 -q -b ssl://127.0.0.1:PORT?cert=CERTIFICATE&key=KEY config.ru"),
-      Candidate.new("falcon", GemInstallation.new("falcon", **GEMS), %i[rack], "env LISTEN=PORT,CERTIFICATE,KEY falcon host PEERS/falcon.rb")
+      Candidate.new("falcon", GemInstallation.new("falcon", **GEMS), %i[rack],
+                    "env LISTEN=PORT,CERTIFICATE,KEY falcon host PEERS/falcon_tls_service.rb")
     ].freeze
   end
 end

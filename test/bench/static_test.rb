@@ -4,7 +4,7 @@ require "minitest/autorun"
 require "rbconfig"
 require_relative "../../bench/lib/server"
 require_relative "../../bench/static/settings"
-require_relative "../support/bundled_gems"
+require_relative "../support/bundle_gem_paths"
 
 class StaticBenchTest < Minitest::Test
   Environment = Struct.new(:environment)
@@ -17,7 +17,7 @@ class StaticBenchTest < Minitest::Test
   # The requests and what is expected of the answers, against a real server.
   def test_each_workload_is_answered_as_expected
     Bench::Static::ServedFiles.make
-    Bench::Server.open(method(:upwell), installation: Environment.new(BundledGems.environment_without_rubygems)) do |server|
+    Bench::Server.open(method(:upwell), installation: Environment.new(BundleGemPaths.environment_without_rubygems)) do |server|
       Bench::Static::WORKLOADS.each do |workload|
         assert_nil workload.objection(server.request(workload.request)), workload.name
       end
@@ -27,7 +27,7 @@ class StaticBenchTest < Minitest::Test
   def test_another_answer_is_not_accepted
     Bench::Static::ServedFiles.make
     whole, unmodified = %w[1k 304].map { |name| Bench::Static::WORKLOADS.find { |workload| workload.name == name } }
-    Bench::Server.open(method(:upwell), installation: Environment.new(BundledGems.environment_without_rubygems)) do |server|
+    Bench::Server.open(method(:upwell), installation: Environment.new(BundleGemPaths.environment_without_rubygems)) do |server|
       assert_equal "status 200", unmodified.objection(server.request(whole.request))
       assert_equal "another content, of 16384 bytes", whole.objection(server.request(Bench::Request.new(path: "/16k.html")))
     end

@@ -4,7 +4,7 @@ require "minitest/autorun"
 require "rbconfig"
 require_relative "../../bench/lib/server"
 require_relative "../../bench/tls/settings"
-require_relative "../support/bundled_gems"
+require_relative "../support/bundle_gem_paths"
 
 class TlsBenchTest < Minitest::Test
   Environment = Struct.new(:environment)
@@ -67,7 +67,7 @@ class TlsBenchTest < Minitest::Test
   end
 
   def serve(&block)
-    Bench::Server.open(method(:upwell), installation: Environment.new(BundledGems.environment_without_rubygems), secure: true, &block)
+    Bench::Server.open(method(:upwell), installation: Environment.new(BundleGemPaths.environment_without_rubygems), secure: true, &block)
   end
 
   def upwell(port)

@@ -43,7 +43,7 @@ class SecondAttemptTest < Minitest::Test
     Dir.mkdir(@counts)
     assert_equal ["2 runs, 2 assertions, 0 failures", true], run_tests([PASSES_ALONE, "assert(true)"], again)
     assert_equal %w[passed], attempts
-    assert system(RbConfig.ruby, "#{ROOT}/test/support/count_table.rb", @counts, out: File::NULL)
+    assert system(RbConfig.ruby, "#{ROOT}/test/support/test_results_table.rb", @counts, out: File::NULL)
     assert_equal ["1 runs, 1 assertions, 1 failures", false], run_tests([PASSES_ALONE], {})
   end
 

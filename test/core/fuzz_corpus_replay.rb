@@ -30,7 +30,8 @@ class FuzzCorpusReplay
 
   # Each input in the pieces in which it is sent.
   def requests
-    FuzzCorpus.whole_requests(FOLDERS) + FuzzCorpus.inputs("http_path", FOLDERS).map { |path| ["GET #{path} HTTP/1.1\r\nHost: localhost\r\n\r\n"] }
+    FuzzCorpus.whole_requests(FOLDERS) +
+      FuzzCorpus.inputs("http_path", FOLDERS).map { |path| ["GET #{path} HTTP/1.1\r\nHost: localhost\r\n\r\n"] }
   end
 
   def exchange(pieces)

@@ -10,7 +10,7 @@ class ConfigurationErrorsTest < Minitest::Test
   # In a folder of its own, with nothing in the environment that configures.
   def command(directory, *arguments, env: {})
     plain = %w[PORT UPWELL_MODE UPWELL_BACKEND RACK_ENV RAILS_ENV].to_h { |name| [name, nil] }
-    output, status = Open3.capture2e(BundledGems.environment(plain.merge(env)), *ServerProcess.command(*arguments), chdir: directory)
+    output, status = Open3.capture2e(BundleGemPaths.environment(plain.merge(env)), *ServerProcess.command(*arguments), chdir: directory)
     [output.force_encoding(Encoding::UTF_8), status.exitstatus] # in any locale
   end
 

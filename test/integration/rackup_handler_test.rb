@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/held_app"
+require_relative "../support/held_request_app"
 
 # `rackup -s upwell`, as an operator meets it.
 class RackupHandlerTest < Minitest::Test
@@ -17,7 +17,7 @@ class RackupHandlerTest < Minitest::Test
   end
 
   def held(*options)
-    HeldApp.open do |app|
+    HeldRequestApp.open do |app|
       Rackup.open(*options, app: app.path) do |server|
         client = RawClient.new(server.port)
         client.write("GET /held HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -6,7 +6,7 @@ require_relative "../support/gem_bundle"
 # Libraries that keep by thread what belongs to a request, in mode fibers, where many requests share one.
 class ThreadLocalLibrariesTest < Minitest::Test
   def test_each_request_has_its_own_locale
-    ServerProcess.open("--mode", "fibers", app: "shared_locale.ru") do |server|
+    ServerProcess.open("--mode", "fibers", app: "i18n_thread_locale.ru") do |server|
       { "/set" => %w[de fr], "/frozen" => %w[de fr], "/with" => %w[denil frnil] }.each do |path, answers|
         clients = %w[de fr].map { |locale| Thread.new { RawClient.get(server.port, "#{path}?#{locale}").body } }
         assert_equal answers, clients.map(&:value), path

@@ -9,7 +9,7 @@ require_relative "../support/tls_client"
 module OpalHTTPTests
   include OpalRuntimes
 
-  APP = File.expand_path("support/exchanges.ru", __dir__)
+  APP = File.expand_path("support/app.ru", __dir__)
   BYTES = (0..255).to_a.pack("C*")
   BIG_BYTES = 3_000_000
   BODY_BYTES_MAX = 4_000_000

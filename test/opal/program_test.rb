@@ -8,7 +8,7 @@ require "upwell/opal/program"
 class OpalProgramTest < Minitest::Test
   include OpalRuntimes
 
-  APP = File.join(__dir__, "support", "served.ru")
+  APP = File.join(__dir__, "support", "process_state.ru")
 
   def setup
     need("up_node")

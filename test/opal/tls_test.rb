@@ -8,7 +8,7 @@ require_relative "../support/tls_client"
 class OpalTLSTest < Minitest::Test
   include OpalRuntimes
 
-  APP = File.expand_path("support/exchanges.ru", __dir__)
+  APP = File.expand_path("support/app.ru", __dir__)
   TOLD = { # of the client's certificate, and of the connection
     "up_node" => %w[SSL_PROTOCOL SSL_CIPHER SSL_TLS_SNI SSL_CLIENT_CERT SSL_CLIENT_S_DN SSL_CLIENT_I_DN SSL_CLIENT_M_SERIAL],
     "up" => [], "up_bun" => []

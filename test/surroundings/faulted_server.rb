@@ -46,7 +46,7 @@ class FaultedServer
     @reader = reader
     streams = { out: [file("messages"), "a"], err: [file("messages"), "a"] }
     streams[@closed] = stream_open ? @writer : :close if @closed
-    command = [RbConfig.ruby, "-I#{ROOT}/lib", "#{__dir__}/delayed_command.rb", *arguments]
+    command = [RbConfig.ruby, "-I#{ROOT}/lib", "#{__dir__}/gated_upwell_command.rb", *arguments]
     @pid = ProcessGroup.spawn(environment, *command, **streams, **@limits, chdir: @folder)
     @writer.close
     @gate = open_for_writing(file("gate"))

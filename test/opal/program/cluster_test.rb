@@ -9,7 +9,7 @@ require "upwell/opal/program"
 class OpalClusterTest < Minitest::Test
   include OpalRuntimes
 
-  APP = File.expand_path("../support/served.ru", __dir__)
+  APP = File.expand_path("../support/process_state.ru", __dir__)
   HALF = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab"
 
   # What a supervisor is made to do first.

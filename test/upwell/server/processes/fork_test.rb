@@ -82,7 +82,7 @@ class ServerForkTest < Minitest::Test
       File.write(File.join(folder, "fork"), Errno::EAGAIN::Errno)
       %w[plain hook].each do |way|
         command = [RbConfig.ruby, "-I", File.expand_path("../../../../lib", __dir__), "-e", REFUSED, way]
-        environment = BundledGems.environment_without_rubygems(FailingCallsLibrary.environment(folder))
+        environment = BundleGemPaths.environment_without_rubygems(FailingCallsLibrary.environment(folder))
         assert_equal ":refused\n", IO.popen(environment, command, &:read), way
       end
     end
