@@ -3,7 +3,7 @@
 require_relative "../test_helper"
 require_relative "../support/retrying_client"
 require_relative "../support/tls_client"
-require_relative "../surroundings/small_file_system"
+require_relative "../system_faults/small_file_system"
 
 # What the server refuses by itself never reaches the application, whose log so does not tell of it: the server's does.
 class RefusedRequestsLogTest < Minitest::Test

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../surroundings/failing_calls_library"
+require_relative "../system_faults/failing_calls_library"
 
 # What supervisor and workers show of themselves, and what becomes of a worker that hangs.
 class WorkerSupervisionTest < Minitest::Test

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../../../surroundings/failing_calls_library"
+require_relative "../../../system_faults/failing_calls_library"
 
 # A fork that fails, or succeeds late.
 class ServerForkTest < Minitest::Test

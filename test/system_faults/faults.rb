@@ -3,7 +3,7 @@
 require_relative "small_file_system"
 
 # What a system may do to a server: each can be imposed on a site, and lifted.
-module Conditions
+module Faults
   # Of most there is nothing to arrange.
   class Condition
     # @return [Hash] of arguments of {FaultedServer}

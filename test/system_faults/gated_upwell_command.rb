@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The command `upwell`, which begins once the named pipe GATE was written to: its surroundings may have changed by then.
+# The command `upwell`, which begins once the named pipe GATE was written to: faults may have been imposed by then.
 require "upwell/cli"
 
 Upwell.const_get(:StaticServer) # loaded when it is named

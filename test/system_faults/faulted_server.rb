@@ -33,7 +33,7 @@ class FaultedServer
     @closed = closed
     @limits = descriptors ? { rlimit_nofile: descriptors } : {}
     @options = options
-    @folder = Dir.mktmpdir("upwell-surroundings")
+    @folder = Dir.mktmpdir("upwell-system-faults")
     @port = free_port
     make_files
   end

@@ -8,7 +8,7 @@ require_relative "expected_outcomes"
 require_relative "../support/second_attempt"
 
 # Several cells at once: they wait for most of the time.
-class Surroundings
+class SystemFaults
   Place = Struct.new(:row, :kind, :workers, :moment) do
     def to_s
       "#{row.name}, #{moment}: #{kind} -w #{workers}"
@@ -30,7 +30,7 @@ class Surroundings
     Array.new(@jobs) { Thread.new { work(queue) } }.each(&:join)
     puts "skipped: #{skipped.size} cells, as this user may not mount" if skipped.any?
     failed = remaining(Array.new(@failures.size) { @failures.pop })
-    puts "surroundings: #{all.size} cells, #{failed.size} failed"
+    puts "system_faults: #{all.size} cells, #{failed.size} failed"
     failed.empty?
   end
 
@@ -63,4 +63,4 @@ class Surroundings
   end
 end
 
-exit Surroundings.new(ENV).run
+exit SystemFaults.new(ENV).run

@@ -4,7 +4,7 @@ require_relative "faults"
 
 # What happens to which server, and how it may end. Where nothing else is said, the service goes on.
 module ExpectedOutcomes
-  include Conditions
+  include Faults
 
   # @!attribute name [String]
   # @!attribute condition [Proc] makes a new one

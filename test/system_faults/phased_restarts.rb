@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# RESTARTS (200) phased restarts of several servers under load, while the surroundings change; SEED.
+# RESTARTS (200) phased restarts of several servers under load, while system faults come and go; SEED.
 
 require "upwell"
 require_relative "faulted_server"
@@ -96,5 +96,5 @@ failed = PhasedRestarts::SERVERS.each_with_index.count do |server, index|
   puts "#{[server.kind, *server.options].join(" ")}: #{failure || "#{restarts.answers} requests, none failed"}"
   failure
 end
-puts "restarts: #{count} under load in changing surroundings, #{answers} requests, #{failed} servers failed, SEED=#{seed}"
+puts "restarts: #{count} under load under system faults, #{answers} requests, #{failed} servers failed, SEED=#{seed}"
 exit failed.zero?

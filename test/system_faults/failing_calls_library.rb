@@ -6,7 +6,7 @@ require "rbconfig"
 # The library that has calls fail.
 module FailingCallsLibrary
   SOURCE = File.join(__dir__, "failing_calls.c")
-  LIBRARY = File.expand_path("../../build/surroundings/failing.so", __dir__)
+  LIBRARY = File.expand_path("../../build/system_faults/failing.so", __dir__)
 
   # Others may be loading it just now.
   #
