@@ -8,7 +8,7 @@
 
 #include "io/accept_errors.h"
 #include "io/backend.h"
-#include "io/send.h"
+#include "io/sendfile.h"
 
 #define COMPLETIONS_PER_ADVANCE 256 /* completions read before the ring is advanced */
 #define PREFETCHED_AHEAD 4          /* completions prefetched ahead: among many, each operation is a cache miss */

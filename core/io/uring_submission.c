@@ -7,7 +7,7 @@
 #include <poll.h>
 
 #include "io/backend.h"
-#include "io/send.h"
+#include "io/sendfile.h"
 
 #define TRY_AGAIN_NS UW_NS_PER_MS /* first delay before a ready stream is tried again; later ones are longer */
 
