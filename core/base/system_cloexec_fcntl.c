@@ -1,4 +1,4 @@
-/* Implements system.h where several calls create a close-on-exec descriptor: a concurrent fork may inherit the
+/* Implements system.h where several calls create a close-on-exec descriptor. A concurrent fork and exec may leak the
  * descriptor. */
 #if !(defined(__linux__) || defined(__FreeBSD__) || defined(_WIN32)) || defined(UW_PORTABLE_SYSTEM)
 
@@ -15,7 +15,7 @@ static int set_flags(int fd)
     return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -errno : 0;
 }
 
-static int set_flags_of_ends(int ends[2])
+static int set_flags_of_pair(int ends[2])
 {
     int error = set_flags(ends[0]);
 
@@ -28,7 +28,7 @@ static int set_flags_of_ends(int ends[2])
     return error;
 }
 
-/* Closes the socket if the flags cannot be set. */
+/* Closes the socket if its flags cannot be set. */
 static int with_flags(int fd)
 {
     int error = fd < 0 ? 0 : set_flags(fd);
@@ -52,12 +52,12 @@ int uw_stream_socket(int family)
 
 int uw_socket_pair(int ends[2])
 {
-    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ? -errno : set_flags_of_ends(ends);
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ? -errno : set_flags_of_pair(ends);
 }
 
 int uw_pipe(int ends[2])
 {
-    return pipe(ends) ? -errno : set_flags_of_ends(ends);
+    return pipe(ends) ? -errno : set_flags_of_pair(ends);
 }
 
 int uw_replace(int from, int fd)
