@@ -68,7 +68,7 @@ static int inspect(int root, const char *folder, int fd, const char *name, struc
 static int add(struct uw_http_listing *listing, size_t *capacity, int root, int fd, const char *name)
 {
     struct uw_http_listing_entry entry;
-    int shown = uw_http_path_leads_to(name) ? inspect(root, listing->path, fd, name, &entry) : 0, error;
+    int shown = uw_http_name_is_servable(name) ? inspect(root, listing->path, fd, name, &entry) : 0, error;
 
     if (shown <= 0)
         return shown;
@@ -86,9 +86,9 @@ static int read_entries(struct uw_http_listing *listing, int root, DIR *stream)
     struct dirent *item;
     int error = 0;
 
-    while (!error && !listing->cut && (errno = 0, item = readdir(stream))) {
-        listing->cut = listing->count == UW_HTTP_LISTING_ENTRIES_MAX;
-        if (!listing->cut)
+    while (!error && !listing->truncated && (errno = 0, item = readdir(stream))) {
+        listing->truncated = listing->count == UW_HTTP_LISTING_ENTRIES_MAX;
+        if (!listing->truncated)
             error = add(listing, &capacity, root, dirfd(stream), item->d_name);
     }
     return error ? error : -errno;
