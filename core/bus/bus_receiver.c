@@ -7,7 +7,7 @@
 
 #include "bus/bus_directory.h"
 
-static void let_go(struct uw_bus_receiver *receiver)
+static void free_receiver(struct uw_bus_receiver *receiver)
 {
     uw_list_remove(&receiver->link);
     receiver->receivers->count--;
@@ -15,7 +15,7 @@ static void let_go(struct uw_bus_receiver *receiver)
     free(receiver);
 }
 
-static void end(struct uw_bus_receiver *receiver)
+static void end_connection(struct uw_bus_receiver *receiver)
 {
     if (!receiver->ended && receiver->greeted)
         receiver->receivers->greeted--;
@@ -24,7 +24,7 @@ static void end(struct uw_bus_receiver *receiver)
     if (receiver->receive.pending)
         return;
     (void)uw_close(receiver->receivers->loop, receiver->receive.fd);
-    let_go(receiver);
+    free_receiver(receiver);
 }
 
 static int greeted(struct uw_bus_receiver *receiver, const struct uw_bus_frame *frame)
@@ -53,8 +53,8 @@ static int receive_frame(struct uw_bus_receiver *receiver, const struct uw_bus_f
     return 0;
 }
 
-/* Returns the length of the frame that was delivered; 0 when the frame is incomplete, with its length, as far as known,
- * in receiver->wanted; or -errno. */
+/* Delivers the frame at the start of `bytes`. Returns its length, or -errno. Returns 0 for an incomplete frame.
+ * receiver->wanted is then the frame's length, or the head's length if the head is incomplete. */
 static int64_t receive_first(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
 {
     struct uw_bus_frame frame;
@@ -66,7 +66,7 @@ static int64_t receive_first(struct uw_bus_receiver *receiver, const char *bytes
     return whole ? (int64_t)frame.length : 0;
 }
 
-/* Allocates memory for the frame as far as its length is known: for the head, then for the whole frame. */
+/* Allocates memory for `wanted` bytes: first for the head, then for the whole frame. */
 static int make_room(struct uw_bus_receiver *receiver)
 {
     char *grown;
@@ -81,7 +81,7 @@ static int make_room(struct uw_bus_receiver *receiver)
     return 0;
 }
 
-/* Returns how many of the bytes belong to the frame, or -ENOMEM. */
+/* Appends bytes to the incomplete frame. Returns the number of bytes used, or -ENOMEM. */
 static int64_t keep(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
 {
     size_t missing = receiver->wanted - receiver->partial_length, count = length < missing ? length : missing;
@@ -113,7 +113,7 @@ static int64_t resume(struct uw_bus_receiver *receiver, const char *bytes, size_
     return used < 0 ? used : count;
 }
 
-/* A frame that arrived whole is read in place, without a copy. */
+/* A frame that arrives complete is read in place, without a copy. */
 static int64_t use(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
 {
     int64_t used = receiver->partial_length ? 0 : receive_first(receiver, bytes, length);
@@ -131,7 +131,7 @@ static void received(struct uw_loop *loop, struct uw_operation *operation, int32
     for (; result > 0 && used > 0 && !receiver->ended; bytes += used, result -= (int32_t)used)
         used = use(receiver, bytes, (size_t)result);
     if (!operation->pending || used < 0 || receiver->ended)
-        end(receiver);
+        end_connection(receiver);
 }
 
 int uw_bus_receiver_open(struct uw_bus_receivers *receivers, int fd)
@@ -145,7 +145,7 @@ int uw_bus_receiver_open(struct uw_bus_receivers *receivers, int fd)
     *receiver = (struct uw_bus_receiver){.receivers = receivers,
                                          .receive = {.opcode = UW_RECEIVE, .fd = fd, .complete = received}};
     receivers->count++;
-    uw_list_append(&receivers->speakers, &receiver->link);
+    uw_list_append(&receivers->connections, &receiver->link);
     uw_submit(receivers->loop, &receiver->receive);
     return 0;
 }
@@ -153,5 +153,5 @@ int uw_bus_receiver_open(struct uw_bus_receivers *receivers, int fd)
 void uw_bus_receiver_discard(struct uw_bus_receiver *receiver)
 {
     close(receiver->receive.fd);
-    let_go(receiver);
+    free_receiver(receiver);
 }
