@@ -24,8 +24,8 @@ static ssize_t write_if_ready(int fd, const void *bytes, size_t length)
     return write(fd, bytes, length < PIPE_BUF ? length : PIPE_BUF);
 }
 
-/* Terminals, and pipes of older kernels, do not support RWF_NOWAIT. A reopened descriptor has its reopened O_NONBLOCK
- * flag, so other users of the file are not affected. */
+/* Terminals, and pipes of older kernels, do not support RWF_NOWAIT. A reopened descriptor has its own O_NONBLOCK flag,
+ * so other users of the file are not affected. */
 static ssize_t write_reopened(int fd, const void *bytes, size_t length)
 {
     int reopened = uw_open_anew(fd, O_WRONLY | O_NONBLOCK | O_NOCTTY), error;

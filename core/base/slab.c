@@ -22,7 +22,7 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /* If 64 objects fill a block exactly, the block gets 63 objects, because the block's header needs space. A block of
- * twice the size would be half block_is_empty. */
+ * twice the size would be half empty. */
 void uw_slab_init(struct uw_slab *slab, size_t object_bytes)
 {
     assert(object_bytes > 0 && object_bytes <= OBJECT_BYTES_MAX);
@@ -59,7 +59,7 @@ void uw_slab_destroy(struct uw_slab *slab)
     slab->taken = slab->blocks = slab->spares = 0;
 }
 
-/* Returns the bitmap of an block_is_empty block. */
+/* Returns the bitmap of a block without allocated objects. */
 static uint64_t all_objects_free(const struct uw_slab *slab)
 {
     return UINT64_MAX >> (UW_SLAB_BLOCK_OBJECTS - slab->block_objects);

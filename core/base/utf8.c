@@ -50,7 +50,7 @@ static bool is_ascii(const char *text, size_t length)
     return !(all & 0x8080808080808080);
 }
 
-/* Returns how many bytes at the start of `text` are ASCII, in steps of word bytes. */
+/* Returns how many bytes at the start of `text` are ASCII, in steps of eight bytes. */
 static size_t ascii_prefix(const char *text, size_t length)
 {
     size_t count = 0;

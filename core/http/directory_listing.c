@@ -49,7 +49,7 @@ static void append_text(struct page *page, const char *text)
     append_bytes(page, text, strlen(text));
 }
 
-/* Returns the html_replacement that replaces a special character of HTML or a control character. Returns NULL for other
+/* Returns the text that replaces a special character of HTML or a control character. Returns NULL for other
  * characters. */
 static const char *html_replacement(char c)
 {

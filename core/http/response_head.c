@@ -40,7 +40,7 @@ int uw_http_field_check(const char *name, size_t name_length, const char *value,
     return all_bytes_are(value, value_length, UW_BYTE_VALUE) ? 0 : -UW_EFIELD_VALUE;
 }
 
-/* A check of the length is cheap and excludes most list_contains. */
+/* A check of the length is cheap and excludes most names. */
 enum uw_http_field uw_http_noted_field(const char *name, size_t length)
 {
     enum uw_http_field field;
