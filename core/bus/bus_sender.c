@@ -222,8 +222,8 @@ static struct uw_bus_sender *add_sender(struct uw_bus_senders *senders, const ch
 
     if (!sender)
         return NULL;
-    *sender = (struct uw_bus_sender){
-        .senders = senders, .fd = -1, .retry.expire = handle_retry, .pause_ns = UW_BUS_PAUSE_NS};
+    *sender =
+        (struct uw_bus_sender){.senders = senders, .fd = -1, .retry.expire = handle_retry, .pause_ns = UW_BUS_PAUSE_NS};
     sender->last = &sender->first;
     memcpy(sender->name, name, strlen(name) + 1);
     uw_list_append(&senders->links, &sender->link);
