@@ -595,7 +595,7 @@ static void parts_of_frames(void)
     close(stranger);
     TURN_UNTIL(&member, 1, stats(&member).incoming_peers == 0);
     CHECK_EQUAL(1, member.received);
-    CHECK(uw_list_empty(&member.bus.receivers.speakers));
+    CHECK(uw_list_empty(&member.bus.receivers.connections));
     leave_bus(&member);
 }
 

@@ -173,7 +173,7 @@ SERVED_WITH(configure, without_a_thread_a_listing_is_made_at_once)
     CHECK(get("/small") == 200); /* the server's thread waits for the next request */
     uw_static_stop(&files);
     CHECK_EQUAL(200, get("/large/"));
-    CHECK_EQUAL(0, files.jobs.process);
+    CHECK_EQUAL(0, files.jobs.thread_process);
     CHECK_EQUAL(ENTRIES + 1, count_entries());
     CHECK_EQUAL(404, get("/missing/"));
 }
