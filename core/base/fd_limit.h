@@ -46,7 +46,7 @@ static inline int uw_fd_next(int fd)
     return next;
 }
 
-/* Returns true if `error`, an -errno, says that the process or the machine has no free descriptor. */
+/* Returns true if `error`, an -errno, means that the process or the machine has no free descriptor. */
 static inline bool uw_fd_limit_reached(int error)
 {
     return error == -EMFILE || error == -ENFILE;

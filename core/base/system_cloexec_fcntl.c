@@ -29,7 +29,7 @@ static int set_flags_of_pair(int ends[2])
 }
 
 /* Closes the socket if its flags cannot be set. */
-static int with_flags(int fd)
+static int set_flags_or_close(int fd)
 {
     int error = fd < 0 ? 0 : set_flags(fd);
 
@@ -42,12 +42,12 @@ static int with_flags(int fd)
 
 int uw_accept(int fd)
 {
-    return with_flags(accept(fd, NULL, NULL));
+    return set_flags_or_close(accept(fd, NULL, NULL));
 }
 
 int uw_stream_socket(int family)
 {
-    return with_flags(socket(family, SOCK_STREAM, 0));
+    return set_flags_or_close(socket(family, SOCK_STREAM, 0));
 }
 
 int uw_socket_pair(int ends[2])

@@ -18,7 +18,7 @@ const int uw_open_to_look = O_PATH;
 const int uw_open_to_look = O_RDONLY | O_NONBLOCK;
 #endif
 
-static int fail(int error)
+static int fail_with(int error)
 {
     errno = error;
     return -1;
@@ -95,7 +95,7 @@ int uw_open_anew(int fd, int flags)
     char path[TERMINAL_NAME_BYTES];
     int error = ttyname_r(fd, path, sizeof path);
 
-    return error ? fail(error == ENOTTY ? ENOSYS : error) : open(path, flags | O_CLOEXEC);
+    return error ? fail_with(error == ENOTTY ? ENOSYS : error) : open(path, flags | O_CLOEXEC);
 }
 
 int uw_open_unnamed(const char *folder)

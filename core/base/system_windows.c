@@ -17,7 +17,7 @@
 
 const int uw_open_to_look = O_PATH;
 
-static int fail(int error)
+static int fail_with(int error)
 {
     errno = error;
     return -1;
@@ -39,7 +39,7 @@ int uw_processors_allowed(void)
 int uw_process_descriptor(pid_t pid)
 {
     (void)pid;
-    return fail(ENOSYS);
+    return fail_with(ENOSYS);
 }
 
 void uw_process_descriptor_close(int fd, bool forked)
@@ -137,7 +137,7 @@ int uw_share_port(int fd)
 int uw_open_anew(int fd, int flags)
 {
     (void)fd, (void)flags;
-    return fail(ENOSYS);
+    return fail_with(ENOSYS);
 }
 
 int uw_open_unnamed(const char *folder)

@@ -25,12 +25,12 @@ void uw_timers_init(struct uw_timers *timers, int64_t now_ns)
     }
 }
 
-static void occupy(struct uw_timers *timers, int level, int slot)
+static void mark_occupied(struct uw_timers *timers, int level, int slot)
 {
     timers->occupied[level][slot / 64] |= UINT64_C(1) << slot % 64;
 }
 
-static void vacate(struct uw_timers *timers, int level, int slot)
+static void mark_vacant(struct uw_timers *timers, int level, int slot)
 {
     timers->occupied[level][slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }
@@ -70,7 +70,7 @@ static void place_timer(struct uw_timers *timers, struct uw_timer *timer)
         timer->level = UW_TIMERS_LEVELS - 1;
     timer->slot = (tick >> (timer->level * UW_TIMERS_SLOT_BITS)) & SLOT_MASK;
     uw_list_append(&timers->slots[timer->level][timer->slot], &timer->link);
-    occupy(timers, timer->level, timer->slot);
+    mark_occupied(timers, timer->level, timer->slot);
 }
 
 void uw_timers_start(struct uw_timers *timers, struct uw_timer *timer, int64_t deadline_ns)
@@ -96,13 +96,13 @@ void uw_timers_stop(struct uw_timers *timers, struct uw_timer *timer)
         return;
     deactivate(timers, timer);
     if (uw_list_empty(&timers->slots[timer->level][timer->slot]))
-        vacate(timers, timer->level, timer->slot);
+        mark_vacant(timers, timer->level, timer->slot);
 }
 
 static void empty_slot(struct uw_timers *timers, int level, int slot, struct uw_list *into)
 {
     uw_list_move(into, &timers->slots[level][slot]);
-    vacate(timers, level, slot);
+    mark_vacant(timers, level, slot);
 }
 
 /* Returns the first tick, at or after the current tick, at which a slot must be emptied. A slot of level 0 is emptied

@@ -102,7 +102,7 @@ long uw_deflate_compress(struct uw_deflate *deflate, int window_bits, const char
     return (long)(length - stream->avail_out - sizeof tail);
 }
 
-static z_stream *decompressor(struct uw_deflate *deflate)
+static z_stream *reset_decompressor(struct uw_deflate *deflate)
 {
     z_stream *stream = &deflate->decompressor;
 
@@ -163,7 +163,7 @@ static int decompress_part(struct uw_deflate *deflate, z_stream *stream, const c
 long uw_deflate_decompress(struct uw_deflate *deflate, const char *bytes, size_t length, size_t length_max,
                            char **result)
 {
-    z_stream *stream = fit_scratch(deflate, 0) ? NULL : decompressor(deflate);
+    z_stream *stream = fit_scratch(deflate, 0) ? NULL : reset_decompressor(deflate);
     size_t produced;
     int error;
 

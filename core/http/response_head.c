@@ -84,7 +84,7 @@ static int parse_length(const char *text, size_t text_length, uint64_t *length)
 }
 
 /* RFC 9112, section 6.1: a response that cannot have content has no transfer coding either. */
-static int note_coding(struct uw_http_response *response)
+static int store_coding(struct uw_http_response *response)
 {
     if (response->status < 200 || response->status == 204 || response->tunnel)
         return 1;
@@ -94,7 +94,7 @@ static int note_coding(struct uw_http_response *response)
     return 0;
 }
 
-static int note_length(struct uw_http_response *response, const char *text, size_t length)
+static int store_length(struct uw_http_response *response, const char *text, size_t length)
 {
     int error = parse_length(text, length, &response->length);
 
@@ -104,7 +104,7 @@ static int note_length(struct uw_http_response *response, const char *text, size
 
 /* The server itself writes the Connection field. The application's "upgrade" belongs to its Upgrade field (RFC 9110,
  * section 7.8). */
-static int note_connection(struct uw_http_response *response, const char *list, size_t length)
+static int store_connection(struct uw_http_response *response, const char *list, size_t length)
 {
     response->close |= list_contains(list, length, "close");
     response->upgrade |= list_contains(list, length, "upgrade");
@@ -115,11 +115,11 @@ int uw_http_response_note(struct uw_http_response *response, enum uw_http_field 
 {
     switch (field) {
     case UW_FIELD_CONNECTION:
-        return note_connection(response, list, length);
+        return store_connection(response, list, length);
     case UW_FIELD_CONTENT_LENGTH:
-        return note_length(response, list, length);
+        return store_length(response, list, length);
     case UW_FIELD_TRANSFER_ENCODING:
-        return note_coding(response);
+        return store_coding(response);
     case UW_FIELD_DATE:
         response->has_date = true;
         return 0;

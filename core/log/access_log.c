@@ -196,7 +196,7 @@ static void *write_until_closed(void *argument)
     return NULL;
 }
 
-static int allocate(struct uw_access_log *log)
+static int allocate_buffers(struct uw_access_log *log)
 {
     int error = uw_wakeup_open(&log->wake);
 
@@ -218,7 +218,7 @@ int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format
     if (!*log)
         return -ENOMEM;
     **log = (struct uw_access_log){.format = format, .fd = fd, .wake = UW_NO_WAKEUP, .ended = UW_NO_WAKEUP};
-    error = allocate(*log);
+    error = allocate_buffers(*log);
     if (!error)
         error = uw_thread_start(&(*log)->thread, write_until_closed, *log);
     if (error)

@@ -186,7 +186,7 @@ static bool post_or_enqueue(const struct uw_subscription *subscription, struct u
     return (must_wait(client) ? enqueue_message : post_event)(client, publication->stored, subscription->number);
 }
 
-static bool deliver(struct uw_subscriber *subscriber, struct uw_publication *publication)
+static bool deliver_publication(struct uw_subscriber *subscriber, struct uw_publication *publication)
 {
     struct uw_subscription *subscription = uw_container_of(subscriber, struct uw_subscription, subscriber);
 
@@ -254,8 +254,8 @@ static int add_subscription(struct uw_push_client *client, const struct uw_topic
 
     if (!subscription)
         return -ENOMEM;
-    *subscription =
-        (struct uw_subscription){.subscriber = {.deliver = deliver}, .client = client, .form = form, .number = number};
+    *subscription = (struct uw_subscription){
+        .subscriber = {.deliver = deliver_publication}, .client = client, .form = form, .number = number};
     error = uw_subscribe(client->server_context->channels, &subscription->subscriber, topic);
     if (error) {
         free(subscription);

@@ -109,17 +109,17 @@ static void add_resource(struct uw_file_cache *cache, struct uw_resource *resour
     add_to_totals(cache, resource, 1);
 }
 
-static struct uw_resource *least_recent(struct uw_file_cache *cache)
+static struct uw_resource *least_recent_resource(struct uw_file_cache *cache)
 {
     return uw_container_of(cache->recent.next, struct uw_resource, recent);
 }
 
 /* Removes the least recently used entries above the limits, but never the last entry. */
-static void evict(struct uw_file_cache *cache)
+static void evict_entries(struct uw_file_cache *cache)
 {
     while ((cache->entries > cache->settings.entries_max || cache->bytes > cache->settings.bytes_max) &&
            cache->recent.next != cache->recent.previous)
-        remove_resource(cache, least_recent(cache));
+        remove_resource(cache, least_recent_resource(cache));
 }
 
 /* Returns the maximum number of descriptors for this cache. `fd` is the newest descriptor. */
@@ -142,7 +142,7 @@ static void evict_descriptors(struct uw_file_cache *cache, const struct uw_resou
 void uw_file_cache_close(struct uw_file_cache *cache)
 {
     while (!uw_list_empty(&cache->recent))
-        remove_resource(cache, least_recent(cache));
+        remove_resource(cache, least_recent_resource(cache));
     uw_content_hashes_close(&cache->hashes);
     free(cache->buckets);
     atomic_fetch_sub_explicit(&caches, 1, memory_order_relaxed);
@@ -345,7 +345,7 @@ static int load_resource(struct uw_file_cache *cache, const char *path, size_t l
         return error;
     }
     add_resource(cache, resource);
-    evict(cache);
+    evict_entries(cache);
     if (!uw_list_empty(&resource->open))
         evict_descriptors(cache, resource);
     *found = resource;

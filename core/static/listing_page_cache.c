@@ -29,7 +29,7 @@ void uw_listing_page_cache_open(struct uw_listing_page_cache *listings, int root
     uw_list_init(&listings->all);
 }
 
-static struct listing *oldest(const struct uw_listing_page_cache *listings)
+static struct listing *oldest_listing(const struct uw_listing_page_cache *listings)
 {
     return uw_container_of(listings->all.next, struct listing, link);
 }
@@ -46,7 +46,7 @@ static void free_listing(struct listing *listing)
 void uw_listing_page_cache_close(struct uw_listing_page_cache *listings)
 {
     while (!uw_list_empty(&listings->all))
-        free_listing(oldest(listings));
+        free_listing(oldest_listing(listings));
 }
 
 /* Drops expired pages, and pages beyond UW_LISTINGS_KEPT_MAX. */

@@ -292,14 +292,15 @@ size_t uw_static_give_up(struct uw_static *files)
     return uw_file_cache_give_up(&files->cache);
 }
 
-static size_t give_up(void *context)
+static size_t close_idle_files(void *context)
 {
     return uw_static_give_up(context);
 }
 
 struct uw_handler uw_static_handler(struct uw_static *files)
 {
-    return (struct uw_handler){.context = files, .notify = handle_event, .refused = report_refusal, .give_up = give_up};
+    return (struct uw_handler){
+        .context = files, .notify = handle_event, .refused = report_refusal, .give_up = close_idle_files};
 }
 
 /* Returns true if the file may exist despite the error. */

@@ -65,7 +65,7 @@ static void send_chunk(struct uw_endpoint *endpoint, struct uw_chunk *first)
     uw_submit(endpoint->loop, &endpoint->send);
 }
 
-static size_t progress(const struct uw_endpoint *endpoint)
+static size_t send_progress(const struct uw_endpoint *endpoint)
 {
     return endpoint->sending ? endpoint->send.done : 0;
 }
@@ -95,7 +95,7 @@ const struct uw_transport uw_transport_plain = {
     .receive = start_receiving,
     .pause = pause_receiving,
     .send = send_chunk,
-    .progress = progress,
+    .progress = send_progress,
     .shut = shut_sending,
     .close = close_endpoint,
     .release = release_endpoint,

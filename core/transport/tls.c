@@ -620,7 +620,7 @@ static void send_chunks(struct uw_endpoint *endpoint, struct uw_chunk *first)
         report_sent_later(endpoint);
 }
 
-static size_t progress(const struct uw_endpoint *endpoint)
+static size_t send_progress(const struct uw_endpoint *endpoint)
 {
     const struct uw_tls *tls = endpoint->tls;
 
@@ -694,7 +694,7 @@ const struct uw_transport uw_transport_tls = {
     .pause = pause_endpoint,
     .holds_bytes = holds_bytes,
     .send = send_chunks,
-    .progress = progress,
+    .progress = send_progress,
     .shut = shut_sending,
     .close = close_endpoint,
     .release = release_endpoint,

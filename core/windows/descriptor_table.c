@@ -262,7 +262,7 @@ int uw_posix_close(int fd)
     return close_number(fd, NULL) ? 0 : uw_lacking(EBADF);
 }
 
-static int duplicate(int fd, int least, bool close_on_exec)
+static int duplicate_number(int fd, int least, bool close_on_exec)
 {
     struct uw_object *object = uw_number_retain(fd);
     int other = object ? uw_number_assign(object, least, close_on_exec) : -EBADF;
@@ -274,7 +274,7 @@ static int duplicate(int fd, int least, bool close_on_exec)
 
 int uw_posix_dup(int fd)
 {
-    return duplicate(fd, 0, false);
+    return duplicate_number(fd, 0, false);
 }
 
 int uw_posix_dup3(int fd, int other, int flags)
@@ -352,7 +352,7 @@ int uw_posix_fcntl(int fd, int command, ...)
     case 4:
         return status_flags(fd, argument, command == 4);
     case 5:
-        return duplicate(fd, argument, true);
+        return duplicate_number(fd, argument, true);
     default:
         return uw_lacking(EINVAL);
     }

@@ -347,7 +347,7 @@ ssize_t uw_posix_pwrite(int fd, const void *bytes, size_t length, int64_t offset
                               uw_object_is_socket(object) ? -ESPIPE : uw_file_write(object, bytes, length, offset));
 }
 
-static int64_t seek(struct uw_object *object, int64_t offset, int origin)
+static int64_t set_position(struct uw_object *object, int64_t offset, int origin)
 {
     int64_t size = object->kind == UW_KIND_FILE ? uw_file_size(object) : -ESPIPE;
 
@@ -367,7 +367,7 @@ int64_t uw_posix_lseek(int fd, int64_t offset, int origin)
 {
     struct uw_object *object = uw_number_retain(fd);
 
-    return object ? release_and_return(object, seek(object, offset, origin)) : uw_lacking(EBADF);
+    return object ? release_and_return(object, set_position(object, offset, origin)) : uw_lacking(EBADF);
 }
 
 int uw_posix_ftruncate(int fd, int64_t length)

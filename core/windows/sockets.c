@@ -142,7 +142,7 @@ static bool was_reset(const struct uw_object *object)
 }
 
 /* A connection that Windows has aborted counts as reset. */
-static int64_t receive(const struct uw_object *object, void *bytes, size_t length, int flags)
+static int64_t receive_bytes(const struct uw_object *object, void *bytes, size_t length, int flags)
 {
     int count = recv(object->handle, bytes, length < INT32_MAX ? (int)length : INT32_MAX, flags);
     int error = count < 0 ? last_error() : 0;
@@ -154,7 +154,7 @@ static int64_t receive(const struct uw_object *object, void *bytes, size_t lengt
 
 int64_t uw_socket_receive(const struct uw_object *object, void *bytes, size_t length)
 {
-    return receive(object, bytes, length, 0);
+    return receive_bytes(object, bytes, length, 0);
 }
 
 size_t uw_fill_buffers(struct _WSABUF *buffers, const struct iovec *pieces, size_t count)
@@ -172,7 +172,7 @@ static bool reader_has_closed(const struct uw_object *object)
     WSAPOLLFD item = {.fd = object->handle, .events = POLLRDNORM};
     char byte;
 
-    return WSAPoll(&item, 1, 0) > 0 && receive(object, &byte, 1, MSG_PEEK) != -EAGAIN;
+    return WSAPoll(&item, 1, 0) > 0 && receive_bytes(object, &byte, 1, MSG_PEEK) != -EAGAIN;
 }
 
 int64_t uw_socket_send(const struct uw_object *object, const struct iovec *pieces, size_t count)
@@ -221,7 +221,7 @@ static bool is_at_end(const struct uw_object *object)
 {
     char byte;
 
-    return receive(object, &byte, 1, MSG_PEEK) == 0;
+    return receive_bytes(object, &byte, 1, MSG_PEEK) == 0;
 }
 
 /* Winsock reports a hang-up when only the peer has shut down, unlike POSIX. POSIX reports the end of a pipe as a
@@ -262,7 +262,7 @@ int uw_object_poll(struct uw_object *object, int events, int wait_ms)
 }
 
 /* Returns the socket of the number with a new reference. Returns NULL with errno on errors. */
-static struct uw_object *hold_socket(int fd)
+static struct uw_object *retain_socket(int fd)
 {
     struct uw_object *object = uw_number_retain(fd);
 
@@ -307,21 +307,21 @@ int uw_posix_socket(int family, int type, int protocol)
 
 int uw_posix_bind(int fd, const struct sockaddr *address, int size)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
     return object ? release_and_return(object, bind(object->handle, address, size) ? -last_error() : 0) : -1;
 }
 
 int uw_posix_listen(int fd, int backlog)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
     return object ? release_and_return(object, listen(object->handle, backlog) ? -last_error() : 0) : -1;
 }
 
 int uw_posix_accept4(int fd, struct sockaddr *address, int *size, int flags)
 {
-    struct uw_object *object = hold_socket(fd), *client;
+    struct uw_object *object = retain_socket(fd), *client;
     int accepted;
 
     if (!object)
@@ -347,7 +347,7 @@ int uw_posix_accept(int fd, struct sockaddr *address, int *size)
 
 int uw_posix_connect(int fd, const struct sockaddr *address, int size)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
     int error;
 
     if (!object)
@@ -372,7 +372,7 @@ static bool is_listening(const struct uw_object *object)
 /* Windows cannot end listening with shutdown(). The socket must be closed. */
 int uw_posix_shutdown(int fd, int how)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
     if (!object)
         return -1;
@@ -385,12 +385,12 @@ int uw_posix_shutdown(int fd, int how)
 
 ssize_t uw_posix_recv(int fd, void *bytes, size_t length, int flags)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
     int64_t count;
 
     if (!object)
         return -1;
-    while ((count = receive(object, bytes, length, flags & MSG_PEEK)) == -EAGAIN && may_wait(object, flags))
+    while ((count = receive_bytes(object, bytes, length, flags & MSG_PEEK)) == -EAGAIN && may_wait(object, flags))
         if (uw_object_poll(object, UW_EVENT_IN, wait_limit_ms(object)) == 0)
             break;
     return release_and_return(object, count);
@@ -406,7 +406,7 @@ static int64_t send_out_of_band(const struct uw_object *object, const void *byte
 /* A blocking socket sends all bytes. */
 ssize_t uw_posix_send(int fd, const void *bytes, size_t length, int flags)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
     struct iovec piece = {(void *)(uintptr_t)bytes, length};
     int64_t count;
     size_t sent = 0;
@@ -432,7 +432,7 @@ ssize_t uw_posix_send(int fd, const void *bytes, size_t length, int flags)
 /* The core calls sendmsg(2) only for non-blocking sockets, or with MSG_DONTWAIT. */
 ssize_t uw_posix_sendmsg(int fd, const struct msghdr *message, int flags)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
     (void)flags;
     return object ? release_and_return(object, uw_socket_send(object, message->msg_iov, message->msg_iovlen)) : -1;
@@ -440,21 +440,21 @@ ssize_t uw_posix_sendmsg(int fd, const struct msghdr *message, int flags)
 
 int uw_posix_getsockname(int fd, struct sockaddr *address, int *size)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
     return object ? release_and_return(object, getsockname(object->handle, address, size) ? -last_error() : 0) : -1;
 }
 
 int uw_posix_getpeername(int fd, struct sockaddr *address, int *size)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
     return object ? release_and_return(object, getpeername(object->handle, address, size) ? -last_error() : 0) : -1;
 }
 
 int uw_posix_getsockopt(int fd, int level, int option, void *value, int *size)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
     if (!object)
         return -1;
@@ -469,7 +469,7 @@ int uw_posix_getsockopt(int fd, int level, int option, void *value, int *size)
  * SO_REUSEADDR in POSIX. */
 int uw_posix_setsockopt(int fd, int level, int option, const void *value, int size)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
     if (!object)
         return -1;
