@@ -1,4 +1,4 @@
-/* Without zlib the server compresses nothing and accepts no extension. */
+/* Implements deflate.h without zlib: the server does not accept the extension permessage-deflate. */
 #include "compression/deflate.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Writes known_fields_perfect_hash.h: the slots of the perfect hash over the names in known_fields.h. Run it after changing those names:
+# Writes known_fields_perfect_hash.h: the slots of a perfect hash over the names in known_fields.h. Run this script after a change of the names:
 #
 #     ruby core/http/known_fields_perfect_hash.rb
 #
-# It looks for multipliers with which no two names share a slot.
+# The script searches multipliers that give each name a slot of its own.
 
 FOLDER = __dir__
 SLOTS = 1024
@@ -22,7 +22,7 @@ def find_multipliers(names)
     multipliers = Array.new(5) { random.rand(1...SLOTS) }
     return multipliers if names.map { |name| hash(name, multipliers) }.uniq.size == names.size
   end
-  abort "known_fields_perfect_hash.rb: two names differ in none of the letters looked at; look at another one in hash()"
+  abort "known_fields_perfect_hash.rb: two names have the same letters at the positions that hash() uses; add another position"
 end
 
 fields = File.read(File.join(FOLDER, "known_fields.h")).scan(FIELD)

@@ -14,7 +14,7 @@
 #define TIME_BYTES_MAX 32
 #define ESCAPED_BYTES_MAX 6
 
-/* 400 bytes suffice for the rest of the line: time, address, numbers and punctuation. */
+/* 400 bytes are enough for the rest of the line: time, address, numbers and punctuation. */
 _Static_assert(METHOD_BYTES_MAX + UW_ACCESS_TARGET_BYTES_MAX + 2 * UW_ACCESS_FIELD_BYTES_MAX + 400 <=
                    UW_ACCESS_LINE_BYTES_MAX,
                "the longest line fits");
@@ -24,10 +24,11 @@ struct line {
     size_t length;
 };
 
-/* Writes to `out` one character of `text` that is not plain ASCII. Returns how many bytes of `text` it read. */
+/* Writes one non-plain character of `text` to `out`, escaped if necessary. Returns the number of bytes read from
+ * `text`. */
 typedef size_t escape(const char *text, size_t length, char out[ESCAPED_BYTES_MAX + 1]);
 
-static void put(struct line *line, const char *text)
+static void append_text(struct line *line, const char *text)
 {
     size_t length = strlen(text);
 
@@ -60,8 +61,8 @@ static size_t escape_json(const char *text, size_t length, char out[ESCAPED_BYTE
     return character > 0 ? character : 1;
 }
 
-/* Writes at most `bytes_max` bytes and never a part of an escape. */
-static void put_escaped(struct line *line, struct uw_access_text text, size_t bytes_max, escape *escape)
+/* Appends at most `bytes_max` bytes, and never a part of an escape. */
+static void append_escaped(struct line *line, struct uw_access_text text, size_t bytes_max, escape *escape)
 {
     size_t end = line->length + bytes_max;
 
@@ -75,141 +76,141 @@ static void put_escaped(struct line *line, struct uw_access_text text, size_t by
         at += escape(text.bytes + at, text.length - at, out);
         if (line->length + strlen(out) > end)
             return;
-        put(line, out);
+        append_text(line, out);
     }
 }
 
-/* Each thread renders the time once a second. */
-static void put_time(struct line *line, time_t time, const char *form)
+/* Each thread formats the time at most once a second. */
+static void append_time(struct line *line, time_t time, const char *format)
 {
     static _Thread_local char text[TIME_BYTES_MAX];
-    static _Thread_local const char *rendered_form;
-    static _Thread_local time_t rendered;
+    static _Thread_local const char *cached_format;
+    static _Thread_local time_t cached_time;
 
-    if (time != rendered || form != rendered_form) {
+    if (time != cached_time || format != cached_format) {
         struct tm parts = {0};
 
         (void)gmtime_r(&time, &parts);
         text[0] = '\0';
-        (void)strftime(text, sizeof text, form, &parts);
-        rendered = time;
-        rendered_form = form;
+        (void)strftime(text, sizeof text, format, &parts);
+        cached_time = time;
+        cached_format = format;
     }
-    put(line, text);
+    append_text(line, text);
 }
 
-/* A hyphen stands for an absent value. */
-static void put_combined_field(struct line *line, struct uw_access_text value)
+/* "-" stands for an absent value. */
+static void append_combined_field(struct line *line, struct uw_access_text value)
 {
-    put(line, " \"");
+    append_text(line, " \"");
     if (value.length > 0)
-        put_escaped(line, value, UW_ACCESS_FIELD_BYTES_MAX, escape_combined);
+        append_escaped(line, value, UW_ACCESS_FIELD_BYTES_MAX, escape_combined);
     else
-        put(line, "-");
-    put(line, "\"");
+        append_text(line, "-");
+    append_text(line, "\"");
 }
 
-/* Writes the part of the request line that has arrived. */
-static void put_request(struct line *line, const struct uw_access_record *access, size_t target_bytes_max)
+/* Appends the part of the request line that has arrived. */
+static void append_request_line(struct line *line, const struct uw_access_record *access, size_t target_bytes_max)
 {
     if (access->method.length == 0)
-        put(line, "-");
-    put_escaped(line, access->method, METHOD_BYTES_MAX, escape_combined);
+        append_text(line, "-");
+    append_escaped(line, access->method, METHOD_BYTES_MAX, escape_combined);
     if (access->target.length > 0)
-        put(line, " ");
-    put_escaped(line, access->target, target_bytes_max, escape_combined);
+        append_text(line, " ");
+    append_escaped(line, access->target, target_bytes_max, escape_combined);
 }
 
-static void put_combined(struct line *line, const struct uw_access_record *access)
+static void append_combined(struct line *line, const struct uw_access_record *access)
 {
     const char *version = uw_http_version_digits(access->version);
     char numbers[64];
 
-    put(line, access->remote);
-    put(line, " - - [");
-    put_time(line, access->time, "%d/%b/%Y:%H:%M:%S +0000");
-    put(line, "] \"");
-    put_request(line, access, UW_ACCESS_TARGET_BYTES_MAX);
+    append_text(line, access->remote);
+    append_text(line, " - - [");
+    append_time(line, access->time, "%d/%b/%Y:%H:%M:%S +0000");
+    append_text(line, "] \"");
+    append_request_line(line, access, UW_ACCESS_TARGET_BYTES_MAX);
     if (version) {
-        put(line, " HTTP/");
-        put(line, version);
+        append_text(line, " HTTP/");
+        append_text(line, version);
     }
     snprintf(numbers, sizeof numbers, "\" %d %" PRId64, access->status, access->bytes);
-    put(line, numbers);
-    put_combined_field(line, access->referer);
-    put_combined_field(line, access->user_agent);
-    put(line, "\n");
+    append_text(line, numbers);
+    append_combined_field(line, access->referer);
+    append_combined_field(line, access->user_agent);
+    append_text(line, "\n");
 }
 
-/* An absent field is left out. */
-static void put_json_field(struct line *line, const char *name, struct uw_access_text value, size_t bytes_max)
+/* An absent field is omitted. */
+static void append_json_field(struct line *line, const char *name, struct uw_access_text value, size_t bytes_max)
 {
     if (value.length == 0)
         return;
-    put(line, ",\"");
-    put(line, name);
-    put(line, "\":\"");
-    put_escaped(line, value, bytes_max, escape_json);
-    put(line, "\"");
+    append_text(line, ",\"");
+    append_text(line, name);
+    append_text(line, "\":\"");
+    append_escaped(line, value, bytes_max, escape_json);
+    append_text(line, "\"");
 }
 
-static void put_json(struct line *line, const struct uw_access_record *access)
+static void append_json(struct line *line, const struct uw_access_record *access)
 {
     const char *version = uw_http_version_digits(access->version);
     char numbers[96];
 
-    put(line, "{\"time\":\"");
-    put_time(line, access->time, "%Y-%m-%dT%H:%M:%SZ");
-    put(line, "\",\"remote\":\"");
-    put(line, access->remote);
-    put(line, "\"");
-    put_json_field(line, "method", access->method, METHOD_BYTES_MAX);
-    put_json_field(line, "target", access->target, UW_ACCESS_TARGET_BYTES_MAX);
+    append_text(line, "{\"time\":\"");
+    append_time(line, access->time, "%Y-%m-%dT%H:%M:%SZ");
+    append_text(line, "\",\"remote\":\"");
+    append_text(line, access->remote);
+    append_text(line, "\"");
+    append_json_field(line, "method", access->method, METHOD_BYTES_MAX);
+    append_json_field(line, "target", access->target, UW_ACCESS_TARGET_BYTES_MAX);
     if (version) {
-        put(line, ",\"version\":\"");
-        put(line, version);
-        put(line, "\"");
+        append_text(line, ",\"version\":\"");
+        append_text(line, version);
+        append_text(line, "\"");
     }
     snprintf(numbers, sizeof numbers, ",\"status\":%d,\"bytes\":%" PRId64, access->status, access->bytes);
-    put(line, numbers);
-    put_json_field(line, "referer", access->referer, UW_ACCESS_FIELD_BYTES_MAX);
-    put_json_field(line, "user_agent", access->user_agent, UW_ACCESS_FIELD_BYTES_MAX);
-    put(line, "}\n");
+    append_text(line, numbers);
+    append_json_field(line, "referer", access->referer, UW_ACCESS_FIELD_BYTES_MAX);
+    append_json_field(line, "user_agent", access->user_agent, UW_ACCESS_FIELD_BYTES_MAX);
+    append_text(line, "}\n");
 }
 
-/* Every record of the server's own log begins with this. */
-static void put_origin(struct line *line, time_t time)
+/* Each line of the server's own log begins with this prefix. */
+static void append_prefix(struct line *line, time_t time)
 {
     char process[32];
 
-    put_time(line, time, "%Y-%m-%dT%H:%M:%SZ");
+    append_time(line, time, "%Y-%m-%dT%H:%M:%SZ");
     snprintf(process, sizeof process, " upwell[%d]: ", (int)getpid());
-    put(line, process);
+    append_text(line, process);
 }
 
-static void put_refused(struct line *line, const struct uw_access_record *access)
+static void append_refused(struct line *line, const struct uw_access_record *access)
 {
     char number[16];
 
-    put_origin(line, access->time);
-    put(line, "refused ");
-    put(line, access->remote);
-    put(line, " \"");
-    put_request(line, access, REFUSED_TARGET_BYTES_MAX);
+    append_prefix(line, access->time);
+    append_text(line, "refused ");
+    append_text(line, access->remote);
+    append_text(line, " \"");
+    append_request_line(line, access, REFUSED_TARGET_BYTES_MAX);
     snprintf(number, sizeof number, "\" %d ", access->status);
-    put(line, number);
-    put(line, uw_http_reason(access->status));
-    put(line, "\n");
+    append_text(line, number);
+    append_text(line, uw_http_reason(access->status));
+    append_text(line, "\n");
 }
 
-size_t uw_refusals_left_out_line(char bytes[UW_ACCESS_LINE_BYTES_MAX], time_t time, uint64_t count)
+size_t uw_refusals_suppressed_line(char bytes[UW_ACCESS_LINE_BYTES_MAX], time_t time, uint64_t count)
 {
     struct line line = {bytes, 0};
     char text[64];
 
-    put_origin(&line, time);
+    append_prefix(&line, time);
     snprintf(text, sizeof text, "refused %" PRIu64 " more requests\n", count);
-    put(&line, text);
+    append_text(&line, text);
     return line.length;
 }
 
@@ -219,10 +220,10 @@ size_t uw_access_line(char bytes[UW_ACCESS_LINE_BYTES_MAX], enum uw_access_forma
     struct line line = {bytes, 0};
 
     if (format == UW_ACCESS_JSON)
-        put_json(&line, access);
+        append_json(&line, access);
     else if (format == UW_ACCESS_REFUSED)
-        put_refused(&line, access);
+        append_refused(&line, access);
     else
-        put_combined(&line, access);
+        append_combined(&line, access);
     return line.length;
 }

@@ -1,5 +1,5 @@
-/* Formats a line of the access log, in the combined format or as a JSON object. It also formats a line about a refused
- * request for the server's own log. */
+/* Formats lines of the access log, in the combined format or as JSON objects. Also formats lines about refused requests
+ * for the server's own log. */
 #ifndef UW_LOG_ACCESS_LINE_H
 #define UW_LOG_ACCESS_LINE_H
 
@@ -9,8 +9,8 @@
 
 #include "http/protocol_version.h"
 
-#define UW_ACCESS_LINE_BYTES_MAX 4096   /* PIPE_BUF of Linux: a pipe takes a write of whole lines as one */
-#define UW_ACCESS_TARGET_BYTES_MAX 2048 /* maximum with escapes; the rest is cut off */
+#define UW_ACCESS_LINE_BYTES_MAX 4096   /* PIPE_BUF of Linux: writes of whole lines to a pipe are atomic */
+#define UW_ACCESS_TARGET_BYTES_MAX 2048 /* bytes including escapes. The rest is cut off */
 #define UW_ACCESS_FIELD_BYTES_MAX 768   /* the same for Referer and for User-Agent */
 
 enum uw_access_format {
@@ -24,22 +24,22 @@ struct uw_access_text {
     size_t length;
 };
 
-/* A request and its response. */
+/* A request and its response */
 struct uw_access_record {
     time_t time;
     const char *remote;                                        /* the client's address */
-    struct uw_access_text method, target, referer, user_agent; /* length 0: the text is absent */
+    struct uw_access_text method, target, referer, user_agent; /* length 0: absent */
     enum uw_http_version version;
     int status;
-    int64_t bytes; /* bytes of the content */
+    int64_t bytes; /* bytes of the response content */
 };
 
-/* Writes the line with its newline, without a NUL. Control characters and the delimiters of a field or a line are
- * escaped. Returns the length. */
+/* Writes the line with a newline, without a NUL. Control characters and delimiters are escaped. Returns the length. */
 size_t uw_access_line(char line[UW_ACCESS_LINE_BYTES_MAX], enum uw_access_format format,
                       const struct uw_access_record *access);
 
-/* Writes a line of the server's own log: `count` more requests were refused without a line each. Returns the length. */
-size_t uw_refusals_left_out_line(char line[UW_ACCESS_LINE_BYTES_MAX], time_t time, uint64_t count);
+/* Writes a line of the server's own log: `count` more refused requests have no line of their own. Returns the
+ * length. */
+size_t uw_refusals_suppressed_line(char line[UW_ACCESS_LINE_BYTES_MAX], time_t time, uint64_t count);
 
 #endif

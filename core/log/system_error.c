@@ -18,8 +18,8 @@ static const char *const texts[UW_SYSTEM_ERRORS][2] = {
                              "; these messages are lost"},
 };
 
-/* These logs report ENOBUFS when their own buffer is full; the system's text would blame the kernel. */
-static const char *reason(enum uw_system_error trouble, int error)
+/* The access log and the bus report ENOBUFS when their own buffer is full. strerror(3) would blame the kernel. */
+static const char *cause_text(enum uw_system_error trouble, int error)
 {
     if (error == ENOBUFS && trouble == UW_SYSTEM_ERROR_ACCESS_LOG)
         return "the disk or the reader of the log is too slow";
@@ -28,8 +28,8 @@ static const char *reason(enum uw_system_error trouble, int error)
     return strerror(error);
 }
 
-/* Control characters in a file's name must not break the line. */
-static void copy_plain(char plain[WHERE_BYTES_MAX + 1], const char *where)
+/* Control characters in a file name must not break the line. */
+static void replace_control_characters(char plain[WHERE_BYTES_MAX + 1], const char *where)
 {
     size_t length = 0;
 
@@ -47,8 +47,8 @@ size_t uw_system_error_line(char line[UW_ACCESS_LINE_BYTES_MAX], time_t time, en
 
     if (gmtime_r(&time, &parts))
         (void)strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    copy_plain(plain, where);
+    replace_control_characters(plain, where);
     length = snprintf(line, UW_ACCESS_LINE_BYTES_MAX, "%s upwell[%d]: %s%s: %s%s\n", stamp, (int)getpid(),
-                      texts[trouble][0], plain, reason(trouble, error), texts[trouble][1]);
+                      texts[trouble][0], plain, cause_text(trouble, error), texts[trouble][1]);
     return length < 0 ? 0 : length < UW_ACCESS_LINE_BYTES_MAX ? (size_t)length : UW_ACCESS_LINE_BYTES_MAX - 1;
 }

@@ -1,4 +1,4 @@
-/* Replaces TLS in a build without OpenSSL. */
+/* Implements TLS in builds without OpenSSL: every call fails. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -43,5 +43,5 @@ static int open_endpoint(struct uw_endpoint *endpoint)
     return -ENOSYS;
 }
 
-/* Without a context nothing can be opened, so no other function is called. */
+/* Without a context no endpoint can be opened, so no other function is called. */
 const struct uw_transport uw_transport_tls = {.name = "tls", .open = open_endpoint};

@@ -13,8 +13,6 @@ module Upwell
                         require server warn].freeze
     # Settings that need the command: a handler serves in one process, and rackup writes its own files.
     COMMAND_ONLY = %i[workers boot_timeout worker_timeout preload environment log_file pid_file user group].freeze
-    # Signals whose default action would end the process and lose the requests in flight.
-    MEANINGLESS = %w[HUP USR1].to_h { |name| [name, ->(*) { Log.tell("SIG#{name} is ignored") }] }.freeze
     NAMES = (SETTINGS.map(&:name) - COMMAND_ONLY).freeze
 
     # Serves until SIGTERM or SIGINT. An invalid configuration ends the process with an error message.
@@ -29,7 +27,7 @@ module Upwell
       Server::System::TemporaryFolder.check
       server = Server.new(app, configuration)
       yield server if block_given?
-      serve(server, configuration.drain_timeout)
+      Server::Processes::Embedded.new(server, configuration.drain_timeout).run
     rescue ConfigurationError, Error => e
       abort "upwell: #{e.message}"
     end
@@ -57,16 +55,6 @@ module Upwell
       raise ConfigurationError, "option #{name}: only the command upwell has it; a handler serves in one process" if COMMAND_ONLY.include?(name)
 
       raise ConfigurationError, "option #{name}: unknown setting; see rackup -s upwell --help"
-    end
-
-    def serve(server, drain_timeout)
-      termination = Server::Shutdown::Termination.new(server, server.listeners, drain_timeout)
-      signals = Server::Control::Signals.new({ **Server::Control::Signals::QUESTIONS, **MEANINGLESS, **termination.handlers }).trap
-      Log.announce("Upwell #{VERSION} serves on #{server.description}")
-      termination.serve
-    ensure
-      ExitDeadline.clear
-      signals&.release
     end
   end
 end

@@ -267,7 +267,7 @@ class WorkerSupervisionTest < Minitest::Test
     end
     class Upwell::Server::Processes::Cluster
       prepend(Module.new { def await_event = Breakage.of?("wait") ? raise("a mistake") : super })
-      def read_again = raise("another mistake")
+      def reopen_logs(_) = raise("another mistake")
     end
     run ->(_) { warn("begun"); sleep 0.02 until File.exist?(File.join(__dir__, "go")); [200, {}, ["finished"]] }
   RUBY

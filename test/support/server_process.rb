@@ -108,7 +108,7 @@ class ServerProcess
   #
   # @param name [String]
   def force(name = "TERM", whom = pid)
-    sleep Upwell::Server::Shutdown::Termination::SAME_STOP
+    sleep Upwell::Server::Control::Commands::SAME_STOP
     Process.kill(name, whom)
   end
 

@@ -7,7 +7,8 @@
  *
  * Each file uses only those before it: scheduler_closed_io.c (objects retained of closed IOs), scheduler.c (schedulers
  * and their loops), scheduler_wait_record.c, scheduler_transfer.c (switches between fibers), scheduler_timeouts.c,
- * scheduler_root_fiber.c (iterations of the loop), scheduler_fiber_wait.c, the hooks, scheduler_class.c.
+ * scheduler_root_fiber.c (iterations of the loop), scheduler_fiber_wait.c, the hooks, scheduler_class.c. Before
+ * Ruby 4.0 scheduler_cut_off.c, scheduler_reopening.c and scheduler_closing.c replace the hook of scheduler_io_close.c.
  *
  * A server drives a scheduler on its own loop: rb_uw_scheduler_new, then rb_uw_scheduler_begin_turn and _end_turn
  * around each iteration, and rb_uw_scheduler_run_ready after it. */

@@ -9,6 +9,7 @@ require "upwell/program/port_sharing"
 require "upwell/program/signals"
 require "upwell/program/worker_slot"
 require "upwell/program/runtime_description"
+require "upwell/server/control/commands"
 require "upwell/server/shutdown/termination"
 
 module Upwell
@@ -26,6 +27,7 @@ module Upwell
         @part = part
         @configuration = part.configuration
         @program = program
+        @commands = Server::Control::Commands.new(self)
         @slots = Array.new(@configuration.workers) { |index| WorkerSlot.new(index, part.runtime, self) }
       end
 
@@ -33,8 +35,7 @@ module Upwell
       def run
         addresses = ListenAddress.of(@configuration, shared: PortSharing.by_kernel?(@part.runtime))
         refuse_shared_path(addresses)
-        Signals.ignore_others
-        Signals.trap("HUP" => ->(_) { read_again })
+        Signals.trap(@commands.handlers(Server::Control::Commands::HARMLESS_SIGNALS))
         free = addresses.find { |address| address.shared && address.port&.zero? }
         probing = SequentialListen.new(addresses, @program.method(:refuse)).each { |address, answer| BindCheck.try(address, &answer) }
         probing.then { start(free&.port) }
@@ -75,12 +76,40 @@ module Upwell
 
       # @return [Boolean]
       def terminating?
-        !@terminating.nil?
+        @terminating || false
       end
 
       # @return [Numeric] seconds
       def drain_timeout
         @configuration.drain_timeout
+      end
+
+      # Drains all workers.
+      #
+      # @param cause [String] see {Server::Control::Commands}
+      def drain(cause)
+        @terminating = true
+        begun = Time.now.to_f
+        seconds = @configuration.drain_timeout
+        waits = Server::Shutdown::Termination.sentence(nil, 0, seconds)
+        Log.tell("#{cause}: stopping the workers, #{waits}; #{Server::Control::Commands.later("kills them")}")
+        `setTimeout(() => #{kill}, #{TimerMilliseconds.of(seconds + MARGIN)})`
+        @listen_handles.close { drain_workers([seconds - (Time.now.to_f - begun), 0].max) }
+      end
+
+      # Kills the workers and ends the process.
+      #
+      # @param cause [String]
+      def stop_at_once(cause)
+        give_up("#{cause} again: exiting with requests in flight")
+      end
+
+      # Reopens the log file and reloads the certificates, here and in the workers.
+      #
+      # @param _cause [String]
+      def reopen_logs(_cause)
+        @part.log_file.open_again
+        @slots.each(&:renew)
       end
 
       private
@@ -97,26 +126,11 @@ module Upwell
         @port = port
         @listen_handles = NodeClusterListenSockets.new(@configuration.drain_timeout)
         CachedProgramTouch.hold
-        Signals.trap("TERM" => method(:terminate), "INT" => method(:terminate))
+        Signals.trap(@commands.handlers(Server::Control::Commands::STOP_SIGNALS))
         @slots.each(&:start)
       end
 
-      def terminate(name)
-        return again(name) if @terminating
-
-        @terminating = begun = Time.now.to_f
-        seconds = @configuration.drain_timeout
-        waits = Server::Shutdown::Termination.sentence(nil, 0, seconds)
-        Log.tell("SIG#{name}: stopping the workers, #{waits}; #{Server::Shutdown::Termination.later("kills them")}")
-        `setTimeout(() => #{kill}, #{TimerMilliseconds.of(seconds + MARGIN)})`
-        @listen_handles.close { drain([seconds - (Time.now.to_f - begun), 0].max) }
-      end
-
-      def again(name)
-        give_up("SIG#{name} again: exiting with requests in flight") unless Server::Shutdown::Termination.same_stop?(@terminating, Time.now.to_f)
-      end
-
-      def drain(seconds)
+      def drain_workers(seconds)
         @slots.each { |slot| slot.drain(seconds) }
         ended
       end
@@ -128,14 +142,9 @@ module Upwell
 
       def give_up(sentence)
         Log.tell(sentence)
-        @terminating ||= Time.now.to_f
+        @terminating = true
         @slots.each(&:kill)
         @program.finish(1)
-      end
-
-      def read_again
-        @part.log_file.open_again
-        @slots.each(&:renew)
       end
     end
   end

@@ -7,6 +7,7 @@ require "upwell/program/signals"
 require "upwell/program/runtime_description"
 require "upwell/program/uncaught_errors"
 require "upwell/server"
+require "upwell/server/control/commands"
 require "upwell/server/shutdown/termination"
 
 module Upwell
@@ -22,16 +23,38 @@ module Upwell
         @part = part
         @configuration = part.configuration
         @program = program
+        @commands = Server::Control::Commands.new(self)
       end
 
       # Starts to serve.
       def run
         addresses = ListenAddress.of(@configuration, shared: false)
-        Signals.ignore_others
-        Signals.trap("HUP" => ->(_) { read_again })
+        Signals.trap(@commands.handlers(Server::Control::Commands::HARMLESS_SIGNALS))
         @server = Server.new(@part.load_app.call, @configuration)
         UncaughtErrors.watch { |status| end_with(status) }
         listen(addresses)
+      end
+
+      # Drains the server.
+      #
+      # @param cause [String] see {Server::Control::Commands}
+      def drain(cause)
+        begin_draining("#{cause}: ", "; #{Server::Control::Commands.later("stops the server at once")}", 0)
+      end
+
+      # Ends the process.
+      #
+      # @param cause [String]
+      def stop_at_once(cause)
+        give_up("#{cause} again: exiting with requests in flight")
+      end
+
+      # Reopens the log file and reloads the certificates.
+      #
+      # @param _cause [String]
+      def reopen_logs(_cause)
+        @part.log_file.open_again
+        @server&.renew
       end
 
       private
@@ -45,22 +68,17 @@ module Upwell
       end
 
       def serve(addresses)
-        Signals.trap("TERM" => method(:terminate), "INT" => method(:terminate))
+        Signals.trap(@commands.handlers(Server::Control::Commands::STOP_SIGNALS))
         Log.announce("Upwell #{VERSION} serves on #{addresses.map(&:url).join(", ")} (#{RuntimeDescription.of(@part.runtime)}), no workers")
       end
 
-      def terminate(name)
-        return drain("SIG#{name}: ", "; #{Server::Shutdown::Termination.later("stops the server at once")}", 0) unless @draining
-
-        give_up("SIG#{name} again: exiting with requests in flight") unless Server::Shutdown::Termination.same_stop?(@draining, Time.now.to_f)
-      end
-
       def end_with(status)
-        drain("an exception without a rescue stops the server: ", "; a signal stops the server at once", status) unless @draining
+        return if @commands.note_stop
+
+        begin_draining("an exception without a rescue stops the server: ", "; a signal stops the server at once", status)
       end
 
-      def drain(before, after, status)
-        @draining = Time.now.to_f
+      def begin_draining(before, after, status)
         seconds = @configuration.drain_timeout
         Log.tell("#{before}#{Server::Shutdown::Termination.sentence(@server.in_flight, @server.clients.size, seconds)}#{after}")
         Draining.new(@server, seconds).run { |finished| finished ? @program.finish(status) : give_up("exiting with requests in flight") }
@@ -69,11 +87,6 @@ module Upwell
       def give_up(sentence)
         Log.tell(sentence)
         @program.finish(1)
-      end
-
-      def read_again
-        @part.log_file.open_again
-        @server&.renew
       end
     end
   end

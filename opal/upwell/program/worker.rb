@@ -9,6 +9,7 @@ require "upwell/program/signals"
 require "upwell/program/port_sharing"
 require "upwell/program/uncaught_errors"
 require "upwell/server"
+require "upwell/server/control/commands"
 require "upwell/server/shutdown/termination"
 
 module Upwell
@@ -47,13 +48,21 @@ module Upwell
         refuse(e.message)
       end
 
+      # Reopens the log file and reloads the certificates.
+      #
+      # @param _cause [String] see {Server::Control::Commands}
+      def reopen_logs(_cause = nil)
+        @part.log_file.open_again
+        @server&.renew
+      end
+
       private
 
       # A terminal sends SIGINT to the whole process group; the supervisor decides.
       def trap_signals
-        Signals.ignore_others
-        Signals.trap("HUP" => ->(_) { read_again }, "TERM" => ->(_) { ask_to_leave }, "INT" => ->(_) {})
-        `process.on("message", ({ drain, renew }) => { if (drain !== undefined) #{drain(0, `drain`)}; else if (renew) #{read_again}; })`
+        Signals.trap(Server::Control::Commands.new(self).handlers(Server::Control::Commands::HARMLESS_SIGNALS))
+        Signals.trap("TERM" => ->(_) { ask_to_leave }, "INT" => ->(_) {})
+        `process.on("message", ({ drain, renew }) => { if (drain !== undefined) #{drain(0, `drain`)}; else if (renew) #{reopen_logs}; })`
         `process.on("disconnect", () => #{drain})`
         stay_without_supervisor
       end
@@ -102,11 +111,6 @@ module Upwell
       def refuse(sentence)
         Log.tell(sentence)
         @program.finish(1)
-      end
-
-      def read_again
-        @part.log_file.open_again
-        @server&.renew
       end
     end
   end

@@ -71,7 +71,7 @@ static void a_trouble_is_told_once_a_minute(const char *backend)
     }
     CHECK_EQUAL(1, lines);
     CHECK(strstr(text, "cannot store a request body in /t?mp: No space left on device; the client gets 503\n") != NULL);
-    refusals.told_ns[UW_SYSTEM_ERROR_CONTENT] -= UW_SYSTEM_ERROR_NS;
+    refusals.reported_ns[UW_SYSTEM_ERROR_CONTENT] -= UW_SYSTEM_ERROR_NS;
     uw_refusal_log_trouble(&refusals, UW_SYSTEM_ERROR_CONTENT, "/tmp", EIO);
     for (int turns = 0; turns < TURNS_MAX && lines < 2; turns++) {
         turn(UW_NS_PER_MS);
@@ -140,7 +140,7 @@ static void nobody_reads(const char *backend)
         if (i < UW_REFUSAL_LINES_PER_SECOND)
             turn(0);
     }
-    CHECK(refusals.left_out >= MANY - UW_REFUSAL_LINES_PER_SECOND);
+    CHECK(refusals.suppressed >= MANY - UW_REFUSAL_LINES_PER_SECOND);
     (void)read_lines(fds[0]);
     end_second();
     for (int turns = 0; turns < TURNS_MAX && lines < UW_REFUSAL_LINES_PER_SECOND; turns++) {

@@ -515,12 +515,12 @@ SERVED(a_server_that_ends_waits_for_no_whole_file)
 {
     char name[32];
 
-    for (int i = 0; i < UW_CONTENT_HASHES_ASKED_MAX + 2; i++) {
+    for (int i = 0; i < UW_CONTENT_HASHES_PENDING_MAX + 2; i++) {
         snprintf(name, sizeof name, "/large%d", i);
         write_large_of(name + 1, (char)i);
     }
     CHECK_EQUAL(0, usleep(200000)); /* no longer young */
-    for (int i = 0; i < UW_CONTENT_HASHES_ASKED_MAX + 2; i++) {
+    for (int i = 0; i < UW_CONTENT_HASHES_PENDING_MAX + 2; i++) {
         snprintf(name, sizeof name, "/large%d", i);
         CHECK_EQUAL(200, ask("HEAD", name, ""));
     }
