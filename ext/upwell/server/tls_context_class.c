@@ -117,7 +117,8 @@ static void read_secret(struct uw_tls_settings *core, VALUE settings)
     StringValue(secret);
     core->ticket_secret_since = NUM2LL(rb_uw_setting(settings, "ticket_secret_since"));
     if (RSTRING_LEN(secret) != sizeof core->ticket_secret)
-        rb_raise(rb_eArgError, "ticket_secret must have %d bytes", UW_TLS_TICKET_SECRET_BYTES);
+        rb_raise(rb_eArgError, "ticket_secret must have %d bytes, not %ld", UW_TLS_TICKET_SECRET_BYTES,
+                 RSTRING_LEN(secret));
     memcpy(core->ticket_secret, RSTRING_PTR(secret), sizeof core->ticket_secret);
 }
 
