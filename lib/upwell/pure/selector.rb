@@ -60,7 +60,7 @@ module Upwell
       def wait(timeout = nil, &block)
         check_open
         timeout &&= ArgumentConversion.float(timeout)
-        raise ArgumentError, "the timeout must be nil or a number of seconds, 0 or more" unless timeout.nil? || timeout >= 0
+        raise ArgumentError, "the timeout must be nil or a number of seconds, 0 or more, not #{timeout}" unless timeout.nil? || timeout >= 0
 
         pairs = await_pairs(timeout)
         return pairs unless block
@@ -93,13 +93,13 @@ module Upwell
 
       def check_open
         raise Error, "the selector is not initialized: a subclass must call super in initialize" unless @select
-        raise IOError, "the selector is closed" if @closed
+        raise IOError, "the selector is closed; create a new one" if @closed
       end
 
       def check_interest(interest)
         return interest if interest.positive? && interest.nobits?(~(READABLE | WRITABLE))
 
-        raise ArgumentError, "the interest must be READABLE, WRITABLE or both, not #{interest}"
+        raise ArgumentError, "the interest must be IO::READABLE, IO::WRITABLE or both, not #{interest}"
       end
 
       # When another thread registers or deregisters an IO, the wait starts again.

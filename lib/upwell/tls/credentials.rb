@@ -12,7 +12,7 @@ module Upwell
       SECRET_BYTES = 32 # UW_TLS_TICKET_SECRET_BYTES
 
       REMEDIES = {
-        Errno::ENOSYS::Errno => "install OpenSSL 3, then reinstall the gem without UPWELL_TLS=no",
+        Errno::ENOSYS::Errno => "install OpenSSL 3 (Debian: apt-get install libssl-dev), then reinstall the gem without UPWELL_TLS=no",
         Errno::ELIBACC::Errno => "install it",
         Errno::EKEYEXPIRED::Errno => "renew it, or check the clock",
         Errno::EBADMSG::Errno => "name a valid PEM file with --cert-file, --key-file or --ca-file",
@@ -44,7 +44,7 @@ module Upwell
         read
         true
       rescue ConfigurationError => e
-        Log.tell("the server keeps the old certificates, because the new ones cannot be used: #{e.message}")
+        Log.tell("the server keeps the old certificates, because the new ones cannot be used: #{e.message}; then send SIGHUP")
         false
       end
 
