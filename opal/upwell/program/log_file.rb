@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/js_error"
 require "upwell/log"
 
 module Upwell
@@ -67,7 +68,7 @@ module Upwell
             }
             return nil;
           } catch (error) {
-            return error.message.replace(/, open .*/, "");
+            return #{JsError.reason(`error`)};
           }
         }
       end
