@@ -112,7 +112,7 @@ module InvalidRackResponseTests
 
   def test_a_block_kept_longer_than_the_response_is_closed
     assert_equal "abc", get("/block-kept").body
-    assert_equal "the response stream is closed", get("/call-block-kept").body
+    assert_equal "the response stream is closed, so nothing more can be written", get("/call-block-kept").body
   end
 
   def test_other_threads_write_where_the_loop_is_not_theirs

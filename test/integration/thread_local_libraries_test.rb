@@ -20,11 +20,11 @@ class ThreadLocalLibrariesTest < Minitest::Test
   end
 
   def test_versions_that_cannot_do_otherwise_are_refused
-    { "ActiveRecord,7.0.8.7" => /Active Record 7\.0\.8\.7 shares database connections .* mode fibers needs 7\.1 or later; choose mode threads:N/,
-      "Rails,6.1.7.10" => /Rails 6\.1\.7\.10 shares executions .* mode fibers needs 7\.0 or later/ }.each do |old, pattern|
+    { "ActiveRecord,7.0.8.7" => /Active Record 7\.0\.8\.7 shares database connections .* install 7\.1 or later; otherwise choose --mode/,
+      "Rails,6.1.7.10" => /Rails 6\.1\.7\.10 shares executions .* for mode fibers, install 7\.0 or later/ }.each do |old, pattern|
       assert_refused(pattern, "old_rails.ru", { "OLD" => old })
     end
-    assert_refused(/Sequel 5\.31\.0 shares database connections .* mode fibers needs 5\.32 or later/, *sequel({ "OLD" => "5.31.0" }))
+    assert_refused(/Sequel 5\.31\.0 shares database connections .* for mode fibers, install 5\.32 or later/, *sequel({ "OLD" => "5.31.0" }))
   end
 
   def test_transactions_of_mongoid

@@ -106,7 +106,7 @@ class OpalCommandTest < Minitest::Test
       assert_equal 1, status
       assert_match(/got "70000"/, text)
       text, = call("up_node", HELLO, environment: { "PATH" => folder }, chdir: folder)
-      assert_match(%r{\Aup_node: configuration file config/upwell\.rb: this runtime ignores the settings mode\n}, text)
+      assert_match(%r{\Aup_node: configuration file config/upwell\.rb: JavaScript runtimes ignore the settings mode\n}, text)
     end
   end
 
