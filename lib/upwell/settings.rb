@@ -51,7 +51,8 @@ module Upwell
                 "requests run concurrently on one thread (fibers; fibers:N: at most N), on N threads (threads:N) or one by one (inline); " \
                 "environment: UPWELL_MODE", ruby),
     Setting.new(:backend, nil, :backend, nil, "NAME",
-                "I/O interface: io_uring, epoll, kqueue, poll or io_uring_sqpoll; default: the first that works (environment: UPWELL_BACKEND)", core),
+                "I/O interface: io_uring, epoll, kqueue, poll or io_uring_sqpoll; default: the first that works " \
+                "(environment: UPWELL_BACKEND)", core),
     Setting.new(:public, nil, :folder, nil, "DIR", "serve GET and HEAD of files below DIR without calling the application", ruby),
     Setting.new(:public_cache_control, nil, :field_value, nil, "VALUE",
                 "value of the header Cache-Control for the files below the public directory", ruby),

@@ -153,7 +153,7 @@ class RefusedRequestsLogTest < Minitest::Test
 
   # @return [Integer, nil] nil when the next line tells of one that was refused
   def left_out_in(server)
-    server.await(/: refused (\d+) more requests$|#{LINE}/)[1]&.to_i
+    server.await(/: refused (\d+) more requests; |#{LINE}/)[1]&.to_i
   end
 
   def test_the_access_log_of_files_tells_it_too
