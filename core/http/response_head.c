@@ -164,9 +164,10 @@ int uw_http_response_error_text(const struct uw_http_response *response, int err
         return snprintf(text, capacity, "the application returned the informational status %d; return a final status",
                         response->status);
     case UW_EFIELD_NAME:
-        return snprintf(
-            text, capacity,
-            "the server rejects response header %s: the name is not a token; use letters, digits and hyphens", subject);
+        return snprintf(text, capacity,
+                        "the server rejects response header %s: HTTP forbids a character of the name; use letters, "
+                        "digits and hyphens",
+                        subject);
     case UW_EFIELD_VALUE:
         return snprintf(
             text, capacity,

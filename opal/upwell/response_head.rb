@@ -132,7 +132,7 @@ module Upwell
     end
 
     def refuse_name(name)
-      raise Invalid, "the server rejects response header #{name.inspect}: the name is not a token; use letters, digits and hyphens"
+      raise Invalid, "the server rejects response header #{name.inspect}: HTTP forbids a character of the name; use letters, digits and hyphens"
     end
 
     def refuse_value(name)

@@ -141,7 +141,7 @@ module InvalidRackResponseTests
       client.write("GET /hints-wrong HTTP/1.1\r\nHost: a\r\n\r\nGET /hints-framing HTTP/1.1\r\nHost: a\r\n\r\n")
       response = client.response
       assert_equal 200, response.status
-      assert_match(/not a token/, response.body)
+      assert_match(/HTTP forbids a character of the name/, response.body)
       hints = client.response
       assert_equal [103, { "link" => ["</a>"] }], [hints.status, hints.headers]
       assert_equal "abc", client.response.body

@@ -73,8 +73,9 @@ static const struct uw_spooled_body *body_of(VALUE self)
     if (!get(self))
         return NULL;
     if (!get(self)->request)
-        rb_raise(rb_eIOError, get(self)->closed ? "rack.input is closed; read it before"
-                                                : "rack.input was read after the end of its request; read it before");
+        rb_raise(rb_eIOError, get(self)->closed
+                                  ? "rack.input is closed; read it before you close it"
+                                  : "rack.input was read after the end of its request; read it during the request");
     return &get(self)->request->body;
 }
 

@@ -69,7 +69,7 @@ static void read_paths(struct paths *paths, VALUE settings)
 
     paths->count = RARRAY_LEN(lists);
     if (paths->count < 1 || paths->count > UW_TLS_CERTIFICATES_MAX)
-        rb_raise(rb_eArgError, "a TLS context takes 1 to %d certificates, not %ld", UW_TLS_CERTIFICATES_MAX,
+        rb_raise(rb_eArgError, "an address takes 1 to %d certificates, not %ld; remove some", UW_TLS_CERTIFICATES_MAX,
                  paths->count);
     for (long i = 0; i < paths->count; i++) {
         VALUE list = rb_ary_entry(lists, i);

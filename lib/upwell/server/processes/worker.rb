@@ -32,7 +32,7 @@ module Upwell
 
           # @return [String] for the operator
           def to_s
-            "exit status unknown, because the application waited for the process"
+            "exit status unknown, because a Process.wait of the application took it"
           end
         end
 
