@@ -10,7 +10,11 @@ module Upwell
       return "a JavaScript value" if `object?.$class === undefined`
       return "nil" if `object === nil`
 
-      Array === object ? "an Array of size #{object.size}" : "an object of class #{object.class}"
+      case object
+      when Array then "an Array of size #{object.size}"
+      when Integer then "an object of class Integer" # Opal's class would be Number
+      else "an object of class #{object.class}"
+      end
     end
   end
 end

@@ -27,7 +27,7 @@ module Upwell
       # Opens the file again. If it cannot be written, the process keeps the old one.
       def open_again
         reason = reopen
-        Log.tell("log file #{@path} cannot be opened again: #{reason}; the log continues in the old file until the next SIGHUP") if reason
+        Log.tell("log file #{@path} cannot be opened again: #{reason}; the log continues in the old file until SIGHUP") if reason
       end
 
       private
