@@ -10,11 +10,11 @@
 
 static const char *const texts[UW_SYSTEM_ERRORS][2] = {
     [UW_SYSTEM_ERROR_CONTENT] = {"cannot store a request body in ",
-                                 "; the client gets 503; check the space there, or set TMPDIR to another directory"},
+                                 "; the client gets 503; set TMPDIR to a directory with space, or free memory"},
     [UW_SYSTEM_ERROR_ACCEPT] = {"cannot accept connections",
                                 "; new clients wait; check the limit of open files (ulimit -n) and free memory"},
     [UW_SYSTEM_ERROR_FILE] = {"cannot read a file of the served directory",
-                              "; check its disk, the limit of open files (ulimit -n) and free memory"},
+                              "; check its permissions and disk, the limit of open files (ulimit -n) and free memory"},
     [UW_SYSTEM_ERROR_ACCESS_LOG] = {"access log lines were dropped",
                                     "; check the disk of the log, or the program that reads it"},
     [UW_SYSTEM_ERROR_BUS] = {"cannot deliver published messages to another process of this server",

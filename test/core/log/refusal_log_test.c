@@ -70,7 +70,8 @@ static void a_trouble_is_told_once_a_minute(const char *backend)
         lines += read_lines(fds[0]);
     }
     CHECK_EQUAL(1, lines);
-    CHECK(strstr(text, "cannot store a request body in /t?mp: No space left on device; the client gets 503; check") !=
+    CHECK(strstr(text,
+                 "cannot store a request body in /t?mp: No space left on device; the client gets 503; set TMPDIR") !=
           NULL);
     refusals.reported_ns[UW_SYSTEM_ERROR_CONTENT] -= UW_SYSTEM_ERROR_NS;
     uw_refusal_log_trouble(&refusals, UW_SYSTEM_ERROR_CONTENT, "/tmp", EIO);
