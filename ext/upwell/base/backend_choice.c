@@ -58,7 +58,7 @@ static void raise_backend(const char *name, const struct uw_backend *backend, in
     if (uw_fd_limit_reached(error)) /* says nothing about the backend */
         rb_syserr_fail(-error, "cannot open an event loop");
     if (!name)
-        rb_raise(rb_eUpwellBackendError, "no backend works on this machine; the last one, %s: %" PRIsVALUE,
+        rb_raise(rb_eUpwellBackendError, "no backend works on this machine; %s, the last one, fails: %" PRIsVALUE,
                  backend->name, rb_uw_backend_reason(backend, error));
     if (!backend)
         rb_raise(rb_eUpwellBackendError, "backend %s is %" PRIsVALUE "; choose one that works here: %" PRIsVALUE, name,

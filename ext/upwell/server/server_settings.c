@@ -55,7 +55,8 @@ void rb_uw_read_client_settings(struct uw_server_settings *core, VALUE settings)
 
     core->message_bytes_max = number(settings, "message_bytes_max");
     if (core->message_bytes_max > UW_MESSAGE_BYTES_MAX)
-        rb_raise(rb_eArgError, "message_bytes_max must be at most %d", UW_MESSAGE_BYTES_MAX);
+        rb_raise(rb_eArgError, "message_bytes_max must be at most %d, not %llu", UW_MESSAGE_BYTES_MAX,
+                 (unsigned long long)core->message_bytes_max);
     core->client_bytes_max = number(settings, "client_bytes_max");
     if (!(silence >= 0) || silence > 1e9)
         rb_raise(rb_eArgError, "client_timeout must be a number of seconds, 0 or more, not %g", silence);

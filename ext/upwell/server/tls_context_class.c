@@ -39,7 +39,7 @@ struct uw_tls_context *rb_uw_tls_context(VALUE self)
         return NULL;
     TypedData_Get_Struct(self, struct tls_context, &context_type, context);
     if (!context->core)
-        rb_raise(rb_eUpwellError, "this TLS context is not initialized");
+        rb_raise(rb_eUpwellError, "this TLS context is not initialized: a subclass must call super in initialize");
     return context->core;
 }
 
@@ -153,7 +153,7 @@ static VALUE context_initialize(VALUE self, VALUE settings)
 
     TypedData_Get_Struct(self, struct tls_context, &context_type, context);
     if (context->core)
-        rb_raise(rb_eUpwellError, "this TLS context is already initialized");
+        rb_raise(rb_eUpwellError, "this TLS context is already initialized; create a new one");
     Check_Type(settings, T_HASH);
     read_paths(&paths, settings);
     core.clients = read_clients(rb_uw_setting(settings, "clients"));
