@@ -20,7 +20,7 @@ module Upwell
         Errno::ENOLINK::Errno => "append it to that file, or remove ocsp: from the configuration file",
         Errno::EINVAL::Errno => "name another certificate and its key, with --cert-file and --key-file",
         Errno::EACCES::Errno => "make it readable for this user",
-        Errno::ENOMEM::Errno => "free memory, then start the server again",
+        Errno::ENOMEM::Errno => "free memory",
         Errno::ENOTSUP::Errno => "install a complete OpenSSL 3"
       }.freeze
       private_constant :REMEDIES
