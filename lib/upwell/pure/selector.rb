@@ -59,10 +59,10 @@ module Upwell
       # @return [Array<Array(IO, Integer)>, self]
       def wait(timeout = nil, &block)
         check_open
-        timeout &&= ArgumentConversion.float(timeout)
-        raise ArgumentError, "the timeout must be nil or a number of seconds, 0 or more, not #{timeout}" unless timeout.nil? || timeout >= 0
+        seconds = timeout && ArgumentConversion.float(timeout)
+        raise ArgumentError, "the timeout must be nil or a number of seconds, 0 or more, not #{timeout}" unless seconds.nil? || seconds >= 0
 
-        pairs = await_pairs(timeout)
+        pairs = await_pairs(seconds)
         return pairs unless block
 
         pairs.each { |io, events| tell(io, events, &block) }
