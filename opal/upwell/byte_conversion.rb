@@ -1,6 +1,8 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/description"
+
 module Upwell
   # Converts between Ruby's Strings and the runtimes' values: JavaScript strings for text, bytes for all other data.
   module ByteConversion
@@ -78,7 +80,7 @@ module Upwell
       private
 
       def refuse(piece)
-        raise TypeError, "the response body yields a #{piece.class}, but must yield Strings"
+        raise TypeError, "the response body yields #{Description.of(piece)}, but must yield Strings"
       end
     end
   end

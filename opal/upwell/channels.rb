@@ -24,9 +24,10 @@ module Upwell
       raise ArgumentError, "match must be nil or :redis, not #{match.inspect}" unless match.nil? || match == :redis
 
       topic = `Opal.to_latin1(channel)`
-      return topic if topic.size <= (match ? PubSub::PATTERN_BYTES_MAX : PubSub::CHANNEL_BYTES_MAX)
+      kind, most = match ? ["pattern", PubSub::PATTERN_BYTES_MAX] : ["channel", PubSub::CHANNEL_BYTES_MAX]
+      return topic if topic.size <= most
 
-      raise ArgumentError, "a channel's name has at most #{PubSub::CHANNEL_BYTES_MAX} bytes, a pattern #{PubSub::PATTERN_BYTES_MAX}"
+      raise ArgumentError, "the name of the #{kind} has #{topic.size} bytes; use at most #{most}"
     end
 
     def initialize

@@ -67,7 +67,7 @@ module Upwell
     # @raise [Upwell::Error] when the client does not use server-sent events
     # @raise [ArgumentError] for a name or id of several lines, a negative retry
     def event(data, event: nil, id: nil, retry: nil)
-      raise Error, "only a client of server-sent events can receive events" unless @protocol == :sse
+      raise Error, "event is only for clients of server-sent events; send to a WebSocket client with write" unless @protocol == :sse
 
       milliseconds = binding.local_variable_get(:retry) # a keyword of the language
       event, id = [event, id].map { |value| MessageText.of(value) }

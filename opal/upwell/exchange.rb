@@ -138,7 +138,7 @@ module Upwell
       elsif @body.respond_to?(:call)
         call_body(Stream.new(@response, @env))
       else
-        raise TypeError, "the response body is a #{@body.class}, but must respond to each or call"
+        raise TypeError, "the response body is #{Description.of(@body)}, but must be an Array, or respond to each or call"
       end
     end
 

@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/description"
 require "upwell/exception_log"
 require "upwell/js_error"
 
@@ -18,7 +19,7 @@ module Upwell
           given.catch(reason => #{ExceptionLog.report(JsError.error(`reason`), env)});
           return "a promise (only a body or a callback may return one)";
         }
-        return given?.$class === undefined ? "a JavaScript value" : #{given.class.to_s};
+        return #{Description.of(given)};
       }
     end
   end

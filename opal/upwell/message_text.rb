@@ -6,6 +6,8 @@ require "upwell/byte_conversion"
 module Upwell
   # Checks and converts an application's strings: a binary String is bytes, any other a text.
   module MessageText
+    BYTES = "a text must be UTF-8, but this String has bytes beyond ASCII in the encoding BINARY; convert it to UTF-8"
+
     class << self
       # Checks a string and converts it for the runtime.
       #
@@ -17,10 +19,10 @@ module Upwell
         return `Opal.to_buffer(string)` if string.encoding == Encoding::BINARY
 
         text = `Opal.is_bytes(string) ? #{string.encode(Encoding::UTF_8)} : string`
-        refuse unless `text.valueOf().isWellFormed()`
+        refuse(string.encoding) unless `text.valueOf().isWellFormed()`
         `text.valueOf()`
       rescue EncodingError
-        refuse
+        refuse(string.encoding)
       end
 
       # Converts a text to UTF-8.
@@ -35,7 +37,7 @@ module Upwell
         return bytes if `typeof bytes === "string"`
 
         text = `bytes.latin1Slice()`
-        refuse unless text.ascii_only?
+        refuse(Encoding::BINARY) unless text.ascii_only?
         text
       end
 
@@ -49,8 +51,10 @@ module Upwell
 
       private
 
-      def refuse
-        raise ArgumentError, "a text message must be valid in its encoding; use the encoding BINARY for other bytes"
+      def refuse(encoding)
+        raise ArgumentError, BYTES if encoding == Encoding::BINARY
+
+        raise ArgumentError, "a text message must be valid in its encoding, #{encoding}; send other bytes in the encoding BINARY (String#b)"
       end
     end
   end

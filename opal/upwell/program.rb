@@ -95,7 +95,7 @@ module Upwell
     rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own are no StandardError
       sentence = lacking(e)
       ExceptionLog.report(e, nil) unless sentence
-      raise ConfigurationError, sentence || "the application raised #{e.class} while loading; see the backtrace above"
+      raise ConfigurationError, sentence || "the application raised #{e.class} while loading; correct the place that the backtrace above names"
     end
 
     # Names the gem that needs features missing on JavaScript runtimes.
@@ -108,7 +108,10 @@ module Upwell
       frames = error.backtrace.to_a.map { |frame| frame.delete_prefix("gems/lib/") }
       application = frames.index { |frame| frame.start_with?("/") }
       feature = frames[application - 1][%r{\A(?!upwell/)[\w-][^:]*(?=\.rb:)}] if application&.positive?
-      "the gem of #{feature} does not work on JavaScript runtimes: #{error.message.lines.first.chomp} (#{frames.first[/\A[^:]+/]})" if feature
+      return unless feature
+
+      "the gem of #{feature} does not work on JavaScript runtimes: #{error.message.lines.first.chomp} (#{frames.first[/\A[^:]+/]}); " \
+        "remove it, or serve with up_ruby"
     end
   end
 end

@@ -89,7 +89,7 @@ module Upwell
     private
 
     def refuse_closed
-      raise IOError, "rack.input is closed" if @closed
+      raise IOError, "rack.input is closed; read it before you close it" if @closed
     end
 
     def take(length)

@@ -20,7 +20,7 @@ module Upwell
     # @raise [Errno::EPIPE] when the client has disconnected
     def write(*pieces)
       pieces.sum do |piece|
-        raise IOError, "the response stream is closed" if @closed
+        raise IOError, "the response stream is closed, so nothing more can be written" if @closed
 
         @response.write(piece.to_s)
       end

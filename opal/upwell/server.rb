@@ -58,7 +58,7 @@ module Upwell
     def renew
       @runtime.renew
     rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
-      Log.tell("the server keeps the old certificates, because the new ones cannot be used: #{e.message}")
+      Log.tell("the server keeps the old certificates, because the new ones cannot be used: #{e.message}; then send SIGHUP")
     end
 
     # @return [Boolean]

@@ -80,7 +80,8 @@ module Upwell
       @bytes += size
       return unless @head.length && @bytes > @head.length
 
-      raise ResponseHead::Invalid, "the response says content-length #{@head.length}, but its body is longer"
+      raise ResponseHead::Invalid,
+            "the response says content-length #{@head.length}, but its body is longer; correct the header, or leave it out"
     end
 
     def gather(data)
@@ -105,14 +106,14 @@ module Upwell
     end
 
     def send(data)
-      raise Errno::EPIPE if @runtime.gone?(@client)
+      raise Errno::EPIPE, "the client disconnected" if @runtime.gone?(@client)
 
       @runtime.write(@client, data)
       refuse_more if @runtime.behind(@client) > WAITING_BYTES_MAX
     end
 
     def refuse_more
-      raise IOError, "the client is more than #{WAITING_BYTES_MAX} bytes behind; #{WAY}" if @flushed || @begun
+      raise IOError, "more than #{WAITING_BYTES_MAX} bytes of the response wait for a slow client; #{WAY}" if @flushed || @begun
 
       raise IOError, "the response has more than #{WAITING_BYTES_MAX} bytes, and the application did not flush it; #{WAY}"
     end

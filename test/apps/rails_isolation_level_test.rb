@@ -47,7 +47,7 @@ class RailsIsolationLevelTest < Minitest::Test
     define_method("test_#{way}_does_not_start_where_the_application_insists_on_threads") do
       error = assert_raises(RuntimeError) { serve(*command, environment: { "ISOLATION" => "thread" }) { flunk } }
       assert_match(/the application sets config.active_support.isolation_level = :thread/, error.message)
-      assert_match(/; remove the setting for mode fibers, or choose mode threads:N$/, error.message)
+      assert_match(/; remove the setting for mode fibers, or choose --mode threads:N$/, error.message)
       refute_match(/^\s+from /, error.message)
     end
   end

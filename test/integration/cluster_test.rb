@@ -72,7 +72,7 @@ class ClusterTest < Minitest::Test
       held.report_on_exception = false
       server.workers.each { |pid| Process.kill("STOP", pid) } # else it would end itself
       server.signal("TERM")
-      server.await(/killing process \d+: its requests did not finish within drain_timeout/)
+      server.await(/killing worker process \d+: its requests did not finish within [\d.]+ s; raise --drain-timeout/)
       assert_equal 1, server.await_end.exitstatus
       assert_raises(NoMethodError, SystemCallError) { held.value }
     end

@@ -136,7 +136,7 @@ class InlineModeTest < Minitest::Test
   def test_a_full_disk_cuts_the_response_and_no_other
     serve("TMPDIR" => "/nowhere") do |server|
       client = ask_slowly(server, "/pieces?alice")
-      server.await(/buffering the response for a slow client/)
+      server.await(/cannot store the response for a slow client/)
       assert_equal "nobody", RawClient.get(server.port, "/").body
       assert_raises(Errno::ECONNRESET, EOFError) { client.response }
     ensure
@@ -148,7 +148,7 @@ class InlineModeTest < Minitest::Test
   def test_a_response_of_which_a_piece_was_not_held_takes_no_more
     serve("TMPDIR" => "/nowhere") do |server|
       client = ask_slowly(server, "/stubborn?alice")
-      assert_match(/\A\["No such file[^"]+", "response aborted: could not buffer[^"]+"\]\Z/, server.await(/not taken: (.*)/)[1])
+      assert_match(/\A\["No such file[^"]+", "response aborted: its output could not be stored[^"]+"\]\Z/, server.await(/not taken: (.*)/)[1])
       assert_raises(Errno::ECONNRESET, EOFError) { client.response }
       assert_equal "nobody", RawClient.get(server.port, "/").body
     ensure

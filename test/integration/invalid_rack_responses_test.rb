@@ -54,6 +54,21 @@ module InvalidRackResponseTests
     assert_equal %w[abc abc], [get("/length?3").body, get("/length-array").body]
   end
 
+  WRONG = {
+    "/nil" => "the application returned nil instead of [status, headers, body]",
+    "/two-values" => "the application returned an Array of size 2 instead of [status, headers, body]",
+    "/string" => "the application returned an object of class String instead of [status, headers, body]",
+    "/body-number" => "the response body is an object of class Integer, but must be an Array, or respond to each or call",
+    "/body-nil" => "the response body is nil, but must be an Array, or respond to each or call"
+  }.freeze
+
+  def test_an_object_that_is_no_response_is_named
+    WRONG.each do |path, sentence|
+      assert_refused(path)
+      server.await(/Error during GET #{path}: .*#{Regexp.escape(sentence)} \(TypeError\)/)
+    end
+  end
+
   def test_what_has_no_content_sends_none
     text = with_next("/204")
     assert_match(/\AHTTP\/1\.1 204 No Content\r\nDate: [^\r]+\r\n\r\nHTTP\/1\.1 200 /, text)
@@ -112,7 +127,7 @@ module InvalidRackResponseTests
 
   def test_a_block_kept_longer_than_the_response_is_closed
     assert_equal "abc", get("/block-kept").body
-    assert_equal "the response stream is closed", get("/call-block-kept").body
+    assert_equal "the response stream is closed, so nothing more can be written", get("/call-block-kept").body
   end
 
   def test_other_threads_write_where_the_loop_is_not_theirs
@@ -141,7 +156,7 @@ module InvalidRackResponseTests
       client.write("GET /hints-wrong HTTP/1.1\r\nHost: a\r\n\r\nGET /hints-framing HTTP/1.1\r\nHost: a\r\n\r\n")
       response = client.response
       assert_equal 200, response.status
-      assert_match(/not a token/, response.body)
+      assert_match(/HTTP forbids a character of the name/, response.body)
       hints = client.response
       assert_equal [103, { "link" => ["</a>"] }], [hints.status, hints.headers]
       assert_equal "abc", client.response.body

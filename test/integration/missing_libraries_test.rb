@@ -102,7 +102,7 @@ class MissingLibrariesTest < Minitest::Test
     RUBY
 
     assert_equal "epoll\nwoken\n", output
-    assert_match(/backend io_uring does not work here: #{LIBURING_IS_MISSING}; available backends: epoll, poll/, error)
+    assert_match(/backend io_uring does not work here: #{LIBURING_IS_MISSING}; choose another: epoll, poll/, error)
   end
 
   private

@@ -45,7 +45,7 @@ class StaticCommandOptionsTest < Minitest::Test
   def test_why_lines_of_the_access_log_are_lost_is_told
     open_server("--access-log", "/dev/full") do |server|
       asking = Thread.new { loop { get(server) && sleep(0.01) } }
-      server.await(/access log lines were dropped: No space left on device$/)
+      server.await(/access log lines were dropped: No space left on device; check the disk of the log/)
     ensure
       asking&.kill&.join
     end
@@ -54,7 +54,7 @@ class StaticCommandOptionsTest < Minitest::Test
   def test_why_no_client_is_accepted_is_told
     ServerProcess.open(app: @root, command: ["static"], spawn: { rlimit_nofile: 30 }) do |server|
       clients = Array.new(40) { TCPSocket.new("127.0.0.1", server.port) }
-      server.await(/cannot accept connections: Too many open files; new clients wait$/)
+      server.await(/cannot accept connections: Too many open files; new clients wait; check the limit of open files/)
     ensure
       clients&.each(&:close)
     end
@@ -253,7 +253,7 @@ class StaticCommandOptionsTest < Minitest::Test
     assert_match(/option cache_control: must be at most 256 printable characters/, fails("--cache-control", "a\nb", @root))
     assert_match(/option log_format: must be combined or json/, fails("--log-format", "xml", @root))
     assert_match(/option threads: must be a number from 1 to 256/, fails("--threads", "0", @root))
-    assert_match(/option access_log: .* is a directory; name DIR before --access-log/, fails("--access-log", @root))
+    assert_match(/option access_log: .* is a directory; name a file, or DIR before --access-log/, fails("--access-log", @root))
     assert_match(/invalid option: --mode/, fails("--mode", "inline", @root))
   end
 

@@ -89,7 +89,7 @@ class OpalNodeRuntimeTest < Minitest::Test
   def test_a_connection_that_cannot_be_accepted_is_told
     serve do |server|
       assert_equal "told", RawClient.get(server.port, "/cannot-accept").body
-      server.await(/cannot accept a connection: accept EMFILE/)
+      server.await(/cannot accept connections: the process has reached its descriptor limit \(ulimit -n\); new clients wait/)
       assert_equal "Hello", RawClient.get(server.port, "/").body
     end
   end

@@ -48,6 +48,16 @@ class OpalTLSTest < Minitest::Test
       end
     end
 
+    define_method("test_#{command}_names_a_file_that_cannot_be_used") do
+      need(command)
+      own, other = %w[localhost other.example].map { |name| Certificates.authority.issue(name) }
+      wrong_files(own, other).each do |(certificate, key), sentence|
+        line = OpalProcess.command(command, "-b", "127.0.0.1", "-p", "0", "-s", "-c", certificate, "-k", key, APP)
+        text, status = Open3.capture2e(OpalProcess.environment, *line)
+        assert_equal ["#{command}: #{sentence}\n", 1], [text.lines.last, status.exitstatus], text
+      end
+    end
+
     next unless ONE_OR_ALL.include?(command)
 
     define_method("test_#{command}_wants_certificates_of_all_or_none") do
@@ -129,6 +139,20 @@ class OpalTLSTest < Minitest::Test
   end
 
   private
+
+  # @return [Hash{Array(String, String) => String}] certificate and key, and the message
+  def wrong_files(own, other)
+    {
+      [own.path, other.key_path] => "the key in #{other.key_path} does not match the certificate in #{own.path}; " \
+                                    "name another certificate and its key, with --cert-file and --key-file",
+      [own.key_path, own.key_path] => "#{own.key_path} holds no certificate in PEM form; " \
+                                      "name a valid PEM file with --cert-file, --key-file or --ca-file",
+      [own.path, own.path] => "#{own.path} holds no unencrypted private key in PEM form; " \
+                              "name a valid PEM file with --cert-file, --key-file or --ca-file",
+      ["/nowhere", own.key_path] => "/nowhere cannot be read: No such file or directory; " \
+                                    "name another with --cert-file, --key-file or --ca-file"
+    }
+  end
 
   # @return [Array<OpenSSL::SSL::Session>] all that a client may come back with
   def sessions_of(port, **settings)

@@ -304,7 +304,7 @@ module ResponseWireCases
         text({ "content-length" => "3" }, ->(stream) { stream << "ab" })
       end
       odd("a callable that is an object", "200 ab, next") { text({}, with(Object.new, call: ->(stream) { stream << "ab" })) }
-      odd("a stream that was kept", "200 the response stream is closed, next") { text({}, [refused { KEPT[:stream] << "late" }]) }
+      odd("a stream that was kept", /\A200 the response stream is closed, .*, next\z/) { text({}, [refused { KEPT[:stream] << "late" }]) }
     end
 
     def files

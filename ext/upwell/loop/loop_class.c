@@ -275,7 +275,7 @@ static VALUE loop_watch_fd(VALUE self, VALUE key, VALUE fd, VALUE write, VALUE o
     int number = NUM2INT(fd);
 
     if (fcntl(number, F_GETFD) < 0)
-        rb_sys_fail("watching a descriptor");
+        rb_sys_fail_str(rb_sprintf("cannot watch descriptor %d, which is not open", number));
     rb_uw_watch_io(self, &loop->watches, key, Qnil, number, events_for(write), !RTEST(oneshot));
     return self;
 }

@@ -63,7 +63,8 @@ static void tell_event(const struct telling *telling)
         break;
     case UW_PUSH_REFUSED:
         rb_raise(rb_eUpwellError,
-                 "cannot subscribe: this process already has %d patterns, the maximum, or memory is exhausted",
+                 "cannot subscribe: this process already has %d patterns, the maximum, or memory is exhausted; "
+                 "unsubscribe from one first",
                  UW_PATTERNS_MAX);
     case UW_PUSH_PUBLISHED:
         rb_uw_push_client_tell_published(telling->client, telling->exchange.request);

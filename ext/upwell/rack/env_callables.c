@@ -22,7 +22,7 @@ struct rb_uw_exchange *rb_uw_callable_exchange(VALUE self, const char *what)
     struct uw_request *request = rb_uw_callable_request(self);
 
     if (!request)
-        rb_raise(rb_eIOError, "%s was called after the end of its request", what);
+        rb_raise(rb_eIOError, "%s was called after the end of its request; call it during the request", what);
     return rb_uw_exchange_of(request);
 }
 

@@ -31,8 +31,8 @@ static void read_response(struct rb_uw_exchange *exchange, VALUE response)
     VALUE array = rb_check_array_type(response);
 
     if (NIL_P(array) || RARRAY_LEN(array) != 3)
-        rb_raise(rb_eTypeError, "the application returned %+" PRIsVALUE " instead of [status, headers, body]",
-                 rb_obj_class(response));
+        rb_raise(rb_eTypeError, "the application returned %" PRIsVALUE " instead of [status, headers, body]",
+                 rb_uw_described(response));
     exchange->status = RARRAY_AREF(array, 0);
     exchange->headers = RARRAY_AREF(array, 1);
     exchange->body = RARRAY_AREF(array, 2);
@@ -183,8 +183,8 @@ static VALUE report_end(VALUE argument)
 {
     struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
 
-    exchange->error =
-        rb_exc_new_cstr(rb_eUpwellError, "the application ended the thread or the fiber that ran the request");
+    exchange->error = rb_exc_new_cstr(rb_eUpwellError, "the application ended the thread or the fiber of the request, "
+                                                       "for example by Thread.exit; return a response instead");
     rb_funcall(exchange->error, id_set_backtrace, 1, rb_ary_new()); /* the error has no backtrace */
     rb_uw_exchange_report(exchange);
     return Qnil;

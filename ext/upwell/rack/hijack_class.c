@@ -17,7 +17,7 @@ static VALUE hijack(VALUE self)
     if (exchange->hijacked)
         return rb_hash_lookup(exchange->env, key_hijack_io);
     if (exchange->answered)
-        rb_raise(rb_eIOError, "rack.hijack was called after the application returned its response");
+        rb_raise(rb_eIOError, "rack.hijack was called after the application returned its response; call it before");
     rb_hash_aset(exchange->env, key_hijack_io, Qnil); /* raises while env is frozen or iterated: better before */
     io = rb_uw_detach(exchange, NULL);
     if (NIL_P(io)) {

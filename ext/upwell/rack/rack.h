@@ -112,6 +112,11 @@ VALUE rb_uw_retained_errors(void);
 /* The client becomes long-lived, and its env is retained. */
 void rb_uw_retain_env(const struct rb_uw_exchange *exchange);
 
+/* object_description.c */
+
+/* Describes a wrong value of the application, for an error message. */
+VALUE rb_uw_described(VALUE object);
+
 /* rack_response.c */
 void rb_uw_init_response(void);
 
@@ -208,6 +213,7 @@ VALUE rb_uw_input_empty(void);
 /* Whether the application has set neither variables nor methods on it. */
 bool rb_uw_input_is_unmarked(VALUE input);
 void rb_uw_input_end(VALUE input);
+void rb_uw_input_close(VALUE input);
 
 /* env_callables.c: the callable objects of an env */
 

@@ -174,6 +174,6 @@ void rb_uw_body_send(struct rb_uw_exchange *exchange)
     else if (rb_respond_to(exchange->body, id_call))
         produce(exchange, call_body);
     else
-        rb_raise(rb_eTypeError, "the response body is a %" PRIsVALUE ", but must respond to each or call",
-                 rb_obj_class(exchange->body));
+        rb_raise(rb_eTypeError, "the response body is %" PRIsVALUE ", but must be an Array, or respond to each or call",
+                 rb_uw_described(exchange->body));
 }

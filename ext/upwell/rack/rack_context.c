@@ -163,8 +163,8 @@ static const struct rb_uw_rack_context_calls *calls_here(const struct rb_uw_rack
 void rb_uw_refuse_copy(const struct rb_uw_rack_context *rack_context)
 {
     if (rb_uw_rack_context_is_copy(rack_context))
-        rb_raise(rb_eUpwellError,
-                 "this process was forked during a request: only the parent process can send the response");
+        rb_raise(rb_eUpwellError, "this process was forked during a request: only the parent process can send the "
+                                  "response; end this process with exit!");
 }
 
 void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk)

@@ -289,7 +289,7 @@ void rb_uw_response_upgrade(struct rb_uw_exchange *exchange, struct uw_push_clie
     each_pair(exchange->headers, &head);
     error = end_upgrade(&head, exchange, client);
     if (error == -ENOSYS)
-        rb_syserr_fail(ENOSYS, exchange->upgrade->name);
+        rb_syserr_fail_str(ENOSYS, rb_sprintf("the upgrade to %s needs OpenSSL 3", exchange->upgrade->name));
     rb_uw_check_response(response, error);
 }
 

@@ -70,7 +70,8 @@ static void break_response(struct rb_uw_exchange *exchange)
 void rb_uw_refuse_broken(const struct rb_uw_exchange *exchange)
 {
     if (exchange->broken)
-        rb_raise(rb_eIOError, "response aborted: could not buffer output for a slow client (mode inline)");
+        rb_raise(rb_eIOError, "response aborted: its output could not be stored for a slow client (mode inline); see "
+                              "the error before this one");
 }
 
 static void spill_chunk(struct rb_uw_exchange *exchange)
@@ -89,7 +90,7 @@ static void spill_chunk(struct rb_uw_exchange *exchange)
                                    exchange->rack_context->spill_memory_bytes_max);
     if (error) {
         break_response(exchange);
-        rb_syserr_fail(-error, "buffering the response for a slow client");
+        rb_syserr_fail(-error, "cannot store the response for a slow client in the temporary directory (TMPDIR)");
     }
     chunk->length = 0;
 }

@@ -86,7 +86,7 @@ static struct rb_uw_exchange *open_exchange(VALUE self)
     struct stream *stream = get(self);
 
     if (stream->closed)
-        rb_raise(rb_eIOError, "the response stream is closed");
+        rb_raise(rb_eIOError, "the response stream is closed, so nothing more can be written");
     rb_uw_refuse_broken(stream->exchange);
     return stream->exchange;
 }
@@ -207,7 +207,7 @@ static VALUE stream_close(VALUE self)
  */
 static VALUE stream_close_read(VALUE self)
 {
-    rb_uw_input_end(get(self)->input);
+    rb_uw_input_close(get(self)->input);
     return Qnil;
 }
 

@@ -198,7 +198,7 @@ static void open_loop(struct rb_uw_scheduler *scheduler)
     rb_uw_schedulers_end_lost();
     error = uw_loop_open(&scheduler->own, StringValueCStr(scheduler->backend), NULL);
     if (error)
-        rb_syserr_fail(-error, "opening the event loop of a scheduler");
+        rb_syserr_fail(-error, "cannot open the event loop of a fiber scheduler");
     take_loop(scheduler, &scheduler->own);
 }
 

@@ -112,7 +112,8 @@ static VALUE suspend(VALUE argument)
 
     while (!wait->over) {
         if (wait->generation != wait->scheduler->generation)
-            rb_raise(rb_eUpwellError, "the scheduler was closed while this fiber was waiting");
+            rb_raise(rb_eUpwellError, "the scheduler was closed while this fiber was waiting; close the scheduler when "
+                                      "its fibers have ended");
         rb_uw_scheduler_give_way(wait->scheduler);
     }
     wait->returned = true;

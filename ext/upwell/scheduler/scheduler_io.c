@@ -83,7 +83,7 @@ static VALUE scheduler_io_wait(VALUE self, VALUE io, VALUE events, VALUE timeout
         return Qfalse;
     }
     if (result < 0)
-        rb_syserr_fail(-result, "waiting for an IO");
+        rb_syserr_fail(-result, "cannot wait for an IO");
     /* The next call on the IO finds an error or a hang-up. */
     return INT2NUM(result & wanted ? result & wanted : wanted);
 }

@@ -14,7 +14,7 @@ static VALUE scheduler_io_close(VALUE self, VALUE fd)
     int error = uw_close(rb_uw_scheduler_use(self)->loop, NUM2INT(fd));
 
     if (error)
-        rb_syserr_fail(-error, "closing an IO");
+        rb_syserr_fail(-error, "cannot close an IO");
     return Qtrue;
 }
 

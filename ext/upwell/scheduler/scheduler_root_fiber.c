@@ -304,8 +304,8 @@ void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler)
     if (scheduler->interrupted)
         rb_uw_scheduler_raise_async(scheduler);
     if (rb_uw_scheduler_is_copy(scheduler)) /* as a trap handler has forked */
-        rb_raise(rb_eUpwellError,
-                 "this process was forked while this fiber was waiting: only the parent process continues the wait");
+        rb_raise(rb_eUpwellError, "this process was forked while this fiber was waiting: only the parent process "
+                                  "continues the wait; start a new fiber");
     if (scheduler->root_waits)
         transfer_to_next(scheduler);
     else

@@ -33,7 +33,7 @@ static void check_not_running(const struct rb_uw_scheduler *scheduler)
 {
     if (!NIL_P(scheduler->root))
         rb_raise(rb_eUpwellError,
-                 "this scheduler is already running: its fibers and signal handlers cannot run or close it");
+                 "this scheduler is already running: its fibers and signal handlers cannot call run or close");
 }
 
 /*
@@ -183,7 +183,7 @@ static VALUE scheduler_close(VALUE self)
     int state;
 
     if (rb_uw_scheduler_serves(scheduler))
-        rb_raise(rb_eUpwellError, "the server owns this scheduler and closes it when the server stops");
+        rb_raise(rb_eUpwellError, "the server closes this scheduler itself when it stops; do not call close");
     if (scheduler->closed)
         return Qnil;
     if (!scheduler->loop || rb_uw_scheduler_is_copy(scheduler))

@@ -147,7 +147,7 @@ static void start(struct rb_uw_reactor *reactor)
         close_server(reactor->rack_context.self);
     else
         rb_uw_reactor_close_files(reactor);
-    rb_syserr_fail(-error, "starting the event loop");
+    rb_syserr_fail(-error, "cannot start the server's event loop");
 }
 
 /*

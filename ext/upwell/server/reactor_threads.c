@@ -210,7 +210,7 @@ static void work_here(struct rb_uw_reactor *reactor)
     rb_uw_guard_thread(reactor->rack_context.self);
     error = uw_queue_join(&mode_state(reactor)->queue, &work.worker);
     if (error)
-        rb_syserr_fail(-error, "starting the worker threads");
+        rb_syserr_fail(-error, "cannot start the worker threads");
     rb_uw_watch_worker(&work.worker);
     rb_ensure(work_on, (VALUE)&work, retire, (VALUE)&work);
 }

@@ -162,7 +162,7 @@ static void open_log(struct static_reactor *reactor)
     int error = uw_access_log_open(&reactor->log, descriptor(reactor->access_log), reactor->log_format);
 
     if (error)
-        rb_syserr_fail(-error, "starting the access log");
+        rb_syserr_fail(-error, "cannot start the access log");
     reactor->logs = true;
     reactor->files_settings.core.answered = log_answer;
     reactor->files_settings.core.refused = log_refusal;
@@ -197,7 +197,7 @@ static void open_server(struct static_reactor *reactor)
         error = rb_uw_listening_open(&reactor->base.server, listening, count);
     rb_uw_listening_release(listening, count);
     if (error)
-        rb_syserr_fail(-error, "starting the event loop");
+        rb_syserr_fail(-error, "cannot start the server's event loop");
 }
 
 /* Whether this process is the child that a trap handler has forked: all this is its parent's. */

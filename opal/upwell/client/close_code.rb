@@ -30,7 +30,7 @@ module Upwell
         def check(code)
           return if valid?(code)
 
-          raise ArgumentError, "#{code} is not a valid close code: use 1000, or 3000 to 4999"
+          raise ArgumentError, "the close code #{code} is not valid; use 1000, or 3000 to 4999"
         end
 
         # Truncates a reason.

@@ -25,7 +25,7 @@ module Upwell
       # @param seconds [Numeric] counted from now on
       def seconds=(seconds)
         value = Float(seconds)
-        raise ArgumentError, "a timeout must be a number of seconds, 0 or more" unless value.between?(0, SECONDS_MAX)
+        raise ArgumentError, "the timeout of a client must be a number of seconds, 0 or more, not #{value}" unless value.between?(0, SECONDS_MAX)
 
         @seconds = value
         self.begin

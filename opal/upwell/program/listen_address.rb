@@ -2,10 +2,13 @@
 # frozen_string_literal: true
 
 require "upwell/bind_address"
+require "upwell/js_error"
 require "upwell/tls/settings_by_address"
 
 module Upwell
   class Program < Command
+    UNKNOWN_NAME = %w[ENOTFOUND EAI_AGAIN].freeze # codes of a failed name resolution
+
     # An address to listen on.
     #
     # @!attribute host [String, nil] nil: all interfaces
@@ -72,18 +75,19 @@ module Upwell
 
       def explanation(reason)
         return "this machine does not have the address; choose another with -b" if ListenAddress.absent?(reason)
+        return "the host name cannot be resolved (#{reason}); name an address of this machine with -b" if UNKNOWN_NAME.include?(reason)
 
-        (path ? of_a_path : of_a_port).fetch(reason) { "#{reason}; choose another with -b" }
+        sentences = path ? of_a_path : of_a_port
+        sentences.fetch(reason) { "#{JsError.words(reason) || reason}; choose another #{path ? "path" : "address"} with -b" }
       end
 
       def of_a_path
-        { "EADDRINUSE" => "another server listens there; stop it or choose another path",
-          "EACCES" => "permission denied; choose another path with -b" }
+        { "EADDRINUSE" => "another server listens there; stop it, or choose another path with -b" }
       end
 
       def of_a_port
-        { "EADDRINUSE" => "the port #{port} is taken; stop the other server or choose another with -p",
-          "EACCES" => "the port #{port} needs privileges; choose one above 1023 with -p" }
+        { "EADDRINUSE" => "the port #{port} is taken; stop the other server, or choose another port with -p or -b",
+          "EACCES" => "the port #{port} needs privileges; choose a port above 1023 with -p or -b" }
       end
     end
   end

@@ -9,7 +9,7 @@ module Upwell
     # Processes addresses one after another. A free port, once found, is the same for each address.
     class SequentialListen
       # @param addresses [Array<ListenAddress>]
-      # @param refused [#call] called with the error message when an address cannot be listened on
+      # @param refused [#call] called with the error message when an address cannot be listened on, or its certificate is invalid
       def initialize(addresses, refused)
         @addresses = addresses
         @refused = refused
@@ -41,6 +41,8 @@ module Upwell
 
         address.port = @port if @port && address.port&.zero?
         @act.call(address, ->(port, reason) { take(address, port, reason, others) })
+      rescue ConfigurationError => e
+        @refused.call(e.message)
       end
 
       def take(address, port, reason, others)

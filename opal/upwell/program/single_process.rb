@@ -81,7 +81,9 @@ module Upwell
       def begin_draining(before, after, status)
         seconds = @configuration.drain_timeout
         Log.tell("#{before}#{Server::Shutdown::Termination.sentence(@server.in_flight, @server.clients.size, seconds)}#{after}")
-        Draining.new(@server, seconds).run { |finished| finished ? @program.finish(status) : give_up("exiting with requests in flight") }
+        Draining.new(@server, seconds).run do |finished|
+          finished ? @program.finish(status) : give_up("exiting with requests in flight after #{seconds} s of --drain-timeout")
+        end
       end
 
       def give_up(sentence)

@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/js_error"
 require "upwell/program/ipc_channel"
 require "upwell/program/worker"
 
@@ -37,7 +38,7 @@ module Upwell
         @child = fork_program({ Worker::VARIABLE => @index.to_s, Worker::PORT => @cluster.port.to_s }.to_n)
         attend
       rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
-        miss(`e.code || #{e.message}`)
+        miss(e)
       end
 
       # @return [Boolean]
@@ -89,7 +90,7 @@ module Upwell
             if (message && message.published) #{@cluster.pass_on(self, `message`)};
           });
           #{@child}.on("exit", (code, signal) => #{die(`code === null ? nil : code`, `signal || nil`)});
-          #{@child}.on("error", error => { if (#{@child}.pid === undefined) #{miss(`error.code`)}; });
+          #{@child}.on("error", error => { if (#{@child}.pid === undefined) #{miss(`error`)}; });
         }
         @pipe = IPCChannel.new(@child)
       end
@@ -114,15 +115,15 @@ module Upwell
       end
 
       # Handles a failed start: the system has no process left.
-      def miss(reason)
-        event = "worker #{@index} cannot start: #{reason}"
-        Log.tell(event) unless @began
-        bury(event)
+      def miss(error)
+        event = "worker #{@index} cannot start: #{JsError.reason(error)}"
+        Log.tell("#{event}; raise this limit or free memory, or start fewer workers (-w)") unless @began
+        bury("#{event}; retrying")
       end
 
       def die(code, signal)
         @finished &&= code == 0 || !@ready if @cluster.terminating? # a worker that still boots has no requests in flight
-        bury("worker #{@index} (#{`#{@child}.pid`}) died: #{signal || "exit #{code}"}", %w[SIGINT SIGTERM].include?(signal))
+        bury("worker #{@index} (#{`#{@child}.pid`}) died: #{signal || "exit #{code}"}; starting another", %w[SIGINT SIGTERM].include?(signal))
       end
 
       # @param stopped [Boolean] whether a stop signal ended the worker
@@ -144,7 +145,7 @@ module Upwell
         @failures = 0 if Time.now - @born > STEADY
         wait = [BACK_OFF_MIN * (2**@failures), BACK_OFF_MAX].min
         @failures += 1
-        Log.tell("#{event}; starting another in #{wait.round(1)} s")
+        Log.tell("#{event} in #{wait.round(1)} s")
         milliseconds = wait * 1000
         `setTimeout(() => #{start}, milliseconds)`
       end

@@ -49,6 +49,8 @@ module Upwell
           #{told.call(`local.server.port || 0`, nil)};
         }
       rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
+        raise e if ConfigurationError === e
+
         told.call(nil, `e.code || #{e.message}`)
       end
 
@@ -141,7 +143,7 @@ module Upwell
 
       def secure_context(tls)
         credentials = TLSCredentials.new(tls)
-        raise ArgumentError, REQUIRED if credentials.asks_clients? && !credentials.requires_clients?
+        raise ConfigurationError, REQUIRED if credentials.asks_clients? && !credentials.requires_clients?
 
         %x{
           return {

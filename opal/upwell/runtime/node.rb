@@ -5,6 +5,7 @@ require "upwell/connection_info"
 require "upwell/tls_credentials"
 require "upwell/rack_env"
 require "upwell/accept_queue_drain"
+require "upwell/js_error"
 require "upwell/log"
 require "upwell/timer_milliseconds"
 require "upwell/response_header_cache"
@@ -51,12 +52,14 @@ module Upwell
           listener.once("error", failed);
           listener.listen(#{place(address)}, () => {
             listener.off("error", failed);
-            listener.on("error", error => #{Log.tell(`"cannot accept a connection: " + error.message`)});
+            listener.on("error", error => #{tell_refused(`error`)});
             self.listeners.push(listener);
             #{told.call(`listener.address().port || 0`, nil)};
           });
         }
       rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own, of files that cannot be read
+        raise e if ConfigurationError === e
+
         told.call(nil, e.message)
       end
 
@@ -93,6 +96,11 @@ module Upwell
       end
 
       private
+
+      def tell_refused(error)
+        Log.tell("cannot accept connections: #{JsError.reason(error)}; new clients wait; " \
+                 "check the limit of open files (ulimit -n) and free memory")
+      end
 
       def place(address)
         path = address.path

@@ -84,6 +84,8 @@ module Upwell
           else app.listen(#{address.host}, #{address.port}, how, answer);
         }
       rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
+        raise e if ConfigurationError === e
+
         told.call(nil, e.message)
       end
 
@@ -130,8 +132,8 @@ module Upwell
       end
 
       def secure_app(credentials)
-        raise ArgumentError, REQUIRED if credentials.asks_clients? && !credentials.requires_clients?
-        raise ArgumentError, FOLDER if credentials.asks_clients? && File.directory?(credentials.ca_file)
+        raise ConfigurationError, REQUIRED if credentials.asks_clients? && !credentials.requires_clients?
+        raise ConfigurationError, FOLDER if credentials.asks_clients? && File.directory?(credentials.ca_file)
 
         %x{
           const settings = { cert_file_name: #{credentials.cert_file}, key_file_name: #{credentials.key_file} };

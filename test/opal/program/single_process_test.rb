@@ -155,7 +155,7 @@ class OpalSingleProcessTest < Minitest::Test
           path = File.join(folder, "pid")
           start(command, "-P", path) do |server|
             assert_equal "#{server.pid}\n", File.read(path)
-            assert_equal ["#{command}: pid file #{path} belongs to the running process #{server.pid}; stop it first\n", 1],
+            assert_equal ["#{command}: pid file #{path} belongs to the running process #{server.pid}; stop it, or name another file\n", 1],
                          call(command, "-P", path, "-p", "0")
             server.stop
             refute_path_exists path
@@ -172,7 +172,8 @@ class OpalSingleProcessTest < Minitest::Test
       define_method("test_#{command}_refuses_a_port_that_is_taken") do
         need(command)
         TCPServer.open("127.0.0.1", 0) do |taken|
-          sentence = "cannot listen on 127.0.0.1: the port #{taken.addr[1]} is taken; stop the other server or choose another with -p"
+          sentence = "cannot listen on 127.0.0.1: the port #{taken.addr[1]} is taken; stop the other server, or " \
+                     "choose another port with -p or -b"
           assert_equal ["#{command}: #{sentence}\n", 1], call(command, "-b", "127.0.0.1", "-p", taken.addr[1].to_s)
         end
       end
@@ -233,7 +234,7 @@ class OpalSingleProcessTest < Minitest::Test
           client.write("GET /environment HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
           assert_match(/development\z/, client.read)
         end
-        assert_equal ["up_node: cannot listen on unix:#{path}: another server listens there; stop it or choose another path\n", 1],
+        assert_equal ["up_node: cannot listen on unix:#{path}: another server listens there; stop it, or choose another path with -b\n", 1],
                      call("up_node", "-b", "unix:#{path}")
         assert_equal 0, server.stop.exitstatus
         refute_path_exists path

@@ -12,6 +12,9 @@ class OpalUncaughtErrorsTest < Minitest::Test
   FAILURES = {
     "/gives-a-promise" => [/returned a promise .* instead of \[status, headers, body\]/, /rejected on purpose/],
     "/gives-nothing" => [/returned a JavaScript value instead of/],
+    "/gives-nil" => [/the application returned nil instead of \[status, headers, body\]/],
+    "/gives-two-values" => [/the application returned an Array of size 2 instead of/],
+    "/gives-a-number-as-body" => [/the response body is an object of class Integer, but must be an Array/],
     "/exits" => [/Error during GET \/exits: .*SystemExit/],
     "/aborts" => [/\Aaborted on purpose$/, /Error during GET \/aborts: .*SystemExit/]
   }.freeze

@@ -211,7 +211,8 @@ class Exchanges
 
   # Of Node: as if there were no descriptor for a connection.
   def cannot_accept(_env)
-    `process._getActiveHandles().forEach(handle => { if (handle.listening) handle.emit("error", new Error("accept EMFILE")); })`
+    `const error = Object.assign(new Error("accept EMFILE"), { code: "EMFILE" });
+     process._getActiveHandles().forEach(handle => { if (handle.listening) handle.emit("error", error); })`
     [200, TEXT.dup, ["told"]]
   end
 

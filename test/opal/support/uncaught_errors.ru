@@ -8,6 +8,9 @@ run(lambda do |env|
   case env["PATH_INFO"]
   when "/gives-a-promise" then next `Promise.reject(new Error("rejected on purpose"))`
   when "/gives-nothing" then next `undefined`
+  when "/gives-nil" then next nil
+  when "/gives-two-values" then next [200, {}]
+  when "/gives-a-number-as-body" then next [200, {}, 1]
   when "/forgets" then `Promise.reject("forgotten on purpose")`
   when "/exits" then exit(3)
   when "/aborts" then abort("aborted on purpose")
