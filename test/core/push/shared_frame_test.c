@@ -3,6 +3,7 @@
 
 #include "compression/deflate.h"
 #include "pub_sub/subscriber_server.h"
+#include "server/connection.h"
 
 static int frames_made;
 

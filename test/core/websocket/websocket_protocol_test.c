@@ -7,6 +7,7 @@
 
 #include "compression/deflate.h"
 #include "push/echo_client.h"
+#include "server/connection.h"
 #include "websocket/frame.h"
 #include "websocket/handshake.h"
 
