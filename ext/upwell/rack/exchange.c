@@ -6,6 +6,7 @@
 #include "base/unwinding.h"
 #include "rack/async_exceptions.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/scheduler_block.h"
 
 static ID id_report, id_set_backtrace;
 

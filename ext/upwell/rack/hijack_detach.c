@@ -4,7 +4,7 @@
 
 #include "base/unwinding.h"
 #include "io/shutdown_and_close.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_wait_record.h"
 
 static ID id_for_fd, id_handle_interrupt, id_is_closed, id_ungetbyte, id_client;
 

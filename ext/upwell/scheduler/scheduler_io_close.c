@@ -1,8 +1,12 @@
-/* An IO that is closed while fibers wait for it: they get an IOError, as threads do. When it is reopened, they wait for
- * the new file. */
+#include "scheduler/scheduler_io_close.h"
+
 #include <ruby/io.h>
 
+#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_block.h"
 #include "scheduler/scheduler_closed_io.h"
+#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_wait_record.h"
 
 #if RB_UW_RUBY(4, 0)
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ruby.h>
 #include <ruby/thread.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,6 +2,9 @@
  * lock. Ruby 3.3 and later report this. On older versions, and where Ruby cannot, no worker's state is known. */
 #include "server/gvl_probe.h"
 
+#include <ruby.h>
+#include <ruby/thread.h>
+
 #include "base/after_fork.h"
 #include "server/request_queue.h"
 

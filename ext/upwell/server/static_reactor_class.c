@@ -2,6 +2,7 @@
  * in a request: the interpreter's lock is released while the server runs. */
 #include "server/static_reactor_class.h"
 
+#include <ruby.h>
 #include <ruby/thread.h>
 
 #include "base/after_fork.h"

@@ -11,6 +11,7 @@
 #include "rack/client_events.h"
 #include "rack/exchange.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/scheduler_block.h"
 
 static ID id_cause, id_env, id_reactor;
 static VALUE mRaising, key_cause, key_hijack;
