@@ -1,13 +1,12 @@
-/* Upwell::Loop: a reactor without callbacks. An iteration puts its events into a queue. Taking an event allocates
- * nothing. */
+#include "loop/loop_class.h"
+
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <ruby/io.h>
 
 #include "base/module.h"
-#include "loop/loop_init.h"
-#include "loop/watch_table.h"
+#include "loop/watch_wait.h"
 
 #define EVENTS_MIN 64
 #define EVENTS_PER_TURN 1024 /* delivered before the loop's next iteration, however many are waiting */

@@ -1,11 +1,11 @@
-/* Upwell::Selector: which of the registered IOs are ready. */
+#include "loop/selector_class.h"
+
 #include <math.h>
 #include <poll.h>
 #include <ruby/io.h>
 
 #include "base/module.h"
-#include "loop/loop_init.h"
-#include "loop/watch_table.h"
+#include "loop/watch_wait.h"
 
 #define SECONDS_MAX 1e9 /* longer is for ever */
 

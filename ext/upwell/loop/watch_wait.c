@@ -1,4 +1,5 @@
-/* Watching and waiting: the waiting thread opens the loop, applies changes and takes events. */
+#include "loop/watch_wait.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <ruby/io.h>
@@ -6,8 +7,6 @@
 #include "base/after_fork.h"
 #include "base/gvl_release.h"
 #include "base/module.h"
-#include "loop/loop_init.h"
-#include "loop/watch_table.h"
 
 #define CLOSED_LOOKS_PER_TURN 64
 #define LOCK_HELD_NS (10 * UW_NS_PER_MS)   /* by a loop that always has events; Ruby itself would wait 100 ms */

@@ -1,10 +1,13 @@
-/* Upwell::Client: its subscriptions. */
+#include "rack/client_channels.h"
+
 #include <errno.h>
+#include <ruby/encoding.h>
 #include <string.h>
 
+#include "base/module.h"
 #include "pub_sub/cross_thread.h"
 #include "pub_sub/process_subscriber.h"
-#include "rack/client_class.h"
+#include "rack/cross_thread_backpressure.h"
 
 #define PUBSUB_VERSION 0 /* of Iodine's draft, which is in development */
 

@@ -2,9 +2,16 @@
  * its connection or server, or in the child of a fork, the client is simply closed. */
 #include "rack/client_class.h"
 
+#include <ruby/encoding.h>
+
+#include "base/module.h"
 #include "pub_sub/process_subscriber.h"
 #include "push/event_stream.h"
 #include "push/event_stream_frame.h"
+#include "rack/client_channels.h"
+#include "rack/client_handler.h"
+#include "rack/client_registry.h"
+#include "rack/cross_thread_backpressure.h"
 #include "websocket/frame.h"
 
 #define SECONDS_MAX 1e9
@@ -91,11 +98,11 @@ static struct rb_uw_push_client *make(struct rb_uw_rack_context *rack_context, V
     return client;
 }
 
-VALUE rb_uw_push_client_new(struct rb_uw_exchange *exchange, VALUE handler)
+VALUE rb_uw_push_client_new(const struct rb_uw_rack_request *request, VALUE handler)
 {
-    struct rb_uw_push_client *client = make(exchange->rack_context, exchange->env);
+    struct rb_uw_push_client *client = make(request->delivery->rack_context, request->env);
 
-    client->core = uw_push_client_new(exchange->request->server_context, exchange->upgrade->client_kind, client);
+    client->core = uw_push_client_new(request->delivery->core->server_context, request->upgrade->client_kind, client);
     if (!client->core)
         rb_memerror();
     set_handler(client, client->self, handler);

@@ -1,10 +1,12 @@
-/* Upwell::Input, `rack.input`: the content of a request, complete before the application is called; in memory or in a
- * file. */
+#include "rack/input_class.h"
+
 #include <errno.h>
+#include <ruby/encoding.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "rack/rack.h"
+#include "base/module.h"
+#include "server/request.h"
 
 struct input {
     struct uw_request *request; /* NULL once the response is finished, or closed */
@@ -26,12 +28,12 @@ static const rb_data_type_t input_type = {
     .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
 };
 
-VALUE rb_uw_input_new(struct uw_request *request)
+VALUE rb_uw_input_new(struct uw_request *core)
 {
     struct input *input;
     VALUE self = TypedData_Make_Struct(cInput, struct input, &input_type, input);
 
-    input->request = request;
+    input->request = core;
     return self;
 }
 

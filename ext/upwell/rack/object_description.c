@@ -1,4 +1,4 @@
-#include "rack/rack.h"
+#include "rack/object_description.h"
 
 VALUE rb_uw_described(VALUE object)
 {

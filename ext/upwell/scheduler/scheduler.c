@@ -1,4 +1,5 @@
 /* A scheduler and its loop: their creation and end, and the list of all schedulers. */
+
 #include "scheduler/scheduler.h"
 
 #include <ruby/debug.h>
@@ -8,6 +9,7 @@
 #include "base/module.h"
 #include "io/backend.h"
 #include "scheduler/scheduler_closed_io.h"
+#include "scheduler/scheduler_fiber_wait.h"
 
 VALUE rb_uw_cScheduler, rb_uw_eStop, rb_uw_eFiberError;
 static ID id_alive;

@@ -1,10 +1,14 @@
-/* The fiber that runs a scheduler's loop, and the fibers resumed after an iteration. */
 #include "scheduler/scheduler_root_fiber.h"
 
 #include "base/gvl_release.h"
 #include "base/module.h"
 #include "base/pending_interrupts.h"
 #include "base/unwinding.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_timeouts.h"
+#include "scheduler/scheduler_transfer.h"
+#include "scheduler/scheduler_wait_record.h"
 
 #define TURNS_MAX 32         /* iterations that fibers run in a row before the root does */
 #define LOOK_NS UW_NS_PER_MS /* of a batch, before the loop is looked at */

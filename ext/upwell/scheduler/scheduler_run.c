@@ -1,11 +1,14 @@
-/* Running a scheduler until its fibers have ended, and closing it. */
-#include "base/unwinding.h"
-#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_run.h"
 
 #include <ruby/fiber/scheduler.h>
 #include <string.h>
 
 #include "base/module.h"
+#include "base/unwinding.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_transfer.h"
 
 #define STOP_NS UW_NS_PER_SECOND /* for the `ensure` clauses of fibers that are ended by the scheduler's end */
 

@@ -1,14 +1,17 @@
 /* Standard output and error: replacing a descriptor's file, and writing to a pipe without a reader. Also the choice
  * among several listening sockets. */
+#include "server/descriptor_methods.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <ruby.h>
+#include <ruby/thread.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/module.h"
 #include "base/nonblocking_write.h"
 #include "base/system.h"
-#include "server/reactor.h"
 
 /* O_NONBLOCK only served to open a pipe without waiting for its reader; writes may block. */
 static int clear_nonblock(int fd)

@@ -1,7 +1,7 @@
+#include "server/loop_server_class.h"
 #include "base/backend_choice.h"
 #include "base/module.h"
 #include "composition/composition.h"
-#include "server/loop_server.h"
 #include "server/server_settings.h"
 
 VALUE rb_uw_cLoopServer;

@@ -1,12 +1,16 @@
 /* Upwell::StaticReactor: a server of the core that answers with files, on the thread that runs it. Ruby takes no part
  * in a request: the interpreter's lock is released while the server runs. */
+#include "server/static_reactor_class.h"
+
+#include <ruby.h>
+#include <ruby/thread.h>
+
 #include "base/after_fork.h"
 #include "base/module.h"
 #include "log/access_log.h"
 #include "log/refusal_log.h"
 #include "server/access_record.h"
-#include "server/loop_server.h"
-#include "server/reactor.h"
+#include "server/loop_server_class.h"
 #include "server/server_settings.h"
 #include "server/static_settings.h"
 #include "static/response_output.h"

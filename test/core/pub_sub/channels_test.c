@@ -455,7 +455,7 @@ TEST(publishing_within_a_delivery_ends_at_a_depth)
 static void close_client(struct hearer *hearer)
 {
     (void)hearer;
-    uw_connection_close(clients[0]->stream.connection);
+    uw_stream_close(&clients[0]->stream);
 }
 
 TEST(closing_a_client_within_a_delivery)

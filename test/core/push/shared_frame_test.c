@@ -3,6 +3,7 @@
 
 #include "compression/deflate.h"
 #include "pub_sub/pub_sub_server_fixture.h"
+#include "server/connection.h"
 
 static int frames_made;
 

@@ -7,6 +7,7 @@
 
 #include "compression/deflate.h"
 #include "push/push_client_echo_server.h"
+#include "server/connection.h"
 #include "websocket/frame.h"
 #include "websocket/handshake.h"
 

@@ -1,6 +1,6 @@
 /* Upwell::LoopServer: the common part of Upwell::Reactor and Upwell::StaticReactor. */
-#ifndef RB_UPWELL_LOOP_SERVER_H
-#define RB_UPWELL_LOOP_SERVER_H
+#ifndef RB_UPWELL_LOOP_SERVER_CLASS_H
+#define RB_UPWELL_LOOP_SERVER_CLASS_H
 
 #include <ruby.h>
 

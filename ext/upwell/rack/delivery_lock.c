@@ -1,11 +1,12 @@
-/* Use of an exchange by threads that do not run its request. */
-#include "rack/rack.h"
+#include "rack/delivery_lock.h"
 
-VALUE rb_uw_exchange_lock(struct rb_uw_exchange *exchange)
+#include "base/unwinding.h"
+
+VALUE rb_uw_delivery_lock(struct rb_uw_delivery *delivery)
 {
-    if (NIL_P(exchange->lock))
-        exchange->lock = rb_mutex_new();
-    return exchange->lock;
+    if (NIL_P(delivery->lock))
+        delivery->lock = rb_mutex_new();
+    return delivery->lock;
 }
 
 /* They refer to the stack of the thread that serves the request. */
