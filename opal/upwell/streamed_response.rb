@@ -115,7 +115,7 @@ module Upwell
     def refuse_more
       raise IOError, "more than #{WAITING_BYTES_MAX} bytes of the response wait for a slow client; #{WAY}" if @flushed || @begun
 
-      raise IOError, "the response has more than #{WAITING_BYTES_MAX} bytes, and the application did not flush it; #{WAY}"
+      raise IOError, "the response has more than #{WAITING_BYTES_MAX} bytes, which the server holds until the application returns; #{WAY}"
     end
   end
 end

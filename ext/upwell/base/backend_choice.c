@@ -32,8 +32,9 @@ VALUE rb_uw_backend_reason(const struct uw_backend *backend, int error)
             "the kernel's polling thread needs a processor of its own, but this process may use only one");
     case -EPERM:
     case -ENOSYS:
-        return rb_sprintf("the kernel does not allow it: %s (see sysctl kernel.io_uring_disabled, or seccomp)",
-                          strerror(-error));
+        return rb_sprintf(
+            "the kernel does not allow it: %s (see %sseccomp)", strerror(-error),
+            strncmp(backend->name, "io_uring", strlen("io_uring")) ? "" : "sysctl kernel.io_uring_disabled, or ");
     default:
         return rb_str_new_cstr(strerror(-error));
     }
@@ -58,7 +59,9 @@ static void raise_backend(const char *name, const struct uw_backend *backend, in
     if (uw_fd_limit_reached(error)) /* says nothing about the backend */
         rb_syserr_fail(-error, "cannot open an event loop");
     if (!name)
-        rb_raise(rb_eUpwellBackendError, "no backend works on this machine; %s, the last one, fails: %" PRIsVALUE,
+        rb_raise(rb_eUpwellBackendError,
+                 "no backend works on this machine; %s, the last one, fails: %" PRIsVALUE "; upwell --check "
+                 "gives the reason of each; allow its system calls (a container's seccomp profile)",
                  backend->name, rb_uw_backend_reason(backend, error));
     if (!backend)
         rb_raise(rb_eUpwellBackendError, "backend %s is %" PRIsVALUE "; choose one that works here: %" PRIsVALUE, name,

@@ -14,7 +14,7 @@
 #include "rack/cross_thread_backpressure.h"
 #include "websocket/frame.h"
 
-#define SECONDS_MAX 1e9
+#define SECONDS_MAX 1000000000
 
 static VALUE cClient, key_kind, key_handler;
 static ID id_on_drained, event_options[3];
@@ -433,8 +433,8 @@ static VALUE client_set_timeout(VALUE self, VALUE seconds)
     int64_t idle_timeout_ns;
 
     if (!(value >= 0) || value > SECONDS_MAX)
-        rb_raise(rb_eArgError, "the timeout of a client must be a number of seconds, 0 or more, not %" PRIsVALUE,
-                 seconds);
+        rb_raise(rb_eArgError, "the timeout of a client must be a number of seconds from 0 to %d, not %" PRIsVALUE,
+                 SECONDS_MAX, seconds);
     idle_timeout_ns = (int64_t)(value * (double)UW_NS_PER_SECOND);
     if (!has_loop(client))
         return seconds;

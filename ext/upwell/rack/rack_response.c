@@ -303,7 +303,9 @@ void rb_uw_response_upgrade(struct rb_uw_rack_response *response, struct uw_push
     each_pair(response->headers, &head);
     error = end_upgrade(&head, delivery->core, client);
     if (error == -ENOSYS)
-        rb_syserr_fail_str(ENOSYS, rb_sprintf("the upgrade to %s needs OpenSSL 3", upgrade->name));
+        rb_syserr_fail_str(ENOSYS, rb_sprintf("the upgrade to %s failed, because OpenSSL computes no SHA-1; check "
+                                              "the providers in openssl.cnf",
+                                              upgrade->name));
     rb_uw_check_response(&response->head, error);
 }
 

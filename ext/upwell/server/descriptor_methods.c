@@ -78,7 +78,9 @@ static VALUE write_without_signal(VALUE self, VALUE number, VALUE piece)
     while (writing.left > 0 && writing.error != EAGAIN) {
         rb_thread_call_without_gvl(write_on, &writing, RUBY_UBF_IO, NULL);
         if (writing.error && writing.error != EAGAIN)
-            rb_syserr_fail_str(writing.error, rb_sprintf("cannot write to descriptor %d", writing.fd));
+            rb_syserr_fail_str(
+                writing.error,
+                rb_sprintf("cannot write to descriptor %d (1: standard output, 2: standard error)", writing.fd));
     }
     RB_GC_GUARD(text);
     return SIZET2NUM((size_t)RSTRING_LEN(text) - writing.left);

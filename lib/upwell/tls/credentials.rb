@@ -16,7 +16,7 @@ module Upwell
         Errno::ELIBACC::Errno => "install it",
         Errno::EKEYEXPIRED::Errno => "renew it, or check the clock",
         Errno::EBADMSG::Errno => "name a valid PEM file with --cert-file, --key-file or --ca-file",
-        Errno::ENODATA::Errno => "get a new OCSP response, or remove ocsp: from the configuration file",
+        Errno::ENODATA::Errno => "get a new OCSP response (and certificate, if that is revoked), or remove ocsp: from the configuration file",
         Errno::ENOLINK::Errno => "append it to that file, or remove ocsp: from the configuration file",
         Errno::EINVAL::Errno => "name another certificate and its key, with --cert-file and --key-file",
         Errno::EACCES::Errno => "make it readable for this user",

@@ -25,7 +25,9 @@ module Upwell
       # @param seconds [Numeric] counted from now on
       def seconds=(seconds)
         value = Float(seconds)
-        raise ArgumentError, "the timeout of a client must be a number of seconds, 0 or more, not #{value}" unless value.between?(0, SECONDS_MAX)
+        unless value.between?(0, SECONDS_MAX)
+          raise ArgumentError, "the timeout of a client must be a number of seconds from 0 to #{SECONDS_MAX}, not #{value}"
+        end
 
         @seconds = value
         self.begin

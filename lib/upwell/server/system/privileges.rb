@@ -74,7 +74,8 @@ module Upwell
 
           [-> { Process::Sys.setuid(ROOT) }, -> { Process::Sys.seteuid(ROOT) }].each do |regain|
             regain.call
-            raise ConfigurationError, "option user: the process can still become root, so the server exits; remove CAP_SETUID from the process"
+            raise ConfigurationError, "option user: the process can still become root, so the server exits; clear its secure bit " \
+                                      "no-setuid-fixup (systemd: SecureBits=), or remove --user and let the service manager switch the user"
           rescue Errno::EPERM
             nil
           end
