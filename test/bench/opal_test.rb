@@ -42,7 +42,7 @@ class OpalBenchTest < Minitest::Test
   def test_gems_and_runtime_are_one_installation
     up, up_node = %w[up up_node].map { |name| candidate(name).installation }
     refute_equal up, up_node
-    assert_equal up, Bench::Opal::GemsAndRuntime.new(Bench::Opal::UPWELL, Bench::Opal::UWEBSOCKETS)
+    assert_equal up, Bench::Opal::GemsAndRuntimeInstallation.new(Bench::Opal::UPWELL, Bench::Opal::UWEBSOCKETS)
     environment = up.environment
     assert_equal [up.gems.folder] * 2, environment.values_at("GEM_HOME", "XDG_CACHE_HOME")
     assert_match(%r{/uwebsockets-3\.0\.6/node_modules\z}, environment.fetch("NODE_PATH"))

@@ -15,7 +15,7 @@ module ParallelTests
     TruncatedResponseTest RackTimeoutTest DrainTest ThreadRaiseTest ThreadLocalLibrariesTest TLSHandshakeTest OpalProgramCacheTest
     WorkerSupervisionTest WithoutExtensionTest
     OpalCommandTest TestCommandTest HijackTest SigpipeTest TLSTest AsyncGemTest CommandTest FibersModeTest InlineModeTest
-    OpalCommandsTest OpalSingleProcessTest OpalWebSocketClientsTest OpalClusterTest OpalPublishAcrossWorkersTest OpalSlowClientsTest
+    OpalExamplesTest OpalSingleProcessTest OpalWebSocketClientsTest OpalClusterTest OpalPublishAcrossWorkersTest OpalSlowClientsTest
     SameAsRubyTest
   ].freeze
 

@@ -2,7 +2,7 @@
 
 module RequestIsolation
   # Connections that the application takes over.
-  module Hijacks
+  module ApplicationHijacks
     IGNORED = [0, {}, []].freeze
 
     def hijack(visit)

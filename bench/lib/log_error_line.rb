@@ -3,7 +3,7 @@
 module Bench
   # What a process that ended too early said of the reason: its first line with an error, else its last one. Files go without their folders,
   # which are of this machine.
-  module ExitReason
+  module LogErrorLine
     LENGTH_MAX = 300
     TELLING = /\[BUG\]|error|cannot|invalid/i
     FOLDERS = %r{(?<![^\s"'(<])(?:/[^/\s:]+)+/}

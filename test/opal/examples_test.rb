@@ -5,7 +5,7 @@ require_relative "../support/opal_runtimes"
 require_relative "support/readme_results_table"
 
 # Each example under each command. With OPAL_TABLE=1 the results are written into the README.
-class OpalCommandsTest < Minitest::Test
+class OpalExamplesTest < Minitest::Test
   include OpalRuntimes
 
   BODY = "sm\u00F8rrebr\u00F8d \u0000\xFF".b

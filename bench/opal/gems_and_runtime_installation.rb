@@ -6,7 +6,7 @@ module Bench
     #
     # @!attribute gems [GemInstallation]
     # @!attribute runtime [SystemProgram, NodePackage]
-    GemsAndRuntime = Struct.new(:gems, :runtime) do
+    GemsAndRuntimeInstallation = Struct.new(:gems, :runtime) do
       def name
         to_a.map(&:name).join(" with ")
       end

@@ -2,14 +2,14 @@
 
 require "minitest/autorun"
 require "tempfile"
-require_relative "../../bench/lib/exit_reason"
+require_relative "../../bench/lib/log_error_line"
 
-class ExitReasonTest < Minitest::Test
+class LogErrorLineTest < Minitest::Test
   def last_words(text)
     Tempfile.create("log") do |log|
       log.write(text)
       log.flush
-      return Bench::ExitReason.of(log.path)
+      return Bench::LogErrorLine.of(log.path)
     end
   end
 
