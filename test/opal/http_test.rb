@@ -364,7 +364,7 @@ module OpalHTTPTests
                  [response.status, response.headers["content-length"], response.body.bytesize]
     assert_equal "é😀\xFF".b * PIECES, get("/small_pieces?#{PIECES}").body.b
     assert_equal [500, "500 Internal Server Error\n"], get("/pieces?endless").to_a.values_at(0, 2)
-.*has more than \d+ bytes, which the server holds until the application returns; .* \(IOError\)/)
+    server.await(/Error during GET \/pieces: .*has more than \d+ bytes, which the server holds until the application returns; .* \(IOError\)/)
   end
 
   # The client sees that it is not the whole, or is told.
