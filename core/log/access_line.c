@@ -1,227 +1,185 @@
 #include "log/access_line.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/utf8.h"
-#include "http/status.h"
+#include "base/clock.h"
 
 #define METHOD_BYTES_MAX 32
-#define REFUSED_TARGET_BYTES_MAX 200
-#define TIME_BYTES_MAX 32
-#define ESCAPED_BYTES_MAX 6
+#define REQUEST_ID_BYTES_MAX 128
+#define TRACEPARENT_BYTES_MAX 64
+#define OTHER_BYTES_MAX 400 /* time, address, numbers, names and punctuation */
 
-/* 400 bytes suffice for the rest of the line: time, address, numbers and punctuation. */
-_Static_assert(METHOD_BYTES_MAX + UW_ACCESS_TARGET_BYTES_MAX + 2 * UW_ACCESS_FIELD_BYTES_MAX + 400 <=
-                   UW_ACCESS_LINE_BYTES_MAX,
+_Static_assert(METHOD_BYTES_MAX + UW_ACCESS_TARGET_BYTES_MAX + 2 * UW_ACCESS_FIELD_BYTES_MAX + REQUEST_ID_BYTES_MAX +
+                       TRACEPARENT_BYTES_MAX + OTHER_BYTES_MAX <=
+                   UW_LOG_LINE_BYTES_MAX,
                "the longest line fits");
 
-struct line {
-    char *bytes;
-    size_t length;
-};
-
-/* Writes to `out` one character of `text` that is not plain ASCII. Returns how many bytes of `text` it read. */
-typedef size_t escape(const char *text, size_t length, char out[ESCAPED_BYTES_MAX + 1]);
-
-static void put(struct line *line, const char *text)
+void uw_line_put_request(struct uw_line *line, const struct uw_access_record *access, size_t target_bytes_max)
 {
-    size_t length = strlen(text);
-
-    memcpy(line->bytes + line->length, text, length);
-    line->length += length;
-}
-
-static bool is_plain(char c)
-{
-    return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
-}
-
-static size_t escape_combined(const char *text, size_t length, char out[ESCAPED_BYTES_MAX + 1])
-{
-    (void)length;
-    snprintf(out, ESCAPED_BYTES_MAX + 1, "\\x%02X", (unsigned char)*text);
-    return 1;
-}
-
-static size_t escape_json(const char *text, size_t length, char out[ESCAPED_BYTES_MAX + 1])
-{
-    size_t character = uw_utf8_character(text, length);
-
-    if (character == 0)
-        snprintf(out, ESCAPED_BYTES_MAX + 1, "%s", UW_UTF8_REPLACEMENT);
-    else if (character > 1)
-        snprintf(out, ESCAPED_BYTES_MAX + 1, "%.*s", (int)character, text);
-    else
-        snprintf(out, ESCAPED_BYTES_MAX + 1, "\\u%04x", (unsigned)*text);
-    return character > 0 ? character : 1;
-}
-
-/* Writes at most `bytes_max` bytes and never a part of an escape. */
-static void put_escaped(struct line *line, struct uw_access_text text, size_t bytes_max, escape *escape)
-{
-    size_t end = line->length + bytes_max;
-
-    for (size_t at = 0; at < text.length && line->length < end;) {
-        char out[ESCAPED_BYTES_MAX + 1];
-
-        if (is_plain(text.bytes[at])) {
-            line->bytes[line->length++] = text.bytes[at++];
-            continue;
-        }
-        at += escape(text.bytes + at, text.length - at, out);
-        if (line->length + strlen(out) > end)
-            return;
-        put(line, out);
-    }
-}
-
-/* Each thread renders the time once a second. */
-static void put_time(struct line *line, time_t time, const char *form)
-{
-    static _Thread_local char text[TIME_BYTES_MAX];
-    static _Thread_local const char *rendered_form;
-    static _Thread_local time_t rendered;
-
-    if (time != rendered || form != rendered_form) {
-        struct tm parts = {0};
-
-        (void)gmtime_r(&time, &parts);
-        text[0] = '\0';
-        (void)strftime(text, sizeof text, form, &parts);
-        rendered = time;
-        rendered_form = form;
-    }
-    put(line, text);
+    if (access->method.length == 0)
+        uw_line_put(line, "-");
+    uw_line_put_escaped(line, access->method, METHOD_BYTES_MAX, uw_log_escape_text);
+    if (access->target.length > 0)
+        uw_line_put(line, " ");
+    uw_line_put_escaped(line, access->target, target_bytes_max, uw_log_escape_text);
 }
 
 /* A hyphen stands for an absent value. */
-static void put_combined_field(struct line *line, struct uw_access_text value)
+static void put_quoted(struct uw_line *line, struct uw_access_text value)
 {
-    put(line, " \"");
+    uw_line_put(line, " \"");
     if (value.length > 0)
-        put_escaped(line, value, UW_ACCESS_FIELD_BYTES_MAX, escape_combined);
+        uw_line_put_escaped(line, value, UW_ACCESS_FIELD_BYTES_MAX, uw_log_escape_text);
     else
-        put(line, "-");
-    put(line, "\"");
+        uw_line_put(line, "-");
+    uw_line_put(line, "\"");
 }
 
-/* Writes the part of the request line that has arrived. */
-static void put_request(struct line *line, const struct uw_access_record *access, size_t target_bytes_max)
+static void put_seconds(struct uw_line *line, const char *name, int64_t ns)
 {
-    if (access->method.length == 0)
-        put(line, "-");
-    put_escaped(line, access->method, METHOD_BYTES_MAX, escape_combined);
-    if (access->target.length > 0)
-        put(line, " ");
-    put_escaped(line, access->target, target_bytes_max, escape_combined);
+    uw_line_put(line, name);
+    uw_line_put_seconds(line, ns);
 }
 
-static void put_combined(struct line *line, const struct uw_access_record *access)
-{
-    const char *version = uw_http_version_digits(access->version);
-    char numbers[64];
-
-    put(line, access->remote);
-    put(line, " - - [");
-    put_time(line, access->time, "%d/%b/%Y:%H:%M:%S +0000");
-    put(line, "] \"");
-    put_request(line, access, UW_ACCESS_TARGET_BYTES_MAX);
-    if (version) {
-        put(line, " HTTP/");
-        put(line, version);
-    }
-    snprintf(numbers, sizeof numbers, "\" %d %" PRId64, access->status, access->bytes);
-    put(line, numbers);
-    put_combined_field(line, access->referer);
-    put_combined_field(line, access->user_agent);
-    put(line, "\n");
-}
-
-/* An absent field is left out. */
-static void put_json_field(struct line *line, const char *name, struct uw_access_text value, size_t bytes_max)
+static void put_word(struct uw_line *line, const char *name, struct uw_access_text value, size_t bytes_max)
 {
     if (value.length == 0)
         return;
-    put(line, ",\"");
-    put(line, name);
-    put(line, "\":\"");
-    put_escaped(line, value, bytes_max, escape_json);
-    put(line, "\"");
+    uw_line_put(line, name);
+    uw_line_put_escaped(line, value, bytes_max, uw_log_escape_text);
 }
 
-static void put_json(struct line *line, const struct uw_access_record *access)
+static void put_known(struct uw_line *line, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    uw_line_put(line, name);
+    uw_line_put(line, value);
+}
+
+/* The combined format has no place for these. */
+static void put_more(struct uw_line *line, const struct uw_access_record *access)
+{
+    put_word(line, " request_id=", access->request_id, REQUEST_ID_BYTES_MAX);
+    if (access->served) {
+        put_seconds(line, " queue_time=", access->queue_ns);
+        put_seconds(line, " application_time=", access->application_ns);
+    }
+    put_known(line, " worker=", access->worker);
+    put_known(line, " tls=", access->tls);
+    put_word(line, " traceparent=", access->traceparent, TRACEPARENT_BYTES_MAX);
+}
+
+static void put_combined(struct uw_line *line, const struct uw_access_record *access)
 {
     const char *version = uw_http_version_digits(access->version);
-    char numbers[96];
 
-    put(line, "{\"time\":\"");
-    put_time(line, access->time, "%Y-%m-%dT%H:%M:%SZ");
-    put(line, "\",\"remote\":\"");
-    put(line, access->remote);
-    put(line, "\"");
-    put_json_field(line, "method", access->method, METHOD_BYTES_MAX);
-    put_json_field(line, "target", access->target, UW_ACCESS_TARGET_BYTES_MAX);
-    if (version) {
-        put(line, ",\"version\":\"");
-        put(line, version);
-        put(line, "\"");
+    uw_line_put(line, access->remote);
+    uw_line_put(line, " - - [");
+    uw_line_put_time(line, access->time, UW_LOG_TIME_COMBINED);
+    uw_line_put(line, "] \"");
+    uw_line_put_request(line, access, UW_ACCESS_TARGET_BYTES_MAX);
+    put_known(line, " HTTP/", version);
+    uw_line_put(line, "\" ");
+    uw_line_put_number(line, access->status, 3);
+    uw_line_put(line, " ");
+    uw_line_put_number(line, access->bytes, 1);
+    put_quoted(line, access->referer);
+    put_quoted(line, access->user_agent);
+    put_more(line, access);
+    uw_line_put(line, "\n");
+}
+
+/* An absent member is left out. */
+static void put_text(struct uw_line *line, const char *name, struct uw_access_text value, size_t bytes_max)
+{
+    if (value.length == 0)
+        return;
+    uw_line_put(line, name);
+    uw_line_put(line, "\"");
+    uw_line_put_escaped(line, value, bytes_max, uw_log_escape_json);
+    uw_line_put(line, "\"");
+}
+
+static void put_known_text(struct uw_line *line, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    put_known(line, name, "\"");
+    uw_line_put(line, value);
+    uw_line_put(line, "\"");
+}
+
+static void put_json(struct uw_line *line, const struct uw_access_record *access)
+{
+    uw_line_put(line, "{\"time\":\"");
+    uw_line_put_time(line, access->time, UW_LOG_TIME_ISO);
+    uw_line_put(line, "\"");
+    put_known_text(line, ",\"remote\":", access->remote);
+    put_text(line, ",\"method\":", access->method, METHOD_BYTES_MAX);
+    put_text(line, ",\"target\":", access->target, UW_ACCESS_TARGET_BYTES_MAX);
+    put_known_text(line, ",\"version\":", uw_http_version_digits(access->version));
+    uw_line_put(line, ",\"status\":");
+    uw_line_put_number(line, access->status, 1);
+    uw_line_put(line, ",\"bytes\":");
+    uw_line_put_number(line, access->bytes, 1);
+    put_text(line, ",\"referer\":", access->referer, UW_ACCESS_FIELD_BYTES_MAX);
+    put_text(line, ",\"user_agent\":", access->user_agent, UW_ACCESS_FIELD_BYTES_MAX);
+    put_text(line, ",\"request_id\":", access->request_id, REQUEST_ID_BYTES_MAX);
+    if (access->served) {
+        put_seconds(line, ",\"queue_time\":", access->queue_ns);
+        put_seconds(line, ",\"application_time\":", access->application_ns);
     }
-    snprintf(numbers, sizeof numbers, ",\"status\":%d,\"bytes\":%" PRId64, access->status, access->bytes);
-    put(line, numbers);
-    put_json_field(line, "referer", access->referer, UW_ACCESS_FIELD_BYTES_MAX);
-    put_json_field(line, "user_agent", access->user_agent, UW_ACCESS_FIELD_BYTES_MAX);
-    put(line, "}\n");
+    put_known(line, ",\"worker\":", access->worker);
+    put_known_text(line, ",\"tls\":", access->tls);
+    put_text(line, ",\"traceparent\":", access->traceparent, TRACEPARENT_BYTES_MAX);
+    uw_line_put(line, "}\n");
 }
 
-/* Every record of the server's own log begins with this. */
-static void put_origin(struct line *line, time_t time)
+#define COLOUR(number) "\x1b[" #number "m"
+
+static const char *colour(int status)
 {
-    char process[32];
-
-    put_time(line, time, "%Y-%m-%dT%H:%M:%SZ");
-    snprintf(process, sizeof process, " upwell[%d]: ", (int)getpid());
-    put(line, process);
+    switch (status / 100) {
+    case 2:
+        return COLOUR(32); /* green */
+    case 4:
+        return COLOUR(33); /* yellow */
+    case 5:
+        return COLOUR(31); /* red */
+    default:
+        return COLOUR(36); /* cyan */
+    }
 }
 
-static void put_refused(struct line *line, const struct uw_access_record *access)
+static void put_milliseconds(struct uw_line *line, int64_t ns)
 {
-    char number[16];
-
-    put_origin(line, access->time);
-    put(line, "refused ");
-    put(line, access->remote);
-    put(line, " \"");
-    put_request(line, access, REFUSED_TARGET_BYTES_MAX);
-    snprintf(number, sizeof number, "\" %d ", access->status);
-    put(line, number);
-    put(line, uw_http_reason(access->status));
-    put(line, "\n");
+    uw_line_put(line, " ");
+    uw_line_put_number(line, ns / UW_NS_PER_MS, 1);
+    uw_line_put(line, ".");
+    uw_line_put_number(line, ns % UW_NS_PER_MS / (UW_NS_PER_MS / 10), 1);
+    uw_line_put(line, " ms");
 }
 
-size_t uw_refusals_left_out_line(char bytes[UW_ACCESS_LINE_BYTES_MAX], time_t time, uint64_t count)
+/* "200 GET /posts 12.3 ms" */
+static void put_terminal(struct uw_line *line, const struct uw_access_record *access)
 {
-    struct line line = {bytes, 0};
-    char text[64];
-
-    put_origin(&line, time);
-    snprintf(text, sizeof text, "refused %" PRIu64 " more requests\n", count);
-    put(&line, text);
-    return line.length;
+    uw_line_put(line, colour(access->status));
+    uw_line_put_number(line, access->status, 3);
+    uw_line_put(line, COLOUR(0) " ");
+    uw_line_put_request(line, access, UW_ACCESS_TERMINAL_BYTES_MAX);
+    if (access->served)
+        put_milliseconds(line, access->application_ns);
+    uw_line_put(line, "\n");
 }
 
-size_t uw_access_line(char bytes[UW_ACCESS_LINE_BYTES_MAX], enum uw_access_format format,
+size_t uw_access_line(char bytes[UW_LOG_LINE_BYTES_MAX], enum uw_access_format format,
                       const struct uw_access_record *access)
 {
-    struct line line = {bytes, 0};
+    struct uw_line line = {bytes, 0};
 
     if (format == UW_ACCESS_JSON)
         put_json(&line, access);
-    else if (format == UW_ACCESS_REFUSED)
-        put_refused(&line, access);
+    else if (format == UW_ACCESS_TERMINAL)
+        put_terminal(&line, access);
     else
         put_combined(&line, access);
     return line.length;

@@ -11,15 +11,17 @@
 #include "base/system.h"
 #include "log/access_line.h"
 
-#define UW_ACCESS_LOG_BYTES (256 * 1024) /* size of the ring, a power of two; further lines are dropped and counted */
-#define UW_ACCESS_LOG_BATCH_BYTES (64 * 1024)
+#define UW_ACCESS_LOG_BYTES \
+    (1024 * 1024) /* size of the ring, a power of two; further lines are dropped and counted \
+                   */
+#define UW_ACCESS_LOG_BATCH_BYTES (64 * 1024) /* so many bytes are written at once */
 #define UW_ACCESS_LOG_DELAY_MS 1000 /* the longest time that a line waits to be written, if the file accepts it */
 #define UW_ACCESS_LOG_STUCK_MS 2000 /* closing gives up after this long without progress */
 
 struct uw_access_log {
     enum uw_access_format format;
     int fd;
-    struct uw_wakeup wake;  /* signals that the ring is half full or the log closes */
+    struct uw_wakeup wake;  /* signals that a batch is full, that a terminal gets a line, or that the log closes */
     struct uw_wakeup ended; /* signals that the thread has written all it can */
     bool regular;           /* the thread's: the file is regular, so it accepts and appends a batch in one piece */
     bool torn;              /* the last line in `torn_file` is incomplete */

@@ -4,7 +4,7 @@
 #define UW_LOG_REFUSAL_LOG_H
 
 #include "io/loop.h"
-#include "log/access_line.h"
+#include "log/server_line.h"
 #include "log/system_error.h"
 
 #define UW_REFUSAL_LINES_PER_SECOND 10             /* for each loop */
@@ -13,6 +13,7 @@
 
 struct uw_refusal_log {
     struct uw_loop *loop;
+    enum uw_log_form form;
     struct uw_operation room; /* submitted while the file accepts nothing: POLLOUT */
     struct uw_timer timer;    /* expires a second after the first line */
     int lines;                /* lines since then */
@@ -23,7 +24,7 @@ struct uw_refusal_log {
 };
 
 /* The log must not move. It lives as long as the loop. */
-void uw_refusal_log_init(struct uw_refusal_log *log, struct uw_loop *loop, int fd);
+void uw_refusal_log_init(struct uw_refusal_log *log, struct uw_loop *loop, int fd, enum uw_log_form form);
 
 /* The loop's thread calls this. */
 void uw_refusal_log_add(struct uw_refusal_log *log, const struct uw_access_record *refusal);

@@ -11,7 +11,7 @@ struct uw_response {
     struct uw_chunk
         *chunk; /* NULL when memory is exhausted: the rest is dropped, and the connection closed at the end */
     struct uw_http_response head;
-    int64_t content_bytes; /* for the access log */
+    int64_t content_bytes; /* of the whole content, for the access log */
 };
 
 /* Writes the status line, Date and, where it is not the default, Connection. */

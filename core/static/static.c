@@ -55,7 +55,7 @@ static void answer_options(struct uw_static *files, struct uw_request *request)
     uw_answer_begin(files, &response, request, 204);
     uw_response_put_field(&response, "Allow", ALLOWED_METHODS);
     uw_response_end_head(&response, -1);
-    uw_answer_finish(files, &response);
+    uw_response_finish(&response);
 }
 
 /* Redirects to the same path with a slash: relative links in the directory's page are resolved from there. */
@@ -67,7 +67,7 @@ static void redirect_to_folder(struct uw_static *files, struct uw_request *reque
     uw_folder_put_location(&response, path->name, uw_request_text(request, request->head.query),
                            request->head.query.length);
     uw_response_end_head(&response, 0);
-    uw_answer_finish(files, &response);
+    uw_response_finish(&response);
 }
 
 /* Finds the file for `path`; for a directory, its index. Returns 0; -EISDIR for a directory whose path lacks the slash;
@@ -279,14 +279,6 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
         uw_answer_failure(files, request, 405, "Allow", ALLOWED_METHODS);
 }
 
-static void refused(void *context, const struct uw_access_record *refusal)
-{
-    const struct uw_static_settings *settings = &((struct uw_static *)context)->settings;
-
-    if (settings->refused)
-        settings->refused(settings->answered_context, refusal);
-}
-
 size_t uw_static_give_up(struct uw_static *files)
 {
     return uw_file_cache_give_up(&files->cache);
@@ -299,7 +291,7 @@ static size_t give_up(void *context)
 
 struct uw_handler uw_static_handler(struct uw_static *files)
 {
-    return (struct uw_handler){.context = files, .notify = notify, .refused = refused, .give_up = give_up};
+    return (struct uw_handler){.context = files, .notify = notify, .give_up = give_up};
 }
 
 /* Whether a file that could not be found may be there all the same. */

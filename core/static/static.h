@@ -10,12 +10,6 @@
 #include "static/listing_page_cache.h"
 #include "static/negative_cache.h"
 
-struct uw_response;
-
-/* Called when a response has been handed over, before the request is gone: for an access log. */
-typedef void uw_static_answered(void *context, const struct uw_response *response);
-typedef void uw_static_refused(void *context, const struct uw_access_record *refusal);
-
 #define UW_STATIC_FIELDS_BYTES_MAX 8192
 
 struct uw_static_settings {
@@ -25,9 +19,6 @@ struct uw_static_settings {
     const char *fields;   /* header lines of every response, each with CRLF at its end; or NULL */
     bool list;            /* directories without index.html are listed */
     struct uw_file_cache_settings cache;
-    uw_static_answered *answered; /* or NULL */
-    uw_static_refused *refused;   /* or NULL */
-    void *answered_context;       /* of both */
 };
 
 struct uw_static {

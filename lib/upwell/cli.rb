@@ -63,7 +63,7 @@ module Upwell
       path = rackup_file(rest.first)
       configuration = configure
       ENV["RACK_ENV"] = configuration.environment
-      run_server(configuration, Server::Logs::LogFile.new(configuration.log_file), Server) { load_app(path) }
+      run_server(configuration, Server) { load_app(path) }
     end
 
     def suggestion(word)
@@ -86,9 +86,11 @@ module Upwell
       status
     end
 
-    def run_server(configuration, log_file, server, &load_app)
+    def run_server(configuration, server, &load_app)
       raise ExtensionError if defined?(ExtensionError) # before a cluster starts workers that cannot serve
 
+      log_file = Server::Logs::LogFile.new(configuration.log_file)
+      configuration.access_log_stream = Server::Logs::AccessLog.stream(configuration, log_file)
       owner = Server::System::Privileges.new(configuration).owner
       pid_file = Server::System::PidFile.new(configuration.pid_file, owner)
       pid_file.write # first: a second server must not write to the running server's log

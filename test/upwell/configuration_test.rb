@@ -100,8 +100,8 @@ class ConfigurationTest < Minitest::Test
       assert_raises(Upwell::ConfigurationError) { configuration(file: path) }
       assert configuration({ public: "test" }, file: path)
     end
-    error = assert_raises(Upwell::ConfigurationError) { Upwell::StaticConfiguration.new({ log_format: "json" }, environment: {}) }
-    assert_equal "log_format has no effect without access_log; add --access-log, or remove --log-format", error.message
+    error = assert_raises(Upwell::ConfigurationError) { Upwell::StaticConfiguration.new({ access_log_except: ["/up"] }, environment: {}) }
+    assert_equal "access_log_except has no effect without access_log; add --access-log, or remove --access-log-except", error.message
     assert Upwell::StaticConfiguration.new({ header: ["X-A: 1"] }, environment: {})
   end
 

@@ -30,6 +30,7 @@ static void hand_over(struct rb_uw_exchange *exchange, struct rb_uw_push_client 
     rb_uw_end_callables(exchange); /* they know the request, which is another's soon */
     rb_uw_push_client_begin(client);
     exchange->request->client = client->core;
+    rb_uw_outcome_note(exchange, false);
     chunk->flags = UW_CHUNK_FINISH | UW_CHUNK_UPGRADE;
     rb_uw_hand_over(exchange, chunk);
 }

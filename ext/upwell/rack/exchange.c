@@ -419,6 +419,7 @@ int rb_uw_serve(struct rb_uw_rack_context *rack_context, struct uw_request *requ
 {
     struct rb_uw_exchange exchange = rb_uw_exchange_of_request(rack_context, request);
 
+    rb_uw_outcome_begin(&exchange);
     return rb_uw_exchange_run(&exchange, answer_and_complete);
 }
 

@@ -147,6 +147,7 @@ VALUE rb_uw_detach(struct rb_uw_exchange *exchange, struct uw_chunk *head)
     int state;
 
     exchange->head_sent = head != NULL; /* no other output may precede it */
+    rb_uw_outcome_note(exchange, false);
     rb_protect(take_out, (VALUE)&making, &state);
     free(detachment.detached.bytes);
     if (detachment.detached.head) {

@@ -83,6 +83,10 @@ static inline struct rb_uw_exchange *rb_uw_exchange_of(struct uw_request *reques
     return request->user;
 }
 
+/* outcome.c: for the access log. The application is called; and the last chunk, or the connection, is handed over. */
+void rb_uw_outcome_begin(struct rb_uw_exchange *exchange);
+void rb_uw_outcome_note(struct rb_uw_exchange *exchange, bool aborted);
+
 /* exchange_lock.c */
 
 /* A Mutex that a thread locks while it uses the exchange and may wait. The exchange does not end before. */

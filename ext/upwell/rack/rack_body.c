@@ -113,6 +113,7 @@ static bool send_file(struct rb_uw_exchange *exchange)
     if (fd < 0)
         return false;
     uw_chunk_add_file(exchange->chunk, fd, 0, (int64_t)exchange->response.length);
+    exchange->response.written = exchange->response.length;
     rb_uw_finish(exchange, 0);
     return true;
 }

@@ -23,6 +23,8 @@
     KEY(remote_port, "REMOTE_PORT") \
     KEY(request_uri, "REQUEST_URI") \
     KEY(http_host, "HTTP_HOST") \
+    KEY(http_x_request_id, "HTTP_X_REQUEST_ID") \
+    KEY(request_id, "upwell.request_id") \
     KEY(content_length, "CONTENT_LENGTH") \
     KEY(url_scheme, "rack.url_scheme") \
     KEY(input, "rack.input") \
@@ -138,6 +140,8 @@ VALUE rb_uw_env_template(bool rack_2, VALUE input)
     rb_hash_aset(template, key.remote_addr, key.empty);
     rb_hash_aset(template, key.remote_port, key.empty);
     rb_hash_aset(template, key.request_uri, key.empty);
+    rb_hash_aset(template, key.http_x_request_id, Qnil);
+    rb_hash_aset(template, key.request_id, Qnil);
     rb_hash_aset(template, key.hijack, Qnil);
     rb_hash_aset(template, key.early_hints, Qnil);
     rb_hash_aset(template, key.response_finished, Qnil);
@@ -276,7 +280,8 @@ static void add_headers(VALUE env, const struct uw_request *request, bool unders
         const struct uw_http_header *header = uw_http_header(&request->head, i);
 
         /* Set from the head itself; the chunked coding has been removed. */
-        if (header->field == UW_FIELD_HOST || header->field == UW_FIELD_TRANSFER_ENCODING)
+        if (header->field == UW_FIELD_HOST || header->field == UW_FIELD_TRANSFER_ENCODING ||
+            header->field == UW_FIELD_X_REQUEST_ID)
             continue;
         if (has_underscore(request, header))
             underscored = true;
@@ -365,6 +370,17 @@ static void add_target(VALUE env, const struct uw_request *request)
     rb_hash_aset(env, key.request_uri, text(request, head->target));
 }
 
+/* Frameworks read the id where a proxy would send it. */
+static void add_request_id(VALUE env, struct uw_request *request)
+{
+    VALUE id;
+
+    uw_request_identify(request);
+    id = rb_str_new(request->id, request->id_length);
+    rb_hash_aset(env, key.http_x_request_id, id);
+    rb_hash_aset(env, key.request_id, id);
+}
+
 #define PORT_DIGITS_MAX 5
 #define PORTS_MAX 4096 /* texts that are remembered, by the port's last bits */
 
@@ -431,6 +447,7 @@ VALUE rb_uw_env(struct rb_uw_exchange *exchange)
     add_target(env, request);
     if (request->head.host.length == 0)
         add_local(env, request);
+    add_request_id(env, request);
     add_headers(env, request, exchange->rack_context->underscores);
     rb_hash_aset(env, key.remote_port, port_text(exchange->rack_context, uw_request_remote_port(request)));
     if (request->head.version < UW_HTTP_1_1)

@@ -62,6 +62,7 @@ void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
         rb_memerror();
     exchange->chunk = NULL;
     rb_uw_end_callables(exchange); /* they know the request, which is another's soon */
+    rb_uw_outcome_note(exchange, flags & UW_CHUNK_ABORT);
     chunk->flags =
         UW_CHUNK_FINISH | (exchange->response.keep_alive ? 0 : UW_CHUNK_CLOSE) | framing_flag(exchange) | flags;
     rb_uw_hand_over(exchange, chunk);

@@ -1,8 +1,6 @@
 /* The common part of all modes of Upwell::Reactor: the object, and the iterations of its loop. */
 #include "server/reactor.h"
 
-#include <unistd.h>
-
 static void reactor_mark(void *data)
 {
     const struct rb_uw_reactor *reactor = data;
@@ -28,6 +26,7 @@ static void reactor_free(void *data)
     struct rb_uw_reactor *reactor = data;
 
     rb_uw_static_settings_free(&reactor->public_settings);
+    rb_uw_loop_server_free(&reactor->base);
     if (reactor->mode_state && reactor->mode->free)
         reactor->mode->free(reactor);
     xfree(reactor->mode_state);
@@ -80,7 +79,6 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
 
     if (error)
         return error;
-    uw_refusal_log_init(&reactor->refusals, &reactor->base.server.server_context.loop, STDERR_FILENO);
     reactor->rack_context.thread = pthread_self();
     error = rb_uw_reactor_open_bus(reactor);
     if (error)

@@ -46,6 +46,11 @@ module Upwell
         end
       end
 
+      def tell_lost_lines
+        lost = @reactors.sum(&:log_lines_lost)
+        Log.tell "#{lost} access log lines were dropped: the reader of the log is too slow" if lost.positive?
+      end
+
       def listeners_of_loops
         @listeners.each_slice(@listeners.size / @reactors.size).to_a
       end

@@ -41,6 +41,7 @@ module Upwell
 
         def boot(alive)
           ProcessTitle.set("worker #{@slot.index}")
+          @configuration.worker = @slot.index
           trap_signals
           read_again # a SIGHUP may have arrived since the fork
           watch(alive)

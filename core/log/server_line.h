@@ -1,0 +1,28 @@
+/* Formats lines of the server's own log, as text or as JSON objects: time, process and message. */
+#ifndef UW_LOG_SERVER_LINE_H
+#define UW_LOG_SERVER_LINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "log/access_line.h"
+#include "log/line.h"
+
+#define UW_LOG_MESSAGE_BYTES_MAX (UW_LOG_LINE_BYTES_MAX - 128) /* the rest is cut off */
+
+enum uw_log_form {
+    UW_LOG_TEXT,
+    UW_LOG_JSON,
+};
+
+/* Writes a line with the message, which has no newline, and a newline. Returns the length. */
+size_t uw_server_line(char line[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form, time_t time, const char *message);
+
+/* The server has refused a request. */
+size_t uw_refused_line(char line[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form, const struct uw_access_record *refusal);
+
+/* `count` more requests were refused without a line each. */
+size_t uw_refusals_left_out_line(char line[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form, time_t time, uint64_t count);
+
+#endif

@@ -1,0 +1,26 @@
+/* What the access log says of a response. Without a log nothing is noted. */
+#include "base/clock.h"
+#include "rack/rack.h"
+
+static bool is_logged(const struct rb_uw_exchange *exchange)
+{
+    return exchange->rack_context->server->server_context.handler.answered != NULL;
+}
+
+void rb_uw_outcome_begin(struct rb_uw_exchange *exchange)
+{
+    if (is_logged(exchange))
+        exchange->request->outcome.begun_ns = uw_clock_ns();
+}
+
+/* A response that is aborted before its head was sent has no status. */
+void rb_uw_outcome_note(struct rb_uw_exchange *exchange, bool aborted)
+{
+    struct uw_outcome *outcome = &exchange->request->outcome;
+
+    if (!is_logged(exchange))
+        return;
+    outcome->status = aborted && !exchange->head_sent ? 0 : exchange->response.status;
+    outcome->content_bytes = (int64_t)exchange->response.written;
+    outcome->ended_ns = uw_clock_ns();
+}
