@@ -46,6 +46,11 @@ module Upwell
       false
     end
 
+    # @return [Boolean] false: there is no application
+    def development?
+      false
+    end
+
     # @return [String] the mode, for the log
     def description
       threads == 1 ? "static files" : "static files, #{threads} threads"

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require "pty"
 require_relative "../support/tls_client"
 require_relative "../support/websocket_client"
 
@@ -305,6 +306,67 @@ class AccessLogTest < Minitest::Test
       get(server, "/text")
       assert_match LINE, server.await(/GET/).string
     end
+  end
+
+  # At a terminal
+
+  NO_ENVIRONMENT = { "RACK_ENV" => nil, "RAILS_ENV" => nil }.freeze
+  COLOURED = /^\e\[32m200\e\[0m GET \/text\?a=\\x22 \d+\.\d ms\r$/
+
+  # @return [String] what a person sees of a server that has answered a request
+  def seen_at_terminal(*options, environment: {})
+    reader, _writer, pid = PTY.spawn(*terminal_command(options, environment))
+    shown = +""
+    show_until(reader, shown, / serves on /)
+    yield Integer(shown[/:(\d+) \(/, 1])
+    Process.kill("TERM", pid)
+    show_until(reader, shown, nil)
+  ensure
+    Process.kill("KILL", pid)
+    Process.wait(pid)
+    reader.close
+  end
+
+  def terminal_command(options, environment)
+    environment = { **NO_ENVIRONMENT, "FOLDER" => File.join(@dir, "served"), **environment }
+    app = File.join(ServerProcess::APPS, "access_log.ru")
+    ServerProcess.spawn_arguments("-b", "127.0.0.1", "-p", "0", *options, app, environment: environment)
+  end
+
+  # A terminal ends with EIO.
+  def show_until(reader, shown, pattern)
+    Timeout.timeout(ServerProcess::START_MAX) { shown << reader.readpartial(4096) until pattern && shown.match?(pattern) }
+    shown
+  rescue EOFError, Errno::EIO
+    shown
+  end
+
+  def test_a_person_who_develops_sees_each_request
+    seen = seen_at_terminal { |port| RawClient.get(port, '/text?a="') }
+    assert_match COLOURED, seen
+    seen = seen_at_terminal("-w", "1", "--mode", "threads:2") { |port| RawClient.get(port, '/text?a="') }
+    assert_match COLOURED, seen
+  end
+
+  def test_otherwise_a_terminal_shows_no_requests
+    { ["--log-format", "json"] => {}, ["-E", "production"] => {}, [] => { "RAILS_ENV" => "production" },
+      ["--access-log", path] => {} }.each do |options, environment|
+      seen = seen_at_terminal(*options, environment: environment) { |port| RawClient.get(port, "/text") }
+      refute_match(%r{GET /text}, seen, options.inspect)
+    end
+  end
+
+  def test_a_quiet_server_shows_nothing
+    socket = File.join(@dir, "socket")
+    reader, _writer, pid = PTY.spawn(*terminal_command(["-b", "unix:#{socket}", "--quiet"], {}))
+    await { File.socket?(socket) }
+    UNIXSocket.open(socket) { |client| client.write("GET /text HTTP/1.0\r\n\r\n") && client.read }
+    Process.kill("TERM", pid)
+    assert_equal "", show_until(reader, +"", nil)
+  ensure
+    Process.kill("KILL", pid)
+    Process.wait(pid)
+    reader.close
   end
 
   MISTAKES = {

@@ -13,6 +13,11 @@ module Upwell
       # @return [Integer, nil] the number of this worker process, for the access log
       attr_accessor :worker
 
+      # @return [Boolean] whether an application is being developed
+      def development?
+        environment == "development"
+      end
+
       # @return [Boolean] whether a person reads a line for each request at a terminal
       def terminal_log?
         access_log.nil? && !access_log_stream.nil?
