@@ -204,11 +204,17 @@ class AccessLogTest < Minitest::Test
     end
   end
 
-  # Without a log, too. A name with underscores does not stand for the field.
-  def test_an_id_is_there_without_a_log
-    open_server("--underscores-in-headers") do |server|
-      assert_match(/\A\h{32}\z/, get(server, "/ids").body)
+  def test_a_name_with_underscores_does_not_stand_for_the_field
+    open_logged("--underscores-in-headers") do |server|
       assert_match(/\A\h{32}\z/, get(server, "/ids", "X_Request_Id: mine").body)
+    end
+  end
+
+  # The server adds nothing for a log that does not exist.
+  def test_without_a_log_the_field_is_the_client_s
+    open_server do |server|
+      assert_equal "", get(server, "/ids").body.strip
+      assert_equal "mine", get(server, "/ids", "X-Request-ID: mine").body.strip
     end
   end
 

@@ -79,7 +79,7 @@ class CommandTest < Minitest::Test
       MODES.each do |mode|
         ServerProcess.open("--mode", mode, app: path) do |server|
           assert_equal 500, RawClient.get(server.port, "/a").status
-          server.await(/\A\d{4}-\d\d-\d\dT[\d:]{8}Z upwell\[#{server.pid}\]: \[\h{32}\] Error during GET \/a: .*undefined method .call' .*App/)
+          server.await(/\A\d{4}-\d\d-\d\dT[\d:]{8}Z upwell\[#{server.pid}\]: Error during GET \/a: .*undefined method .call' .*App/)
         end
       end
     end

@@ -2,14 +2,9 @@
 #include "base/clock.h"
 #include "rack/rack.h"
 
-static bool is_logged(const struct rb_uw_exchange *exchange)
-{
-    return exchange->rack_context->server->server_context.handler.answered != NULL;
-}
-
 void rb_uw_outcome_begin(struct rb_uw_exchange *exchange)
 {
-    if (is_logged(exchange))
+    if (exchange->rack_context->logged)
         exchange->request->outcome.begun_ns = uw_clock_ns();
 }
 
@@ -18,7 +13,7 @@ void rb_uw_outcome_note(struct rb_uw_exchange *exchange, bool aborted)
 {
     struct uw_outcome *outcome = &exchange->request->outcome;
 
-    if (!is_logged(exchange))
+    if (!exchange->rack_context->logged)
         return;
     outcome->status = aborted && !exchange->head_sent ? 0 : exchange->response.status;
     outcome->content_bytes = (int64_t)exchange->response.written;

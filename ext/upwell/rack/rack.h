@@ -98,7 +98,7 @@ VALUE rb_uw_await_users(VALUE lock);
 
 /* rack_env.c */
 void rb_uw_init_env(void);
-VALUE rb_uw_env_template(bool rack_2, VALUE input);
+VALUE rb_uw_env_template(bool rack_2, bool logged, VALUE input);
 VALUE rb_uw_env(struct rb_uw_exchange *exchange);
 
 /* The key of a header's field. */

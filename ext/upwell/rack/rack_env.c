@@ -124,7 +124,7 @@ static VALUE server_software(void)
 
 /* The template has the entries of every request, so that a duplicate need not grow for them. Host and client are the
  * last request's: most requests name the same host and come from the same proxy. */
-VALUE rb_uw_env_template(bool rack_2, VALUE input)
+VALUE rb_uw_env_template(bool rack_2, bool logged, VALUE input)
 {
     VALUE template = rb_hash_new();
 
@@ -140,8 +140,6 @@ VALUE rb_uw_env_template(bool rack_2, VALUE input)
     rb_hash_aset(template, key.remote_addr, key.empty);
     rb_hash_aset(template, key.remote_port, key.empty);
     rb_hash_aset(template, key.request_uri, key.empty);
-    rb_hash_aset(template, key.http_x_request_id, Qnil);
-    rb_hash_aset(template, key.request_id, Qnil);
     rb_hash_aset(template, key.hijack, Qnil);
     rb_hash_aset(template, key.early_hints, Qnil);
     rb_hash_aset(template, key.response_finished, Qnil);
@@ -150,6 +148,10 @@ VALUE rb_uw_env_template(bool rack_2, VALUE input)
     rb_hash_aset(template, key.errors, rb_stderr);
     rb_hash_aset(template, key.hijack_p, Qtrue);
     rb_hash_aset(template, key.upgrade_p, Qnil);
+    if (logged) {
+        rb_hash_aset(template, key.http_x_request_id, Qnil);
+        rb_hash_aset(template, key.request_id, Qnil);
+    }
     if (rack_2) {
         rb_hash_aset(template, key.version, rb_ary_new_from_args(2, INT2FIX(1), INT2FIX(3)));
         rb_hash_aset(template, key.multithread, Qtrue);
@@ -272,23 +274,23 @@ static void add_underscored(VALUE env, const struct uw_request *request)
 
 /* CGI names do not distinguish "X_Forwarded_For" from "X-Forwarded-For". A proxy sets or strips the latter, and may
  * pass the former. So names with an underscore are dropped, as in nginx. */
-static void add_headers(VALUE env, const struct uw_request *request, bool underscores)
+static void add_headers(VALUE env, const struct rb_uw_rack_context *rack_context, const struct uw_request *request)
 {
     bool underscored = false;
 
     for (uint32_t i = 0; i < request->head.header_count; i++) {
         const struct uw_http_header *header = uw_http_header(&request->head, i);
 
-        /* Set from the head itself; the chunked coding has been removed. */
+        /* Set already; the chunked coding has been removed. */
         if (header->field == UW_FIELD_HOST || header->field == UW_FIELD_TRANSFER_ENCODING ||
-            header->field == UW_FIELD_X_REQUEST_ID)
+            (header->field == UW_FIELD_X_REQUEST_ID && rack_context->logged))
             continue;
         if (has_underscore(request, header))
             underscored = true;
         else
             add_header(env, request, header);
     }
-    if (underscored && underscores)
+    if (underscored && rack_context->underscores)
         add_underscored(env, request);
 }
 
@@ -447,8 +449,9 @@ VALUE rb_uw_env(struct rb_uw_exchange *exchange)
     add_target(env, request);
     if (request->head.host.length == 0)
         add_local(env, request);
-    add_request_id(env, request);
-    add_headers(env, request, exchange->rack_context->underscores);
+    if (exchange->rack_context->logged)
+        add_request_id(env, request);
+    add_headers(env, exchange->rack_context, request);
     rb_hash_aset(env, key.remote_port, port_text(exchange->rack_context, uw_request_remote_port(request)));
     if (request->head.version < UW_HTTP_1_1)
         rb_hash_aset(env, key.server_protocol, key.http_1_0);

@@ -65,10 +65,12 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
     rb_uw_reactor_read_bus(reactor, rb_uw_setting(settings, "bus"));
     rack_context->newline_values = RTEST(rb_uw_setting(settings, "newline_header_values"));
     rack_context->underscores = RTEST(rb_uw_setting(settings, "underscores_in_headers"));
+    rack_context->logged = !NIL_P(reactor->base.access_logging.io);
     rack_context->spill_memory_bytes_max = reactor->base.settings.body_memory_bytes_max;
     RB_OBJ_WRITE(self, &rack_context->app, app);
     RB_OBJ_WRITE(self, &rack_context->input, rb_uw_input_empty());
-    RB_OBJ_WRITE(self, &rack_context->template, rb_uw_env_template(rack_context->newline_values, rack_context->input));
+    RB_OBJ_WRITE(self, &rack_context->template,
+                 rb_uw_env_template(rack_context->newline_values, rack_context->logged, rack_context->input));
     RB_OBJ_WRITE(self, &rack_context->held_errors, rb_uw_retained_errors());
     reactor->base.initialized = true;
     return self;
