@@ -11,7 +11,7 @@
 #include "log/line.h"
 
 #define UW_ACCESS_TARGET_BYTES_MAX 2048  /* maximum with escapes; the rest is cut off */
-#define UW_ACCESS_FIELD_BYTES_MAX 512    /* the same for Referer and for User-Agent */
+#define UW_ACCESS_FIELD_BYTES_MAX 640    /* the same for Referer and for User-Agent */
 #define UW_ACCESS_TERMINAL_BYTES_MAX 200 /* the same for the target at a terminal */
 
 enum uw_access_format {
