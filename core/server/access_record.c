@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "http/request_start.h"
 #include "http/traceparent.h"
-#include "transport/tls_connection_info.h"
 
 #define AGE_NS_MAX (3600 * UW_NS_PER_SECOND) /* of a request at a proxy; more is a wrong time */
 #define LONG_NS (10 * UW_NS_PER_MS)          /* of an application: a look at the client costs little then */
@@ -90,13 +89,6 @@ static int status(const struct uw_request *request)
     return uw_request_is_abandoned(request, looks) ? UW_STATUS_CLIENT_GONE : request->outcome.status;
 }
 
-static const char *tls_version(const struct uw_request *request)
-{
-    const struct uw_tls_peer *peer = uw_request_peer(request);
-
-    return peer ? peer->version : NULL;
-}
-
 struct uw_access_record uw_access_record(const struct uw_request *request)
 {
     const struct uw_outcome *outcome = &request->outcome;
@@ -118,6 +110,6 @@ struct uw_access_record uw_access_record(const struct uw_request *request)
         .served = served,
         .queue_ns = served ? queue_ns(request, fields.request_start) : 0,
         .application_ns = served ? application_ns(outcome) : 0,
-        .tls = tls_version(request),
+        .tls = uw_request_tls_version(request),
     };
 }

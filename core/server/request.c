@@ -232,6 +232,13 @@ const struct uw_tls_peer *uw_request_peer(const struct uw_request *request)
     return uw_endpoint_peer(&request->stream->connection->endpoint);
 }
 
+const char *uw_request_tls_version(const struct uw_request *request)
+{
+    const struct uw_tls_peer *peer = uw_request_peer(request);
+
+    return peer ? peer->version : NULL;
+}
+
 const char *uw_request_local(const struct uw_request *request, int *port)
 {
     const struct uw_listener *listener = request->stream->connection->listener;

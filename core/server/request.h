@@ -171,6 +171,9 @@ const char *uw_request_local(const struct uw_request *request, int *port);
 /* Returns the TLS parameters agreed with the client, valid as long as the connection; NULL without TLS. Any thread. */
 const struct uw_tls_peer *uw_request_peer(const struct uw_request *request);
 
+/* Returns the version of TLS, such as "TLSv1.3"; NULL without TLS. */
+const char *uw_request_tls_version(const struct uw_request *request);
+
 /* Returns the number of response bytes not sent yet. On the loop's thread, before the request is finished. */
 size_t uw_request_outgoing(const struct uw_request *request);
 

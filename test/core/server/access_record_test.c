@@ -1,8 +1,8 @@
 #include "server/access_record.h"
 
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "check.h"
 #include "http1/parser.h"
 #include "server/connection.h"
@@ -74,7 +74,7 @@ TEST(a_client_that_has_gone_unnoticed)
 {
     int ends[2];
 
-    CHECK_EQUAL(0, socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+    CHECK_EQUAL(0, uw_socket_pair(ends));
     connection.endpoint.fd = ends[0];
     begin(COMPLETE_NS, COMPLETE_NS, COMPLETE_NS + UW_NS_PER_SECOND);
     CHECK_EQUAL(200, record("").status);
