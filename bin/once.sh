@@ -1,11 +1,11 @@
-# Sourced by what fetches or builds something outside the tree.
+# Sourced by scripts that fetch or build something outside the tree.
 #
 #   once [--for VERSION] FOLDER WHAT COMMAND ...
 #
-# Runs the command unless it has filled the folder before, telling what it does; its log is FOLDER.log. What was filled for another version is emptied
-# first. Of two that come at once one does it. A step that fails ends it, and the program.
+# Runs the command, unless an earlier run has filled the folder. Prints WHAT, and writes the command's output to FOLDER.log.
+# A folder filled for another version is emptied first. A lock makes other processes wait. A failure ends the script.
 once() {
-  local wanted= # not `version`: the command sees the variables of this function
+  local wanted= # not named `version`, because the command sees the variables of this function
   [ "$1" != --for ] || { wanted=$2 && shift 2; }
   local folder=$1 what=$2 status
   shift 2
@@ -15,7 +15,7 @@ once() {
   [ -z "$wanted" ] || want "$folder" "$wanted"
   if [ ! -e "$folder/.complete" ]; then
     echo "$what (log: $folder.log) ..." >&2
-    set +e # as a condition it would go on after what fails within
+    set +e # in a condition, bash would ignore set -e inside the command
     (set -e && "$@") >"$folder.log" 2>&1
     status=$?
     set -e
@@ -32,8 +32,7 @@ is_filled() {
   [ -e "$1/.complete" ] && { [ -z "$2" ] || [ "$(cat "$1/.wanted" 2>/dev/null)" = "$2" ]; }
 }
 
-# What says of no version what it is for was filled before they were noted, and is taken as it is. The note goes last: who is stopped here
-# begins here again.
+# A folder without a noted version is kept as it is. The version is written last, so that a stopped run begins here again.
 want() {
   local folder=$1 version=$2
   if [ -s "$folder/.wanted" ] && [ "$(cat "$folder/.wanted")" != "$version" ]; then

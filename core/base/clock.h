@@ -1,4 +1,4 @@
-/* The loop's clock counts nanoseconds of the monotonic clock. */
+/* Time in nanoseconds of the monotonic clock. */
 #ifndef UW_BASE_CLOCK_H
 #define UW_BASE_CLOCK_H
 
@@ -9,7 +9,7 @@
 #define UW_NS_PER_MS INT64_C(1000000)
 #define UW_NS_PER_US INT64_C(1000)
 
-/* See `man 2 clock_gettime`; the monotonic clock cannot fail on a system this builds on. */
+/* See `man 2 clock_gettime`. CLOCK_MONOTONIC cannot fail on a supported system. */
 static inline int64_t uw_clock_ns(void)
 {
     struct timespec now = {0};

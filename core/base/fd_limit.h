@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define UW_FD_LIMIT_SPARE 4    /* 1/4 of the descriptors is not for caches, which can be closed again */
-#define UW_FD_LIMIT_RESERVE 16 /* 1/16 of the descriptors is not for clients */
+#define UW_FD_LIMIT_SPARE 4    /* caches leave 1/4 of the descriptors free */
+#define UW_FD_LIMIT_RESERVE 16 /* the last 1/16 of the descriptors is reserved for files and the application */
 
 /* Returns 0 if the limit is unknown. */
 static inline rlim_t uw_fd_limit(void)
@@ -20,7 +20,7 @@ static inline rlim_t uw_fd_limit(void)
     return getrlimit(RLIMIT_NOFILE, &limit) ? 0 : limit.rlim_cur;
 }
 
-/* The kernel assigns the lowest free descriptor. Returns whether few descriptors above `fd` are free. */
+/* Returns true if few descriptors above `fd` are free. The kernel assigns the lowest free descriptor. */
 static inline bool uw_fd_limit_is_near(int fd)
 {
     rlim_t most = uw_fd_limit();
@@ -28,7 +28,7 @@ static inline bool uw_fd_limit_is_near(int fd)
     return (rlim_t)fd >= most - most / UW_FD_LIMIT_SPARE;
 }
 
-/* The last descriptors are reserved. Returns how many of them clients use, if `fd` is the newest client's. */
+/* Returns how many reserved descriptors the clients use, if `fd` is the descriptor of the newest client. */
 static inline size_t uw_fd_limit_reserve_used(int fd)
 {
     rlim_t most = uw_fd_limit(), end = most - most / UW_FD_LIMIT_RESERVE;
@@ -36,7 +36,7 @@ static inline size_t uw_fd_limit_reserve_used(int fd)
     return (rlim_t)fd < end || most == 0 ? 0 : (size_t)((rlim_t)fd - end + 1);
 }
 
-/* Returns the number that the next descriptor gets, or -1 when none is free. `fd` is any open descriptor. */
+/* Returns the lowest free descriptor, or -1 without a free descriptor. `fd` is any open descriptor. */
 static inline int uw_fd_next(int fd)
 {
     int next = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -46,7 +46,7 @@ static inline int uw_fd_next(int fd)
     return next;
 }
 
-/* Returns whether an -errno reports that the process or the machine has no more descriptors. */
+/* Returns true if `error`, an -errno, means that the process or the machine has no free descriptor. */
 static inline bool uw_fd_limit_reached(int error)
 {
     return error == -EMFILE || error == -ENFILE;

@@ -1,4 +1,4 @@
-/* Returns a file's mtime and ctime. The members of struct stat have other names on macOS than in POSIX. */
+/* A file's mtime and ctime. macOS names these members of struct stat differently from POSIX. */
 #ifndef UW_BASE_FILE_TIMES_H
 #define UW_BASE_FILE_TIMES_H
 

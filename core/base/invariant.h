@@ -1,4 +1,4 @@
-/* Checks a condition that is true whatever a client or a handler does. Under UW_CHECK_INVARIANTS (tests, fuzzing) a
+/* Checks a condition that no client and no handler can make false. With UW_CHECK_INVARIANTS (tests, fuzzing) a
  * violation aborts the program. Otherwise the check compiles to nothing. */
 #ifndef UW_BASE_INVARIANT_H
 #define UW_BASE_INVARIANT_H

@@ -1,4 +1,4 @@
-/* An intrusive, circular, doubly linked list: a node lives in its owner, so linking allocates nothing. */
+/* An intrusive, circular, doubly linked list. A node is a member of its owner, so lists need no memory of their own. */
 #ifndef UW_BASE_LIST_H
 #define UW_BASE_LIST_H
 
@@ -30,7 +30,7 @@ static inline void uw_list_append(struct uw_list *list, struct uw_list *node)
     list->previous = node;
 }
 
-/* Makes `node` an empty list, so a second removal is harmless. */
+/* Leaves `node` as an empty list, so a second removal is harmless. */
 static inline void uw_list_remove(struct uw_list *node)
 {
     node->previous->next = node->next;

@@ -2,12 +2,12 @@
 #ifndef UW_BASE_MALLOC_TRIM_H
 #define UW_BASE_MALLOC_TRIM_H
 
-/* Call this before the process allocates and frees large pieces again and again. The C library then reuses pages, and
- * the kernel need not clear new ones. Settings in the environment keep precedence. A second call does nothing. */
+/* Call this before the process repeatedly allocates and frees large pieces. The C library then reuses pages, and the
+ * kernel need not clear new pages. Settings in the environment keep precedence. A second call does nothing. */
 void uw_malloc_keep(void);
 
 /* Returns free memory to the system, including free pages between used pieces. This takes milliseconds for each 100 MB.
- * It does nothing where the C library trims by itself or cannot trim. */
+ * Does nothing without glibc. */
 void uw_malloc_trim(void);
 
 #endif

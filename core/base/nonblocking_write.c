@@ -11,8 +11,8 @@
 #include "base/sigpipe.h"
 #include "base/system.h"
 
-/* A stream that polls as writable takes PIPE_BUF bytes without blocking, unless another process writes at the same
- * time: see `man 7 pipe`. */
+/* A stream that polls as writable takes PIPE_BUF bytes without blocking, see `man 7 pipe`. This fails only if another
+ * process writes at the same time. */
 static ssize_t write_if_ready(int fd, const void *bytes, size_t length)
 {
     struct pollfd item = {.fd = fd, .events = POLLOUT};
@@ -24,18 +24,18 @@ static ssize_t write_if_ready(int fd, const void *bytes, size_t length)
     return write(fd, bytes, length < PIPE_BUF ? length : PIPE_BUF);
 }
 
-/* Terminals and pipes of older kernels do not support RWF_NOWAIT. A descriptor opened again can be non-blocking without
- * an effect on other users of the file. */
-static ssize_t write_anew(int fd, const void *bytes, size_t length)
+/* Terminals, and pipes of older kernels, do not support RWF_NOWAIT. A reopened descriptor has its own O_NONBLOCK flag,
+ * so other users of the file are not affected. */
+static ssize_t write_reopened(int fd, const void *bytes, size_t length)
 {
-    int own = uw_open_anew(fd, O_WRONLY | O_NONBLOCK | O_NOCTTY), error;
+    int reopened = uw_open_anew(fd, O_WRONLY | O_NONBLOCK | O_NOCTTY), error;
     ssize_t count;
 
-    if (own < 0)
+    if (reopened < 0)
         return write_if_ready(fd, bytes, length);
-    count = write(own, bytes, length);
+    count = write(reopened, bytes, length);
     error = errno;
-    close(own);
+    close(reopened);
     errno = error;
     return count;
 }
@@ -55,7 +55,7 @@ static ssize_t write_at_once(int fd, const void *bytes, size_t length)
     if (is_regular(fd)) /* a regular file never blocks, and other processes write at its position as well */
         return write(fd, bytes, length);
     count = uw_write_now(fd, bytes, length, -1);
-    return count < 0 && errno == EOPNOTSUPP ? write_anew(fd, bytes, length) : count;
+    return count < 0 && errno == EOPNOTSUPP ? write_reopened(fd, bytes, length) : count;
 }
 
 ssize_t uw_nonblocking_write(int fd, const void *bytes, size_t length)

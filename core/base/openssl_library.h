@@ -1,5 +1,5 @@
-/* Includes OpenSSL. A build that loads OpenSSL lists here every function that it uses of libcrypto and libssl. A
- * function outside the list makes the build link libssl. */
+/* Includes OpenSSL. A build that loads OpenSSL with dlopen(3) lists here each function of libcrypto and libssl in use.
+ * A call of any other function makes the build link libssl. */
 #ifndef UW_BASE_OPENSSL_LIBRARY_H
 #define UW_BASE_OPENSSL_LIBRARY_H
 
@@ -18,7 +18,8 @@
 
 #include "base/shared_library.h"
 
-/* Returns NULL, or a sentence that explains why the library is missing. Call this before any OpenSSL function. */
+/* Returns NULL, or a sentence that explains why the library is missing. Call this function before any OpenSSL function.
+ */
 const char *uw_openssl_missing(void);
 
 #define UW_OPENSSL_FUNCTIONS(X) \

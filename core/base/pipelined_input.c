@@ -13,7 +13,7 @@ static void move_to_front(struct uw_pipelined_input *pending)
     pending->start = 0;
 }
 
-static int grow(struct uw_pipelined_input *pending, size_t length)
+static int grow_memory(struct uw_pipelined_input *pending, size_t length)
 {
     size_t capacity = pending->capacity ? pending->capacity : CAPACITY_MIN;
     char *memory;
@@ -36,7 +36,7 @@ int uw_pipelined_input_append(struct uw_pipelined_input *pending, const char *by
     if (pending->start + sum > pending->capacity)
         move_to_front(pending);
     if (sum > pending->capacity)
-        error = grow(pending, sum);
+        error = grow_memory(pending, sum);
     if (error)
         return error;
     memcpy(uw_pipelined_input_bytes(pending) + pending->length, bytes, length);

@@ -10,13 +10,14 @@
 #define PATH_BYTES_MAX 4096
 #define LINE_BYTES_MAX 4096
 
-struct place {
+struct cgroup {
     const char *root;
-    char group[PATH_BYTES_MAX]; /* this process's group, below the mount point of the hierarchy */
+    char path[PATH_BYTES_MAX]; /* path of the process's cgroup below the mount point of the hierarchy */
 };
 
-/* Returns how many processors a quota of microseconds in each period allows, or `fallback` without a quota. */
-static int worth(long long quota, long long period, int fallback)
+/* Returns the number of processors that a CPU quota allows, or `fallback` without a quota. `quota` and `period` are in
+ * microseconds. */
+static int quota_processors(long long quota, long long period, int fallback)
 {
     long long count;
 
@@ -38,73 +39,87 @@ static bool read_line(const char *path, char line[LINE_BYTES_MAX])
     return read;
 }
 
-static bool join(char path[PATH_BYTES_MAX], const struct place *place, const char *hierarchy, const char *file)
+static bool control_file_path(char path[PATH_BYTES_MAX], const struct cgroup *cgroup, const char *hierarchy,
+                              const char *file)
 {
-    int length = snprintf(path, PATH_BYTES_MAX, "%s/sys/fs/cgroup%s%s/%s", place->root, hierarchy, place->group, file);
+    int length = snprintf(path, PATH_BYTES_MAX, "%s/sys/fs/cgroup%s%s/%s", cgroup->root, hierarchy, cgroup->path, file);
 
     return length > 0 && length < PATH_BYTES_MAX;
 }
 
-static int limit_v2(const struct place *place, int count)
+static int limit_by_quota_v2(const struct cgroup *cgroup, int count)
 {
     char path[PATH_BYTES_MAX], line[LINE_BYTES_MAX];
     long long quota, period;
 
-    if (!join(path, place, "", "cpu.max") || !read_line(path, line) || sscanf(line, "%lld %lld", &quota, &period) != 2)
-        return count; /* "max" is not a number */
-    return worth(quota, period, count);
+    if (!control_file_path(path, cgroup, "", "cpu.max") || !read_line(path, line) ||
+        sscanf(line, "%lld %lld", &quota, &period) != 2)
+        return count; /* "max" means no quota */
+    return quota_processors(quota, period, count);
 }
 
-static long long read_number(const struct place *place, const char *file)
+static long long read_number(const struct cgroup *cgroup, const char *file)
 {
     char path[PATH_BYTES_MAX], line[LINE_BYTES_MAX];
 
-    if ((join(path, place, "/cpu", file) && read_line(path, line)) ||
-        (join(path, place, "/cpu,cpuacct", file) && read_line(path, line)))
+    if ((control_file_path(path, cgroup, "/cpu", file) && read_line(path, line)) ||
+        (control_file_path(path, cgroup, "/cpu,cpuacct", file) && read_line(path, line)))
         return strtoll(line, NULL, 10);
     return -1;
 }
 
-static int limit_v1(const struct place *place, int count)
+static int limit_by_quota_v1(const struct cgroup *cgroup, int count)
 {
-    return worth(read_number(place, "cpu.cfs_quota_us"), read_number(place, "cpu.cfs_period_us"), count);
+    return quota_processors(read_number(cgroup, "cpu.cfs_quota_us"), read_number(cgroup, "cpu.cfs_period_us"), count);
 }
 
-/* The group and all its ancestors limit the process. A container may see only the root group, not its own path. */
-static int limit_upwards(struct place *place, int count, int (*limit)(const struct place *, int))
+/* The cgroup and all its ancestors limit the process. A container may see only the root cgroup instead of its own
+ * path. */
+static int limit_by_ancestors(struct cgroup *cgroup, int count, int (*limit)(const struct cgroup *, int))
 {
     for (;;) {
         char *slash;
 
-        count = limit(place, count);
-        slash = strrchr(place->group, '/');
+        count = limit(cgroup, count);
+        slash = strrchr(cgroup->path, '/');
         if (!slash)
             return count;
         *slash = '\0';
     }
 }
 
+/* Returns whether a list like "cpu,cpuacct" contains "cpu". */
+static bool has_cpu_controller(const char *controllers)
+{
+    for (const char *name = controllers; name; name = strchr(name, ',')) {
+        name += *name == ',';
+        if (strcspn(name, ",") == strlen("cpu") && strncmp(name, "cpu", strlen("cpu")) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Parses a line of /proc/self/cgroup: "0::/path" in version 2, "4:cpu,cpuacct:/path" in version 1. */
-static int limit_by_line(struct place *place, char *line, int count)
+static int limit_by_line(struct cgroup *cgroup, char *line, int count)
 {
     char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
 
-    if (!group || strlen(group + 1) >= sizeof place->group)
+    if (!group || strlen(group + 1) >= sizeof cgroup->path)
         return count;
     *controllers++ = '\0';
     *group++ = '\0';
     group[strcspn(group, "\n")] = '\0';
-    strcpy(place->group, group);
+    strcpy(cgroup->path, group);
     if (*controllers == '\0')
-        return limit_upwards(place, count, limit_v2);
-    if (strcmp(controllers, "cpu") == 0 || strncmp(controllers, "cpu,", 4) == 0 || strstr(controllers, ",cpu"))
-        return limit_upwards(place, count, limit_v1);
+        return limit_by_ancestors(cgroup, count, limit_by_quota_v2);
+    if (has_cpu_controller(controllers))
+        return limit_by_ancestors(cgroup, count, limit_by_quota_v1);
     return count;
 }
 
 int uw_processor_count_below(const char *root, int affinity)
 {
-    struct place place = {.root = root};
+    struct cgroup cgroup = {.root = root};
     char path[PATH_BYTES_MAX], line[LINE_BYTES_MAX];
     int count = affinity, length = snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
     FILE *file = length > 0 && length < (int)sizeof path ? fopen(path, "re") : NULL;
@@ -112,7 +127,7 @@ int uw_processor_count_below(const char *root, int affinity)
     if (!file)
         return count;
     while (fgets(line, sizeof line, file))
-        count = limit_by_line(&place, line, count);
+        count = limit_by_line(&cgroup, line, count);
     fclose(file);
     return count > 0 ? count : 1;
 }

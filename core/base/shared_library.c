@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool find_functions(const struct uw_shared_library *library, void *handle)
+static bool resolve_functions(const struct uw_shared_library *library, void *handle)
 {
     for (size_t i = 0; library->names[i]; i++) {
         void *function = dlsym(handle, library->names[i]);
@@ -18,7 +18,7 @@ static bool find_functions(const struct uw_shared_library *library, void *handle
     return true;
 }
 
-static void explain(struct uw_shared_library *library)
+static void set_message(struct uw_shared_library *library)
 {
     const char *reason = dlerror();
 
@@ -27,13 +27,13 @@ static void explain(struct uw_shared_library *library)
 }
 
 /* The library remains loaded until the process exits. */
-static void load(struct uw_shared_library *library)
+static void load_library(struct uw_shared_library *library)
 {
     void *handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL);
 
-    library->loaded = handle && find_functions(library, handle);
+    library->loaded = handle && resolve_functions(library, handle);
     if (!library->loaded)
-        explain(library);
+        set_message(library);
     if (handle && !library->loaded)
         dlclose(handle);
 }
@@ -42,7 +42,7 @@ const char *uw_shared_library_missing(struct uw_shared_library *library)
 {
     pthread_mutex_lock(&library->lock);
     if (!library->tried)
-        load(library);
+        load_library(library);
     library->tried = true;
     pthread_mutex_unlock(&library->lock);
     return library->loaded ? NULL : library->message;

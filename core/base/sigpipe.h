@@ -1,5 +1,5 @@
-/* Suppresses SIGPIPE in this thread during a call that has no flag for this purpose. The application may change the
- * signal's action at any time. Other threads and later calls are not affected. */
+/* Suppresses SIGPIPE in this thread during a call without a flag such as MSG_NOSIGNAL. The core cannot ignore SIGPIPE
+ * for the whole process: the application owns the signal's action. */
 #ifndef UW_BASE_SIGPIPE_H
 #define UW_BASE_SIGPIPE_H
 
@@ -18,7 +18,7 @@ static inline sigset_t uw_sigpipe(void)
     return set;
 }
 
-/* Returns whether the caller must unblock the signal later. The application may have blocked it. */
+/* Returns true if the caller must unblock SIGPIPE afterwards. Returns false if the application has blocked SIGPIPE. */
 static inline bool uw_sigpipe_block(void)
 {
     sigset_t set = uw_sigpipe(), before;
@@ -27,8 +27,7 @@ static inline bool uw_sigpipe_block(void)
     return !sigismember(&before, SIGPIPE);
 }
 
-/* Discards the signal that a call has raised. A signal pending for the thread is delivered before one pending for the
- * process. */
+/* Discards the SIGPIPE of a call with EPIPE. A signal of the thread is discarded before a signal of the process. */
 static inline void uw_sigpipe_take(void)
 {
     uw_signal_take(SIGPIPE);

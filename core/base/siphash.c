@@ -4,34 +4,34 @@
 
 #include "base/little_endian.h"
 
-#define ROUNDS_AT_END 3
+#define FINAL_ROUNDS 3
 
 struct state {
     uint64_t a, b, c, d;
 };
 
-static uint64_t turn(uint64_t value, int bits)
+static uint64_t rotate_left(uint64_t value, int bits)
 {
     return value << bits | value >> (64 - bits);
 }
 
-static void mix(struct state *state)
+static void sip_round(struct state *state)
 {
     state->a += state->b;
     state->c += state->d;
-    state->b = turn(state->b, 13) ^ state->a;
-    state->d = turn(state->d, 16) ^ state->c;
-    state->a = turn(state->a, 32) + state->d;
+    state->b = rotate_left(state->b, 13) ^ state->a;
+    state->d = rotate_left(state->d, 16) ^ state->c;
+    state->a = rotate_left(state->a, 32) + state->d;
     state->c += state->b;
-    state->d = turn(state->d, 21) ^ state->a;
-    state->b = turn(state->b, 17) ^ state->c;
-    state->c = turn(state->c, 32);
+    state->d = rotate_left(state->d, 21) ^ state->a;
+    state->b = rotate_left(state->b, 17) ^ state->c;
+    state->c = rotate_left(state->c, 32);
 }
 
-static void add(struct state *state, uint64_t word)
+static void add_word(struct state *state, uint64_t word)
 {
     state->d ^= word;
-    mix(state);
+    sip_round(state);
     state->a ^= word;
 }
 
@@ -52,10 +52,10 @@ uint64_t uw_siphash(const uint64_t key[UW_SIPHASH_KEY_WORDS], const void *bytes,
     size_t left = length;
 
     for (; left >= sizeof(uint64_t); left -= sizeof(uint64_t), at += sizeof(uint64_t))
-        add(&state, read_word(at, sizeof(uint64_t)));
-    add(&state, (uint64_t)length << 56 | read_word(at, left));
+        add_word(&state, read_word(at, sizeof(uint64_t)));
+    add_word(&state, (uint64_t)length << 56 | read_word(at, left));
     state.c ^= 0xff;
-    for (int i = 0; i < ROUNDS_AT_END; i++)
-        mix(&state);
+    for (int i = 0; i < FINAL_ROUNDS; i++)
+        sip_round(&state);
     return state.a ^ state.b ^ state.c ^ state.d;
 }

@@ -1,5 +1,5 @@
-/* SipHash-1-3 (Aumasson and Bernstein, 2012) hashes to 64 bits, for tables whose keys a client chooses. A client that
- * does not know the secret key cannot provoke collisions. */
+/* SipHash-1-3 (Aumasson and Bernstein, 2012), a hash of 64 bits for tables with keys that a client chooses. A client
+ * without the secret key cannot provoke collisions. */
 #ifndef UW_BASE_SIPHASH_H
 #define UW_BASE_SIPHASH_H
 

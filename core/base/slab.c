@@ -10,19 +10,19 @@
 #define OBJECT_BYTES_MAX 65536
 
 struct block {
-    struct uw_list link; /* links the block in slab->open or slab->full */
-    uint64_t free;       /* a set bit marks a free object */
+    struct uw_list link; /* in slab->open or slab->full */
+    uint64_t free;       /* bitmap: a set bit marks a free object */
 };
 
 static const size_t header_bytes = (sizeof(struct block) + UW_SLAB_ALIGNMENT - 1) & ~(size_t)(UW_SLAB_ALIGNMENT - 1);
 
-static size_t least(size_t a, size_t b)
+static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* If 64 objects fill a block exactly, the block gets 63, because its header needs space. A block of twice the size
- * would be half empty. */
+/* If 64 objects fill a block exactly, the block gets 63 objects, because the block's header needs space. A block of
+ * twice the size would be half empty. */
 void uw_slab_init(struct uw_slab *slab, size_t object_bytes)
 {
     assert(object_bytes > 0 && object_bytes <= OBJECT_BYTES_MAX);
@@ -30,7 +30,7 @@ void uw_slab_init(struct uw_slab *slab, size_t object_bytes)
     slab->block_bytes = 2 * header_bytes;
     while (slab->block_bytes < slab->object_bytes * UW_SLAB_BLOCK_OBJECTS)
         slab->block_bytes *= 2;
-    slab->block_objects = least((slab->block_bytes - header_bytes) / slab->object_bytes, UW_SLAB_BLOCK_OBJECTS);
+    slab->block_objects = smaller((slab->block_bytes - header_bytes) / slab->object_bytes, UW_SLAB_BLOCK_OBJECTS);
     slab->taken = slab->blocks = slab->spares = 0;
     uw_list_init(&slab->open);
     uw_list_init(&slab->full);
@@ -59,8 +59,8 @@ void uw_slab_destroy(struct uw_slab *slab)
     slab->taken = slab->blocks = slab->spares = 0;
 }
 
-/* Returns the bitmap of an empty block. */
-static uint64_t all(const struct uw_slab *slab)
+/* Returns the bitmap of a block without allocated objects. */
+static uint64_t all_objects_free(const struct uw_slab *slab)
 {
     return UINT64_MAX >> (UW_SLAB_BLOCK_OBJECTS - slab->block_objects);
 }
@@ -71,16 +71,16 @@ static struct block *add_block(struct uw_slab *slab)
 
     if (!block)
         return NULL;
-    block->free = all(slab);
+    block->free = all_objects_free(slab);
     uw_list_append(&slab->open, &block->link);
     slab->blocks++;
     slab->spares++;
     return block;
 }
 
-static bool empty(const struct uw_slab *slab, const struct block *block)
+static bool block_is_empty(const struct uw_slab *slab, const struct block *block)
 {
-    return block->free == all(slab);
+    return block->free == all_objects_free(slab);
 }
 
 void *uw_slab_alloc(struct uw_slab *slab)
@@ -92,7 +92,7 @@ void *uw_slab_alloc(struct uw_slab *slab)
     UW_ASSERT_OWNER(slab);
     if (!block)
         return NULL;
-    slab->spares -= empty(slab, block);
+    slab->spares -= block_is_empty(slab, block);
     index = __builtin_ctzll(block->free);
     block->free &= block->free - 1;
     slab->taken++;
@@ -103,7 +103,7 @@ void *uw_slab_alloc(struct uw_slab *slab)
     return (char *)block + header_bytes + (size_t)index * slab->object_bytes;
 }
 
-static void retire(struct uw_slab *slab, struct block *block)
+static void keep_or_free_block(struct uw_slab *slab, struct block *block)
 {
     uw_list_remove(&block->link);
     if (slab->spares == UW_SLAB_SPARES_MAX) {
@@ -128,6 +128,6 @@ void uw_slab_free(struct uw_slab *slab, void *object)
     }
     block->free |= UINT64_C(1) << index;
     slab->taken--;
-    if (empty(slab, block))
-        retire(slab, block);
+    if (block_is_empty(slab, block))
+        keep_or_free_block(slab, block);
 }

@@ -1,4 +1,4 @@
-/* These BPF programs look at packets: see `man 7 socket`, SO_ATTACH_FILTER and SO_ATTACH_REUSEPORT_CBPF. */
+/* BPF programs for sockets: see `man 7 socket`, SO_ATTACH_FILTER and SO_ATTACH_REUSEPORT_CBPF. */
 #if defined(__linux__) && !defined(UW_PORTABLE_SYSTEM)
 
 #include <errno.h>
@@ -6,18 +6,17 @@
 
 #include "base/system.h"
 
-#define STEPS_MAX (2 * UW_STEERED_MAX + 2)
-#define NONE UINT32_MAX /* no socket has this index, so the kernel chooses as it does without a program */
+#define INSTRUCTIONS_MAX (2 * UW_STEERED_MAX + 2)
+#define NO_SOCKET UINT32_MAX /* no socket has this index, so the kernel chooses a socket by its own hash */
 
-static unsigned short write_program_for_all(struct sock_filter *step)
+static unsigned short write_kernel_choice(struct sock_filter *step)
 {
-    *step = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, NONE);
+    *step = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, NO_SOCKET);
     return 1;
 }
 
-/* The program draws a random number below `count` and returns the index at that position of the list. The last index
- * needs no comparison. */
-static unsigned short write_program(struct sock_filter *step, const uint32_t *indexes, uint32_t count)
+/* The program draws a random number below `count` and returns `indexes[number]`. The last index needs no comparison. */
+static unsigned short write_random_choice(struct sock_filter *step, const uint32_t *indexes, uint32_t count)
 {
     const struct sock_filter *first = step;
 
@@ -33,22 +32,22 @@ static unsigned short write_program(struct sock_filter *step, const uint32_t *in
 
 int uw_steer(int fd, const uint32_t *indexes, uint32_t count)
 {
-    struct sock_filter steps[STEPS_MAX];
+    struct sock_filter steps[INSTRUCTIONS_MAX];
     struct sock_fprog program = {.filter = steps};
 
     if (count > UW_STEERED_MAX)
         return -E2BIG;
-    program.len = count ? write_program(steps, indexes, count) : write_program_for_all(steps);
+    program.len = count ? write_random_choice(steps, indexes, count) : write_kernel_choice(steps);
     if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) == 0)
         return 0;
     return errno == ENOPROTOOPT ? -ENOSYS : -errno; /* Linux before 4.5 and qemu lack the option */
 }
 
-/* The filter drops a client's first packet (SYN without ACK). The client sends the packet again. */
+/* Drops a client's first packet (SYN without ACK). The client sends the packet again. */
 void uw_drop_syns(int fd)
 {
     struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13), /* loads the flags of the TCP header */
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13), /* offset of the flags in the TCP header */
         BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, 0),
@@ -56,7 +55,9 @@ void uw_drop_syns(int fd)
     };
     struct sock_fprog filter = {.len = sizeof code / sizeof *code, .filter = code};
 
-    (void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter); /* failure may cause a reset */
+    (void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter,
+                     /* Without the filter, clients may see a reset. */
+                     sizeof filter);
 }
 
 #else

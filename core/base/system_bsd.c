@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/system.h"
 
-/* The descriptor is readable when its only event has occurred. */
+/* A kqueue is readable when its only event has occurred. */
 int uw_process_descriptor(pid_t pid)
 {
     struct kevent end;
@@ -36,13 +36,13 @@ void uw_process_descriptor_close(int fd, bool forked)
         close(fd);
 }
 
-/* macOS honours MSG_DONTWAIT only for receiving. It raises SIGPIPE for the whole process unless the socket has
- * F_SETNOSIGPIPE, and the application creates some sockets. F_SETNOSIGPIPE fails with EINVAL after both ends have shut
- * down. */
+/* macOS supports MSG_DONTWAIT only for receiving. It sends SIGPIPE to the whole process unless the socket has
+ * F_SETNOSIGPIPE. The application creates some of the sockets, so each send sets the flag. F_SETNOSIGPIPE fails with
+ * EINVAL after both ends have shut down. */
 #ifdef __APPLE__
 #define SEND_FLAGS 0
 
-static bool prepare(int fd)
+static bool prepare_to_send(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
 
@@ -55,8 +55,8 @@ static bool prepare(int fd)
     return false;
 }
 
-/* EPROTOTYPE: the peer is closing the socket at this moment. */
-static ssize_t told(ssize_t count)
+/* macOS fails with EPROTOTYPE while the peer closes the connection. */
+static ssize_t map_send_error(ssize_t count)
 {
     if (count < 0 && errno == EPROTOTYPE)
         errno = ECONNRESET;
@@ -65,13 +65,13 @@ static ssize_t told(ssize_t count)
 #else
 #define SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL)
 
-static bool prepare(int fd)
+static bool prepare_to_send(int fd)
 {
     (void)fd;
     return true;
 }
 
-static ssize_t told(ssize_t count)
+static ssize_t map_send_error(ssize_t count)
 {
     return count;
 }
@@ -80,13 +80,13 @@ static ssize_t told(ssize_t count)
 ssize_t uw_send_now(int fd, const void *bytes, size_t length, bool more)
 {
     (void)more;
-    return prepare(fd) ? told(send(fd, bytes, length, SEND_FLAGS)) : -1;
+    return prepare_to_send(fd) ? map_send_error(send(fd, bytes, length, SEND_FLAGS)) : -1;
 }
 
 ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more)
 {
     (void)more;
-    return prepare(fd) ? told(sendmsg(fd, message, SEND_FLAGS)) : -1;
+    return prepare_to_send(fd) ? map_send_error(sendmsg(fd, message, SEND_FLAGS)) : -1;
 }
 
 #ifdef __APPLE__
@@ -102,16 +102,17 @@ static int send_file(int fd, int file, off_t offset, size_t length, off_t *sent)
 }
 #endif
 
-/* A partial send counts as success, whatever stopped the rest. A length of 0 would mean the whole file. */
+/* A partial send counts as success, whatever stopped the rest. sendfile(2) would take a length of 0 for the whole file.
+ */
 ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
 {
     off_t sent = 0;
 
     if (length == 0)
         return 0;
-    if (!prepare(fd))
+    if (!prepare_to_send(fd))
         return -1;
-    return told(send_file(fd, file, offset, length, &sent) && sent == 0 ? -1 : (ssize_t)sent);
+    return map_send_error(send_file(fd, file, offset, length, &sent) && sent == 0 ? -1 : (ssize_t)sent);
 }
 
 bool uw_random(void *bytes, size_t length)
@@ -126,8 +127,8 @@ void uw_sigpipe_spare(int fd)
     (void)fcntl(fd, F_SETNOSIGPIPE, 1);
 }
 
-/* poll(2) reports a hang-up when there is no more to read, and reports nothing when no events are requested. A socket
- * whose ends have both shut down has no peer any more. */
+/* poll(2) reports POLLHUP already when only the peer has shut down, and reports nothing without requested events.
+ * getpeername(2) fails once both ends have shut down. */
 bool uw_hung_up(int fd)
 {
     struct sockaddr_storage peer;

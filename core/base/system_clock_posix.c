@@ -14,7 +14,7 @@ void uw_signal_take(int signal)
 
     sigemptyset(&set);
     sigaddset(&set, signal);
-    (void)sigtimedwait(&set, NULL, &at_once); /* fails when no signal is pending */
+    (void)sigtimedwait(&set, NULL, &at_once); /* fails if no signal is pending */
 }
 
 int uw_condition_init(pthread_cond_t *condition)

@@ -1,4 +1,5 @@
-/* Implements system.h where one call creates a close-on-exec descriptor: no concurrent fork inherits the descriptor. */
+/* Implements system.h where one call creates a close-on-exec descriptor. A concurrent fork and exec cannot leak the
+ * descriptor. */
 #if (defined(__linux__) || defined(__FreeBSD__) || defined(_WIN32)) && !defined(UW_PORTABLE_SYSTEM)
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Implements system.h where several calls create a close-on-exec descriptor: a concurrent fork may inherit the
+/* Implements system.h where several calls create a close-on-exec descriptor. A concurrent fork and exec may leak the
  * descriptor. */
 #if !(defined(__linux__) || defined(__FreeBSD__) || defined(_WIN32)) || defined(UW_PORTABLE_SYSTEM)
 
@@ -15,7 +15,7 @@ static int set_flags(int fd)
     return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -errno : 0;
 }
 
-static int set_flags_of_ends(int ends[2])
+static int set_flags_of_pair(int ends[2])
 {
     int error = set_flags(ends[0]);
 
@@ -28,8 +28,8 @@ static int set_flags_of_ends(int ends[2])
     return error;
 }
 
-/* Closes the socket if the flags cannot be set. */
-static int with_flags(int fd)
+/* Closes the socket if its flags cannot be set. */
+static int set_flags_or_close(int fd)
 {
     int error = fd < 0 ? 0 : set_flags(fd);
 
@@ -42,22 +42,22 @@ static int with_flags(int fd)
 
 int uw_accept(int fd)
 {
-    return with_flags(accept(fd, NULL, NULL));
+    return set_flags_or_close(accept(fd, NULL, NULL));
 }
 
 int uw_stream_socket(int family)
 {
-    return with_flags(socket(family, SOCK_STREAM, 0));
+    return set_flags_or_close(socket(family, SOCK_STREAM, 0));
 }
 
 int uw_socket_pair(int ends[2])
 {
-    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ? -errno : set_flags_of_ends(ends);
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ? -errno : set_flags_of_pair(ends);
 }
 
 int uw_pipe(int ends[2])
 {
-    return pipe(ends) ? -errno : set_flags_of_ends(ends);
+    return pipe(ends) ? -errno : set_flags_of_pair(ends);
 }
 
 int uw_replace(int from, int fd)

@@ -1,5 +1,5 @@
-/* Implements system.h beyond POSIX for an unknown system. Another system's own file starts from here. Tests use this
- * file on Linux. */
+/* Implements the functions of system.h beyond POSIX, for unknown systems. A port to another system starts from a copy
+ * of this file. Tests also use this file on Linux. */
 #if !(defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__) || defined(_WIN32)) || \
     defined(UW_PORTABLE_SYSTEM)
 
@@ -9,7 +9,7 @@
 
 #include "base/system.h"
 
-#define SEND_FILE_BYTES 16384 /* each call copies this much through a buffer */
+#define SEND_FILE_BYTES 16384 /* bytes that one call copies through a buffer */
 
 int uw_process_descriptor(pid_t pid)
 {

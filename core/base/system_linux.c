@@ -32,7 +32,9 @@ int uw_processors_allowed(void)
 
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         return CPU_COUNT(&set);
-    online = sysconf(_SC_NPROCESSORS_ONLN); /* the machine has more processors than the set has bits */
+    online = sysconf(
+        /* sched_getaffinity(2) fails if the machine has more processors than the set has bits. */
+        _SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
 }
 
@@ -63,7 +65,7 @@ void uw_wakeup_tell(const struct uw_wakeup *wakeup)
 {
     int saved_errno = errno;
 
-    (void)eventfd_write(wakeup->tell_fd, 1); /* EAGAIN: the counter is full, so `fd` is readable already */
+    (void)eventfd_write(wakeup->tell_fd, 1); /* EAGAIN: the counter is full, and `fd` is readable already */
     errno = saved_errno;
 }
 
@@ -105,8 +107,8 @@ ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
     return sendfile(fd, file, &from, length);
 }
 
-/* musl has preadv2 and pwritev2 only since 1.2.5. The kernel takes the offset in two halves of a long each. An emulator
- * such as qemu or a sandbox may lack these calls. */
+/* musl has preadv2 and pwritev2 only since 1.2.5. The system call takes the offset as two longs. An emulator such as
+ * qemu or a sandbox may lack these calls. */
 static ssize_t transfer_now(long call, int fd, const struct iovec *part, int64_t offset)
 {
     ssize_t count = syscall(call, fd, part, 1UL, (long)offset, (long)(offset >> 32), RWF_NOWAIT);
@@ -148,7 +150,7 @@ int uw_open_unnamed(const char *folder)
 }
 
 #ifdef SYS_openat2
-#define OPEN_TRIES 10 /* the kernel gives EAGAIN when a concurrent rename could have led the path outside */
+#define OPEN_TRIES 10 /* EAGAIN: a concurrent rename could have led the path outside of `root` */
 
 int uw_open_beneath_at_once(int root, const char *path, int flags)
 {

@@ -1,5 +1,5 @@
-/* Implements system.h by POSIX for all systems but Linux and Windows. It is slower, and some functions are missing.
- * Tests use this file on Linux, with system_generic.c. */
+/* Implements system.h by POSIX for all systems but Linux and Windows. Tests also use this file on Linux, with
+ * system_generic.c. */
 #if !(defined(__linux__) || defined(_WIN32)) || defined(UW_PORTABLE_SYSTEM)
 
 #include <errno.h>
@@ -10,15 +10,15 @@
 #include "base/system.h"
 
 #define CLEAR_BYTES 64
-#define TERMINAL_NAME_BYTES 128 /* macOS uses 128 bytes */
+#define TERMINAL_NAME_BYTES 128 /* as long as on macOS */
 
-#ifdef O_PATH /* not only Linux has O_PATH */
+#ifdef O_PATH /* FreeBSD has O_PATH, too */
 const int uw_open_to_look = O_PATH;
 #else
 const int uw_open_to_look = O_RDONLY | O_NONBLOCK;
 #endif
 
-static int lacking(int error)
+static int fail_with(int error)
 {
     errno = error;
     return -1;
@@ -62,19 +62,20 @@ void uw_wakeup_tell(const struct uw_wakeup *wakeup)
     int saved_errno = errno;
     ssize_t written = write(wakeup->tell_fd, "", 1);
 
-    (void)written; /* a full pipe is readable already */
+    (void)written; /* EAGAIN: the pipe is full, and `fd` is readable already */
     errno = saved_errno;
 }
 
 void uw_wakeup_clear(const struct uw_wakeup *wakeup)
 {
-    char told[CLEAR_BYTES];
+    char discarded[CLEAR_BYTES];
 
-    while (read(wakeup->fd, told, sizeof told) == sizeof told)
+    while (read(wakeup->fd, discarded, sizeof discarded) == sizeof discarded)
         ;
 }
 
-#ifndef SO_REUSEPORT_LB /* FreeBSD has SO_REUSEPORT_LB; its SO_REUSEPORT gives all connections to the newest socket */
+/* FreeBSD's SO_REUSEPORT gives all connections to the newest socket. */
+#ifndef SO_REUSEPORT_LB
 #define SO_REUSEPORT_LB SO_REUSEPORT
 #endif
 
@@ -87,14 +88,14 @@ int uw_share_port(int fd)
     return setsockopt(fd, SOL_SOCKET, SO_REUSEPORT_LB, &on, sizeof on);
 }
 
-/* On most of these systems a descriptor opened through /dev/fd shares its state. Only a terminal has another known
- * name. */
+/* On most of these systems /dev/fd gives a duplicate, which shares its flags and position. Only a terminal has another
+ * known path. */
 int uw_open_anew(int fd, int flags)
 {
     char path[TERMINAL_NAME_BYTES];
     int error = ttyname_r(fd, path, sizeof path);
 
-    return error ? lacking(error == ENOTTY ? ENOSYS : error) : open(path, flags | O_CLOEXEC);
+    return error ? fail_with(error == ENOTTY ? ENOSYS : error) : open(path, flags | O_CLOEXEC);
 }
 
 int uw_open_unnamed(const char *folder)

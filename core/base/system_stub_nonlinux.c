@@ -1,12 +1,12 @@
-/* Replaces functions of system.h that only Linux has, and others portably. Tests use this file on Linux, with
- * system_posix_nonlinux.c. */
+/* Implements the functions of system.h that only Linux has: most of them fail as unsupported. Tests also use this file
+ * on Linux, with system_posix_nonlinux.c. */
 #if !defined(__linux__) || defined(UW_PORTABLE_SYSTEM)
 
 #include <errno.h>
 
 #include "base/system.h"
 
-static int lacking(void)
+static int fail_unsupported(void)
 {
     errno = EOPNOTSUPP;
     return -1;
@@ -26,13 +26,13 @@ void uw_drop_syns(int fd)
 ssize_t uw_read_now(int fd, void *bytes, size_t length, int64_t offset)
 {
     (void)fd, (void)bytes, (void)length, (void)offset;
-    return lacking();
+    return fail_unsupported();
 }
 
 ssize_t uw_write_now(int fd, const void *bytes, size_t length, int64_t offset)
 {
     (void)fd, (void)bytes, (void)length, (void)offset;
-    return lacking();
+    return fail_unsupported();
 }
 
 int uw_open_beneath_at_once(int root, const char *path, int flags)

@@ -1,4 +1,4 @@
-/* Implements system.h for Windows. The directory windows/ supplies the POSIX functions that Windows lacks. */
+/* Implements system.h for Windows. The directory windows/ implements the POSIX functions that Windows lacks. */
 #ifdef _WIN32
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 #include "windows/files.h"
 
 #define CLEAR_BYTES 64
-#define SEND_FILE_BYTES 16384 /* each call copies this much through a buffer */
+#define SEND_FILE_BYTES 16384 /* bytes that one call copies through a buffer */
 
 const int uw_open_to_look = O_PATH;
 
-static int lacking(int error)
+static int fail_with(int error)
 {
     errno = error;
     return -1;
@@ -39,7 +39,7 @@ int uw_processors_allowed(void)
 int uw_process_descriptor(pid_t pid)
 {
     (void)pid;
-    return lacking(ENOSYS);
+    return fail_with(ENOSYS);
 }
 
 void uw_process_descriptor_close(int fd, bool forked)
@@ -52,7 +52,7 @@ void uw_signal_take(int signal)
     (void)signal;
 }
 
-/* A condition variable cannot wait by the monotonic clock here. */
+/* The condition variables of winpthreads cannot wait by the monotonic clock. */
 int uw_condition_init(pthread_cond_t *condition)
 {
     return pthread_cond_init(condition, NULL);
@@ -92,15 +92,15 @@ void uw_wakeup_tell(const struct uw_wakeup *wakeup)
 {
     int saved_errno = errno;
 
-    (void)send(wakeup->tell_fd, "", 1, MSG_DONTWAIT); /* a full socket is readable already */
+    (void)send(wakeup->tell_fd, "", 1, MSG_DONTWAIT); /* EAGAIN: the socket is full, and `fd` is readable already */
     errno = saved_errno;
 }
 
 void uw_wakeup_clear(const struct uw_wakeup *wakeup)
 {
-    char told[CLEAR_BYTES];
+    char discarded[CLEAR_BYTES];
 
-    while (recv(wakeup->fd, told, sizeof told, MSG_DONTWAIT) == sizeof told)
+    while (recv(wakeup->fd, discarded, sizeof discarded, MSG_DONTWAIT) == sizeof discarded)
         ;
 }
 
@@ -116,7 +116,7 @@ ssize_t uw_send_vector_now(int fd, const struct msghdr *message, bool more)
     return sendmsg(fd, message, MSG_DONTWAIT);
 }
 
-/* The backend iocp has TransmitFile instead. */
+/* The backend iocp uses TransmitFile instead. */
 ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
 {
     char bytes[SEND_FILE_BYTES];
@@ -127,7 +127,7 @@ ssize_t uw_send_file_now(int fd, int file, int64_t offset, size_t length)
 
 const bool uw_ports_are_shared = false;
 
-/* Ports are never shared: a second bind of the same address fails as in use. */
+/* A second bind(2) to the same address fails with EADDRINUSE. */
 int uw_share_port(int fd)
 {
     (void)fd;
@@ -137,7 +137,7 @@ int uw_share_port(int fd)
 int uw_open_anew(int fd, int flags)
 {
     (void)fd, (void)flags;
-    return lacking(ENOSYS);
+    return fail_with(ENOSYS);
 }
 
 int uw_open_unnamed(const char *folder)
@@ -145,7 +145,7 @@ int uw_open_unnamed(const char *folder)
     return uw_file_open_unnamed(folder, true);
 }
 
-/* advapi32 exports this function; its header conflicts with other headers. */
+/* advapi32 exports this function. The header that declares it conflicts with other headers. */
 BOOLEAN NTAPI SystemFunction036(PVOID bytes, ULONG length);
 
 bool uw_random(void *bytes, size_t length)

@@ -1,12 +1,12 @@
-/* Starts a thread of Upwell beside the program's threads. */
+/* Starts a thread without signal handling. */
 #ifndef UW_BASE_THREAD_H
 #define UW_BASE_THREAD_H
 
 #include <pthread.h>
 #include <signal.h>
 
-/* The thread blocks all signals: the program's own threads handle them, and a write to a closed pipe fails with EPIPE.
- * Returns 0 or -errno. */
+/* Blocks all signals in the new thread. The program's own threads handle signals, and a write to a closed pipe fails
+ * with EPIPE. Returns 0 or -errno. */
 static inline int uw_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {
     sigset_t all, before;

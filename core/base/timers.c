@@ -3,11 +3,11 @@
 #define SLOT_MASK (UW_TIMERS_SLOTS - 1)
 #define TICKS_MAX ((UINT64_C(1) << (UW_TIMERS_SLOT_BITS * UW_TIMERS_LEVELS)) - 1)
 
-/* Level 0 has a slot for each tick. A slot of level n spans one rotation of level n - 1. A timer waits at the level of
- * the highest digit in which its tick differs from the current tick. So every slot is emptied before it is needed
- * again. */
+/* Level 0 has a slot for each tick. A slot of level n spans one rotation of level n - 1. The tick of a timer and the
+ * current tick differ in some digits. The timer waits at the level of the highest such digit. So every slot is emptied
+ * before its next use. */
 
-/* Rounds up, so that a timer never fires early. */
+/* Rounds up: a timer never fires early. */
 static uint64_t tick_after(int64_t ns)
 {
     return ns <= 0 ? 0 : ((uint64_t)ns + (1u << UW_TIMERS_TICK_BITS) - 1) >> UW_TIMERS_TICK_BITS;
@@ -25,26 +25,27 @@ void uw_timers_init(struct uw_timers *timers, int64_t now_ns)
     }
 }
 
-static void occupy(struct uw_timers *timers, int level, int slot)
+static void mark_occupied(struct uw_timers *timers, int level, int slot)
 {
     timers->occupied[level][slot / 64] |= UINT64_C(1) << slot % 64;
 }
 
-static void vacate(struct uw_timers *timers, int level, int slot)
+static void mark_vacant(struct uw_timers *timers, int level, int slot)
 {
     timers->occupied[level][slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }
 
-/* Returns the first slot of the level, from `slot` on, that has a timer, or UW_TIMERS_SLOTS. */
+/* Returns the first slot of the level, at or after `slot`, with a timer. Returns UW_TIMERS_SLOTS without such a slot.
+ */
 static int first_occupied(const struct uw_timers *timers, int level, int slot)
 {
-    uint64_t behind = (UINT64_C(1) << slot % 64) - 1;
+    uint64_t past_bits = (UINT64_C(1) << slot % 64) - 1;
 
-    for (int word = slot / 64; word < UW_TIMERS_SLOT_WORDS; word++, behind = 0) {
-        uint64_t ahead = timers->occupied[level][word] & ~behind;
+    for (int word = slot / 64; word < UW_TIMERS_SLOT_WORDS; word++, past_bits = 0) {
+        uint64_t next_bits = timers->occupied[level][word] & ~past_bits;
 
-        if (ahead)
-            return word * 64 + __builtin_ctzll(ahead);
+        if (next_bits)
+            return word * 64 + __builtin_ctzll(next_bits);
     }
     return UW_TIMERS_SLOTS;
 }
@@ -56,20 +57,20 @@ static int level_of(uint64_t now, uint64_t tick)
     return difference ? (63 - __builtin_clzll(difference)) / UW_TIMERS_SLOT_BITS : 0;
 }
 
-static void place(struct uw_timers *timers, struct uw_timer *timer)
+static void place_timer(struct uw_timers *timers, struct uw_timer *timer)
 {
     uint64_t tick = tick_after(timer->deadline_ns);
 
     if (tick < timers->tick)
-        tick = timers->tick; /* the timer is due and expires with the next call */
+        tick = timers->tick; /* the timer is due, and the next uw_timers_expire takes it */
     if (tick - timers->tick > TICKS_MAX / 2)
-        tick = timers->tick + TICKS_MAX / 2; /* the timer is placed again at that time */
+        tick = timers->tick + TICKS_MAX / 2; /* the timer is placed again at that tick */
     timer->level = (uint8_t)level_of(timers->tick, tick);
     if (timer->level >= UW_TIMERS_LEVELS)
         timer->level = UW_TIMERS_LEVELS - 1;
     timer->slot = (tick >> (timer->level * UW_TIMERS_SLOT_BITS)) & SLOT_MASK;
     uw_list_append(&timers->slots[timer->level][timer->slot], &timer->link);
-    occupy(timers, timer->level, timer->slot);
+    mark_occupied(timers, timer->level, timer->slot);
 }
 
 void uw_timers_start(struct uw_timers *timers, struct uw_timer *timer, int64_t deadline_ns)
@@ -78,40 +79,40 @@ void uw_timers_start(struct uw_timers *timers, struct uw_timer *timer, int64_t d
     timer->deadline_ns = deadline_ns;
     timer->active = true;
     timers->count++;
-    place(timers, timer);
+    place_timer(timers, timer);
 }
 
-static void end(struct uw_timers *timers, struct uw_timer *timer)
+static void deactivate(struct uw_timers *timers, struct uw_timer *timer)
 {
     timer->active = false;
     timers->count--;
     uw_list_remove(&timer->link);
 }
 
-/* An expired timer that was not handled yet is in an emptied slot, whose bit is set only for other timers. */
+/* An expired timer before uw_timers_take is in no slot. So the bit of its former slot is set only for other timers. */
 void uw_timers_stop(struct uw_timers *timers, struct uw_timer *timer)
 {
     if (!timer->active)
         return;
-    end(timers, timer);
+    deactivate(timers, timer);
     if (uw_list_empty(&timers->slots[timer->level][timer->slot]))
-        vacate(timers, timer->level, timer->slot);
+        mark_vacant(timers, timer->level, timer->slot);
 }
 
 static void empty_slot(struct uw_timers *timers, int level, int slot, struct uw_list *into)
 {
     uw_list_move(into, &timers->slots[level][slot]);
-    vacate(timers, level, slot);
+    mark_vacant(timers, level, slot);
 }
 
-/* Returns the first tick, from the current tick on, at which a slot must be emptied. A slot of level 0 is emptied for
- * its own timers. A slot of a higher level is emptied at its beginning, which is past for the current slot. */
+/* Returns the first tick, at or after the current tick, at which a slot must be emptied. A slot of level 0 is emptied
+ * for its own timers. A slot of a higher level is emptied at its first tick, which is past for the current slot. */
 static uint64_t next_tick(const struct uw_timers *timers)
 {
     for (int level = 0; level < UW_TIMERS_LEVELS; level++) {
         int shift = level * UW_TIMERS_SLOT_BITS;
         uint64_t digit = timers->tick >> shift, turn = digit & ~(uint64_t)SLOT_MASK;
-        int here = (int)(digit & SLOT_MASK), slot = first_occupied(timers, level, level ? here + 1 : here);
+        int current = (int)(digit & SLOT_MASK), slot = first_occupied(timers, level, level ? current + 1 : current);
 
         if (slot < UW_TIMERS_SLOTS)
             return (turn + (uint64_t)slot) << shift;
@@ -124,28 +125,28 @@ static uint64_t next_tick(const struct uw_timers *timers)
     return UINT64_MAX;
 }
 
-/* Advances to `tick`: timers of the higher levels move down, and due timers go to `due`. The slots of level 0 move
- * without a look at each timer, which would cost a cache miss. */
+/* Advances to `tick`: timers of the higher levels move down, and due timers move to `due`. A slot of level 0 moves as a
+ * whole, because a look at each timer would cost a cache miss. */
 static void advance(struct uw_timers *timers, uint64_t tick, struct uw_list *due)
 {
-    struct uw_list moved;
+    struct uw_list cascaded;
 
-    uw_list_init(&moved);
+    uw_list_init(&cascaded);
     timers->tick = tick;
     for (int level = UW_TIMERS_LEVELS - 1; level > 0; level--) {
         int shift = level * UW_TIMERS_SLOT_BITS;
 
         if ((tick & ((UINT64_C(1) << shift) - 1)) == 0)
-            empty_slot(timers, level, (int)(tick >> shift & SLOT_MASK), &moved);
+            empty_slot(timers, level, (int)(tick >> shift & SLOT_MASK), &cascaded);
     }
-    while (!uw_list_empty(&moved)) {
-        struct uw_timer *timer = uw_container_of(moved.next, struct uw_timer, link);
+    while (!uw_list_empty(&cascaded)) {
+        struct uw_timer *timer = uw_container_of(cascaded.next, struct uw_timer, link);
 
         uw_list_remove(&timer->link);
         if (tick_after(timer->deadline_ns) <= tick)
             uw_list_append(due, &timer->link);
         else
-            place(timers, timer);
+            place_timer(timers, timer);
     }
     empty_slot(timers, 0, (int)(tick & SLOT_MASK), due);
 }
@@ -166,7 +167,7 @@ struct uw_timer *uw_timers_take(struct uw_timers *timers, struct uw_list *expire
 
     if (uw_list_empty(expired))
         return NULL;
-    end(timers, timer);
+    deactivate(timers, timer);
     return timer;
 }
 

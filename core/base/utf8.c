@@ -11,7 +11,7 @@ static size_t length_by_first(unsigned char first)
     return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/* The bounds of the second byte exclude overlong forms, surrogates and code points above U+10FFFF. */
+/* RFC 3629: the bounds of the second byte exclude overlong forms, surrogates and code points above U+10FFFF. */
 static unsigned char second_low(unsigned char first)
 {
     return first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
@@ -37,21 +37,21 @@ size_t uw_utf8_character(const char *text, size_t length)
     return size;
 }
 
-#define BLOCK_BYTES 32 /* these bytes are checked together, because most text has long runs of ASCII */
+#define BLOCK_BYTES 32 /* bytes that are checked together, because most text has long runs of ASCII */
 
 static bool is_ascii(const char *text, size_t length)
 {
-    uint64_t eight, all = 0;
+    uint64_t word, all = 0;
 
-    for (size_t i = 0; i < length; i += sizeof eight) {
-        memcpy(&eight, text + i, sizeof eight);
-        all |= eight;
+    for (size_t i = 0; i < length; i += sizeof word) {
+        memcpy(&word, text + i, sizeof word);
+        all |= word;
     }
     return !(all & 0x8080808080808080);
 }
 
-/* Returns how many bytes at `text`, in steps of eight, are ASCII. */
-static size_t ascii_eights(const char *text, size_t length)
+/* Returns how many bytes at the start of `text` are ASCII, in steps of eight bytes. */
+static size_t ascii_prefix(const char *text, size_t length)
 {
     size_t count = 0;
 
@@ -62,7 +62,7 @@ static size_t ascii_eights(const char *text, size_t length)
     return count;
 }
 
-static bool begin(struct uw_utf8 *utf8, unsigned char first)
+static bool begin_character(struct uw_utf8 *utf8, unsigned char first)
 {
     size_t size = length_by_first(first);
 
@@ -73,7 +73,7 @@ static bool begin(struct uw_utf8 *utf8, unsigned char first)
     return true;
 }
 
-static bool go_on(struct uw_utf8 *utf8, unsigned char byte)
+static bool continue_character(struct uw_utf8 *utf8, unsigned char byte)
 {
     if (byte < utf8->low || byte > utf8->high)
         return false;
@@ -85,8 +85,8 @@ bool uw_utf8_feed(struct uw_utf8 *utf8, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         if (!utf8->missing)
-            i += ascii_eights(text + i, length - i);
-        if (i < length && !(utf8->missing ? go_on : begin)(utf8, (unsigned char)text[i]))
+            i += ascii_prefix(text + i, length - i);
+        if (i < length && !(utf8->missing ? continue_character : begin_character)(utf8, (unsigned char)text[i]))
             return false;
     }
     return true;

@@ -10,9 +10,9 @@
 #define PRIME_4 UINT64_C(0x85EBCA77C2B2AE63)
 #define PRIME_5 UINT64_C(0x27D4EB2F165667C5)
 
-static const int lane_turns[4] = {1, 7, 12, 18};
+static const int lane_rotations[4] = {1, 7, 12, 18};
 
-static uint64_t turn(uint64_t value, int bits)
+static uint64_t rotate_left(uint64_t value, int bits)
 {
     return value << bits | value >> (64 - bits);
 }
@@ -33,9 +33,9 @@ static uint32_t read_32(const unsigned char *at)
     return uw_little_endian_32(value);
 }
 
-static uint64_t mix(uint64_t lane, uint64_t value)
+static uint64_t add_to_lane(uint64_t lane, uint64_t value)
 {
-    return turn(lane + value * PRIME_2, 31) * PRIME_1;
+    return rotate_left(lane + value * PRIME_2, 31) * PRIME_1;
 }
 
 static void add_stripes(uint64_t lanes[4], const unsigned char *at, size_t count)
@@ -43,10 +43,10 @@ static void add_stripes(uint64_t lanes[4], const unsigned char *at, size_t count
     uint64_t a = lanes[0], b = lanes[1], c = lanes[2], d = lanes[3];
 
     for (; count > 0; count--, at += UW_XXH64_STRIPE_BYTES) {
-        a = mix(a, read_64(at));
-        b = mix(b, read_64(at + 8));
-        c = mix(c, read_64(at + 16));
-        d = mix(d, read_64(at + 24));
+        a = add_to_lane(a, read_64(at));
+        b = add_to_lane(b, read_64(at + 8));
+        c = add_to_lane(c, read_64(at + 16));
+        d = add_to_lane(d, read_64(at + 24));
     }
     lanes[0] = a;
     lanes[1] = b;
@@ -81,33 +81,33 @@ void uw_xxh64_add(struct uw_xxh64 *sum, const void *bytes, size_t length)
         memcpy(sum->rest + kept, at, length);
 }
 
-static uint64_t join_lanes(const struct uw_xxh64 *sum)
+static uint64_t merge_lanes(const struct uw_xxh64 *sum)
 {
-    uint64_t joined = 0;
+    uint64_t merged = 0;
 
     if (sum->length < UW_XXH64_STRIPE_BYTES)
         return sum->seed + PRIME_5;
     for (int i = 0; i < 4; i++)
-        joined += turn(sum->lanes[i], lane_turns[i]);
+        merged += rotate_left(sum->lanes[i], lane_rotations[i]);
     for (int i = 0; i < 4; i++)
-        joined = (joined ^ mix(0, sum->lanes[i])) * PRIME_1 + PRIME_4;
-    return joined;
+        merged = (merged ^ add_to_lane(0, sum->lanes[i])) * PRIME_1 + PRIME_4;
+    return merged;
 }
 
 static uint64_t add_rest(uint64_t value, const unsigned char *at, size_t length)
 {
     for (; length >= 8; length -= 8, at += 8)
-        value = turn(value ^ mix(0, read_64(at)), 27) * PRIME_1 + PRIME_4;
+        value = rotate_left(value ^ add_to_lane(0, read_64(at)), 27) * PRIME_1 + PRIME_4;
     for (; length >= 4; length -= 4, at += 4)
-        value = turn(value ^ read_32(at) * PRIME_1, 23) * PRIME_2 + PRIME_3;
+        value = rotate_left(value ^ read_32(at) * PRIME_1, 23) * PRIME_2 + PRIME_3;
     for (; length > 0; length--, at++)
-        value = turn(value ^ *at * PRIME_5, 11) * PRIME_1;
+        value = rotate_left(value ^ *at * PRIME_5, 11) * PRIME_1;
     return value;
 }
 
 uint64_t uw_xxh64_end(const struct uw_xxh64 *sum)
 {
-    uint64_t value = add_rest(join_lanes(sum) + sum->length, sum->rest, sum->length % UW_XXH64_STRIPE_BYTES);
+    uint64_t value = add_rest(merge_lanes(sum) + sum->length, sum->rest, sum->length % UW_XXH64_STRIPE_BYTES);
 
     value = (value ^ value >> 33) * PRIME_2;
     value = (value ^ value >> 29) * PRIME_3;

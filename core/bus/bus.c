@@ -10,52 +10,52 @@ static struct uw_bus *bus_of(struct uw_bus_receivers *receivers)
     return uw_container_of(receivers, struct uw_bus, receivers);
 }
 
-static void tell_trouble(const struct uw_bus *bus, int error)
+static void report_error(const struct uw_bus *bus, int error)
 {
     if (bus->callbacks.troubled)
         bus->callbacks.troubled(bus->callbacks.context, error);
 }
 
-static void cannot_connect(struct uw_bus_senders *senders, int error)
+static void handle_sender_error(struct uw_bus_senders *senders, int error)
 {
-    tell_trouble(uw_container_of(senders, struct uw_bus, senders), error);
+    report_error(uw_container_of(senders, struct uw_bus, senders), error);
 }
 
-static bool all_have_answered(const struct uw_bus *bus)
+static bool all_peers_have_answered(const struct uw_bus *bus)
 {
     for (struct uw_list *node = bus->senders.links.next; node != &bus->senders.links; node = node->next) {
         const struct uw_bus_sender *sender = uw_container_of(node, struct uw_bus_sender, link);
 
-        if (uw_bus_sender_is_up(sender) && !sender->answered)
+        if (uw_bus_sender_is_connected(sender) && !sender->answered)
             return false;
     }
     return true;
 }
 
-static void note_answer(struct uw_bus *bus, const char *name)
+static void handle_answer(struct uw_bus *bus, const char *name)
 {
-    uw_bus_sender_note_answer(&bus->senders, name);
-    if (bus->joined || !all_have_answered(bus))
+    uw_bus_sender_set_answered(&bus->senders, name);
+    if (bus->joined || !all_peers_have_answered(bus))
         return;
     bus->joined = true;
     if (bus->callbacks.joined)
         bus->callbacks.joined(bus->callbacks.context);
 }
 
-static int greeted(struct uw_bus_receivers *receivers, const char *name)
+static int handle_greeting(struct uw_bus_receivers *receivers, const char *name)
 {
     struct uw_bus *bus = bus_of(receivers);
     int error;
 
     if (strcmp(name, bus->senders.directory.name) == 0)
         return 0;
-    error = uw_bus_sender_make(&bus->senders, name);
+    error = uw_bus_sender_ensure(&bus->senders, name);
     if (!error)
-        note_answer(bus, name);
+        handle_answer(bus, name);
     return error;
 }
 
-static void message_came(struct uw_bus_receivers *receivers, const struct uw_bus_frame *frame)
+static void handle_message(struct uw_bus_receivers *receivers, const struct uw_bus_frame *frame)
 {
     struct uw_bus *bus = bus_of(receivers);
 
@@ -64,19 +64,19 @@ static void message_came(struct uw_bus_receivers *receivers, const struct uw_bus
                             frame->message_length, frame->flags & UW_BUS_TEXT);
 }
 
-static int found(void *context, const char *name)
+static int connect_to_peer(void *context, const char *name)
 {
-    return uw_bus_sender_make(context, name);
+    return uw_bus_sender_ensure(context, name);
 }
 
-/* Accepting has ended because descriptors or memory ran out. Other members wait in the backlog meanwhile. */
-static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+/* Without descriptors or memory the accept operation ends. New connections wait in the backlog until the retry. */
+static void handle_accepted(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct uw_bus *bus = uw_container_of(operation, struct uw_bus, accept);
     int error = result < 0 ? result : uw_bus_receiver_open(&bus->receivers, result);
 
     if (error && error != -ECANCELED)
-        tell_trouble(bus, error);
+        report_error(bus, error);
     if (!operation->pending)
         uw_timer_start(loop, &bus->accept_retry, loop->now_ns + UW_BUS_ACCEPT_RETRY_NS);
 }
@@ -86,27 +86,27 @@ static void accept_again(struct uw_loop *loop, struct uw_timer *timer)
     uw_submit(loop, &uw_container_of(timer, struct uw_bus, accept_retry)->accept);
 }
 
-static void init(struct uw_bus *bus, struct uw_loop *loop, struct uw_bus_callbacks callbacks)
+static void init_bus(struct uw_bus *bus, struct uw_loop *loop, struct uw_bus_callbacks callbacks)
 {
     memset(bus, 0, sizeof *bus);
     bus->senders.loop = bus->receivers.loop = loop;
     bus->callbacks = callbacks;
-    bus->senders.failed = cannot_connect;
-    bus->receivers.hello = greeted;
-    bus->receivers.message = message_came;
-    bus->accept = (struct uw_operation){.opcode = UW_ACCEPT, .fd = -1, .complete = accepted};
+    bus->senders.failed = handle_sender_error;
+    bus->receivers.hello = handle_greeting;
+    bus->receivers.message = handle_message;
+    bus->accept = (struct uw_operation){.opcode = UW_ACCEPT, .fd = -1, .complete = handle_accepted};
     bus->accept_retry.expire = accept_again;
     uw_list_init(&bus->senders.links);
-    uw_list_init(&bus->receivers.speakers);
+    uw_list_init(&bus->receivers.connections);
 }
 
-/* A member listens before it looks for others. So of two members that begin at once, at least one finds the other. */
+/* A member listens before it looks for peers. So of two members that start at once, at least one finds the other. */
 int uw_bus_open(struct uw_bus *bus, struct uw_loop *loop, const char *folder, struct uw_bus_callbacks callbacks)
 {
     int fd, error;
 
     UW_ASSERT_OWNER(loop);
-    init(bus, loop, callbacks);
+    init_bus(bus, loop, callbacks);
     error = uw_bus_directory_open(&bus->senders.directory, folder);
     if (error)
         return error;
@@ -115,31 +115,31 @@ int uw_bus_open(struct uw_bus *bus, struct uw_loop *loop, const char *folder, st
         return fd;
     bus->accept.fd = fd;
     uw_submit(loop, &bus->accept);
-    error = uw_bus_directory_look(&bus->senders.directory, found, &bus->senders);
-    bus->joined = all_have_answered(bus);
+    error = uw_bus_directory_each_peer(&bus->senders.directory, connect_to_peer, &bus->senders);
+    bus->joined = all_peers_have_answered(bus);
     return error;
 }
 
-/* Counts the peers whose connection is down, alive or not. */
-static size_t count_unreachable(const struct uw_bus *bus)
+/* Counts the peers without a connection, including processes that have exited. */
+static size_t count_unconnected(const struct uw_bus *bus)
 {
     size_t count = 0;
 
     for (struct uw_list *node = bus->senders.links.next; node != &bus->senders.links; node = node->next)
-        count += !uw_bus_sender_is_up(uw_container_of(node, struct uw_bus_sender, link));
+        count += !uw_bus_sender_is_connected(uw_container_of(node, struct uw_bus_sender, link));
     return count;
 }
 
-static int send_to_all(struct uw_bus *bus, struct uw_bus_parcel *parcel)
+static int send_to_all(struct uw_bus *bus, struct uw_bus_shared_frame *shared_frame)
 {
-    struct uw_bus_waiting *place = parcel->places;
+    struct uw_bus_queue_entry *entry = shared_frame->entries;
     int count = 0;
 
     for (struct uw_list *node = bus->senders.links.next; node != &bus->senders.links; node = node->next) {
         struct uw_bus_sender *sender = uw_container_of(node, struct uw_bus_sender, link);
 
-        if (uw_bus_sender_is_up(sender))
-            count += uw_bus_sender_send(sender, parcel, place++);
+        if (uw_bus_sender_is_connected(sender))
+            count += uw_bus_sender_send(sender, shared_frame, entry++);
     }
     bus->senders.sent += (uint64_t)count;
     return count;
@@ -153,30 +153,30 @@ int uw_bus_publish(struct uw_bus *bus, const char *channel, size_t channel_lengt
                                        .channel_length = channel_length,
                                        .message = message,
                                        .message_length = message_length};
-    size_t links = bus->senders.up;
-    struct uw_bus_parcel *parcel;
+    size_t links = bus->senders.connected;
+    struct uw_bus_shared_frame *shared_frame;
     int count;
 
     UW_ASSERT_OWNER(bus->senders.loop);
-    bus->senders.dropped += count_unreachable(bus);
+    bus->senders.dropped += count_unconnected(bus);
     if (links == 0)
         return 0;
-    parcel = uw_bus_parcel_new(&frame, links);
-    if (!parcel) {
+    shared_frame = uw_bus_shared_frame_new(&frame, links);
+    if (!shared_frame) {
         count = uw_bus_frame_bytes(channel_length, message_length) ? -ENOMEM : -EMSGSIZE;
         bus->senders.dropped += links;
-        tell_trouble(bus, count);
+        report_error(bus, count);
         return count;
     }
-    count = send_to_all(bus, parcel);
-    uw_bus_parcel_release(parcel);
+    count = send_to_all(bus, shared_frame);
+    uw_bus_shared_frame_release(shared_frame);
     return count;
 }
 
 struct uw_bus_stats uw_bus_stats(const struct uw_bus *bus)
 {
-    return (struct uw_bus_stats){.peers = bus->senders.up,
-                                 .hears = bus->receivers.greeted,
+    return (struct uw_bus_stats){.peers = bus->senders.connected,
+                                 .incoming_peers = bus->receivers.greeted,
                                  .sent = bus->senders.sent,
                                  .dropped = bus->senders.dropped,
                                  .received = bus->received};
@@ -188,21 +188,21 @@ void uw_bus_abandon(struct uw_bus *bus)
         return;
     while (!uw_list_empty(&bus->senders.links))
         uw_bus_sender_discard(uw_container_of(bus->senders.links.next, struct uw_bus_sender, link));
-    while (!uw_list_empty(&bus->receivers.speakers))
-        uw_bus_receiver_discard(uw_container_of(bus->receivers.speakers.next, struct uw_bus_receiver, link));
+    while (!uw_list_empty(&bus->receivers.connections))
+        uw_bus_receiver_discard(uw_container_of(bus->receivers.connections.next, struct uw_bus_receiver, link));
     if (bus->accept.fd >= 0)
         close(bus->accept.fd);
     memset(bus, 0, sizeof *bus);
 }
 
-/* A child process may share the descriptors, so close alone would not end the connections. Peers still receive data
- * that has been sent. */
-static void shut(const struct uw_bus *bus)
+/* A child process may share the descriptors, so close(2) alone would not end the connections. Peers still receive data
+ * that is in the kernel. */
+static void shut_down_connections(const struct uw_bus *bus)
 {
     (void)shutdown(bus->accept.fd, SHUT_RDWR);
     for (struct uw_list *node = bus->senders.links.next; node != &bus->senders.links; node = node->next)
         (void)shutdown(uw_container_of(node, struct uw_bus_sender, link)->fd, SHUT_RDWR);
-    for (struct uw_list *node = bus->receivers.speakers.next; node != &bus->receivers.speakers; node = node->next)
+    for (struct uw_list *node = bus->receivers.connections.next; node != &bus->receivers.connections; node = node->next)
         (void)shutdown(uw_container_of(node, struct uw_bus_receiver, link)->receive.fd, SHUT_RDWR);
 }
 
@@ -211,7 +211,7 @@ void uw_bus_close(struct uw_bus *bus)
     if (!bus->senders.loop)
         return;
     if (bus->accept.fd >= 0)
-        uw_bus_directory_leave(&bus->senders.directory);
-    shut(bus);
+        uw_bus_directory_remove_socket(&bus->senders.directory);
+    shut_down_connections(bus);
     uw_bus_abandon(bus);
 }

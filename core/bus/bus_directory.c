@@ -12,12 +12,12 @@
 
 #include "base/system.h"
 
-#define UNFINISHED ".new" /* instead of the suffix, until the socket listens */
+#define UNFINISHED_SUFFIX ".new" /* suffix before the socket listens */
 #define PID_DIGITS "0123456789"
 #define PID_DIGITS_MAX 10
 #define HEX_DIGITS "0123456789abcdef"
 #define HEX_DIGITS_COUNT 16
-#define OTHERS 077 /* in a file's mode */
+#define GROUP_AND_OTHERS 077 /* permissions of group and others */
 
 static int check_folder(const char *folder)
 {
@@ -27,7 +27,7 @@ static int check_folder(const char *folder)
         return -errno;
     if (!S_ISDIR(status.st_mode))
         return -ENOTDIR;
-    return status.st_uid == geteuid() && !(status.st_mode & OTHERS) ? 0 : -EPERM;
+    return status.st_uid == geteuid() && !(status.st_mode & GROUP_AND_OTHERS) ? 0 : -EPERM;
 }
 
 static int make_name(char *name)
@@ -55,8 +55,8 @@ int uw_bus_directory_open(struct uw_bus_directory *directory, const char *folder
     return make_name(directory->name);
 }
 
-/* Fits, since the length of the directory's path has been checked and names are valid. */
-static struct sockaddr_un address_of(const struct uw_bus_directory *directory, const char *name)
+/* The path fits, because the length of the directory's path has been checked and names are valid. */
+static struct sockaddr_un socket_address(const struct uw_bus_directory *directory, const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
@@ -65,19 +65,21 @@ static struct sockaddr_un address_of(const struct uw_bus_directory *directory, c
     return address;
 }
 
-static struct sockaddr_un unfinished_address(const struct uw_bus_directory *directory)
+static struct sockaddr_un unfinished_socket_address(const struct uw_bus_directory *directory)
 {
-    struct sockaddr_un address = address_of(directory, directory->name);
+    struct sockaddr_un address = socket_address(directory, directory->name);
 
-    memcpy(address.sun_path + strlen(address.sun_path) - strlen(UNFINISHED), UNFINISHED, strlen(UNFINISHED));
+    memcpy(address.sun_path + strlen(address.sun_path) - strlen(UNFINISHED_SUFFIX), UNFINISHED_SUFFIX,
+           strlen(UNFINISHED_SUFFIX));
     return address;
 }
 
-/* The socket gets its name only once it listens. A peer that connected before would be refused and would conclude that
- * this member has exited. */
+/* The socket gets its final name only after listen(2). connect(2) to a socket that does not listen fails with
+ * ECONNREFUSED, as if the member had exited. */
 static int bind_and_listen(const struct uw_bus_directory *directory, int fd)
 {
-    struct sockaddr_un unfinished = unfinished_address(directory), address = address_of(directory, directory->name);
+    struct sockaddr_un unfinished = unfinished_socket_address(directory),
+                       address = socket_address(directory, directory->name);
     int error;
 
     if (bind(fd, (struct sockaddr *)&unfinished, sizeof unfinished))
@@ -102,13 +104,25 @@ int uw_bus_directory_listen(const struct uw_bus_directory *directory)
     return error;
 }
 
-static bool is_another(const struct uw_bus_directory *directory, const char *name)
+static bool is_peer_name(const struct uw_bus_directory *directory, const char *name)
 {
     return uw_bus_name_is_valid(name, strlen(name)) && strcmp(name, directory->name) != 0;
 }
 
-int uw_bus_directory_look(const struct uw_bus_directory *directory, int (*found)(void *context, const char *name),
-                          void *context)
+/* readdir(3) returns NULL at the end and after an error. Only errno distinguishes the two. */
+static const struct dirent *next_entry(DIR *folder, int *error)
+{
+    const struct dirent *entry;
+
+    errno = 0;
+    entry = readdir(folder);
+    if (!entry)
+        *error = -errno;
+    return entry;
+}
+
+int uw_bus_directory_each_peer(const struct uw_bus_directory *directory, int (*found)(void *context, const char *name),
+                               void *context)
 {
     DIR *folder = opendir(directory->folder);
     const struct dirent *entry;
@@ -116,14 +130,14 @@ int uw_bus_directory_look(const struct uw_bus_directory *directory, int (*found)
 
     if (!folder)
         return -errno;
-    while (!error && (entry = readdir(folder)))
-        if (is_another(directory, entry->d_name))
+    while (!error && (entry = next_entry(folder, &error)))
+        if (is_peer_name(directory, entry->d_name))
             error = found(context, entry->d_name);
     closedir(folder);
     return error;
 }
 
-/* On a UNIX socket connect(2) succeeds or fails at once. */
+/* connect(2) to a UNIX socket succeeds or fails at once. */
 static int connect_now(int fd, const struct sockaddr_un *address)
 {
     int error;
@@ -133,27 +147,27 @@ static int connect_now(int fd, const struct sockaddr_un *address)
     error = -errno;
     close(fd);
     if (error == -ECONNREFUSED)
-        (void)unlink(address->sun_path); /* another may have done so */
+        (void)unlink(address->sun_path); /* another process may have removed the file already */
     return error;
 }
 
 int uw_bus_directory_connect(const struct uw_bus_directory *directory, const char *name)
 {
-    struct sockaddr_un address = address_of(directory, name);
+    struct sockaddr_un address = socket_address(directory, name);
     int fd = uw_stream_socket(AF_UNIX);
 
     return fd < 0 ? -errno : connect_now(fd, &address);
 }
 
-void uw_bus_directory_leave(const struct uw_bus_directory *directory)
+void uw_bus_directory_remove_socket(const struct uw_bus_directory *directory)
 {
-    struct sockaddr_un address = address_of(directory, directory->name);
+    struct sockaddr_un address = socket_address(directory, directory->name);
 
-    (void)unlink(address.sun_path); /* another process may have cleaned up the directory */
+    (void)unlink(address.sun_path); /* another process may have removed the file already */
 }
 
-/* Returns the number of leading bytes at `text` that are among `digits`. */
-static size_t span(const char *text, const char *end, const char *digits)
+/* Returns the number of bytes at the start of `text` that are in `digits`. */
+static size_t count_digits(const char *text, const char *end, const char *digits)
 {
     const char *at = text;
 
@@ -165,12 +179,12 @@ static size_t span(const char *text, const char *end, const char *digits)
 bool uw_bus_name_is_valid(const char *name, size_t length)
 {
     const char *end = name + length, *at = name;
-    size_t digits = span(name, end, PID_DIGITS);
+    size_t digits = count_digits(name, end, PID_DIGITS);
 
     if (digits == 0 || digits > PID_DIGITS_MAX)
         return false;
     at += digits;
-    if (at == end || *at++ != '-' || span(at, end, HEX_DIGITS) != HEX_DIGITS_COUNT)
+    if (at == end || *at++ != '-' || count_digits(at, end, HEX_DIGITS) != HEX_DIGITS_COUNT)
         return false;
     at += HEX_DIGITS_COUNT;
     return (size_t)(end - at) == strlen(UW_BUS_SUFFIX) && memcmp(at, UW_BUS_SUFFIX, strlen(UW_BUS_SUFFIX)) == 0;

@@ -1,5 +1,5 @@
-/* The directory in which members of a bus find each other. Each member listens there on a UNIX socket, `<pid>-<16
- * hex>.bus`. Only this user may use the directory. */
+/* The directory of the members' sockets. Each member listens there on a UNIX socket, `<pid>-<16 hex>.bus`. Only this
+ * user may access the directory. */
 #ifndef UW_BUS_BUS_DIRECTORY_H
 #define UW_BUS_BUS_DIRECTORY_H
 
@@ -14,27 +14,29 @@
 
 struct uw_bus_directory {
     char folder[UW_BUS_FOLDER_BYTES_MAX + 1];
-    char name[UW_BUS_NAME_BYTES_MAX + 1]; /* of this member's socket; empty when the member has none */
+    char name[UW_BUS_NAME_BYTES_MAX + 1]; /* name of this member's socket. Empty: the member has no socket */
 };
 
-/* Checks the directory, and makes a name for this member. Returns 0; -ENAMETOOLONG when the directory's path is longer
- * than UW_BUS_FOLDER_BYTES_MAX; -EPERM when the directory is another user's, or open to others; or -errno. */
+/* Checks the directory and generates a name for this member's socket. Returns 0 or -errno. -ENAMETOOLONG: the
+ * directory's path is longer than UW_BUS_FOLDER_BYTES_MAX. -EPERM: the directory belongs to another user, or group or
+ * others have access. */
 int uw_bus_directory_open(struct uw_bus_directory *directory, const char *folder);
 
-/* Returns a listening socket, which others can find by now; or -errno. */
+/* Creates this member's socket file. Returns the listening socket or -errno. Peers can find the file as soon as the
+ * socket listens. */
 int uw_bus_directory_listen(const struct uw_bus_directory *directory);
 
-/* Calls `found` with the name of each other member, alive or not, until `found` returns an error. Returns this error, 0
- * or -errno. */
-int uw_bus_directory_look(const struct uw_bus_directory *directory, int (*found)(void *context, const char *name),
-                          void *context);
+/* Calls `found` with the name of each other member, including exited members, until `found` returns an error. Returns
+ * this error, 0 or -errno. */
+int uw_bus_directory_each_peer(const struct uw_bus_directory *directory, int (*found)(void *context, const char *name),
+                               void *context);
 
-/* Returns a socket connected to the member `name`. -ENOENT or -ECONNREFUSED: the member no longer exists, and its file
- * is removed. After any other -errno the caller may try again. */
+/* Returns a socket that is connected to the member `name`, or -errno. -ENOENT or -ECONNREFUSED: the member has exited,
+ * and its file is removed. After any other -errno the caller may retry. */
 int uw_bus_directory_connect(const struct uw_bus_directory *directory, const char *name);
 
-/* Removes this member's socket file, so that no peer finds this member. */
-void uw_bus_directory_leave(const struct uw_bus_directory *directory);
+/* Removes this member's socket file, so that peers no longer find this member. */
+void uw_bus_directory_remove_socket(const struct uw_bus_directory *directory);
 
 bool uw_bus_name_is_valid(const char *name, size_t length);
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define START "UB\x01" /* with the version */
+#define START "UB\x01" /* magic number and version of the format */
 #define START_BYTES (sizeof START - 1)
 #define CHANNEL_LENGTH_AT 4
 #define MESSAGE_LENGTH_AT 8
@@ -21,7 +21,7 @@ static void write_number(char *at, size_t number)
         at[i] = (char)(number & 0xff);
 }
 
-static bool is_start(const char *bytes, size_t length)
+static bool starts_frame(const char *bytes, size_t length)
 {
     return memcmp(bytes, START, length < START_BYTES ? length : START_BYTES) == 0;
 }
@@ -38,7 +38,7 @@ static int read_head(struct uw_bus_frame *frame, const char *bytes)
 int uw_bus_frame_read(struct uw_bus_frame *frame, const char *bytes, size_t length)
 {
     *frame = (struct uw_bus_frame){.length = UW_BUS_FRAME_HEAD_BYTES};
-    if (!is_start(bytes, length))
+    if (!starts_frame(bytes, length))
         return -EPROTO;
     if (length < UW_BUS_FRAME_HEAD_BYTES)
         return 0;
@@ -56,7 +56,7 @@ size_t uw_bus_frame_bytes(size_t channel_length, size_t message_length)
     return UW_BUS_FRAME_HEAD_BYTES + channel_length + message_length;
 }
 
-static char *put(char *at, const char *bytes, size_t length)
+static char *append_bytes(char *at, const char *bytes, size_t length)
 {
     if (length) /* `bytes` of an empty part may be NULL */
         memcpy(at, bytes, length);
@@ -69,7 +69,7 @@ void uw_bus_frame_write(char *at, struct uw_bus_frame *frame)
     at[START_BYTES] = (char)frame->flags;
     write_number(at + CHANNEL_LENGTH_AT, frame->channel_length);
     write_number(at + MESSAGE_LENGTH_AT, frame->message_length);
-    at = put(at + UW_BUS_FRAME_HEAD_BYTES, frame->channel, frame->channel_length);
-    (void)put(at, frame->message, frame->message_length);
+    at = append_bytes(at + UW_BUS_FRAME_HEAD_BYTES, frame->channel, frame->channel_length);
+    (void)append_bytes(at, frame->message, frame->message_length);
     frame->length = uw_bus_frame_bytes(frame->channel_length, frame->message_length);
 }

@@ -7,7 +7,7 @@
 
 #include "bus/bus_directory.h"
 
-static void let_go(struct uw_bus_receiver *receiver)
+static void free_receiver(struct uw_bus_receiver *receiver)
 {
     uw_list_remove(&receiver->link);
     receiver->receivers->count--;
@@ -15,7 +15,7 @@ static void let_go(struct uw_bus_receiver *receiver)
     free(receiver);
 }
 
-static void end(struct uw_bus_receiver *receiver)
+static void end_connection(struct uw_bus_receiver *receiver)
 {
     if (!receiver->ended && receiver->greeted)
         receiver->receivers->greeted--;
@@ -24,10 +24,10 @@ static void end(struct uw_bus_receiver *receiver)
     if (receiver->receive.pending)
         return;
     (void)uw_close(receiver->receivers->loop, receiver->receive.fd);
-    let_go(receiver);
+    free_receiver(receiver);
 }
 
-static int greeted(struct uw_bus_receiver *receiver, const struct uw_bus_frame *frame)
+static int handle_greeting(struct uw_bus_receiver *receiver, const struct uw_bus_frame *frame)
 {
     char name[UW_BUS_NAME_BYTES_MAX + 1] = "";
     int error;
@@ -43,22 +43,22 @@ static int greeted(struct uw_bus_receiver *receiver, const struct uw_bus_frame *
     return 0;
 }
 
-static int receive_frame(struct uw_bus_receiver *receiver, const struct uw_bus_frame *frame)
+static int deliver_frame(struct uw_bus_receiver *receiver, const struct uw_bus_frame *frame)
 {
     if (frame->flags & UW_BUS_HELLO)
-        return greeted(receiver, frame);
+        return handle_greeting(receiver, frame);
     if (!receiver->greeted)
         return -EPROTO;
     receiver->receivers->message(receiver->receivers, frame);
     return 0;
 }
 
-/* Returns the length of the frame that was delivered; 0 when the frame is incomplete, with its length, as far as known,
- * in receiver->wanted; or -errno. */
-static int64_t receive_first(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
+/* Delivers the frame at the start of `bytes`. Returns its length, or -errno. Returns 0 for an incomplete frame.
+ * receiver->wanted is then the frame's length, or the head's length if the head is incomplete. */
+static int64_t deliver_first_frame(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
 {
     struct uw_bus_frame frame;
-    int whole = uw_bus_frame_read(&frame, bytes, length), error = whole > 0 ? receive_frame(receiver, &frame) : whole;
+    int whole = uw_bus_frame_read(&frame, bytes, length), error = whole > 0 ? deliver_frame(receiver, &frame) : whole;
 
     receiver->wanted = frame.length;
     if (error)
@@ -66,8 +66,8 @@ static int64_t receive_first(struct uw_bus_receiver *receiver, const char *bytes
     return whole ? (int64_t)frame.length : 0;
 }
 
-/* Allocates memory for the frame as far as its length is known: for the head, then for the whole frame. */
-static int make_room(struct uw_bus_receiver *receiver)
+/* Allocates memory for `wanted` bytes: first for the head, then for the whole frame. */
+static int reserve_wanted(struct uw_bus_receiver *receiver)
 {
     char *grown;
 
@@ -81,12 +81,12 @@ static int make_room(struct uw_bus_receiver *receiver)
     return 0;
 }
 
-/* Returns how many of the bytes belong to the frame, or -ENOMEM. */
-static int64_t keep(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
+/* Appends bytes to the incomplete frame. Returns the number of bytes used, or -ENOMEM. */
+static int64_t append_partial(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
 {
     size_t missing = receiver->wanted - receiver->partial_length, count = length < missing ? length : missing;
 
-    if (make_room(receiver))
+    if (reserve_wanted(receiver))
         return -ENOMEM;
     memcpy(receiver->partial + receiver->partial_length, bytes, count);
     receiver->partial_length += count;
@@ -101,27 +101,27 @@ static void drop_partial(struct uw_bus_receiver *receiver)
 }
 
 /* Continues an incomplete frame. Returns the number of bytes used, or -errno. */
-static int64_t resume(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
+static int64_t continue_partial(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
 {
-    int64_t count = keep(receiver, bytes, length), used;
+    int64_t count = append_partial(receiver, bytes, length), used;
 
     if (count < 0 || receiver->partial_length < receiver->wanted)
         return count;
-    used = receive_first(receiver, receiver->partial, receiver->partial_length);
+    used = deliver_first_frame(receiver, receiver->partial, receiver->partial_length);
     if (used > 0)
         drop_partial(receiver);
     return used < 0 ? used : count;
 }
 
-/* A frame that arrived whole is read in place, without a copy. */
-static int64_t use(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
+/* A frame that arrives complete is read in place, without a copy. */
+static int64_t process_bytes(struct uw_bus_receiver *receiver, const char *bytes, size_t length)
 {
-    int64_t used = receiver->partial_length ? 0 : receive_first(receiver, bytes, length);
+    int64_t used = receiver->partial_length ? 0 : deliver_first_frame(receiver, bytes, length);
 
-    return used ? used : resume(receiver, bytes, length);
+    return used ? used : continue_partial(receiver, bytes, length);
 }
 
-static void received(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+static void handle_received(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct uw_bus_receiver *receiver = uw_container_of(operation, struct uw_bus_receiver, receive);
     const char *bytes = operation->data;
@@ -129,9 +129,9 @@ static void received(struct uw_loop *loop, struct uw_operation *operation, int32
 
     (void)loop;
     for (; result > 0 && used > 0 && !receiver->ended; bytes += used, result -= (int32_t)used)
-        used = use(receiver, bytes, (size_t)result);
+        used = process_bytes(receiver, bytes, (size_t)result);
     if (!operation->pending || used < 0 || receiver->ended)
-        end(receiver);
+        end_connection(receiver);
 }
 
 int uw_bus_receiver_open(struct uw_bus_receivers *receivers, int fd)
@@ -143,9 +143,9 @@ int uw_bus_receiver_open(struct uw_bus_receivers *receivers, int fd)
         return receivers->count < UW_BUS_RECEIVERS_MAX ? -ENOMEM : -EUSERS;
     }
     *receiver = (struct uw_bus_receiver){.receivers = receivers,
-                                         .receive = {.opcode = UW_RECEIVE, .fd = fd, .complete = received}};
+                                         .receive = {.opcode = UW_RECEIVE, .fd = fd, .complete = handle_received}};
     receivers->count++;
-    uw_list_append(&receivers->speakers, &receiver->link);
+    uw_list_append(&receivers->connections, &receiver->link);
     uw_submit(receivers->loop, &receiver->receive);
     return 0;
 }
@@ -153,5 +153,5 @@ int uw_bus_receiver_open(struct uw_bus_receivers *receivers, int fd)
 void uw_bus_receiver_discard(struct uw_bus_receiver *receiver)
 {
     close(receiver->receive.fd);
-    let_go(receiver);
+    free_receiver(receiver);
 }

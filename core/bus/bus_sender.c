@@ -7,74 +7,76 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PARCEL_BYTES (sizeof(struct uw_bus_parcel) + sizeof(struct uw_bus_waiting))
+#define OVERHEAD_BYTES (sizeof(struct uw_bus_shared_frame) + sizeof(struct uw_bus_queue_entry))
 
-static_assert(UW_BUS_FRAME_BYTES_MAX + PARCEL_BYTES <= UW_BUS_PEER_BYTES_MAX, "every frame may wait");
+static_assert(UW_BUS_FRAME_BYTES_MAX + OVERHEAD_BYTES <= UW_BUS_PEER_BYTES_MAX, "every frame may wait");
 
-struct uw_bus_parcel *uw_bus_parcel_new(const struct uw_bus_frame *frame, size_t places)
+struct uw_bus_shared_frame *uw_bus_shared_frame_new(const struct uw_bus_frame *frame, size_t entries)
 {
     size_t length = uw_bus_frame_bytes(frame->channel_length, frame->message_length);
-    size_t head = sizeof(struct uw_bus_parcel) + places * sizeof(struct uw_bus_waiting);
-    struct uw_bus_parcel *parcel = length ? malloc(head + length) : NULL;
+    size_t head = sizeof(struct uw_bus_shared_frame) + entries * sizeof(struct uw_bus_queue_entry);
+    struct uw_bus_shared_frame *shared_frame = length ? malloc(head + length) : NULL;
     struct uw_bus_frame written = *frame;
 
-    if (!parcel)
+    if (!shared_frame)
         return NULL;
-    *parcel = (struct uw_bus_parcel){.references = 1, .length = length, .bytes = (char *)parcel + head};
-    uw_bus_frame_write(parcel->bytes, &written);
-    return parcel;
+    *shared_frame =
+        (struct uw_bus_shared_frame){.references = 1, .length = length, .bytes = (char *)shared_frame + head};
+    uw_bus_frame_write(shared_frame->bytes, &written);
+    return shared_frame;
 }
 
-void uw_bus_parcel_release(struct uw_bus_parcel *parcel)
+void uw_bus_shared_frame_release(struct uw_bus_shared_frame *shared_frame)
 {
-    if (--parcel->references == 0)
-        free(parcel);
+    if (--shared_frame->references == 0)
+        free(shared_frame);
 }
 
-static void put(struct uw_bus_sender *sender, struct uw_bus_parcel *parcel, struct uw_bus_waiting *place)
+static void append_to_queue(struct uw_bus_sender *sender, struct uw_bus_shared_frame *shared_frame,
+                            struct uw_bus_queue_entry *entry)
 {
-    *place = (struct uw_bus_waiting){.parcel = parcel};
-    parcel->references++;
-    *sender->last = place;
-    sender->last = &place->next;
-    sender->waiting_bytes += parcel->length + PARCEL_BYTES;
+    *entry = (struct uw_bus_queue_entry){.shared_frame = shared_frame};
+    shared_frame->references++;
+    *sender->last = entry;
+    sender->last = &entry->next;
+    sender->waiting_bytes += shared_frame->length + OVERHEAD_BYTES;
 }
 
-static void take_first(struct uw_bus_sender *sender)
+static void remove_first(struct uw_bus_sender *sender)
 {
-    struct uw_bus_parcel *parcel = sender->first->parcel;
+    struct uw_bus_shared_frame *shared_frame = sender->first->shared_frame;
 
     sender->first = sender->first->next;
     if (!sender->first)
         sender->last = &sender->first;
-    sender->waiting_bytes -= parcel->length + PARCEL_BYTES;
+    sender->waiting_bytes -= shared_frame->length + OVERHEAD_BYTES;
     sender->first_sent = 0;
-    uw_bus_parcel_release(parcel);
+    uw_bus_shared_frame_release(shared_frame);
 }
 
-static void drop_waiting(struct uw_bus_sender *sender)
+static void drop_queue(struct uw_bus_sender *sender)
 {
-    for (; sender->first; take_first(sender))
+    for (; sender->first; remove_first(sender))
         sender->senders->dropped++;
 }
 
-static void forget(struct uw_bus_sender *sender)
+static void free_sender(struct uw_bus_sender *sender)
 {
     uw_list_remove(&sender->link);
     uw_timer_stop(sender->senders->loop, &sender->retry);
     free(sender);
 }
 
-/* A peer that ran out of memory still lives, and a killed peer may live for a moment. Only a new connection shows
- * whether the peer is gone. */
+/* A peer may have closed the connection for lack of memory, and a killed peer may live for a moment. Only a new
+ * connection shows whether the peer has exited. */
 static void connect_later(struct uw_bus_sender *sender)
 {
     uw_timer_start(sender->senders->loop, &sender->retry, uw_clock_ns() + sender->pause_ns);
     if (sender->pause_ns < UW_BUS_PAUSE_MAX_NS)
-        sender->pause_ns *= 2; /* a peer that refuses again and again gets fewer attempts */
+        sender->pause_ns *= 2; /* a peer that fails repeatedly gets fewer attempts */
 }
 
-static void settle(struct uw_bus_sender *sender)
+static void close_when_idle(struct uw_bus_sender *sender)
 {
     if (sender->receive.pending || sender->writable.pending)
         return;
@@ -83,34 +85,35 @@ static void settle(struct uw_bus_sender *sender)
     connect_later(sender);
 }
 
-static void end(struct uw_bus_sender *sender)
+static void end_connection(struct uw_bus_sender *sender)
 {
     if (!sender->ended) {
         sender->ended = true;
-        sender->senders->up--;
-        drop_waiting(sender);
+        sender->senders->connected--;
+        drop_queue(sender);
         uw_cancel(sender->senders->loop, &sender->receive);
         uw_cancel(sender->senders->loop, &sender->writable);
     }
-    settle(sender);
+    close_when_idle(sender);
 }
 
-/* Returns 0; -EAGAIN when the socket is full; or the -errno that ends the connection. */
+/* Sends the first waiting frame, or a part of it. Returns 0, -EAGAIN if the socket is full, or the -errno that ends the
+ * connection. */
 static int send_first(struct uw_bus_sender *sender)
 {
-    const struct uw_bus_parcel *parcel = sender->first->parcel;
-    ssize_t sent =
-        uw_send_now(sender->fd, parcel->bytes + sender->first_sent, parcel->length - sender->first_sent, false);
+    const struct uw_bus_shared_frame *shared_frame = sender->first->shared_frame;
+    ssize_t sent = uw_send_now(sender->fd, shared_frame->bytes + sender->first_sent,
+                               shared_frame->length - sender->first_sent, false);
 
     if (sent < 0)
         return errno == EINTR ? 0 : -errno;
     sender->first_sent += (size_t)sent;
-    if (sender->first_sent == parcel->length)
-        take_first(sender);
+    if (sender->first_sent == shared_frame->length)
+        remove_first(sender);
     return 0;
 }
 
-static void send_waiting(struct uw_bus_sender *sender)
+static void send_queue(struct uw_bus_sender *sender)
 {
     int error = 0;
 
@@ -119,92 +122,93 @@ static void send_waiting(struct uw_bus_sender *sender)
     if (error == -EAGAIN)
         uw_submit(sender->senders->loop, &sender->writable);
     else if (error)
-        end(sender);
+        end_connection(sender);
 }
 
-static void became_writable(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+static void handle_writable(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct uw_bus_sender *sender = uw_container_of(operation, struct uw_bus_sender, writable);
 
     (void)loop;
     if (sender->ended || result < 0)
-        end(sender);
+        end_connection(sender);
     else
-        send_waiting(sender);
+        send_queue(sender);
 }
 
-/* The peer has closed the connection. A peer sends nothing else here. */
-static void received(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+/* The peer has closed the connection: a peer sends no data on it. */
+static void handle_end_of_file(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     (void)loop, (void)result;
-    end(uw_container_of(operation, struct uw_bus_sender, receive));
+    end_connection(uw_container_of(operation, struct uw_bus_sender, receive));
 }
 
-bool uw_bus_sender_send(struct uw_bus_sender *sender, struct uw_bus_parcel *parcel, struct uw_bus_waiting *place)
+bool uw_bus_sender_send(struct uw_bus_sender *sender, struct uw_bus_shared_frame *shared_frame,
+                        struct uw_bus_queue_entry *entry)
 {
-    if (parcel->length + PARCEL_BYTES > UW_BUS_PEER_BYTES_MAX - sender->waiting_bytes) {
+    if (shared_frame->length + OVERHEAD_BYTES > UW_BUS_PEER_BYTES_MAX - sender->waiting_bytes) {
         sender->senders->dropped++;
         sender->senders->failed(sender->senders, -ENOBUFS);
         return false;
     }
-    put(sender, parcel, place);
+    append_to_queue(sender, shared_frame, entry);
     if (!sender->writable.pending)
-        send_waiting(sender);
+        send_queue(sender);
     return !sender->ended;
 }
 
-static void greet(struct uw_bus_sender *sender)
+static void send_greeting(struct uw_bus_sender *sender)
 {
     const struct uw_bus_directory *directory = &sender->senders->directory;
     const struct uw_bus_frame hello = {
         .flags = UW_BUS_HELLO, .channel = directory->name, .channel_length = strlen(directory->name)};
-    struct uw_bus_parcel *parcel = uw_bus_parcel_new(&hello, 1);
+    struct uw_bus_shared_frame *shared_frame = uw_bus_shared_frame_new(&hello, 1);
 
-    if (!parcel) {
-        end(sender);
+    if (!shared_frame) {
+        end_connection(sender);
         return;
     }
-    (void)uw_bus_sender_send(sender, parcel, parcel->places);
-    uw_bus_parcel_release(parcel);
+    (void)uw_bus_sender_send(sender, shared_frame, shared_frame->entries);
+    uw_bus_shared_frame_release(shared_frame);
 }
 
-static void begin(struct uw_bus_sender *sender, int fd)
+static void begin_connection(struct uw_bus_sender *sender, int fd)
 {
     sender->fd = fd;
     sender->ended = false;
-    sender->senders->up++;
-    sender->receive = (struct uw_operation){.opcode = UW_RECEIVE, .fd = fd, .complete = received};
+    sender->senders->connected++;
+    sender->receive = (struct uw_operation){.opcode = UW_RECEIVE, .fd = fd, .complete = handle_end_of_file};
     sender->writable =
-        (struct uw_operation){.opcode = UW_POLL, .fd = fd, .length = POLLOUT, .complete = became_writable};
+        (struct uw_operation){.opcode = UW_POLL, .fd = fd, .length = POLLOUT, .complete = handle_writable};
     uw_submit(sender->senders->loop, &sender->receive);
-    greet(sender);
+    send_greeting(sender);
 }
 
-static void fail(struct uw_bus_sender *sender, int error)
+static void report_and_retry(struct uw_bus_sender *sender, int error)
 {
     sender->senders->failed(sender->senders, error);
     connect_later(sender);
 }
 
-static void connect_or_forget(struct uw_bus_sender *sender)
+static void connect_or_free(struct uw_bus_sender *sender)
 {
     int fd = uw_bus_directory_connect(&sender->senders->directory, sender->name);
 
     if (fd >= 0)
-        begin(sender, fd);
+        begin_connection(sender, fd);
     else if (fd == -ENOENT || fd == -ECONNREFUSED)
-        forget(sender);
+        free_sender(sender);
     else
-        fail(sender, fd);
+        report_and_retry(sender, fd);
 }
 
-static void retry(struct uw_loop *loop, struct uw_timer *timer)
+static void handle_retry(struct uw_loop *loop, struct uw_timer *timer)
 {
     (void)loop;
-    connect_or_forget(uw_container_of(timer, struct uw_bus_sender, retry));
+    connect_or_free(uw_container_of(timer, struct uw_bus_sender, retry));
 }
 
-static struct uw_bus_sender *find(const struct uw_bus_senders *senders, const char *name)
+static struct uw_bus_sender *find_sender(const struct uw_bus_senders *senders, const char *name)
 {
     for (struct uw_list *node = senders->links.next; node != &senders->links; node = node->next)
         if (strcmp(uw_container_of(node, struct uw_bus_sender, link)->name, name) == 0)
@@ -212,35 +216,36 @@ static struct uw_bus_sender *find(const struct uw_bus_senders *senders, const ch
     return NULL;
 }
 
-static struct uw_bus_sender *sender_new(struct uw_bus_senders *senders, const char *name)
+static struct uw_bus_sender *add_sender(struct uw_bus_senders *senders, const char *name)
 {
     struct uw_bus_sender *sender = malloc(sizeof *sender);
 
     if (!sender)
         return NULL;
-    *sender = (struct uw_bus_sender){.senders = senders, .fd = -1, .retry.expire = retry, .pause_ns = UW_BUS_PAUSE_NS};
+    *sender =
+        (struct uw_bus_sender){.senders = senders, .fd = -1, .retry.expire = handle_retry, .pause_ns = UW_BUS_PAUSE_NS};
     sender->last = &sender->first;
     memcpy(sender->name, name, strlen(name) + 1);
     uw_list_append(&senders->links, &sender->link);
     return sender;
 }
 
-int uw_bus_sender_make(struct uw_bus_senders *senders, const char *name)
+int uw_bus_sender_ensure(struct uw_bus_senders *senders, const char *name)
 {
-    struct uw_bus_sender *sender = find(senders, name);
+    struct uw_bus_sender *sender = find_sender(senders, name);
 
     if (sender)
-        return 0; /* or it will be soon */
-    sender = sender_new(senders, name);
+        return 0; /* or retries to connect */
+    sender = add_sender(senders, name);
     if (!sender)
         return -ENOMEM;
-    connect_or_forget(sender);
+    connect_or_free(sender);
     return 0;
 }
 
-void uw_bus_sender_note_answer(const struct uw_bus_senders *senders, const char *name)
+void uw_bus_sender_set_answered(const struct uw_bus_senders *senders, const char *name)
 {
-    struct uw_bus_sender *sender = find(senders, name);
+    struct uw_bus_sender *sender = find_sender(senders, name);
 
     if (!sender)
         return;
@@ -250,7 +255,7 @@ void uw_bus_sender_note_answer(const struct uw_bus_senders *senders, const char 
 
 void uw_bus_sender_discard(struct uw_bus_sender *sender)
 {
-    drop_waiting(sender);
+    drop_queue(sender);
     if (sender->fd >= 0)
         close(sender->fd);
     uw_list_remove(&sender->link);

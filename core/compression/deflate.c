@@ -7,26 +7,28 @@
 
 #include "compression/zlib_library.h"
 
-#define LEVEL 1 /* of zlib's nine: the fastest */
+#define LEVEL 1 /* the fastest of zlib's nine levels */
 #define MEMORY_LEVEL 8
-#define ZLIB_WINDOW_BITS_MIN 9 /* zlib's minimum for raw deflate */
+#define ZLIB_WINDOW_BITS_MIN 9 /* minimum of zlib for raw deflate */
 #define SCRATCH_BYTES_MIN 16384
 #define INPUT_BYTES_MAX INT_MAX
-#define BETWEEN_BLOCKS 128 /* of data_type: see inflate in zlib.h */
+#define AT_BLOCK_END 128 /* flag of data_type: inflate stopped at the end of a block, see inflate() in zlib.h */
 
-static const char tail[] = {0, 0, (char)0xff, (char)0xff}; /* of each message, and never sent */
+static const char tail[] = {0, 0, (char)0xff,
+                            /* RFC 7692, section 7.2.1: the end of each compressed message, which is never sent. */
+                            (char)0xff};
 
 struct uw_deflate {
-    z_stream compressors[UW_WINDOW_BITS_MAX + 1]; /* by window size; each opens at its first use */
+    z_stream compressors[UW_WINDOW_BITS_MAX + 1]; /* index: window bits. A compressor opens at its first use */
     z_stream decompressor;
-    bool decompresses; /* the last one is open */
+    bool decompressor_is_open; /* `decompressor` is open */
     char *scratch;
     size_t capacity;
 };
 
-const char *uw_deflate_missing(void)
+bool uw_deflate_is_possible(void)
 {
-    return uw_zlib_missing();
+    return !uw_zlib_missing();
 }
 
 struct uw_deflate *uw_deflate_new(void)
@@ -41,13 +43,13 @@ void uw_deflate_free(struct uw_deflate *deflate)
     for (int bits = 0; bits <= UW_WINDOW_BITS_MAX; bits++)
         if (deflate->compressors[bits].state)
             (void)deflateEnd(&deflate->compressors[bits]);
-    if (deflate->decompresses)
+    if (deflate->decompressor_is_open)
         (void)inflateEnd(&deflate->decompressor);
     free(deflate->scratch);
     free(deflate);
 }
 
-/* A buffer that grew for a long message is not reused for later ones. */
+/* A buffer larger than UW_DEFLATE_SCRATCH_BYTES_MAX is not kept for later messages. */
 static int fit_scratch(struct uw_deflate *deflate, size_t length)
 {
     char *scratch;
@@ -65,7 +67,7 @@ static int fit_scratch(struct uw_deflate *deflate, size_t length)
     return 0;
 }
 
-static z_stream *compressor(struct uw_deflate *deflate, int bits)
+static z_stream *reset_compressor(struct uw_deflate *deflate, int bits)
 {
     z_stream *stream = &deflate->compressors[bits];
 
@@ -74,7 +76,7 @@ static z_stream *compressor(struct uw_deflate *deflate, int bits)
     return deflateInit2(stream, LEVEL, Z_DEFLATED, -bits, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK ? stream : NULL;
 }
 
-/* All of it, with the tail. */
+/* Compresses all input including the tail. Returns false if the scratch buffer is too small. */
 static bool compress_all(z_stream *stream, const char *start)
 {
     return deflate(stream, Z_SYNC_FLUSH) == Z_OK && stream->avail_in == 0 && stream->avail_out > 0 &&
@@ -87,10 +89,10 @@ long uw_deflate_compress(struct uw_deflate *deflate, int window_bits, const char
     z_stream *stream = NULL;
 
     if (window_bits >= ZLIB_WINDOW_BITS_MIN && length <= INPUT_BYTES_MAX && !fit_scratch(deflate, length))
-        stream = compressor(deflate, window_bits);
+        stream = reset_compressor(deflate, window_bits);
     if (!stream)
         return -1;
-    stream->next_in = (Bytef *)bytes; /* which zlib does not write to */
+    stream->next_in = (Bytef *)bytes; /* zlib does not write to the input */
     stream->avail_in = (uInt)length;
     stream->next_out = (Bytef *)deflate->scratch;
     stream->avail_out = (uInt)length;
@@ -100,18 +102,18 @@ long uw_deflate_compress(struct uw_deflate *deflate, int window_bits, const char
     return (long)(length - stream->avail_out - sizeof tail);
 }
 
-static z_stream *decompressor(struct uw_deflate *deflate)
+static z_stream *reset_decompressor(struct uw_deflate *deflate)
 {
     z_stream *stream = &deflate->decompressor;
 
-    if (deflate->decompresses)
+    if (deflate->decompressor_is_open)
         return inflateReset(stream) == Z_OK ? stream : NULL;
-    deflate->decompresses = inflateInit2(stream, -UW_WINDOW_BITS_MAX) == Z_OK;
-    return deflate->decompresses ? stream : NULL;
+    deflate->decompressor_is_open = inflateInit2(stream, -UW_WINDOW_BITS_MAX) == Z_OK;
+    return deflate->decompressor_is_open ? stream : NULL;
 }
 
-/* Grows the buffer to at most one byte beyond the limit: a message that needs this byte is too long. */
-static int grow(struct uw_deflate *deflate, z_stream *stream, size_t length_max)
+/* Grows the buffer to at most one byte beyond the limit. A message with this byte is too long. */
+static int grow_scratch(struct uw_deflate *deflate, z_stream *stream, size_t length_max)
 {
     size_t used = deflate->capacity - stream->avail_out, capacity = 2 * deflate->capacity;
     char *scratch;
@@ -130,8 +132,10 @@ static int grow(struct uw_deflate *deflate, z_stream *stream, size_t length_max)
     return 0;
 }
 
-/* More of the stream. After a block that claims to be the last another may follow (RFC 7692, section 7.2.3.5). */
-static int feed(struct uw_deflate *deflate, z_stream *stream, const char *bytes, size_t length, size_t length_max)
+/* Decompresses the next part of the stream. RFC 7692, section 7.2.3.5: further blocks may follow a block with BFINAL
+ * set. */
+static int decompress_part(struct uw_deflate *deflate, z_stream *stream, const char *bytes, size_t length,
+                           size_t length_max)
 {
     int error = 0;
 
@@ -142,14 +146,14 @@ static int feed(struct uw_deflate *deflate, z_stream *stream, const char *bytes,
 
         if (status == Z_STREAM_END) {
             status = inflateReset(stream);
-            stream->data_type = BETWEEN_BLOCKS;
+            stream->data_type = AT_BLOCK_END;
         }
         if (status != Z_OK && status != Z_BUF_ERROR)
             return status == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
-        if (stream->avail_in == 0 && (stream->avail_out > 0 || stream->data_type & BETWEEN_BLOCKS))
+        if (stream->avail_in == 0 && (stream->avail_out > 0 || stream->data_type & AT_BLOCK_END))
             return 0;
         if (stream->avail_out == 0)
-            error = grow(deflate, stream, length_max);
+            error = grow_scratch(deflate, stream, length_max);
         else if (status == Z_BUF_ERROR)
             return -EBADMSG;
     }
@@ -159,7 +163,7 @@ static int feed(struct uw_deflate *deflate, z_stream *stream, const char *bytes,
 long uw_deflate_decompress(struct uw_deflate *deflate, const char *bytes, size_t length, size_t length_max,
                            char **result)
 {
-    z_stream *stream = fit_scratch(deflate, 0) ? NULL : decompressor(deflate);
+    z_stream *stream = fit_scratch(deflate, 0) ? NULL : reset_decompressor(deflate);
     size_t produced;
     int error;
 
@@ -167,11 +171,11 @@ long uw_deflate_decompress(struct uw_deflate *deflate, const char *bytes, size_t
         return -ENOMEM;
     stream->next_out = (Bytef *)deflate->scratch;
     stream->avail_out = (uInt)deflate->capacity;
-    error = feed(deflate, stream, bytes, length, length_max);
+    error = decompress_part(deflate, stream, bytes, length, length_max);
     if (!error)
-        error = feed(deflate, stream, tail, sizeof tail, length_max);
-    if (!error && !(stream->data_type & BETWEEN_BLOCKS))
-        error = -EBADMSG; /* the message was truncated */
+        error = decompress_part(deflate, stream, tail, sizeof tail, length_max);
+    if (!error && !(stream->data_type & AT_BLOCK_END))
+        error = -EBADMSG; /* the message is truncated */
     produced = deflate->capacity - stream->avail_out;
     *result = deflate->scratch;
     if (!error && produced > length_max)

@@ -1,5 +1,5 @@
-/* Compression of message payloads (RFC 7692, section 7.2), each message by itself. A loop shares one compressor between
- * all clients, so idle clients use no memory for it. */
+/* Compresses messages one by one (RFC 7692, section 7.2), without context takeover. All clients of a loop share one
+ * struct uw_deflate, so idle clients use no memory for compression. */
 #ifndef UW_COMPRESSION_DEFLATE_H
 #define UW_COMPRESSION_DEFLATE_H
 
@@ -8,25 +8,25 @@
 
 #define UW_WINDOW_BITS_MIN 8
 #define UW_WINDOW_BITS_MAX 15
-#define UW_DEFLATE_BYTES_MIN 128                  /* shorter messages are sent as they are */
-#define UW_DEFLATE_SCRATCH_BYTES_MAX (256 * 1024) /* that are kept from one message to the next */
+#define UW_DEFLATE_BYTES_MIN 128                  /* shorter messages are sent uncompressed */
+#define UW_DEFLATE_SCRATCH_BYTES_MAX (256 * 1024) /* scratch bytes that remain allocated between messages */
 
 struct uw_deflate;
 
-/* NULL, or a sentence that says why messages are not compressed. */
-const char *uw_deflate_missing(void);
+/* Returns false without zlib. */
+bool uw_deflate_is_possible(void);
 
-/* NULL when memory is exhausted, or zlib is missing. */
+/* Returns NULL without memory or without zlib. */
 struct uw_deflate *uw_deflate_new(void);
 void uw_deflate_free(struct uw_deflate *deflate);
 
-/* Compresses a message. `*result` is valid until the next call. Returns the length. Returns -1 when the result is not
- * shorter than `length`, the window is not supported, or memory is exhausted: then the caller sends the message as it
- * is. */
+/* Compresses a message. `*result` is valid until the next call. Returns the compressed length. Returns -1 if the caller
+ * must send the message uncompressed. The reasons are a result that is not shorter, an unsupported window, or no
+ * memory. */
 long uw_deflate_compress(struct uw_deflate *deflate, int window_bits, const char *bytes, size_t length, char **result);
 
-/* Decompresses a message. Returns the length, -E2BIG when the result would exceed `length_max`, -EBADMSG for invalid
- * data, or -ENOMEM. */
+/* Decompresses a message. `*result` is valid until the next call. Returns the length, -E2BIG for a result of more than
+ * `length_max` bytes, -EBADMSG for invalid data, or -ENOMEM. */
 long uw_deflate_decompress(struct uw_deflate *deflate, const char *bytes, size_t length, size_t length_max,
                            char **result);
 

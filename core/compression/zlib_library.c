@@ -19,5 +19,5 @@ const char *uw_zlib_missing(void)
 }
 
 #else
-typedef int uw_zlib_library_is_left_out; /* ISO C wants a declaration */
+typedef int uw_zlib_library_is_left_out; /* ISO C requires a declaration */
 #endif

@@ -1,4 +1,4 @@
-/* zlib, and where it is loaded its functions. */
+/* Includes zlib. A build that loads zlib with dlopen(3) lists here each function in use. */
 #ifndef UW_COMPRESSION_ZLIB_LIBRARY_H
 #define UW_COMPRESSION_ZLIB_LIBRARY_H
 
@@ -8,7 +8,8 @@
 
 #include "base/shared_library.h"
 
-/* Returns NULL, or a sentence that says why the library is missing. Call this before any function of zlib. */
+/* Returns NULL, or a sentence that explains why the library is missing. Call this function before any function of
+ * zlib. */
 const char *uw_zlib_missing(void);
 
 #define UW_ZLIB_FUNCTIONS(X) \

@@ -26,7 +26,7 @@ static bool is_port(const char *port, size_t length)
 }
 
 /* Returns the end of "[" IPv6address "]", or NULL. */
-static const char *literal_end(const char *host, const char *end)
+static const char *ipv6_literal_end(const char *host, const char *end)
 {
     const char *bracket = memchr(host, ']', (size_t)(end - host));
     size_t length = bracket ? (size_t)(bracket - host - 1) : 0;
@@ -46,7 +46,7 @@ static bool is_hex(char c)
 }
 
 /* Returns the end of a registered name or an IPv4 address. */
-static const char *name_end(const char *at, const char *end)
+static const char *host_name_end(const char *at, const char *end)
 {
     while (at < end) {
         if (uw_http_byte_is(*at, UW_BYTE_HOST))
@@ -65,7 +65,7 @@ bool uw_http_authority_is_valid(const char *text, size_t length, bool port_requi
 
     if (length == 0)
         return false;
-    host_end = *text == '[' ? literal_end(text, end) : name_end(text, end);
+    host_end = *text == '[' ? ipv6_literal_end(text, end) : host_name_end(text, end);
     if (!host_end || host_end == text)
         return false;
     if (host_end == end)

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns whether host and port are valid. The host is a registered name, an IPv4 address or an IPv6 address in
- * brackets (RFC 3986, section 3.2.2), and not empty. IPvFuture is refused, because no address has this form. The port
- * is at most 65535; without `port_required` it may be missing or empty. */
+/* Returns true if host and port are valid. The host is not empty: a registered name, an IPv4 address, or an IPv6
+ * address in brackets (RFC 3986, section 3.2.2). IPvFuture is refused, because no address has this form. The port is at
+ * most 65535. Without `port_required` the port may be missing or empty. */
 bool uw_http_authority_is_valid(const char *text, size_t length, bool port_required);
 
 #endif

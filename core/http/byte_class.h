@@ -7,9 +7,9 @@
 
 enum {
     UW_BYTE_TOKEN = 1,  /* tchar, RFC 9110, section 5.6.2 */
-    UW_BYTE_TARGET = 2, /* visible ASCII except "#", because clients never send a fragment */
+    UW_BYTE_TARGET = 2, /* visible ASCII except "#", which would begin a fragment */
     UW_BYTE_VALUE = 4,  /* field-content, RFC 9110, section 5.5: visible, space, tab, and obs-text */
-    UW_BYTE_HOST = 8,   /* reg-name, RFC 3986, section 3.2.2, without the percent sign of an escape */
+    UW_BYTE_HOST = 8,   /* reg-name, RFC 3986, section 3.2.2, except "%" */
     UW_BYTE_DIGIT = 16,
 };
 

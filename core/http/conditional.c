@@ -8,18 +8,18 @@
 #include "http/field_cursor.h"
 
 #define WEAK "W/"
-#define DATED_FROM 347155200    /* 1981-01-01 */
-#define CLOCK_STEP_NS 100000000 /* generous limit for the delay of the clock that stamps files */
+#define TRUSTED_DATE_MIN 347155200 /* 1981-01-01 */
+#define CLOCK_STEP_NS 100000000    /* greater than the delay of the kernel's clock for files */
 
-/* The truth of one condition. */
-enum truth {
+/* Result of one condition */
+enum condition {
     ABSENT, /* the condition is absent or ignored */
     FALSE,
     TRUE,
 };
 
-/* A modification time must not be in the future (RFC 9110, section 8.8.2.1). */
-static time_t bounded(time_t modified)
+/* RFC 9110, section 8.8.2.1: a modification time must not be in the future. */
+static time_t limit_to_now(time_t modified)
 {
     time_t now = time(NULL);
 
@@ -33,7 +33,7 @@ bool uw_http_is_dated(time_t modified)
     struct timespec now = {0};
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    if (modified < DATED_FROM || modified >= now.tv_sec)
+    if (modified < TRUSTED_DATE_MIN || modified >= now.tv_sec)
         return false;
     return modified < now.tv_sec - 1 || now.tv_nsec >= CLOCK_STEP_NS;
 }
@@ -47,16 +47,16 @@ void uw_http_validators_make(struct uw_http_validators *validators, bool weak, u
     validators->etag_length =
         (uint32_t)snprintf(validators->etag, sizeof validators->etag, "%s\"%" PRIx64 "-%016" PRIx64 "%s%s\"",
                            weak ? WEAK : "", size, hash, *name ? "-" : "", name);
-    validators->modified = bounded(modified);
+    validators->modified = limit_to_now(modified);
     validators->dated = uw_http_is_dated(modified);
 }
 
-static struct uw_http_cursor value_of(const struct uw_http_header *header, const char *bytes)
+static struct uw_http_cursor field_value(const struct uw_http_header *header, const char *bytes)
 {
     return uw_http_cursor(bytes + header->value.offset, header->value.length);
 }
 
-/* Reads the opaque-tag at the cursor, quotes included. */
+/* Reads an opaque-tag including its quotes. */
 static bool read_opaque_tag(struct uw_http_cursor *cursor, struct uw_http_cursor *tag)
 {
     const char *quote;
@@ -71,16 +71,16 @@ static bool read_opaque_tag(struct uw_http_cursor *cursor, struct uw_http_cursor
     return true;
 }
 
-/* Compares weakly (section 8.8.3.2). `tag` is an opaque-tag. */
-static bool is_etag(struct uw_http_cursor tag, const struct uw_http_validators *validators)
+/* Weak comparison (RFC 9110, section 8.8.3.2). `tag` is an opaque-tag. */
+static bool etag_matches(struct uw_http_cursor tag, const struct uw_http_validators *validators)
 {
     size_t skipped = validators->weak ? sizeof WEAK - 1 : 0, length = validators->etag_length - skipped;
 
     return (size_t)(tag.end - tag.at) == length && memcmp(tag.at, validators->etag + skipped, length) == 0;
 }
 
-/* Returns whether a list of entity tags, or "*", contains this representation's tag. Of a malformed list the part
- * before the error counts. */
+/* Returns true if `list`, which is a list of entity tags or "*", contains the representation's tag. In a malformed list
+ * the part before the error counts. */
 static bool list_has_etag(struct uw_http_cursor list, const struct uw_http_validators *validators, bool weak_too)
 {
     struct uw_http_cursor tag;
@@ -92,28 +92,29 @@ static bool list_has_etag(struct uw_http_cursor list, const struct uw_http_valid
 
         if (!read_opaque_tag(&list, &tag) || !uw_http_end_element(&list))
             return false;
-        if (is_etag(tag, validators) && (weak_too || !weak))
+        if (etag_matches(tag, validators) && (weak_too || !weak))
             return true;
     }
     return false;
 }
 
-/* Returns whether a tag of If-Match (strong comparison) or If-None-Match (weak comparison) matches. */
-static enum truth has_etag(const struct uw_http_head *head, const char *bytes,
-                           const struct uw_http_validators *validators, enum uw_http_field field)
+/* Evaluates If-Match (strong comparison) or If-None-Match (weak comparison). */
+static enum condition etag_condition(const struct uw_http_head *head, const char *bytes,
+                                     const struct uw_http_validators *validators, enum uw_http_field field)
 {
-    enum truth truth = ABSENT;
+    enum condition condition = ABSENT;
 
-    for (uint32_t i = 0; i < head->header_count && truth != TRUE; i++)
+    for (uint32_t i = 0; i < head->header_count && condition != TRUE; i++)
         if (uw_http_header(head, i)->field == field)
-            truth = list_has_etag(value_of(uw_http_header(head, i), bytes), validators, field == UW_FIELD_IF_NONE_MATCH)
-                        ? TRUE
-                        : FALSE;
-    return truth;
+            condition =
+                list_has_etag(field_value(uw_http_header(head, i), bytes), validators, field == UW_FIELD_IF_NONE_MATCH)
+                    ? TRUE
+                    : FALSE;
+    return condition;
 }
 
-/* Returns how many such fields exist, and the last of them in `*header`. */
-static int find(const struct uw_http_head *head, enum uw_http_field field, const struct uw_http_header **header)
+/* Returns the number of lines of the field. Stores the last line in `*header`. */
+static int find_field(const struct uw_http_head *head, enum uw_http_field field, const struct uw_http_header **header)
 {
     int count = 0;
 
@@ -134,12 +135,12 @@ static bool has_date(const struct uw_http_head *head, const char *bytes, enum uw
 {
     const struct uw_http_header *header;
 
-    return find(head, field, &header) == 1 && read_date(header, bytes, date);
+    return find_field(head, field, &header) == 1 && read_date(header, bytes, date);
 }
 
-/* If-Unmodified-Since: returns whether the content is not newer than the date. */
-static enum truth is_unmodified(const struct uw_http_head *head, const char *bytes,
-                                const struct uw_http_validators *validators)
+/* Evaluates If-Unmodified-Since: true if the content is not newer than the date. */
+static enum condition unmodified_condition(const struct uw_http_head *head, const char *bytes,
+                                           const struct uw_http_validators *validators)
 {
     time_t date;
 
@@ -148,10 +149,10 @@ static enum truth is_unmodified(const struct uw_http_head *head, const char *byt
     return validators->modified <= date ? TRUE : FALSE;
 }
 
-/* If-Modified-Since: returns whether the client has this version. An older file may have replaced a newer one, so the
- * dates must be equal. */
-static enum truth has_modified(const struct uw_http_head *head, const char *bytes,
-                               const struct uw_http_validators *validators)
+/* Evaluates If-Modified-Since as "not modified": true if the client has this version. The dates must be equal, because
+ * an older file may have replaced a newer file. */
+static enum condition same_date_condition(const struct uw_http_head *head, const char *bytes,
+                                          const struct uw_http_validators *validators)
 {
     time_t date;
 
@@ -163,27 +164,27 @@ static enum truth has_modified(const struct uw_http_head *head, const char *byte
 int uw_http_precondition(const struct uw_http_head *head, const char *bytes,
                          const struct uw_http_validators *validators)
 {
-    enum truth truth = has_etag(head, bytes, validators, UW_FIELD_IF_MATCH);
+    enum condition condition = etag_condition(head, bytes, validators, UW_FIELD_IF_MATCH);
 
-    if (truth == ABSENT)
-        truth = is_unmodified(head, bytes, validators);
-    if (truth == FALSE)
+    if (condition == ABSENT)
+        condition = unmodified_condition(head, bytes, validators);
+    if (condition == FALSE)
         return 412;
-    truth = has_etag(head, bytes, validators, UW_FIELD_IF_NONE_MATCH);
-    if (truth == ABSENT)
-        truth = has_modified(head, bytes, validators);
-    return truth == TRUE ? 304 : 0;
+    condition = etag_condition(head, bytes, validators, UW_FIELD_IF_NONE_MATCH);
+    if (condition == ABSENT)
+        condition = same_date_condition(head, bytes, validators);
+    return condition == TRUE ? 304 : 0;
 }
 
 bool uw_http_if_range(const struct uw_http_head *head, const char *bytes, const struct uw_http_validators *validators)
 {
     const struct uw_http_header *header;
-    int count = find(head, UW_FIELD_IF_RANGE, &header);
+    int count = find_field(head, UW_FIELD_IF_RANGE, &header);
     time_t date;
 
     if (count != 1)
         return count == 0;
     if (read_date(header, bytes, &date))
         return validators->dated && date == validators->modified;
-    return !validators->weak && is_etag(value_of(header, bytes), validators);
+    return !validators->weak && etag_matches(field_value(header, bytes), validators);
 }

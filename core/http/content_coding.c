@@ -6,7 +6,7 @@
 #include "http/field_cursor.h"
 #include "http/quality_value.h"
 
-#define WEIGHT_LEAST 1 /* weight of identity if it is not named: any other acceptable coding wins */
+#define IDENTITY_WEIGHT_DEFAULT 1 /* weight of identity by default: any other acceptable coding has priority */
 
 enum {
     ANY = UW_CODING_COUNT,
@@ -19,10 +19,10 @@ static const char suffixes[UW_CODING_COUNT][5] = {".br", ".zst", ".gz", ""};
 
 void uw_http_accepted_codings_init(struct uw_http_accepted_codings *accepted)
 {
-    *accepted = (struct uw_http_accepted_codings){.weight[UW_CODING_IDENTITY] = WEIGHT_LEAST};
+    *accepted = (struct uw_http_accepted_codings){.weight[UW_CODING_IDENTITY] = IDENTITY_WEIGHT_DEFAULT};
 }
 
-/* Returns a coding by its name, ANY for "*", or -1. */
+/* Reads the name of a coding. Returns the coding, ANY for "*", or -1. */
 static int read_coding(struct uw_http_cursor *element)
 {
     struct uw_http_cursor name = *element;
@@ -53,12 +53,12 @@ void uw_http_accepted_codings_add(struct uw_http_accepted_codings *accepted, con
     }
 }
 
-/* "*" stands for all codings that are not named. */
-static int weight_of(const struct uw_http_accepted_codings *accepted, int coding)
+/* "*" stands for all codings that the field does not list. */
+static int coding_weight(const struct uw_http_accepted_codings *accepted, int coding)
 {
-    bool by_star = accepted->listed & UW_CODING_BIT(ANY) && !(accepted->listed & UW_CODING_BIT(coding));
+    bool use_star = accepted->listed & UW_CODING_BIT(ANY) && !(accepted->listed & UW_CODING_BIT(coding));
 
-    return accepted->weight[by_star ? ANY : coding];
+    return accepted->weight[use_star ? ANY : coding];
 }
 
 int uw_http_coding_choose(const struct uw_http_accepted_codings *accepted, unsigned available)
@@ -66,7 +66,7 @@ int uw_http_coding_choose(const struct uw_http_accepted_codings *accepted, unsig
     int best = -406, best_weight = 0;
 
     for (int coding = 0; coding < UW_CODING_COUNT; coding++) {
-        int weight = weight_of(accepted, coding);
+        int weight = coding_weight(accepted, coding);
 
         if (available & UW_CODING_BIT(coding) && weight > best_weight) {
             best = coding;

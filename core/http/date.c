@@ -8,8 +8,8 @@ static const char days[7][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"}
 static const char long_day_ends[7][7] = {"day", "day", "sday", "nesday", "rsday", "day", "urday"};
 static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-/* Limits a date to four digits of the year; a file may have any date. */
-static time_t with_four_digits(time_t time)
+/* A file may have any date. HTTP dates have years of four digits. */
+static time_t limit_year(time_t time)
 {
     if (time < UW_HTTP_DATE_MIN)
         return UW_HTTP_DATE_MIN;
@@ -19,9 +19,9 @@ static time_t with_four_digits(time_t time)
 void uw_http_date(time_t time, char date[UW_HTTP_DATE_BYTES + 1])
 {
     struct tm parts = {0};
-    char text[64]; /* fits any int: the compiler does not know the ranges */
+    char text[64]; /* fits any int, because the compiler does not know the ranges */
 
-    time = with_four_digits(time);
+    time = limit_year(time);
     (void)gmtime_r(&time, &parts);
     snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[parts.tm_wday], parts.tm_mday,
              months[parts.tm_mon], parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
@@ -47,10 +47,10 @@ const char *uw_http_date_now(void)
 static bool read_digits(struct uw_http_cursor *cursor, size_t digits, int *number)
 {
     int64_t value;
-    bool right = uw_http_read_number(cursor, &value) == digits;
+    bool complete = uw_http_read_number(cursor, &value) == digits;
 
-    *number = right ? (int)value : 0;
-    return right;
+    *number = complete ? (int)value : 0;
+    return complete;
 }
 
 static bool read_month(struct uw_http_cursor *cursor, struct tm *parts)
@@ -81,8 +81,8 @@ static bool read_preferred(struct uw_http_cursor cursor, struct tm *parts)
     return uw_http_skip_text(&cursor, " GMT") && cursor.at == cursor.end;
 }
 
-/* A year of two digits is at most fifty years ahead. */
-static int whole_year(int year)
+/* RFC 9110, section 5.6.7: a year of two digits is at most 50 years in the future. */
+static int complete_year(int year)
 {
     struct tm now = {0};
     time_t seconds = time(NULL);
@@ -104,7 +104,7 @@ static bool read_rfc850(struct uw_http_cursor cursor, int day, struct tm *parts)
           uw_http_skip_text(&cursor, "-") && read_digits(&cursor, 2, &year) && uw_http_skip_text(&cursor, " ") &&
           read_clock(&cursor, parts)))
         return false;
-    parts->tm_year = whole_year(year);
+    parts->tm_year = complete_year(year);
     return uw_http_skip_text(&cursor, " GMT") && cursor.at == cursor.end;
 }
 
@@ -123,14 +123,15 @@ static bool read_asctime(struct uw_http_cursor cursor, struct tm *parts)
     return cursor.at == cursor.end;
 }
 
-/* timegm normalizes 30 February to March, so the fields are compared. A leap second counts as the second after it. */
-static bool exists(const struct tm *parts)
+/* timegm(3) normalizes 30 February to 1 or 2 March, so a changed field shows an invalid date. A leap second counts as
+ * the next second. */
+static bool is_valid_date(const struct tm *parts)
 {
-    struct tm same = *parts;
+    struct tm normalized = *parts;
 
-    same.tm_sec = 0;
-    (void)timegm(&same);
-    return parts->tm_mday == same.tm_mday && parts->tm_mon == same.tm_mon && parts->tm_hour < 24 &&
+    normalized.tm_sec = 0;
+    (void)timegm(&normalized);
+    return parts->tm_mday == normalized.tm_mday && parts->tm_mon == normalized.tm_mon && parts->tm_hour < 24 &&
            parts->tm_min < 60 && parts->tm_sec <= 60;
 }
 
@@ -144,7 +145,7 @@ bool uw_http_date_parse(const char *text, size_t length, time_t *time)
         day++;
     if (day == 7 ||
         !(read_preferred(cursor, &parts) || read_rfc850(cursor, day, &parts) || read_asctime(cursor, &parts)) ||
-        !exists(&parts))
+        !is_valid_date(&parts))
         return false;
     *time = timegm(&parts);
     return true;

@@ -1,4 +1,4 @@
-/* A cursor is a position in a field's value. Parsers of such values consist of these small steps. */
+/* A cursor is a position in a field value. Parsers of field values consist of these functions. */
 #ifndef UW_HTTP_FIELD_CURSOR_H
 #define UW_HTTP_FIELD_CURSOR_H
 
@@ -22,7 +22,7 @@ static inline void uw_http_skip_space(struct uw_http_cursor *cursor)
         cursor->at++;
 }
 
-/* Skips `text` at the cursor, with case. Returns whether it is there. */
+/* Skips `text` at the cursor, case-sensitively. Returns false if the cursor is at other text. */
 static inline bool uw_http_skip_text(struct uw_http_cursor *cursor, const char *text)
 {
     size_t length = strlen(text);
@@ -33,8 +33,8 @@ static inline bool uw_http_skip_text(struct uw_http_cursor *cursor, const char *
     return true;
 }
 
-/* Skips `word`, which is in lower case, at the cursor, without case and independent of the locale. Returns whether it
- * is there. */
+/* Skips `word` at the cursor, case-insensitively in ASCII. `word` is in lower case. Returns false if the cursor is at
+ * other text. */
 static inline bool uw_http_skip_word(struct uw_http_cursor *cursor, const char *word)
 {
     const char *at = cursor->at;
@@ -46,7 +46,7 @@ static inline bool uw_http_skip_word(struct uw_http_cursor *cursor, const char *
     return true;
 }
 
-/* Reads decimal digits; a number beyond INT64_MAX becomes INT64_MAX. Returns the count of digits. */
+/* Reads decimal digits and returns their count. A number beyond INT64_MAX becomes INT64_MAX. */
 static inline size_t uw_http_read_number(struct uw_http_cursor *cursor, int64_t *number)
 {
     const char *start = cursor->at;
@@ -60,8 +60,8 @@ static inline size_t uw_http_read_number(struct uw_http_cursor *cursor, int64_t 
     return (size_t)(cursor->at - start);
 }
 
-/* Skips to the next element of a comma-separated list, past empty ones (RFC 9110, section 5.6.1). Returns false at the
- * end of the list. */
+/* Skips to the next element of a comma-separated list. Skips empty elements (RFC 9110, section 5.6.1). Returns false at
+ * the end of the list. */
 static inline bool uw_http_next_element(struct uw_http_cursor *cursor)
 {
     do
@@ -70,7 +70,7 @@ static inline bool uw_http_next_element(struct uw_http_cursor *cursor)
     return cursor->at < cursor->end;
 }
 
-/* Skips to the comma after the element, or to the end of the list. */
+/* Skips to the comma behind the element, or to the end of the list. */
 static inline void uw_http_skip_element(struct uw_http_cursor *cursor)
 {
     const char *comma = memchr(cursor->at, ',', (size_t)(cursor->end - cursor->at));
@@ -78,7 +78,7 @@ static inline void uw_http_skip_element(struct uw_http_cursor *cursor)
     cursor->at = comma ? comma : cursor->end;
 }
 
-/* Returns whether an element was read completely: the list ends here, or a comma follows. */
+/* Returns true if the element ends at the cursor: the list ends or a comma follows. */
 static inline bool uw_http_end_element(struct uw_http_cursor *cursor)
 {
     uw_http_skip_space(cursor);

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#define MORE_HEADERS_MIN 100 /* first allocation; each further one doubles */
+#define MORE_HEADERS_MIN 100 /* first allocation. Each further allocation doubles the capacity */
 
-static bool grow(struct uw_http_head *head)
+static bool grow_headers(struct uw_http_head *head)
 {
     uint32_t capacity = head->more_capacity ? head->more_capacity * 2 : MORE_HEADERS_MIN;
     struct uw_http_header *more = realloc(head->more, capacity * sizeof *more);
@@ -23,7 +23,7 @@ struct uw_http_header *uw_http_head_next(struct uw_http_head *head)
     if (index < UW_HTTP_HEADERS_INLINE)
         return &head->headers[index];
     index -= UW_HTTP_HEADERS_INLINE;
-    return index < head->more_capacity || grow(head) ? &head->more[index] : NULL;
+    return index < head->more_capacity || grow_headers(head) ? &head->more[index] : NULL;
 }
 
 void uw_http_head_free(struct uw_http_head *head)

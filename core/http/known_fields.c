@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "http/field_table.h"
+#include "http/known_fields_perfect_hash.h"
 
 struct field_name {
     size_t length;
@@ -19,13 +19,13 @@ static const struct field_name names[UW_FIELD_COUNT] = {
 
 _Static_assert(UW_FIELD_COUNT <= UINT8_MAX + 1, "a slot holds a field in one byte");
 
-static unsigned lower(char c)
+static unsigned lower_case(char c)
 {
     return (unsigned char)c | 0x20u;
 }
 
 #define WORD_BYTES 8
-#define LETTERS UINT64_C(0x4040404040404040) /* the bit of letters that digits and "-" of known names lack */
+#define LETTERS UINT64_C(0x4040404040404040) /* bit 6 of each byte: letters have this bit, digits and "-" lack it */
 
 static uint64_t load_word(const char *text)
 {
@@ -35,32 +35,32 @@ static uint64_t load_word(const char *text)
     return word;
 }
 
-/* Returns whether two words of eight bytes differ at most in the case of letters. */
-static bool same_words(uint64_t known, uint64_t name)
+/* Returns true if two words of eight bytes differ at most in the case of letters. */
+static bool same_letters(uint64_t known, uint64_t name)
 {
     return ((known ^ name) & ~((known & LETTERS) >> 1)) == 0;
 }
 
-static bool same(const char *known, const char *name, size_t length)
+static bool same_name(const char *known, const char *name, size_t length)
 {
     size_t at = 0;
 
     if (length < WORD_BYTES) {
-        while (at < length && same_words((unsigned char)known[at], (unsigned char)name[at]))
+        while (at < length && same_letters((unsigned char)known[at], (unsigned char)name[at]))
             at++;
         return at == length;
     }
     for (; at + WORD_BYTES < length; at += WORD_BYTES)
-        if (!same_words(load_word(known + at), load_word(name + at)))
+        if (!same_letters(load_word(known + at), load_word(name + at)))
             return false;
     at = length - WORD_BYTES; /* the last word overlaps the word before */
-    return same_words(load_word(known + at), load_word(name + at));
+    return same_letters(load_word(known + at), load_word(name + at));
 }
 
-static enum uw_http_field candidate(const char *name, size_t length)
+static enum uw_http_field field_by_hash(const char *name, size_t length)
 {
-    return field_slots[FIELD_HASH((unsigned)length, lower(name[0]), lower(name[length / 2]), lower(name[length - 2]),
-                                  lower(name[length - 1]))];
+    return field_slots[FIELD_HASH((unsigned)length, lower_case(name[0]), lower_case(name[length / 2]),
+                                  lower_case(name[length - 2]), lower_case(name[length - 1]))];
 }
 
 enum uw_http_field uw_http_field_find(const char *name, size_t length)
@@ -69,8 +69,8 @@ enum uw_http_field uw_http_field_find(const char *name, size_t length)
 
     if (length < 2)
         return UW_FIELD_OTHER;
-    field = candidate(name, length);
-    return names[field].length == length && same(names[field].text, name, length) ? field : UW_FIELD_OTHER;
+    field = field_by_hash(name, length);
+    return names[field].length == length && same_name(names[field].text, name, length) ? field : UW_FIELD_OTHER;
 }
 
 const char *uw_http_field_name(enum uw_http_field field)

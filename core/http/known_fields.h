@@ -1,10 +1,10 @@
-/* Numbers the known header fields. A perfect hash finds a number by name, without case. */
+/* Numbers of the known header fields. A perfect hash finds a number by name, case-insensitively. */
 #ifndef UW_HTTP_KNOWN_FIELDS_H
 #define UW_HTTP_KNOWN_FIELDS_H
 
 #include <stddef.h>
 
-/* Each line has a constant and the name as in RFC 9110. After a change, run field_table.rb. */
+/* Each line has a constant and the canonical name. Run known_fields_perfect_hash.rb after a change. */
 #define UW_HTTP_FIELDS(FIELD) \
     FIELD(HOST, "Host") \
     FIELD(CONNECTION, "Connection") \
@@ -103,10 +103,10 @@ enum uw_http_field {
         UW_FIELD_COUNT
 };
 
-/* Returns the field with this name, compared without case, or UW_FIELD_OTHER for an unknown name. */
+/* Returns the field with this name, compared case-insensitively, or UW_FIELD_OTHER for an unknown name. */
 enum uw_http_field uw_http_field_find(const char *name, size_t length);
 
-/* Returns the name as in RFC 9110, or NULL for UW_FIELD_OTHER. */
+/* Returns the canonical name, or NULL for UW_FIELD_OTHER. */
 const char *uw_http_field_name(enum uw_http_field field);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static int digit(char c)
+static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -10,27 +10,27 @@ static int digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decodes the escape at `text`, which begins with "%". */
-static int decode(const char *text, const char *end)
+/* Decodes the percent-encoded byte at `text`, which begins with "%". Returns the byte or -400. */
+static int decode_escape(const char *text, const char *end)
 {
     int high, low;
 
     if (end - text < 3)
         return -400;
-    high = digit(text[1]);
-    low = digit(text[2]);
+    high = hex_digit(text[1]);
+    low = hex_digit(text[2]);
     if (high < 0 || low < 0)
         return -400;
     return high << 4 | low;
 }
 
-/* No sensible file name contains control characters. They could forge lines in a log or text in a page. */
+/* Control characters could forge lines in a log or text in a page. */
 static bool is_control(int byte)
 {
     return byte < ' ' || byte == 0x7f;
 }
 
-static int append(struct uw_http_path *path, int byte)
+static int append_byte(struct uw_http_path *path, int byte)
 {
     if (is_control(byte))
         return -400;
@@ -40,7 +40,7 @@ static int append(struct uw_http_path *path, int byte)
     return 0;
 }
 
-/* Returns where the last segment of name[0 .. length) begins. */
+/* Returns the start of the last segment of name[0 .. length). */
 static uint32_t segment_start(const char *name, uint32_t length)
 {
     while (length > 0 && name[length - 1] != '/')
@@ -53,7 +53,7 @@ static bool segment_is(const struct uw_http_path *path, uint32_t start, const ch
     return path->length - start == strlen(text) && memcmp(path->name + start, text, path->length - start) == 0;
 }
 
-/* Handles a segment that begins with a dot: at present the last segment of path->name. */
+/* Ends the last segment of path->name, which begins with a dot. */
 static int end_dot_segment(struct uw_http_path *path, uint32_t start)
 {
     if (start == 0 && segment_is(path, start, ".well-known"))
@@ -87,16 +87,16 @@ static int begin_segment(struct uw_http_path *path)
 
     if (error || at_segment_start(path))
         return error;
-    return append(path, '/');
+    return append_byte(path, '/');
 }
 
 static int append_encoded(struct uw_http_path *path, const char *text, const char *end)
 {
-    int byte = decode(text, end);
+    int byte = decode_escape(text, end);
 
     if (byte < 0)
         return byte;
-    return byte == '/' ? -404 : append(path, byte);
+    return byte == '/' ? -404 : append_byte(path, byte);
 }
 
 static int read_segments(struct uw_http_path *path, const char *text, const char *end)
@@ -111,7 +111,7 @@ static int read_segments(struct uw_http_path *path, const char *text, const char
             error = append_encoded(path, text, end);
             text += 3;
         } else {
-            error = append(path, (unsigned char)*text++);
+            error = append_byte(path, (unsigned char)*text++);
         }
     }
     return error ? error : end_segment(path);
@@ -134,7 +134,7 @@ int uw_http_path_resolve(struct uw_http_path *path, const char *target, size_t l
     return 0;
 }
 
-bool uw_http_path_leads_to(const char *name)
+bool uw_http_name_is_servable(const char *name)
 {
     if (*name == '.')
         return false;

@@ -2,7 +2,7 @@
 
 #define QVALUE_DIGITS_MAX 3
 
-/* Parses qvalue = "0" [ "." 0*3DIGIT ] / "1" [ "." 0*3"0" ], in thousandths, or returns -1. */
+/* Parses qvalue = "0" [ "." 0*3DIGIT ] / "1" [ "." 0*3"0" ]. Returns thousandths, or -1. */
 static int read_qvalue(struct uw_http_cursor *element)
 {
     int64_t whole, fraction = 0;
@@ -19,7 +19,7 @@ static int read_qvalue(struct uw_http_cursor *element)
     return (int)(whole * UW_HTTP_WEIGHT_MAX + fraction);
 }
 
-/* Parses weight = OWS ";" OWS "q=" qvalue. An absent weight is the greatest. */
+/* Parses weight = OWS ";" OWS "q=" qvalue. An absent weight counts as 1. */
 int uw_http_read_weight(struct uw_http_cursor *element)
 {
     int weight;

@@ -6,14 +6,14 @@
 
 #include "http/field_cursor.h"
 
-/* The kinds of a range-spec in the field. */
+/* Kinds of a range-spec */
 enum spec {
     MALFORMED,
     UNSATISFIABLE,
     SATISFIABLE,
 };
 
-/* Reads suffix-range = "-" suffix-length: the last bytes, or all when there are fewer. */
+/* Reads suffix-range = "-" suffix-length: the last `length` bytes, or all bytes of a shorter representation. */
 static enum spec read_suffix(struct uw_http_cursor *cursor, int64_t size, struct uw_http_range *range)
 {
     int64_t length;
@@ -44,7 +44,8 @@ static enum spec read_range(struct uw_http_cursor *cursor, int64_t size, struct 
     return SATISFIABLE;
 }
 
-/* Returns the number of range-specs, satisfiable or not; 0 when one is malformed or there are too many. */
+/* Returns the number of range-specs, including unsatisfiable ones. Returns 0 for a malformed range-spec or too many
+ * range-specs. */
 static int read_specs(struct uw_http_cursor *cursor, struct uw_http_ranges *ranges)
 {
     int specs = 0;
@@ -61,9 +62,9 @@ static int read_specs(struct uw_http_cursor *cursor, struct uw_http_ranges *rang
     return specs;
 }
 
-/* Returns false for ranges that together exceed the whole content, and for the suffix of nothing, which no
- * Content-Range can express. */
-static bool worth_sending(const struct uw_http_ranges *ranges)
+/* Returns false for ranges that together exceed the representation. Also returns false for a suffix of an empty
+ * representation, which Content-Range cannot express. */
+static bool ranges_are_useful(const struct uw_http_ranges *ranges)
 {
     int64_t left = ranges->size;
 
@@ -86,7 +87,7 @@ int uw_http_ranges_parse(struct uw_http_ranges *ranges, const char *value, size_
         specs = read_specs(&cursor, ranges);
     if (specs > 0 && ranges->count == 0)
         return -416;
-    if (specs == 0 || !worth_sending(ranges))
+    if (specs == 0 || !ranges_are_useful(ranges))
         ranges->count = 0;
     return ranges->count;
 }

@@ -1,5 +1,4 @@
-/* The head of a request in any version of HTTP: what the client requests, and how the content follows. Slices are
- * offsets into the head's bytes, so the bytes may move. */
+/* The head of a request in any version of HTTP. Slices are offsets into the head's bytes, so the bytes may move. */
 #ifndef UW_HTTP_REQUEST_HEAD_H
 #define UW_HTTP_REQUEST_HEAD_H
 
@@ -8,15 +7,15 @@
 #include <stdint.h>
 
 #include "http/known_fields.h"
-#include "http/version.h"
+#include "http/protocol_version.h"
 
-#define UW_HTTP_HEADERS_MAX 10000  /* maximum of the setting headers_max */
-#define UW_HTTP_HEADERS_INLINE 100 /* capacity of the structure; further headers are allocated */
+#define UW_HTTP_HEADERS_MAX 10000  /* upper limit of the setting headers_max */
+#define UW_HTTP_HEADERS_INLINE 100 /* capacity of struct uw_http_head. Further headers are allocated */
 
 struct uw_http_limits {
-    uint32_t head_bytes_max;   /* request line and all header lines with the final CRLF; beyond: 431 */
-    uint32_t target_bytes_max; /* beyond: 414 */
-    uint32_t headers_max;      /* at most UW_HTTP_HEADERS_MAX; beyond: 431 */
+    uint32_t head_bytes_max;   /* request line and header lines with the final CRLF. Beyond: 431 */
+    uint32_t target_bytes_max; /* bytes of the request target. Beyond: 414 */
+    uint32_t headers_max;      /* number of headers, at most UW_HTTP_HEADERS_MAX. Beyond: 431 */
 };
 
 struct uw_http_slice {
@@ -25,12 +24,12 @@ struct uw_http_slice {
 
 struct uw_http_header {
     struct uw_http_slice name;  /* as the client sent it */
-    struct uw_http_slice value; /* without leading and trailing white space */
-    enum uw_http_field field;   /* UW_FIELD_OTHER for a name outside the table of known_fields.h */
+    struct uw_http_slice value; /* without OWS on both sides */
+    enum uw_http_field field;   /* UW_FIELD_OTHER for a name that known_fields.h does not list */
 };
 
 enum uw_http_method {
-    UW_METHOD_OTHER, /* any other token of at most UW_HTTP_METHOD_BYTES_MAX bytes; longer: 501 */
+    UW_METHOD_OTHER, /* any other token of at most UW_HTTP_METHOD_BYTES_MAX bytes. A longer token: 501 */
     UW_METHOD_GET,
     UW_METHOD_HEAD,
     UW_METHOD_POST,
@@ -53,46 +52,46 @@ enum uw_http_form {
 };
 
 struct uw_http_head {
-    /* These results are valid once the head is complete. */
+    /* These members are valid after the end of the head. */
     enum uw_http_method method;
     enum uw_http_form form;
     struct uw_http_slice method_name;
     struct uw_http_slice target; /* the whole request target */
-    struct uw_http_slice path;   /* without the query; length 0 for an absolute form without a path, which means "/" */
-    struct uw_http_slice query;  /* without "?"; offset 0 and length 0 without a query */
-    struct uw_http_slice host;   /* the authority of an absolute target, else of Host; may be empty */
+    struct uw_http_slice path;   /* without the query. Length 0: an absolute form without a path, which means "/" */
+    struct uw_http_slice query;  /* without "?". Offset 0 and length 0: no query */
+    struct uw_http_slice host;   /* authority of an absolute target, or else the value of Host. May be empty */
     uint8_t version;             /* enum uw_http_version */
     bool keep_alive;             /* RFC 9112, section 9.3 */
     bool chunked;                /* Transfer-Encoding: chunked */
     bool has_content_length;
-    bool expect_continue; /* an HTTP/1.1 request has Expect: 100-continue */
-    bool upgrade;         /* Connection names "upgrade", and an Upgrade field exists */
+    bool expect_continue; /* HTTP/1.1 request with Expect: 100-continue */
+    bool upgrade;         /* Connection contains "upgrade", and a field Upgrade exists */
     uint64_t content_length;
     uint32_t header_count;
-    struct uw_http_header *more; /* headers beyond `headers`, or NULL */
+    struct uw_http_header *more; /* headers after `headers`, or NULL */
     uint32_t more_capacity;
     struct uw_http_header headers[UW_HTTP_HEADERS_INLINE];
 
-    /* The parser keeps these members between calls. */
+    /* State of the parser between calls */
     const struct uw_http_limits *limits;
-    uint32_t position; /* bytes parsed so far */
-    uint32_t mark;     /* start of the current token */
+    uint32_t position; /* number of parsed bytes */
+    uint32_t mark;     /* offset of the current token */
     uint8_t state;
-    uint8_t seen;        /* a bit for each once-only field that has arrived */
-    uint8_t empty_lines; /* empty lines skipped before the request line */
+    uint8_t seen;        /* bitmap of the fields that have arrived and must be unique */
+    uint8_t empty_lines; /* number of skipped empty lines before the request line */
 };
 
-/* Returns a header; `index` is below head->header_count. */
+/* Returns the header at `index`, which is below head->header_count. */
 static inline const struct uw_http_header *uw_http_header(const struct uw_http_head *head, uint32_t index)
 {
     return index < UW_HTTP_HEADERS_INLINE ? &head->headers[index] : &head->more[index - UW_HTTP_HEADERS_INLINE];
 }
 
-/* Parsers call this: returns the slot of the header with the index head->header_count, or NULL when memory is
- * exhausted. */
+/* Returns the slot of the next header, at index head->header_count, or NULL without memory. Only parsers call this
+ * function. */
 struct uw_http_header *uw_http_head_next(struct uw_http_head *head);
 
-/* Frees the headers beyond the inline ones. */
+/* Frees the headers beyond UW_HTTP_HEADERS_INLINE. */
 void uw_http_head_free(struct uw_http_head *head);
 
 #endif

@@ -9,23 +9,23 @@ struct uw_http_response;
 
 enum uw_http_framing {
     UW_FRAMING_NONE,      /* the response has no content */
-    UW_FRAMING_SIZED,     /* the content's length is known */
-    UW_FRAMING_CHUNKED,   /* chunks, until the last chunk */
-    UW_FRAMING_TO_CLOSE,  /* the end of the connection ends the content: HTTP/1.0 */
-    UW_FRAMING_UNTOUCHED, /* the application frames the content, in a form unknown to the server */
+    UW_FRAMING_SIZED,     /* Content-Length ends the content */
+    UW_FRAMING_CHUNKED,   /* the last chunk ends the content */
+    UW_FRAMING_TO_CLOSE,  /* the end of the connection ends the content (HTTP/1.0) */
+    UW_FRAMING_UNTOUCHED, /* the application frames the content in a transfer coding or protocol of its own */
 };
 
-/* Returns whether the response has content that the server must frame. */
+/* Returns true if the server must frame the content of the response. Returns false without content. */
 bool uw_http_frames_content(const struct uw_http_response *response);
 
-/* Sets `framing` and `keep_alive`, after all other members are set. `may_keep_alive`: the request and the server permit
- * persistence. */
+/* Sets `framing` and `keep_alive`. All other members must be set before. `may_keep_alive`: the request and the server
+ * permit a persistent connection. */
 void uw_http_frame(struct uw_http_response *response, bool may_keep_alive);
 
-/* Returns whether the response has a Content-Length. */
+/* Returns true if the response has a Content-Length. */
 bool uw_http_tells_length(const struct uw_http_response *response);
 
-/* Returns whether the client can distinguish a truncated response from a whole one, however the connection ends. */
+/* Returns true if the client can detect a truncated response, however the connection ends. */
 static inline bool uw_http_framing_shows_end(enum uw_http_framing framing)
 {
     return framing == UW_FRAMING_SIZED || framing == UW_FRAMING_CHUNKED;

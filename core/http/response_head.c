@@ -20,12 +20,12 @@ int uw_http_response_begin(struct uw_http_response *response, const struct uw_ht
     };
     if (status < STATUS_MIN || status > STATUS_MAX)
         return -UW_ESTATUS;
-    if (status == 101 && request->version < UW_HTTP_1_1) /* HTTP/1.0 has no upgrade: RFC 9110, section 7.8 */
+    if (status == 101 && request->version < UW_HTTP_1_1) /* HTTP/1.0 has no Upgrade: RFC 9110, section 7.8 */
         return -UW_EINFORMATIONAL;
     return status < 200 && status != 101 ? -UW_EINFORMATIONAL : 0;
 }
 
-static bool all(const char *bytes, size_t length, uint8_t class)
+static bool all_bytes_are(const char *bytes, size_t length, uint8_t class)
 {
     for (size_t i = 0; i < length; i++)
         if (!uw_http_byte_is(bytes[i], class))
@@ -35,12 +35,12 @@ static bool all(const char *bytes, size_t length, uint8_t class)
 
 int uw_http_field_check(const char *name, size_t name_length, const char *value, size_t value_length)
 {
-    if (name_length == 0 || !all(name, name_length, UW_BYTE_TOKEN))
+    if (name_length == 0 || !all_bytes_are(name, name_length, UW_BYTE_TOKEN))
         return -UW_EFIELD_NAME;
-    return all(value, value_length, UW_BYTE_VALUE) ? 0 : -UW_EFIELD_VALUE;
+    return all_bytes_are(value, value_length, UW_BYTE_VALUE) ? 0 : -UW_EFIELD_VALUE;
 }
 
-/* The length check comes first, because it excludes most names. */
+/* A check of the length is cheap and excludes most names. */
 enum uw_http_field uw_http_noted_field(const char *name, size_t length)
 {
     enum uw_http_field field;
@@ -55,8 +55,8 @@ enum uw_http_field uw_http_noted_field(const char *name, size_t length)
                : UW_FIELD_OTHER;
 }
 
-/* Returns whether a list of tokens contains `token`. */
-static bool names(const char *list, size_t length, const char *token)
+/* Returns true if a list of tokens contains `token`, compared case-insensitively. */
+static bool list_contains(const char *list, size_t length, const char *token)
 {
     const char *at = list, *end = list + length;
 
@@ -83,8 +83,8 @@ static int parse_length(const char *text, size_t text_length, uint64_t *length)
     return text_length == 0 ? -UW_ELENGTH_EMPTY : 0;
 }
 
-/* A response that cannot have content cannot have a transfer coding either (RFC 9112, section 6.1). */
-static int note_coding(struct uw_http_response *response)
+/* RFC 9112, section 6.1: a response that cannot have content has no transfer coding either. */
+static int store_coding(struct uw_http_response *response)
 {
     if (response->status < 200 || response->status == 204 || response->tunnel)
         return 1;
@@ -94,7 +94,7 @@ static int note_coding(struct uw_http_response *response)
     return 0;
 }
 
-static int note_length(struct uw_http_response *response, const char *text, size_t length)
+static int store_length(struct uw_http_response *response, const char *text, size_t length)
 {
     int error = parse_length(text, length, &response->length);
 
@@ -102,12 +102,12 @@ static int note_length(struct uw_http_response *response, const char *text, size
     return error ? error : 1;
 }
 
-/* The server itself reports in one line whether the connection persists. "upgrade" belongs to an Upgrade field of the
- * application (RFC 9110, section 7.8). */
-static int note_connection(struct uw_http_response *response, const char *list, size_t length)
+/* The server itself writes the Connection field. The application's "upgrade" belongs to its Upgrade field (RFC 9110,
+ * section 7.8). */
+static int store_connection(struct uw_http_response *response, const char *list, size_t length)
 {
-    response->close |= names(list, length, "close");
-    response->upgrade |= names(list, length, "upgrade");
+    response->close |= list_contains(list, length, "close");
+    response->upgrade |= list_contains(list, length, "upgrade");
     return 1;
 }
 
@@ -115,11 +115,11 @@ int uw_http_response_note(struct uw_http_response *response, enum uw_http_field 
 {
     switch (field) {
     case UW_FIELD_CONNECTION:
-        return note_connection(response, list, length);
+        return store_connection(response, list, length);
     case UW_FIELD_CONTENT_LENGTH:
-        return note_length(response, list, length);
+        return store_length(response, list, length);
     case UW_FIELD_TRANSFER_ENCODING:
-        return note_coding(response);
+        return store_coding(response);
     case UW_FIELD_DATE:
         response->has_date = true;
         return 0;
@@ -164,13 +164,15 @@ int uw_http_response_error_text(const struct uw_http_response *response, int err
         return snprintf(text, capacity, "the application returned the informational status %d; return a final status",
                         response->status);
     case UW_EFIELD_NAME:
+        return snprintf(text, capacity,
+                        "the server rejects response header %s: HTTP forbids a character of the name; use letters, "
+                        "digits and hyphens",
+                        subject);
+    case UW_EFIELD_VALUE:
         return snprintf(
             text, capacity,
-            "the server rejects response header %s: the name is not a token; use letters, digits and hyphens", subject);
-    case UW_EFIELD_VALUE:
-        return snprintf(text, capacity,
-                        "the server rejects response header %s: the value contains CR, LF, NUL or another control byte",
-                        subject);
+            "the server rejects response header %s: the value contains CR, LF, NUL or another control byte; remove it",
+            subject);
     case UW_ELENGTH:
         return snprintf(text, capacity, "the response header content-length must be a number of bytes, not %s",
                         subject);
@@ -179,18 +181,22 @@ int uw_http_response_error_text(const struct uw_http_response *response, int err
                         "the response header content-length is empty; set a number of bytes, or remove the header");
     case UW_ELENGTH_OTHER:
         return snprintf(text, capacity,
-                        "the response says content-length %" PRIu64 ", but its body has %" PRIu64 " bytes",
+                        "the response says content-length %" PRIu64 ", but its body has %" PRIu64
+                        " bytes; correct the header, or leave it out",
                         response->length, response->written);
     case UW_ECODING:
         return snprintf(
             text, capacity,
             "the response has a transfer-encoding, which HTTP/1.0 does not support; the application must not set it");
     case UW_ECONTENT_LONGER:
-        return snprintf(text, capacity, "the response says content-length %" PRIu64 ", but its body is longer",
+        return snprintf(text, capacity,
+                        "the response says content-length %" PRIu64
+                        ", but its body is longer; correct the header, or leave it out",
                         response->length);
     case UW_ECONTENT_SHORTER:
         return snprintf(text, capacity,
-                        "the response says content-length %" PRIu64 ", but its body has only %" PRIu64 " bytes",
+                        "the response says content-length %" PRIu64 ", but its body has only %" PRIu64
+                        " bytes; correct the header, or leave it out",
                         response->length, response->written);
     default:
         return snprintf(text, capacity, "%s", strerror(-error));

@@ -1,4 +1,4 @@
-/* The contract between the loop and the kernel's interfaces: one table of functions and one file for each backend.
+/* The contract between the loop and the kernel's interfaces: one table of functions for each backend.
  *
  * A native backend (io_uring) implements `submit` and `cancel` itself. A readiness backend (epoll, kqueue, poll)
  * implements `interest` and reports with uw_ready; readiness.c turns that into operations, and its table names

@@ -13,7 +13,7 @@
 #include "io/accept_errors.h"
 #include "io/backend.h"
 #include "io/readiness.h"
-#include "io/send.h"
+#include "io/sendfile.h"
 #include "windows/files.h"
 #include "windows/overlapped.h"
 #include "windows/sockets.h"

@@ -7,7 +7,7 @@
 #include "base/fd_limit.h"
 #include "base/invariant.h"
 #include "io/backend.h"
-#include "io/send.h"
+#include "io/sendfile.h"
 
 /* These limits are for a late turn; see catch_up. */
 #define RESULTS_PER_LOOK 256

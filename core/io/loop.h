@@ -117,7 +117,7 @@ struct uw_loop {
 
     bool turning;                         /* uw_loop_turn runs */
     bool overdue;                         /* a timer that is not harmless was due when this turn began */
-    bool sigpipe_blocked, sigpipe_raised; /* SIGPIPE of the thread while files are sent: see send.c */
+    bool sigpipe_blocked, sigpipe_raised; /* SIGPIPE of the thread while files are sent: see sendfile.c */
 
     /* After a turn that received from several streams, the next wait gathers as many completions, up to this number. It
      * lasts at most UW_GATHER_NS. Each wake-up costs both sides time, so this suits an owner without other work. 0:

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "io/accept_errors.h"
-#include "io/send.h"
+#include "io/sendfile.h"
 
 #define DESCRIPTORS_MIN 64
 

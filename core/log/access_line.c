@@ -12,126 +12,126 @@ _Static_assert(METHOD_BYTES_MAX + UW_ACCESS_TARGET_BYTES_MAX + 2 * UW_ACCESS_FIE
                    UW_LOG_LINE_BYTES_MAX,
                "the longest line fits");
 
-void uw_line_put_request(struct uw_line *line, const struct uw_access_record *access, size_t target_bytes_max)
+void uw_line_append_request_line(struct uw_line *line, const struct uw_access_record *access, size_t target_bytes_max)
 {
     if (access->method.length == 0)
-        uw_line_put(line, "-");
-    uw_line_put_escaped(line, access->method, METHOD_BYTES_MAX, uw_log_escape_text);
+        uw_line_append_text(line, "-");
+    uw_line_append_escaped(line, access->method, METHOD_BYTES_MAX, uw_log_escape_text);
     if (access->target.length > 0)
-        uw_line_put(line, " ");
-    uw_line_put_escaped(line, access->target, target_bytes_max, uw_log_escape_text);
+        uw_line_append_text(line, " ");
+    uw_line_append_escaped(line, access->target, target_bytes_max, uw_log_escape_text);
 }
 
-/* A hyphen stands for an absent value. */
-static void put_quoted(struct uw_line *line, struct uw_access_text value)
+/* "-" stands for an absent value. */
+static void append_combined_field(struct uw_line *line, struct uw_access_text value)
 {
-    uw_line_put(line, " \"");
+    uw_line_append_text(line, " \"");
     if (value.length > 0)
-        uw_line_put_escaped(line, value, UW_ACCESS_FIELD_BYTES_MAX, uw_log_escape_text);
+        uw_line_append_escaped(line, value, UW_ACCESS_FIELD_BYTES_MAX, uw_log_escape_text);
     else
-        uw_line_put(line, "-");
-    uw_line_put(line, "\"");
+        uw_line_append_text(line, "-");
+    uw_line_append_text(line, "\"");
 }
 
-static void put_seconds(struct uw_line *line, const char *name, int64_t ns)
+static void append_seconds(struct uw_line *line, const char *name, int64_t ns)
 {
-    uw_line_put(line, name);
-    uw_line_put_seconds(line, ns);
+    uw_line_append_text(line, name);
+    uw_line_append_seconds(line, ns);
 }
 
-static void put_word(struct uw_line *line, const char *name, struct uw_access_text value, size_t bytes_max)
+static void append_word(struct uw_line *line, const char *name, struct uw_access_text value, size_t bytes_max)
 {
     if (value.length == 0)
         return;
-    uw_line_put(line, name);
-    uw_line_put_escaped(line, value, bytes_max, uw_log_escape_text);
+    uw_line_append_text(line, name);
+    uw_line_append_escaped(line, value, bytes_max, uw_log_escape_text);
 }
 
-static void put_known(struct uw_line *line, const char *name, const char *value)
+static void append_known(struct uw_line *line, const char *name, const char *value)
 {
     if (!value)
         return;
-    uw_line_put(line, name);
-    uw_line_put(line, value);
+    uw_line_append_text(line, name);
+    uw_line_append_text(line, value);
 }
 
 /* The combined format has no place for these. */
-static void put_more(struct uw_line *line, const struct uw_access_record *access)
+static void append_extra_fields(struct uw_line *line, const struct uw_access_record *access)
 {
-    put_word(line, " request_id=", access->request_id, REQUEST_ID_BYTES_MAX);
+    append_word(line, " request_id=", access->request_id, REQUEST_ID_BYTES_MAX);
     if (access->served) {
-        put_seconds(line, " queue_time=", access->queue_ns);
-        put_seconds(line, " application_time=", access->application_ns);
+        append_seconds(line, " queue_time=", access->queue_ns);
+        append_seconds(line, " application_time=", access->application_ns);
     }
-    put_known(line, " worker=", access->worker);
-    put_known(line, " tls=", access->tls);
-    put_word(line, " traceparent=", access->traceparent, TRACEPARENT_BYTES_MAX);
+    append_known(line, " worker=", access->worker);
+    append_known(line, " tls=", access->tls);
+    append_word(line, " traceparent=", access->traceparent, TRACEPARENT_BYTES_MAX);
 }
 
-static void put_combined(struct uw_line *line, const struct uw_access_record *access)
+static void append_combined(struct uw_line *line, const struct uw_access_record *access)
 {
     const char *version = uw_http_version_digits(access->version);
 
-    uw_line_put(line, access->remote);
-    uw_line_put(line, " - - [");
-    uw_line_put_time(line, access->time, UW_LOG_TIME_COMBINED);
-    uw_line_put(line, "] \"");
-    uw_line_put_request(line, access, UW_ACCESS_TARGET_BYTES_MAX);
-    put_known(line, " HTTP/", version);
-    uw_line_put(line, "\" ");
-    uw_line_put_number(line, access->status, 3);
-    uw_line_put(line, " ");
-    uw_line_put_number(line, access->bytes, 1);
-    put_quoted(line, access->referer);
-    put_quoted(line, access->user_agent);
-    put_more(line, access);
-    uw_line_put(line, "\n");
+    uw_line_append_text(line, access->remote);
+    uw_line_append_text(line, " - - [");
+    uw_line_append_time(line, access->time, UW_LOG_TIME_COMBINED);
+    uw_line_append_text(line, "] \"");
+    uw_line_append_request_line(line, access, UW_ACCESS_TARGET_BYTES_MAX);
+    append_known(line, " HTTP/", version);
+    uw_line_append_text(line, "\" ");
+    uw_line_append_number(line, access->status, 3);
+    uw_line_append_text(line, " ");
+    uw_line_append_number(line, access->bytes, 1);
+    append_combined_field(line, access->referer);
+    append_combined_field(line, access->user_agent);
+    append_extra_fields(line, access);
+    uw_line_append_text(line, "\n");
 }
 
-/* An absent member is left out. */
-static void put_text(struct uw_line *line, const char *name, struct uw_access_text value, size_t bytes_max)
+/* An absent field is omitted. */
+static void append_json_field(struct uw_line *line, const char *name, struct uw_access_text value, size_t bytes_max)
 {
     if (value.length == 0)
         return;
-    uw_line_put(line, name);
-    uw_line_put(line, "\"");
-    uw_line_put_escaped(line, value, bytes_max, uw_log_escape_json);
-    uw_line_put(line, "\"");
+    uw_line_append_text(line, name);
+    uw_line_append_text(line, "\"");
+    uw_line_append_escaped(line, value, bytes_max, uw_log_escape_json);
+    uw_line_append_text(line, "\"");
 }
 
-static void put_known_text(struct uw_line *line, const char *name, const char *value)
+static void append_json_known(struct uw_line *line, const char *name, const char *value)
 {
     if (!value)
         return;
-    put_known(line, name, "\"");
-    uw_line_put(line, value);
-    uw_line_put(line, "\"");
+    append_known(line, name, "\"");
+    uw_line_append_text(line, value);
+    uw_line_append_text(line, "\"");
 }
 
-static void put_json(struct uw_line *line, const struct uw_access_record *access)
+static void append_json(struct uw_line *line, const struct uw_access_record *access)
 {
-    uw_line_put(line, "{\"time\":\"");
-    uw_line_put_time(line, access->time, UW_LOG_TIME_ISO);
-    uw_line_put(line, "\"");
-    put_known_text(line, ",\"remote\":", access->remote);
-    put_text(line, ",\"method\":", access->method, METHOD_BYTES_MAX);
-    put_text(line, ",\"target\":", access->target, UW_ACCESS_TARGET_BYTES_MAX);
-    put_known_text(line, ",\"version\":", uw_http_version_digits(access->version));
-    uw_line_put(line, ",\"status\":");
-    uw_line_put_number(line, access->status, 1);
-    uw_line_put(line, ",\"bytes\":");
-    uw_line_put_number(line, access->bytes, 1);
-    put_text(line, ",\"referer\":", access->referer, UW_ACCESS_FIELD_BYTES_MAX);
-    put_text(line, ",\"user_agent\":", access->user_agent, UW_ACCESS_FIELD_BYTES_MAX);
-    put_text(line, ",\"request_id\":", access->request_id, REQUEST_ID_BYTES_MAX);
+    uw_line_append_text(line, "{\"time\":\"");
+    uw_line_append_time(line, access->time, UW_LOG_TIME_ISO);
+    uw_line_append_text(line, "\"");
+    append_json_known(line, ",\"remote\":", access->remote);
+    append_json_field(line, ",\"method\":", access->method, METHOD_BYTES_MAX);
+    append_json_field(line, ",\"target\":", access->target, UW_ACCESS_TARGET_BYTES_MAX);
+    append_json_known(line, ",\"version\":", uw_http_version_digits(access->version));
+    uw_line_append_text(line, ",\"status\":");
+    uw_line_append_number(line, access->status, 1);
+    uw_line_append_text(line, ",\"bytes\":");
+    uw_line_append_number(line, access->bytes, 1);
+    append_json_field(line, ",\"referer\":", access->referer, UW_ACCESS_FIELD_BYTES_MAX);
+    append_json_field(line, ",\"user_agent\":", access->user_agent, UW_ACCESS_FIELD_BYTES_MAX);
+    append_json_field(line, ",\"request_id\":", access->request_id, REQUEST_ID_BYTES_MAX);
     if (access->served) {
-        put_seconds(line, ",\"queue_time\":", access->queue_ns);
-        put_seconds(line, ",\"application_time\":", access->application_ns);
+        append_seconds(line, ",\"queue_time\":", access->queue_ns);
+        append_seconds(line, ",\"application_time\":", access->application_ns);
     }
-    put_known(line, ",\"worker\":", access->worker);
-    put_known_text(line, ",\"tls\":", access->tls);
-    put_text(line, ",\"traceparent\":", access->traceparent, TRACEPARENT_BYTES_MAX);
-    uw_line_put(line, "}\n");
+    append_known(line, ",\"worker\":", access->worker);
+    append_json_known(line, ",\"tls\":", access->tls);
+    append_json_field(line, ",\"traceparent\":", access->traceparent, TRACEPARENT_BYTES_MAX);
+    uw_line_append_text(line, "}\n");
 }
 
 #define COLOUR(number) "\x1b[" #number "m"
@@ -150,25 +150,25 @@ static const char *colour(int status)
     }
 }
 
-static void put_milliseconds(struct uw_line *line, int64_t ns)
+static void append_milliseconds(struct uw_line *line, int64_t ns)
 {
-    uw_line_put(line, " ");
-    uw_line_put_number(line, ns / UW_NS_PER_MS, 1);
-    uw_line_put(line, ".");
-    uw_line_put_number(line, ns % UW_NS_PER_MS / (UW_NS_PER_MS / 10), 1);
-    uw_line_put(line, " ms");
+    uw_line_append_text(line, " ");
+    uw_line_append_number(line, ns / UW_NS_PER_MS, 1);
+    uw_line_append_text(line, ".");
+    uw_line_append_number(line, ns % UW_NS_PER_MS / (UW_NS_PER_MS / 10), 1);
+    uw_line_append_text(line, " ms");
 }
 
 /* "200 GET /posts 12.3 ms" */
-static void put_terminal(struct uw_line *line, const struct uw_access_record *access)
+static void append_terminal(struct uw_line *line, const struct uw_access_record *access)
 {
-    uw_line_put(line, colour(access->status));
-    uw_line_put_number(line, access->status, 3);
-    uw_line_put(line, COLOUR(0) " ");
-    uw_line_put_request(line, access, UW_ACCESS_TERMINAL_BYTES_MAX);
+    uw_line_append_text(line, colour(access->status));
+    uw_line_append_number(line, access->status, 3);
+    uw_line_append_text(line, COLOUR(0) " ");
+    uw_line_append_request_line(line, access, UW_ACCESS_TERMINAL_BYTES_MAX);
     if (access->served)
-        put_milliseconds(line, access->application_ns);
-    uw_line_put(line, "\n");
+        append_milliseconds(line, access->application_ns);
+    uw_line_append_text(line, "\n");
 }
 
 size_t uw_access_line(char bytes[UW_LOG_LINE_BYTES_MAX], enum uw_access_format format,
@@ -177,10 +177,10 @@ size_t uw_access_line(char bytes[UW_LOG_LINE_BYTES_MAX], enum uw_access_format f
     struct uw_line line = {bytes, 0};
 
     if (format == UW_ACCESS_JSON)
-        put_json(&line, access);
+        append_json(&line, access);
     else if (format == UW_ACCESS_TERMINAL)
-        put_terminal(&line, access);
+        append_terminal(&line, access);
     else
-        put_combined(&line, access);
+        append_combined(&line, access);
     return line.length;
 }

@@ -11,30 +11,30 @@
 
 _Static_assert((UW_ACCESS_LOG_BYTES & (UW_ACCESS_LOG_BYTES - 1)) == 0, "a power of two");
 
-/* Both threads call this. */
-static void lose(struct uw_access_log *log, uint64_t lines, int error)
+/* Both threads may call this function. */
+static void count_dropped(struct uw_access_log *log, uint64_t lines, int error)
 {
     atomic_fetch_add_explicit(&log->lost, lines, memory_order_relaxed);
     atomic_store_explicit(&log->error, error, memory_order_relaxed);
 }
 
-/* The loop's thread puts lines into the ring. */
+/* Functions of the loop's thread, which appends lines to the ring */
 
-/* Whether the lines are written now: a full batch, or a line that an eye waits for. */
+/* Returns true if the lines are written now: for a full batch, or at a terminal. */
 static bool is_due(const struct uw_access_log *log, uint64_t used, size_t length)
 {
     return log->format == UW_ACCESS_TERMINAL ||
            (used < UW_ACCESS_LOG_BATCH_BYTES && used + length >= UW_ACCESS_LOG_BATCH_BYTES);
 }
 
-static void put_line(struct uw_access_log *log, const char *line, size_t length)
+static void append_line(struct uw_access_log *log, const char *line, size_t length)
 {
     uint64_t added = atomic_load_explicit(&log->added, memory_order_relaxed);
     uint64_t used = added - atomic_load_explicit(&log->written, memory_order_acquire);
     size_t at = added % UW_ACCESS_LOG_BYTES, first = UW_ACCESS_LOG_BYTES - at;
 
     if (used + length > UW_ACCESS_LOG_BYTES) {
-        lose(log, 1, ENOBUFS);
+        count_dropped(log, 1, ENOBUFS);
         return;
     }
     first = first < length ? first : length;
@@ -49,7 +49,7 @@ void uw_access_log_add(struct uw_access_log *log, const struct uw_access_record 
 {
     char line[UW_LOG_LINE_BYTES_MAX];
 
-    put_line(log, line, uw_access_line(line, log->format, access));
+    append_line(log, line, uw_access_line(line, log->format, access));
 }
 
 int uw_access_log_take_error(struct uw_access_log *log)
@@ -59,10 +59,10 @@ int uw_access_log_take_error(struct uw_access_log *log)
     return -atomic_exchange_explicit(&log->error, 0, memory_order_relaxed);
 }
 
-/* The log's thread reads batches of whole lines from the ring. */
+/* Functions of the log's thread, which writes whole lines of the ring to the file */
 
-/* Copies at most `bytes_max` bytes of whole lines into the batch. Returns their number. */
-static size_t take_batch(struct uw_access_log *log, size_t bytes_max)
+/* Copies at most `bytes_max` bytes of whole lines from the ring to `log->batch`. Returns the number of bytes. */
+static size_t copy_batch(struct uw_access_log *log, size_t bytes_max)
 {
     uint64_t written = atomic_load_explicit(&log->written, memory_order_relaxed);
     size_t length = (size_t)(atomic_load_explicit(&log->added, memory_order_acquire) - written);
@@ -77,8 +77,9 @@ static size_t take_batch(struct uw_access_log *log, size_t bytes_max)
     return length;
 }
 
-/* A pipe that polls as writable takes a whole line without blocking, unless another process writes at the same time. */
-static bool await_room(struct uw_access_log *log)
+/* Waits until the file is writable. A pipe then takes a whole line without blocking, unless another process writes at
+ * the same time. Returns false if the log closes first. */
+static bool await_writable(struct uw_access_log *log)
 {
     struct pollfd poll_fd = {log->fd, POLLOUT, 0};
     int ready;
@@ -88,26 +89,26 @@ static bool await_room(struct uw_access_log *log)
     return !log->stuck;
 }
 
-/* After the log is abandoned, its descriptor belongs to the caller alone. */
+/* After uw_access_log_close has given up, the descriptor belongs to the caller alone. */
 static bool may_write(struct uw_access_log *log)
 {
-    log->stuck = log->stuck || atomic_load(&log->left);
-    return !log->stuck && (log->regular || await_room(log));
+    log->stuck = log->stuck || atomic_load(&log->released);
+    return !log->stuck && (log->regular || await_writable(log));
 }
 
-/* Returns how many of the bytes were written to the file. */
+/* Returns the number of bytes written to the file. */
 static size_t write_all(struct uw_access_log *log, const char *bytes, size_t length)
 {
     size_t written = 0;
 
     while (written < length) {
-        ssize_t done = may_write(log) ? write(log->fd, bytes + written, length - written) : -1;
+        ssize_t count = may_write(log) ? write(log->fd, bytes + written, length - written) : -1;
 
-        if (done < 0 && !log->stuck && (errno == EINTR || errno == EAGAIN))
+        if (count < 0 && !log->stuck && (errno == EINTR || errno == EAGAIN))
             continue;
-        if (done < 0)
+        if (count < 0)
             break;
-        written += (size_t)done;
+        written += (size_t)count;
     }
     return written;
 }
@@ -121,13 +122,13 @@ static uint64_t count_lines(const char *bytes, size_t length)
     return lines;
 }
 
-static void note_torn(struct uw_access_log *log, char last)
+static void remember_torn_line(struct uw_access_log *log, char last)
 {
     log->torn = last != '\n' && fstat(log->fd, &log->torn_file) == 0;
 }
 
-/* Returns false when another file has replaced the file with the torn line, or when that file was truncated. */
-static bool still_torn(const struct uw_access_log *log)
+/* Returns false if another file has replaced the file with the torn line, or if this file was truncated. */
+static bool line_is_still_torn(const struct uw_access_log *log)
 {
     struct stat file;
 
@@ -135,19 +136,19 @@ static bool still_torn(const struct uw_access_log *log)
            file.st_ino == log->torn_file.st_ino && (!S_ISREG(file.st_mode) || file.st_size > 0);
 }
 
-/* A partly written line counts as dropped. A newline then separates the next line from it. */
+/* A partly written line counts as dropped. A newline separates this line from the next line. */
 static void write_batch(struct uw_access_log *log, size_t length)
 {
     size_t written = 0;
 
     errno = 0;
-    log->torn = still_torn(log) && write_all(log, "\n", 1) == 0;
+    log->torn = line_is_still_torn(log) && write_all(log, "\n", 1) == 0;
     if (!log->torn)
         written = write_all(log, log->batch, length);
     if (written < length)
-        lose(log, count_lines(log->batch + written, length - written), errno ? errno : EAGAIN);
+        count_dropped(log, count_lines(log->batch + written, length - written), errno ? errno : EAGAIN);
     if (written > 0)
-        note_torn(log, log->batch[written - 1]);
+        remember_torn_line(log, log->batch[written - 1]);
 }
 
 static bool is_regular(int fd)
@@ -157,20 +158,20 @@ static bool is_regular(int fd)
     return fstat(fd, &file) == 0 && S_ISREG(file.st_mode);
 }
 
-/* dup2 may have replaced the file since the last call. */
+/* dup2(2) may have replaced the file since the last call. */
 static void write_batches(struct uw_access_log *log)
 {
     size_t bytes_max, length;
 
     log->regular = is_regular(log->fd);
     bytes_max = log->regular ? UW_ACCESS_LOG_BATCH_BYTES : UW_LOG_LINE_BYTES_MAX;
-    while ((length = take_batch(log, bytes_max)) > 0) {
+    while ((length = copy_batch(log, bytes_max)) > 0) {
         write_batch(log, length);
         atomic_fetch_add_explicit(&log->written, length, memory_order_release);
     }
 }
 
-static void end(struct uw_access_log *log)
+static void free_log(struct uw_access_log *log)
 {
     uw_wakeup_close(&log->wake);
     uw_wakeup_close(&log->ended);
@@ -179,30 +180,30 @@ static void end(struct uw_access_log *log)
     free(log);
 }
 
-/* The log's thread and the closing thread both call this. The last caller frees the log. */
-static void leave(struct uw_access_log *log)
+/* The log's thread and the closing thread each call this function once. The second caller frees the log. */
+static void release_log(struct uw_access_log *log)
 {
-    if (atomic_exchange(&log->left, true))
-        end(log);
+    if (atomic_exchange(&log->released, true))
+        free_log(log);
 }
 
-static void *run(void *argument)
+static void *write_until_closed(void *argument)
 {
     struct uw_access_log *log = argument;
     struct pollfd wake = {log->wake.fd, POLLIN, 0};
 
     while (!atomic_load(&log->closing)) {
-        (void)poll(&wake, 1, UW_ACCESS_LOG_DELAY_MS); /* write even after an error or a time-out */
+        (void)poll(&wake, 1, UW_ACCESS_LOG_DELAY_MS); /* writes also after an error or a time-out */
         uw_wakeup_clear(&log->wake);
         write_batches(log);
     }
     write_batches(log);
     uw_wakeup_tell(&log->ended);
-    leave(log);
+    release_log(log);
     return NULL;
 }
 
-static int reserve(struct uw_access_log *log)
+static int allocate_buffers(struct uw_access_log *log)
 {
     int error = uw_wakeup_open(&log->wake);
 
@@ -224,15 +225,15 @@ int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format
     if (!*log)
         return -ENOMEM;
     **log = (struct uw_access_log){.format = format, .fd = fd, .wake = UW_NO_WAKEUP, .ended = UW_NO_WAKEUP};
-    error = reserve(*log);
+    error = allocate_buffers(*log);
     if (!error)
-        error = uw_thread_start(&(*log)->thread, run, *log);
+        error = uw_thread_start(&(*log)->thread, write_until_closed, *log);
     if (error)
-        end(*log);
+        free_log(*log);
     return error;
 }
 
-static bool ends_within(const struct uw_access_log *log, int milliseconds)
+static bool thread_ends_within(const struct uw_access_log *log, int milliseconds)
 {
     struct pollfd ended = {log->ended.fd, POLLIN, 0};
     int count;
@@ -243,25 +244,25 @@ static bool ends_within(const struct uw_access_log *log, int milliseconds)
     return count > 0;
 }
 
-/* A write may block for ever even after poll(2) reported the file as writable. A terminal may have too little space, or
- * another process may fill the pipe. */
-static void end_thread(struct uw_access_log *log)
+/* A write may block for ever even on a file that polls as writable. A terminal may have too little space, or another
+ * process may fill the pipe. */
+static void join_or_detach_thread(struct uw_access_log *log)
 {
     uint64_t written;
 
-    bool ends = is_regular(log->fd);
+    bool thread_ends = is_regular(log->fd);
 
     do {
         written = atomic_load(&log->written);
-        ends = ends || ends_within(log, UW_ACCESS_LOG_STUCK_MS);
-    } while (!ends && atomic_load(&log->written) != written);
-    if (ends)
+        thread_ends = thread_ends || thread_ends_within(log, UW_ACCESS_LOG_STUCK_MS);
+    } while (!thread_ends && atomic_load(&log->written) != written);
+    if (thread_ends)
         pthread_join(log->thread, NULL);
     else
         pthread_detach(log->thread);
 }
 
-static uint64_t count_left(const struct uw_access_log *log)
+static uint64_t count_unwritten_lines(const struct uw_access_log *log)
 {
     uint64_t lines = 0;
 
@@ -276,8 +277,8 @@ uint64_t uw_access_log_close(struct uw_access_log *log)
 
     atomic_store(&log->closing, true);
     uw_wakeup_tell(&log->wake);
-    end_thread(log);
-    lost = atomic_load(&log->lost) + count_left(log);
-    leave(log);
+    join_or_detach_thread(log);
+    lost = atomic_load(&log->lost) + count_unwritten_lines(log);
+    release_log(log);
     return lost;
 }

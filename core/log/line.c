@@ -77,7 +77,7 @@ static size_t count_plain(const char *text, size_t length)
     return count;
 }
 
-void uw_line_put_escaped(struct uw_line *line, struct uw_access_text text, size_t bytes_max, uw_log_escape *escape)
+void uw_line_append_escaped(struct uw_line *line, struct uw_access_text text, size_t bytes_max, uw_log_escape *escape)
 {
     size_t end = line->length + bytes_max;
 
@@ -86,18 +86,18 @@ void uw_line_put_escaped(struct uw_line *line, struct uw_access_text text, size_
         size_t left = text.length - at, room = end - line->length;
         size_t plain = count_plain(text.bytes + at, left < room ? left : room);
 
-        uw_line_put_bytes(line, text.bytes + at, plain);
+        uw_line_append_bytes(line, text.bytes + at, plain);
         at += plain;
         if (at == text.length || plain == room)
             return;
         at += escape(text.bytes + at, text.length - at, out);
         if (line->length + strlen(out) > end)
             return;
-        uw_line_put(line, out);
+        uw_line_append_text(line, out);
     }
 }
 
-void uw_line_put_number(struct uw_line *line, int64_t number, int digits)
+void uw_line_append_number(struct uw_line *line, int64_t number, int digits)
 {
     char text[NUMBER_DIGITS_MAX], *end = text + sizeof text, *at = end;
     uint64_t left = number > 0 ? (uint64_t)number : 0;
@@ -106,31 +106,31 @@ void uw_line_put_number(struct uw_line *line, int64_t number, int digits)
         *--at = (char)('0' + left % 10);
         left /= 10;
     }
-    uw_line_put_bytes(line, at, (size_t)(end - at));
+    uw_line_append_bytes(line, at, (size_t)(end - at));
 }
 
-void uw_line_put_seconds(struct uw_line *line, int64_t ns)
+void uw_line_append_seconds(struct uw_line *line, int64_t ns)
 {
-    uw_line_put_number(line, ns / UW_NS_PER_SECOND, 1);
-    uw_line_put(line, ".");
-    uw_line_put_number(line, ns % UW_NS_PER_SECOND / UW_NS_PER_US, 6);
+    uw_line_append_number(line, ns / UW_NS_PER_SECOND, 1);
+    uw_line_append_text(line, ".");
+    uw_line_append_number(line, ns % UW_NS_PER_SECOND / UW_NS_PER_US, 6);
 }
 
-/* Each thread renders the time once a second. */
-void uw_line_put_time(struct uw_line *line, time_t time, const char *form)
+/* Each thread formats the time at most once a second. */
+void uw_line_append_time(struct uw_line *line, time_t time, const char *format)
 {
     static _Thread_local char text[TIME_BYTES_MAX];
-    static _Thread_local const char *rendered_form;
-    static _Thread_local time_t rendered;
+    static _Thread_local const char *cached_format;
+    static _Thread_local time_t cached_time;
 
-    if (time != rendered || form != rendered_form) {
+    if (time != cached_time || format != cached_format) {
         struct tm parts = {0};
 
         (void)gmtime_r(&time, &parts);
         text[0] = '\0';
-        (void)strftime(text, sizeof text, form, &parts);
-        rendered = time;
-        rendered_form = form;
+        (void)strftime(text, sizeof text, format, &parts);
+        cached_time = time;
+        cached_format = format;
     }
-    uw_line_put(line, text);
+    uw_line_append_text(line, text);
 }

@@ -8,34 +8,35 @@
 
 #define TARGET_BYTES_MAX 200
 #define REFUSED_BYTES_MAX (TARGET_BYTES_MAX + 300) /* of the whole message */
+#define MORE_BYTES_MAX 128
 
-static void put_text(struct uw_line *line, time_t time, struct uw_access_text message)
+static void append_text(struct uw_line *line, time_t time, struct uw_access_text message)
 {
-    uw_line_put_time(line, time, UW_LOG_TIME_ISO);
-    uw_line_put(line, " upwell[");
-    uw_line_put_number(line, getpid(), 1);
-    uw_line_put(line, "]: ");
-    uw_line_put_bytes(line, message.bytes,
-                      message.length < UW_LOG_MESSAGE_BYTES_MAX ? message.length : UW_LOG_MESSAGE_BYTES_MAX);
-    uw_line_put(line, "\n");
+    uw_line_append_time(line, time, UW_LOG_TIME_ISO);
+    uw_line_append_text(line, " upwell[");
+    uw_line_append_number(line, getpid(), 1);
+    uw_line_append_text(line, "]: ");
+    uw_line_append_bytes(line, message.bytes,
+                         message.length < UW_LOG_MESSAGE_BYTES_MAX ? message.length : UW_LOG_MESSAGE_BYTES_MAX);
+    uw_line_append_text(line, "\n");
 }
 
-static void put_json(struct uw_line *line, time_t time, struct uw_access_text message)
+static void append_json(struct uw_line *line, time_t time, struct uw_access_text message)
 {
-    uw_line_put(line, "{\"time\":\"");
-    uw_line_put_time(line, time, UW_LOG_TIME_ISO);
-    uw_line_put(line, "\",\"pid\":");
-    uw_line_put_number(line, getpid(), 1);
-    uw_line_put(line, ",\"message\":\"");
-    uw_line_put_escaped(line, message, UW_LOG_MESSAGE_BYTES_MAX, uw_log_escape_json);
-    uw_line_put(line, "\"}\n");
+    uw_line_append_text(line, "{\"time\":\"");
+    uw_line_append_time(line, time, UW_LOG_TIME_ISO);
+    uw_line_append_text(line, "\",\"pid\":");
+    uw_line_append_number(line, getpid(), 1);
+    uw_line_append_text(line, ",\"message\":\"");
+    uw_line_append_escaped(line, message, UW_LOG_MESSAGE_BYTES_MAX, uw_log_escape_json);
+    uw_line_append_text(line, "\"}\n");
 }
 
 size_t uw_server_line(char bytes[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form, time_t time, const char *message)
 {
     struct uw_line line = {bytes, 0};
 
-    (form == UW_LOG_JSON ? put_json : put_text)(&line, time, (struct uw_access_text){message, strlen(message)});
+    (form == UW_LOG_JSON ? append_json : append_text)(&line, time, (struct uw_access_text){message, strlen(message)});
     return line.length;
 }
 
@@ -44,22 +45,24 @@ size_t uw_refused_line(char bytes[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form,
     char text[REFUSED_BYTES_MAX];
     struct uw_line message = {text, 0};
 
-    uw_line_put(&message, "refused ");
-    uw_line_put(&message, refusal->remote);
-    uw_line_put(&message, " \"");
-    uw_line_put_request(&message, refusal, TARGET_BYTES_MAX);
-    uw_line_put(&message, "\" ");
-    uw_line_put_number(&message, refusal->status, 3);
-    uw_line_put(&message, " ");
-    uw_line_put(&message, uw_http_reason(refusal->status));
+    uw_line_append_text(&message, "refused ");
+    uw_line_append_text(&message, refusal->remote);
+    uw_line_append_text(&message, " \"");
+    uw_line_append_request_line(&message, refusal, TARGET_BYTES_MAX);
+    uw_line_append_text(&message, "\" ");
+    uw_line_append_number(&message, refusal->status, 3);
+    uw_line_append_text(&message, " ");
+    uw_line_append_text(&message, uw_http_reason(refusal->status));
     text[message.length] = '\0';
     return uw_server_line(bytes, form, refusal->time, text);
 }
 
-size_t uw_refusals_left_out_line(char bytes[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form, time_t time, uint64_t count)
+size_t uw_refusals_suppressed_line(char bytes[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form, time_t time,
+                                   uint64_t count)
 {
-    char message[64];
+    char message[MORE_BYTES_MAX];
 
-    snprintf(message, sizeof message, "refused %" PRIu64 " more requests", count);
+    snprintf(message, sizeof message,
+             "refused %" PRIu64 " more requests; the log lists only the first ones of a second", count);
     return uw_server_line(bytes, form, time, message);
 }

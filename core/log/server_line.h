@@ -16,13 +16,14 @@ enum uw_log_form {
     UW_LOG_JSON,
 };
 
-/* Writes a line with the message, which has no newline, and a newline. Returns the length. */
+/* Writes a line with the message and a newline. The message has no newline. Returns the length. */
 size_t uw_server_line(char line[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form, time_t time, const char *message);
 
-/* The server has refused a request. */
+/* Writes a line about a refused request. Returns the length. */
 size_t uw_refused_line(char line[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form, const struct uw_access_record *refusal);
 
-/* `count` more requests were refused without a line each. */
-size_t uw_refusals_left_out_line(char line[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form, time_t time, uint64_t count);
+/* Writes a line: `count` more refused requests have no line of their own. Returns the length. */
+size_t uw_refusals_suppressed_line(char line[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form, time_t time,
+                                   uint64_t count);
 
 #endif

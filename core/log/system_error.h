@@ -1,4 +1,4 @@
-/* Formats errors of the system for the server's log. */
+/* Formats system errors for the server's own log. */
 #ifndef UW_LOG_SYSTEM_ERROR_H
 #define UW_LOG_SYSTEM_ERROR_H
 
@@ -12,7 +12,7 @@ enum uw_system_error {
     UW_SYSTEM_ERROR_ACCEPT,  /* the server cannot accept a client */
     UW_SYSTEM_ERROR_FILE,    /* the server cannot read a file */
     UW_SYSTEM_ERROR_ACCESS_LOG,
-    UW_SYSTEM_ERROR_BUS, /* another process of the server gets no messages */
+    UW_SYSTEM_ERROR_BUS, /* another process of the server misses messages */
     UW_SYSTEM_ERRORS,
 };
 

@@ -10,32 +10,32 @@
 #include "base/system.h"
 #include "pub_sub/stored_message.h"
 
-/* A channel or a pattern. It is freed with its last subscriber, once no delivery uses it. */
+/* A channel or a pattern. It is freed with its last subscriber, unless a delivery uses it. */
 struct uw_channel {
-    struct uw_channel *next; /* in its bucket */
-    struct uw_list link;     /* among the patterns */
+    struct uw_channel *next; /* next channel of the bucket */
+    struct uw_list link;     /* in channels->patterns, for a pattern */
     struct uw_list subscribers;
-    struct uw_channel_pattern *compiled; /* of a pattern */
+    struct uw_channel_pattern *compiled; /* compiled pattern, or NULL for a channel */
     unsigned delivering;
     uint64_t hash;
     size_t length;
     char name[];
 };
 
-/* A delivery to a channel's subscribers, with the next one. */
+/* The position of a running delivery in a list of subscribers */
 struct uw_cursor {
-    struct uw_cursor *outer; /* the delivery that this one runs inside */
+    struct uw_cursor *outer; /* delivery that has caused this delivery, or NULL */
     struct uw_list *next;
 };
 
-static void count(_Atomic uint64_t *number, uint64_t by)
+static void add_to_count(_Atomic uint64_t *number, uint64_t by)
 {
     atomic_fetch_add_explicit(number, by, memory_order_relaxed);
 }
 
-/* The table */
+/* The hash table of channels */
 
-static uint64_t hash(const struct uw_channels *channels, const char *name, size_t length)
+static uint64_t hash_name(const struct uw_channels *channels, const char *name, size_t length)
 {
     return uw_siphash(channels->key, name, length);
 }
@@ -45,9 +45,9 @@ static bool is_named(const struct uw_channel *channel, const char *name, size_t 
     return channel->length == length && memcmp(channel->name, name, length) == 0;
 }
 
-static struct uw_channel *look_up(const struct uw_channels *channels, const char *name, size_t length)
+static struct uw_channel *find_channel(const struct uw_channels *channels, const char *name, size_t length)
 {
-    uint64_t sum = hash(channels, name, length);
+    uint64_t sum = hash_name(channels, name, length);
     struct uw_channel *channel = channels->buckets[sum & channels->bucket_mask];
 
     while (channel && !(channel->hash == sum && is_named(channel, name, length)))
@@ -55,14 +55,14 @@ static struct uw_channel *look_up(const struct uw_channels *channels, const char
     return channel;
 }
 
-static void put(struct uw_channel **buckets, size_t mask, struct uw_channel *channel)
+static void insert_into_bucket(struct uw_channel **buckets, size_t mask, struct uw_channel *channel)
 {
     channel->next = buckets[channel->hash & mask];
     buckets[channel->hash & mask] = channel;
 }
 
 /* Without memory the table keeps its size and is only slower. */
-static void resize(struct uw_channels *channels, size_t size)
+static void resize_table(struct uw_channels *channels, size_t size)
 {
     struct uw_channel **buckets = calloc(size, sizeof(struct uw_channel *)), *next;
 
@@ -71,7 +71,7 @@ static void resize(struct uw_channels *channels, size_t size)
     for (size_t i = 0; i <= channels->bucket_mask; i++) {
         for (struct uw_channel *channel = channels->buckets[i]; channel; channel = next) {
             next = channel->next;
-            put(buckets, size - 1, channel);
+            insert_into_bucket(buckets, size - 1, channel);
         }
     }
     free(channels->buckets);
@@ -79,22 +79,22 @@ static void resize(struct uw_channels *channels, size_t size)
     channels->bucket_mask = size - 1;
 }
 
-static void fit(struct uw_channels *channels)
+static void resize_if_needed(struct uw_channels *channels)
 {
     size_t size = channels->bucket_mask + 1, needed = (size_t)atomic_load(&channels->counts.channels);
 
     if (needed > size)
-        resize(channels, 2 * size);
+        resize_table(channels, 2 * size);
     else if (size > UW_CHANNELS_BUCKETS_MIN && needed * UW_CHANNELS_SPARSE < size)
-        resize(channels, size / 2);
+        resize_table(channels, size / 2);
 }
 
 static void add_to_table(struct uw_channels *channels, struct uw_channel *channel)
 {
-    channel->hash = hash(channels, channel->name, channel->length);
-    put(channels->buckets, channels->bucket_mask, channel);
-    count(&channels->counts.channels, 1);
-    fit(channels);
+    channel->hash = hash_name(channels, channel->name, channel->length);
+    insert_into_bucket(channels->buckets, channels->bucket_mask, channel);
+    add_to_count(&channels->counts.channels, 1);
+    resize_if_needed(channels);
 }
 
 static void remove_from_table(struct uw_channels *channels, struct uw_channel *channel)
@@ -104,8 +104,8 @@ static void remove_from_table(struct uw_channels *channels, struct uw_channel *c
     while (*link != channel)
         link = &(*link)->next;
     *link = channel->next;
-    count(&channels->counts.channels, (uint64_t)-1);
-    fit(channels);
+    add_to_count(&channels->counts.channels, (uint64_t)-1);
+    resize_if_needed(channels);
 }
 
 /* Patterns */
@@ -129,11 +129,11 @@ static int add_pattern(struct uw_channels *channels, struct uw_channel *pattern)
     if (!pattern->compiled)
         return -ENOMEM;
     uw_list_append(&channels->patterns, &pattern->link);
-    count(&channels->counts.patterns, 1);
+    add_to_count(&channels->counts.patterns, 1);
     return 0;
 }
 
-/* Both */
+/* Channels and patterns */
 
 static struct uw_topic topic_of(const struct uw_channel *channel)
 {
@@ -145,13 +145,13 @@ bool uw_topic_is_valid(const struct uw_topic *topic)
     return topic->length <= (topic->pattern ? UW_CHANNEL_PATTERN_BYTES_MAX : UW_CHANNEL_BYTES_MAX);
 }
 
-static struct uw_channel *find(const struct uw_channels *channels, const struct uw_topic *topic)
+static struct uw_channel *find_topic(const struct uw_channels *channels, const struct uw_topic *topic)
 {
-    return (topic->pattern ? find_pattern : look_up)(channels, topic->name, topic->length);
+    return (topic->pattern ? find_pattern : find_channel)(channels, topic->name, topic->length);
 }
 
-/* Returns 0 or -errno. */
-static int add(struct uw_channels *channels, const struct uw_topic *topic, struct uw_channel **added)
+/* Stores the new channel in `*added`. Returns 0 or -errno. */
+static int add_topic(struct uw_channels *channels, const struct uw_topic *topic, struct uw_channel **added)
 {
     struct uw_channel *channel = calloc(1, sizeof *channel + topic->length);
     int error = 0;
@@ -179,17 +179,17 @@ static void free_channel(struct uw_channel *channel)
     free(channel);
 }
 
-static void tell_change(struct uw_channels *channels, struct uw_topic topic, bool has_subscribers)
+static void report_change(struct uw_channels *channels, struct uw_topic topic, bool has_subscribers)
 {
     if (channels->changed)
         channels->changed(channels->context, &topic, has_subscribers);
 }
 
-void uw_tell_refused(struct uw_channels *channels, const struct uw_topic *topic)
+void uw_report_refused(struct uw_channels *channels, const struct uw_topic *topic)
 {
     UW_ASSERT_OWNER(&channels->chunks);
-    if (!find(channels, topic))
-        tell_change(channels, *topic, false);
+    if (!find_topic(channels, topic))
+        report_change(channels, *topic, false);
 }
 
 static void remove_if_empty(struct uw_channels *channels, struct uw_channel *channel)
@@ -197,11 +197,11 @@ static void remove_if_empty(struct uw_channels *channels, struct uw_channel *cha
     if (channel->delivering || !uw_list_empty(&channel->subscribers))
         return;
     if (channel->compiled)
-        count(&channels->counts.patterns, (uint64_t)-1);
+        add_to_count(&channels->counts.patterns, (uint64_t)-1);
     else
         remove_from_table(channels, channel);
     uw_list_remove(&channel->link);
-    tell_change(channels, topic_of(channel), false);
+    report_change(channels, topic_of(channel), false);
     free_channel(channel);
 }
 
@@ -217,17 +217,17 @@ int uw_subscribe(struct uw_channels *channels, struct uw_subscriber *subscriber,
     assert(!subscriber->channel);
     if (!uw_topic_is_valid(topic))
         return -EINVAL;
-    channel = find(channels, topic);
+    channel = find_topic(channels, topic);
     first = !channel;
-    error = first ? add(channels, topic, &channel) : 0;
+    error = first ? add_topic(channels, topic, &channel) : 0;
     if (error)
         return error;
     subscriber->channel = channel;
-    subscriber->since = atomic_load(&channels->counts.published);
+    subscriber->subscribed_after = atomic_load(&channels->counts.published);
     uw_list_append(&channel->subscribers, &subscriber->link);
-    count(&channels->counts.subscribers, 1);
+    add_to_count(&channels->counts.subscribers, 1);
     if (first)
-        tell_change(channels, *topic, true);
+        report_change(channels, *topic, true);
     return 0;
 }
 
@@ -238,14 +238,14 @@ void uw_unsubscribe(struct uw_channels *channels, struct uw_subscriber *subscrib
     UW_ASSERT_OWNER(&channels->chunks);
     if (!channel)
         return;
-    UW_INVARIANT(find(channels, (struct uw_topic[]){topic_of(channel)}) == channel);
+    UW_INVARIANT(find_topic(channels, (struct uw_topic[]){topic_of(channel)}) == channel);
     for (struct uw_cursor *cursor = channels->cursors; cursor; cursor = cursor->outer)
         if (cursor->next == &subscriber->link)
             cursor->next = subscriber->link.next;
     uw_list_remove(&subscriber->link);
     subscriber->channel = NULL;
     UW_INVARIANT(atomic_load(&channels->counts.subscribers) > 0);
-    count(&channels->counts.subscribers, (uint64_t)-1);
+    add_to_count(&channels->counts.subscribers, (uint64_t)-1);
     remove_if_empty(channels, channel);
 }
 
@@ -278,7 +278,8 @@ struct tally {
     size_t delivered, dropped;
 };
 
-/* A subscriber added during a publication is last in the list and does not get its message. */
+/* A subscriber that is added during a publication does not get the message. Such subscribers are at the end of the
+ * list. */
 static void deliver_to_all(struct uw_channels *channels, struct uw_channel *channel, struct uw_publication *publication,
                            struct tally *tally)
 {
@@ -288,7 +289,7 @@ static void deliver_to_all(struct uw_channels *channels, struct uw_channel *chan
     while (cursor.next != &channel->subscribers) {
         struct uw_subscriber *subscriber = uw_container_of(cursor.next, struct uw_subscriber, link);
 
-        if (subscriber->since >= publication->number)
+        if (subscriber->subscribed_after >= publication->number)
             break;
         cursor.next = cursor.next->next;
         if (subscriber->deliver(subscriber, publication))
@@ -299,8 +300,8 @@ static void deliver_to_all(struct uw_channels *channels, struct uw_channel *chan
     channels->cursors = cursor.outer;
 }
 
-static void deliver_to(struct uw_channels *channels, struct uw_channel *channel, struct uw_publication *publication,
-                       struct tally *tally)
+static void deliver_to_channel(struct uw_channels *channels, struct uw_channel *channel,
+                               struct uw_publication *publication, struct tally *tally)
 {
     channel->delivering++;
     deliver_to_all(channels, channel, publication, tally);
@@ -309,15 +310,15 @@ static void deliver_to(struct uw_channels *channels, struct uw_channel *channel,
 
 static void deliver_by_name(struct uw_channels *channels, struct uw_publication *publication, struct tally *tally)
 {
-    struct uw_channel *channel = look_up(channels, publication->channel, publication->channel_length);
+    struct uw_channel *channel = find_channel(channels, publication->channel, publication->channel_length);
 
     if (!channel)
         return;
-    deliver_to(channels, channel, publication, tally);
+    deliver_to_channel(channels, channel, publication, tally);
     remove_if_empty(channels, channel);
 }
 
-/* A pattern remains in the list during its delivery, and so leads to the next pattern. */
+/* A pattern remains in the list during its delivery, so node->next stays valid. */
 static void deliver_by_pattern(struct uw_channels *channels, struct uw_publication *publication, struct tally *tally)
 {
     struct uw_list *node = channels->patterns.next;
@@ -327,7 +328,7 @@ static void deliver_by_pattern(struct uw_channels *channels, struct uw_publicati
         bool matches = uw_channel_pattern_matches(pattern->compiled, publication->channel, publication->channel_length);
 
         if (matches)
-            deliver_to(channels, pattern, publication, tally);
+            deliver_to_channel(channels, pattern, publication, tally);
         node = node->next;
         if (matches)
             remove_if_empty(channels, pattern);
@@ -351,34 +352,34 @@ size_t uw_publish_here(struct uw_channels *channels, struct uw_publication publi
     deliver_by_name(channels, &publication, &tally);
     deliver_by_pattern(channels, &publication, &tally);
     uw_shared_message_end(&publication.message);
-    uw_stored_message_release(publication.kept);
-    count(&channels->counts.delivered, tally.delivered);
-    count(&channels->counts.dropped, tally.dropped);
+    uw_stored_message_release(publication.stored);
+    add_to_count(&channels->counts.delivered, tally.delivered);
+    add_to_count(&channels->counts.dropped, tally.dropped);
     channels->depth--;
     return tally.delivered;
 }
 
-void uw_spread(struct uw_channels *channels, struct uw_publication publication)
+void uw_publish_elsewhere(struct uw_channels *channels, struct uw_publication publication)
 {
     UW_ASSERT_OWNER(&channels->chunks);
     if (channels->spread && may_publish(channels, &publication))
         channels->spread(channels->spread_context, &publication);
 }
 
-/* Other processes get the message first. So messages that a subscriber publishes in response follow it there, too. */
+/* Other processes get the message first. So this message precedes the messages that subscribers publish in response. */
 size_t uw_publish(struct uw_channels *channels, struct uw_publication publication)
 {
-    uw_spread(channels, publication);
+    uw_publish_elsewhere(channels, publication);
     return uw_publish_here(channels, publication);
 }
 
-/* Beginning and end */
+/* Opening and closing */
 
 static void choose_key(struct uw_channels *channels)
 {
     if (uw_random(channels->key, sizeof channels->key))
         return;
-    channels->key[0] = (uint64_t)uw_clock_ns(); /* better than none */
+    channels->key[0] = (uint64_t)uw_clock_ns(); /* predictable, but different in each process */
     channels->key[1] = (uint64_t)(uintptr_t)channels;
 }
 
@@ -410,8 +411,8 @@ void uw_channels_own(struct uw_channels *channels)
     uw_slab_own(&channels->chunks);
 }
 
-/* Its subscribers' owners have them for themselves. */
-static void discard(struct uw_channel *channel)
+/* Frees a channel, but not its subscribers, which belong to their owners. */
+static void discard_channel(struct uw_channel *channel)
 {
     while (!uw_list_empty(&channel->subscribers)) {
         struct uw_subscriber *subscriber = uw_container_of(channel->subscribers.next, struct uw_subscriber, link);
@@ -429,14 +430,14 @@ void uw_channels_free(struct uw_channels *channels)
     for (size_t i = 0; i <= channels->bucket_mask; i++) {
         for (struct uw_channel *channel = channels->buckets[i]; channel; channel = next) {
             next = channel->next;
-            discard(channel);
+            discard_channel(channel);
         }
     }
     while (!uw_list_empty(&channels->patterns)) {
         struct uw_channel *pattern = uw_container_of(channels->patterns.next, struct uw_channel, link);
 
         uw_list_remove(&pattern->link);
-        discard(pattern);
+        discard_channel(pattern);
     }
     uw_slab_destroy(&channels->chunks);
     uw_post_quota_release(channels->quota);

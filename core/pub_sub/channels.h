@@ -1,6 +1,6 @@
-/* Publish and subscribe within one loop. Subscribers name a channel or a pattern of channel names, and get each message
- * during the publication, in the order of subscribing. Belongs to the loop's thread; other threads use cross_thread.h.
- */
+/* Publish/subscribe within one loop. A subscriber names a channel or a pattern of channel names. Messages are delivered
+ * during the publication, in the order of subscribing. Belongs to the loop's thread. Other threads use
+ * cross_thread.h. */
 #ifndef UW_PUB_SUB_CHANNELS_H
 #define UW_PUB_SUB_CHANNELS_H
 
@@ -16,15 +16,15 @@
 #include "pub_sub/post_quota.h"
 #include "push/shared_frame.h"
 
-#define UW_CHANNEL_BYTES_MAX 1024  /* of a name */
-#define UW_PATTERNS_MAX 1024       /* different ones: each is compared with every name */
-#define UW_PUBLISH_DEPTH_MAX 8     /* of publishing within a delivery */
-#define UW_CHANNELS_BUCKETS_MIN 16 /* a power of two */
-#define UW_CHANNELS_SPARSE 8       /* so many times more buckets than channels are too many */
+#define UW_CHANNEL_BYTES_MAX 1024  /* maximum length of a channel name */
+#define UW_PATTERNS_MAX 1024       /* maximum number of different patterns, because each is compared with every name */
+#define UW_PUBLISH_DEPTH_MAX 8     /* maximum depth of publications within deliveries */
+#define UW_CHANNELS_BUCKETS_MIN 16 /* minimum size of the hash table, a power of two */
+#define UW_CHANNELS_SPARSE 8       /* the table shrinks if it has so many times more buckets than channels */
 
 struct uw_server_context;
 
-/* A subscription's target: one channel by its name, or all channels whose names match a pattern. */
+/* The target of a subscription: a channel name, or a pattern of channel names. */
 struct uw_topic {
     const char *name;
     size_t length;
@@ -35,33 +35,34 @@ struct uw_channel;
 struct uw_cursor;
 struct uw_stored_message;
 
-/* A message during its publication. The bytes belong to the publisher and are valid until the publication returns. */
+/* A message during its publication. The bytes belong to the publisher and are valid until the publication ends. */
 struct uw_publication {
     const char *channel;
     size_t channel_length;
     struct uw_shared_message message;
-    bool text;                      /* its publisher says so: valid UTF-8 */
-    bool checked, valid;            /* whether it is valid all the same */
-    struct uw_stored_message *kept; /* see stored_message.h; NULL when no subscriber had to store it */
-    uint64_t number;                /* of all that have been */
+    bool text;                        /* the publisher has declared the message as text, so it is valid UTF-8 */
+    bool utf8_checked, utf8_valid;    /* whether the bytes have been checked, and are valid UTF-8 */
+    struct uw_stored_message *stored; /* copy for deferred deliveries, or NULL: see stored_message.h */
+    uint64_t number;                  /* sequence number of the publication */
 };
 
-/* Embedded in its owner, zeroed at first. */
+/* Embedded in its owner, initially zero. */
 struct uw_subscriber {
     struct uw_list link;
-    struct uw_channel *channel; /* NULL: none */
-    uint64_t since;             /* the number of the last publication before it came */
+    struct uw_channel *channel; /* NULL: not subscribed */
+    uint64_t subscribed_after;  /* number of the last publication before the subscription */
 
-    /* May subscribe, unsubscribe and free this subscriber. Returns false for a message that was dropped. */
+    /* The callback may subscribe, unsubscribe, and free this subscriber. Returns false if the message was dropped. */
     bool (*deliver)(struct uw_subscriber *subscriber, struct uw_publication *publication);
 };
 
-/* Ever growing, but for the last four. Any thread may read them. */
+/* The first line only grows. The other members are current numbers. Any thread may read the counts. */
 struct uw_channel_counts {
-    _Atomic uint64_t published, delivered, dropped; /* `delivered` and `dropped` count receivers */
+    _Atomic uint64_t published, delivered, dropped; /* `delivered` and `dropped`: per receiver */
     _Atomic uint64_t channels, patterns, subscribers;
-    _Atomic uint64_t behind; /* subscribers with at least half of UW_PUBLISHED_WAITING_MAX or UW_PUBLISHED_BYTES_MAX
-                                waiting for the handler */
+    /* Number of clients with at least half of UW_PUBLISHED_WAITING_MAX or UW_PUBLISHED_BYTES_MAX waiting for the
+     * handler. */
+    _Atomic uint64_t behind;
 };
 
 struct uw_channels {
@@ -70,58 +71,60 @@ struct uw_channels {
     size_t bucket_mask;
     uint64_t key[UW_SIPHASH_KEY_WORDS];
     struct uw_list patterns;
-    struct uw_list process_subscribers; /* see process_subscriber.h */
-    struct uw_slab chunks;              /* with shared frames */
+    struct uw_list process_subscribers; /* list of process subscribers: see process_subscriber.h */
+    struct uw_slab chunks;              /* chunks of shared frames */
     struct uw_cursor *cursors;
     unsigned depth;
     struct uw_channel_counts counts;
     struct uw_post_quota *quota;
 
-    /* A topic has got its first subscriber, or has lost its last one. May be NULL. Must not use the channels. */
+    /* Called after the first subscription to a topic, and after the end of the last one. May be NULL. Must not use the
+     * channels. */
     void (*changed)(void *context, const struct uw_topic *topic, bool has_subscribers);
     void *context; /* its own */
 
-    /* Passes messages published here to other processes, before they are delivered here. May be NULL. */
+    /* Passes messages of this process to other processes, before their delivery here. May be NULL. */
     void (*spread)(void *context, const struct uw_publication *publication);
     void *spread_context; /* its own */
 };
 
-/* For the server. Returns NULL when memory is exhausted. The thread that frees the connections frees the channels after
- * them; the remaining subscribers then have no channel. */
+/* Called by the server. uw_channels_new returns NULL without memory. uw_channels_free must be called after the
+ * connections have been freed, by the same thread. The remaining subscribers then have no channel. */
 struct uw_channels *uw_channels_new(struct uw_server_context *server_context);
 void uw_channels_free(struct uw_channels *channels);
 
-/* Makes the calling thread the owner, for a server whose thread has ended. */
+/* Makes the calling thread the owner. The server's former thread must have exited. */
 void uw_channels_own(struct uw_channels *channels);
 
-/* Whether a subscription may name such a topic. Any thread. */
+/* Returns true if a subscription may have this topic: its length is valid. Any thread may call this function. */
 bool uw_topic_is_valid(const struct uw_topic *topic);
 
-/* `subscriber` has its function, and no channel. Returns 0; -EINVAL for a topic that may not be; -ENOSPC for one
- * pattern too many; -ENOMEM. */
+/* Subscribes. `subscriber->deliver` is set, and the subscriber has no channel. Returns 0, -EINVAL for an invalid topic,
+ * -ENOSPC beyond UW_PATTERNS_MAX, or -ENOMEM. */
 int uw_subscribe(struct uw_channels *channels, struct uw_subscriber *subscriber, const struct uw_topic *topic);
 
-/* A promised subscription has failed. `changed` reports that the topic has no subscribers, unless others exist. */
-void uw_tell_refused(struct uw_channels *channels, const struct uw_topic *topic);
+/* Reports that a subscription has failed, which another thread regarded as certain. Calls `changed`, unless the topic
+ * has other subscribers. */
+void uw_report_refused(struct uw_channels *channels, const struct uw_topic *topic);
 
-/* The subscriber gets no more messages. Does nothing for a subscriber without a channel. */
+/* Ends the subscription at once, also during a delivery. Does nothing for a subscriber without a channel. */
 void uw_unsubscribe(struct uw_channels *channels, struct uw_subscriber *subscriber);
 
-/* Calls `function` with each topic that has subscribers. `function` must not use the channels. */
+/* Calls `function` for each topic with subscribers. `function` must not use the channels. */
 void uw_each_topic(struct uw_channels *channels, void (*function)(void *context, const struct uw_topic *topic),
                    void *context);
 
-/* Returns the topic to which `subscriber` has subscribed. */
+/* Returns the topic of a subscriber with a channel. */
 struct uw_topic uw_topic_of(const struct uw_subscriber *subscriber);
 
-/* Delivers to all current subscribers, here and in other processes. Returns the number of deliveries here, and 0 for a
- * channel whose name is too long. */
+/* Delivers a message to all current subscribers, here and in other processes. Returns the number of deliveries in this
+ * process. Returns 0 for a channel name that is too long. */
 size_t uw_publish(struct uw_channels *channels, struct uw_publication publication);
 
-/* Delivers a message in this process alone. */
+/* Delivers a message in this process only. */
 size_t uw_publish_here(struct uw_channels *channels, struct uw_publication publication);
 
-/* Passes a message to other processes alone. */
-void uw_spread(struct uw_channels *channels, struct uw_publication publication);
+/* Passes a message to other processes only. */
+void uw_publish_elsewhere(struct uw_channels *channels, struct uw_publication publication);
 
 #endif

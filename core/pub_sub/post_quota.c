@@ -38,17 +38,17 @@ void uw_post_quota_release(struct uw_post_quota *quota)
     free(quota);
 }
 
-static bool has_room(const struct uw_post_quota *quota, size_t bytes)
+static bool fits(const struct uw_post_quota *quota, size_t bytes)
 {
     return quota->calls < UW_POST_QUOTA_CALLS_MAX && (!quota->calls || quota->bytes + bytes <= UW_POST_QUOTA_BYTES_MAX);
 }
 
-int uw_post_quota_take(struct uw_post_quota *quota, size_t bytes, bool pressing)
+int uw_post_quota_take(struct uw_post_quota *quota, size_t bytes, bool unlimited)
 {
     int error;
 
     pthread_mutex_lock(&quota->lock);
-    error = quota->closed ? -ESHUTDOWN : pressing || has_room(quota, bytes) ? 0 : -EAGAIN;
+    error = quota->closed ? -ESHUTDOWN : unlimited || fits(quota, bytes) ? 0 : -EAGAIN;
     if (!error) {
         quota->calls++;
         quota->bytes += bytes;
@@ -57,8 +57,8 @@ int uw_post_quota_take(struct uw_post_quota *quota, size_t bytes, bool pressing)
     return error;
 }
 
-/* Waiting threads wake when half of the quota is free, so that not every finished call wakes them. */
-static bool is_half_free(const struct uw_post_quota *quota)
+/* Waiting threads wake when half of the quota is free. Otherwise every finished call would wake a thread. */
+static bool half_is_free(const struct uw_post_quota *quota)
 {
     return quota->calls <= UW_POST_QUOTA_CALLS_MAX / 2 && quota->bytes <= UW_POST_QUOTA_BYTES_MAX / 2;
 }
@@ -68,7 +68,7 @@ void uw_post_quota_return(struct uw_post_quota *quota, size_t bytes)
     pthread_mutex_lock(&quota->lock);
     quota->calls--;
     quota->bytes -= bytes;
-    if (is_half_free(quota))
+    if (half_is_free(quota))
         pthread_cond_broadcast(&quota->changed);
     pthread_mutex_unlock(&quota->lock);
 }
@@ -78,7 +78,7 @@ void uw_post_quota_await(struct uw_post_quota *quota, size_t bytes, int64_t dead
     int late = 0;
 
     pthread_mutex_lock(&quota->lock);
-    while (!late && !*interrupted && !quota->closed && !(is_half_free(quota) && has_room(quota, bytes)))
+    while (!late && !*interrupted && !quota->closed && !(half_is_free(quota) && fits(quota, bytes)))
         late = uw_condition_wait_until(&quota->changed, &quota->lock, deadline_ns);
     pthread_mutex_unlock(&quota->lock);
 }

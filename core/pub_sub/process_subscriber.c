@@ -1,8 +1,9 @@
 #include "pub_sub/process_subscriber.h"
 
 #include "pub_sub/subscriptions.h"
+#include "server/protocol.h"
 
-static void forget(struct uw_push_client *subscriber)
+static void discard_subscriber(struct uw_push_client *subscriber)
 {
     if (uw_list_empty(&subscriber->process_subscribers))
         return;
@@ -10,26 +11,27 @@ static void forget(struct uw_push_client *subscriber)
     uw_push_client_discard(subscriber);
 }
 
-/* The last event of a subscriber may have been served during the event of another one. */
-static void take_over(struct uw_request *request, struct uw_chunk *chunk)
+/* The last event of a subscriber may have been served during another subscriber's event. */
+static void handle_chunk(struct uw_request *request, struct uw_chunk *chunk)
 {
     struct uw_push_client *subscriber = request->client;
 
     uw_push_client_retain(subscriber);
     uw_push_client_take_over(request, chunk);
     if (subscriber->end_notified && uw_push_client_is_served(subscriber))
-        forget(subscriber);
+        discard_subscriber(subscriber);
     uw_push_client_release(subscriber);
 }
 
-static const struct uw_protocol protocol = {
-    .name = "process-subscriber",
-    .take_over = take_over,
+static const struct uw_request_calls event_calls = {
+    .outgoing = uw_push_client_outgoing,
+    .disconnect = uw_push_client_disconnect,
+    .take_over = handle_chunk,
     .abort = uw_push_client_abort,
     .detach = uw_push_client_detach,
 };
 
-const struct uw_push_client_kind uw_push_client_process_subscriber = {.protocol = &protocol};
+const struct uw_push_client_kind uw_push_client_process_subscriber = {.event_calls = &event_calls};
 
 struct uw_push_client *uw_process_subscriber_new(struct uw_server_context *server_context, void *user)
 {
@@ -50,7 +52,7 @@ int uw_process_subscriber_open(struct uw_push_client *subscriber, const struct u
     (void)uw_push_client_may_subscribe(subscriber);
     error = uw_push_client_subscribe(subscriber, topic, UW_SUBSCRIBED_EVENT, number);
     if (error) {
-        uw_tell_refused(subscriber->server_context->channels, topic);
+        uw_report_refused(subscriber->server_context->channels, topic);
         uw_push_client_notify_refused(subscriber);
         uw_process_subscriber_close(subscriber);
     }
@@ -66,12 +68,13 @@ void uw_process_subscriber_close(struct uw_push_client *subscriber)
     subscriber->end_notified = true;
     uw_push_client_closed(subscriber);
     if (!uw_push_client_notify_plain(subscriber, UW_PUSH_CLOSED) && uw_push_client_is_served(subscriber))
-        forget(subscriber);
+        discard_subscriber(subscriber);
     uw_push_client_release(subscriber);
 }
 
 void uw_process_subscribers_discard(struct uw_channels *channels)
 {
     while (!uw_list_empty(&channels->process_subscribers))
-        forget(uw_container_of(channels->process_subscribers.next, struct uw_push_client, process_subscribers));
+        discard_subscriber(
+            uw_container_of(channels->process_subscribers.next, struct uw_push_client, process_subscribers));
 }

@@ -13,17 +13,17 @@ static int open_channels(struct uw_server_context *server_context)
     return server_context->channels ? 0 : -ENOMEM;
 }
 
-static void own(struct uw_server_context *server_context)
+static void own_channels(struct uw_server_context *server_context)
 {
     uw_channels_own(server_context->channels);
 }
 
-static void stop(struct uw_server_context *server_context)
+static void close_quota(struct uw_server_context *server_context)
 {
     uw_post_quota_close(server_context->channels->quota);
 }
 
-static void mute(struct uw_server_context *server_context)
+static void remove_callbacks(struct uw_server_context *server_context)
 {
     server_context->channels->changed = NULL;
     server_context->channels->spread = NULL;
@@ -37,8 +37,8 @@ static void close_channels(struct uw_server_context *server_context)
 
 const struct uw_module uw_module_pub_sub = {
     .open = open_channels,
-    .own = own,
-    .stop = stop,
-    .mute = mute,
+    .own = own_channels,
+    .stop = close_quota,
+    .mute = remove_callbacks,
     .close = close_channels,
 };

@@ -1,4 +1,4 @@
-/* The channels of a server. */
+/* The module that gives a server its channels. */
 #ifndef UW_PUB_SUB_PUB_SUB_MODULE_H
 #define UW_PUB_SUB_PUB_SUB_MODULE_H
 

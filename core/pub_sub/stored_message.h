@@ -1,4 +1,5 @@
-/* A published message, kept for later delivery: one reference-counted copy for all receivers. Belongs to one thread. */
+/* A copy of a published message for later delivery. All receivers share it by counted references. Belongs to one
+ * thread. */
 #ifndef UW_PUB_SUB_STORED_MESSAGE_H
 #define UW_PUB_SUB_STORED_MESSAGE_H
 
@@ -12,7 +13,7 @@ struct uw_stored_message {
     char bytes[]; /* the channel's name, then the message */
 };
 
-/* Returns one reference; NULL when memory is exhausted. */
+/* Returns a message with one reference, or NULL without memory. */
 struct uw_stored_message *uw_stored_message_new(const char *channel, size_t channel_length, const char *message,
                                                 size_t length, bool text);
 
@@ -22,7 +23,7 @@ static inline struct uw_stored_message *uw_stored_message_retain(struct uw_store
     return stored;
 }
 
-/* NULL: does nothing. */
+/* `stored` may be NULL. */
 void uw_stored_message_release(struct uw_stored_message *stored);
 
 #endif

@@ -15,14 +15,14 @@ struct uw_subscription {
     uint64_t number;
 };
 
-/* A message that waits for the handler, in client->published. */
-struct note {
+/* A message that waits for the handler, in client->published */
+struct waiting_message {
     struct uw_list link;
     struct uw_stored_message *stored;
     uint64_t subscription;
 };
 
-/* The part of an event before its bytes. */
+/* Head of an event's bytes, before the channel and the message */
 struct event_head {
     uint64_t subscription;
     size_t channel_length;
@@ -34,9 +34,9 @@ static struct uw_subscription *subscription_of(struct uw_list *link)
     return uw_container_of(link, struct uw_subscription, link);
 }
 
-/* Messages as events */
+/* Messages as events for the handler */
 
-static size_t bytes_of(const struct uw_stored_message *stored)
+static size_t stored_bytes(const struct uw_stored_message *stored)
 {
     return stored->channel_length + stored->length;
 }
@@ -47,30 +47,31 @@ static bool is_half_full(const struct uw_push_client *client)
            client->published_bytes >= UW_PUBLISHED_BYTES_MAX / 2;
 }
 
-/* Sets the number and size of waiting messages. */
-static void count_waiting(struct uw_push_client *client, unsigned messages, size_t bytes)
+/* Sets the number and size of waiting messages. Updates the count `behind`. */
+static void set_waiting(struct uw_push_client *client, unsigned messages, size_t bytes)
 {
-    bool was_behind = is_half_full(client), is_behind;
+    bool half_full_before = is_half_full(client), half_full_now;
 
     client->published_waiting = messages;
     client->published_bytes = bytes;
-    is_behind = is_half_full(client);
-    if (is_behind && !was_behind)
+    half_full_now = is_half_full(client);
+    if (half_full_now && !half_full_before)
         atomic_fetch_add(&client->server_context->channels->counts.behind, 1);
-    else if (was_behind && !is_behind)
+    else if (half_full_before && !half_full_now)
         atomic_fetch_sub(&client->server_context->channels->counts.behind, 1);
 }
 
-static void free_note(struct uw_push_client *client, struct note *note)
+static void free_waiting_message(struct uw_push_client *client, struct waiting_message *waiting_message)
 {
-    count_waiting(client, client->published_waiting - 1, client->published_bytes - bytes_of(note->stored));
-    uw_list_remove(&note->link);
-    uw_stored_message_release(note->stored);
-    free(note);
+    set_waiting(client, client->published_waiting - 1, client->published_bytes - stored_bytes(waiting_message->stored));
+    uw_list_remove(&waiting_message->link);
+    uw_stored_message_release(waiting_message->stored);
+    free(waiting_message);
 }
 
-/* Posts one message at a time, so that the client's other events are served in between. */
-static bool tell(struct uw_push_client *client, struct uw_stored_message *stored, uint64_t subscription)
+/* Posts one message as an event for the handler. Only one event is pending at a time, so other events of the client are
+ * served in between. */
+static bool post_event(struct uw_push_client *client, struct uw_stored_message *stored, uint64_t subscription)
 {
     struct event_head head = {subscription, stored->channel_length, stored->text};
     struct uw_request *request = uw_push_client_event_new(client, UW_PUSH_PUBLISHED);
@@ -78,7 +79,7 @@ static bool tell(struct uw_push_client *client, struct uw_stored_message *stored
     if (!request)
         return false;
     if (uw_request_keep(request, (const char *)&head, sizeof head) ||
-        uw_request_keep(request, stored->bytes, bytes_of(stored))) {
+        uw_request_keep(request, stored->bytes, stored_bytes(stored))) {
         uw_request_free(request);
         return false;
     }
@@ -103,35 +104,36 @@ struct uw_published uw_published_of(const struct uw_request *request)
     };
 }
 
-static bool keep(struct uw_push_client *client, struct uw_stored_message *stored, uint64_t subscription)
+static bool enqueue_message(struct uw_push_client *client, struct uw_stored_message *stored, uint64_t subscription)
 {
     bool full = client->published_waiting == UW_PUBLISHED_WAITING_MAX ||
-                (client->published_waiting && client->published_bytes + bytes_of(stored) > UW_PUBLISHED_BYTES_MAX);
-    struct note *note = full ? NULL : malloc(sizeof *note);
+                (client->published_waiting && client->published_bytes + stored_bytes(stored) > UW_PUBLISHED_BYTES_MAX);
+    struct waiting_message *waiting_message = full ? NULL : malloc(sizeof *waiting_message);
 
-    if (!note)
+    if (!waiting_message)
         return false;
-    note->stored = uw_stored_message_retain(stored);
-    note->subscription = subscription;
-    uw_list_append(&client->published, &note->link);
-    count_waiting(client, client->published_waiting + 1, client->published_bytes + bytes_of(stored));
+    waiting_message->stored = uw_stored_message_retain(stored);
+    waiting_message->subscription = subscription;
+    uw_list_append(&client->published, &waiting_message->link);
+    set_waiting(client, client->published_waiting + 1, client->published_bytes + stored_bytes(stored));
     return true;
 }
 
-/* A note is dropped when its event gets no memory, and the next note is tried. */
-static void served(struct uw_push_client *client)
+/* Posts the next waiting message. Without memory this message is dropped, and the next message is tried. */
+static void post_waiting_messages(struct uw_push_client *client)
 {
     client->published_told = false;
-    if (client->published_telling) /* an outer call posts: the handler has served the event at once */
+    if (client->published_telling) /* the handler has served an event during the loop below, which goes on */
         return;
     client->published_telling = true;
     while (!client->published_told && uw_push_client_is_open(client) && !uw_list_empty(&client->published)) {
-        struct note *note = uw_container_of(client->published.next, struct note, link);
-        struct uw_stored_message *stored = uw_stored_message_retain(note->stored);
-        uint64_t subscription = note->subscription;
+        struct waiting_message *waiting_message = uw_container_of(client->published.next, struct waiting_message, link);
+        struct uw_stored_message *stored = uw_stored_message_retain(waiting_message->stored);
+        uint64_t subscription = waiting_message->subscription;
 
-        free_note(client, note);
-        (void)tell(client, stored, subscription);
+        free_waiting_message(client, waiting_message);
+        if (!post_event(client, stored, subscription))
+            atomic_fetch_add(&client->server_context->channels->counts.dropped, 1);
         uw_stored_message_release(stored);
     }
     client->published_telling = false;
@@ -141,11 +143,11 @@ static void served(struct uw_push_client *client)
 
 static bool is_valid_text(struct uw_publication *publication)
 {
-    if (!publication->checked)
-        publication->valid =
+    if (!publication->utf8_checked)
+        publication->utf8_valid =
             publication->text || uw_utf8_is_text(publication->message.bytes, publication->message.length);
-    publication->checked = true;
-    return publication->valid;
+    publication->utf8_checked = true;
+    return publication->utf8_valid;
 }
 
 static bool is_sent_as_text(const struct uw_subscription *subscription, struct uw_publication *publication)
@@ -155,7 +157,7 @@ static bool is_sent_as_text(const struct uw_subscription *subscription, struct u
     return subscription->form == UW_SUBSCRIBED_TEXT && is_valid_text(publication);
 }
 
-static bool send_to(const struct uw_subscription *subscription, struct uw_publication *publication)
+static bool send_to_client(const struct uw_subscription *subscription, struct uw_publication *publication)
 {
     struct uw_push_client *client = subscription->client;
     struct uw_chunk *chunk = NULL;
@@ -166,37 +168,37 @@ static bool send_to(const struct uw_subscription *subscription, struct uw_public
     return chunk && uw_push_client_send_framed(client, chunk);
 }
 
-/* Messages that already wait go first. */
+/* Messages that already wait are served first. */
 static bool must_wait(const struct uw_push_client *client)
 {
     return client->published_told || !uw_list_empty(&client->published);
 }
 
-static bool tell_to(const struct uw_subscription *subscription, struct uw_publication *publication)
+static bool post_or_enqueue(const struct uw_subscription *subscription, struct uw_publication *publication)
 {
     struct uw_push_client *client = subscription->client;
 
-    if (!publication->kept)
-        publication->kept =
+    if (!publication->stored)
+        publication->stored =
             uw_stored_message_new(publication->channel, publication->channel_length, publication->message.bytes,
                                   publication->message.length, publication->text);
-    if (!publication->kept)
+    if (!publication->stored)
         return false;
-    return (must_wait(client) ? keep : tell)(client, publication->kept, subscription->number);
+    return (must_wait(client) ? enqueue_message : post_event)(client, publication->stored, subscription->number);
 }
 
-static bool deliver(struct uw_subscriber *subscriber, struct uw_publication *publication)
+static bool deliver_publication(struct uw_subscriber *subscriber, struct uw_publication *publication)
 {
     struct uw_subscription *subscription = uw_container_of(subscriber, struct uw_subscription, subscriber);
 
     if (!subscription->client->opened || !uw_push_client_is_open(subscription->client))
         return false;
-    return (subscription->form == UW_SUBSCRIBED_EVENT ? tell_to : send_to)(subscription, publication);
+    return (subscription->form == UW_SUBSCRIBED_EVENT ? post_or_enqueue : send_to_client)(subscription, publication);
 }
 
 /* Subscribing */
 
-static void end(struct uw_subscription *subscription)
+static void end_subscription(struct uw_subscription *subscription)
 {
     struct uw_push_client *client = subscription->client;
 
@@ -206,18 +208,19 @@ static void end(struct uw_subscription *subscription)
     free(subscription);
 }
 
-/* The client gets no more of anything. */
-static void end_all(struct uw_push_client *client)
+/* Ends all subscriptions of a closed client, and drops its waiting messages. */
+static void end_all_subscriptions(struct uw_push_client *client)
 {
     while (!uw_list_empty(&client->subscriptions))
-        end(subscription_of(client->subscriptions.next));
+        end_subscription(subscription_of(client->subscriptions.next));
     while (!uw_list_empty(&client->published))
-        free_note(client, uw_container_of(client->published.next, struct note, link));
+        free_waiting_message(client, uw_container_of(client->published.next, struct waiting_message, link));
 }
 
-static const struct uw_push_client_subscriber subscriber_functions = {.served = served, .ended = end_all};
+static const struct uw_push_client_subscriber subscriber_functions = {.served = post_waiting_messages,
+                                                                      .ended = end_all_subscriptions};
 
-static bool is_to(const struct uw_subscription *subscription, const struct uw_topic *topic)
+static bool has_topic(const struct uw_subscription *subscription, const struct uw_topic *topic)
 {
     struct uw_topic own = uw_topic_of(&subscription->subscriber);
 
@@ -225,12 +228,12 @@ static bool is_to(const struct uw_subscription *subscription, const struct uw_to
            memcmp(own.name, topic->name, topic->length) == 0;
 }
 
-static struct uw_subscription *find_sent(const struct uw_push_client *client, const struct uw_topic *topic)
+static struct uw_subscription *find_sent_subscription(const struct uw_push_client *client, const struct uw_topic *topic)
 {
     for (struct uw_list *node = client->subscriptions.next; node != &client->subscriptions; node = node->next) {
         struct uw_subscription *subscription = subscription_of(node);
 
-        if (subscription->form != UW_SUBSCRIBED_EVENT && is_to(subscription, topic))
+        if (subscription->form != UW_SUBSCRIBED_EVENT && has_topic(subscription, topic))
             return subscription;
     }
     return NULL;
@@ -244,16 +247,16 @@ bool uw_push_client_may_subscribe(struct uw_push_client *client)
     return false;
 }
 
-static int add(struct uw_push_client *client, const struct uw_topic *topic, enum uw_subscription_form form,
-               uint64_t number)
+static int add_subscription(struct uw_push_client *client, const struct uw_topic *topic, enum uw_subscription_form form,
+                            uint64_t number)
 {
     struct uw_subscription *subscription = malloc(sizeof *subscription);
     int error;
 
     if (!subscription)
         return -ENOMEM;
-    *subscription =
-        (struct uw_subscription){.subscriber = {.deliver = deliver}, .client = client, .form = form, .number = number};
+    *subscription = (struct uw_subscription){
+        .subscriber = {.deliver = deliver_publication}, .client = client, .form = form, .number = number};
     error = uw_subscribe(client->server_context->channels, &subscription->subscriber, topic);
     if (error) {
         free(subscription);
@@ -264,11 +267,11 @@ static int add(struct uw_push_client *client, const struct uw_topic *topic, enum
     return 0;
 }
 
-/* Returns whether there was one. */
-static bool replace(const struct uw_push_client *client, const struct uw_topic *topic, enum uw_subscription_form form,
-                    uint64_t number)
+/* Returns false if the client has no subscription to the topic. */
+static bool replace_subscription(const struct uw_push_client *client, const struct uw_topic *topic,
+                                 enum uw_subscription_form form, uint64_t number)
 {
-    struct uw_subscription *subscription = form == UW_SUBSCRIBED_EVENT ? NULL : find_sent(client, topic);
+    struct uw_subscription *subscription = form == UW_SUBSCRIBED_EVENT ? NULL : find_sent_subscription(client, topic);
 
     if (!subscription)
         return false;
@@ -281,8 +284,8 @@ int uw_push_client_subscribe(struct uw_push_client *client, const struct uw_topi
                              enum uw_subscription_form form, uint64_t number)
 {
     bool open = uw_push_client_is_open(client) && !client->input_ended,
-         replaced = open && replace(client, topic, form, number);
-    int error = !open ? -EPIPE : replaced ? 0 : add(client, topic, form, number);
+         replaced = open && replace_subscription(client, topic, form, number);
+    int error = !open ? -EPIPE : replaced ? 0 : add_subscription(client, topic, form, number);
 
     UW_ASSERT_OWNER(&client->server_context->loop);
     if (error || replaced)
@@ -295,7 +298,7 @@ void uw_push_client_unsubscribe(struct uw_push_client *client, uint64_t number)
     UW_ASSERT_OWNER(&client->server_context->loop);
     for (struct uw_list *node = client->subscriptions.next; node != &client->subscriptions; node = node->next) {
         if (subscription_of(node)->number == number) {
-            end(subscription_of(node));
+            end_subscription(subscription_of(node));
             return;
         }
     }
@@ -308,7 +311,7 @@ void uw_push_client_unsubscribe_topic(struct uw_push_client *client, const struc
     UW_ASSERT_OWNER(&client->server_context->loop);
     for (struct uw_list *node = client->subscriptions.next; node != &client->subscriptions; node = next) {
         next = node->next;
-        if (is_to(subscription_of(node), topic))
-            end(subscription_of(node));
+        if (has_topic(subscription_of(node), topic))
+            end_subscription(subscription_of(node));
     }
 }

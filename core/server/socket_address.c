@@ -5,14 +5,14 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The prefix of the IPv4 address in ::ffff:1.2.3.4 (RFC 4291, section 2.5.5.2). */
-static const unsigned char mapped[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+/* Prefix of IPv4-mapped IPv6 addresses (RFC 4291, section 2.5.5.2). */
+static const unsigned char ipv4_mapped_prefix[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
-/* A client of IPv4 on a socket of both families has its own address. */
+/* An IPv4 client of a dual-stack socket is shown with its IPv4 address. */
 static bool ipv6_text(const struct in6_addr *address, char text[UW_ADDRESS_BYTES])
 {
-    return !memcmp(address->s6_addr, mapped, sizeof mapped)
-               ? inet_ntop(AF_INET, address->s6_addr + sizeof mapped, text, UW_ADDRESS_BYTES) != NULL
+    return !memcmp(address->s6_addr, ipv4_mapped_prefix, sizeof ipv4_mapped_prefix)
+               ? inet_ntop(AF_INET, address->s6_addr + sizeof ipv4_mapped_prefix, text, UW_ADDRESS_BYTES) != NULL
                : inet_ntop(AF_INET6, address, text, UW_ADDRESS_BYTES) != NULL;
 }
 

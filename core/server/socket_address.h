@@ -1,4 +1,4 @@
-/* A socket's address as text. */
+/* The address of a socket as text. */
 #ifndef UW_SERVER_SOCKET_ADDRESS_H
 #define UW_SERVER_SOCKET_ADDRESS_H
 
@@ -7,8 +7,8 @@
 
 #define UW_ADDRESS_BYTES 46 /* INET6_ADDRSTRLEN */
 
-/* Writes the number of an IPv4 or IPv6 address, and its port. Returns false for any other, of which nothing is written.
- */
+/* Writes the IP address without a name lookup. Sets `*port`. Returns false for other address families, and writes
+ * nothing. */
 bool uw_address_text(const struct sockaddr_storage *address, char text[UW_ADDRESS_BYTES], int *port);
 
 #endif

@@ -6,17 +6,19 @@
 
 #include "base/system.h"
 
+static const struct uw_request_calls calls;
+
 struct uw_tunnel {
     struct uw_connection *connection;
-    struct uw_endpoint application; /* the server's end of the pair */
+    struct uw_endpoint application; /* the server's end of the socket pair */
     struct uw_stream to_client, to_application;
-    struct uw_send_queue outgoing; /* to the application */
-    struct uw_request *request;    /* until the handler has finished it */
-    bool application_paused;       /* the application writes more than the client receives */
-    bool application_ended;        /* the application writes no more, but may still read */
-    bool shut;                     /* the client has got the end of file */
+    struct uw_send_queue outgoing; /* chunks for the application */
+    struct uw_request *request;    /* NULL once the handler has finished the request */
+    bool application_paused;       /* reading is paused, because the client receives too slowly */
+    bool application_ended;        /* the application has shut down writing, but may still read */
+    bool shut;                     /* the end of file has been sent to the client */
     bool client_ended;
-    bool counted; /* in server_context->tunnels, for which draining does not wait */
+    bool counted; /* counted in server_context->tunnels, for which draining does not wait */
 };
 
 static struct uw_tunnel *tunnel_of(const struct uw_connection *connection)
@@ -24,13 +26,13 @@ static struct uw_tunnel *tunnel_of(const struct uw_connection *connection)
     return *(struct uw_tunnel **)uw_connection_state(connection);
 }
 
-static struct uw_tunnel *relay_at(struct uw_endpoint *endpoint)
+static struct uw_tunnel *tunnel_of_endpoint(struct uw_endpoint *endpoint)
 {
     return uw_container_of(endpoint, struct uw_tunnel, application);
 }
 
-/* The handler may still be writing. */
-static void count_in(struct uw_tunnel *tunnel, bool counted)
+/* Draining always waits for a tunnel with an unfinished request, because the handler may still write. */
+static void set_counted(struct uw_tunnel *tunnel, bool counted)
 {
     counted &= !tunnel->request;
     if (counted != tunnel->counted)
@@ -44,15 +46,15 @@ static void receive_from_application(struct uw_tunnel *tunnel)
     tunnel->application.transport->receive(&tunnel->application);
 }
 
-/* Whether all descriptors of the other end are closed. shutdown(SHUT_WR) alone raises no POLLHUP. */
-static bool application_is_gone(const struct uw_tunnel *tunnel)
+/* Returns true if all descriptors of the application's end are closed. shutdown(SHUT_WR) alone does not count. */
+static bool application_has_closed(const struct uw_tunnel *tunnel)
 {
     return uw_hung_up(tunnel->application.fd);
 }
 
-/* The application has written its last byte. The client gets the end of file after all data. It may continue to write
- * while the application reads, which a timer checks. */
-static void end_of_application(struct uw_tunnel *tunnel)
+/* Forwards the application's end of file to the client, after all data. The client may continue to write while the
+ * application reads. A timer checks whether the application still reads. */
+static void forward_end_of_file(struct uw_tunnel *tunnel)
 {
     struct uw_connection *connection = tunnel->connection;
 
@@ -69,19 +71,19 @@ static void end_of_application(struct uw_tunnel *tunnel)
         uw_connection_await_read(connection, connection->server_context->loop.now_ns + UW_LINGER_NS);
 }
 
-static void flush_to_application(struct uw_tunnel *tunnel)
+static void send_to_application(struct uw_tunnel *tunnel)
 {
     if (tunnel->application.sending || tunnel->application.closed)
         return;
     if (tunnel->outgoing.first)
         tunnel->application.transport->send(&tunnel->application, tunnel->outgoing.first);
     else if (tunnel->client_ended)
-        (void)tunnel->application.transport->shut(&tunnel->application); /* fails when it is gone, which is seen */
+        (void)tunnel->application.transport->shut(&tunnel->application); /* fails if the application has closed */
 }
 
 static void application_received(struct uw_endpoint *endpoint, const char *bytes, size_t length)
 {
-    struct uw_tunnel *tunnel = relay_at(endpoint);
+    struct uw_tunnel *tunnel = tunnel_of_endpoint(endpoint);
     struct uw_chunk *chunk = uw_chunk_copy(bytes, length);
 
     if (!chunk) {
@@ -97,7 +99,7 @@ static void application_received(struct uw_endpoint *endpoint, const char *bytes
 
 static void application_receive_ended(struct uw_endpoint *endpoint, int32_t result)
 {
-    struct uw_tunnel *tunnel = relay_at(endpoint);
+    struct uw_tunnel *tunnel = tunnel_of_endpoint(endpoint);
 
     if (result == -ECANCELED) {
         tunnel->application_paused = true;
@@ -106,19 +108,19 @@ static void application_receive_ended(struct uw_endpoint *endpoint, int32_t resu
         return;
     }
     tunnel->application_ended = true;
-    count_in(tunnel, false); /* the application's last output has yet to be sent */
-    end_of_application(tunnel);
+    set_counted(tunnel, false); /* draining must wait for the application's last output */
+    forward_end_of_file(tunnel);
 }
 
 static void application_sent(struct uw_endpoint *endpoint, int64_t count)
 {
-    struct uw_tunnel *tunnel = relay_at(endpoint);
+    struct uw_tunnel *tunnel = tunnel_of_endpoint(endpoint);
 
-    if (count <= 0) { /* the application has closed its end: its earlier output is still sent */
+    if (count <= 0) { /* the application has closed its end. Its earlier output is still sent */
         uw_send_queue_drop(&tunnel->outgoing);
     } else {
         uw_send_queue_take(&tunnel->outgoing, (size_t)count);
-        flush_to_application(tunnel);
+        send_to_application(tunnel);
     }
     if (atomic_load(&tunnel->to_application.outgoing_bytes) < UW_TUNNEL_BYTES_MAX)
         uw_connection_resume(tunnel->connection);
@@ -126,7 +128,7 @@ static void application_sent(struct uw_endpoint *endpoint, int64_t count)
 
 static void application_settled(struct uw_endpoint *endpoint)
 {
-    uw_connection_reap(relay_at(endpoint)->connection);
+    uw_connection_reap(tunnel_of_endpoint(endpoint)->connection);
 }
 
 static void application_ready(struct uw_endpoint *endpoint)
@@ -167,24 +169,24 @@ void uw_tunnel_begin(struct uw_tunnel *tunnel, struct uw_request *request)
 
     tunnel->request = request;
     request->stream = &tunnel->to_client;
-    request->protocol = &uw_protocol_tunnel;
+    request->calls = &calls;
     uw_connection_switch(connection, &uw_protocol_tunnel);
     *(struct uw_tunnel **)uw_connection_state(connection) = tunnel;
     tunnel->client_ended = connection->input_ended;
     uw_connection_await_read(connection, UW_FOREVER);
-    (void)tunnel->application.transport->open(&tunnel->application); /* plain needs nothing */
+    (void)tunnel->application.transport->open(&tunnel->application); /* cannot fail for uw_transport_plain */
     if (tunnel->client_ended)
-        flush_to_application(tunnel); /* no later event reports the end of file */
+        send_to_application(tunnel); /* no later event reports the client's end of file */
     else
         uw_connection_resume(connection);
 }
 
-static void opened(struct uw_connection *connection)
+static void client_opened(struct uw_connection *connection)
 {
-    (void)connection; /* uw_tunnel_begin has more to say */
+    (void)connection; /* uw_tunnel_begin does the work, because it also needs the request */
 }
 
-static void received(struct uw_connection *connection, const char *bytes, size_t length)
+static void client_received(struct uw_connection *connection, const char *bytes, size_t length)
 {
     struct uw_tunnel *tunnel = tunnel_of(connection);
     struct uw_chunk *chunk = uw_chunk_copy(bytes, length);
@@ -196,12 +198,12 @@ static void received(struct uw_connection *connection, const char *bytes, size_t
     chunk->stream = &tunnel->to_application;
     atomic_fetch_add(&tunnel->to_application.outgoing_bytes, length);
     uw_send_queue_append(&tunnel->outgoing, chunk, tunnel->application.sending);
-    flush_to_application(tunnel);
+    send_to_application(tunnel);
     if (!connection->paused && atomic_load(&tunnel->to_application.outgoing_bytes) >= UW_TUNNEL_BYTES_MAX)
         uw_connection_pause(connection);
 }
 
-static void receive_ended(struct uw_connection *connection, int32_t result)
+static void client_receive_ended(struct uw_connection *connection, int32_t result)
 {
     struct uw_tunnel *tunnel = tunnel_of(connection);
 
@@ -212,57 +214,57 @@ static void receive_ended(struct uw_connection *connection, int32_t result)
         uw_connection_close(connection);
     } else {
         tunnel->client_ended = true;
-        flush_to_application(tunnel);
-        end_of_application(tunnel);
+        send_to_application(tunnel);
+        forward_end_of_file(tunnel);
     }
 }
 
-static void sent(struct uw_connection *connection)
+static void client_sent(struct uw_connection *connection)
 {
     struct uw_tunnel *tunnel = tunnel_of(connection);
 
     if (tunnel->application_paused && !tunnel->application.receive.pending && !tunnel->application_ended &&
         atomic_load(&tunnel->to_client.outgoing_bytes) <= UW_OUTGOING_LOW_BYTES)
         receive_from_application(tunnel);
-    end_of_application(tunnel);
+    forward_end_of_file(tunnel);
 }
 
-static void resume(struct uw_connection *connection)
+static void resume_client(struct uw_connection *connection)
 {
-    (void)connection; /* nothing is put off */
+    (void)connection; /* no received bytes are waiting */
 }
 
-/* After the application has written its last byte. */
-static void timed_out(struct uw_connection *connection)
+/* Runs after the application's end of file, while the client may still write. */
+static void client_timed_out(struct uw_connection *connection)
 {
     struct uw_tunnel *tunnel = tunnel_of(connection);
 
-    if (application_is_gone(tunnel) || tunnel->client_ended) {
+    if (application_has_closed(tunnel) || tunnel->client_ended) {
         uw_connection_close(connection);
         return;
     }
-    count_in(tunnel, true); /* it reads on for as long as it likes */
-    end_of_application(tunnel);
+    set_counted(tunnel, true); /* the application may read without a time limit */
+    forward_end_of_file(tunnel);
 }
 
-/* The connection belongs to the application, as a detached descriptor would. But draining waits for the last output of
- * an application that has closed its end. */
-static void drain(struct uw_connection *connection)
+/* Draining does not wait for the application, as for a detached descriptor. But it waits for the last output of an
+ * application that has closed its end. */
+static void drain_tunnel(struct uw_connection *connection)
 {
     struct uw_tunnel *tunnel = tunnel_of(connection);
 
-    if (application_is_gone(tunnel))
-        count_in(tunnel, false);
+    if (application_has_closed(tunnel))
+        set_counted(tunnel, false);
 }
 
-/* An abrupt end concerns the application, not the server's responses. */
+/* An abrupt end concerns the application, not a response of the server. */
 static bool response_in_progress(const struct uw_connection *connection)
 {
     (void)connection;
     return false;
 }
 
-static void closed(struct uw_connection *connection)
+static void client_closed(struct uw_connection *connection)
 {
     struct uw_tunnel *tunnel = tunnel_of(connection);
 
@@ -270,35 +272,35 @@ static void closed(struct uw_connection *connection)
     tunnel->application.transport->close(&tunnel->application);
 }
 
-static void end_pair(struct uw_tunnel *tunnel)
+static void free_tunnel(struct uw_tunnel *tunnel)
 {
-    count_in(tunnel, false);
+    set_counted(tunnel, false);
     uw_send_queue_drop(&tunnel->outgoing);
     (void)close(tunnel->application.fd);
     free(tunnel);
 }
 
-static bool released(struct uw_connection *connection)
+static bool client_released(struct uw_connection *connection)
 {
     struct uw_tunnel *tunnel = tunnel_of(connection);
 
     if (tunnel->request || !tunnel->application.settled)
         return false;
-    end_pair(tunnel);
+    free_tunnel(tunnel);
     return true;
 }
 
-static void discarded(struct uw_connection *connection)
+static void client_discarded(struct uw_connection *connection)
 {
     struct uw_tunnel *tunnel = tunnel_of(connection);
 
     if (tunnel->request)
         uw_request_free(tunnel->request);
-    end_pair(tunnel);
+    free_tunnel(tunnel);
 }
 
-/* The handler says nothing more by the request, only that it has finished with it. */
-static void take_over(struct uw_request *request, struct uw_chunk *chunk)
+/* The only remaining use of the request: the handler reports that it has finished. */
+static void take_over_chunk(struct uw_request *request, struct uw_chunk *chunk)
 {
     struct uw_tunnel *tunnel = tunnel_of(request->stream->connection);
     bool finishes = chunk->flags & UW_CHUNK_FINISH;
@@ -308,7 +310,7 @@ static void take_over(struct uw_request *request, struct uw_chunk *chunk)
         return;
     tunnel->request = NULL;
     uw_request_free(request);
-    count_in(tunnel, !tunnel->application_ended && !application_is_gone(tunnel));
+    set_counted(tunnel, !tunnel->application_ended && !application_has_closed(tunnel));
     uw_connection_reap(tunnel->connection);
 }
 
@@ -321,28 +323,31 @@ static void abort_request(struct uw_request *request)
     uw_connection_reset(tunnel->connection);
 }
 
-static void detach(struct uw_request *request, struct uw_detached *detached)
+static void detach_request(struct uw_request *request, struct uw_detached *detached)
 {
     (void)request;
-    detached->done(detached); /* it has been, already */
+    detached->done(detached); /* already detached */
 }
 
 const struct uw_protocol uw_protocol_tunnel = {
     .name = "relay",
-    .opened = opened,
-    .received = received,
-    .receive_ended = receive_ended,
-    .sent = sent,
-    .resume = resume,
-    .timed_out = timed_out,
-    .drain = drain,
+    .opened = client_opened,
+    .received = client_received,
+    .receive_ended = client_receive_ended,
+    .sent = client_sent,
+    .resume = resume_client,
+    .timed_out = client_timed_out,
+    .drain = drain_tunnel,
     .response_in_progress = response_in_progress,
-    .closed = closed,
-    .released = released,
-    .discarded = discarded,
+    .closed = client_closed,
+    .released = client_released,
+    .discarded = client_discarded,
+};
+
+static const struct uw_request_calls calls = {
     .outgoing = uw_connection_outgoing,
     .disconnect = uw_connection_disconnect,
-    .take_over = take_over,
+    .take_over = take_over_chunk,
     .abort = abort_request,
-    .detach = detach,
+    .detach = detach_request,
 };

@@ -71,7 +71,7 @@ static int write_all(int fd, const char *bytes, size_t length)
     return 0;
 }
 
-static int spill(struct uw_spooled_body *body)
+static int move_to_file(struct uw_spooled_body *body)
 {
     int fd = open_temporary(), error;
 
@@ -89,7 +89,7 @@ static int spill(struct uw_spooled_body *body)
     return 0;
 }
 
-static int reserve(struct uw_spooled_body *body, size_t length, size_t memory_bytes_max)
+static int reserve_memory(struct uw_spooled_body *body, size_t length, size_t memory_bytes_max)
 {
     size_t capacity = body->capacity ? body->capacity : CAPACITY_MIN;
     char *memory;
@@ -112,7 +112,7 @@ static int append_in_memory(struct uw_spooled_body *body, const char *bytes, siz
                             size_t memory_bytes_max)
 {
     size_t sum = (size_t)body->length + length;
-    int error = reserve(body, expected > sum ? (size_t)expected : sum, memory_bytes_max);
+    int error = reserve_memory(body, expected > sum ? (size_t)expected : sum, memory_bytes_max);
 
     if (!error)
         memcpy(body->memory + body->length, bytes, length);
@@ -126,7 +126,7 @@ int uw_spooled_body_append(struct uw_spooled_body *body, const char *bytes, size
     int error = 0;
 
     if (body->fd < 0 && (sum > memory_bytes_max || expected > memory_bytes_max))
-        error = spill(body);
+        error = move_to_file(body);
     if (!error)
         error = body->fd >= 0 ? write_all(body->fd, bytes, length)
                               : append_in_memory(body, bytes, length, expected, memory_bytes_max);

@@ -1,5 +1,5 @@
-/* A request's content, or response bytes that wait for a slow client: in memory up to a limit, then in an unnamed
- * temporary file. */
+/* Content of a request, or response bytes that wait for a slow client. The bytes are in memory up to a limit, and
+ * beyond it in an unnamed temporary file. */
 #ifndef UW_SERVER_SPOOLED_BODY_H
 #define UW_SERVER_SPOOLED_BODY_H
 
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 struct uw_spooled_body {
-    char *memory; /* NULL when the content is empty or in the file */
+    char *memory; /* NULL if the content is empty or in the file */
     size_t capacity;
     uint64_t length;
-    int fd; /* of the file, or -1 */
+    int fd; /* descriptor of the file, or -1 */
 };
 
 void uw_spooled_body_init(struct uw_spooled_body *body);
@@ -19,8 +19,8 @@ void uw_spooled_body_free(struct uw_spooled_body *body);
 /* Returns the directory of temporary files: TMPDIR or /tmp. */
 const char *uw_spooled_body_folder(void);
 
-/* Appends bytes; content of more than `memory_bytes_max` moves to a file in TMPDIR or /tmp. `expected` is the whole
- * length if known, or 0. Returns 0 or -errno. */
+/* Appends bytes. Content of more than `memory_bytes_max` bytes moves to a file. `expected` is the length of the whole
+ * content, or 0 if it is unknown. Returns 0 or -errno. After an error the content is unchanged. */
 int uw_spooled_body_append(struct uw_spooled_body *body, const char *bytes, size_t length, uint64_t expected,
                            size_t memory_bytes_max);
 

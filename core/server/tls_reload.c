@@ -5,34 +5,34 @@
 
 #include "transport/tls_context.h"
 
-/* A context on its way to the loop. */
-struct renewal {
+/* A new TLS context on its way to the loop */
+struct reload {
     struct uw_message message;
     struct uw_listener *listener;
-    struct uw_tls_context *context; /* with a reference */
+    struct uw_tls_context *context; /* referenced */
 };
 
-static void renew(struct uw_loop *loop, struct uw_message *message)
+static void replace_context(struct uw_loop *loop, struct uw_message *message)
 {
-    struct renewal *renewal = uw_container_of(message, struct renewal, message);
+    struct reload *reload = uw_container_of(message, struct reload, message);
 
     (void)loop;
-    uw_tls_context_release(renewal->listener->tls);
-    renewal->listener->tls = renewal->context;
-    free(renewal);
+    uw_tls_context_release(reload->listener->tls);
+    reload->listener->tls = reload->context;
+    free(reload);
 }
 
 int uw_server_reload_tls(struct uw_server *server, int index, struct uw_tls_context *context)
 {
-    struct renewal *renewal = malloc(sizeof *renewal);
+    struct reload *reload = malloc(sizeof *reload);
 
-    if (!renewal)
+    if (!reload)
         return -ENOMEM;
-    *renewal = (struct renewal){
-        .message = {.receive = renew},
+    *reload = (struct reload){
+        .message = {.receive = replace_context},
         .listener = &server->listeners[index],
         .context = uw_tls_context_retain(context),
     };
-    uw_loop_post(&server->server_context.loop, &renewal->message);
+    uw_loop_post(&server->server_context.loop, &reload->message);
     return 0;
 }

@@ -20,7 +20,7 @@ int uw_background_jobs_open(struct uw_background_jobs *jobs)
     return -error;
 }
 
-static void arrive(struct uw_loop *loop, struct uw_message *message)
+static void finish_job(struct uw_loop *loop, struct uw_message *message)
 {
     struct uw_background_job *job = uw_container_of(message, struct uw_background_job, message);
 
@@ -28,21 +28,21 @@ static void arrive(struct uw_loop *loop, struct uw_message *message)
     job->done(job);
 }
 
-/* Waits for the next job; returns NULL when the jobs are stopped. The caller holds the lock. */
+/* Waits for the next job. Returns NULL after uw_background_jobs_stop. The caller holds the lock. */
 static struct uw_background_job *await_job(struct uw_background_jobs *jobs)
 {
     struct uw_background_job *job;
 
-    while (uw_list_empty(&jobs->waiting) && !jobs->stops)
+    while (uw_list_empty(&jobs->waiting) && !jobs->stopped)
         pthread_cond_wait(&jobs->changed, &jobs->lock);
-    if (jobs->stops)
+    if (jobs->stopped)
         return NULL;
     job = uw_container_of(jobs->waiting.next, struct uw_background_job, link);
     uw_list_remove(&job->link);
     return job;
 }
 
-static void *run(void *argument)
+static void *run_jobs(void *argument)
 {
     struct uw_background_jobs *jobs = argument;
     struct uw_background_job *job;
@@ -65,17 +65,17 @@ static void *run(void *argument)
 
 int uw_background_jobs_add(struct uw_background_jobs *jobs, struct uw_background_job *job)
 {
-    if (jobs->stops)
+    if (jobs->stopped)
         return -ECANCELED;
     UW_ASSERT_OWNER(jobs->loop);
-    if (!jobs->process) {
-        int error = uw_thread_start(&jobs->thread, run, jobs);
+    if (!jobs->thread_process) {
+        int error = uw_thread_start(&jobs->thread, run_jobs, jobs);
 
         if (error)
             return error;
-        jobs->process = getpid();
+        jobs->thread_process = getpid();
     }
-    job->message.receive = arrive;
+    job->message.receive = finish_job;
     pthread_mutex_lock(&jobs->lock);
     uw_list_append(&jobs->waiting, &job->link);
     pthread_cond_signal(&jobs->changed);
@@ -83,29 +83,29 @@ int uw_background_jobs_add(struct uw_background_jobs *jobs, struct uw_background
     return 0;
 }
 
-/* The child of a fork has a copy of everything but the thread, which may have had the lock. */
-static bool is_copy(const struct uw_background_jobs *jobs)
+/* A child process after fork(2) has a copy of the jobs, but not the thread. The thread may have held the lock. */
+static bool is_copy_of_parent(const struct uw_background_jobs *jobs)
 {
-    return jobs->process && jobs->process != getpid();
+    return jobs->thread_process && jobs->thread_process != getpid();
 }
 
 void uw_background_jobs_stop(struct uw_background_jobs *jobs)
 {
-    if (is_copy(jobs))
+    if (is_copy_of_parent(jobs))
         return;
     pthread_mutex_lock(&jobs->lock);
-    jobs->stops = true;
+    jobs->stopped = true;
     pthread_cond_signal(&jobs->changed);
     pthread_mutex_unlock(&jobs->lock);
-    if (jobs->process)
+    if (jobs->thread_process)
         (void)pthread_join(jobs->thread, NULL);
-    jobs->process = 0;
+    jobs->thread_process = 0;
 }
 
 void uw_background_jobs_close(struct uw_background_jobs *jobs)
 {
     uw_background_jobs_stop(jobs);
-    if (is_copy(jobs))
+    if (is_copy_of_parent(jobs))
         return;
     pthread_cond_destroy(&jobs->changed);
     pthread_mutex_destroy(&jobs->lock);

@@ -16,9 +16,9 @@
 #include "static/open_beneath.h"
 
 #define ENTRIES_MIN 64
-#define ENCODED_BYTES 3 /* of one byte: "%2F" */
+#define ENCODED_BYTES 3 /* length of one encoded byte, as "%2F" */
 
-static int reserve(struct uw_http_listing *listing, size_t *capacity)
+static int reserve_entry(struct uw_http_listing *listing, size_t *capacity)
 {
     size_t larger = *capacity ? 2 * *capacity : ENTRIES_MIN;
     struct uw_http_listing_entry *entries;
@@ -34,7 +34,7 @@ static int reserve(struct uw_http_listing *listing, size_t *capacity)
 }
 
 /* Gets the status of a symbolic link's target beneath the root. Returns 0 or -errno. */
-static int follow(int root, const char *folder, const char *name, struct stat *status)
+static int stat_link_target(int root, const char *folder, const char *name, struct stat *status)
 {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", name), fd, error;
@@ -49,15 +49,15 @@ static int follow(int root, const char *folder, const char *name, struct stat *s
     return error;
 }
 
-/* Gets the entry of a name in the directory. Returns whether the listing shows the entry, or -errno when descriptors
- * have run out. */
-static int inspect(int root, const char *folder, int fd, const char *name, struct uw_http_listing_entry *entry)
+/* Gets the entry of a name in the directory. Returns 1 if the listing shows the entry, or 0. Returns -errno without
+ * descriptors. */
+static int read_entry(int root, const char *folder, int fd, const char *name, struct uw_http_listing_entry *entry)
 {
     struct stat status;
     int error = fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) ? -errno : 0;
 
     if (!error && S_ISLNK(status.st_mode))
-        error = follow(root, folder, name, &status);
+        error = stat_link_target(root, folder, name, &status);
     if (error)
         return uw_fd_limit_reached(error) ? error : 0;
     *entry = (struct uw_http_listing_entry){
@@ -65,14 +65,14 @@ static int inspect(int root, const char *folder, int fd, const char *name, struc
     return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
 }
 
-static int add(struct uw_http_listing *listing, size_t *capacity, int root, int fd, const char *name)
+static int add_entry(struct uw_http_listing *listing, size_t *capacity, int root, int fd, const char *name)
 {
     struct uw_http_listing_entry entry;
-    int shown = uw_http_path_leads_to(name) ? inspect(root, listing->path, fd, name, &entry) : 0, error;
+    int shown = uw_http_name_is_servable(name) ? read_entry(root, listing->path, fd, name, &entry) : 0, error;
 
     if (shown <= 0)
         return shown;
-    error = reserve(listing, capacity);
+    error = reserve_entry(listing, capacity);
     entry.name = error ? NULL : strdup(name);
     if (!entry.name)
         return -ENOMEM;
@@ -86,10 +86,10 @@ static int read_entries(struct uw_http_listing *listing, int root, DIR *stream)
     struct dirent *item;
     int error = 0;
 
-    while (!error && !listing->cut && (errno = 0, item = readdir(stream))) {
-        listing->cut = listing->count == UW_HTTP_LISTING_ENTRIES_MAX;
-        if (!listing->cut)
-            error = add(listing, &capacity, root, dirfd(stream), item->d_name);
+    while (!error && !listing->truncated && (errno = 0, item = readdir(stream))) {
+        listing->truncated = listing->count == UW_HTTP_LISTING_ENTRIES_MAX;
+        if (!listing->truncated)
+            error = add_entry(listing, &capacity, root, dirfd(stream), item->d_name);
     }
     return error ? error : -errno;
 }
@@ -136,8 +136,8 @@ int uw_folder_page_make(struct uw_representation **page, int root, const char *p
     return error;
 }
 
-/* Everything but unreserved characters (RFC 3986, section 2.3) and the slash. */
-static void put_encoded(struct uw_response *response, const char *path)
+/* Encodes all bytes but unreserved characters (RFC 3986, section 2.3) and the slash. */
+static void put_encoded_path(struct uw_response *response, const char *path)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
     static const char digits[] = "0123456789ABCDEF";
@@ -156,13 +156,14 @@ static void put_encoded(struct uw_response *response, const char *path)
     }
 }
 
-/* Writes the location from the decoded path. The path begins with no slash, so it cannot name another host. */
+/* Writes the location from the decoded path. After the first slash of the location the path has no slash, so the
+ * location cannot name another host. */
 void uw_folder_put_location(struct uw_response *response, const char *path, const char *query, size_t query_length)
 {
     static const char name[] = "Location: /";
 
     uw_response_put(response, name, sizeof name - 1);
-    put_encoded(response, path);
+    put_encoded_path(response, path);
     uw_response_put(response, "/", 1);
     if (query_length) {
         uw_response_put(response, "?", 1);

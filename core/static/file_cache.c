@@ -8,9 +8,9 @@
 #include "base/fd_limit.h"
 #include "http/path.h"
 
-#define CODED_PATH_BYTES_MAX (UW_HTTP_PATH_BYTES_MAX + 8) /* with its suffix and the NUL */
+#define CODED_PATH_BYTES_MAX (UW_HTTP_PATH_BYTES_MAX + 8) /* path with a suffix and the NUL */
 
-static atomic_uint caches; /* of the process */
+static atomic_uint caches; /* number of caches in the process */
 
 int uw_file_cache_open(struct uw_file_cache *cache, int root, const struct uw_file_cache_settings *settings,
                        struct uw_background_jobs *jobs)
@@ -33,8 +33,8 @@ int uw_file_cache_open(struct uw_file_cache *cache, int root, const struct uw_fi
     return 0;
 }
 
-/* FNV-1a: the keys are short, and only existing files are cached, so an attacker cannot choose them. */
-static uint32_t hash(const char *path, size_t length)
+/* FNV-1a. The keys are short. Only existing files are cached, so an attacker cannot choose the keys. */
+static uint32_t hash_path(const char *path, size_t length)
 {
     uint32_t sum = 2166136261u;
 
@@ -43,12 +43,12 @@ static uint32_t hash(const char *path, size_t length)
     return sum;
 }
 
-static struct uw_resource *look_up(struct uw_file_cache *cache, const char *path, size_t length, uint32_t key)
+static struct uw_resource *find_cached(struct uw_file_cache *cache, const char *path, size_t length, uint32_t path_hash)
 {
-    struct uw_resource *resource = cache->buckets[key & cache->bucket_mask];
+    struct uw_resource *resource = cache->buckets[path_hash & cache->bucket_mask];
 
-    while (resource &&
-           !(resource->hash == key && resource->path_length == length && memcmp(resource->path, path, length) == 0))
+    while (resource && !(resource->hash == path_hash && resource->path_length == length &&
+                         memcmp(resource->path, path, length) == 0))
         resource = resource->next;
     return resource;
 }
@@ -61,8 +61,8 @@ static void free_resource(struct uw_resource *resource)
     free(resource);
 }
 
-/* Adds a resource's share to the totals, or subtracts it. */
-static void account(struct uw_file_cache *cache, const struct uw_resource *resource, int sign)
+/* Adds the resource's part to the totals, or subtracts it with `sign` -1. */
+static void add_to_totals(struct uw_file_cache *cache, const struct uw_resource *resource, int sign)
 {
     for (int coding = 0; coding < UW_CODING_COUNT; coding++) {
         if (!resource->representations[coding])
@@ -82,7 +82,7 @@ static void remove_resource(struct uw_file_cache *cache, struct uw_resource *res
     *link = resource->next;
     uw_list_remove(&resource->recent);
     uw_list_remove(&resource->open);
-    account(cache, resource, -1);
+    add_to_totals(cache, resource, -1);
     free_resource(resource);
 }
 
@@ -106,23 +106,23 @@ static void add_resource(struct uw_file_cache *cache, struct uw_resource *resour
     uw_list_append(&cache->recent, &resource->recent);
     if (descriptor_of(resource) >= 0)
         uw_list_append(&cache->open, &resource->open);
-    account(cache, resource, 1);
+    add_to_totals(cache, resource, 1);
 }
 
-static struct uw_resource *least_recent(struct uw_file_cache *cache)
+static struct uw_resource *least_recent_resource(struct uw_file_cache *cache)
 {
     return uw_container_of(cache->recent.next, struct uw_resource, recent);
 }
 
-/* Removes entries above the limits, but never the one used last. */
-static void evict(struct uw_file_cache *cache)
+/* Removes the least recently used entries above the limits, but never the last entry. */
+static void evict_entries(struct uw_file_cache *cache)
 {
     while ((cache->entries > cache->settings.entries_max || cache->bytes > cache->settings.bytes_max) &&
            cache->recent.next != cache->recent.previous)
-        remove_resource(cache, least_recent(cache));
+        remove_resource(cache, least_recent_resource(cache));
 }
 
-/* Returns the number of descriptors this cache may have. `fd` is the newest descriptor. */
+/* Returns the maximum number of descriptors for this cache. `fd` is the newest descriptor. */
 static size_t descriptors_max(int fd)
 {
     unsigned all = UW_FILE_CACHE_DESCRIPTORS_SHARE * atomic_load_explicit(&caches, memory_order_relaxed);
@@ -130,7 +130,7 @@ static size_t descriptors_max(int fd)
     return uw_fd_limit_is_near(fd) ? 0 : (size_t)(uw_fd_limit() / all);
 }
 
-/* Closes old descriptors after `resource` was added with one. */
+/* Closes the least recently used descriptors. `resource` is new and has a descriptor. */
 static void evict_descriptors(struct uw_file_cache *cache, const struct uw_resource *resource)
 {
     size_t most = descriptors_max(descriptor_of(resource));
@@ -142,13 +142,13 @@ static void evict_descriptors(struct uw_file_cache *cache, const struct uw_resou
 void uw_file_cache_close(struct uw_file_cache *cache)
 {
     while (!uw_list_empty(&cache->recent))
-        remove_resource(cache, least_recent(cache));
+        remove_resource(cache, least_recent_resource(cache));
     uw_content_hashes_close(&cache->hashes);
     free(cache->buckets);
     atomic_fetch_sub_explicit(&caches, 1, memory_order_relaxed);
 }
 
-static bool may_have(const struct uw_file_cache *cache, int coding)
+static bool coding_may_exist(const struct uw_file_cache *cache, int coding)
 {
     return coding == UW_CODING_IDENTITY || cache->settings.precompressed;
 }
@@ -162,7 +162,7 @@ static const char *coded_path(const struct uw_resource *resource, int coding, ch
     return path;
 }
 
-/* A coded file older than the plain file was made of an earlier version. */
+/* A coded file that is older than the plain file has been made from an earlier version. */
 static bool is_older(const struct uw_file_identity *coded, const struct uw_file_identity *plain)
 {
     if (coded->modified.tv_sec != plain->modified.tv_sec)
@@ -170,7 +170,7 @@ static bool is_older(const struct uw_file_identity *coded, const struct uw_file_
     return coded->modified.tv_nsec < plain->modified.tv_nsec;
 }
 
-/* A weak entity tag lasts until the content is known. */
+/* A weak entity tag is replaced as soon as the content hash is known. */
 static bool may_be_strong(struct uw_file_cache *cache, const struct uw_representation *representation)
 {
     uint64_t hash;
@@ -179,14 +179,14 @@ static bool may_be_strong(struct uw_file_cache *cache, const struct uw_represent
            uw_content_hashes_find(&cache->hashes, representation->fd, &representation->identity, &hash);
 }
 
-/* A date is sent as soon as no other version can have it. */
+/* Last-Modified is sent as soon as no later version can have the same date. */
 static bool may_be_dated(const struct uw_representation *representation)
 {
     return !representation->validators.dated && uw_http_is_dated(representation->identity.modified.tv_sec);
 }
 
-/* Whether that coding is unchanged: the same file, or still none. Returns true, too, when descriptors have run out and
- * the check fails. */
+/* Returns true if the coding is unchanged: the same file, or still no file. Also returns true if the check fails for
+ * lack of descriptors. */
 static bool is_current(struct uw_file_cache *cache, const struct uw_resource *resource, int coding)
 {
     const struct uw_representation *known = resource->representations[coding];
@@ -195,7 +195,7 @@ static bool is_current(struct uw_file_cache *cache, const struct uw_resource *re
     char path[CODED_PATH_BYTES_MAX];
     int error;
 
-    if (!may_have(cache, coding))
+    if (!coding_may_exist(cache, coding))
         return true;
     error = uw_file_probe(cache->root, coded_path(resource, coding, path), &now);
     if (!known || uw_fd_limit_reached(error))
@@ -204,8 +204,9 @@ static bool is_current(struct uw_file_cache *cache, const struct uw_resource *re
            !may_be_strong(cache, known) && !may_be_dated(known);
 }
 
-/* A descriptor sends the file's current content. After a write neither the strong tag nor the date may be sent. */
-static bool is_untouched(const struct uw_representation *known)
+/* The descriptor gives the current content of the file. After a write to the file, the strong tag and the date are
+ * wrong. */
+static bool descriptor_is_unchanged(const struct uw_representation *known)
 {
     struct uw_file_identity now;
 
@@ -214,21 +215,21 @@ static bool is_untouched(const struct uw_representation *known)
     return !uw_file_identify(&now, known->fd) && uw_file_identical(&known->identity, &now);
 }
 
-/* Once an iteration is enough: a write between this check and the kernel's sending is possible in any case. */
-static bool are_untouched(struct uw_resource *resource, int64_t now_ns)
+/* One check for each loop iteration is enough. A write between the check and sendfile(2) is possible in any case. */
+static bool descriptors_are_unchanged(struct uw_resource *resource, int64_t now_ns)
 {
-    if (resource->touched_ns == now_ns)
+    if (resource->descriptors_checked_ns == now_ns)
         return true;
     for (int coding = 0; coding < UW_CODING_COUNT; coding++)
-        if (!is_untouched(resource->representations[coding]))
+        if (!descriptor_is_unchanged(resource->representations[coding]))
             return false;
-    resource->touched_ns = now_ns;
+    resource->descriptors_checked_ns = now_ns;
     return true;
 }
 
-static bool check(struct uw_file_cache *cache, struct uw_resource *resource, int64_t now_ns)
+static bool is_valid(struct uw_file_cache *cache, struct uw_resource *resource, int64_t now_ns)
 {
-    if (!are_untouched(resource, now_ns))
+    if (!descriptors_are_unchanged(resource, now_ns))
         return false;
     if (now_ns - resource->checked_ns < UW_FILE_CACHE_CHECK_NS)
         return true;
@@ -271,8 +272,8 @@ static void load_coded(struct uw_file_cache *cache, struct uw_resource *resource
     resource->codings &= ~UW_CODING_BIT(coding);
 }
 
-/* A coding that fails to load counts as absent; the plain file decides. In front of an application most paths name no
- * file, so the plain file is checked first. */
+/* A coded file that fails to load counts as absent. In front of an application most paths name no file, so the plain
+ * file is checked first. */
 static int load_codings(struct uw_file_cache *cache, struct uw_resource *resource)
 {
     struct uw_file_identity identity;
@@ -281,19 +282,19 @@ static int load_codings(struct uw_file_cache *cache, struct uw_resource *resourc
     if (error)
         return error;
     for (int coding = 0; coding < UW_CODING_IDENTITY; coding++)
-        if (may_have(cache, coding))
+        if (coding_may_exist(cache, coding))
             load_coded(cache, resource, coding, &identity);
     return load_coding(cache, resource, UW_CODING_IDENTITY, resource->codings != 0);
 }
 
-static struct uw_resource *new_resource(const char *path, size_t length, uint32_t key, int64_t now_ns)
+static struct uw_resource *new_resource(const char *path, size_t length, uint32_t path_hash, int64_t now_ns)
 {
     struct uw_resource *resource = malloc(sizeof *resource + length + 1);
 
     if (!resource)
         return NULL;
-    *resource =
-        (struct uw_resource){.hash = key, .path_length = (uint32_t)length, .checked_ns = now_ns, .touched_ns = now_ns};
+    *resource = (struct uw_resource){
+        .hash = path_hash, .path_length = (uint32_t)length, .checked_ns = now_ns, .descriptors_checked_ns = now_ns};
     memcpy(resource->path, path, length);
     resource->path[length] = '\0';
     uw_list_init(&resource->recent);
@@ -301,7 +302,8 @@ static struct uw_resource *new_resource(const char *path, size_t length, uint32_
     return resource;
 }
 
-/* Whether closing the resource closes a descriptor: a response that sends the file has a reference, too. */
+/* Returns true if removing the resource closes a descriptor. A response that is sending the file has another
+ * reference. */
 static bool is_idle(const struct uw_resource *resource)
 {
     bool idle = false;
@@ -329,10 +331,10 @@ size_t uw_file_cache_give_up(struct uw_file_cache *cache)
     return before - cache->descriptors;
 }
 
-static int load(struct uw_file_cache *cache, const char *path, size_t length, uint32_t key, int64_t now_ns,
-                struct uw_resource **found)
+static int load_resource(struct uw_file_cache *cache, const char *path, size_t length, uint32_t path_hash,
+                         int64_t now_ns, struct uw_resource **found)
 {
-    struct uw_resource *resource = new_resource(path, length, key, now_ns);
+    struct uw_resource *resource = new_resource(path, length, path_hash, now_ns);
     int error = resource ? load_codings(cache, resource) : -ENOMEM;
 
     while (uw_fd_limit_reached(error) && uw_file_cache_give_up(cache))
@@ -343,14 +345,14 @@ static int load(struct uw_file_cache *cache, const char *path, size_t length, ui
         return error;
     }
     add_resource(cache, resource);
-    evict(cache);
+    evict_entries(cache);
     if (!uw_list_empty(&resource->open))
         evict_descriptors(cache, resource);
     *found = resource;
     return 0;
 }
 
-static void note_use(struct uw_list *list, struct uw_list *node)
+static void move_to_end(struct uw_list *list, struct uw_list *node)
 {
     if (list->previous == node)
         return;
@@ -361,18 +363,18 @@ static void note_use(struct uw_list *list, struct uw_list *node)
 int uw_file_cache_find(struct uw_file_cache *cache, const char *path, size_t length, int64_t now_ns,
                        struct uw_resource **found)
 {
-    uint32_t key = hash(path, length);
-    struct uw_resource *resource = look_up(cache, path, length, key);
+    uint32_t path_hash = hash_path(path, length);
+    struct uw_resource *resource = find_cached(cache, path, length, path_hash);
 
-    if (resource && !check(cache, resource, now_ns)) {
+    if (resource && !is_valid(cache, resource, now_ns)) {
         remove_resource(cache, resource);
         resource = NULL;
     }
     if (!resource)
-        return load(cache, path, length, key, now_ns, found);
-    note_use(&cache->recent, &resource->recent);
+        return load_resource(cache, path, length, path_hash, now_ns, found);
+    move_to_end(&cache->recent, &resource->recent);
     if (!uw_list_empty(&resource->open))
-        note_use(&cache->open, &resource->open);
+        move_to_end(&cache->open, &resource->open);
     *found = resource;
     return 0;
 }

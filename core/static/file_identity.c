@@ -6,7 +6,7 @@
 #include "base/file_times.h"
 #include "base/xxh64.h"
 
-#define CLOCK_STEP_MS 100 /* the coarsest clock a file system stamps files with, generously */
+#define CLOCK_STEP_MS 100 /* greater than the step of any file system's clock */
 
 int uw_file_identify(struct uw_file_identity *identity, int fd)
 {

@@ -15,7 +15,7 @@ struct listing {
     struct uw_list link; /* in listings->all */
     struct uw_listing_page_cache *listings;
     int64_t until_ns;
-    bool made;
+    bool page_is_ready;
     int error;
     struct uw_representation *page;
     struct uw_request *first, **last; /* requests that wait for the page */
@@ -29,7 +29,7 @@ void uw_listing_page_cache_open(struct uw_listing_page_cache *listings, int root
     uw_list_init(&listings->all);
 }
 
-static struct listing *oldest(const struct uw_listing_page_cache *listings)
+static struct listing *oldest_listing(const struct uw_listing_page_cache *listings)
 {
     return uw_container_of(listings->all.next, struct listing, link);
 }
@@ -37,7 +37,7 @@ static struct listing *oldest(const struct uw_listing_page_cache *listings)
 static void free_listing(struct listing *listing)
 {
     uw_list_remove(&listing->link);
-    listing->listings->kept -= listing->made;
+    listing->listings->ready_count -= listing->page_is_ready;
     if (listing->page)
         uw_representation_release(listing->page);
     free(listing);
@@ -46,11 +46,11 @@ static void free_listing(struct listing *listing)
 void uw_listing_page_cache_close(struct uw_listing_page_cache *listings)
 {
     while (!uw_list_empty(&listings->all))
-        free_listing(oldest(listings));
+        free_listing(oldest_listing(listings));
 }
 
-/* Drops pages that have expired or exceed UW_LISTINGS_KEPT_MAX. */
-static void drop(struct uw_listing_page_cache *listings, int64_t now_ns)
+/* Drops expired pages, and pages beyond UW_LISTINGS_KEPT_MAX. */
+static void drop_pages(struct uw_listing_page_cache *listings, int64_t now_ns)
 {
     struct uw_list *node = listings->all.next, *next;
 
@@ -58,12 +58,12 @@ static void drop(struct uw_listing_page_cache *listings, int64_t now_ns)
         struct listing *listing = uw_container_of(node, struct listing, link);
 
         next = node->next;
-        if (listing->made && (listing->until_ns <= now_ns || listings->kept > UW_LISTINGS_KEPT_MAX))
+        if (listing->page_is_ready && (listing->until_ns <= now_ns || listings->ready_count > UW_LISTINGS_KEPT_MAX))
             free_listing(listing);
     }
 }
 
-static bool make(struct uw_background_job *job)
+static bool make_page(struct uw_background_job *job)
 {
     struct listing *listing = uw_container_of(job, struct listing, job);
 
@@ -71,9 +71,9 @@ static bool make(struct uw_background_job *job)
     return false;
 }
 
-/* The listing is not used after the first answer: the connection's next request may be served in that call and drop the
- * listing. */
-static void tell(struct uw_background_job *job)
+/* The listing must not be used after the first response. A response may start the connection's next request, which may
+ * drop the listing. */
+static void finish_listing(struct uw_background_job *job)
 {
     struct listing *listing = uw_container_of(job, struct listing, job);
     struct uw_listing_page_cache *listings = listing->listings;
@@ -81,8 +81,8 @@ static void tell(struct uw_background_job *job)
     struct uw_request *request = listing->first, *next;
     int error = listing->error;
 
-    listing->made = true;
-    listings->kept++;
+    listing->page_is_ready = true;
+    listings->ready_count++;
     if (error)
         free_listing(listing);
     for (; request; request = next) {
@@ -93,7 +93,7 @@ static void tell(struct uw_background_job *job)
         uw_representation_release(page);
 }
 
-static struct listing *find(const struct uw_listing_page_cache *listings, const char *path)
+static struct listing *find_listing(const struct uw_listing_page_cache *listings, const char *path)
 {
     for (const struct uw_list *node = listings->all.next; node != &listings->all; node = node->next)
         if (strcmp(uw_container_of(node, struct listing, link)->path, path) == 0)
@@ -101,8 +101,9 @@ static struct listing *find(const struct uw_listing_page_cache *listings, const 
     return NULL;
 }
 
-/* Returns 0 if the directory exists and is readable, else -errno, so that a failing request is answered at once. */
-static int try(int root, const char *path)
+/* Checks that the directory exists and is readable, so that a failing request gets its response at once. Returns 0 or
+ * -errno. */
+static int check_directory(int root, const char *path)
 {
     int fd = uw_open_beneath(root, path, O_RDONLY | O_DIRECTORY);
 
@@ -118,7 +119,7 @@ static struct listing *new_listing(struct uw_listing_page_cache *listings, const
 
     if (!listing)
         return NULL;
-    *listing = (struct listing){.job = {.step = make, .done = tell}, .listings = listings};
+    *listing = (struct listing){.job = {.step = make_page, .done = finish_listing}, .listings = listings};
     listing->last = &listing->first;
     listing->until_ns = now_ns + UW_LISTING_NS;
     strcpy(listing->path, path);
@@ -126,7 +127,7 @@ static struct listing *new_listing(struct uw_listing_page_cache *listings, const
     return listing;
 }
 
-static void join(struct listing *listing, struct uw_request *request)
+static void add_waiting_request(struct listing *listing, struct uw_request *request)
 {
     request->next = NULL;
     *listing->last = request;
@@ -134,18 +135,18 @@ static void join(struct listing *listing, struct uw_request *request)
 }
 
 /* Without a thread the page is made at once. */
-static int begin(struct uw_listing_page_cache *listings, struct uw_request *request, const char *path)
+static int start_listing(struct uw_listing_page_cache *listings, struct uw_request *request, const char *path)
 {
-    int error = try(listings->root, path);
+    int error = check_directory(listings->root, path);
     struct listing *listing = error ? NULL : new_listing(listings, path, request->server_context->loop.now_ns);
 
     if (!listing)
         return error ? error : -ENOMEM;
-    listings->begun++;
-    join(listing, request);
+    listings->started_count++;
+    add_waiting_request(listing, request);
     if (uw_background_jobs_add(listings->jobs, &listing->job)) {
-        (void)make(&listing->job);
-        tell(&listing->job);
+        (void)make_page(&listing->job);
+        finish_listing(&listing->job);
     }
     return 0;
 }
@@ -154,13 +155,13 @@ int uw_listing_page_cache_ask(struct uw_listing_page_cache *listings, struct uw_
 {
     struct listing *listing;
 
-    drop(listings, request->server_context->loop.now_ns);
-    listing = find(listings, path);
+    drop_pages(listings, request->server_context->loop.now_ns);
+    listing = find_listing(listings, path);
     if (!listing)
-        return begin(listings, request, path);
-    if (listing->made)
+        return start_listing(listings, request, path);
+    if (listing->page_is_ready)
         listings->listed(listings->context, request, listing->page, 0);
     else
-        join(listing, request);
+        add_waiting_request(listing, request);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Pages that list directories. The thread of the background jobs makes a page once for all requests within
- * UW_LISTING_NS. Belongs to one loop. */
+/* A cache of the pages that list directories. A background job makes a page once for all requests within UW_LISTING_NS.
+ * Belongs to one loop. */
 #ifndef UW_STATIC_LISTING_PAGE_CACHE_H
 #define UW_STATIC_LISTING_PAGE_CACHE_H
 
@@ -8,10 +8,10 @@
 #include "static/background_jobs.h"
 #include "static/representation.h"
 
-#define UW_LISTING_NS UW_NS_PER_SECOND /* a page's lifetime, from the start of its making */
+#define UW_LISTING_NS UW_NS_PER_SECOND /* lifetime of a page, from the start of its job */
 #define UW_LISTINGS_KEPT_MAX 8
 
-/* Answers a request with a page. When the page is NULL, answers with the error of the -errno `error`. */
+/* Answers a request with the page. If the page is NULL, answers with the status for `error`, an -errno. */
 typedef void uw_listed(void *context, struct uw_request *request, struct uw_representation *page, int error);
 
 struct uw_listing_page_cache {
@@ -19,20 +19,20 @@ struct uw_listing_page_cache {
     int root;
     uw_listed *listed;
     void *context;
-    struct uw_list all; /* the oldest first */
-    size_t kept;        /* those that have been made */
-    uint64_t begun;     /* counted, never reset */
+    struct uw_list all;     /* all listings, the oldest first */
+    size_t ready_count;     /* number of listings with a finished page */
+    uint64_t started_count; /* number of started jobs, never reset */
 };
 
-/* `root` remains the caller's. */
+/* The caller keeps `root`. */
 void uw_listing_page_cache_open(struct uw_listing_page_cache *listings, int root, struct uw_background_jobs *jobs,
                                 uw_listed *listed, void *context);
 
-/* After the jobs are stopped. */
+/* The jobs must be stopped before. */
 void uw_listing_page_cache_close(struct uw_listing_page_cache *listings);
 
-/* Answers the request with the page of the directory `path`, at once or in a later iteration. Returns 0; or the -errno
- * of opening the directory, and the request remains the caller's. */
+/* Answers the request with the page of the directory `path`, at once or in a later iteration. Returns 0, or the -errno
+ * of opening the directory. After an error the caller still owns the request. */
 int uw_listing_page_cache_ask(struct uw_listing_page_cache *listings, struct uw_request *request, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* Media types by file name extension. The caller provides the table; the core has none. */
+/* Media types by file name extension. The caller provides the table. */
 #ifndef UW_STATIC_MEDIA_TYPE_H
 #define UW_STATIC_MEDIA_TYPE_H
 
@@ -9,7 +9,7 @@
 
 struct uw_media_type {
     const char *extension; /* without the dot, in lower case */
-    const char *type;      /* with its charset, if it has one: "text/html; charset=utf-8" */
+    const char *type;      /* media type, with a charset if necessary: "text/html; charset=utf-8" */
 };
 
 struct uw_media_types {

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* FNV-1a. Colliding paths only displace each other, and cost a system call again. */
-static size_t place(const char *path, size_t length)
+/* FNV-1a. Colliding paths only replace each other, and cost a system call again. */
+static size_t slot_index(const char *path, size_t length)
 {
     uint32_t sum = 2166136261u;
 
@@ -18,7 +18,7 @@ void uw_negative_cache_add(struct uw_negative_cache *absent, const char *path, s
 
     if (length > UW_NEGATIVE_CACHE_PATH_BYTES_MAX)
         return;
-    slot = &absent->paths[place(path, length)];
+    slot = &absent->paths[slot_index(path, length)];
     slot->until_ns = now_ns + UW_NEGATIVE_CACHE_NS;
     slot->length = (uint32_t)length;
     memcpy(slot->bytes, path, length);
@@ -30,6 +30,6 @@ bool uw_negative_cache_have(const struct uw_negative_cache *absent, const char *
 
     if (length > UW_NEGATIVE_CACHE_PATH_BYTES_MAX)
         return false;
-    slot = &absent->paths[place(path, length)];
+    slot = &absent->paths[slot_index(path, length)];
     return now_ns < slot->until_ns && slot->length == length && memcmp(slot->bytes, path, length) == 0;
 }

@@ -1,5 +1,5 @@
-/* A cache of paths that recently named no file. In front of an application most requests name no file, and frequent
- * ones cost no system call here. The size is bounded: a path replaces another one. */
+/* A cache of paths without a file. In front of an application most requests name no file. Frequent paths then cost no
+ * system call. The size is bounded: a new path replaces the path in its slot. */
 #ifndef UW_STATIC_NEGATIVE_CACHE_H
 #define UW_STATIC_NEGATIVE_CACHE_H
 
@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 
-#define UW_NEGATIVE_CACHE_MAX 256            /* a power of two */
-#define UW_NEGATIVE_CACHE_PATH_BYTES_MAX 116 /* a longer one is not cached */
+#define UW_NEGATIVE_CACHE_MAX 256            /* number of slots, a power of two */
+#define UW_NEGATIVE_CACHE_PATH_BYTES_MAX 116 /* longer paths are not cached */
 #define UW_NEGATIVE_CACHE_NS UW_NS_PER_SECOND
 
 struct uw_negative_entry {
@@ -20,7 +20,7 @@ struct uw_negative_entry {
 };
 
 struct uw_negative_cache {
-    struct uw_negative_entry paths[UW_NEGATIVE_CACHE_MAX]; /* each has one slot, by its hash */
+    struct uw_negative_entry paths[UW_NEGATIVE_CACHE_MAX]; /* a path's hash determines its slot */
 };
 
 void uw_negative_cache_add(struct uw_negative_cache *absent, const char *path, size_t length, int64_t now_ns);

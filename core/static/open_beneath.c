@@ -12,28 +12,29 @@
 
 #include "base/system.h"
 
-/* A walk that keeps every directory on its way open: ".." goes back to where it came from, wherever that is now. */
+/* A walk through directories, which keeps each directory on its way open. ".." returns to the previous directory, even
+ * if another process has moved it. */
 struct walk {
-    int folders[UW_OPEN_BENEATH_DEPTH_MAX]; /* the first is the root, the caller's */
-    int depth;                              /* of the current one */
+    int folders[UW_OPEN_BENEATH_DEPTH_MAX]; /* the first is the root, which belongs to the caller */
+    int depth;                              /* index of the current directory */
     int links;
-    char rest[PATH_MAX]; /* of the path */
+    char rest[PATH_MAX]; /* rest of the path */
 };
 
 int uw_open_beneath(int root, const char *path, int flags)
 {
-    static atomic_bool missing; /* this kernel never has it */
+    static atomic_bool missing; /* this kernel has no openat2(2) */
     int fd = atomic_load_explicit(&missing, memory_order_relaxed)
                  ? -ENOSYS
                  : uw_open_beneath_at_once(root, *path ? path : ".", flags);
 
     if (fd == -ENOSYS)
         atomic_store_explicit(&missing, true, memory_order_relaxed);
-    /* EPERM: a sandbox that does not know the call. */
+    /* EPERM: a sandbox rejects the unknown system call. */
     return fd == -ENOSYS || fd == -EPERM ? uw_open_beneath_by_steps(root, path, flags) : fd;
 }
 
-static int current(const struct walk *walk)
+static int current_folder(const struct walk *walk)
 {
     return walk->folders[walk->depth];
 }
@@ -52,7 +53,7 @@ static int enter_folder(struct walk *walk, const char *name)
 
     if (walk->depth + 1 == UW_OPEN_BENEATH_DEPTH_MAX)
         return -ENAMETOOLONG;
-    fd = openat(current(walk), name, uw_open_to_look | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    fd = openat(current_folder(walk), name, uw_open_to_look | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -errno;
     walk->folders[++walk->depth] = fd;
@@ -63,7 +64,7 @@ static int enter_folder(struct walk *walk, const char *name)
 static int follow_link(struct walk *walk, const char *name)
 {
     char target[PATH_MAX];
-    ssize_t length = readlinkat(current(walk), name, target, sizeof target);
+    ssize_t length = readlinkat(current_folder(walk), name, target, sizeof target);
     size_t rest = strlen(walk->rest);
 
     if (length < 0)
@@ -80,8 +81,8 @@ static int follow_link(struct walk *walk, const char *name)
     return 0;
 }
 
-/* Removes the first name from the rest of the path. Returns whether it is the last one. */
-static bool next_name(struct walk *walk, char name[NAME_MAX + 1], int *error)
+/* Removes the first name from the rest of the path. Returns true for the last name. */
+static bool take_name(struct walk *walk, char name[NAME_MAX + 1], int *error)
 {
     size_t skipped = strspn(walk->rest, "/"), length = strcspn(walk->rest + skipped, "/");
     size_t slashes = strspn(walk->rest + skipped + length, "/");
@@ -100,23 +101,22 @@ static bool is_link(const struct walk *walk, const char *name)
 {
     struct stat status;
 
-    return fstatat(current(walk), name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+    return fstatat(current_folder(walk), name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
 }
 
 static int open_last(const struct walk *walk, const char *name, int flags)
 {
-    int fd = openat(current(walk), name, flags | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(current_folder(walk), name, flags | O_NOFOLLOW | O_CLOEXEC);
 
     return fd < 0 ? -errno : fd;
 }
 
-/* Follows one path segment. Returns the descriptor after the last segment, -EINPROGRESS when segments remain, or
- * -errno. */
-static int step(struct walk *walk, int flags)
+/* Follows one path segment. Returns a descriptor after the last segment, -EINPROGRESS if segments remain, or -errno. */
+static int follow_segment(struct walk *walk, int flags)
 {
     char name[NAME_MAX + 1];
     int error;
-    bool last = next_name(walk, name, &error);
+    bool last = take_name(walk, name, &error);
 
     if (!error && strcmp(name, "..") == 0)
         error = leave_folder(walk);
@@ -143,7 +143,7 @@ int uw_open_beneath_by_steps(int root, const char *path, int flags)
         return -ENAMETOOLONG;
     memcpy(walk.rest, path, strlen(path) + 1);
     do {
-        fd = step(&walk, flags);
+        fd = follow_segment(&walk, flags);
     } while (fd == -EINPROGRESS);
     while (walk.depth > 0)
         (void)leave_folder(&walk);

@@ -15,7 +15,7 @@
 #include "static/open_beneath.h"
 
 #define HEAD_BYTES_MAX (UW_HTTP_ETAG_BYTES_MAX + UW_CACHE_CONTROL_BYTES_MAX + UW_HTTP_MEDIA_TYPE_BYTES_MAX + 256)
-#define READ_TRIES 3 /* of a file that changes while it is read */
+#define READ_TRIES 3 /* attempts to read a changing file. The last attempt sends the file from its descriptor */
 
 int uw_file_probe(int root, const char *path, struct uw_file_identity *identity)
 {
@@ -28,7 +28,7 @@ int uw_file_probe(int root, const char *path, struct uw_file_identity *identity)
     return error;
 }
 
-/* Probed first: merely opening a FIFO or a device has effects. */
+/* The file is probed first, because merely opening a FIFO or a device has effects. */
 static int open_regular(int root, const char *path, struct uw_file_identity *identity)
 {
     int error = uw_file_probe(root, path, identity), fd;
@@ -46,18 +46,18 @@ static int open_regular(int root, const char *path, struct uw_file_identity *ide
     return fd;
 }
 
-static uint32_t put(char *text, uint32_t at, const char *name, const char *value)
+static uint32_t append_field(char *text, uint32_t at, const char *name, const char *value)
 {
     return at + (uint32_t)snprintf(text + at, HEAD_BYTES_MAX - at, "%s: %s\r\n", name, value);
 }
 
 /* Writes the last fields of every head. */
-static void end_head(struct uw_representation *representation, uint32_t at)
+static void append_last_fields(struct uw_representation *representation, uint32_t at)
 {
     char *text = representation->text;
 
     representation->type_start = at;
-    at = put(text, at, "Content-Type", representation->type);
+    at = append_field(text, at, "Content-Type", representation->type);
     representation->type_end = at;
     at += (uint32_t)snprintf(text + at, HEAD_BYTES_MAX - at, "Content-Length: %" PRId64 "\r\n\r\n",
                              uw_representation_size(representation));
@@ -67,24 +67,24 @@ static void end_head(struct uw_representation *representation, uint32_t at)
 static void write_head(struct uw_representation *representation, const struct uw_representation_fields *fields)
 {
     char *text = representation->text, date[UW_HTTP_DATE_BYTES + 1];
-    uint32_t at = put(text, 0, "ETag", representation->validators.etag);
+    uint32_t at = append_field(text, 0, "ETag", representation->validators.etag);
 
     if (fields->varies)
-        at = put(text, at, "Vary", "Accept-Encoding");
+        at = append_field(text, at, "Vary", "Accept-Encoding");
     if (fields->cache_control)
-        at = put(text, at, "Cache-Control", fields->cache_control);
+        at = append_field(text, at, "Cache-Control", fields->cache_control);
     representation->validators_end = at;
     uw_http_date(representation->validators.modified, date);
     if (representation->validators.dated)
-        at = put(text, at, "Last-Modified", date);
-    at = put(text, at, "Accept-Ranges", "bytes");
+        at = append_field(text, at, "Last-Modified", date);
+    at = append_field(text, at, "Accept-Ranges", "bytes");
     if (fields->coding != UW_CODING_IDENTITY)
-        at = put(text, at, "Content-Encoding", uw_http_coding_name(fields->coding));
-    end_head(representation, at);
+        at = append_field(text, at, "Content-Encoding", uw_http_coding_name(fields->coding));
+    append_last_fields(representation, at);
 }
 
-static struct uw_representation *allocate(const struct uw_file_identity *identity, const char *type,
-                                          size_t content_bytes)
+static struct uw_representation *allocate_representation(const struct uw_file_identity *identity, const char *type,
+                                                         size_t content_bytes)
 {
     size_t bytes = sizeof(struct uw_representation) + HEAD_BYTES_MAX + content_bytes;
     struct uw_representation *representation = malloc(bytes);
@@ -98,11 +98,11 @@ static struct uw_representation *allocate(const struct uw_file_identity *identit
 struct uw_representation *uw_representation_make(const char *type, size_t length)
 {
     const struct uw_file_identity identity = {.size = (int64_t)length};
-    struct uw_representation *representation = allocate(&identity, type, length);
+    struct uw_representation *representation = allocate_representation(&identity, type, length);
 
     if (!representation)
         return NULL;
-    end_head(representation, 0);
+    append_last_fields(representation, 0);
     representation->content = representation->text + representation->head_end;
     return representation;
 }
@@ -121,7 +121,7 @@ static int read_all(int fd, char *content, size_t length)
     return 0;
 }
 
-/* Returns -EAGAIN when the file changed meanwhile. */
+/* Returns 0, -EAGAIN if the file has changed meanwhile, or another -errno. */
 static int read_content(const struct uw_file_identity *identity, int fd, char *content)
 {
     struct uw_file_identity after = {0};
@@ -132,7 +132,8 @@ static int read_content(const struct uw_file_identity *identity, int fd, char *c
     return !error && !uw_file_identical(identity, &after) ? -EAGAIN : error;
 }
 
-/* The head precedes the content, but is written after it, since the head depends on the content. */
+/* The head precedes the content in memory. It depends on the content's hash, so it is written after the content and the
+ * content is then moved. */
 static int load_into_memory(struct uw_representation *representation, int fd,
                             const struct uw_representation_fields *fields)
 {
@@ -149,7 +150,7 @@ static int load_into_memory(struct uw_representation *representation, int fd,
     return 0;
 }
 
-/* A file written just now gets a weak tag: its identity may not show a later write. */
+/* A file that has just changed gets a weak tag, because its identity may not show a later write. */
 static uint64_t weak_hash(const struct uw_representation *representation)
 {
     uint64_t hash = uw_file_identity_hash(&representation->identity);
@@ -157,9 +158,9 @@ static uint64_t weak_hash(const struct uw_representation *representation)
     return representation->young ? hash ^ (uint64_t)uw_clock_ns() : hash;
 }
 
-/* For a file too large to hash, the identity is a strong validator (RFC 9110, section 8.8.1). A write changes the
- * kernel's own time of the file, once the current step of its clock is over. */
-static bool is_told_by_identity(const struct uw_representation *representation)
+/* For a file that is too large to hash, the identity is a strong validator (RFC 9110, section 8.8.1). A write changes
+ * the file's ctime, once the current step of the file system's clock is over. */
+static bool identity_is_strong(const struct uw_representation *representation)
 {
     return !representation->young && !uw_content_hashes_are_for(representation->identity.size);
 }
@@ -170,7 +171,7 @@ static void load_as_file(struct uw_representation *representation, int fd,
     const struct uw_file_identity *identity = &representation->identity;
     uint64_t hash;
     bool known = uw_content_hashes_find(hashes, fd, identity, &hash);
-    bool strong = known || is_told_by_identity(representation);
+    bool strong = known || identity_is_strong(representation);
 
     uw_http_validators_make(&representation->validators, !strong, known ? hash : weak_hash(representation),
                             (size_t)identity->size, identity->modified.tv_sec, fields->coding);
@@ -178,12 +179,13 @@ static void load_as_file(struct uw_representation *representation, int fd,
     representation->fd = fd;
 }
 
-static int load(struct uw_representation **loaded, int fd, const struct uw_file_identity *identity,
-                const struct uw_representation_fields *fields, int64_t content_bytes_max,
-                struct uw_content_hashes *hashes)
+static int load_representation(struct uw_representation **loaded, int fd, const struct uw_file_identity *identity,
+                               const struct uw_representation_fields *fields, int64_t content_bytes_max,
+                               struct uw_content_hashes *hashes)
 {
     bool in_memory = identity->size <= content_bytes_max;
-    struct uw_representation *representation = allocate(identity, fields->type, in_memory ? (size_t)identity->size : 0);
+    struct uw_representation *representation =
+        allocate_representation(identity, fields->type, in_memory ? (size_t)identity->size : 0);
     int error = 0;
 
     if (!representation)
@@ -212,7 +214,7 @@ int uw_representation_load(struct uw_representation **loaded, int root, const ch
 
         if (fd < 0)
             return fd;
-        error = load(loaded, fd, &identity, fields, i + 1 < READ_TRIES ? content_bytes_max : -1, hashes);
+        error = load_representation(loaded, fd, &identity, fields, i + 1 < READ_TRIES ? content_bytes_max : -1, hashes);
         if (error || (*loaded)->fd < 0)
             close(fd);
     }

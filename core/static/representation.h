@@ -1,5 +1,5 @@
-/* A file in one content coding, ready to be sent: its header fields as text, and its content in memory or as an open
- * descriptor. It does not change; when the file changes, another representation replaces it. */
+/* A file in one content coding, ready to be sent: header fields as text, and content in memory or as an open
+ * descriptor. It is immutable. If the file changes, another representation replaces it. */
 #ifndef UW_STATIC_REPRESENTATION_H
 #define UW_STATIC_REPRESENTATION_H
 
@@ -9,28 +9,28 @@
 
 #define UW_CACHE_CONTROL_BYTES_MAX 256
 
-/* The header fields that do not depend on the file. */
+/* Header fields that do not depend on the file */
 struct uw_representation_fields {
     const char *type;          /* Content-Type */
-    const char *cache_control; /* or NULL */
+    const char *cache_control; /* Cache-Control, or NULL */
     enum uw_http_coding coding;
-    bool varies; /* with Accept-Encoding */
+    bool varies; /* the response has Vary: Accept-Encoding */
 };
 
 struct uw_representation {
     unsigned references;
-    int fd; /* -1 when the content is in memory */
+    int fd; /* descriptor of the file, or -1 if the content is in memory */
     struct uw_file_identity identity;
-    bool young;   /* written so recently before the read that the file system's clock may not show another write */
-    size_t bytes; /* of memory, with its content */
+    bool young;   /* uw_file_is_young was true when the file was read */
+    size_t bytes; /* bytes of memory, including the content */
     struct uw_http_validators validators;
     const char *type;
 
-    /* Header lines: first those that a 304 has, too; then the others, with Content-Type last; then Content-Length and
-     * the empty line. The content follows directly. */
+    /* Header lines in this order: the fields of a 304, other fields, Content-Type, Content-Length, the empty line. The
+     * content follows at head_end. */
     uint32_t type_start, type_end, head_end; /* offsets in `text` */
     uint32_t validators_end;
-    const char *content; /* in `text`; NULL when it is in the file only */
+    const char *content; /* in `text`, or NULL if only the file has the content */
     char text[];
 };
 
@@ -39,19 +39,19 @@ static inline int64_t uw_representation_size(const struct uw_representation *rep
     return representation->identity.size;
 }
 
-/* Gets the identity of the file at `path` beneath the directory `root` without opening the file. Returns 0; -EISDIR for
- * a directory; -EACCES for a special file; or another -errno. */
+/* Gets the identity of the file at `path` beneath the directory `root`, without opening the file for reading. Returns
+ * 0, -EISDIR for a directory, -EACCES for a special file, or another -errno. */
 int uw_file_probe(int root, const char *path, struct uw_file_identity *identity);
 
-/* Opens the regular file `path` and reads content of at most `content_bytes_max`. More is not read, and is sent from
- * the file, whose entity tag is weak as long as `hashes` do not know its content. Returns a representation with one
- * reference in `*loaded`, or -errno as uw_file_probe. */
+/* Loads the regular file `path`. Content of at most `content_bytes_max` bytes is read into memory. Larger content is
+ * sent from the file. Its entity tag is weak, unless `hashes` has its hash or the file is too large to hash. Returns 0
+ * and a representation with one reference in `*loaded`, or -errno like uw_file_probe. */
 int uw_representation_load(struct uw_representation **loaded, int root, const char *path,
                            const struct uw_representation_fields *fields, int64_t content_bytes_max,
                            struct uw_content_hashes *hashes);
 
-/* Content that is no file's: `length` bytes, which the caller writes behind the head, at `text + head_end`. Returns it
- * with one reference, or NULL when memory is exhausted. */
+/* Returns a representation without a file, with one reference, or NULL without memory. The caller writes `length` bytes
+ * of content at `text + head_end`. */
 struct uw_representation *uw_representation_make(const char *type, size_t length);
 
 static inline struct uw_representation *uw_representation_retain(struct uw_representation *representation)

@@ -15,7 +15,7 @@ static bool fits(const struct uw_chunk *chunk, size_t length)
     return !chunk->lender && length <= chunk->capacity - chunk->length;
 }
 
-static void reserve(struct uw_response *response, size_t length)
+static void reserve_bytes(struct uw_response *response, size_t length)
 {
     if (!response->chunk || fits(response->chunk, length))
         return;
@@ -25,15 +25,15 @@ static void reserve(struct uw_response *response, size_t length)
 
 void uw_response_put(struct uw_response *response, const char *bytes, size_t length)
 {
-    reserve(response, length);
+    reserve_bytes(response, length);
     if (!response->chunk)
         return;
     memcpy(response->chunk->bytes + response->chunk->length, bytes, length);
     response->chunk->length += length;
 }
 
-/* The rest of a response of which something could not be written is dropped. */
-static void note_error(struct uw_response *response, int error)
+/* After an error the rest of the response is dropped. */
+static void drop_after_error(struct uw_response *response, int error)
 {
     if (!error)
         return;
@@ -41,7 +41,7 @@ static void note_error(struct uw_response *response, int error)
     response->chunk = NULL;
 }
 
-static int write_beginning(struct uw_response *response)
+static int write_first_lines(struct uw_response *response)
 {
     const struct uw_response_writer *writer = response->request->writer;
     int error = writer->status(&response->chunk, &response->head);
@@ -51,7 +51,7 @@ static int write_beginning(struct uw_response *response)
     return error ? error : writer->connection(&response->chunk, &response->head);
 }
 
-/* All content has a known length, so the connection may be kept open. */
+/* All content has a known length, so the connection may persist. */
 void uw_response_begin(struct uw_response *response, struct uw_request *request, int status)
 {
     *response = (struct uw_response){
@@ -63,20 +63,20 @@ void uw_response_begin(struct uw_response *response, struct uw_request *request,
         .chunk = take_chunk(request, 0),
     };
     if (response->chunk)
-        note_error(response, write_beginning(response));
+        drop_after_error(response, write_first_lines(response));
 }
 
 void uw_response_put_field(struct uw_response *response, const char *name, const char *value)
 {
     size_t name_length = strlen(name), value_length = strlen(value);
 
-    reserve(response, name_length + value_length + UW_RESPONSE_LINE_BYTES_MAX);
+    reserve_bytes(response, name_length + value_length + UW_RESPONSE_LINE_BYTES_MAX);
     if (response->chunk)
-        note_error(response,
-                   response->request->writer->field(&response->chunk, name, name_length, value, value_length));
+        drop_after_error(response,
+                         response->request->writer->field(&response->chunk, name, name_length, value, value_length));
 }
 
-static int write_end(struct uw_response *response)
+static int write_last_lines(struct uw_response *response)
 {
     const struct uw_response_writer *writer = response->request->writer;
     int error = writer->framing(&response->chunk, &response->head);
@@ -88,9 +88,9 @@ void uw_response_end_head(struct uw_response *response, int64_t content_length)
 {
     response->head.has_length = content_length >= 0;
     response->head.length = (uint64_t)content_length;
-    reserve(response, 2 * UW_RESPONSE_LINE_BYTES_MAX);
+    reserve_bytes(response, 2 * UW_RESPONSE_LINE_BYTES_MAX);
     if (response->chunk)
-        note_error(response, write_end(response));
+        drop_after_error(response, write_last_lines(response));
 }
 
 static void release_representation(struct uw_chunk *chunk)
@@ -98,7 +98,8 @@ static void release_representation(struct uw_chunk *chunk)
     uw_representation_release(chunk->lender);
 }
 
-static void lend(struct uw_chunk *chunk, struct uw_representation *representation, int64_t offset, int64_t length)
+static void lend_content(struct uw_chunk *chunk, struct uw_representation *representation, int64_t offset,
+                         int64_t length)
 {
     chunk->lender = uw_representation_retain(representation);
     chunk->release = release_representation;
@@ -114,13 +115,13 @@ void uw_response_put_content(struct uw_response *response, struct uw_representat
     response->content_bytes += length;
     if (length == 0)
         return;
-    reserve(response, 0);
+    reserve_bytes(response, 0);
     if (!response->chunk)
         return;
     if (representation->content && fits(response->chunk, (size_t)length))
         uw_response_put(response, representation->content + offset, (size_t)length);
     else
-        lend(response->chunk, representation, offset, length);
+        lend_content(response->chunk, representation, offset, length);
 }
 
 void uw_response_finish(struct uw_response *response)

@@ -16,7 +16,7 @@
 
 #define ALLOWED_METHODS "GET, HEAD, OPTIONS"
 #define INDEX_NAME "index.html"
-#define WHERE_BYTES_MAX 512 /* of the path in an error message */
+#define WHERE_BYTES_MAX 512 /* bytes of the path in an error message */
 
 static bool is_field_value(const char *text)
 {
@@ -58,7 +58,7 @@ static void answer_options(struct uw_static *files, struct uw_request *request)
     uw_response_finish(&response);
 }
 
-/* Redirects to the same path with a slash: relative links in the directory's page are resolved from there. */
+/* Redirects to the same path with a slash. Relative links in the directory's page require the slash. */
 static void redirect_to_folder(struct uw_static *files, struct uw_request *request, const struct uw_http_path *path)
 {
     struct uw_response response;
@@ -70,10 +70,10 @@ static void redirect_to_folder(struct uw_static *files, struct uw_request *reque
     uw_response_finish(&response);
 }
 
-/* Finds the file for `path`; for a directory, its index. Returns 0; -EISDIR for a directory whose path lacks the slash;
- * or another -errno. */
-static int locate(struct uw_static *files, const struct uw_request *request, struct uw_http_path *path,
-                  struct uw_resource **resource)
+/* Finds the file for `path`, or the index file of a directory. Returns 0, -EISDIR for a directory without the final
+ * slash in its path, or another -errno. */
+static int find_resource(struct uw_static *files, const struct uw_request *request, struct uw_http_path *path,
+                         struct uw_resource **resource)
 {
     uint32_t length = path->length;
     int error;
@@ -88,14 +88,14 @@ static int locate(struct uw_static *files, const struct uw_request *request, str
     return error == -EISDIR ? -ENOENT : error;
 }
 
-static bool is_route(const struct uw_http_path *path)
+static bool is_application_route(const struct uw_http_path *path)
 {
     const char *slash = strrchr(path->name, '/');
 
     return !strchr(slash ? slash : path->name, '.');
 }
 
-static int status_of(int error)
+static int status_for_error(int error)
 {
     switch (error) {
     case -EACCES:
@@ -116,7 +116,7 @@ static int status_of(int error)
     }
 }
 
-/* The line names the path of the request, because the error may be of one file alone. */
+/* The line contains the path of the request, because the error may concern a single file. */
 static void report_error(struct uw_request *request, int error)
 {
     char where[WHERE_BYTES_MAX];
@@ -128,16 +128,16 @@ static void report_error(struct uw_request *request, int error)
 
 static void answer_error(struct uw_static *files, struct uw_request *request, int error)
 {
-    int status = status_of(error);
+    int status = status_for_error(error);
 
-    if (uw_fd_retry_add(&files->shortage, request, error))
+    if (uw_fd_retry_add(&files->fd_retry, request, error))
         return;
     if (status >= 500)
         report_error(request, error);
     uw_answer_failure(files, request, status, NULL, NULL);
 }
 
-/* A tag that wants for a hash is weak: the client need not know, the operator does. */
+/* A hash that cannot be read only makes the tag weak. The client need not know, but the operator must. */
 static void answer_file(struct uw_static *files, struct uw_request *request, const struct uw_resource *resource)
 {
     struct uw_content_hashes *hashes = &files->cache.hashes;
@@ -148,7 +148,7 @@ static void answer_file(struct uw_static *files, struct uw_request *request, con
     uw_answer_file(files, request, resource);
 }
 
-static void listed(void *context, struct uw_request *request, struct uw_representation *page, int error)
+static void answer_listed(void *context, struct uw_request *request, struct uw_representation *page, int error)
 {
     struct uw_static *files = context;
 
@@ -173,18 +173,18 @@ static void answer_missing(struct uw_static *files, struct uw_request *request, 
 {
     struct uw_resource *resource;
 
-    if (status_of(error) == 404 && path->folder && files->settings.list)
+    if (status_for_error(error) == 404 && path->folder && files->settings.list)
         error = answer_listing(files, request, path);
     if (!error)
         return;
-    if (status_of(error) == 404 && files->settings.fallback && is_route(path) &&
+    if (status_for_error(error) == 404 && files->settings.fallback && is_application_route(path) &&
         uw_answer_find(files, request, files->settings.fallback, &resource) == 0)
         answer_file(files, request, resource);
     else
         answer_error(files, request, error);
 }
 
-static int resolve(const struct uw_request *request, struct uw_http_path *path)
+static int resolve_path(const struct uw_request *request, struct uw_http_path *path)
 {
     return uw_http_path_resolve(path, uw_request_text(request, request->head.path), request->head.path.length);
 }
@@ -193,13 +193,13 @@ static void answer_get(struct uw_static *files, struct uw_request *request)
 {
     struct uw_resource *resource;
     struct uw_http_path path;
-    int error = resolve(request, &path);
+    int error = resolve_path(request, &path);
 
     if (error) {
         uw_answer_failure(files, request, -error, NULL, NULL);
         return;
     }
-    error = locate(files, request, &path, &resource);
+    error = find_resource(files, request, &path, &resource);
     if (!error)
         answer_file(files, request, resource);
     else if (error == -EISDIR)
@@ -233,8 +233,8 @@ int uw_static_open(struct uw_static *files, const struct uw_static_settings *set
         close(files->root);
         return error;
     }
-    uw_listing_page_cache_open(&files->listings, files->root, &files->jobs, listed, files);
-    uw_fd_retry_open(&files->shortage, &files->jobs);
+    uw_listing_page_cache_open(&files->listings, files->root, &files->jobs, answer_listed, files);
+    uw_fd_retry_open(&files->fd_retry, &files->jobs);
     return 0;
 }
 
@@ -251,8 +251,8 @@ void uw_static_close(struct uw_static *files)
     close(files->root);
 }
 
-/* The server is not known before its first request. */
-static void note_loop(struct uw_static *files, const struct uw_request *request)
+/* The loop is unknown before the first request. */
+static void set_loop(struct uw_static *files, const struct uw_request *request)
 {
     if (!files->jobs.loop)
         files->jobs.loop = &request->server_context->loop;
@@ -263,14 +263,14 @@ static bool is_get(const struct uw_request *request)
     return request->head.method == UW_METHOD_GET || uw_answer_is_head(request);
 }
 
-static void notify(void *context, struct uw_request *request, enum uw_event event)
+static void handle_event(void *context, struct uw_request *request, enum uw_event event)
 {
     struct uw_static *files = context;
 
     UW_ASSERT_OWNER(&request->server_context->loop);
     if (event != UW_EVENT_REQUEST)
         return;
-    note_loop(files, request);
+    set_loop(files, request);
     if (is_get(request))
         answer_get(files, request);
     else if (request->head.method == UW_METHOD_OPTIONS)
@@ -284,24 +284,24 @@ size_t uw_static_give_up(struct uw_static *files)
     return uw_file_cache_give_up(&files->cache);
 }
 
-static size_t give_up(void *context)
+static size_t close_idle_files(void *context)
 {
     return uw_static_give_up(context);
 }
 
 struct uw_handler uw_static_handler(struct uw_static *files)
 {
-    return (struct uw_handler){.context = files, .notify = notify, .give_up = give_up};
+    return (struct uw_handler){.context = files, .notify = handle_event, .give_up = close_idle_files};
 }
 
-/* Whether a file that could not be found may be there all the same. */
-static bool is_passing(int error)
+/* Returns true if the file may exist despite the error. */
+static bool is_temporary(int error)
 {
-    return error != -EISDIR && status_of(error) >= 500;
+    return error != -EISDIR && status_for_error(error) >= 500;
 }
 
-/* Finds the file that the path names. Returns 0 or -errno. */
-static int find(struct uw_static *files, const struct uw_request *request, struct uw_resource **resource)
+/* Finds the file for the request's path. Returns 0 or -errno. */
+static int find_file(struct uw_static *files, const struct uw_request *request, struct uw_resource **resource)
 {
     const char *text = uw_request_text(request, request->head.path);
     int64_t now_ns = request->server_context->loop.now_ns;
@@ -310,8 +310,8 @@ static int find(struct uw_static *files, const struct uw_request *request, struc
 
     if (uw_negative_cache_have(&files->absent, text, request->head.path.length, now_ns))
         return -ENOENT;
-    error = resolve(request, &path) ? -ENOENT : locate(files, request, &path, resource);
-    if (error && !is_passing(error))
+    error = resolve_path(request, &path) ? -ENOENT : find_resource(files, request, &path, resource);
+    if (error && !is_temporary(error))
         uw_negative_cache_add(&files->absent, text, request->head.path.length, now_ns);
     return error;
 }
@@ -322,11 +322,11 @@ bool uw_static_try(struct uw_static *files, struct uw_request *request)
     int error;
 
     UW_ASSERT_OWNER(&request->server_context->loop);
-    note_loop(files, request);
-    error = is_get(request) ? find(files, request, &resource) : -ENOENT;
+    set_loop(files, request);
+    error = is_get(request) ? find_file(files, request, &resource) : -ENOENT;
     if (!error)
         answer_file(files, request, resource);
-    else if (is_passing(error))
+    else if (is_temporary(error))
         answer_error(files, request, error);
-    return !error || is_passing(error);
+    return !error || is_temporary(error);
 }

@@ -1,5 +1,5 @@
-/* Answers requests with files beneath one directory, on the loop's thread: from memory or with sendfile(2). One for
- * each loop. */
+/* Answers requests with files beneath one directory, from memory or with sendfile(2). Each loop has its own struct
+ * uw_static, which belongs to the loop's thread. */
 #ifndef UW_STATIC_STATIC_H
 #define UW_STATIC_STATIC_H
 
@@ -14,10 +14,11 @@
 
 struct uw_static_settings {
     const char *root;
-    const char *fallback; /* answers, with 200, for absent paths whose last segment has no dot: the page of an
-                             application that routes on the client's side; or NULL */
-    const char *fields;   /* header lines of every response, each with CRLF at its end; or NULL */
-    bool list;            /* directories without index.html are listed */
+    /* File that answers with 200 for absent paths without a dot in the last segment, or NULL. It is the page of an
+     * application that routes in the browser. */
+    const char *fallback;
+    const char *fields; /* header lines of every response, each with CRLF, or NULL */
+    bool list;          /* directories without index.html get a listing */
     struct uw_file_cache_settings cache;
 };
 
@@ -27,31 +28,33 @@ struct uw_static {
     struct uw_background_jobs jobs;
     struct uw_file_cache cache;
     struct uw_listing_page_cache listings;
-    struct uw_fd_retry shortage;
-    struct uw_negative_cache absent; /* of uw_static_try */
+    struct uw_fd_retry fd_retry;
+    struct uw_negative_cache absent; /* paths without a file, for uw_static_try */
 };
 
-/* The texts in `settings` must outlive `files`. Returns 0; -EINVAL for a Cache-Control that is no field value or longer
- * than UW_CACHE_CONTROL_BYTES_MAX, and for fields that are no header lines or longer than UW_STATIC_FIELDS_BYTES_MAX;
- * -ENAMETOOLONG for a fallback longer than UW_HTTP_PATH_BYTES_MAX; or the -errno of opening the root. */
+/* Opens the directory. The texts in `settings` must outlive `files`. Returns 0. Returns -EINVAL for an invalid
+ * Cache-Control, or for `fields` that are not header lines. The limits are UW_CACHE_CONTROL_BYTES_MAX and
+ * UW_STATIC_FIELDS_BYTES_MAX. Returns -ENAMETOOLONG for a fallback longer than UW_HTTP_PATH_BYTES_MAX, or the -errno of
+ * opening the root. */
 int uw_static_open(struct uw_static *files, const struct uw_static_settings *settings);
 
-/* Call this before the server is closed, on the thread that closes it. Nothing is posted to the loop afterwards.
- * Requests that wait for a listing or for a descriptor get no answer. */
+/* Must be called before the server is closed, by the thread that closes it. Nothing is posted to the loop afterwards.
+ * Requests that wait for a listing or a descriptor get no response. */
 void uw_static_stop(struct uw_static *files);
 
-/* After the server is closed: its chunks still lend from the cache. */
+/* The server must be closed before, because its chunks lend from the cache. */
 void uw_static_close(struct uw_static *files);
 
-/* Returns a handler for uw_server_open that answers every request. Files 404.html and 50x.html in the root are the
- * error pages. */
+/* Returns a handler for uw_server_open that answers every request. 404.html and 50x.html in the root are the error
+ * pages. */
 struct uw_handler uw_static_handler(struct uw_static *files);
 
-/* Closes cached files. Returns the number closed. */
+/* Closes cached files that no response is sending. Returns the number of closed descriptors. */
 size_t uw_static_give_up(struct uw_static *files);
 
-/* Answers a GET or HEAD for an existing file. Otherwise returns false, and the request remains the caller's. A path
- * without a file is not checked again for UW_NEGATIVE_CACHE_NS. */
+/* Answers a GET or HEAD for an existing file and returns true. Also answers if an existing file cannot be read.
+ * Otherwise returns false, and the caller still owns the request. A path without a file is not checked again for
+ * UW_NEGATIVE_CACHE_NS. */
 bool uw_static_try(struct uw_static *files, struct uw_request *request);
 
 #endif

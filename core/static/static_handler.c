@@ -80,7 +80,7 @@ void uw_answer_page(struct uw_static *files, struct uw_request *request, struct 
     uw_response_finish(&response);
 }
 
-/* The first field of that name. */
+/* Returns the first line of the field, or NULL. */
 static const struct uw_http_header *find_header(const struct uw_request *request, enum uw_http_field field)
 {
     const struct uw_http_head *head = &request->head;
@@ -91,7 +91,7 @@ static const struct uw_http_header *find_header(const struct uw_request *request
     return NULL;
 }
 
-/* The best coding that the client accepts, or -406. */
+/* Returns the best coding that the client accepts, or -406. */
 static int choose_coding(const struct uw_request *request, const struct uw_resource *resource)
 {
     struct uw_http_accepted_codings accepted;
@@ -184,7 +184,7 @@ static void refuse_range(struct uw_static *files, struct uw_request *request, in
     uw_answer_failure(files, request, 416, "Content-Range", content_range);
 }
 
-/* Returns the number of requested ranges; 0 for the whole representation; or -416. */
+/* Returns the number of requested ranges, 0 for the whole representation, or -416. */
 static int read_ranges(const struct uw_request *request, const struct uw_representation *representation,
                        struct uw_http_ranges *ranges)
 {

@@ -1,4 +1,4 @@
-/* Answers one request: with a file, or parts of it, in an accepted coding, or with an error. For static.c. */
+/* Answers one request: with a file or parts of it, in an accepted coding, or with an error. Used by static.c. */
 #ifndef UW_STATIC_STATIC_HANDLER_H
 #define UW_STATIC_STATIC_HANDLER_H
 
@@ -17,7 +17,7 @@ int uw_answer_find(struct uw_static *files, const struct uw_request *request, co
 /* Answers a GET or HEAD, and evaluates Accept-Encoding, conditions and ranges. */
 void uw_answer_file(struct uw_static *files, struct uw_request *request, const struct uw_resource *resource);
 
-/* Answers with the page for `status` in the root directory, or with a line of text. `name` and `value` are a further
+/* Answers with the page for `status` in the root directory, or with a line of text. `name` and `value` are another
  * header field, or NULL. */
 void uw_answer_failure(struct uw_static *files, struct uw_request *request, int status, const char *name,
                        const char *value);
@@ -25,7 +25,7 @@ void uw_answer_failure(struct uw_static *files, struct uw_request *request, int 
 /* Answers with a generated page. */
 void uw_answer_page(struct uw_static *files, struct uw_request *request, struct uw_representation *page);
 
-/* Writes the status line, and the fields that every response has. */
+/* Writes the status line, and the fields of every response. */
 void uw_answer_begin(const struct uw_static *files, struct uw_response *response, struct uw_request *request,
                      int status);
 

@@ -44,7 +44,7 @@ struct uw_chunk *uw_chunk_take(struct uw_slab *slab)
     return chunk;
 }
 
-static int grow(struct uw_chunk **chunk, size_t length)
+static int grow_chunk(struct uw_chunk **chunk, size_t length)
 {
     struct uw_chunk *old = *chunk, *larger = uw_chunk_new(2 * (old ? old->capacity : 0) + length);
 
@@ -62,7 +62,7 @@ static int grow(struct uw_chunk **chunk, size_t length)
 
 int uw_chunk_reserve(struct uw_chunk **chunk, size_t length)
 {
-    return *chunk && length <= (*chunk)->capacity - (*chunk)->length ? 0 : grow(chunk, length);
+    return *chunk && length <= (*chunk)->capacity - (*chunk)->length ? 0 : grow_chunk(chunk, length);
 }
 
 int uw_chunk_append(struct uw_chunk **chunk, const char *bytes, size_t length)

@@ -1,5 +1,5 @@
-/* A piece of a response on its way to the client: bytes, then a range of a file or of borrowed memory. Any thread that
- * responds to a request makes chunks. The connection owns a chunk once it is handed over. */
+/* A piece of a response that waits to be sent: bytes, then a range of a file or of lent memory. Any thread that
+ * responds to a request makes chunks. The connection owns a chunk after uw_request_send or uw_request_post. */
 #ifndef UW_TRANSPORT_CHUNK_H
 #define UW_TRANSPORT_CHUNK_H
 
@@ -13,61 +13,66 @@
 struct uw_request;
 struct uw_stream;
 
-/* The meaning of a chunk for its request after the handover. */
+/* Meaning of a chunk for its request */
 enum uw_chunk_flag {
     UW_CHUNK_FINISH = 1,   /* the response is complete with this chunk */
-    UW_CHUNK_CLOSE = 2,    /* with FINISH: close the connection after this chunk is sent */
-    UW_CHUNK_ABORT = 4,    /* with FINISH: the response is broken; close at once so that the client notices */
-    UW_CHUNK_TO_CLOSE = 8, /* the first chunk of a response that only the end of the connection delimits */
-    UW_CHUNK_UPGRADE = 16, /* with FINISH: the request's uw_push_client owns the connection from here on */
+    UW_CHUNK_CLOSE = 2,    /* with FINISH: the connection closes after this chunk is sent */
+    UW_CHUNK_ABORT = 4,    /* with FINISH: the response is incomplete, and the connection closes at once */
+    UW_CHUNK_TO_CLOSE = 8, /* first chunk of a response that ends with the connection */
+    UW_CHUNK_UPGRADE = 16, /* with FINISH: the request's uw_push_client owns the connection afterwards */
 };
 
 struct uw_chunk {
-    struct uw_message message; /* uw_request_post posts it */
+    struct uw_message message; /* used by uw_request_post */
     struct uw_chunk *next;
-    struct uw_request *request; /* the request that posts the chunk */
-    struct uw_stream *stream;   /* the stream that counts the chunk after the handover */
-    size_t length, sent;        /* `length` of `bytes`, and how many of them are sent */
+    struct uw_request *request; /* request that posts the chunk */
+    struct uw_stream *stream;   /* stream that counts the bytes of the chunk */
+    size_t length, sent;        /* length of `bytes`, and the number of sent bytes */
     size_t capacity;
     unsigned flags;
-    int file;           /* after `bytes`, `rest_left` bytes of this descriptor follow from `rest_offset`; or -1 */
-    const char *memory; /* or bytes of this memory follow, which has another owner; or NULL */
+
+    /* After `bytes`, `rest_left` bytes from `rest_offset` follow: of the descriptor `file`, or of `memory` of another
+     * owner. Without them `file` is -1 and `memory` is NULL. */
+    int file;
+    const char *memory;
     int64_t rest_offset, rest_left;
-    void (*release)(struct uw_chunk *chunk); /* returns what was borrowed, once the chunk is sent or dropped; or NULL */
-    void *lender;                            /* for release */
-    struct uw_slab *slab;                    /* the slab that owns the chunk; or NULL */
+
+    /* Gives back the file or memory after the chunk was sent or dropped. May be NULL. */
+    void (*release)(struct uw_chunk *chunk);
+    void *lender;         /* owner of the lent file or memory, for `release` */
+    struct uw_slab *slab; /* slab of the chunk, or NULL */
     char bytes[];
 };
 
-#define UW_CHUNK_BYTES_MIN 1024  /* minimum with the header: small responses to pipelined requests share one chunk */
-#define UW_CHUNK_SLAB_BYTES 2048 /* size of a chunk from a slab, header included */
+#define UW_CHUNK_BYTES_MIN 1024  /* minimum with the header: small responses to pipelined requests share a chunk */
+#define UW_CHUNK_SLAB_BYTES 2048 /* bytes of a chunk from a slab, including the header */
 
-/* Returns how many bytes of the chunk are not sent yet. */
+/* Returns the number of unsent bytes of the chunk. */
 static inline size_t uw_chunk_left(const struct uw_chunk *chunk)
 {
     return chunk->length - chunk->sent + (size_t)chunk->rest_left;
 }
 
-/* Returns a chunk with space for `capacity` bytes, or NULL when memory is exhausted. */
+/* Returns a chunk with space for `capacity` bytes, or NULL without memory. */
 struct uw_chunk *uw_chunk_new(size_t capacity);
 
-/* Returns a chunk with a copy of `bytes`, or NULL. */
+/* Returns a chunk with a copy of `bytes`, or NULL without memory. */
 struct uw_chunk *uw_chunk_copy(const char *bytes, size_t length);
 
-/* Returns a chunk with space for UW_CHUNK_SLAB_CAPACITY bytes, from a slab of objects of UW_CHUNK_SLAB_BYTES, or NULL
- * when memory is exhausted. */
+/* Returns a chunk with space for UW_CHUNK_SLAB_CAPACITY bytes, or NULL without memory. The slab's objects have
+ * UW_CHUNK_SLAB_BYTES. */
 struct uw_chunk *uw_chunk_take(struct uw_slab *slab);
 
 #define UW_CHUNK_SLAB_CAPACITY (UW_CHUNK_SLAB_BYTES - sizeof(struct uw_chunk))
 
-/* Makes space for `length` more bytes in `*chunk`, or in a new chunk if it is NULL. A larger chunk may replace
- * `*chunk`, which must not have borrowed memory or a file. Returns 0, or -ENOMEM with the chunk unchanged. */
+/* Makes space for `length` more bytes in `*chunk`, which may be NULL. A larger chunk may replace `*chunk`, which must
+ * not have lent memory or a file. Returns 0, or -ENOMEM with the chunk unchanged. */
 int uw_chunk_reserve(struct uw_chunk **chunk, size_t length);
 
-/* Makes space in the same way and appends `bytes`. */
+/* Same as uw_chunk_reserve, and appends `bytes`. */
 int uw_chunk_append(struct uw_chunk **chunk, const char *bytes, size_t length);
 
-/* Appends `length` bytes of the file `fd`, from `offset`. The chunk closes `fd`. */
+/* Appends `length` bytes of the file `fd` from `offset`. The chunk takes ownership of `fd`. */
 void uw_chunk_add_file(struct uw_chunk *chunk, int fd, int64_t offset, int64_t length);
 
 void uw_chunk_free(struct uw_chunk *chunk);

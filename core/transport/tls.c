@@ -1,15 +1,15 @@
-/* TLS by OpenSSL, which sees neither the descriptor nor the loop. Received bytes are fed to OpenSSL, and its output is
- * sent by the loop. One send is in the kernel at a time; later output follows it.
+/* TLS by OpenSSL, which uses neither the descriptor nor the loop. OpenSSL gets the received bytes, and the loop sends
+ * its output. One send is in the kernel at a time, and later output follows it.
  *
- *     handshake   receives from `open` until the handshake is done: `ready`. While the handshake is queued, its
- *                 bytes are buffered, and no more are received
- *     open        plaintext goes both ways
- *     ended       the client has ended its side (close_notify); sending continues
+ *     handshake   receives from `open` until the end of the handshake, which calls `ready`. While the handshake is
+ *                 queued, its bytes are buffered, and no more bytes are received
+ *     open        plaintext flows in both directions
+ *     ended       the client has sent close_notify, and sending continues
  *     failed      the client gets an alert, then the end of the stream. Further bytes are dropped: closing with unread
- *                 bytes would reset the connection and drop the alert
+ *                 bytes would reset the connection and lose the alert
  *
- * An end of stream without close_notify counts as the end if it comes between records. HTTP and WebSocket detect
- * incomplete messages themselves, and many clients disconnect in this way. Within a record it counts as -ECONNRESET. */
+ * An end of stream without close_notify between records counts as a normal end. HTTP and WebSocket detect incomplete
+ * messages themselves, and many clients disconnect in this way. Within a record it counts as -ECONNRESET. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -22,19 +22,19 @@
 #include "transport/tls_connection_info.h"
 #include "transport/tls_record_writer.h"
 
-/* The limit of messages that a client may send after the handshake: key updates, and requests for renegotiation, which
- * is not supported. A message costs the server more than the client. */
+/* Limit of handshake messages after the handshake: key updates, and requests for renegotiation, which are refused. A
+ * message costs the server more than the client. */
 #define LATE_MESSAGES_MAX 32
-#define LATE_MESSAGE_BYTES (1024 * 1024) /* so many received bytes permit one more */
-#define UNSEEN_BYTES_MAX 16384 /* the kernel seals them, and the socket has space for them whenever it has any */
-#define DROPPED_BYTES_MAX (256 * 1024) /* limit after a failure; then the server no longer waits for the client */
+#define LATE_MESSAGE_BYTES (1024 * 1024) /* so many received bytes permit one more message */
+#define UNCONFIRMED_BYTES_MAX 16384      /* bytes that need no check for space: a writable socket takes as many */
+#define DROPPED_BYTES_MAX (256 * 1024)   /* limit after a failure. Beyond, the server no longer waits for the client */
 
-static const char plain_answer[] = "HTTP/1.1 400 Bad Request\r\n"
-                                   "Content-Type: text/plain\r\n"
-                                   "Content-Length: 48\r\n"
-                                   "Connection: close\r\n"
-                                   "\r\n"
-                                   "This port speaks HTTPS, but the request is HTTP\n";
+static const char plain_http_response[] = "HTTP/1.1 400 Bad Request\r\n"
+                                          "Content-Type: text/plain\r\n"
+                                          "Content-Length: 48\r\n"
+                                          "Connection: close\r\n"
+                                          "\r\n"
+                                          "This port speaks HTTPS, but the request is HTTP\n";
 
 enum state { HANDSHAKE, OPEN, ENDED, FAILED };
 
@@ -42,143 +42,143 @@ struct uw_tls {
     SSL *ssl;
     struct uw_tls_context *context;
     struct uw_tls_carrier carrier;
-    bool carries;   /* the bytes being sent contain chunks of the owner */
-    int64_t taken;  /* how many bytes of the chunks the owner's send has sent, or its -errno */
-    int32_t broken; /* the -errno with which the kernel refused bytes, or 0 */
+    bool output_has_chunks; /* the output in the kernel contains chunks of the owner */
+    int64_t chunk_bytes;    /* number of sent bytes of the owner's chunks, or -errno */
+    int32_t send_error;     /* -errno of a failed send, or 0 */
     enum state state;
-    int32_t end; /* the result of receive_ended, when FAILED */
+    int32_t end_result; /* result of receive_ended in state FAILED */
     uint64_t received;
     uint64_t late_messages;
-    uint64_t unseen; /* bytes sent since the socket last had space, when the kernel seals */
+    uint64_t unconfirmed; /* bytes sent by kernel TLS since the socket last had space */
     size_t dropped;
-    bool begun;    /* bytes have arrived */
-    bool answered; /* OpenSSL has written bytes of the handshake */
-    bool shut;     /* nothing more is sent; the stream ends after the output */
-    bool shut_down;
-    bool told; /* the owner knows of the end, when FAILED */
-    bool busy; /* a function of the owner runs, which may close the endpoint */
+    bool input_begun;        /* the first bytes have arrived */
+    bool handshake_answered; /* OpenSSL has written bytes of the handshake */
+    bool sending_shut;       /* the owner has shut sending: the stream ends after the output */
+    bool fin_sent;
+    bool failure_reported; /* the owner knows of the failure, in state FAILED */
+    bool in_callback;      /* a function of the owner is running, which may close the endpoint */
     struct uw_endpoint *endpoint;
-    struct uw_tls_place place; /* the entry in the queue of handshakes */
-    char *deferred;            /* received bytes that wait; NULL: none */
+    struct uw_tls_queued_handshake queued_handshake; /* entry in the queue of handshakes */
+    char *deferred;                                  /* received bytes of a queued handshake, or NULL */
     size_t deferred_length;
     struct uw_tls_peer peer;
 };
 
-static void left(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
+static void handle_output_sent(struct uw_loop *loop, struct uw_operation *operation, int32_t result);
 
-/* Clears the thread's errors, which the application shares. A check comes first, because clearing walks the whole queue
- * and errors are rare. */
-static void forget_errors(void)
+/* Clears OpenSSL's errors of the thread, which the application shares. A check comes first: clearing walks the whole
+ * queue, and errors are rare. */
+static void clear_errors(void)
 {
     if (ERR_peek_error())
         ERR_clear_error();
 }
 
-static void settle(struct uw_endpoint *endpoint)
+static void settle_when_idle(struct uw_endpoint *endpoint)
 {
-    if (endpoint->settled || (endpoint->tls && endpoint->tls->busy) || endpoint->receive.pending ||
+    if (endpoint->settled || (endpoint->tls && endpoint->tls->in_callback) || endpoint->receive.pending ||
         endpoint->send.pending)
         return;
     endpoint->settled = true;
     endpoint->owner->settled(endpoint);
 }
 
-static void fail(struct uw_tls *tls, int32_t end)
+static void fail_connection(struct uw_tls *tls, int32_t end)
 {
     tls->state = FAILED;
-    tls->end = end;
+    tls->end_result = end;
 }
 
 static void drop_output(struct uw_tls *tls)
 {
     if (tls->carrier.output)
-        uw_tls_buffer_give(tls->carrier.buffers, tls->carrier.output);
+        uw_tls_buffer_return(tls->carrier.buffers, tls->carrier.output);
     tls->carrier.output = NULL;
 }
 
-/* Returns whether a send is in the kernel. */
-static bool flush(struct uw_endpoint *endpoint)
+/* Sends pending output. Returns true if a send is in the kernel. */
+static bool send_output(struct uw_endpoint *endpoint)
 {
     struct uw_tls *tls = endpoint->tls;
     struct uw_tls_buffer *output = tls->carrier.output;
 
-    if (tls->broken)
+    if (tls->send_error)
         drop_output(tls);
     else if (output && !endpoint->send.pending) {
-        tls->carrier.leaving = output;
+        tls->carrier.in_flight = output;
         tls->carrier.output = NULL;
-        tls->carries = endpoint->sending && tls->taken > 0;
+        tls->output_has_chunks = endpoint->sending && tls->chunk_bytes > 0;
         endpoint->send = (struct uw_operation){.opcode = UW_SEND,
                                                .fd = endpoint->fd,
                                                .data = output->bytes,
                                                .length = (uint32_t)output->length,
-                                               .complete = left};
+                                               .complete = handle_output_sent};
         uw_submit(endpoint->loop, &endpoint->send);
     }
     return endpoint->send.pending;
 }
 
-static int shut_down(struct uw_endpoint *endpoint)
+static int send_fin(struct uw_endpoint *endpoint)
 {
     struct uw_tls *tls = endpoint->tls;
 
-    if (tls->shut_down)
+    if (tls->fin_sent)
         return 0;
-    tls->shut_down = true;
+    tls->fin_sent = true;
     return shutdown(endpoint->fd, SHUT_WR) ? -errno : 0;
 }
 
-/* Runs after every event: sends pending output and reports an end that has come. */
-static void go_on(struct uw_endpoint *endpoint)
+/* Runs after every event. Sends pending output, and reports a failure to the owner. */
+static void continue_after_event(struct uw_endpoint *endpoint)
 {
     struct uw_tls *tls = endpoint->tls;
 
     if (endpoint->closed) {
-        settle(endpoint);
+        settle_when_idle(endpoint);
         return;
     }
     if (tls->state == FAILED && tls->carrier.kernel_seals)
         uw_cancel(endpoint->loop, &endpoint->send); /* the alert has been sent already */
-    if (flush(endpoint))
+    if (send_output(endpoint))
         return;
-    if (tls->shut || tls->state == FAILED)
-        (void)shut_down(endpoint); /* fails when the client has disconnected */
-    if (tls->state == FAILED && !endpoint->receive.pending && !tls->told) {
-        tls->told = true;
-        endpoint->owner->receive_ended(endpoint, tls->end);
+    if (tls->sending_shut || tls->state == FAILED)
+        (void)send_fin(endpoint); /* fails if the client has disconnected */
+    if (tls->state == FAILED && !endpoint->receive.pending && !tls->failure_reported) {
+        tls->failure_reported = true;
+        endpoint->owner->receive_ended(endpoint, tls->end_result);
     }
 }
 
-static void tell_sent(struct uw_endpoint *endpoint, int64_t count)
+static void report_sent(struct uw_endpoint *endpoint, int64_t count)
 {
     endpoint->sending = false;
-    endpoint->tls->busy = true;
+    endpoint->tls->in_callback = true;
     endpoint->owner->sent(endpoint, count);
-    endpoint->tls->busy = false;
+    endpoint->tls->in_callback = false;
 }
 
-/* A send has ended. A send with fd -1 only reports a failure. */
-static void left(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+/* A send has ended. A send with descriptor -1 only reports a result. */
+static void handle_output_sent(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct uw_endpoint *endpoint = uw_container_of(operation, struct uw_endpoint, send);
     struct uw_tls *tls = endpoint->tls;
 
     (void)loop;
-    if (tls->carrier.leaving) {
-        uw_tls_buffer_give(tls->carrier.buffers, tls->carrier.leaving);
-        tls->broken = result < 0 ? result : 0;
+    if (tls->carrier.in_flight) {
+        uw_tls_buffer_return(tls->carrier.buffers, tls->carrier.in_flight);
+        tls->send_error = result < 0 ? result : 0;
     }
-    tls->carrier.leaving = NULL;
-    if (tls->broken && tls->state == HANDSHAKE) {
-        fail(tls, tls->broken);
+    tls->carrier.in_flight = NULL;
+    if (tls->send_error && tls->state == HANDSHAKE) {
+        fail_connection(tls, tls->send_error);
         uw_cancel(endpoint->loop, &endpoint->receive);
     }
-    if (!endpoint->closed && endpoint->sending && (tls->carries || tls->broken || tls->taken <= 0))
-        tell_sent(endpoint, tls->broken ? tls->broken : tls->taken);
-    go_on(endpoint);
+    if (!endpoint->closed && endpoint->sending && (tls->output_has_chunks || tls->send_error || tls->chunk_bytes <= 0))
+        report_sent(endpoint, tls->send_error ? tls->send_error : tls->chunk_bytes);
+    continue_after_event(endpoint);
 }
 
-/* Counts handshake messages that arrive during a read. Too many end the connection. */
+/* Counts handshake messages that arrive during a read. Too many messages end the connection. */
 static void count_message(int written, int version, int type, const void *bytes, size_t length, SSL *ssl,
                           void *argument)
 {
@@ -191,17 +191,17 @@ static void count_message(int written, int version, int type, const void *bytes,
     if (written || type != SSL3_RT_HANDSHAKE)
         return;
     if (++tls->late_messages > LATE_MESSAGES_MAX + tls->received / LATE_MESSAGE_BYTES) {
-        fail(tls, -EPROTO);
+        fail_connection(tls, -EPROTO);
         tls->carrier.input_left = 0;
     }
 }
 
-static void become_open(struct uw_endpoint *endpoint)
+static void finish_handshake(struct uw_endpoint *endpoint)
 {
     struct uw_tls *tls = endpoint->tls;
 
-    if (!uw_tls_peer_note(&tls->peer, tls->context, tls->ssl)) {
-        fail(tls, -ENOMEM);
+    if (!uw_tls_peer_init(&tls->peer, tls->context, tls->ssl)) {
+        fail_connection(tls, -ENOMEM);
         return;
     }
     tls->state = OPEN;
@@ -211,49 +211,50 @@ static void become_open(struct uw_endpoint *endpoint)
     endpoint->owner->ready(endpoint);
 }
 
-/* Every plain HTTP request begins with a capital letter, and no TLS record does. */
-static bool speaks_http(const struct uw_tls_carrier *carrier)
+/* Every plain HTTP request begins with a capital letter, but no TLS record. */
+static bool is_plain_http(const struct uw_tls_carrier *carrier)
 {
     return carrier->input[0] >= 'A' && carrier->input[0] <= 'Z';
 }
 
-static void refuse_plain(struct uw_tls *tls)
+static void refuse_plain_http(struct uw_tls *tls)
 {
-    /* Without memory for the response, the connection just ends. */
-    (void)uw_tls_buffer_append(tls->carrier.buffers, &tls->carrier.output, plain_answer, sizeof plain_answer - 1);
-    fail(tls, -EPROTO);
+    /* Without memory for the response the connection only ends. */
+    (void)uw_tls_buffer_append(tls->carrier.buffers, &tls->carrier.output, plain_http_response,
+                               sizeof plain_http_response - 1);
+    fail_connection(tls, -EPROTO);
 }
 
-/* A handshake needs a reply of the client, so a client that disconnected before the server's first flight costs no
- * signature. Later the client may have sent all its data. */
-static bool is_in_vain(const struct uw_tls *tls)
+/* Saves the signature for a client that disconnected before the server's first flight. The check is valid only then:
+ * later the client may have sent all its data. */
+static bool client_has_disconnected(const struct uw_tls *tls)
 {
-    return !tls->answered && uw_has_hung_up(tls->carrier.fd);
+    return !tls->handshake_answered && uw_has_hung_up(tls->carrier.fd);
 }
 
-static void shake_hands(struct uw_endpoint *endpoint)
+static void continue_handshake(struct uw_endpoint *endpoint)
 {
     struct uw_tls *tls = endpoint->tls;
     int64_t begun_ns = uw_clock_ns();
     int result;
 
-    if (!tls->begun && speaks_http(&tls->carrier)) {
-        refuse_plain(tls);
+    if (!tls->input_begun && is_plain_http(&tls->carrier)) {
+        refuse_plain_http(tls);
         return;
     }
-    tls->begun = true;
-    if (is_in_vain(tls)) {
-        fail(tls, -ECONNRESET);
+    tls->input_begun = true;
+    if (client_has_disconnected(tls)) {
+        fail_connection(tls, -ECONNRESET);
         return;
     }
-    forget_errors();
+    clear_errors();
     result = SSL_do_handshake(tls->ssl);
-    uw_tls_handshake_queue_note(&tls->carrier.buffers->line, begun_ns);
-    tls->answered = tls->answered || tls->carrier.output;
+    uw_tls_handshake_queue_count_time(&tls->carrier.buffers->handshakes, begun_ns);
+    tls->handshake_answered = tls->handshake_answered || tls->carrier.output;
     if (result == 1)
-        become_open(endpoint);
+        finish_handshake(endpoint);
     else if (SSL_get_error(tls->ssl, result) != SSL_ERROR_WANT_READ)
-        fail(tls, -EPROTO);
+        fail_connection(tls, -EPROTO);
 }
 
 /* OpenSSL could report this too, but at a higher cost. */
@@ -262,7 +263,7 @@ static bool has_read_all(const struct uw_tls *tls)
     return tls->carrier.input_left == 0 && !SSL_has_pending(tls->ssl);
 }
 
-/* Reads as much plaintext as there is and fits. */
+/* Reads as much plaintext as available, up to the size of the buffer. */
 static size_t read_plaintext(struct uw_tls *tls)
 {
     struct uw_tls_buffers *buffers = tls->carrier.buffers;
@@ -282,24 +283,24 @@ static size_t read_plaintext(struct uw_tls *tls)
     if (error == SSL_ERROR_ZERO_RETURN)
         tls->state = ENDED;
     else if (error != SSL_ERROR_WANT_READ)
-        fail(tls, -EPROTO);
+        fail_connection(tls, -EPROTO);
     return length;
 }
 
-static void hand_over(struct uw_endpoint *endpoint)
+static void deliver_plaintext(struct uw_endpoint *endpoint)
 {
     struct uw_tls_buffers *buffers = endpoint->tls->carrier.buffers;
     size_t length;
 
     do {
-        forget_errors();
+        clear_errors();
         length = read_plaintext(endpoint->tls);
         if (length)
             endpoint->owner->received(endpoint, buffers->received, length);
     } while (length == sizeof buffers->received && !endpoint->closed);
 }
 
-static void drop(struct uw_endpoint *endpoint, size_t length)
+static void drop_bytes(struct uw_endpoint *endpoint, size_t length)
 {
     struct uw_tls *tls = endpoint->tls;
 
@@ -308,36 +309,36 @@ static void drop(struct uw_endpoint *endpoint, size_t length)
         uw_cancel(endpoint->loop, &endpoint->receive);
 }
 
-static void take_in(struct uw_endpoint *endpoint, const char *bytes, size_t length)
+static void process_input(struct uw_endpoint *endpoint, const char *bytes, size_t length)
 {
     struct uw_tls *tls = endpoint->tls;
 
     tls->received += length;
     tls->carrier.input = bytes;
     tls->carrier.input_left = length;
-    tls->busy = true;
+    tls->in_callback = true;
     if (tls->state == HANDSHAKE)
-        shake_hands(endpoint);
+        continue_handshake(endpoint);
     if (tls->state == OPEN && !endpoint->closed)
-        hand_over(endpoint);
-    forget_errors();
-    tls->busy = false;
+        deliver_plaintext(endpoint);
+    clear_errors();
+    tls->in_callback = false;
     tls->carrier.input_left = 0;
     if (tls->state == ENDED)
         uw_cancel(endpoint->loop, &endpoint->receive);
-    if (tls->state == HANDSHAKE && !endpoint->closed && !endpoint->receive.pending) /* the handshake waited in line */
+    if (tls->state == HANDSHAKE && !endpoint->closed && !endpoint->receive.pending) /* the handshake was queued */
         uw_submit(endpoint->loop, &endpoint->receive);
-    go_on(endpoint);
+    continue_after_event(endpoint);
 }
 
-static void forget_held(struct uw_tls *tls)
+static void free_deferred(struct uw_tls *tls)
 {
     free(tls->deferred);
     tls->deferred = NULL;
     tls->deferred_length = 0;
 }
 
-/* Buffers the bytes of a waiting handshake. With `oneshot`, no more are received after these: see open_endpoint. */
+/* Buffers the bytes of a queued handshake. Receiving is single-shot, so no bytes follow: see open_endpoint. */
 static bool defer_input(struct uw_tls *tls, const char *bytes, size_t length)
 {
     char *deferred = realloc(tls->deferred, tls->deferred_length + length);
@@ -350,35 +351,36 @@ static bool defer_input(struct uw_tls *tls, const char *bytes, size_t length)
     return true;
 }
 
-/* Later bytes remain in the kernel until the handshake continues. */
-static void wait_in_line(struct uw_endpoint *endpoint, const char *bytes, size_t length)
+/* Queues the handshake. Later bytes remain in the kernel until the handshake continues. */
+static void queue_handshake(struct uw_endpoint *endpoint, const char *bytes, size_t length)
 {
     if (!defer_input(endpoint->tls, bytes, length))
-        fail(endpoint->tls, -ENOMEM);
+        fail_connection(endpoint->tls, -ENOMEM);
     uw_cancel(endpoint->loop, &endpoint->receive);
-    go_on(endpoint);
+    continue_after_event(endpoint);
 }
 
-static void called(struct uw_tls_place *place)
+static void resume_handshake(struct uw_tls_queued_handshake *queued_handshake)
 {
-    struct uw_tls *tls = uw_container_of(place, struct uw_tls, place);
+    struct uw_tls *tls = uw_container_of(queued_handshake, struct uw_tls, queued_handshake);
     size_t length = tls->deferred_length;
     char *deferred = tls->deferred;
 
     tls->deferred = NULL;
     tls->deferred_length = 0;
-    take_in(tls->endpoint, deferred, length);
+    process_input(tls->endpoint, deferred, length);
     free(deferred);
 }
 
-static bool has_turn(struct uw_tls *tls)
+static bool may_process_input(struct uw_tls *tls)
 {
-    return tls->state == OPEN || uw_tls_handshake_queue_lets_in(&tls->carrier.buffers->line, tls->answered);
+    return tls->state == OPEN ||
+           uw_tls_handshake_queue_may_run(&tls->carrier.buffers->handshakes, tls->handshake_answered);
 }
 
 static bool within_record(const SSL *ssl)
 {
-    return SSL_has_pending(ssl) || strcmp(SSL_rstate_string(ssl), "RB") == 0; /* the header was read, but no body */
+    return SSL_has_pending(ssl) || strcmp(SSL_rstate_string(ssl), "RB") == 0; /* "RB": only the header has been read */
 }
 
 static bool holds_bytes(const struct uw_endpoint *endpoint)
@@ -386,64 +388,65 @@ static bool holds_bytes(const struct uw_endpoint *endpoint)
     return endpoint->tls->ssl && (endpoint->tls->deferred || within_record(endpoint->tls->ssl));
 }
 
-static int32_t end_of(const struct uw_tls *tls, int32_t result)
+static int32_t end_of_stream(const struct uw_tls *tls, int32_t result)
 {
     if (tls->state == ENDED)
         return 0;
     return result == 0 && within_record(tls->ssl) ? -ECONNRESET : result;
 }
 
-static void take(struct uw_endpoint *endpoint, const char *bytes, size_t length)
+static void handle_bytes(struct uw_endpoint *endpoint, const char *bytes, size_t length)
 {
     struct uw_tls *tls = endpoint->tls;
 
     if (tls->state != HANDSHAKE && tls->state != OPEN)
-        drop(endpoint, length);
-    else if (tls->deferred || !has_turn(tls))
-        wait_in_line(endpoint, bytes, length);
+        drop_bytes(endpoint, length);
+    else if (tls->deferred || !may_process_input(tls))
+        queue_handshake(endpoint, bytes, length);
     else
-        take_in(endpoint, bytes, length);
+        process_input(endpoint, bytes, length);
 }
 
-/* A client that waits in line is not received from. If its stream ended instead, the end is reported again later. */
+/* Receiving stops for a queued handshake. If the stream has ended, the end is reported again later. */
 static void end_receiving(struct uw_endpoint *endpoint, int32_t result)
 {
     struct uw_tls *tls = endpoint->tls;
 
     if (tls->deferred && tls->state == HANDSHAKE)
-        uw_tls_handshake_queue_wait(&tls->carrier.buffers->line, &tls->place, tls->answered);
+        uw_tls_handshake_queue_add(&tls->carrier.buffers->handshakes, &tls->queued_handshake, tls->handshake_answered);
     else if (tls->state == FAILED)
-        go_on(endpoint);
+        continue_after_event(endpoint);
     else
-        endpoint->owner->receive_ended(endpoint, end_of(tls, result));
+        endpoint->owner->receive_ended(endpoint, end_of_stream(tls, result));
 }
 
-static void received(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+static void handle_received(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct uw_endpoint *endpoint = uw_container_of(operation, struct uw_endpoint, receive);
 
     (void)loop;
     if (endpoint->closed)
-        settle(endpoint);
+        settle_when_idle(endpoint);
     else if (result > 0)
-        take(endpoint, operation->data, (size_t)result);
+        handle_bytes(endpoint, operation->data, (size_t)result);
     else
         end_receiving(endpoint, result);
 }
 
-static int start(struct uw_endpoint *endpoint, struct uw_tls *tls)
+static int start_ssl(struct uw_endpoint *endpoint, struct uw_tls *tls)
 {
     tls->carrier.buffers = uw_tls_buffers_of(endpoint->loop);
     if (!tls->carrier.buffers)
         return -ENOMEM;
     tls->carrier.fd = endpoint->fd;
     tls->ssl = uw_tls_context_start(endpoint->context, &tls->carrier);
-    forget_errors();
+    clear_errors();
     return tls->ssl ? 0 : -ENOMEM;
 }
 
-/* A client in the backlog may have disconnected after its ClientHello. Plain HTTP still gets its response. */
-static bool has_left(int fd)
+/* A client in the backlog may have disconnected after its ClientHello. A client with plain HTTP still gets its
+ * response. */
+static bool has_disconnected_early(int fd)
 {
     char first = SSL3_RT_HANDSHAKE;
 
@@ -453,39 +456,39 @@ static bool has_left(int fd)
 
 static int open_endpoint(struct uw_endpoint *endpoint)
 {
-    struct uw_tls *tls = has_left(endpoint->fd) ? NULL : calloc(1, sizeof *tls);
+    struct uw_tls *tls = has_disconnected_early(endpoint->fd) ? NULL : calloc(1, sizeof *tls);
 
     UW_ASSERT_OWNER(endpoint->loop);
-    if (!tls || start(endpoint, tls)) {
+    if (!tls || start_ssl(endpoint, tls)) {
         free(tls);
         return -ENOMEM;
     }
     tls->context = uw_tls_context_retain(endpoint->context);
     tls->endpoint = endpoint;
-    uw_tls_place_init(&tls->place, called);
+    uw_tls_queued_handshake_init(&tls->queued_handshake, resume_handshake);
     endpoint->tls = tls;
     endpoint->receive =
-        (struct uw_operation){.opcode = UW_RECEIVE, .fd = endpoint->fd, .oneshot = true, .complete = received};
+        (struct uw_operation){.opcode = UW_RECEIVE, .fd = endpoint->fd, .oneshot = true, .complete = handle_received};
     uw_submit(endpoint->loop, &endpoint->receive);
     return 0;
 }
 
-/* The endpoint receives since `open`, at first. */
-static void receive(struct uw_endpoint *endpoint)
+/* Receiving has started in `open` and may still be pending. */
+static void start_receiving(struct uw_endpoint *endpoint)
 {
     UW_ASSERT_OWNER(endpoint->loop);
     if (!endpoint->receive.pending)
         uw_submit(endpoint->loop, &endpoint->receive);
 }
 
-/* plain_tcp.c explains this. */
+/* See pause_receiving in plain_tcp.c. */
 static void pause_endpoint(struct uw_endpoint *endpoint)
 {
     endpoint->receive.oneshot = true;
     uw_cancel(endpoint->loop, &endpoint->receive);
 }
 
-static size_t weight(const struct uw_chunk *first, size_t most)
+static size_t bytes_to_seal(const struct uw_chunk *first, size_t most)
 {
     size_t sum = 0;
 
@@ -494,14 +497,14 @@ static size_t weight(const struct uw_chunk *first, size_t most)
     return sum < most ? sum : most;
 }
 
-static int64_t seal(struct uw_tls *tls, const struct uw_chunk *first)
+static int64_t seal_chunks(struct uw_tls *tls, const struct uw_chunk *first)
 {
     struct uw_tls_carrier *carrier = &tls->carrier;
     bool many = uw_tls_buffers_have_large(carrier->buffers);
-    size_t bytes = weight(first, many ? UW_SEND_BYTES_MAX : UW_TLS_RECORD_BYTES_MAX);
+    size_t bytes = bytes_to_seal(first, many ? UW_SEND_BYTES_MAX : UW_TLS_RECORD_BYTES_MAX);
     int64_t sealed;
 
-    if (!carrier->output) /* take the final size at once */
+    if (!carrier->output) /* allocates the final size at once */
         carrier->output = uw_tls_buffer_take(carrier->buffers, uw_tls_sealed_bytes(bytes));
     if (!carrier->output)
         return -ENOMEM;
@@ -512,88 +515,88 @@ static int64_t seal(struct uw_tls *tls, const struct uw_chunk *first)
 }
 
 /* Reports the result of a send to the owner in the next turn. */
-static void tell_later(struct uw_endpoint *endpoint)
+static void report_sent_later(struct uw_endpoint *endpoint)
 {
     if (endpoint->send.pending)
         return;
-    endpoint->send = (struct uw_operation){.opcode = UW_SEND, .fd = -1, .complete = left};
+    endpoint->send = (struct uw_operation){.opcode = UW_SEND, .fd = -1, .complete = handle_output_sent};
     uw_submit(endpoint->loop, &endpoint->send);
 }
 
-static int32_t refusal(const struct uw_tls *tls)
+static int32_t send_refusal(const struct uw_tls *tls)
 {
-    if (tls->broken)
-        return tls->broken;
-    return tls->state == FAILED || tls->shut ? -EPIPE : 0;
+    if (tls->send_error)
+        return tls->send_error;
+    return tls->state == FAILED || tls->sending_shut ? -EPIPE : 0;
 }
 
-static bool has_room(const struct uw_endpoint *endpoint)
+static bool is_writable(const struct uw_endpoint *endpoint)
 {
     struct pollfd item = {.fd = endpoint->fd, .events = POLLOUT};
 
-    return poll(&item, 1, 0) != 0; /* the next send reports a failure */
+    return poll(&item, 1, 0) != 0; /* an error counts as writable: the next send reports it */
 }
 
-/* The kernel seals a record, and may find no space in the socket. It then delays the record, and drops the record if
- * the stream ends meanwhile, though it reported the record as sent. So this transport reports only bytes that are
- * certainly in the socket, as on a plain connection. */
-static bool may_be_held_back(struct uw_endpoint *endpoint)
+/* With kernel TLS, a send may succeed although the socket has no space for the record. The kernel then delays the
+ * record, and drops it if the stream ends. So this transport reports only bytes that are certainly in the socket, as
+ * for plain connections. */
+static bool kernel_may_delay(struct uw_endpoint *endpoint)
 {
     struct uw_tls *tls = endpoint->tls;
 
-    tls->unseen += (uint64_t)tls->taken;
-    if (tls->unseen > UNSEEN_BYTES_MAX && has_room(endpoint))
-        tls->unseen = 0;
-    return tls->unseen > UNSEEN_BYTES_MAX;
+    tls->unconfirmed += (uint64_t)tls->chunk_bytes;
+    if (tls->unconfirmed > UNCONFIRMED_BYTES_MAX && is_writable(endpoint))
+        tls->unconfirmed = 0;
+    return tls->unconfirmed > UNCONFIRMED_BYTES_MAX;
 }
 
-static void await_room(struct uw_endpoint *endpoint);
+static void await_writable(struct uw_endpoint *endpoint);
 
-/* On io_uring the wait also ends when the client shuts down its sending side (POLLRDHUP), which does not mean space. */
-static void found_room(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+/* On io_uring the wait also ends after the client's shutdown(SHUT_WR) (POLLRDHUP), which does not mean space. */
+static void handle_writable(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct uw_endpoint *endpoint = uw_container_of(operation, struct uw_endpoint, send);
 
     (void)loop;
-    if (result >= 0 && !endpoint->closed && !has_room(endpoint)) {
-        await_room(endpoint);
+    if (result >= 0 && !endpoint->closed && !is_writable(endpoint)) {
+        await_writable(endpoint);
         return;
     }
-    endpoint->tls->unseen = 0;
+    endpoint->tls->unconfirmed = 0;
     if (!endpoint->closed)
-        tell_sent(endpoint, result < 0 ? result : endpoint->tls->taken);
-    go_on(endpoint);
+        report_sent(endpoint, result < 0 ? result : endpoint->tls->chunk_bytes);
+    continue_after_event(endpoint);
 }
 
-static void await_room(struct uw_endpoint *endpoint)
+static void await_writable(struct uw_endpoint *endpoint)
 {
     endpoint->send =
-        (struct uw_operation){.opcode = UW_POLL, .fd = endpoint->fd, .length = POLLOUT, .complete = found_room};
+        (struct uw_operation){.opcode = UW_POLL, .fd = endpoint->fd, .length = POLLOUT, .complete = handle_writable};
     uw_submit(endpoint->loop, &endpoint->send);
 }
 
-static void kernel_took(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+static void handle_kernel_sent(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct uw_endpoint *endpoint = uw_container_of(operation, struct uw_endpoint, send);
     struct uw_tls *tls = endpoint->tls;
 
     (void)loop;
-    tls->taken = result;
-    tls->broken = result < 0 ? result : 0;
-    if (!endpoint->closed && result > 0 && may_be_held_back(endpoint)) {
-        await_room(endpoint);
+    tls->chunk_bytes = result;
+    tls->send_error = result < 0 ? result : 0;
+    if (!endpoint->closed && result > 0 && kernel_may_delay(endpoint)) {
+        await_writable(endpoint);
         return;
     }
     if (!endpoint->closed)
-        tell_sent(endpoint, result);
-    go_on(endpoint);
+        report_sent(endpoint, result);
+    continue_after_event(endpoint);
 }
 
-static void send_as_it_is(struct uw_endpoint *endpoint, const struct uw_chunk *first)
+static void send_by_kernel_tls(struct uw_endpoint *endpoint, const struct uw_chunk *first)
 {
     uw_chunk_prepare_send(endpoint, first);
     endpoint->send.no_waitall = true;
-    endpoint->send.complete = kernel_took;
+    endpoint->send.complete = handle_kernel_sent;
     uw_submit(endpoint->loop, &endpoint->send);
 }
 
@@ -603,44 +606,44 @@ static void send_chunks(struct uw_endpoint *endpoint, struct uw_chunk *first)
 
     UW_ASSERT_OWNER(endpoint->loop);
     endpoint->sending = true;
-    tls->taken = refusal(tls);
-    if (!tls->taken && tls->carrier.kernel_seals) {
-        send_as_it_is(endpoint, first);
+    tls->chunk_bytes = send_refusal(tls);
+    if (!tls->chunk_bytes && tls->carrier.kernel_seals) {
+        send_by_kernel_tls(endpoint, first);
         return;
     }
-    if (!tls->taken)
-        tls->taken = seal(tls, first);
-    forget_errors();
-    if (tls->taken > 0)
-        (void)flush(endpoint);
+    if (!tls->chunk_bytes)
+        tls->chunk_bytes = seal_chunks(tls, first);
+    clear_errors();
+    if (tls->chunk_bytes > 0)
+        (void)send_output(endpoint);
     else
-        tell_later(endpoint);
+        report_sent_later(endpoint);
 }
 
-static size_t progress(const struct uw_endpoint *endpoint)
+static size_t send_progress(const struct uw_endpoint *endpoint)
 {
     const struct uw_tls *tls = endpoint->tls;
 
     if (endpoint->sending && tls->carrier.kernel_seals)
-        return tls->taken > 0 ? (size_t)tls->taken : endpoint->send.done;
-    if (!endpoint->sending || !tls->carries || !tls->carrier.leaving)
+        return tls->chunk_bytes > 0 ? (size_t)tls->chunk_bytes : endpoint->send.done;
+    if (!endpoint->sending || !tls->output_has_chunks || !tls->carrier.in_flight)
         return 0;
-    return (size_t)((uint64_t)tls->taken * endpoint->send.done / tls->carrier.leaving->length);
+    return (size_t)((uint64_t)tls->chunk_bytes * endpoint->send.done / tls->carrier.in_flight->length);
 }
 
-/* Sends close_notify, then ends the stream, after the bytes that are being sent now. */
-static int shut(struct uw_endpoint *endpoint)
+/* Sends close_notify, then ends the stream, after the bytes that are being sent. */
+static int shut_sending(struct uw_endpoint *endpoint)
 {
     struct uw_tls *tls = endpoint->tls;
 
     UW_ASSERT_OWNER(endpoint->loop);
-    if (!tls->shut && (tls->state == OPEN || tls->state == ENDED))
-        (void)SSL_shutdown(tls->ssl); /* without memory for close_notify, only the stream ends */
-    forget_errors();
-    tls->shut = true;
-    if (!endpoint->send.pending && !tls->broken) /* the owner may close the endpoint next */
-        (void)uw_tls_buffer_leave(tls->carrier.buffers, &tls->carrier.output, endpoint->fd);
-    return flush(endpoint) ? 0 : shut_down(endpoint);
+    if (!tls->sending_shut && (tls->state == OPEN || tls->state == ENDED))
+        (void)SSL_shutdown(tls->ssl); /* without memory for close_notify only the stream ends */
+    clear_errors();
+    tls->sending_shut = true;
+    if (!endpoint->send.pending && !tls->send_error) /* the owner may close the endpoint next */
+        (void)uw_tls_buffer_send_now(tls->carrier.buffers, &tls->carrier.output, endpoint->fd);
+    return send_output(endpoint) ? 0 : send_fin(endpoint);
 }
 
 static void close_endpoint(struct uw_endpoint *endpoint)
@@ -648,29 +651,29 @@ static void close_endpoint(struct uw_endpoint *endpoint)
     UW_ASSERT_OWNER(endpoint->loop);
     endpoint->closed = true;
     if (endpoint->tls) { /* NULL: the endpoint could not be opened */
-        uw_tls_handshake_queue_leave(&endpoint->tls->place);
-        forget_held(endpoint->tls);
+        uw_tls_handshake_queue_remove(&endpoint->tls->queued_handshake);
+        free_deferred(endpoint->tls);
         drop_output(endpoint->tls);
     }
     uw_cancel(endpoint->loop, &endpoint->receive);
     uw_cancel(endpoint->loop, &endpoint->send);
-    settle(endpoint);
+    settle_when_idle(endpoint);
 }
 
-/* Only an endpoint of a closed loop still has buffers here. */
-static void release(struct uw_endpoint *endpoint)
+/* Only an endpoint of a closed loop still has output here. */
+static void release_endpoint(struct uw_endpoint *endpoint)
 {
     struct uw_tls *tls = endpoint->tls;
 
     if (!tls)
         return;
     SSL_free(tls->ssl);
-    forget_errors();
+    clear_errors();
     uw_tls_context_release(tls->context);
-    uw_tls_peer_forget(&tls->peer);
-    uw_tls_handshake_queue_leave(&tls->place);
-    forget_held(tls);
-    free(tls->carrier.leaving);
+    uw_tls_peer_free(&tls->peer);
+    uw_tls_handshake_queue_remove(&tls->queued_handshake);
+    free_deferred(tls);
+    free(tls->carrier.in_flight);
     free(tls->carrier.output);
     free(tls);
     endpoint->tls = NULL;
@@ -687,12 +690,12 @@ const struct uw_transport uw_transport_tls = {
     .name = "tls",
     .hands_out_descriptor = false,
     .open = open_endpoint,
-    .receive = receive,
+    .receive = start_receiving,
     .pause = pause_endpoint,
     .holds_bytes = holds_bytes,
     .send = send_chunks,
-    .progress = progress,
-    .shut = shut,
+    .progress = send_progress,
+    .shut = shut_sending,
     .close = close_endpoint,
-    .release = release,
+    .release = release_endpoint,
 };

@@ -4,7 +4,7 @@
 
 #include "transport/tls_kernel.h"
 
-/* These commands of OpenSSL 3 have names only in a comment of its bio.h. */
+/* OpenSSL 3 mentions the names of these commands only in a comment of its bio.h. */
 #define SET_KERNEL 72
 #define SET_RECORD_TYPE 74
 
@@ -24,8 +24,8 @@ static int read_input(BIO *bio, char *bytes, int length)
     return (int)count;
 }
 
-/* The kernel's keys cannot be changed. So a client's request for a key update cannot be fulfilled, and nothing more may
- * be sent (RFC 8446, 4.6.3). */
+/* RFC 8446, section 4.6.3: after the client's request for a key update the server must update its keys. The kernel's
+ * keys cannot be changed, so the connection must end. */
 static bool is_key_update(uint8_t type, const char *bytes)
 {
     return type == SSL3_RT_HANDSHAKE && bytes[0] == SSL3_MT_KEY_UPDATE;
@@ -57,16 +57,16 @@ static int write_output(BIO *bio, const char *bytes, int length)
     return uw_tls_buffer_append(carrier->buffers, &carrier->output, bytes, (size_t)length) ? length : -1;
 }
 
-/* Bytes that OpenSSL has sealed must be in the socket first. Otherwise OpenSSL continues to seal. */
-static bool let_kernel_seal(struct uw_tls_carrier *carrier, const void *keys)
+/* All bytes that OpenSSL has sealed must be in the socket first. Otherwise OpenSSL continues to seal. */
+static bool start_kernel_tls(struct uw_tls_carrier *carrier, const void *keys)
 {
-    if (carrier->leaving || !uw_tls_buffer_leave(carrier->buffers, &carrier->output, carrier->fd))
+    if (carrier->in_flight || !uw_tls_buffer_send_now(carrier->buffers, &carrier->output, carrier->fd))
         return false;
     carrier->kernel_seals = uw_tls_kernel_start(carrier->fd, keys) == 0;
     return carrier->kernel_seals;
 }
 
-static long control(BIO *bio, int command, long number, void *pointer)
+static long handle_control(BIO *bio, int command, long number, void *pointer)
 {
     struct uw_tls_carrier *carrier = BIO_get_data(bio);
 
@@ -74,7 +74,7 @@ static long control(BIO *bio, int command, long number, void *pointer)
     case BIO_CTRL_FLUSH:
         return 1;
     case SET_KERNEL:
-        return number && let_kernel_seal(carrier, pointer); /* 0: the receiving side */
+        return number && start_kernel_tls(carrier, pointer); /* 0: receiving side */
     case BIO_CTRL_GET_KTLS_SEND:
         return carrier->kernel_seals;
     case SET_RECORD_TYPE:
@@ -85,7 +85,7 @@ static long control(BIO *bio, int command, long number, void *pointer)
     }
 }
 
-static int create(BIO *bio)
+static int init_bio(BIO *bio)
 {
     BIO_set_init(bio, 1);
     return 1;
@@ -96,7 +96,7 @@ BIO_METHOD *uw_tls_bio_method_new(void)
     BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "upwell");
 
     if (method && BIO_meth_set_read(method, read_input) && BIO_meth_set_write(method, write_output) &&
-        BIO_meth_set_ctrl(method, control) && BIO_meth_set_create(method, create))
+        BIO_meth_set_ctrl(method, handle_control) && BIO_meth_set_create(method, init_bio))
         return method;
     BIO_meth_free(method);
     return NULL;

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The server asks for no password, so an encrypted key is an error. */
-static int no_password(char *password, int size, int writing, void *context)
+/* The server does not ask for passwords, so an encrypted key is an error. */
+static int refuse_password(char *password, int size, int writing, void *context)
 {
     (void)password;
     (void)size;
@@ -21,12 +21,12 @@ static bool read_chain(struct uw_tls_identity *identity, BIO *file)
     identity->chain = sk_X509_new_null();
     if (!identity->chain)
         return false;
-    while ((next = PEM_read_bio_X509(file, NULL, no_password, NULL)))
+    while ((next = PEM_read_bio_X509(file, NULL, refuse_password, NULL)))
         if (!sk_X509_push(identity->chain, next)) {
             X509_free(next);
             return false;
         }
-    return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE; /* the end of the file */
+    return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE; /* at the end of the file */
 }
 
 static int read_certificates(struct uw_tls_identity *identity, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
@@ -36,18 +36,18 @@ static int read_certificates(struct uw_tls_identity *identity, const char *path,
 
     if (error)
         return error;
-    identity->certificate = PEM_read_bio_X509_AUX(file, NULL, no_password, NULL);
+    identity->certificate = PEM_read_bio_X509_AUX(file, NULL, refuse_password, NULL);
     if (!identity->certificate)
         error = uw_tls_explain(message, -EBADMSG, "%s holds no certificate in PEM form", path);
     else if (!read_chain(identity, file))
         error = uw_tls_explain(message, -EBADMSG, "%s: a certificate of the chain is damaged", path);
-    ERR_clear_error(); /* the end of the file is no error */
+    ERR_clear_error(); /* the end of the file is not an error */
     BIO_free(file);
     return error;
 }
 
-/* Checks the file only. The directories above it may still deny access to others. */
-static void warn_of_readers(const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
+/* Checks only the file. The directories above it may still deny access. */
+static void warn_if_world_readable(const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     struct stat status;
 
@@ -62,16 +62,16 @@ static int read_key(struct uw_tls_identity *identity, const char *path, char mes
 
     if (error)
         return error;
-    identity->key = PEM_read_bio_PrivateKey(file, NULL, no_password, NULL);
+    identity->key = PEM_read_bio_PrivateKey(file, NULL, refuse_password, NULL);
     if (!identity->key)
         error = uw_tls_explain(message, -EBADMSG, "%s holds no unencrypted private key in PEM form", path);
     else
-        warn_of_readers(path, message);
+        warn_if_world_readable(path, message);
     BIO_free(file);
     return error;
 }
 
-static int check_time(const X509 *certificate, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
+static int check_validity(const X509 *certificate, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0)
         return uw_tls_explain(message, -EKEYEXPIRED, "the certificate in %s has expired", path);
@@ -84,7 +84,7 @@ int uw_tls_identity_read(struct uw_tls_identity *identity, const struct uw_tls_c
                          char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     const char *path = paths->certificate_path, *key_path = paths->key_path ? paths->key_path : path;
-    struct uw_tls_vouched vouched;
+    struct uw_tls_ocsp_subject subject;
     int error;
 
     *identity = (struct uw_tls_identity){0};
@@ -94,10 +94,10 @@ int uw_tls_identity_read(struct uw_tls_identity *identity, const struct uw_tls_c
     if (!error && X509_check_private_key(identity->certificate, identity->key) != 1)
         error = uw_tls_explain(message, -EINVAL, "the key in %s does not match the certificate in %s", key_path, path);
     if (!error)
-        error = check_time(identity->certificate, path, message);
-    vouched = (struct uw_tls_vouched){paths, identity->certificate, identity->chain};
+        error = check_validity(identity->certificate, path, message);
+    subject = (struct uw_tls_ocsp_subject){paths, identity->certificate, identity->chain};
     if (!error && paths->ocsp_path)
-        error = uw_tls_ocsp_read(&identity->ocsp, &vouched, message);
+        error = uw_tls_ocsp_read(&identity->ocsp, &subject, message);
     return error;
 }
 
@@ -113,7 +113,8 @@ bool uw_tls_identity_matches(const struct uw_tls_identity *identity, const char 
 {
     unsigned flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | (wildcards ? 0 : X509_CHECK_FLAG_NO_WILDCARDS);
 
-    if (host[0] == '.' || host[0] == '*') /* OpenSSL matches these to any host below, or to the wildcard itself */
+    /* OpenSSL would match ".a" with any host below "a", and "*.a" with the wildcard itself. */
+    if (host[0] == '.' || host[0] == '*')
         return false;
     return X509_check_host(identity->certificate, host, 0, flags, NULL) == 1;
 }
@@ -146,6 +147,6 @@ char *uw_tls_identity_host(const struct uw_tls_identity *identity)
 
     GENERAL_NAMES_free(names);
     if (host && host[0] == '*')
-        host[0] = 'a'; /* a host that the wildcard matches */
+        host[0] = 'a'; /* a host that matches the wildcard */
     return host;
 }

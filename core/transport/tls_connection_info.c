@@ -11,11 +11,11 @@
 enum part { CERTIFICATE, SUBJECT, ISSUER, SERIAL, PARTS };
 
 struct client {
-    struct uw_tls_client shown;
+    struct uw_tls_client info;
     char text[];
 };
 
-/* Writes the parts in this order, each with a final NUL. `ends` receives their ends. */
+/* Writes the parts in the order of `enum part`, each with a NUL. Stores the end of each part in `ends`. */
 static bool write_parts(BIO *text, X509 *certificate, size_t ends[PARTS])
 {
     for (int part = 0; part < PARTS; part++) {
@@ -31,23 +31,23 @@ static bool write_parts(BIO *text, X509 *certificate, size_t ends[PARTS])
     return true;
 }
 
-static struct uw_tls_client *client_of(const char *text, const size_t ends[PARTS])
+static struct uw_tls_client *client_new(const char *text, const size_t ends[PARTS])
 {
     struct client *client = malloc(sizeof *client + ends[PARTS - 1]);
 
     if (!client)
         return NULL;
     memcpy(client->text, text, ends[PARTS - 1]);
-    client->shown = (struct uw_tls_client){
+    client->info = (struct uw_tls_client){
         .certificate = client->text,
         .subject = client->text + ends[CERTIFICATE],
         .issuer = client->text + ends[SUBJECT],
         .serial = client->text + ends[ISSUER],
     };
-    return &client->shown;
+    return &client->info;
 }
 
-static struct uw_tls_client *describe(X509 *certificate)
+static struct uw_tls_client *describe_certificate(X509 *certificate)
 {
     BIO *text = BIO_new(BIO_s_mem());
     struct uw_tls_client *client = NULL;
@@ -55,12 +55,12 @@ static struct uw_tls_client *describe(X509 *certificate)
     char *bytes;
 
     if (text && write_parts(text, certificate, ends) && BIO_get_mem_data(text, &bytes) > 0)
-        client = client_of(bytes, ends);
+        client = client_new(bytes, ends);
     BIO_free(text);
     return client;
 }
 
-bool uw_tls_peer_note(struct uw_tls_peer *peer, const struct uw_tls_context *context, const SSL *ssl)
+bool uw_tls_peer_init(struct uw_tls_peer *peer, const struct uw_tls_context *context, const SSL *ssl)
 {
     X509 *certificate = SSL_get0_peer_certificate(ssl);
 
@@ -69,14 +69,14 @@ bool uw_tls_peer_note(struct uw_tls_peer *peer, const struct uw_tls_context *con
         .cipher = SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)),
         .name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name),
         .protocol = uw_tls_context_protocol(context, ssl),
-        .client = certificate ? describe(certificate) : NULL,
+        .client = certificate ? describe_certificate(certificate) : NULL,
     };
     return !certificate || peer->client;
 }
 
-void uw_tls_peer_forget(struct uw_tls_peer *peer)
+void uw_tls_peer_free(struct uw_tls_peer *peer)
 {
     if (peer->client)
-        free(uw_container_of(peer->client, struct client, shown));
+        free(uw_container_of(peer->client, struct client, info));
     peer->client = NULL;
 }

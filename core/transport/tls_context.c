@@ -12,7 +12,7 @@
 #include "transport/tls_session.h"
 #include "transport/tls_tickets.h"
 
-#ifndef ELIBACC /* Linux has it; on other systems OpenSSL is linked */
+#ifndef ELIBACC /* only Linux has ELIBACC. On other systems OpenSSL is linked */
 #define ELIBACC ENOSYS
 #endif
 
@@ -23,24 +23,24 @@
     "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
 #define CIPHERS_OF_1_3 "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
 #define GROUPS "X25519:P-256:P-384"
-#define SECURITY_LEVEL 2   /* 112 bits: RSA keys of at least 2048 bits */
-#define KINDS_OF_KEY_MAX 4 /* RSA, ECDSA, Ed25519, Ed448: a client gets a kind that it can verify */
-#define TICKETS_A_HANDSHAKE 1
+#define SECURITY_LEVEL 2 /* 112 bits: RSA keys of at least 2048 bits */
+#define KEY_KINDS_MAX 4  /* RSA, ECDSA, Ed25519, Ed448: OpenSSL chooses a kind that the client supports */
+#define TICKETS_PER_HANDSHAKE 1
 #define DEFAULT_PROTOCOLS "http/1.1"
 
 struct uw_tls_context {
-    atomic_size_t holders;
+    atomic_size_t references;
     SSL_CTX *ssl_context;
     BIO_METHOD *bio_method;
     struct uw_tls_identity *identities;
     size_t identity_count;
     struct uw_tls_tickets tickets;
     bool has_tickets;
-    char protocols[UW_TLS_PROTOCOLS_BYTES_MAX + 1]; /* a NUL ends each name, and another NUL ends the list */
+    char protocols[UW_TLS_PROTOCOLS_BYTES_MAX + 1]; /* each name ends with a NUL, and the list with another NUL */
 };
 
 struct choice {
-    const struct uw_tls_identity *identities[KINDS_OF_KEY_MAX];
+    const struct uw_tls_identity *identities[KEY_KINDS_MAX];
     size_t count;
 };
 
@@ -49,9 +49,9 @@ static struct uw_tls_context *context_of(const SSL *ssl)
     return SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
 }
 
-/* A client gets the certificates of the host that it names, one for each kind of key. */
+/* A client gets the certificates of its SNI host, one for each kind of key. */
 
-static bool has_kind(const struct choice *choice, const struct uw_tls_identity *identity)
+static bool has_key_kind(const struct choice *choice, const struct uw_tls_identity *identity)
 {
     int kind = EVP_PKEY_get_base_id(identity->key);
 
@@ -61,35 +61,36 @@ static bool has_kind(const struct choice *choice, const struct uw_tls_identity *
     return false;
 }
 
-static void choose_among(struct choice *choice, const struct uw_tls_context *context, const char *host, bool wildcards)
+static void add_matching(struct choice *choice, const struct uw_tls_context *context, const char *host, bool wildcards)
 {
-    for (size_t i = 0; i < context->identity_count && choice->count < KINDS_OF_KEY_MAX; i++) {
+    for (size_t i = 0; i < context->identity_count && choice->count < KEY_KINDS_MAX; i++) {
         const struct uw_tls_identity *identity = &context->identities[i];
 
-        if (!has_kind(choice, identity) && uw_tls_identity_matches(identity, host, wildcards))
+        if (!has_key_kind(choice, identity) && uw_tls_identity_matches(identity, host, wildcards))
             choice->identities[choice->count++] = identity;
     }
 }
 
-/* A certificate with the exact host has precedence over one with a wildcard. */
-static struct choice choose(const struct uw_tls_context *context, const char *host)
+/* A certificate with the exact host has precedence over a wildcard certificate. */
+static struct choice choose_certificates(const struct uw_tls_context *context, const char *host)
 {
     struct choice choice = {.count = 0};
 
-    choose_among(&choice, context, host, false);
-    choose_among(&choice, context, host, true);
+    add_matching(&choice, context, host, false);
+    add_matching(&choice, context, host, true);
     return choice;
 }
 
-/* A client without a known host gets the first certificate, and those of other kinds for the same host. */
-static struct choice choose_default(const struct uw_tls_context *context)
+/* A client without a known host gets the first certificate, and certificates with other kinds of keys for the same
+ * host. */
+static struct choice choose_default_certificates(const struct uw_tls_context *context)
 {
     struct choice choice = {.identities = {context->identities}, .count = 1};
     char *host = uw_tls_identity_host(context->identities);
 
     if (host) {
-        choose_among(&choice, context, host, false);
-        choose_among(&choice, context, host, true);
+        add_matching(&choice, context, host, false);
+        add_matching(&choice, context, host, true);
     }
     free(host);
     return choice;
@@ -102,7 +103,7 @@ static int use_certificates(SSL *ssl, void *argument)
 
     if (!host || SSL_session_reused(ssl))
         return 1;
-    choice = choose(argument, host);
+    choice = choose_certificates(argument, host);
     if (choice.count)
         SSL_certs_clear(ssl);
     for (size_t i = 0; i < choice.count; i++) {
@@ -114,10 +115,10 @@ static int use_certificates(SSL *ssl, void *argument)
     return 1;
 }
 
-static int use_default(struct uw_tls_context *context, const struct uw_tls_settings *settings,
-                       char message[UW_TLS_MESSAGE_BYTES_MAX])
+static int use_default_certificates(struct uw_tls_context *context, const struct uw_tls_settings *settings,
+                                    char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
-    struct choice choice = choose_default(context);
+    struct choice choice = choose_default_certificates(context);
 
     for (size_t i = 0; i < choice.count; i++) {
         const struct uw_tls_identity *identity = choice.identities[i];
@@ -139,7 +140,7 @@ static int read_certificates(struct uw_tls_context *context, const struct uw_tls
     int error = 0;
 
     if (count == 0 || count > UW_TLS_CERTIFICATES_MAX)
-        return uw_tls_explain(message, -EINVAL, "a TLS context takes 1 to %d certificates", UW_TLS_CERTIFICATES_MAX);
+        return uw_tls_explain(message, -EINVAL, "an address takes 1 to %d certificates", UW_TLS_CERTIFICATES_MAX);
     context->identities = calloc(count, sizeof *context->identities);
     if (!context->identities)
         return uw_tls_explain(message, -ENOMEM, "memory is exhausted: the certificates were not loaded");
@@ -151,10 +152,10 @@ static int read_certificates(struct uw_tls_context *context, const struct uw_tls
             error = uw_tls_explain(message, -EINVAL, "OpenSSL rejects the certificate in %s",
                                    settings->certificates[i].certificate_path);
     }
-    return error ? error : use_default(context, settings, message);
+    return error ? error : use_default_certificates(context, settings, message);
 }
 
-/* The server acknowledges the requested name, whichever certificate it gets. So the session belongs to that name. */
+/* Acknowledges every SNI host, whichever certificate the client gets. So the session belongs to this host. */
 static int acknowledge_name(SSL *ssl, int *alert, void *argument)
 {
     (void)alert;
@@ -162,7 +163,7 @@ static int acknowledge_name(SSL *ssl, int *alert, void *argument)
     return SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
-static int staple(SSL *ssl, void *argument)
+static int staple_ocsp_response(SSL *ssl, void *argument)
 {
     const struct uw_tls_context *context = argument;
     const struct uw_tls_identity *identity = context->identities;
@@ -180,9 +181,9 @@ static int staple(SSL *ssl, void *argument)
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* ALPN (RFC 7301): the client sends each name as a length and its bytes. */
+/* ALPN (RFC 7301): the client sends each name as a length byte and the bytes of the name. */
 
-static bool offers(const unsigned char *offered, unsigned length, const char *protocol)
+static bool client_offers(const unsigned char *offered, unsigned length, const char *protocol)
 {
     size_t bytes = strlen(protocol);
 
@@ -192,14 +193,14 @@ static bool offers(const unsigned char *offered, unsigned length, const char *pr
     return false;
 }
 
-static int agree_on_protocol(SSL *ssl, const unsigned char **chosen, unsigned char *length,
-                             const unsigned char *offered, unsigned offered_length, void *argument)
+static int select_protocol(SSL *ssl, const unsigned char **chosen, unsigned char *length, const unsigned char *offered,
+                           unsigned offered_length, void *argument)
 {
     const struct uw_tls_context *context = argument;
 
     (void)ssl;
     for (const char *protocol = context->protocols; *protocol; protocol += strlen(protocol) + 1)
-        if (offers(offered, offered_length, protocol)) {
+        if (client_offers(offered, offered_length, protocol)) {
             *chosen = (const unsigned char *)protocol;
             *length = (unsigned char)strlen(protocol);
             return SSL_TLSEXT_ERR_OK;
@@ -219,8 +220,7 @@ const char *uw_tls_context_protocol(const struct uw_tls_context *context, const 
     return NULL;
 }
 
-static int offer_protocols(struct uw_tls_context *context, const char *protocols,
-                           char message[UW_TLS_MESSAGE_BYTES_MAX])
+static int set_protocols(struct uw_tls_context *context, const char *protocols, char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     size_t length = strlen(protocols);
 
@@ -229,13 +229,13 @@ static int offer_protocols(struct uw_tls_context *context, const char *protocols
     memcpy(context->protocols, protocols, length);
     for (char *comma = context->protocols; (comma = strchr(comma, ','));)
         *comma++ = '\0';
-    SSL_CTX_set_alpn_select_cb(context->ssl_context, agree_on_protocol, context);
+    SSL_CTX_set_alpn_select_cb(context->ssl_context, select_protocol, context);
     return 0;
 }
 
-/* A TLS 1.3 client uses a ticket once (RFC 8446, appendix C.4), so it gets another each time. */
-static int choose_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
-                      int encrypts)
+/* A TLS 1.3 client uses each ticket once (RFC 8446, appendix C.4), so it always gets a new ticket. */
+static int handle_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
+                             int encrypts)
 {
     int answer = uw_tls_tickets_key(&context_of(ssl)->tickets, name, iv, cipher, mac, encrypts);
 
@@ -243,8 +243,8 @@ static int choose_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPH
                                                                                              : answer;
 }
 
-static int give_tickets(struct uw_tls_context *context, const struct uw_tls_settings *settings,
-                        char message[UW_TLS_MESSAGE_BYTES_MAX])
+static int enable_tickets(struct uw_tls_context *context, const struct uw_tls_settings *settings,
+                          char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     SSL_CTX *ssl_context = context->ssl_context;
 
@@ -253,14 +253,14 @@ static int give_tickets(struct uw_tls_context *context, const struct uw_tls_sett
     context->has_tickets = true;
     SSL_CTX_set_session_cache_mode(ssl_context, SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_set_timeout(ssl_context, UW_TLS_TICKET_EPOCH_SECONDS);
-    if (SSL_CTX_set_num_tickets(ssl_context, TICKETS_A_HANDSHAKE) != 1 || !uw_tls_sessions_limit(ssl_context) ||
-        SSL_CTX_set_tlsext_ticket_key_evp_cb(ssl_context, choose_key) != 1)
+    if (SSL_CTX_set_num_tickets(ssl_context, TICKETS_PER_HANDSHAKE) != 1 || !uw_tls_sessions_limit(ssl_context) ||
+        SSL_CTX_set_tlsext_ticket_key_evp_cb(ssl_context, handle_ticket_key) != 1)
         return uw_tls_explain(message, -ENOMEM,
                               "OpenSSL cannot set up session resumption, probably for lack of memory");
     return 0;
 }
 
-static int be_strict(SSL_CTX *ssl_context, char message[UW_TLS_MESSAGE_BYTES_MAX])
+static int restrict_protocols(SSL_CTX *ssl_context, char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     SSL_CTX_set_options(ssl_context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                          SSL_OP_PRIORITIZE_CHACHA);
@@ -277,8 +277,8 @@ static int be_strict(SSL_CTX *ssl_context, char message[UW_TLS_MESSAGE_BYTES_MAX
     return 0;
 }
 
-static int set_up(struct uw_tls_context *context, const struct uw_tls_settings *settings,
-                  char message[UW_TLS_MESSAGE_BYTES_MAX])
+static int set_up_context(struct uw_tls_context *context, const struct uw_tls_settings *settings,
+                          char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     SSL_CTX *ssl_context = SSL_CTX_new(TLS_server_method());
     int error;
@@ -289,16 +289,16 @@ static int set_up(struct uw_tls_context *context, const struct uw_tls_settings *
         return uw_tls_explain(message, -ENOMEM, "memory is exhausted: TLS was not set up");
     SSL_CTX_set_app_data(ssl_context, context);
     SSL_CTX_set_tlsext_servername_callback(ssl_context, acknowledge_name);
-    SSL_CTX_set_tlsext_status_cb(ssl_context, staple);
+    SSL_CTX_set_tlsext_status_cb(ssl_context, staple_ocsp_response);
     SSL_CTX_set_tlsext_status_arg(ssl_context, context);
-    error = be_strict(ssl_context, message);
+    error = restrict_protocols(ssl_context, message);
     if (!error)
         error = read_certificates(context, settings, message);
     if (!error)
         error = uw_tls_clients_trust(ssl_context, settings, message);
     if (!error)
-        error = offer_protocols(context, settings->protocols ? settings->protocols : DEFAULT_PROTOCOLS, message);
-    return error ? error : give_tickets(context, settings, message);
+        error = set_protocols(context, settings->protocols ? settings->protocols : DEFAULT_PROTOCOLS, message);
+    return error ? error : enable_tickets(context, settings, message);
 }
 
 const char *uw_tls_missing(void)
@@ -317,7 +317,8 @@ int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_sett
         snprintf(message, UW_TLS_MESSAGE_BYTES_MAX, "TLS needs OpenSSL, which is missing: %s", missing);
         return -ELIBACC;
     }
-    /* Cleanup at exit is off: in a forked child it would wait for locks that the loop's thread had at the fork. */
+    /* OpenSSL's cleanup at exit is off: in a forked child it would wait for locks that the loop's thread held at the
+     * fork. */
     if (!OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL))
         return uw_tls_explain(message, -ENOMEM, "OpenSSL cannot be initialized, probably for lack of memory");
     ERR_clear_error(); /* the application shares the thread's errors */
@@ -325,8 +326,8 @@ int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_sett
     *context = calloc(1, sizeof **context);
     if (!*context)
         return uw_tls_explain(message, -ENOMEM, "memory is exhausted: TLS was not set up");
-    atomic_init(&(*context)->holders, 1);
-    error = set_up(*context, settings, message);
+    atomic_init(&(*context)->references, 1);
+    error = set_up_context(*context, settings, message);
     ERR_clear_error();
     if (error) {
         uw_tls_context_release(*context);
@@ -338,13 +339,13 @@ int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_sett
 struct uw_tls_context *uw_tls_context_retain(struct uw_tls_context *context)
 {
     if (context)
-        atomic_fetch_add(&context->holders, 1);
+        atomic_fetch_add(&context->references, 1);
     return context;
 }
 
 void uw_tls_context_release(struct uw_tls_context *context)
 {
-    if (!context || atomic_fetch_sub(&context->holders, 1) > 1)
+    if (!context || atomic_fetch_sub(&context->references, 1) > 1)
         return;
     SSL_CTX_free(context->ssl_context);
     BIO_meth_free(context->bio_method);

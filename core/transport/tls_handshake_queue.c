@@ -1,86 +1,89 @@
 #include "transport/tls_handshake_queue.h"
 
-static bool is_empty(const struct uw_tls_handshake_queue *line)
+static bool queue_is_empty(const struct uw_tls_handshake_queue *queue)
 {
-    return uw_list_empty(&line->answered) && uw_list_empty(&line->fresh);
+    return uw_list_empty(&queue->answered) && uw_list_empty(&queue->unanswered);
 }
 
-static struct uw_tls_place *take_first(struct uw_tls_handshake_queue *line)
+static struct uw_tls_queued_handshake *remove_first(struct uw_tls_handshake_queue *queue)
 {
-    struct uw_list *list = uw_list_empty(&line->answered) ? &line->fresh : &line->answered;
-    struct uw_tls_place *first = uw_container_of(list->next, struct uw_tls_place, link);
+    struct uw_list *list = uw_list_empty(&queue->answered) ? &queue->unanswered : &queue->answered;
+    struct uw_tls_queued_handshake *first = uw_container_of(list->next, struct uw_tls_queued_handshake, link);
 
     uw_list_remove(&first->link);
     return first;
 }
 
-static bool has_time(struct uw_tls_handshake_queue *line)
+static bool turn_has_time(struct uw_tls_handshake_queue *queue)
 {
-    if (line->turn != line->loop->turns) {
-        line->turn = line->loop->turns;
-        line->spent_ns = 0;
+    if (queue->turn != queue->loop->turns) {
+        queue->turn = queue->loop->turns;
+        queue->spent_ns = 0;
     }
-    return line->spent_ns < UW_TLS_LINE_NS;
+    return queue->spent_ns < UW_TLS_HANDSHAKES_NS;
 }
 
 /* An operation without a descriptor fails, and the next turn reports the failure. */
-static void call_in_next_turn(struct uw_tls_handshake_queue *line)
+static void schedule_next_turn(struct uw_tls_handshake_queue *queue)
 {
-    if (!line->next_turn.pending && !is_empty(line))
-        uw_submit(line->loop, &line->next_turn);
+    if (!queue->next_turn.pending && !queue_is_empty(queue))
+        uw_submit(queue->loop, &queue->next_turn);
 }
 
-static void call(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
+static void run_queued(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
-    struct uw_tls_handshake_queue *line = uw_container_of(operation, struct uw_tls_handshake_queue, next_turn);
+    struct uw_tls_handshake_queue *queue = uw_container_of(operation, struct uw_tls_handshake_queue, next_turn);
 
     (void)loop;
     (void)result;
-    while (has_time(line) && !is_empty(line)) {
-        struct uw_tls_place *first = take_first(line);
+    while (turn_has_time(queue) && !queue_is_empty(queue)) {
+        struct uw_tls_queued_handshake *first = remove_first(queue);
 
-        first->called(first);
+        first->run(first);
     }
-    call_in_next_turn(line);
+    schedule_next_turn(queue);
 }
 
-void uw_tls_handshake_queue_init(struct uw_tls_handshake_queue *line, struct uw_loop *loop)
+void uw_tls_handshake_queue_init(struct uw_tls_handshake_queue *queue, struct uw_loop *loop)
 {
-    *line = (struct uw_tls_handshake_queue){.loop = loop, .next_turn = {.opcode = UW_POLL, .fd = -1, .complete = call}};
-    uw_list_init(&line->answered);
-    uw_list_init(&line->fresh);
+    *queue = (struct uw_tls_handshake_queue){.loop = loop,
+                                             .next_turn = {.opcode = UW_POLL, .fd = -1, .complete = run_queued}};
+    uw_list_init(&queue->answered);
+    uw_list_init(&queue->unanswered);
 }
 
-void uw_tls_handshake_queue_close(struct uw_tls_handshake_queue *line)
+void uw_tls_handshake_queue_close(struct uw_tls_handshake_queue *queue)
 {
-    while (!is_empty(line))
-        (void)take_first(line);
+    while (!queue_is_empty(queue))
+        (void)remove_first(queue);
 }
 
-void uw_tls_place_init(struct uw_tls_place *place, void (*called)(struct uw_tls_place *place))
+void uw_tls_queued_handshake_init(struct uw_tls_queued_handshake *queued,
+                                  void (*run)(struct uw_tls_queued_handshake *queued))
 {
-    place->called = called;
-    uw_list_init(&place->link);
+    queued->run = run;
+    uw_list_init(&queued->link);
 }
 
-bool uw_tls_handshake_queue_lets_in(struct uw_tls_handshake_queue *line, bool answered)
+bool uw_tls_handshake_queue_may_run(struct uw_tls_handshake_queue *queue, bool answered)
 {
-    return has_time(line) && uw_list_empty(&line->answered) && (answered || uw_list_empty(&line->fresh));
+    return turn_has_time(queue) && uw_list_empty(&queue->answered) && (answered || uw_list_empty(&queue->unanswered));
 }
 
-void uw_tls_handshake_queue_wait(struct uw_tls_handshake_queue *line, struct uw_tls_place *place, bool answered)
+void uw_tls_handshake_queue_add(struct uw_tls_handshake_queue *queue, struct uw_tls_queued_handshake *queued,
+                                bool answered)
 {
-    uw_list_append(answered ? &line->answered : &line->fresh, &place->link);
-    call_in_next_turn(line);
+    uw_list_append(answered ? &queue->answered : &queue->unanswered, &queued->link);
+    schedule_next_turn(queue);
 }
 
-void uw_tls_handshake_queue_note(struct uw_tls_handshake_queue *line, int64_t begun_ns)
+void uw_tls_handshake_queue_count_time(struct uw_tls_handshake_queue *queue, int64_t begun_ns)
 {
-    if (has_time(line))
-        line->spent_ns += uw_clock_ns() - begun_ns;
+    if (turn_has_time(queue))
+        queue->spent_ns += uw_clock_ns() - begun_ns;
 }
 
-void uw_tls_handshake_queue_leave(struct uw_tls_place *place)
+void uw_tls_handshake_queue_remove(struct uw_tls_queued_handshake *queued)
 {
-    uw_list_remove(&place->link);
+    uw_list_remove(&queued->link);
 }

@@ -1,44 +1,46 @@
-/* The queue of handshakes on one loop. A signature takes up to a millisecond, so many new clients could delay all
- * others. Handshakes get a share of each turn; the rest of them wait for the next turn. Handshakes that the server has
- * answered go first, because their clients have proved to be present. */
+/* The queue of TLS handshakes of one loop. A signature takes up to a millisecond, so many new clients could delay all
+ * other clients. Handshakes get a part of each turn, and then wait for the next turn. Handshakes that the server has
+ * answered have priority, because their clients have proved their presence. */
 #ifndef UW_TRANSPORT_TLS_HANDSHAKE_QUEUE_H
 #define UW_TRANSPORT_TLS_HANDSHAKE_QUEUE_H
 
 #include "io/loop.h"
 
-#define UW_TLS_LINE_NS (4 * UW_NS_PER_MS) /* share of a turn; the last handshake may exceed it */
+#define UW_TLS_HANDSHAKES_NS (4 * UW_NS_PER_MS) /* time for handshakes in a turn. The last handshake may exceed it */
 
 struct uw_tls_handshake_queue {
     struct uw_loop *loop;
-    struct uw_list answered, fresh; /* places that wait */
+    struct uw_list answered, unanswered; /* queued handshakes */
     struct uw_operation next_turn;
-    uint64_t turn;    /* the turn in which `spent_ns` was spent */
-    int64_t spent_ns; /* time spent on handshakes */
+    uint64_t turn;    /* turn to which `spent_ns` belongs */
+    int64_t spent_ns; /* time spent on handshakes in this turn */
 };
 
-/* The entry of one handshake. It must not move while it waits. */
-struct uw_tls_place {
+/* Entry of one handshake. It must not move while it is queued. */
+struct uw_tls_queued_handshake {
     struct uw_list link;
-    void (*called)(struct uw_tls_place *place);
+    void (*run)(struct uw_tls_queued_handshake *queued);
 };
 
-void uw_tls_handshake_queue_init(struct uw_tls_handshake_queue *line, struct uw_loop *loop);
+void uw_tls_handshake_queue_init(struct uw_tls_handshake_queue *queue, struct uw_loop *loop);
 
-/* Drops all places without calling them. Call this after the loop is closed. */
-void uw_tls_handshake_queue_close(struct uw_tls_handshake_queue *line);
+/* Drops all entries without running them. The loop must be closed before. */
+void uw_tls_handshake_queue_close(struct uw_tls_handshake_queue *queue);
 
-void uw_tls_place_init(struct uw_tls_place *place, void (*called)(struct uw_tls_place *place));
+void uw_tls_queued_handshake_init(struct uw_tls_queued_handshake *queued,
+                                  void (*run)(struct uw_tls_queued_handshake *queued));
 
-/* Returns whether a handshake may continue at once, in this turn. */
-bool uw_tls_handshake_queue_lets_in(struct uw_tls_handshake_queue *line, bool answered);
+/* Returns true if a handshake may continue at once, in this turn. */
+bool uw_tls_handshake_queue_may_run(struct uw_tls_handshake_queue *queue, bool answered);
 
-/* Calls the entry in a later turn. */
-void uw_tls_handshake_queue_wait(struct uw_tls_handshake_queue *line, struct uw_tls_place *place, bool answered);
+/* Queues the entry. A later turn removes it and calls `run`. */
+void uw_tls_handshake_queue_add(struct uw_tls_handshake_queue *queue, struct uw_tls_queued_handshake *queued,
+                                bool answered);
 
-/* Counts the time since `begun_ns` for a handshake. */
-void uw_tls_handshake_queue_note(struct uw_tls_handshake_queue *line, int64_t begun_ns);
+/* Counts the time since `begun_ns` as time for handshakes. */
+void uw_tls_handshake_queue_count_time(struct uw_tls_handshake_queue *queue, int64_t begun_ns);
 
-/* Does nothing for an entry that does not wait. */
-void uw_tls_handshake_queue_leave(struct uw_tls_place *place);
+/* Does nothing if the entry is not queued. */
+void uw_tls_handshake_queue_remove(struct uw_tls_queued_handshake *queued);
 
 #endif

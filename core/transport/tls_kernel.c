@@ -12,32 +12,32 @@
 
 #include "base/system.h"
 
-#ifndef SOL_TLS /* an older C library's headers lack it */
+#ifndef SOL_TLS /* headers of older C libraries lack SOL_TLS */
 #define SOL_TLS 282
 #endif
 
 static const char upper_layer[] = "tls";
 
-static int use_upper_layer(int fd)
+static int set_tls_upper_layer(int fd)
 {
     return setsockopt(fd, IPPROTO_TCP, TCP_ULP, upper_layer, sizeof upper_layer) ? -errno : 0;
 }
 
-/* The option needs a connection. Without one, a kernel with kTLS returns ENOTCONN, and a kernel without kTLS another
- * error. */
+/* The option TCP_ULP requires a connection. Without a connection, a kernel with kTLS fails with ENOTCONN, and other
+ * kernels fail with another error. */
 bool uw_tls_kernel_probe(void)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
 
     if (fd < 0)
         return false;
-    error = use_upper_layer(fd);
+    error = set_tls_upper_layer(fd);
     close(fd);
     return error == -ENOTCONN;
 }
 
-/* Returns 0 for any other cipher. */
-static socklen_t length_of(const struct tls_crypto_info *keys)
+/* Returns the length of the kernel's keys, or 0 for an unsupported cipher. */
+static socklen_t keys_length(const struct tls_crypto_info *keys)
 {
     if (keys->version != TLS_1_2_VERSION && keys->version != TLS_1_3_VERSION)
         return 0;
@@ -57,8 +57,8 @@ static socklen_t length_of(const struct tls_crypto_info *keys)
 
 int uw_tls_kernel_start(int fd, const void *keys)
 {
-    socklen_t length = length_of(keys);
-    int error = length ? use_upper_layer(fd) : -ENOTSUP;
+    socklen_t length = keys_length(keys);
+    int error = length ? set_tls_upper_layer(fd) : -ENOTSUP;
 
     if (error)
         return error;

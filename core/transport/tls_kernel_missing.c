@@ -1,4 +1,4 @@
-/* Replaces kernel TLS on a system without it. */
+/* Implements tls_kernel.h on systems without kernel TLS. */
 #if !__has_include(<linux/tls.h>) || defined(UW_PORTABLE_SYSTEM)
 
 #include <errno.h>

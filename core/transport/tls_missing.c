@@ -1,4 +1,4 @@
-/* Replaces TLS in a build without OpenSSL. */
+/* Implements TLS in builds without OpenSSL: every call fails. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -8,8 +8,7 @@
 
 const char *uw_tls_missing(void)
 {
-    return "TLS was not compiled in: the build had UPWELL_TLS=no, or found no OpenSSL 3 (Debian: apt-get install "
-           "libssl-dev)";
+    return "TLS was not compiled in, because the build had UPWELL_TLS=no or found no OpenSSL 3";
 }
 
 int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_settings *settings,
@@ -43,5 +42,5 @@ static int open_endpoint(struct uw_endpoint *endpoint)
     return -ENOSYS;
 }
 
-/* Without a context nothing can be opened, so no other function is called. */
+/* Without a context no endpoint can be opened, so no other function is called. */
 const struct uw_transport uw_transport_tls = {.name = "tls", .open = open_endpoint};

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Reads one byte beyond the limit, so that a larger file is noticed. */
+/* Reads one byte beyond the limit, to detect a larger file. */
 static int read_bytes(struct uw_tls_ocsp *ocsp, const char *path, char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     BIO *file;
@@ -17,13 +17,13 @@ static int read_bytes(struct uw_tls_ocsp *ocsp, const char *path, char message[U
     count = ocsp->bytes ? BIO_read(file, ocsp->bytes, UW_TLS_OCSP_BYTES_MAX + 1) : 0;
     BIO_free(file);
     if (!ocsp->bytes)
-        return uw_tls_explain(message, -ENOMEM, "%s cannot be read", path);
+        return uw_tls_explain(message, -ENOMEM, "memory is exhausted: %s was not read", path);
     ocsp->length = count > 0 ? (size_t)count : 0;
     return 0;
 }
 
-static int decode(OCSP_BASICRESP **basic, const struct uw_tls_ocsp *ocsp, const char *path,
-                  char message[UW_TLS_MESSAGE_BYTES_MAX])
+static int decode_response(OCSP_BASICRESP **basic, const struct uw_tls_ocsp *ocsp, const char *path,
+                           char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     const unsigned char *bytes = ocsp->bytes;
     OCSP_RESPONSE *response = NULL;
@@ -43,14 +43,14 @@ static int decode(OCSP_BASICRESP **basic, const struct uw_tls_ocsp *ocsp, const 
                           OCSP_response_status_str(status));
 }
 
-/* A certificate names its issuer, and its signature proves which key the issuer has. */
+/* A certificate contains the name of its issuer, and the signature proves the issuer's key. */
 static bool is_issued_by(X509 *certificate, X509 *candidate)
 {
     return X509_check_issued(candidate, certificate) == X509_V_OK &&
            X509_verify(certificate, X509_get0_pubkey(candidate)) == 1;
 }
 
-static X509 *issuer_among(const STACK_OF(X509) * candidates, X509 *certificate)
+static X509 *find_issuer_among(const STACK_OF(X509) * candidates, X509 *certificate)
 {
     for (int i = 0; i < sk_X509_num(candidates); i++)
         if (is_issued_by(certificate, sk_X509_value(candidates, i)))
@@ -59,18 +59,19 @@ static X509 *issuer_among(const STACK_OF(X509) * candidates, X509 *certificate)
 }
 
 /* The issuer's certificate is in the chain or in the response. A certificate may be its own issuer. */
-static X509 *find_issuer(const struct uw_tls_vouched *vouched, const OCSP_BASICRESP *basic)
+static X509 *find_issuer(const struct uw_tls_ocsp_subject *subject, const OCSP_BASICRESP *basic)
 {
-    X509 *issuer = issuer_among(vouched->chain, vouched->certificate);
+    X509 *issuer = find_issuer_among(subject->chain, subject->certificate);
 
     if (!issuer)
-        issuer = issuer_among(OCSP_resp_get0_certs(basic), vouched->certificate);
-    ERR_clear_error(); /* clears errors of other certificates' signatures */
-    return issuer || !is_issued_by(vouched->certificate, vouched->certificate) ? issuer : vouched->certificate;
+        issuer = find_issuer_among(OCSP_resp_get0_certs(basic), subject->certificate);
+    ERR_clear_error(); /* clears errors from comparisons with other certificates */
+    return issuer || !is_issued_by(subject->certificate, subject->certificate) ? issuer : subject->certificate;
 }
 
-/* Returns whether the response is for this certificate of this issuer: names, issuer's key and serial number. */
-static bool is_about(const OCSP_SINGLERESP *single, X509 *certificate, X509 *issuer)
+/* Returns true if the response is for this certificate of this issuer: equal issuer name, issuer key and serial
+ * number. */
+static bool response_is_for(const OCSP_SINGLERESP *single, X509 *certificate, X509 *issuer)
 {
     const OCSP_CERTID *id = OCSP_SINGLERESP_get0_id(single);
     ASN1_OBJECT *algorithm;
@@ -86,20 +87,20 @@ static bool is_about(const OCSP_SINGLERESP *single, X509 *certificate, X509 *iss
     return same;
 }
 
-static OCSP_SINGLERESP *find(OCSP_BASICRESP *basic, X509 *certificate, X509 *issuer)
+static OCSP_SINGLERESP *find_single_response(OCSP_BASICRESP *basic, X509 *certificate, X509 *issuer)
 {
     for (int i = 0; i < OCSP_resp_count(basic); i++) {
         OCSP_SINGLERESP *single = OCSP_resp_get0(basic, i);
 
-        if (is_about(single, certificate, issuer))
+        if (response_is_for(single, certificate, issuer))
             return single;
     }
     return NULL;
 }
 
-/* The signer is the issuer, or a responder whose certificate the issuer signed for this purpose (RFC 6960,
- * section 4.2.2.2). */
-static bool is_signed_for(OCSP_BASICRESP *basic, X509 *issuer)
+/* RFC 6960, section 4.2.2.2: the signer is the issuer, or a responder with a certificate that the issuer has signed for
+ * this purpose. */
+static bool is_signed_by_issuer(OCSP_BASICRESP *basic, X509 *issuer)
 {
     X509_STORE *trusted = X509_STORE_new();
     STACK_OF(X509) *signers = sk_X509_new_null();
@@ -112,8 +113,8 @@ static bool is_signed_for(OCSP_BASICRESP *basic, X509 *issuer)
     return is_signed;
 }
 
-static int note_times(struct uw_tls_ocsp *ocsp, OCSP_SINGLERESP *single, const char *path,
-                      char message[UW_TLS_MESSAGE_BYTES_MAX])
+static int read_status_and_times(struct uw_tls_ocsp *ocsp, OCSP_SINGLERESP *single, const char *path,
+                                 char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     ASN1_GENERALIZEDTIME *since, *until;
     int64_t now = (int64_t)time(NULL);
@@ -130,13 +131,13 @@ static int note_times(struct uw_tls_ocsp *ocsp, OCSP_SINGLERESP *single, const c
     return 0;
 }
 
-/* Reads the statement after it verified that the issuer signed for it. */
-static int check(struct uw_tls_ocsp *ocsp, OCSP_BASICRESP *basic, const struct uw_tls_vouched *vouched,
-                 char message[UW_TLS_MESSAGE_BYTES_MAX])
+/* Verifies the signature first, then reads the status of the certificate. */
+static int check_response(struct uw_tls_ocsp *ocsp, OCSP_BASICRESP *basic, const struct uw_tls_ocsp_subject *subject,
+                          char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
-    const char *path = vouched->paths->ocsp_path, *certificate_path = vouched->paths->certificate_path;
-    X509 *issuer = find_issuer(vouched, basic);
-    OCSP_SINGLERESP *single = issuer ? find(basic, vouched->certificate, issuer) : NULL;
+    const char *path = subject->paths->ocsp_path, *certificate_path = subject->paths->certificate_path;
+    X509 *issuer = find_issuer(subject, basic);
+    OCSP_SINGLERESP *single = issuer ? find_single_response(basic, subject->certificate, issuer) : NULL;
 
     if (!issuer)
         return uw_tls_explain(message, -ENOLINK,
@@ -145,23 +146,23 @@ static int check(struct uw_tls_ocsp *ocsp, OCSP_BASICRESP *basic, const struct u
     if (!single)
         return uw_tls_explain(message, -ENODATA, "the OCSP response in %s is not for the certificate in %s", path,
                               certificate_path);
-    if (!is_signed_for(basic, issuer))
+    if (!is_signed_by_issuer(basic, issuer))
         return uw_tls_explain(message, -ENODATA,
                               "the OCSP response in %s is not signed for the issuer of the certificate in %s", path,
                               certificate_path);
-    return note_times(ocsp, single, path, message);
+    return read_status_and_times(ocsp, single, path, message);
 }
 
-int uw_tls_ocsp_read(struct uw_tls_ocsp *ocsp, const struct uw_tls_vouched *vouched,
+int uw_tls_ocsp_read(struct uw_tls_ocsp *ocsp, const struct uw_tls_ocsp_subject *subject,
                      char message[UW_TLS_MESSAGE_BYTES_MAX])
 {
     OCSP_BASICRESP *basic = NULL;
-    int error = read_bytes(ocsp, vouched->paths->ocsp_path, message);
+    int error = read_bytes(ocsp, subject->paths->ocsp_path, message);
 
     if (!error)
-        error = decode(&basic, ocsp, vouched->paths->ocsp_path, message);
+        error = decode_response(&basic, ocsp, subject->paths->ocsp_path, message);
     if (!error)
-        error = check(ocsp, basic, vouched, message);
+        error = check_response(ocsp, basic, subject, message);
     OCSP_BASICRESP_free(basic);
     return error;
 }

@@ -6,8 +6,8 @@
 
 #include "transport/tls_openssl.h"
 
-/* A file or a pipe has an end. A device has none, and reading one would never end. */
-static int check_kind(int fd)
+/* Files and pipes have an end. Reading a device might never end. */
+static int check_file_type(int fd)
 {
     struct stat status;
 
@@ -18,14 +18,14 @@ static int check_kind(int fd)
     return S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode) ? 0 : -ENODEV;
 }
 
-/* Without O_NONBLOCK, opening a pipe waits for a writer, which may never come. */
+/* Without O_NONBLOCK, open(2) of a pipe waits for a writer, possibly for ever. */
 static int open_readable(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), error;
 
     if (fd < 0)
         return -errno;
-    error = check_kind(fd);
+    error = check_file_type(fd);
     if (!error && fcntl(fd, F_SETFL, 0) < 0)
         error = -errno;
     if (!error)

@@ -4,19 +4,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RECORD UW_TLS_RECORD_BYTES_MAX
-#define RECORD_OVERHEAD_MAX 64 /* header, nonce, tag, type: 22 in TLS 1.3, 29 in TLS 1.2 */
+#define RECORD_BYTES UW_TLS_RECORD_BYTES_MAX
+#define RECORD_OVERHEAD_MAX 64 /* header, nonce, tag and type: 22 in TLS 1.3, 29 in TLS 1.2 */
 
-/* Small pieces are gathered on a stage, so that a head and its body share a record. Large pieces in memory are sealed
- * in place. */
+/* Small pieces are gathered in the buffer `stage`, so a head and its content share a record. Large pieces in memory are
+ * sealed in place. */
 struct sealing {
     SSL *ssl;
     char *stage;
-    size_t staged, left; /* left: bytes that may still be sealed */
+    size_t staged, left; /* bytes in `stage`, and bytes that may still be sealed */
     int error;
 };
 
-static void seal(struct sealing *sealing, const char *bytes, size_t length)
+static void seal_bytes(struct sealing *sealing, const char *bytes, size_t length)
 {
     size_t written;
 
@@ -27,7 +27,7 @@ static void seal(struct sealing *sealing, const char *bytes, size_t length)
 static void seal_stage(struct sealing *sealing)
 {
     if (sealing->staged)
-        seal(sealing, sealing->stage, sealing->staged);
+        seal_bytes(sealing, sealing->stage, sealing->staged);
     sealing->staged = 0;
 }
 
@@ -37,17 +37,17 @@ static void add_bytes(struct sealing *sealing, const char *bytes, size_t length)
         length = sealing->left;
     sealing->left -= length;
     while (length && !sealing->error) {
-        size_t part = RECORD - sealing->staged % RECORD;
+        size_t part = RECORD_BYTES - sealing->staged % RECORD_BYTES;
 
-        if (sealing->staged == 0 && length >= RECORD) {
-            part = length - length % RECORD;
-            seal(sealing, bytes, part);
+        if (sealing->staged == 0 && length >= RECORD_BYTES) {
+            part = length - length % RECORD_BYTES;
+            seal_bytes(sealing, bytes, part);
         } else {
             if (part > length)
                 part = length;
             memcpy(sealing->stage + sealing->staged, bytes, part);
             sealing->staged += part;
-            if (sealing->staged % RECORD == 0)
+            if (sealing->staged % RECORD_BYTES == 0)
                 seal_stage(sealing);
         }
         bytes += part;
@@ -65,7 +65,7 @@ static ssize_t read_file(int file, char *bytes, size_t length, off_t offset)
     return count < 0 ? -errno : count;
 }
 
-/* Returns whether the file had as many bytes as expected. */
+/* Returns false if the file is shorter than expected, or after an error. */
 static bool add_file(struct sealing *sealing, const struct uw_chunk *chunk)
 {
     int64_t offset = chunk->rest_offset, end = offset + chunk->rest_left;
@@ -116,5 +116,5 @@ int64_t uw_tls_seal(SSL *ssl, struct uw_tls_buffers *buffers, const struct uw_ch
 
 size_t uw_tls_sealed_bytes(size_t bytes)
 {
-    return bytes + (bytes / RECORD + 2) * RECORD_OVERHEAD_MAX;
+    return bytes + (bytes / RECORD_BYTES + 2) * RECORD_OVERHEAD_MAX;
 }

@@ -7,11 +7,11 @@
 #define KEY_LABEL "upwell ticket key"
 #define NEXT_LABEL "upwell next ticket secret"
 
-/* Return values for OpenSSL's callback. */
+/* Return values for OpenSSL's callback */
 enum { FAILED = -1, UNKNOWN = 0 };
 
 /* Derives bytes by HKDF with SHA-256 (RFC 5869). */
-static int derive(const uint8_t secret[UW_TLS_TICKET_SECRET_BYTES], const char *label, void *bytes, size_t length)
+static int derive_bytes(const uint8_t secret[UW_TLS_TICKET_SECRET_BYTES], const char *label, void *bytes, size_t length)
 {
     EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
     EVP_KDF_CTX *context = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
@@ -30,13 +30,13 @@ static int derive(const uint8_t secret[UW_TLS_TICKET_SECRET_BYTES], const char *
 
 static int derive_key(struct uw_tls_tickets *tickets)
 {
-    return derive(tickets->secret, KEY_LABEL, &tickets->key, sizeof tickets->key);
+    return derive_bytes(tickets->secret, KEY_LABEL, &tickets->key, sizeof tickets->key);
 }
 
-static int take_step(struct uw_tls_tickets *tickets)
+static int advance_one_epoch(struct uw_tls_tickets *tickets)
 {
     uint8_t next[UW_TLS_TICKET_SECRET_BYTES];
-    int error = derive(tickets->secret, NEXT_LABEL, next, sizeof next);
+    int error = derive_bytes(tickets->secret, NEXT_LABEL, next, sizeof next);
 
     if (!error) {
         memcpy(tickets->secret, next, sizeof next);
@@ -46,17 +46,17 @@ static int take_step(struct uw_tls_tickets *tickets)
     return error;
 }
 
-/* Skips to an epoch whose key was not needed before. */
-static int skip_to(struct uw_tls_tickets *tickets, int64_t epoch)
+/* Advances to a later epoch. The keys of the epochs in between are not needed. */
+static int advance_to_epoch(struct uw_tls_tickets *tickets, int64_t epoch)
 {
     int error = 0;
 
     while (tickets->epoch < epoch && !error)
-        error = take_step(tickets);
+        error = advance_one_epoch(tickets);
     return error ? error : derive_key(tickets);
 }
 
-int uw_tls_tickets_go_on(struct uw_tls_tickets *tickets, int64_t now)
+int uw_tls_tickets_advance(struct uw_tls_tickets *tickets, int64_t now)
 {
     int64_t epoch = (now - tickets->since) / UW_TLS_TICKET_EPOCH_SECONDS;
     int error = 0;
@@ -64,27 +64,28 @@ int uw_tls_tickets_go_on(struct uw_tls_tickets *tickets, int64_t now)
     if (epoch <= tickets->epoch)
         return 0;
     if (epoch > tickets->epoch + 1)
-        error = skip_to(tickets, epoch - 1);
+        error = advance_to_epoch(tickets, epoch - 1);
     if (!error)
-        error = take_step(tickets);
+        error = advance_one_epoch(tickets);
     if (error)
         return error;
-    tickets->former = tickets->key;
-    tickets->has_former = true;
+    tickets->previous = tickets->key;
+    tickets->has_previous = true;
     return derive_key(tickets);
 }
 
 int uw_tls_tickets_init(struct uw_tls_tickets *tickets, const struct uw_tls_settings *settings)
 {
-    int error;
+    int error = pthread_mutex_init(&tickets->lock, NULL);
 
-    pthread_mutex_init(&tickets->lock, NULL);
+    if (error)
+        return -error;
     tickets->since = settings->ticket_secret_since ? settings->ticket_secret_since : (int64_t)time(NULL);
     tickets->epoch = 0;
-    tickets->has_former = false;
+    tickets->has_previous = false;
     memcpy(tickets->secret, settings->ticket_secret, sizeof tickets->secret);
     error = derive_key(tickets);
-    return error ? error : uw_tls_tickets_go_on(tickets, (int64_t)time(NULL));
+    return error ? error : uw_tls_tickets_advance(tickets, (int64_t)time(NULL));
 }
 
 void uw_tls_tickets_free(struct uw_tls_tickets *tickets)
@@ -93,17 +94,17 @@ void uw_tls_tickets_free(struct uw_tls_tickets *tickets)
     OPENSSL_cleanse(tickets, sizeof *tickets);
 }
 
-/* Returns the key that sealed a ticket, or NULL. */
-static const struct uw_tls_ticket_key *find(const struct uw_tls_tickets *tickets, const unsigned char *name)
+/* Returns the key of a ticket, or NULL. */
+static const struct uw_tls_ticket_key *find_key(const struct uw_tls_tickets *tickets, const unsigned char *name)
 {
     if (!CRYPTO_memcmp(name, tickets->key.name, sizeof tickets->key.name))
         return &tickets->key;
-    if (tickets->has_former && !CRYPTO_memcmp(name, tickets->former.name, sizeof tickets->former.name))
-        return &tickets->former;
+    if (tickets->has_previous && !CRYPTO_memcmp(name, tickets->previous.name, sizeof tickets->previous.name))
+        return &tickets->previous;
     return NULL;
 }
 
-static bool use_mac(EVP_MAC_CTX *mac, const struct uw_tls_ticket_key *key)
+static bool init_mac(EVP_MAC_CTX *mac, const struct uw_tls_ticket_key *key)
 {
     OSSL_PARAM parameters[] = {
         OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)key->mac, sizeof key->mac),
@@ -114,24 +115,24 @@ static bool use_mac(EVP_MAC_CTX *mac, const struct uw_tls_ticket_key *key)
     return EVP_MAC_CTX_set_params(mac, parameters) == 1;
 }
 
-static int seal(const struct uw_tls_ticket_key *key, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
-                EVP_MAC_CTX *mac)
+static int seal_ticket(const struct uw_tls_ticket_key *key, unsigned char *name, unsigned char *iv,
+                       EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
     if (RAND_bytes(iv, EVP_CIPHER_get_iv_length(EVP_aes_256_cbc())) != 1 ||
-        EVP_EncryptInit_ex(cipher, EVP_aes_256_cbc(), NULL, key->cipher, iv) != 1 || !use_mac(mac, key))
+        EVP_EncryptInit_ex(cipher, EVP_aes_256_cbc(), NULL, key->cipher, iv) != 1 || !init_mac(mac, key))
         return FAILED;
     memcpy(name, key->name, sizeof key->name);
     return UW_TLS_TICKET_USABLE;
 }
 
-static int unseal(const struct uw_tls_tickets *tickets, const unsigned char *name, const unsigned char *iv,
-                  EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
+static int unseal_ticket(const struct uw_tls_tickets *tickets, const unsigned char *name, const unsigned char *iv,
+                         EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
-    const struct uw_tls_ticket_key *key = find(tickets, name);
+    const struct uw_tls_ticket_key *key = find_key(tickets, name);
 
     if (!key)
         return UNKNOWN;
-    if (EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), NULL, key->cipher, iv) != 1 || !use_mac(mac, key))
+    if (EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), NULL, key->cipher, iv) != 1 || !init_mac(mac, key))
         return FAILED;
     return key == &tickets->key ? UW_TLS_TICKET_USABLE : UW_TLS_TICKET_RENEWED;
 }
@@ -142,8 +143,9 @@ int uw_tls_tickets_key(struct uw_tls_tickets *tickets, unsigned char *name, unsi
     int answer = FAILED;
 
     pthread_mutex_lock(&tickets->lock);
-    if (!uw_tls_tickets_go_on(tickets, (int64_t)time(NULL)))
-        answer = encrypts ? seal(&tickets->key, name, iv, cipher, mac) : unseal(tickets, name, iv, cipher, mac);
+    if (!uw_tls_tickets_advance(tickets, (int64_t)time(NULL)))
+        answer = encrypts ? seal_ticket(&tickets->key, name, iv, cipher, mac)
+                          : unseal_ticket(tickets, name, iv, cipher, mac);
     pthread_mutex_unlock(&tickets->lock);
     return answer;
 }

@@ -1,6 +1,6 @@
-/* The keys of session tickets. Tickets are stateless, so no session uses memory in the server. All processes with the
- * same secret have the same keys, without communication. Each epoch's secret is a hash of the one before, which is then
- * erased. A stolen secret therefore opens no ticket of former epochs. Only the key of the last epoch still opens
+/* The keys of session tickets. Tickets are stateless, so sessions use no memory in the server. All processes with the
+ * same secret derive the same keys, without communication. The secret of each epoch is a hash of the previous secret,
+ * which is then erased. So a stolen secret opens no ticket of past epochs. Only the previous key is kept to open
  * tickets. */
 #ifndef UW_TRANSPORT_TLS_TICKETS_H
 #define UW_TRANSPORT_TLS_TICKETS_H
@@ -10,10 +10,10 @@
 
 #include "transport/tls_openssl.h"
 
-/* The callback's result for a ticket: the session is resumed, without or with a new ticket. */
+/* Results of the callback for a ticket: the session is resumed, without or with a new ticket */
 enum { UW_TLS_TICKET_USABLE = 1, UW_TLS_TICKET_RENEWED = 2 };
 
-#define UW_TLS_TICKET_NAME_BYTES 16 /* OpenSSL's size */
+#define UW_TLS_TICKET_NAME_BYTES 16 /* size that OpenSSL requires */
 #define UW_TLS_TICKET_KEY_BYTES 32
 
 struct uw_tls_ticket_key {
@@ -24,10 +24,10 @@ struct uw_tls_ticket_key {
 
 struct uw_tls_tickets {
     pthread_mutex_t lock; /* handshakes of several loops may share the context */
-    int64_t since, epoch; /* `epoch` numbers `secret`, counted from `since` */
+    int64_t since, epoch; /* time of the first secret in Unix seconds, and the number of epochs since then */
     uint8_t secret[UW_TLS_TICKET_SECRET_BYTES];
-    struct uw_tls_ticket_key key, former;
-    bool has_former;
+    struct uw_tls_ticket_key key, previous;
+    bool has_previous;
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -38,8 +38,8 @@ void uw_tls_tickets_free(struct uw_tls_tickets *tickets);
 int uw_tls_tickets_key(struct uw_tls_tickets *tickets, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
                        EVP_MAC_CTX *mac, bool encrypts);
 
-/* Advances to the epoch of `now`, in Unix seconds, never back. Returns 0 or -ENOMEM. The function is public for its
- * test. */
-int uw_tls_tickets_go_on(struct uw_tls_tickets *tickets, int64_t now);
+/* Advances to the epoch of `now` (Unix seconds), but never back. Returns 0 or -ENOMEM. The function is public for
+ * tests. */
+int uw_tls_tickets_advance(struct uw_tls_tickets *tickets, int64_t now);
 
 #endif

@@ -11,8 +11,8 @@
 
 #define NUMBERS_MIN 256
 #define NUMBERS_MAX 1048576
-#define NUMBERS_OF_OLD 65536 /* at first there may be so many */
-#define STANDARD 3
+#define NUMBERS_DEFAULT 65536 /* initial limit of open descriptors */
+#define STANDARD_STREAMS 3
 
 struct number {
     struct uw_object *object;
@@ -21,8 +21,8 @@ struct number {
 
 static SRWLOCK lock = SRWLOCK_INIT;
 static struct number *numbers;
-static int size, lowest; /* none below is free */
-static uint64_t most = NUMBERS_OF_OLD;
+static int size, lowest; /* no number below `lowest` is free */
+static uint64_t most = NUMBERS_DEFAULT;
 
 struct uw_object *uw_object_new(enum uw_kind kind, uintptr_t handle)
 {
@@ -49,14 +49,14 @@ void uw_object_release(struct uw_object *object)
     free(object);
 }
 
-static SRWLOCK *ending_of(struct uw_object *object)
+static SRWLOCK *handle_lock_of(struct uw_object *object)
 {
-    return (SRWLOCK *)&object->ending; /* of zeros, as SRWLOCK_INIT has it */
+    return (SRWLOCK *)&object->handle_lock; /* calloc has zeroed the lock, like SRWLOCK_INIT */
 }
 
 bool uw_object_enter(struct uw_object *object)
 {
-    AcquireSRWLockShared(ending_of(object));
+    AcquireSRWLockShared(handle_lock_of(object));
     if (!atomic_load(&object->closed))
         return true;
     uw_object_leave(object);
@@ -65,10 +65,10 @@ bool uw_object_enter(struct uw_object *object)
 
 void uw_object_leave(struct uw_object *object)
 {
-    ReleaseSRWLockShared(ending_of(object));
+    ReleaseSRWLockShared(handle_lock_of(object));
 }
 
-/* Cancels pending calls first: they would keep the socket open. */
+/* Pending calls would keep the socket open, so they are cancelled first. */
 static void close_handle(struct uw_object *object)
 {
     if (atomic_load(&object->overlapped) > 0)
@@ -85,10 +85,10 @@ static void close_handle(struct uw_object *object)
 
 void uw_object_end(struct uw_object *object)
 {
-    AcquireSRWLockExclusive(ending_of(object));
+    AcquireSRWLockExclusive(handle_lock_of(object));
     if (!atomic_exchange(&object->closed, true))
         close_handle(object);
-    ReleaseSRWLockExclusive(ending_of(object));
+    ReleaseSRWLockExclusive(handle_lock_of(object));
 }
 
 static void close_object(struct uw_object *object)
@@ -98,7 +98,7 @@ static void close_object(struct uw_object *object)
 }
 
 /* The caller holds the lock. */
-static int grow(int least)
+static int grow_table(int least)
 {
     int larger = size ? size : NUMBERS_MIN;
     struct number *grown;
@@ -115,7 +115,7 @@ static int grow(int least)
 }
 
 /* The caller holds the lock. */
-static int find_free(int least)
+static int find_free_number(int least)
 {
     int fd = least > lowest ? least : lowest;
 
@@ -123,11 +123,11 @@ static int find_free(int least)
         fd++;
     if ((uint64_t)fd >= most)
         return -EMFILE;
-    return fd >= size && grow(fd) ? -ENOMEM : fd;
+    return fd >= size && grow_table(fd) ? -ENOMEM : fd;
 }
 
 /* The caller holds the lock. */
-static void put(struct uw_object *object, int fd, bool close_on_exec)
+static void assign_number(struct uw_object *object, int fd, bool close_on_exec)
 {
     uw_object_retain(object);
     object->numbers++;
@@ -136,8 +136,8 @@ static void put(struct uw_object *object, int fd, bool close_on_exec)
         lowest = fd + 1;
 }
 
-/* The caller holds the lock. Returns the object to close, or NULL. */
-static struct uw_object *take(int fd)
+/* The caller holds the lock. Returns the object if this was its last number, or else NULL. */
+static struct uw_object *remove_number(int fd)
 {
     struct uw_object *object = numbers[fd].object;
 
@@ -150,39 +150,39 @@ static struct uw_object *take(int fd)
     return NULL;
 }
 
-/* Runs before main: starts Winsock, and adopts the standard streams. */
-__attribute__((constructor)) static void begin(void)
+/* Runs before main(): starts Winsock, and adopts the standard streams. */
+__attribute__((constructor)) static void initialize(void)
 {
-    static const DWORD names[STANDARD] = {STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, STD_ERROR_HANDLE};
+    static const DWORD names[STANDARD_STREAMS] = {STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, STD_ERROR_HANDLE};
     WSADATA data;
 
-    if (WSAStartup(MAKEWORD(2, 2), &data) || grow(STANDARD))
+    if (WSAStartup(MAKEWORD(2, 2), &data) || grow_table(STANDARD_STREAMS))
         abort();
-    for (int fd = 0; fd < STANDARD; fd++) {
+    for (int fd = 0; fd < STANDARD_STREAMS; fd++) {
         struct uw_object *object = uw_object_new(UW_KIND_STREAM, (uintptr_t)GetStdHandle(names[fd]));
 
         if (!object)
             abort();
-        put(object, fd, false);
+        assign_number(object, fd, false);
         uw_object_release(object);
     }
 }
 
-int uw_number_give(struct uw_object *object, int least, bool close_on_exec)
+int uw_number_assign(struct uw_object *object, int least, bool close_on_exec)
 {
     int fd;
 
     AcquireSRWLockExclusive(&lock);
-    fd = find_free(least);
+    fd = find_free_number(least);
     if (fd >= 0)
-        put(object, fd, close_on_exec);
+        assign_number(object, fd, close_on_exec);
     ReleaseSRWLockExclusive(&lock);
     return fd;
 }
 
-int uw_number_give_new(struct uw_object *object, bool close_on_exec)
+int uw_number_assign_new(struct uw_object *object, bool close_on_exec)
 {
-    int fd = uw_number_give(object, 0, close_on_exec);
+    int fd = uw_number_assign(object, 0, close_on_exec);
 
     if (fd < 0)
         close_object(object);
@@ -192,7 +192,7 @@ int uw_number_give_new(struct uw_object *object, bool close_on_exec)
 }
 
 /* The caller holds the lock. */
-static struct uw_object *at(int fd)
+static struct uw_object *object_at(int fd)
 {
     return fd >= 0 && fd < size ? numbers[fd].object : NULL;
 }
@@ -202,34 +202,35 @@ struct uw_object *uw_number_retain(int fd)
     struct uw_object *object;
 
     AcquireSRWLockShared(&lock);
-    object = at(fd);
+    object = object_at(fd);
     if (object)
         uw_object_retain(object);
     ReleaseSRWLockShared(&lock);
     return object;
 }
 
-bool uw_number_fulfil(int fd, struct uw_object *object, uintptr_t handle)
+bool uw_number_set_handle(int fd, struct uw_object *object, uintptr_t handle)
 {
-    bool is_his;
+    bool still_named;
 
-    AcquireSRWLockExclusive(&lock); /* a closing thread takes the number first, and then finds the handle */
-    is_his = at(fd) == object;
-    if (is_his)
+    /* A closing thread removes the number first. Only then it reads the handle. */
+    AcquireSRWLockExclusive(&lock);
+    still_named = object_at(fd) == object;
+    if (still_named)
         object->handle = handle;
     ReleaseSRWLockExclusive(&lock);
-    return is_his;
+    return still_named;
 }
 
-/* Closes the number, if it is `wanted`'s or `wanted` is NULL. Returns whether the number was open. */
+/* Closes the number if `wanted` is NULL or the number's object. Returns true if the number was open. */
 static bool close_number(int fd, const struct uw_object *wanted)
 {
     struct uw_object *object, *last = NULL;
 
     AcquireSRWLockExclusive(&lock);
-    object = at(fd);
+    object = object_at(fd);
     if (object && (!wanted || object == wanted))
-        last = take(fd);
+        last = remove_number(fd);
     ReleaseSRWLockExclusive(&lock);
     if (last)
         close_object(last);
@@ -261,10 +262,10 @@ int uw_posix_close(int fd)
     return close_number(fd, NULL) ? 0 : uw_lacking(EBADF);
 }
 
-static int duplicate(int fd, int least, bool close_on_exec)
+static int duplicate_number(int fd, int least, bool close_on_exec)
 {
     struct uw_object *object = uw_number_retain(fd);
-    int other = object ? uw_number_give(object, least, close_on_exec) : -EBADF;
+    int other = object ? uw_number_assign(object, least, close_on_exec) : -EBADF;
 
     if (object)
         uw_object_release(object);
@@ -273,7 +274,7 @@ static int duplicate(int fd, int least, bool close_on_exec)
 
 int uw_posix_dup(int fd)
 {
-    return duplicate(fd, 0, false);
+    return duplicate_number(fd, 0, false);
 }
 
 int uw_posix_dup3(int fd, int other, int flags)
@@ -282,15 +283,15 @@ int uw_posix_dup3(int fd, int other, int flags)
     int error = 0;
 
     AcquireSRWLockExclusive(&lock);
-    object = at(fd);
+    object = object_at(fd);
     if (!object || other < 0 || (uint64_t)other >= most)
         error = EBADF;
-    else if (other >= size && grow(other))
+    else if (other >= size && grow_table(other))
         error = ENOMEM;
     if (!error && other != fd) {
         if (numbers[other].object)
-            last = take(other);
-        put(object, other, flags & UW_FILE_CLOEXEC);
+            last = remove_number(other);
+        assign_number(object, other, flags & UW_FILE_CLOEXEC);
     }
     ReleaseSRWLockExclusive(&lock);
     if (last)
@@ -303,12 +304,12 @@ int uw_posix_dup2(int fd, int other)
     return uw_posix_dup3(fd, other, 0);
 }
 
-static int flags_of_number(int fd, int set, bool sets)
+static int descriptor_flags(int fd, int set, bool sets)
 {
     int flags = -EBADF;
 
     AcquireSRWLockExclusive(&lock);
-    if (at(fd)) {
+    if (object_at(fd)) {
         if (sets)
             numbers[fd].close_on_exec = set;
         flags = numbers[fd].close_on_exec;
@@ -319,7 +320,7 @@ static int flags_of_number(int fd, int set, bool sets)
     return sets ? 0 : flags;
 }
 
-static int flags_of_object(int fd, int set, bool sets)
+static int status_flags(int fd, int set, bool sets)
 {
     struct uw_object *object = uw_number_retain(fd);
     int flags;
@@ -346,12 +347,12 @@ int uw_posix_fcntl(int fd, int command, ...)
     switch (command) {
     case 1:
     case 2:
-        return flags_of_number(fd, argument, command == 2);
+        return descriptor_flags(fd, argument, command == 2);
     case 3:
     case 4:
-        return flags_of_object(fd, argument, command == 4);
+        return status_flags(fd, argument, command == 4);
     case 5:
-        return duplicate(fd, argument, true);
+        return duplicate_number(fd, argument, true);
     default:
         return uw_lacking(EINVAL);
     }

@@ -1,4 +1,4 @@
-/* Reads directories. */
+/* Implements readdir(3) and related functions. */
 #include <stdlib.h>
 #include <string.h>
 #include <windows.h>
@@ -18,7 +18,7 @@ struct uw_folder_stream {
     int fd;
     struct uw_object *folder;
     struct name name;
-    FILE_ID_BOTH_DIR_INFO *next; /* in the block, or NULL: it is read */
+    FILE_ID_BOTH_DIR_INFO *next; /* next entry in `block`, or NULL at the end of the block */
     char block[BLOCK_BYTES] __attribute__((aligned(8)));
 };
 
@@ -64,7 +64,7 @@ static bool read_block(struct uw_folder_stream *stream)
     return false;
 }
 
-/* Names that are not UTF-16 are omitted. */
+/* Omits names that are not valid UTF-16. */
 struct name *uw_posix_readdir(struct uw_folder_stream *stream)
 {
     while (stream->next || read_block(stream)) {

@@ -1,4 +1,4 @@
-/* The errors of Windows as errno. */
+/* Maps errors of Windows to errno. */
 #ifndef UW_WINDOWS_ERRNO_MAP_H
 #define UW_WINDOWS_ERRNO_MAP_H
 
@@ -11,7 +11,7 @@ int uw_errno_of(unsigned long error);
 /* `status` is an NTSTATUS. */
 int uw_errno_of_status(int32_t status);
 
-/* -1, with errno. */
+/* Sets errno and returns -1. */
 static inline int uw_lacking(int error)
 {
     errno = error;

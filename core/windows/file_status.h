@@ -1,4 +1,4 @@
-/* A file's status. */
+/* struct stat for Windows. */
 #ifndef UW_WINDOWS_FILE_STATUS_H
 #define UW_WINDOWS_FILE_STATUS_H
 

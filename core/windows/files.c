@@ -13,16 +13,15 @@
 #include "windows/poll_events.h"
 #include "windows/sockets.h"
 
-#define SHARED \
-    (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE) /* as POSIX has it: who reads hinders nobody \
-                                                              */
+/* As in POSIX, an open file does not block other users. */
+#define SHARE_ALL (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE)
 #define NS_PER_TICK 100
 #define TICKS_PER_SECOND 10000000
 #define TICKS_TO_1970 INT64_C(116444736000000000)
 #define UNNAMED_TRIES 100
 
-/* UTF-16, to be freed; or NULL with errno. */
-static wchar_t *wide(const char *path)
+/* Returns the path in UTF-16, which the caller frees. Returns NULL with errno on errors. */
+static wchar_t *utf16_path(const char *path)
 {
     int length = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
     wchar_t *result = length > 0 ? malloc((size_t)length * sizeof *result) : NULL;
@@ -34,7 +33,7 @@ static wchar_t *wide(const char *path)
     return result;
 }
 
-static ACCESS_MASK access_of(int flags)
+static ACCESS_MASK access_mask(int flags)
 {
     if (flags & UW_FILE_LOOK)
         return FILE_READ_ATTRIBUTES | FILE_TRAVERSE | SYNCHRONIZE;
@@ -48,7 +47,7 @@ static ACCESS_MASK access_of(int flags)
     }
 }
 
-static ULONG disposition_of(int flags)
+static ULONG create_disposition(int flags)
 {
     if (flags & UW_FILE_CREATE && flags & UW_FILE_EXCLUSIVE)
         return FILE_CREATE;
@@ -57,7 +56,7 @@ static ULONG disposition_of(int flags)
     return flags & UW_FILE_TRUNCATE ? FILE_OVERWRITE : FILE_OPEN;
 }
 
-static ULONG options_of(int flags)
+static ULONG create_options(int flags)
 {
     return FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_FOR_BACKUP_INTENT |
            (flags & UW_FILE_FOLDER ? FILE_DIRECTORY_FILE : 0) |
@@ -71,14 +70,14 @@ static int open_name(HANDLE *handle, HANDLE folder, UNICODE_STRING *name, int fl
     NTSTATUS status;
 
     InitializeObjectAttributes(&attributes, name, OBJ_CASE_INSENSITIVE, folder, NULL);
-    status = NtCreateFile(handle, access_of(flags), &attributes, &block, NULL, FILE_ATTRIBUTE_NORMAL, SHARED,
-                          disposition_of(flags), options_of(flags), NULL, 0);
+    status = NtCreateFile(handle, access_mask(flags), &attributes, &block, NULL, FILE_ATTRIBUTE_NORMAL, SHARE_ALL,
+                          create_disposition(flags), create_options(flags), NULL, 0);
     return status < 0 ? -uw_errno_of_status(status) : 0;
 }
 
 static int open_path(HANDLE *handle, const char *path, int flags)
 {
-    wchar_t *text = wide(path);
+    wchar_t *text = utf16_path(path);
     UNICODE_STRING name;
     int error;
 
@@ -93,13 +92,13 @@ static int open_path(HANDLE *handle, const char *path, int flags)
     return error;
 }
 
-/* Names that NTFS does not use as names of files. */
-static bool is_plain(const char *name)
+/* Returns false for a name with a separator or a stream name, and for "..". */
+static bool is_single_name(const char *name)
 {
     return !strpbrk(name, "\\:/") && strcmp(name, "..") != 0;
 }
 
-/* Opens one name in the directory; "." is the directory itself. */
+/* Opens a single name in the directory. "." is the directory itself. */
 static int open_beneath_folder(HANDLE *handle, const struct uw_object *folder, const char *path, int flags)
 {
     wchar_t *text;
@@ -108,9 +107,9 @@ static int open_beneath_folder(HANDLE *handle, const struct uw_object *folder, c
 
     if (folder->kind != UW_KIND_FOLDER)
         return -ENOTDIR;
-    if (!is_plain(path))
+    if (!is_single_name(path))
         return -ENOENT;
-    text = wide(strcmp(path, ".") == 0 ? "" : path);
+    text = utf16_path(strcmp(path, ".") == 0 ? "" : path);
     if (!text)
         return -errno;
     RtlInitUnicodeString(&name, text);
@@ -119,25 +118,25 @@ static int open_beneath_folder(HANDLE *handle, const struct uw_object *folder, c
     return error;
 }
 
-static struct timespec time_of(int64_t ticks)
+static struct timespec time_of_ticks(int64_t ticks)
 {
     ticks -= TICKS_TO_1970;
     return (struct timespec){ticks / TICKS_PER_SECOND, (long)(ticks % TICKS_PER_SECOND * NS_PER_TICK)};
 }
 
-static int64_t joined(DWORD high, DWORD low)
+static int64_t join_halves(DWORD high, DWORD low)
 {
     return (int64_t)((uint64_t)high << 32 | low);
 }
 
-static unsigned mode_of(DWORD attributes)
+static unsigned file_mode(DWORD attributes)
 {
     if (attributes & FILE_ATTRIBUTE_REPARSE_POINT)
         return UW_STATUS_LINK;
     return attributes & FILE_ATTRIBUTE_DIRECTORY ? UW_STATUS_FOLDER : UW_STATUS_FILE;
 }
 
-static int look(HANDLE handle, struct uw_status *status)
+static int read_status(HANDLE handle, struct uw_status *status)
 {
     BY_HANDLE_FILE_INFORMATION all;
     FILE_BASIC_INFO times;
@@ -147,12 +146,12 @@ static int look(HANDLE handle, struct uw_status *status)
         return -uw_errno_of(GetLastError());
     *status = (struct uw_status){
         .st_dev = all.dwVolumeSerialNumber,
-        .st_ino = (uint64_t)joined(all.nFileIndexHigh, all.nFileIndexLow),
-        .st_mode = mode_of(all.dwFileAttributes),
-        .st_size = joined(all.nFileSizeHigh, all.nFileSizeLow),
+        .st_ino = (uint64_t)join_halves(all.nFileIndexHigh, all.nFileIndexLow),
+        .st_mode = file_mode(all.dwFileAttributes),
+        .st_size = join_halves(all.nFileSizeHigh, all.nFileSizeLow),
         .st_nlink = all.nNumberOfLinks,
-        .st_mtim = time_of(times.LastWriteTime.QuadPart),
-        .st_ctim = time_of(times.ChangeTime.QuadPart),
+        .st_mtim = time_of_ticks(times.LastWriteTime.QuadPart),
+        .st_ctim = time_of_ticks(times.ChangeTime.QuadPart),
     };
     return 0;
 }
@@ -160,7 +159,7 @@ static int look(HANDLE handle, struct uw_status *status)
 static int adopt_file(HANDLE handle, int flags, void *delete_path)
 {
     struct uw_status status;
-    int error = look(handle, &status);
+    int error = read_status(handle, &status);
     struct uw_object *object;
 
     if (!error && flags & UW_FILE_NOFOLLOW && status.st_mode == UW_STATUS_LINK)
@@ -172,10 +171,10 @@ static int adopt_file(HANDLE handle, int flags, void *delete_path)
         CloseHandle(handle);
         return error ? error : -ENOMEM;
     }
-    object->appends = flags & UW_FILE_APPEND;
+    object->append = flags & UW_FILE_APPEND;
     object->nonblocking = flags & UW_FILE_NONBLOCK;
     object->delete_path = delete_path;
-    return uw_number_give_new(object, flags & UW_FILE_CLOEXEC);
+    return uw_number_assign_new(object, flags & UW_FILE_CLOEXEC);
 }
 
 int uw_file_open_unnamed(const char *folder, bool close_on_exec)
@@ -192,7 +191,7 @@ int uw_file_open_unnamed(const char *folder, bool close_on_exec)
 
         error = (size_t)length < sizeof path ? open_path(&handle, path, flags) : -ENAMETOOLONG;
     }
-    return error ? error : adopt_file(handle, flags, wide(path));
+    return error ? error : adopt_file(handle, flags, utf16_path(path));
 }
 
 static int open_at(int folder, const char *path, int flags)
@@ -234,39 +233,39 @@ int64_t uw_file_size(const struct uw_object *object)
     return GetFileSizeEx((HANDLE)object->handle, &size) ? size.QuadPart : -uw_errno_of(GetLastError());
 }
 
-static DWORD bounded(size_t length)
+static DWORD limit_to_int32(size_t length)
 {
     return length < INT32_MAX ? (DWORD)length : INT32_MAX;
 }
 
-static OVERLAPPED from(int64_t offset)
+static OVERLAPPED at_offset(int64_t offset)
 {
     return (OVERLAPPED){.Offset = (DWORD)offset, .OffsetHigh = (DWORD)((uint64_t)offset >> 32)};
 }
 
 static int64_t read_at(const struct uw_object *object, void *bytes, size_t length, int64_t offset)
 {
-    OVERLAPPED place = from(offset);
+    OVERLAPPED position = at_offset(offset);
     DWORD count = 0;
 
-    if (ReadFile((HANDLE)object->handle, bytes, bounded(length), &count,
-                 object->kind == UW_KIND_STREAM ? NULL : &place))
+    if (ReadFile((HANDLE)object->handle, bytes, limit_to_int32(length), &count,
+                 object->kind == UW_KIND_STREAM ? NULL : &position))
         return count;
     return GetLastError() == ERROR_HANDLE_EOF || GetLastError() == ERROR_BROKEN_PIPE ? 0 : -uw_errno_of(GetLastError());
 }
 
 static int64_t write_at(const struct uw_object *object, const void *bytes, size_t length, int64_t offset)
 {
-    OVERLAPPED place = from(offset);
+    OVERLAPPED position = at_offset(offset);
     DWORD count = 0;
 
-    if (WriteFile((HANDLE)object->handle, bytes, bounded(length), &count,
-                  object->kind == UW_KIND_STREAM ? NULL : &place))
+    if (WriteFile((HANDLE)object->handle, bytes, limit_to_int32(length), &count,
+                  object->kind == UW_KIND_STREAM ? NULL : &position))
         return count;
     return -uw_errno_of(GetLastError());
 }
 
-/* Windows moves the position with each call, so it is stored here. */
+/* Windows advances its own file position even with an offset. So the object stores the position. */
 int64_t uw_file_read(struct uw_object *object, void *bytes, size_t length, int64_t offset)
 {
     int64_t count;
@@ -285,8 +284,8 @@ int64_t uw_file_write(struct uw_object *object, const void *bytes, size_t length
 
     if (object->kind == UW_KIND_FOLDER)
         return -EISDIR;
-    if (offset < 0 && atomic_load(&object->appends))
-        return write_at(object, bytes, length, -1); /* which is the end, wherever that is */
+    if (offset < 0 && atomic_load(&object->append))
+        return write_at(object, bytes, length, -1); /* -1 is the end of the file */
     count = write_at(object, bytes, length, offset < 0 ? atomic_load(&object->position) : offset);
     if (offset < 0 && count > 0)
         atomic_fetch_add(&object->position, count);
@@ -296,7 +295,7 @@ int64_t uw_file_write(struct uw_object *object, const void *bytes, size_t length
 ssize_t uw_posix_recv(int fd, void *bytes, size_t length, int flags);
 ssize_t uw_posix_send(int fd, const void *bytes, size_t length, int flags);
 
-static ssize_t let_go(struct uw_object *object, int64_t result)
+static ssize_t release_and_return(struct uw_object *object, int64_t result)
 {
     uw_object_release(object);
     return result < 0 ? uw_lacking((int)-result) : result;
@@ -312,7 +311,7 @@ ssize_t uw_posix_read(int fd, void *bytes, size_t length)
         uw_object_release(object);
         return uw_posix_recv(fd, bytes, length, 0);
     }
-    return let_go(object, uw_file_read(object, bytes, length, -1));
+    return release_and_return(object, uw_file_read(object, bytes, length, -1));
 }
 
 ssize_t uw_posix_write(int fd, const void *bytes, size_t length)
@@ -325,7 +324,7 @@ ssize_t uw_posix_write(int fd, const void *bytes, size_t length)
         uw_object_release(object);
         return uw_posix_send(fd, bytes, length, 0);
     }
-    return let_go(object, uw_file_write(object, bytes, length, -1));
+    return release_and_return(object, uw_file_write(object, bytes, length, -1));
 }
 
 ssize_t uw_posix_pread(int fd, void *bytes, size_t length, int64_t offset)
@@ -334,7 +333,8 @@ ssize_t uw_posix_pread(int fd, void *bytes, size_t length, int64_t offset)
 
     if (!object)
         return uw_lacking(EBADF);
-    return let_go(object, uw_object_is_socket(object) ? -ESPIPE : uw_file_read(object, bytes, length, offset));
+    return release_and_return(object,
+                              uw_object_is_socket(object) ? -ESPIPE : uw_file_read(object, bytes, length, offset));
 }
 
 ssize_t uw_posix_pwrite(int fd, const void *bytes, size_t length, int64_t offset)
@@ -343,10 +343,11 @@ ssize_t uw_posix_pwrite(int fd, const void *bytes, size_t length, int64_t offset
 
     if (!object)
         return uw_lacking(EBADF);
-    return let_go(object, uw_object_is_socket(object) ? -ESPIPE : uw_file_write(object, bytes, length, offset));
+    return release_and_return(object,
+                              uw_object_is_socket(object) ? -ESPIPE : uw_file_write(object, bytes, length, offset));
 }
 
-static int64_t seek(struct uw_object *object, int64_t offset, int origin)
+static int64_t set_position(struct uw_object *object, int64_t offset, int origin)
 {
     int64_t size = object->kind == UW_KIND_FILE ? uw_file_size(object) : -ESPIPE;
 
@@ -366,7 +367,7 @@ int64_t uw_posix_lseek(int fd, int64_t offset, int origin)
 {
     struct uw_object *object = uw_number_retain(fd);
 
-    return object ? let_go(object, seek(object, offset, origin)) : uw_lacking(EBADF);
+    return object ? release_and_return(object, set_position(object, offset, origin)) : uw_lacking(EBADF);
 }
 
 int uw_posix_ftruncate(int fd, int64_t length)
@@ -380,7 +381,7 @@ int uw_posix_ftruncate(int fd, int64_t length)
     error = SetFileInformationByHandle((HANDLE)object->handle, FileEndOfFileInfo, &end, sizeof end)
                 ? 0
                 : -uw_errno_of(GetLastError());
-    return (int)let_go(object, error);
+    return (int)release_and_return(object, error);
 }
 
 int uw_posix_fstat(int fd, struct uw_status *status)
@@ -390,12 +391,12 @@ int uw_posix_fstat(int fd, struct uw_status *status)
     if (!object)
         return uw_lacking(EBADF);
     if (object->kind == UW_KIND_FILE || object->kind == UW_KIND_FOLDER)
-        return (int)let_go(object, look((HANDLE)object->handle, status));
+        return (int)release_and_return(object, read_status((HANDLE)object->handle, status));
     *status = (struct uw_status){.st_mode = uw_object_is_socket(object) ? UW_STATUS_SOCKET : 0};
-    return (int)let_go(object, 0);
+    return (int)release_and_return(object, 0);
 }
 
-static int look_at(int folder, const char *path, struct uw_status *status, int flags)
+static int read_status_at(int folder, const char *path, struct uw_status *status, int flags)
 {
     struct uw_object *root = folder == UW_FILE_AT_WORKING_FOLDER ? NULL : uw_number_retain(folder);
     HANDLE handle;
@@ -409,14 +410,14 @@ static int look_at(int folder, const char *path, struct uw_status *status, int f
         uw_object_release(root);
     if (error)
         return error;
-    error = look(handle, status);
+    error = read_status(handle, status);
     CloseHandle(handle);
     return error;
 }
 
 int uw_posix_fstatat(int folder, const char *path, struct uw_status *status, int flags)
 {
-    int error = look_at(folder, path, status, flags);
+    int error = read_status_at(folder, path, status, flags);
 
     return error ? uw_lacking(-error) : 0;
 }
@@ -428,26 +429,26 @@ ssize_t uw_posix_readlinkat(int folder, const char *path, char *target, size_t s
     return uw_lacking(EACCES);
 }
 
-static int by_path(const char *path, BOOL(WINAPI *act)(LPCWSTR))
+static int call_with_path(const char *path, BOOL(WINAPI *call)(LPCWSTR))
 {
-    wchar_t *text = wide(path);
+    wchar_t *text = utf16_path(path);
     int error;
 
     if (!text)
         return -1;
-    error = act(text) ? 0 : uw_errno_of(GetLastError());
+    error = call(text) ? 0 : uw_errno_of(GetLastError());
     free(text);
     return error ? uw_lacking(error) : 0;
 }
 
 int uw_posix_unlink(const char *path)
 {
-    return by_path(path, DeleteFileW);
+    return call_with_path(path, DeleteFileW);
 }
 
 int uw_posix_rmdir(const char *path)
 {
-    return by_path(path, RemoveDirectoryW);
+    return call_with_path(path, RemoveDirectoryW);
 }
 
 static BOOL WINAPI create_folder(LPCWSTR path)
@@ -458,10 +459,10 @@ static BOOL WINAPI create_folder(LPCWSTR path)
 int uw_posix_mkdir(const char *path, int mode)
 {
     (void)mode;
-    return by_path(path, create_folder);
+    return call_with_path(path, create_folder);
 }
 
-/* The six letters at the end are X. */
+/* The path ends in six X, which this function replaces. */
 int uw_posix_mkostemp(char *path, int flags)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";

@@ -1,4 +1,4 @@
-/* Flags for opening files. */
+/* Flags of open(2). */
 #ifndef UW_WINDOWS_FILES_FLAGS_H
 #define UW_WINDOWS_FILES_FLAGS_H
 

@@ -1,4 +1,4 @@
-/* The events of poll. They differ from Winsock's numbers, which would collide with UW_ONCE. */
+/* Events of poll(2). Their values differ from Winsock's values, which would collide with UW_ONCE. */
 #ifndef UW_WINDOWS_POLL_EVENTS_H
 #define UW_WINDOWS_POLL_EVENTS_H
 

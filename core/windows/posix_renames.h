@@ -1,4 +1,4 @@
-/* Renames functions that Windows and its C library have under the same name, but with other semantics than POSIX. */
+/* Renames functions that the C library of Windows has under the same name, but with other semantics than POSIX. */
 #ifndef UW_WINDOWS_POSIX_RENAMES_H
 #define UW_WINDOWS_POSIX_RENAMES_H
 

@@ -1,4 +1,4 @@
-/* Console events, and limits. */
+/* Implements signals, sysconf(3), usleep(3) and getrlimit(2). Console events are the only signals. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -7,9 +7,9 @@
 #include "windows/descriptor_table.h"
 #include "windows/errno_map.h"
 
-#define NO_SIGNALS 32
+#define SIGNAL_COUNT 32
 
-static HANDLE told; /* an event: Ctrl-C, or the console ends */
+static HANDLE console_event; /* event object: Ctrl-C, or the console closes */
 
 int uw_posix_sigemptyset(unsigned *set)
 {
@@ -25,7 +25,7 @@ int uw_posix_sigfillset(unsigned *set)
 
 int uw_posix_sigaddset(unsigned *set, int number)
 {
-    if (number < 0 || number >= NO_SIGNALS)
+    if (number < 0 || number >= SIGNAL_COUNT)
         return uw_lacking(EINVAL);
     *set |= 1U << number;
     return 0;
@@ -33,7 +33,7 @@ int uw_posix_sigaddset(unsigned *set, int number)
 
 int uw_posix_sigismember(const unsigned *set, int number)
 {
-    return number >= 0 && number < NO_SIGNALS && *set & 1U << number;
+    return number >= 0 && number < SIGNAL_COUNT && *set & 1U << number;
 }
 
 int uw_posix_sigpending(unsigned *set)
@@ -41,7 +41,7 @@ int uw_posix_sigpending(unsigned *set)
     return uw_posix_sigemptyset(set);
 }
 
-/* Stores the mask for later queries; the mask blocks nothing. */
+/* Stores the mask for later queries. The mask does not block signals. */
 int uw_posix_mask(int how, const unsigned *set, unsigned *before)
 {
     static _Thread_local unsigned mask;
@@ -60,12 +60,12 @@ void (*uw_posix_signal(int number, void (*action)(int)))(int)
     return SIG_DFL;
 }
 
-/* Runs in a thread that Windows creates. The thread in sigwait ends the process, if time allows. */
-static BOOL WINAPI on_console(DWORD event)
+/* Runs in a thread that Windows creates. The thread in sigwait(3) has limited time to stop the process. */
+static BOOL WINAPI handle_console_event(DWORD event)
 {
-    (void)SetEvent(told);
+    (void)SetEvent(console_event);
     if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT)
-        Sleep(INFINITE); /* the process ends when this returns */
+        Sleep(INFINITE); /* the process exits when this function returns */
     return TRUE;
 }
 
@@ -73,9 +73,10 @@ int uw_posix_sigwait(const unsigned *set, int *number)
 {
     if (!uw_posix_sigismember(set, SIGINT))
         return EINVAL;
-    if (!told && (!(told = CreateEventW(NULL, FALSE, FALSE, NULL)) || !SetConsoleCtrlHandler(on_console, TRUE)))
+    if (!console_event && (!(console_event = CreateEventW(NULL, FALSE, FALSE, NULL)) ||
+                           !SetConsoleCtrlHandler(handle_console_event, TRUE)))
         return uw_errno_of(GetLastError());
-    if (WaitForSingleObject(told, INFINITE) != WAIT_OBJECT_0)
+    if (WaitForSingleObject(console_event, INFINITE) != WAIT_OBJECT_0)
         return EINVAL;
     *number = SIGINT;
     return 0;

@@ -10,10 +10,10 @@
 #include "windows/poll_events.h"
 #include "windows/sockets_flags.h"
 
-#define PAIR_BYTES 65536 /* that a socket of a pair buffers, about as a pipe does */
+#define PAIR_BYTES 65536 /* buffer size of each end, similar to a pipe */
 #define PAIR_TRIES 16
 
-/* These match include/sys/socket.h, which must not meet <winsock2.h>. */
+/* Copies of include/sys/socket.h, which conflicts with <winsock2.h>. */
 struct iovec {
     void *iov_base;
     size_t iov_len;
@@ -38,18 +38,19 @@ int uw_errno_of_sending(int error)
 
 int64_t uw_socket_new(int family, int type, int protocol)
 {
-    SOCKET new = WSASocketW(family, type, protocol, NULL, 0, WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
+    SOCKET socket_handle =
+        WSASocketW(family, type, protocol, NULL, 0, WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
     u_long on = 1;
 
-    if (new == INVALID_SOCKET)
+    if (socket_handle == INVALID_SOCKET)
         return -last_error();
-    if (ioctlsocket(new, FIONBIO, &on)) {
+    if (ioctlsocket(socket_handle, FIONBIO, &on)) {
         int error = last_error();
 
-        closesocket(new);
+        closesocket(socket_handle);
         return -error;
     }
-    return (int64_t) new;
+    return (int64_t)socket_handle;
 }
 
 int uw_socket_adopt(uintptr_t socket, enum uw_kind kind, int family, bool nonblocking, bool close_on_exec)
@@ -62,10 +63,10 @@ int uw_socket_adopt(uintptr_t socket, enum uw_kind kind, int family, bool nonblo
     }
     object->family = family;
     atomic_store(&object->nonblocking, nonblocking);
-    return uw_number_give_new(object, close_on_exec);
+    return uw_number_assign_new(object, close_on_exec);
 }
 
-int uw_push_client_expect(struct uw_expected *client, int family)
+int uw_reserved_client_open(struct uw_reserved_client *client, int family)
 {
     struct uw_object *object = uw_object_new(UW_KIND_SOCKET, UW_NO_HANDLE);
 
@@ -73,7 +74,7 @@ int uw_push_client_expect(struct uw_expected *client, int family)
         return -ENOMEM;
     object->family = family;
     atomic_store(&object->nonblocking, true);
-    *client = (struct uw_expected){object, uw_number_give(object, 0, true)};
+    *client = (struct uw_reserved_client){object, uw_number_assign(object, 0, true)};
     if (client->fd >= 0)
         return 0;
     uw_object_release(object);
@@ -81,22 +82,22 @@ int uw_push_client_expect(struct uw_expected *client, int family)
 }
 
 /* If the number now names another object, the client gets a new number. */
-int uw_push_client_came(const struct uw_expected *client, uintptr_t socket)
+int uw_reserved_client_accept(const struct uw_reserved_client *client, uintptr_t socket)
 {
     int family = client->object->family;
-    bool is_his = uw_number_fulfil(client->fd, client->object, socket);
+    bool still_reserved = uw_number_set_handle(client->fd, client->object, socket);
 
     uw_object_release(client->object);
-    return is_his ? client->fd : uw_socket_adopt(socket, UW_KIND_SOCKET, family, true, true);
+    return still_reserved ? client->fd : uw_socket_adopt(socket, UW_KIND_SOCKET, family, true, true);
 }
 
-void uw_push_client_forget(const struct uw_expected *client)
+void uw_reserved_client_close(const struct uw_reserved_client *client)
 {
     uw_number_close(client->fd, client->object);
     uw_object_release(client->object);
 }
 
-/* Returns 0 or -errno. */
+/* Stores an accepted, non-blocking socket in `*client`. Returns 0 or -errno. */
 static int accept_client(struct uw_object *object, SOCKET *client)
 {
     u_long on = 1;
@@ -115,24 +116,24 @@ static int accept_client(struct uw_object *object, SOCKET *client)
     return 0;
 }
 
-/* A client is accepted only with a free number: others wait in the backlog. */
+/* Accepts a client only with a free number. Other clients wait in the backlog. */
 int uw_socket_accept(struct uw_object *object)
 {
-    struct uw_expected expected;
+    struct uw_reserved_client expected;
     SOCKET client;
-    int error = atomic_load(&object->closed) ? -EINVAL : uw_push_client_expect(&expected, object->family);
+    int error = atomic_load(&object->closed) ? -EINVAL : uw_reserved_client_open(&expected, object->family);
 
     if (error)
         return error;
     error = accept_client(object, &client);
     if (error) {
-        uw_push_client_forget(&expected);
+        uw_reserved_client_close(&expected);
         return error;
     }
-    return uw_push_client_came(&expected, client);
+    return uw_reserved_client_accept(&expected, client);
 }
 
-/* Wine reports a reset once, to the waiting thread, and then an end of file. */
+/* Wine reports a reset only once, to the waiting thread. Later calls report an end of file. */
 static bool was_reset(const struct uw_object *object)
 {
     WSAPOLLFD item = {.fd = object->handle, .events = POLLRDNORM};
@@ -140,8 +141,8 @@ static bool was_reset(const struct uw_object *object)
     return WSAPoll(&item, 1, 0) > 0 && item.revents & POLLERR;
 }
 
-/* A connection that Windows aborted counts as reset. */
-static int64_t receive(const struct uw_object *object, void *bytes, size_t length, int flags)
+/* A connection that Windows has aborted counts as reset. */
+static int64_t receive_bytes(const struct uw_object *object, void *bytes, size_t length, int flags)
 {
     int count = recv(object->handle, bytes, length < INT32_MAX ? (int)length : INT32_MAX, flags);
     int error = count < 0 ? last_error() : 0;
@@ -153,7 +154,7 @@ static int64_t receive(const struct uw_object *object, void *bytes, size_t lengt
 
 int64_t uw_socket_receive(const struct uw_object *object, void *bytes, size_t length)
 {
-    return receive(object, bytes, length, 0);
+    return receive_bytes(object, bytes, length, 0);
 }
 
 size_t uw_fill_buffers(struct _WSABUF *buffers, const struct iovec *pieces, size_t count)
@@ -165,13 +166,13 @@ size_t uw_fill_buffers(struct _WSABUF *buffers, const struct iovec *pieces, size
     return count;
 }
 
-/* The only thing to read from this end of a pipe is the end of file, after the reader has closed. */
-static bool reader_has_left(const struct uw_object *object)
+/* `object` is the write end of a pipe. It gets an end of file when the reader has closed. */
+static bool reader_has_closed(const struct uw_object *object)
 {
     WSAPOLLFD item = {.fd = object->handle, .events = POLLRDNORM};
     char byte;
 
-    return WSAPoll(&item, 1, 0) > 0 && receive(object, &byte, 1, MSG_PEEK) != -EAGAIN;
+    return WSAPoll(&item, 1, 0) > 0 && receive_bytes(object, &byte, 1, MSG_PEEK) != -EAGAIN;
 }
 
 int64_t uw_socket_send(const struct uw_object *object, const struct iovec *pieces, size_t count)
@@ -179,8 +180,8 @@ int64_t uw_socket_send(const struct uw_object *object, const struct iovec *piece
     WSABUF buffers[UW_PIECES_MAX];
     DWORD filled = (DWORD)uw_fill_buffers(buffers, pieces, count), sent;
 
-    /* Sent data would disappear without an error. */
-    if (object->kind == UW_KIND_PIPE_OUT && reader_has_left(object))
+    /* data to a closed reader would disappear without an error */
+    if (object->kind == UW_KIND_PIPE_OUT && reader_has_closed(object))
         return -EPIPE;
     if (WSASend(object->handle, buffers, filled, &sent, 0, NULL, NULL))
         return -uw_errno_of_sending(last_error());
@@ -216,24 +217,24 @@ static int from_winsock(int events)
            (events & POLLHUP ? UW_EVENT_HUP : 0) | (events & POLLNVAL ? UW_EVENT_NVAL : 0);
 }
 
-static bool at_end(const struct uw_object *object)
+static bool is_at_end(const struct uw_object *object)
 {
     char byte;
 
-    return receive(object, &byte, 1, MSG_PEEK) == 0;
+    return receive_bytes(object, &byte, 1, MSG_PEEK) == 0;
 }
 
-/* Winsock reports a hang-up when the peer has sent its last byte; POSIX does not. And POSIX reports the end of a pipe
- * as a hang-up. */
-static int as_posix(const struct uw_object *object, int events, int told)
+/* Winsock reports a hang-up when only the peer has shut down, unlike POSIX. POSIX reports the end of a pipe as a
+ * hang-up. */
+static int posix_events(const struct uw_object *object, int events, int occurred)
 {
-    if (told & UW_EVENT_ERR)
-        told |= events & (UW_EVENT_IN | UW_EVENT_OUT);
-    else if (told & UW_EVENT_HUP)
-        told = (told & ~UW_EVENT_HUP) | (events & UW_EVENT_IN);
-    if (object->kind == UW_KIND_PIPE_IN && told & UW_EVENT_IN && at_end(object))
+    if (occurred & UW_EVENT_ERR)
+        occurred |= events & (UW_EVENT_IN | UW_EVENT_OUT);
+    else if (occurred & UW_EVENT_HUP)
+        occurred = (occurred & ~UW_EVENT_HUP) | (events & UW_EVENT_IN);
+    if (object->kind == UW_KIND_PIPE_IN && occurred & UW_EVENT_IN && is_at_end(object))
         return UW_EVENT_HUP;
-    return told;
+    return occurred;
 }
 
 static int poll_socket(const struct uw_object *object, int events, int wait_ms)
@@ -243,25 +244,25 @@ static int poll_socket(const struct uw_object *object, int events, int wait_ms)
 
     if (count < 0)
         return -last_error();
-    return count == 0 ? 0 : as_posix(object, events, from_winsock(item.revents));
+    return count == 0 ? 0 : posix_events(object, events, from_winsock(item.revents));
 }
 
 int uw_object_poll(struct uw_object *object, int events, int wait_ms)
 {
-    int told;
+    int occurred;
 
     if (atomic_load(&object->closed))
         return UW_EVENT_NVAL;
     if (!uw_object_is_socket(object))
         return events & (UW_EVENT_IN | UW_EVENT_OUT);
-    told = poll_socket(object, events, wait_ms);
-    if (told >= 0 && object->kind == UW_KIND_PIPE_OUT && reader_has_left(object))
-        told |= UW_EVENT_ERR;
-    return told;
+    occurred = poll_socket(object, events, wait_ms);
+    if (occurred >= 0 && object->kind == UW_KIND_PIPE_OUT && reader_has_closed(object))
+        occurred |= UW_EVENT_ERR;
+    return occurred;
 }
 
-/* The number's socket, with a reference; or NULL with errno. */
-static struct uw_object *hold_socket(int fd)
+/* Returns the socket of the number with a new reference. Returns NULL with errno on errors. */
+static struct uw_object *retain_socket(int fd)
 {
     struct uw_object *object = uw_number_retain(fd);
 
@@ -271,23 +272,23 @@ static struct uw_object *hold_socket(int fd)
     }
     if (uw_object_is_socket(object) && !atomic_load(&object->closed))
         return object;
-    errno = uw_object_is_socket(object) ? EINVAL : ENOTSOCK; /* its handle may be another's by now */
+    errno = uw_object_is_socket(object) ? EINVAL : ENOTSOCK; /* a closed handle may name another object by now */
     uw_object_release(object);
     return NULL;
 }
 
-static int let_go(struct uw_object *object, int64_t result)
+static int release_and_return(struct uw_object *object, int64_t result)
 {
     uw_object_release(object);
     return result < 0 ? uw_lacking((int)-result) : (int)result;
 }
 
-static bool waits(const struct uw_object *object, int flags)
+static bool may_wait(const struct uw_object *object, int flags)
 {
     return !atomic_load(&object->nonblocking) && !(flags & UW_MESSAGE_DONTWAIT);
 }
 
-static int patience(const struct uw_object *object)
+static int wait_limit_ms(const struct uw_object *object)
 {
     int wait_ms = atomic_load(&object->wait_ms);
 
@@ -296,39 +297,39 @@ static int patience(const struct uw_object *object)
 
 int uw_posix_socket(int family, int type, int protocol)
 {
-    int64_t new = uw_socket_new(family, type & 0xf, protocol);
-    int fd = new < 0 ? (int)new
-                     : uw_socket_adopt((uintptr_t) new, UW_KIND_SOCKET, family, type & UW_SOCKET_NONBLOCK,
-                                       type & UW_SOCKET_CLOEXEC);
+    int64_t socket_handle = uw_socket_new(family, type & 0xf, protocol);
+    int fd = socket_handle < 0 ? (int)socket_handle
+                               : uw_socket_adopt((uintptr_t)socket_handle, UW_KIND_SOCKET, family,
+                                                 type & UW_SOCKET_NONBLOCK, type & UW_SOCKET_CLOEXEC);
 
     return fd < 0 ? uw_lacking(-fd) : fd;
 }
 
 int uw_posix_bind(int fd, const struct sockaddr *address, int size)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
-    return object ? let_go(object, bind(object->handle, address, size) ? -last_error() : 0) : -1;
+    return object ? release_and_return(object, bind(object->handle, address, size) ? -last_error() : 0) : -1;
 }
 
 int uw_posix_listen(int fd, int backlog)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
-    return object ? let_go(object, listen(object->handle, backlog) ? -last_error() : 0) : -1;
+    return object ? release_and_return(object, listen(object->handle, backlog) ? -last_error() : 0) : -1;
 }
 
 int uw_posix_accept4(int fd, struct sockaddr *address, int *size, int flags)
 {
-    struct uw_object *object = hold_socket(fd), *client;
+    struct uw_object *object = retain_socket(fd), *client;
     int accepted;
 
     if (!object)
         return -1;
-    while ((accepted = uw_socket_accept(object)) == -EAGAIN && waits(object, 0))
-        if (uw_object_poll(object, UW_EVENT_IN, patience(object)) == 0)
+    while ((accepted = uw_socket_accept(object)) == -EAGAIN && may_wait(object, 0))
+        if (uw_object_poll(object, UW_EVENT_IN, wait_limit_ms(object)) == 0)
             break;
-    accepted = let_go(object, accepted);
+    accepted = release_and_return(object, accepted);
     client = accepted < 0 ? NULL : uw_number_retain(accepted);
     if (client) {
         atomic_store(&client->nonblocking, flags & UW_SOCKET_NONBLOCK);
@@ -346,66 +347,66 @@ int uw_posix_accept(int fd, struct sockaddr *address, int *size)
 
 int uw_posix_connect(int fd, const struct sockaddr *address, int size)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
     int error;
 
     if (!object)
         return -1;
     error = uw_socket_connect(object, address, size);
-    if (error == -EAGAIN && !waits(object, 0))
+    if (error == -EAGAIN && !may_wait(object, 0))
         error = -EINPROGRESS;
     if (error == -EAGAIN) {
         (void)uw_object_poll(object, UW_EVENT_OUT, -1);
         error = uw_socket_connected(object);
     }
-    return let_go(object, error);
+    return release_and_return(object, error);
 }
 
-static bool listens(const struct uw_object *object)
+static bool is_listening(const struct uw_object *object)
 {
     int listening = 0, size = sizeof listening;
 
     return getsockopt(object->handle, SOL_SOCKET, SO_ACCEPTCONN, (char *)&listening, &size) == 0 && listening;
 }
 
-/* A listening socket of Windows ceases to be one when it is closed, not before. */
+/* Windows cannot end listening with shutdown(). The socket must be closed. */
 int uw_posix_shutdown(int fd, int how)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
     if (!object)
         return -1;
-    if (listens(object)) {
+    if (is_listening(object)) {
         uw_object_end(object);
-        return let_go(object, 0);
+        return release_and_return(object, 0);
     }
-    return let_go(object, shutdown(object->handle, how) ? -last_error() : 0);
+    return release_and_return(object, shutdown(object->handle, how) ? -last_error() : 0);
 }
 
 ssize_t uw_posix_recv(int fd, void *bytes, size_t length, int flags)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
     int64_t count;
 
     if (!object)
         return -1;
-    while ((count = receive(object, bytes, length, flags & MSG_PEEK)) == -EAGAIN && waits(object, flags))
-        if (uw_object_poll(object, UW_EVENT_IN, patience(object)) == 0)
+    while ((count = receive_bytes(object, bytes, length, flags & MSG_PEEK)) == -EAGAIN && may_wait(object, flags))
+        if (uw_object_poll(object, UW_EVENT_IN, wait_limit_ms(object)) == 0)
             break;
-    return let_go(object, count);
+    return release_and_return(object, count);
 }
 
-static int64_t send_urgently(const struct uw_object *object, const void *bytes, size_t length)
+static int64_t send_out_of_band(const struct uw_object *object, const void *bytes, size_t length)
 {
     int count = send(object->handle, bytes, (int)length, MSG_OOB);
 
     return count < 0 ? -uw_errno_of_sending(last_error()) : count;
 }
 
-/* A blocking socket sends all. */
+/* A blocking socket sends all bytes. */
 ssize_t uw_posix_send(int fd, const void *bytes, size_t length, int flags)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
     struct iovec piece = {(void *)(uintptr_t)bytes, length};
     int64_t count;
     size_t sent = 0;
@@ -413,73 +414,74 @@ ssize_t uw_posix_send(int fd, const void *bytes, size_t length, int flags)
     if (!object)
         return -1;
     if (flags & MSG_OOB)
-        return let_go(object, send_urgently(object, bytes, length));
+        return release_and_return(object, send_out_of_band(object, bytes, length));
     do {
         count = uw_socket_send(object, &piece, 1);
         if (count >= 0) {
             sent += (size_t)count;
             piece = (struct iovec){(char *)piece.iov_base + count, piece.iov_len - (size_t)count};
-        } else if (count == -EAGAIN && waits(object, flags)) {
+        } else if (count == -EAGAIN && may_wait(object, flags)) {
             (void)uw_object_poll(object, UW_EVENT_OUT, -1);
         } else {
             break;
         }
-    } while (piece.iov_len > 0 && waits(object, flags));
-    return let_go(object, sent > 0 || count >= 0 ? (int64_t)sent : count);
+    } while (piece.iov_len > 0 && may_wait(object, flags));
+    return release_and_return(object, sent > 0 || count >= 0 ? (int64_t)sent : count);
 }
 
-/* Assumes a non-blocking socket or a call that must not wait: the core makes no others. */
+/* The core calls sendmsg(2) only for non-blocking sockets, or with MSG_DONTWAIT. */
 ssize_t uw_posix_sendmsg(int fd, const struct msghdr *message, int flags)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
     (void)flags;
-    return object ? let_go(object, uw_socket_send(object, message->msg_iov, message->msg_iovlen)) : -1;
+    return object ? release_and_return(object, uw_socket_send(object, message->msg_iov, message->msg_iovlen)) : -1;
 }
 
 int uw_posix_getsockname(int fd, struct sockaddr *address, int *size)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
-    return object ? let_go(object, getsockname(object->handle, address, size) ? -last_error() : 0) : -1;
+    return object ? release_and_return(object, getsockname(object->handle, address, size) ? -last_error() : 0) : -1;
 }
 
 int uw_posix_getpeername(int fd, struct sockaddr *address, int *size)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
-    return object ? let_go(object, getpeername(object->handle, address, size) ? -last_error() : 0) : -1;
+    return object ? release_and_return(object, getpeername(object->handle, address, size) ? -last_error() : 0) : -1;
 }
 
 int uw_posix_getsockopt(int fd, int level, int option, void *value, int *size)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
     if (!object)
         return -1;
     if (level == SOL_SOCKET && option == SO_ERROR) {
         *(int *)value = -uw_socket_connected(object);
-        return let_go(object, 0);
+        return release_and_return(object, 0);
     }
-    return let_go(object, getsockopt(object->handle, level, option, value, size) ? -last_error() : 0);
+    return release_and_return(object, getsockopt(object->handle, level, option, value, size) ? -last_error() : 0);
 }
 
-/* Windows' SO_REUSEADDR would let any process take the address over. The POSIX effect is Windows' default. */
+/* SO_REUSEADDR of Windows would let any process take over the address. The default of Windows has the effect of
+ * SO_REUSEADDR in POSIX. */
 int uw_posix_setsockopt(int fd, int level, int option, const void *value, int size)
 {
-    struct uw_object *object = hold_socket(fd);
+    struct uw_object *object = retain_socket(fd);
 
     if (!object)
         return -1;
     if (level == SOL_SOCKET && option == SO_REUSEADDR)
-        return let_go(object, 0);
+        return release_and_return(object, 0);
     if (level == SOL_SOCKET && option == SO_RCVTIMEO) {
         const struct timeval *limit = value;
 
         atomic_store(&object->wait_ms, (int)(limit->tv_sec * 1000 + (limit->tv_usec + 999) / 1000));
-        return let_go(object, 0);
+        return release_and_return(object, 0);
     }
-    return let_go(object, setsockopt(object->handle, level, option, value, size) ? -last_error() : 0);
+    return release_and_return(object, setsockopt(object->handle, level, option, value, size) ? -last_error() : 0);
 }
 
 static void set_pair_bytes(SOCKET socket)
@@ -491,14 +493,14 @@ static void set_pair_bytes(SOCKET socket)
     (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, (const char *)&on, sizeof on);
 }
 
-/* Checks the peer: another process may have connected meanwhile. */
-static bool are_connected(SOCKET one, SOCKET other)
+/* Checks the peer, because another process may have connected to the listening socket. */
+static bool are_connected(SOCKET connecting, SOCKET accepted)
 {
     struct sockaddr_in ours = {0}, theirs = {0};
     int size = sizeof ours, other_size = sizeof theirs;
 
-    return getsockname(one, (struct sockaddr *)&ours, &size) == 0 &&
-           getpeername(other, (struct sockaddr *)&theirs, &other_size) == 0 && ours.sin_port == theirs.sin_port &&
+    return getsockname(connecting, (struct sockaddr *)&ours, &size) == 0 &&
+           getpeername(accepted, (struct sockaddr *)&theirs, &other_size) == 0 && ours.sin_port == theirs.sin_port &&
            ours.sin_addr.s_addr == theirs.sin_addr.s_addr;
 }
 
@@ -510,7 +512,8 @@ static SOCKET listen_for_pair(struct sockaddr_in *address)
     *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     if (listener == INVALID_SOCKET)
         return listener;
-    set_pair_bytes(listener); /* accepted sockets inherit it, and the window is agreed upon with the connection */
+    /* Accepted sockets inherit these options. The window is negotiated when connecting. */
+    set_pair_bytes(listener);
     if (bind(listener, (struct sockaddr *)address, size) == 0 && listen(listener, 1) == 0 &&
         getsockname(listener, (struct sockaddr *)address, &size) == 0)
         return listener;
@@ -520,33 +523,33 @@ static SOCKET listen_for_pair(struct sockaddr_in *address)
 
 static SOCKET connect_pair(const struct sockaddr_in *address)
 {
-    SOCKET one = WSASocketW(AF_INET, SOCK_STREAM, 0, NULL, 0, WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
+    SOCKET connecting = WSASocketW(AF_INET, SOCK_STREAM, 0, NULL, 0, WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
 
-    if (one == INVALID_SOCKET)
-        return one;
-    set_pair_bytes(one);
-    if (connect(one, (const struct sockaddr *)address, sizeof *address) == 0)
-        return one;
-    closesocket(one);
+    if (connecting == INVALID_SOCKET)
+        return connecting;
+    set_pair_bytes(connecting);
+    if (connect(connecting, (const struct sockaddr *)address, sizeof *address) == 0)
+        return connecting;
+    closesocket(connecting);
     return INVALID_SOCKET;
 }
 
-static SOCKET accept_pair(SOCKET listener, SOCKET one)
+static SOCKET accept_pair(SOCKET listener, SOCKET connecting)
 {
     for (int i = 0; i < PAIR_TRIES; i++) {
-        SOCKET other = accept(listener, NULL, NULL);
+        SOCKET accepted = accept(listener, NULL, NULL);
 
-        if (other == INVALID_SOCKET || are_connected(one, other)) {
-            if (other != INVALID_SOCKET)
-                set_pair_bytes(other);
-            return other;
+        if (accepted == INVALID_SOCKET || are_connected(connecting, accepted)) {
+            if (accepted != INVALID_SOCKET)
+                set_pair_bytes(accepted);
+            return accepted;
         }
-        closesocket(other);
+        closesocket(accepted);
     }
     return INVALID_SOCKET;
 }
 
-/* Windows has no pairs: one is made of a connection of the loopback interface. Returns 0 or -errno. */
+/* Windows has no socketpair(). The pair is a connection on the loopback interface. Returns 0 or -errno. */
 static int make_pair(SOCKET ends[2])
 {
     struct sockaddr_in address;

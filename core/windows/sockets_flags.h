@@ -1,4 +1,4 @@
-/* Flags that Winsock lacks. */
+/* Flags of socket(2) and send(2) that Winsock lacks. */
 #ifndef UW_WINDOWS_SOCKETS_FLAGS_H
 #define UW_WINDOWS_SOCKETS_FLAGS_H
 

@@ -1,4 +1,4 @@
-/* poll: a reference, for few descriptors. */
+/* Implements poll(2) simply, for few descriptors. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
@@ -8,7 +8,7 @@
 #include "windows/poll_events.h"
 #include "windows/sockets.h"
 
-#define SLICE_MS 1 /* Winsock's poll wants something to wait for */
+#define SLICE_MS 1 /* interval between checks, in milliseconds */
 #define US_PER_SECOND INT64_C(1000000)
 #define US_PER_MS 1000
 
@@ -25,10 +25,10 @@ static int64_t now_us(void)
     return (int64_t)now.tv_sec * US_PER_SECOND + now.tv_nsec / 1000;
 }
 
-/* Looks at each. Returns how many have something. */
-static int look(struct pollfd_of_posix *items, unsigned long count)
+/* Reads the events of all items. Returns the number of items with events. */
+static int read_events(struct pollfd_of_posix *items, unsigned long count)
 {
-    int told = 0;
+    int ready = 0;
 
     for (unsigned long i = 0; i < count; i++) {
         struct uw_object *object = items[i].fd < 0 ? NULL : uw_number_retain(items[i].fd);
@@ -37,17 +37,17 @@ static int look(struct pollfd_of_posix *items, unsigned long count)
         if (object)
             uw_object_release(object);
         items[i].revents = (short)(items[i].fd < 0 ? 0 : events < 0 ? UW_EVENT_NVAL : events);
-        told += items[i].revents != 0;
+        ready += items[i].revents != 0;
     }
-    return told;
+    return ready;
 }
 
-static short asked(int events)
+static short winsock_events(int events)
 {
     return (short)((events & UW_EVENT_IN ? POLLRDNORM : 0) | (events & UW_EVENT_OUT ? POLLWRNORM : 0));
 }
 
-/* Waits for any of the items, without reading their events. */
+/* Waits for an event of any item, without storing events. */
 static void wait_for_any(const struct pollfd_of_posix *items, unsigned long count, int wait_ms)
 {
     WSAPOLLFD *theirs = calloc(count + 1, sizeof *theirs);
@@ -59,10 +59,10 @@ static void wait_for_any(const struct pollfd_of_posix *items, unsigned long coun
 
         if (object && uw_object_is_socket(object)) {
             objects[sockets] = object;
-            /* A pipe's end of file reports that its reader has closed. */
-            theirs[sockets++] = (WSAPOLLFD){
-                .fd = object->handle,
-                .events = (short)(asked(items[i].events) | (object->kind == UW_KIND_PIPE_OUT ? POLLRDNORM : 0))};
+            /* The write end of a pipe gets an end of file when the reader has closed. */
+            theirs[sockets++] = (WSAPOLLFD){.fd = object->handle,
+                                            .events = (short)(winsock_events(items[i].events) |
+                                                              (object->kind == UW_KIND_PIPE_OUT ? POLLRDNORM : 0))};
         } else if (object) {
             uw_object_release(object);
         }
@@ -75,15 +75,15 @@ static void wait_for_any(const struct pollfd_of_posix *items, unsigned long coun
     free(theirs);
 }
 
-/* Windows does not wake the wait for some POSIX events, so these are polled in slices. Windows' millisecond clock
- * advances in coarse steps, and a wait by that clock would end too early. */
+/* WSAPoll does not wake for some POSIX events, so these are checked in slices. Windows' millisecond clock advances in
+ * coarse steps. A wait by this clock would end too early. */
 int uw_posix_poll(struct pollfd_of_posix *items, unsigned long count, int wait_ms)
 {
     int64_t end_us = wait_ms < 0 ? INT64_MAX : now_us() + (int64_t)wait_ms * US_PER_MS;
     bool first = true;
-    int told;
+    int ready;
 
-    while ((told = look(items, count)) == 0 && wait_ms != 0) {
+    while ((ready = read_events(items, count)) == 0 && wait_ms != 0) {
         int64_t left_us = end_us - now_us();
 
         if (left_us <= 0)
@@ -93,5 +93,5 @@ int uw_posix_poll(struct pollfd_of_posix *items, unsigned long count, int wait_m
         first = false;
         wait_for_any(items, count, wait_ms < 0 ? -1 : (int)((left_us + US_PER_MS - 1) / US_PER_MS));
     }
-    return told;
+    return ready;
 }

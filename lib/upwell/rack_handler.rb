@@ -14,8 +14,7 @@ module Upwell
     # Settings that need the command: a handler serves in one process, and rackup writes its own files.
     COMMAND_ONLY = %i[workers boot_timeout worker_timeout preload environment log_file pid_file user group
                       access_log access_log_except log_format quiet].freeze
-    # Signals whose default action would end the process and lose the requests in flight.
-    MEANINGLESS = %w[HUP USR1].to_h { |name| [name, ->(*) { Log.tell("SIG#{name} is ignored") }] }.freeze
+    FOREIGN = "only the command upwell has it, because rackup serves in one process; remove it, or start with upwell"
     NAMES = (SETTINGS.map(&:name) - COMMAND_ONLY).freeze
 
     # Serves until SIGTERM or SIGINT. An invalid configuration ends the process with an error message.
@@ -30,7 +29,7 @@ module Upwell
       Server::System::TemporaryFolder.check
       server = Server.new(app, configuration)
       yield server if block_given?
-      serve(server, configuration.drain_timeout)
+      Server::Processes::Embedded.new(server, configuration.drain_timeout).run
     rescue ConfigurationError, Error => e
       abort "upwell: #{e.message}"
     end
@@ -55,19 +54,8 @@ module Upwell
     end
 
     def refuse(name)
-      raise ConfigurationError, "option #{name}: only the command upwell has it; a handler serves in one process" if COMMAND_ONLY.include?(name)
-
-      raise ConfigurationError, "option #{name}: unknown setting; see rackup -s upwell --help"
-    end
-
-    def serve(server, drain_timeout)
-      termination = Server::Shutdown::Termination.new(server, server.listeners, drain_timeout)
-      signals = Server::Control::Signals.new({ **Server::Control::Signals::QUESTIONS, **MEANINGLESS, **termination.handlers }).trap
-      Log.announce("Upwell #{VERSION} serves on #{server.description}")
-      termination.serve
-    ensure
-      ExitDeadline.clear
-      signals&.release
+      reason = COMMAND_ONLY.include?(name) ? FOREIGN : "unknown setting; see rackup -s upwell --help"
+      raise ConfigurationError, "option #{name}: #{reason}"
     end
   end
 end

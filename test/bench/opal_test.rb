@@ -3,7 +3,7 @@
 require "minitest/autorun"
 require_relative "../../bench/lib/report"
 require_relative "../../bench/lib/server"
-require_relative "../../bench/opal/ratios"
+require_relative "../../bench/opal/overhead_ratios"
 require_relative "../../bench/opal/settings"
 
 class OpalBenchTest < Minitest::Test
@@ -62,7 +62,7 @@ class OpalBenchTest < Minitest::Test
 
   def test_the_ratios_end_the_report
     tables = [table(HELLO, "node" => [10], "up_node" => [20])]
-    report = Bench::Report.new(tables, facts: {}, servers: {}, chart: "chart.svg", appendix: Bench::Opal::Ratios.new(tables).to_s)
+    report = Bench::Report.new(tables, facts: {}, servers: {}, chart: "chart.svg", appendix: Bench::Opal::OverheadRatios.new(tables).to_s)
     assert_equal ["## Hello world, 64 connections\n", "## Ratios\n"], report.to_s.lines.grep(/^## /)
   end
 
@@ -97,6 +97,6 @@ class OpalBenchTest < Minitest::Test
   end
 
   def ratios(*tables)
-    Bench::Opal::Ratios.new(tables).to_s.lines.grep(/^\| /).drop(2).map { |line| line.split("|").map(&:strip)[1...-1] }
+    Bench::Opal::OverheadRatios.new(tables).to_s.lines.grep(/^\| /).drop(2).map { |line| line.split("|").map(&:strip)[1...-1] }
   end
 end

@@ -2,7 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/opal_runtimes"
-require_relative "support/results_page"
+require_relative "support/readme_results_table"
 
 # Each example under each command. With OPAL_TABLE=1 the results are written into the README.
 class OpalCommandsTest < Minitest::Test
@@ -44,7 +44,7 @@ class OpalCommandsTest < Minitest::Test
     OpalProcess.commands.each do |command|
       define_method("test_#{example}_under_#{command}") do
         need(command)
-        ResultsPage.note(example, command) { check(command, example, exchanges) }
+        ReadmeResultsTable.note(example, command) { check(command, example, exchanges) }
       end
     end
   end
@@ -65,4 +65,4 @@ class OpalCommandsTest < Minitest::Test
   end
 end
 
-Minitest.after_run { ResultsPage.write } if ENV["OPAL_TABLE"]
+Minitest.after_run { ReadmeResultsTable.write } if ENV["OPAL_TABLE"]

@@ -6,7 +6,7 @@
 require "fileutils"
 require "tmpdir"
 require "upwell"
-require_relative "../../bench/lib/memory_in_use"
+require_relative "../../bench/lib/leak_detector"
 require_relative "../../bench/lib/process_usage"
 require_relative "../support/sanitizers"
 
@@ -44,7 +44,7 @@ module Torture
       @left_out = left_out
       @outcomes = Hash.new(0)
       @rounds = 0
-      @memory = Bench::MemoryInUse.new
+      @memory = Bench::LeakDetector.new
       @readings = @reading_due = 0
     end
 
@@ -138,7 +138,7 @@ module Torture
     end
 
     def growth
-      grown = @readings < Bench::Growth::READINGS_MIN ? [] : @memory.growth
+      grown = @readings < Bench::GrowthDetector::READINGS_MIN ? [] : @memory.growth
       grown.join("\n") if grown.any?
     end
 

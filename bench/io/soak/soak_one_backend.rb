@@ -4,9 +4,9 @@
 # exits 1 if anything is.
 
 require "upwell"
-require_relative "../../lib/memory_in_use"
+require_relative "../../lib/leak_detector"
 require_relative "../../lib/process_usage"
-require_relative "round"
+require_relative "disturbed_fibers_round"
 
 module Bench
   module Io
@@ -29,7 +29,7 @@ module Bench
         @outcomes = Hash.new(0)
         @wrong = []
         @rounds = 0
-        @memory = MemoryInUse.new
+        @memory = LeakDetector.new
         @memory_due = 0
       end
 
@@ -60,7 +60,7 @@ module Bench
       def play_round
         @round_start = now
         processor = cpu
-        @round = Round.new(@random, @outcomes, @wrong)
+        @round = DisturbedFibersRound.new(@random, @outcomes, @wrong)
         @round.run
         check("after round #{@rounds}", AT_REST)
         @rounds += 1

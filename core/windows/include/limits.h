@@ -8,7 +8,7 @@
 #define PATH_MAX 4096
 #endif
 #ifndef NAME_MAX
-#define NAME_MAX 765 /* bytes of 255 UTF-16 units */
+#define NAME_MAX 765 /* bytes in UTF-8 of 255 UTF-16 units */
 #endif
 
 #endif

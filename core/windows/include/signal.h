@@ -1,5 +1,5 @@
-/* Windows has no signal masks and few signals, so blocking a signal does nothing. sigwait waits for console events
- * (Ctrl-C, the console's end). */
+/* Windows has no signal masks and few signals, so blocking a signal has no effect. sigwait(3) waits for console events
+ * (Ctrl-C, closing of the console). */
 #ifndef UW_WINDOWS_SIGNAL_H
 #define UW_WINDOWS_SIGNAL_H
 

@@ -3,7 +3,7 @@
 
 #include_next <stdlib.h>
 
-/* The C library's versions return numbers of their own. */
+/* The functions of the C library return descriptors of the C library, which the table does not know. */
 int uw_posix_mkostemp(char *path, int flags);
 #define mkostemp uw_posix_mkostemp
 #define mkstemp(path) uw_posix_mkostemp(path, 0)

@@ -3,7 +3,7 @@
 
 #include_next <time.h>
 
-/* The C library's versions do not support times before 1970. */
+/* The functions of the C library do not support times before 1970. */
 struct tm *uw_posix_gmtime(const time_t *time, struct tm *fields);
 time_t uw_posix_timegm(struct tm *fields);
 #define gmtime_r uw_posix_gmtime

@@ -1,4 +1,4 @@
-/* POSIX' descriptors on Windows: see windows/descriptor_table.h. */
+/* POSIX descriptors on Windows: see windows/descriptor_table.h. */
 #ifndef UW_WINDOWS_UNISTD_H
 #define UW_WINDOWS_UNISTD_H
 
@@ -34,6 +34,6 @@ int symlink(const char *target, const char *path) UW_RENAMED(symlink);
 long sysconf(int name) UW_RENAMED(sysconf);
 int usleep(unsigned microseconds) UW_RENAMED(usleep);
 
-#define lseek uw_posix_lseek /* which <stdio.h> has declared */
+#define lseek uw_posix_lseek /* a macro, because <stdio.h> declares lseek */
 
 #endif

@@ -1,21 +1,32 @@
-/* What the access log says of a response. Without a log nothing is noted. */
-#include "base/clock.h"
-#include "rack/rack.h"
+#include "rack/outcome.h"
 
-void rb_uw_outcome_begin(struct rb_uw_exchange *exchange)
+#include "base/clock.h"
+
+void rb_uw_outcome_begin(const struct rb_uw_delivery *delivery)
 {
-    if (exchange->rack_context->logged)
-        exchange->request->outcome.begun_ns = uw_clock_ns();
+    if (delivery->rack_context->logged)
+        delivery->core->outcome.begun_ns = uw_clock_ns();
 }
 
-/* A response that is aborted before its head was sent has no status. */
-void rb_uw_outcome_note(struct rb_uw_exchange *exchange, bool aborted)
+static void note(const struct rb_uw_delivery *delivery, int status, uint64_t content_bytes)
 {
-    struct uw_outcome *outcome = &exchange->request->outcome;
+    struct uw_outcome *outcome = &delivery->core->outcome;
 
-    if (!exchange->rack_context->logged)
+    if (!delivery->rack_context->logged)
         return;
-    outcome->status = aborted && !exchange->head_sent ? 0 : exchange->response.status;
-    outcome->content_bytes = (int64_t)exchange->response.written;
+    outcome->status = status;
+    outcome->content_bytes = (int64_t)content_bytes;
     outcome->ended_ns = uw_clock_ns();
+}
+
+void rb_uw_outcome_note(const struct rb_uw_rack_response *response, bool aborted)
+{
+    bool headless = aborted && !response->delivery->head_sent;
+
+    note(response->delivery, headless ? 0 : response->head.status, response->head.written);
+}
+
+void rb_uw_outcome_note_hijack(const struct rb_uw_delivery *delivery)
+{
+    note(delivery, 0, 0);
 }

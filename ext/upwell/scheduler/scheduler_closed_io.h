@@ -5,7 +5,7 @@
 
 #include <ruby/io.h>
 
-#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_wait_record.h"
 
 /* Releases the objects retained for an operation. */
 void rb_uw_closed_io_release(struct rb_uw_closed_io_user *user);
@@ -18,7 +18,7 @@ void rb_uw_scheduler_mark_closed_io(const struct rb_uw_scheduler *scheduler);
 /* Raises IOError if the IO of the operation is about to be closed. */
 void rb_uw_check_open(const struct uw_operation *operation);
 
-/* Between scheduler_closed_io.c and scheduler_io_close.c */
+/* For scheduler_cut_off.c and the files that use it */
 
 #define RB_UW_LEAVES_OPEN \
     0x00010000 /* Ruby's flag for a file that IO#close does not close: FMODE_EXTERNAL, earlier FMODE_PREP */

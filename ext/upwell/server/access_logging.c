@@ -88,7 +88,7 @@ void rb_uw_access_logging_open(struct rb_uw_access_logging *logging, struct uw_r
     error = uw_access_log_open(&logging->log, NUM2INT(rb_funcall(logging->io, id_fileno, 0)), logging->format);
     if (error) {
         logging->log = NULL;
-        rb_syserr_fail(-error, "starting the access log");
+        rb_syserr_fail(-error, "cannot start the access log");
     }
     logging->errors = errors;
 }

@@ -1,9 +1,10 @@
+#include "server/loop_server_class.h"
+
 #include <unistd.h>
 
 #include "base/backend_choice.h"
 #include "base/module.h"
 #include "composition/composition.h"
-#include "server/loop_server.h"
 #include "server/server_settings.h"
 
 VALUE rb_uw_cLoopServer;
@@ -57,7 +58,7 @@ static enum uw_log_form read_log_form(VALUE settings)
 void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE settings)
 {
     if (!NIL_P(server->backend))
-        rb_raise(rb_eUpwellError, "this reactor is already initialized");
+        rb_raise(rb_eUpwellError, "this server is already initialized; create a new one");
     rb_uw_read_server_settings(&server->settings, settings);
     server->log_form = read_log_form(settings);
     rb_uw_access_logging_read(&server->access_logging, self, settings);
@@ -67,9 +68,9 @@ void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE 
 void rb_uw_loop_server_begin(struct rb_uw_loop_server *server)
 {
     if (!server->initialized)
-        rb_raise(rb_eUpwellError, "this reactor is not initialized");
+        rb_raise(rb_eUpwellError, "this server is not initialized: a subclass must call super in initialize");
     if (server->ran)
-        rb_raise(rb_eUpwellError, "this reactor has already run: create a new one");
+        rb_raise(rb_eUpwellError, "this server has already run; create a new one");
     server->ran = true;
 }
 

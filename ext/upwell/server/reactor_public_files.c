@@ -1,6 +1,4 @@
-/* The public directory: the core sends an existing file on the loop's thread, before Ruby sees the request. Other
- * requests go to the application. */
-#include "server/reactor.h"
+#include "server/reactor_public_files.h"
 
 void rb_uw_reactor_open_files(struct rb_uw_reactor *reactor)
 {

@@ -1,9 +1,13 @@
 /* Upwell::StaticReactor: a server of the core that answers with files, on the thread that runs it. Ruby takes no part
  * in a request: the interpreter's lock is released while the server runs. */
+#include "server/static_reactor_class.h"
+
+#include <ruby.h>
+#include <ruby/thread.h>
+
 #include "base/after_fork.h"
 #include "base/module.h"
-#include "server/loop_server.h"
-#include "server/reactor.h"
+#include "server/loop_server_class.h"
 #include "server/server_settings.h"
 #include "server/static_settings.h"
 #include "static/static.h"
@@ -145,7 +149,7 @@ static void open_server(struct static_reactor *reactor)
         error = rb_uw_listening_open(&reactor->base.server, listening, count);
     rb_uw_listening_release(listening, count);
     if (error)
-        rb_syserr_fail(-error, "starting the event loop");
+        rb_syserr_fail(-error, "cannot start the server's event loop");
 }
 
 /* Whether this process is the child that a trap handler has forked: all this is its parent's. */

@@ -19,7 +19,7 @@ module Upwell
       def define_more(_options); end
 
       def serve(rest)
-        raise ConfigurationError, "only one directory can be served, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
+        raise ConfigurationError, "only one directory can be served, not #{rest.size}: #{rest.join(" ")}; name one" if rest.size > 1
 
         configuration = StaticConfiguration.new(@values)
         site = StaticServer::Site.new(rest.first || DEFAULT_ROOT, configuration)

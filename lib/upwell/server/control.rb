@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "control/commands"
 require_relative "control/default_signals"
 require_relative "control/signal_pipe"
 require_relative "control/signals"

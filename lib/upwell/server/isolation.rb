@@ -21,7 +21,7 @@ module Upwell
       # @return [Array<String>] sentences for the log
       # @raise [ConfigurationError] when a library cannot be isolated
       def self.establish
-        LIBRARIES.map(&:establish).grep(String)
+        ISOLATED_GEMS.map(&:establish).grep(String)
       end
     end
   end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "uri"
-require "upwell/boot/escape"
+require "upwell/boot/html_escape"
 
 # Escapes text for addresses and for HTML.
 class CGI

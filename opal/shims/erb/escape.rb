@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "upwell/boot/escape"
+require "upwell/boot/html_escape"
 
 class ERB
   # ERB's escaping methods, without templates.

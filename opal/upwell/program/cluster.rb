@@ -1,14 +1,15 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/milliseconds"
-require "upwell/program/cached_file"
-require "upwell/program/listen_handles"
-require "upwell/program/listening"
-require "upwell/program/sharing"
+require "upwell/timer_milliseconds"
+require "upwell/program/cached_program_touch"
+require "upwell/program/node_cluster_listen_sockets"
+require "upwell/program/sequential_listen"
+require "upwell/program/port_sharing"
 require "upwell/program/signals"
-require "upwell/program/slot"
-require "upwell/program/process_title"
+require "upwell/program/worker_slot"
+require "upwell/program/runtime_description"
+require "upwell/server/control/commands"
 require "upwell/server/shutdown/termination"
 
 module Upwell
@@ -26,17 +27,17 @@ module Upwell
         @part = part
         @configuration = part.configuration
         @program = program
-        @slots = Array.new(@configuration.workers) { |index| Slot.new(index, part.runtime, self) }
+        @commands = Server::Control::Commands.new(self)
+        @slots = Array.new(@configuration.workers) { |index| WorkerSlot.new(index, part.runtime, self) }
       end
 
       # Starts to serve.
       def run
-        addresses = Address.of(@configuration, shared: Sharing.by_kernel?(@part.runtime))
+        addresses = ListenAddress.of(@configuration, shared: PortSharing.by_kernel?(@part.runtime))
         refuse_shared_path(addresses)
-        Signals.ignore_others
-        Signals.trap("HUP" => ->(_) { read_again })
+        Signals.trap(@commands.handlers(Server::Control::Commands::HARMLESS_SIGNALS))
         free = addresses.find { |address| address.shared && address.port&.zero? }
-        probing = Listening.new(addresses, @program.method(:refuse)).each { |address, answer| BindCheck.try(address, &answer) }
+        probing = SequentialListen.new(addresses, @program.method(:refuse)).each { |address, answer| BindCheck.try(address, &answer) }
         probing.then { start(free&.port) }
       end
 
@@ -50,12 +51,12 @@ module Upwell
         return if @announced || @terminating || !@slots.all?(&:ready?)
 
         @announced = true
-        Log.announce("Upwell #{VERSION} serves on #{urls.join(", ")} (#{ProcessTitle.of(@part.runtime)}), #{@slots.size} workers")
+        Log.announce("Upwell #{VERSION} serves on #{urls.join(", ")} (#{RuntimeDescription.of(@part.runtime)}), #{@slots.size} workers")
       end
 
       # Records that a worker failed before it served. The first failure ends all workers.
       #
-      # @param slot [Slot]
+      # @param slot [WorkerSlot]
       def failed(slot)
         give_up("worker #{slot.index} could not start; see its message above")
       end
@@ -67,7 +68,7 @@ module Upwell
 
       # Forwards a message to the other workers.
       #
-      # @param from [Slot] the slot of the publishing worker
+      # @param from [WorkerSlot] the slot of the publishing worker
       # @param message [JavaScript Object]
       def pass_on(from, message)
         @slots.each { |slot| slot.tell(message) unless slot.equal?(from) }
@@ -75,12 +76,40 @@ module Upwell
 
       # @return [Boolean]
       def terminating?
-        !@terminating.nil?
+        @terminating || false
       end
 
       # @return [Numeric] seconds
       def drain_timeout
         @configuration.drain_timeout
+      end
+
+      # Drains all workers.
+      #
+      # @param cause [String] see {Server::Control::Commands}
+      def drain(cause)
+        @terminating = true
+        begun = Time.now.to_f
+        seconds = @configuration.drain_timeout
+        waits = Server::Shutdown::Termination.sentence(nil, 0, seconds)
+        Log.tell("#{cause}: stopping the workers, #{waits}; #{Server::Control::Commands.later("kills them")}")
+        `setTimeout(() => #{kill}, #{TimerMilliseconds.of(seconds + MARGIN)})`
+        @listen_handles.close { drain_workers([seconds - (Time.now.to_f - begun), 0].max) }
+      end
+
+      # Kills the workers and ends the process.
+      #
+      # @param cause [String]
+      def stop_at_once(cause)
+        give_up("#{cause} again: exiting with requests in flight")
+      end
+
+      # Reopens the log file and reloads the certificates, here and in the workers.
+      #
+      # @param _cause [String]
+      def reopen_logs(_cause)
+        @part.log_file.open_again
+        @slots.each(&:renew)
       end
 
       private
@@ -95,28 +124,13 @@ module Upwell
 
       def start(port)
         @port = port
-        @listen_handles = ListenHandles.new(@configuration.drain_timeout)
-        CachedFile.hold
-        Signals.trap("TERM" => method(:terminate), "INT" => method(:terminate))
+        @listen_handles = NodeClusterListenSockets.new(@configuration.drain_timeout)
+        CachedProgramTouch.hold
+        Signals.trap(@commands.handlers(Server::Control::Commands::STOP_SIGNALS))
         @slots.each(&:start)
       end
 
-      def terminate(name)
-        return again(name) if @terminating
-
-        @terminating = begun = Time.now.to_f
-        seconds = @configuration.drain_timeout
-        waits = Server::Shutdown::Termination.sentence(nil, 0, seconds)
-        Log.tell("SIG#{name}: stopping the workers, #{waits}; #{Server::Shutdown::Termination.later("kills them")}")
-        `setTimeout(() => #{kill}, #{Milliseconds.of(seconds + MARGIN)})`
-        @listen_handles.close { drain([seconds - (Time.now.to_f - begun), 0].max) }
-      end
-
-      def again(name)
-        give_up("SIG#{name} again: exiting with requests in flight") unless Server::Shutdown::Termination.same_stop?(@terminating, Time.now.to_f)
-      end
-
-      def drain(seconds)
+      def drain_workers(seconds)
         @slots.each { |slot| slot.drain(seconds) }
         ended
       end
@@ -128,14 +142,9 @@ module Upwell
 
       def give_up(sentence)
         Log.tell(sentence)
-        @terminating ||= Time.now.to_f
+        @terminating = true
         @slots.each(&:kill)
         @program.finish(1)
-      end
-
-      def read_again
-        @part.log_file.open_again
-        @slots.each(&:renew)
       end
     end
   end

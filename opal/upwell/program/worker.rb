@@ -3,12 +3,13 @@
 
 require "upwell/program/bus"
 require "upwell/program/draining"
-require "upwell/program/listening"
-require "upwell/program/pipe"
+require "upwell/program/sequential_listen"
+require "upwell/program/ipc_channel"
 require "upwell/program/signals"
-require "upwell/program/sharing"
-require "upwell/program/unrescued"
+require "upwell/program/port_sharing"
+require "upwell/program/uncaught_errors"
 require "upwell/server"
+require "upwell/server/control/commands"
 require "upwell/server/shutdown/termination"
 
 module Upwell
@@ -29,7 +30,7 @@ module Upwell
         @part = part
         @configuration = part.configuration
         @program = program
-        @pipe = Pipe.new(`process`)
+        @pipe = IPCChannel.new(`process`)
         @index = ENV.delete(VARIABLE)
         @port = ENV.delete(PORT).to_i
       end
@@ -39,34 +40,42 @@ module Upwell
         @part.log_file.open
         trap_signals
         @server = Server.new(@part.load_app.call, @configuration)
-        Unrescued.watch { |status| drain(status) }
+        UncaughtErrors.watch { |status| drain(status) }
         Bus.new(@server.clients.channels, @pipe).begin
-        listening = Listening.new(addresses, method(:refuse)).each { |address, answer| @server.listen(address, &answer) }
+        listening = SequentialListen.new(addresses, method(:refuse)).each { |address, answer| @server.listen(address, &answer) }
         listening.then { |found| say_ready(found) }
       rescue ConfigurationError => e
         refuse(e.message)
+      end
+
+      # Reopens the log file and reloads the certificates.
+      #
+      # @param _cause [String] see {Server::Control::Commands}
+      def reopen_logs(_cause = nil)
+        @part.log_file.open_again
+        @server&.renew
       end
 
       private
 
       # A terminal sends SIGINT to the whole process group; the supervisor decides.
       def trap_signals
-        Signals.ignore_others
-        Signals.trap("HUP" => ->(_) { read_again }, "TERM" => ->(_) { ask_to_leave }, "INT" => ->(_) {})
-        `process.on("message", ({ drain, renew }) => { if (drain !== undefined) #{drain(0, `drain`)}; else if (renew) #{read_again}; })`
+        Signals.trap(Server::Control::Commands.new(self).handlers(Server::Control::Commands::HARMLESS_SIGNALS))
+        Signals.trap("TERM" => ->(_) { ask_to_leave }, "INT" => ->(_) {})
+        `process.on("message", ({ drain, renew }) => { if (drain !== undefined) #{drain(0, `drain`)}; else if (renew) #{reopen_logs}; })`
         `process.on("disconnect", () => #{drain})`
         stay_without_supervisor
       end
 
       # A worker of Node's cluster would exit immediately, even with requests in flight.
       def stay_without_supervisor
-        return unless Sharing.by_cluster?(@part.runtime)
+        return unless PortSharing.by_cluster?(@part.runtime)
 
         `require("cluster").worker.exitedAfterDisconnect = true`
       end
 
       def addresses
-        all = Address.of(@configuration, shared: Sharing.by_kernel?(@part.runtime))
+        all = ListenAddress.of(@configuration, shared: PortSharing.by_kernel?(@part.runtime))
         all.each { |address| address.port = @port if address.port&.zero? }
       end
 
@@ -102,11 +111,6 @@ module Upwell
       def refuse(sentence)
         Log.tell(sentence)
         @program.finish(1)
-      end
-
-      def read_again
-        @part.log_file.open_again
-        @server&.renew
       end
     end
   end

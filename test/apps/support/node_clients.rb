@@ -26,7 +26,7 @@ module NodeClients
 
     FileUtils.mkdir_p(PACKAGES)
     File.write(copy, package)
-    output, status = Open3.capture2e("npm", "install", "--silent", "--no-audit", "--no-fund", chdir: PACKAGES)
+    output, status = Open3.capture2e("npm", "install", "--loglevel", "error", "--no-audit", "--no-fund", chdir: PACKAGES)
     raise "npm install failed:\n#{output}" unless status.success?
   end
   private_class_method :install

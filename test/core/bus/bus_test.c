@@ -108,7 +108,7 @@ static struct uw_bus_stats stats(const struct member *member)
 static bool all_know_each_other(const struct member *members, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (stats(&members[i]).peers != count - 1 || stats(&members[i]).hears != count - 1)
+        if (stats(&members[i]).peers != count - 1 || stats(&members[i]).incoming_peers != count - 1)
             return false;
     return true;
 }
@@ -409,12 +409,12 @@ static void killed_process(void)
 
     CHECK_EQUAL(0, join_bus(&member, folder));
     child = fork_member();
-    TURN_UNTIL(&member, 1, stats(&member).peers == 1 && stats(&member).hears == 1);
+    TURN_UNTIL(&member, 1, stats(&member).peers == 1 && stats(&member).incoming_peers == 1);
     CHECK_EQUAL(2, count_files());
     CHECK_EQUAL(1, publish(&member, "question"));
     TURN_UNTIL(&member, 1, member.received == 1);
     kill_member(child);
-    TURN_UNTIL(&member, 1, stats(&member).peers == 0 && stats(&member).hears == 0 && count_files() == 1);
+    TURN_UNTIL(&member, 1, stats(&member).peers == 0 && stats(&member).incoming_peers == 0 && count_files() == 1);
     CHECK(uw_list_empty(&member.bus.senders.links));
     CHECK_EQUAL(0, publish(&member, "nobody is there"));
     leave_bus(&member);
@@ -433,7 +433,7 @@ static void stopped_process(void)
 
     CHECK_EQUAL(0, join_bus(&member, folder));
     child = fork_member();
-    TURN_UNTIL(&member, 1, stats(&member).peers == 1 && stats(&member).hears == 1);
+    TURN_UNTIL(&member, 1, stats(&member).peers == 1 && stats(&member).incoming_peers == 1);
     CHECK_EQUAL(0, kill(child, SIGSTOP));
     CHECK_EQUAL(child, waitpid(child, &status, WUNTRACED));
     CHECK(WIFSTOPPED(status));
@@ -505,7 +505,7 @@ static void child_of_a_member(bool leaves_first)
     CHECK(child > 0);
     if (leaves_first) {
         leave_bus(&members[0]);
-        TURN_UNTIL(&members[1], 1, stats(&members[1]).peers == 0 && stats(&members[1]).hears == 0);
+        TURN_UNTIL(&members[1], 1, stats(&members[1]).peers == 0 && stats(&members[1]).incoming_peers == 0);
     }
     close(stay[1]);
     CHECK_EQUAL(child, waitpid(child, &status, 0));
@@ -591,11 +591,11 @@ static void parts_of_frames(void)
     }
     TURN_UNTIL(&member, 1, member.received == 1);
     CHECK_EQUAL(0, stats(&member).peers); /* whose socket is not there */
-    CHECK_EQUAL(1, stats(&member).hears);
+    CHECK_EQUAL(1, stats(&member).incoming_peers);
     close(stranger);
-    TURN_UNTIL(&member, 1, stats(&member).hears == 0);
+    TURN_UNTIL(&member, 1, stats(&member).incoming_peers == 0);
     CHECK_EQUAL(1, member.received);
-    CHECK(uw_list_empty(&member.bus.receivers.speakers));
+    CHECK(uw_list_empty(&member.bus.receivers.connections));
     leave_bus(&member);
 }
 
@@ -689,7 +689,7 @@ static void looks_in_vain(void)
 
     names_told = 0;
     join_all(members, MEMBERS);
-    CHECK_EQUAL(-ENOMEM, uw_bus_directory_look(&members[0].bus.senders.directory, find_and_fail, NULL));
+    CHECK_EQUAL(-ENOMEM, uw_bus_directory_each_peer(&members[0].bus.senders.directory, find_and_fail, NULL));
     CHECK_EQUAL(1, names_told);
     leave_all(members, MEMBERS);
 }

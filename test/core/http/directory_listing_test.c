@@ -131,7 +131,7 @@ TEST(a_page_that_is_cut_says_so)
     struct uw_http_listing listing = {.path = ""};
 
     CHECK(!strstr(write_page(&listing), "more entries"));
-    listing.cut = true;
+    listing.truncated = true;
     CHECK(strstr(write_page(&listing), "more entries"));
 }
 

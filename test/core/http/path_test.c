@@ -240,9 +240,9 @@ TEST(every_byte)
         else
             check_name(target, name, false);
         if (byte && byte != '/')
-            CHECK_EQUAL(resolve(target) == 0, uw_http_path_leads_to(name));
+            CHECK_EQUAL(resolve(target) == 0, uw_http_name_is_servable(name));
     }
-    CHECK(!uw_http_path_leads_to(".a"));
+    CHECK(!uw_http_name_is_servable(".a"));
 }
 
 TEST_MAIN

@@ -20,16 +20,18 @@ static void check_line(size_t length, const char *form)
 TEST(text)
 {
     check_line(uw_server_line(line, UW_LOG_TEXT, TIME, "a \"b\""), "1994-11-06T08:49:37Z upwell[%d]: a \"b\"\n");
-    check_line(uw_refusals_left_out_line(line, UW_LOG_TEXT, TIME, 9),
-               "1994-11-06T08:49:37Z upwell[%d]: refused 9 more requests\n");
+    check_line(
+        uw_refusals_suppressed_line(line, UW_LOG_TEXT, TIME, 9),
+        "1994-11-06T08:49:37Z upwell[%d]: refused 9 more requests; the log lists only the first ones of a second\n");
 }
 
 TEST(json)
 {
     check_line(uw_server_line(line, UW_LOG_JSON, TIME, "a \"b\"\n\xff"),
                "{\"time\":\"1994-11-06T08:49:37Z\",\"pid\":%d,\"message\":\"a \\u0022b\\u0022\\u000a\\ufffd\"}\n");
-    check_line(uw_refusals_left_out_line(line, UW_LOG_JSON, TIME, 9),
-               "{\"time\":\"1994-11-06T08:49:37Z\",\"pid\":%d,\"message\":\"refused 9 more requests\"}\n");
+    check_line(uw_refusals_suppressed_line(line, UW_LOG_JSON, TIME, 9),
+               "{\"time\":\"1994-11-06T08:49:37Z\",\"pid\":%d,\"message\":\"refused 9 more requests; the log lists "
+               "only the first ones of a second\"}\n");
 }
 
 TEST(a_long_message_is_cut)

@@ -79,7 +79,7 @@ SERVED_WITH(configure, others_are_served_while_a_listing_is_made)
 SERVED_WITH(configure, many_share_a_listing)
 {
     int fds[CLIENTS];
-    uint64_t seconds = (uint64_t)uw_clock_ns(), begun;
+    uint64_t seconds = (uint64_t)uw_clock_ns(), started_count;
 
     for (int i = 0; i < CLIENTS; i++) {
         fds[i] = client_connect();
@@ -91,8 +91,8 @@ SERVED_WITH(configure, many_share_a_listing)
         CHECK_EQUAL(ENTRIES + 1, count_entries());
     }
     seconds = ((uint64_t)uw_clock_ns() - seconds) / UW_NS_PER_SECOND;
-    begun = files.listings.begun;
-    CHECK(begun >= 1 && begun <= 1 + seconds);
+    started_count = files.listings.started_count;
+    CHECK(started_count >= 1 && started_count <= 1 + seconds);
     CHECK_EQUAL(200, ask("HEAD", "/large/", ""));
 }
 
@@ -114,7 +114,7 @@ SERVED_WITH(configure, a_listing_is_good_for_a_second)
         CHECK_EQUAL(200, get(target));
         CHECK_EQUAL(ENTRIES + 2, count_entries());
     }
-    CHECK(files.listings.kept <= UW_LISTINGS_KEPT_MAX + 1);
+    CHECK(files.listings.ready_count <= UW_LISTINGS_KEPT_MAX + 1);
 }
 
 SERVED_WITH(configure, clients_that_leave_before_their_listing_leave_nothing)
@@ -173,7 +173,7 @@ SERVED_WITH(configure, without_a_thread_a_listing_is_made_at_once)
     CHECK(get("/small") == 200); /* the server's thread waits for the next request */
     uw_static_stop(&files);
     CHECK_EQUAL(200, get("/large/"));
-    CHECK_EQUAL(0, files.jobs.process);
+    CHECK_EQUAL(0, files.jobs.thread_process);
     CHECK_EQUAL(ENTRIES + 1, count_entries());
     CHECK_EQUAL(404, get("/missing/"));
 }

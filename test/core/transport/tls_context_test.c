@@ -173,7 +173,7 @@ static bool talk_on(struct talk *talk)
 
 static void talk_end(struct talk *talk)
 {
-    uw_tls_peer_forget(&talk->peer);
+    uw_tls_peer_free(&talk->peer);
     SSL_free(talk->client);
     SSL_free(talk->server);
     SSL_CTX_free(talk->clients);
@@ -303,7 +303,7 @@ static void verify_clients(const char *ca_path, const struct issued *signer)
     snprintf(serial, sizeof serial, "%lX", (long)ASN1_INTEGER_get(X509_get_serialNumber(good.certificate)));
     be_client(&talk, required, &good);
     CHECK(talk_on(&talk));
-    CHECK(uw_tls_peer_note(&talk.peer, required, talk.server));
+    CHECK(uw_tls_peer_init(&talk.peer, required, talk.server));
     CHECK(talk.peer.client && strcmp(talk.peer.client->subject, "CN=J\xc3\xbcrgen\\, client") == 0);
     CHECK(talk.peer.client && strcmp(talk.peer.client->issuer, "CN=signer") == 0);
     CHECK(talk.peer.client && strcmp(talk.peer.client->serial, serial) == 0);
@@ -317,7 +317,7 @@ static void verify_clients(const char *ca_path, const struct issued *signer)
     talk_end(&talk);
     be_client(&talk, optional, NULL);
     CHECK(talk_on(&talk));
-    CHECK(uw_tls_peer_note(&talk.peer, optional, talk.server));
+    CHECK(uw_tls_peer_init(&talk.peer, optional, talk.server));
     CHECK(talk.peer.client == NULL);
     talk_end(&talk);
     be_client(&talk, optional, &other);
@@ -383,7 +383,7 @@ static long ticket_hours(SSL_SESSION *session, long hours)
 {
     SSL_SESSION_set_timeout(session, UW_TLS_TICKET_EPOCH_SECONDS);
     SSL_SESSION_set_time(session, hours * HOUR);
-    CHECK(uw_tls_session_note_end(session, uw_tls_session_noted_end(session)));
+    CHECK(uw_tls_session_set_end(session, uw_tls_session_get_end(session)));
     return SSL_SESSION_get_timeout(session) / HOUR;
 }
 
@@ -393,26 +393,26 @@ TEST(a_session_ends_however_often_it_is_resumed)
     int64_t end = uw_tls_session_end(0, INT64_MAX);
 
     CHECK_EQUAL(UW_TLS_SESSION_SECONDS_MAX, end);
-    CHECK_EQUAL(0, uw_tls_session_noted_end(session));
+    CHECK_EQUAL(0, uw_tls_session_get_end(session));
     SSL_SESSION_set_time(session, 0);
-    CHECK(uw_tls_session_note_end(session, end));
-    CHECK_EQUAL(end, uw_tls_session_noted_end(session));
+    CHECK(uw_tls_session_set_end(session, end));
+    CHECK_EQUAL(end, uw_tls_session_get_end(session));
     CHECK_EQUAL(TICKET_HOURS, ticket_hours(session, 1));
     CHECK_EQUAL(1, ticket_hours(session, SESSION_HOURS - 1));
     CHECK_EQUAL(0, ticket_hours(session, SESSION_HOURS));
     CHECK_EQUAL(0, ticket_hours(session, SESSION_HOURS + 1));
     SSL_SESSION_free(session);
-    CHECK(uw_tls_session_lives(end, 0));
-    CHECK(uw_tls_session_lives(end, end - 1));
-    CHECK(!uw_tls_session_lives(end, end));
-    CHECK(!uw_tls_session_lives(end, -1)); /* the clock was set back */
-    CHECK(!uw_tls_session_lives(0, end));  /* a ticket without an end */
+    CHECK(uw_tls_session_may_resume(end, 0));
+    CHECK(uw_tls_session_may_resume(end, end - 1));
+    CHECK(!uw_tls_session_may_resume(end, end));
+    CHECK(!uw_tls_session_may_resume(end, -1)); /* the clock was set back */
+    CHECK(!uw_tls_session_may_resume(0, end));  /* a ticket without an end */
 }
 
 TEST(a_session_ends_with_its_first_certificate)
 {
     CHECK_EQUAL(HOUR, uw_tls_session_end(0, HOUR));
-    CHECK(!uw_tls_session_lives(HOUR, HOUR));
+    CHECK(!uw_tls_session_may_resume(HOUR, HOUR));
 }
 
 /* What `issuer` says of `subject`, for so many days from now on, or without an end (0). */
@@ -611,7 +611,7 @@ static struct uw_tls_tickets begin_tickets(int64_t epoch)
 
     CHECK_EQUAL(0, uw_tls_tickets_init(&tickets, &settings));
     tickets.since = SINCE;
-    CHECK_EQUAL(0, uw_tls_tickets_go_on(&tickets, EPOCH(epoch)));
+    CHECK_EQUAL(0, uw_tls_tickets_advance(&tickets, EPOCH(epoch)));
     return tickets;
 }
 
@@ -627,19 +627,19 @@ TEST(ticket_keys_go_on_with_the_time)
     struct uw_tls_ticket_key first = early.key;
 
     memcpy(first_secret, early.secret, sizeof first_secret);
-    CHECK(!early.has_former);
-    CHECK(late.has_former && !same(&late.key, &late.former) && !same(&late.key, &first));
-    CHECK_EQUAL(0, uw_tls_tickets_go_on(&early, EPOCH(1) - 1));
+    CHECK(!early.has_previous);
+    CHECK(late.has_previous && !same(&late.key, &late.previous) && !same(&late.key, &first));
+    CHECK_EQUAL(0, uw_tls_tickets_advance(&early, EPOCH(1) - 1));
     CHECK(same(&early.key, &first));
-    CHECK_EQUAL(0, uw_tls_tickets_go_on(&early, EPOCH(1)));
-    CHECK(!same(&early.key, &first) && same(&early.former, &first) && early.has_former);
+    CHECK_EQUAL(0, uw_tls_tickets_advance(&early, EPOCH(1)));
+    CHECK(!same(&early.key, &first) && same(&early.previous, &first) && early.has_previous);
     CHECK(memcmp(early.secret, first_secret, sizeof first_secret) != 0); /* forgotten */
     for (int epoch = 2; epoch < 9; epoch++)
-        CHECK_EQUAL(0, uw_tls_tickets_go_on(&early, EPOCH(epoch)));
-    CHECK(same(&early.key, &late.former));
-    CHECK_EQUAL(0, uw_tls_tickets_go_on(&early, EPOCH(9)));
-    CHECK(same(&early.key, &late.key) && same(&early.former, &late.former));
-    CHECK_EQUAL(0, uw_tls_tickets_go_on(&early, EPOCH(3))); /* never back */
+        CHECK_EQUAL(0, uw_tls_tickets_advance(&early, EPOCH(epoch)));
+    CHECK(same(&early.key, &late.previous));
+    CHECK_EQUAL(0, uw_tls_tickets_advance(&early, EPOCH(9)));
+    CHECK(same(&early.key, &late.key) && same(&early.previous, &late.previous));
+    CHECK_EQUAL(0, uw_tls_tickets_advance(&early, EPOCH(3))); /* never back */
     CHECK(same(&early.key, &late.key));
     uw_tls_tickets_free(&early);
     uw_tls_tickets_free(&late);

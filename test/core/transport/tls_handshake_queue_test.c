@@ -7,20 +7,20 @@
 
 static struct uw_loop loop;
 static struct uw_tls_handshake_queue line;
-static struct uw_tls_place places[PLACES];
+static struct uw_tls_queued_handshake places[PLACES];
 static int calls[PLACES], call_count; /* the numbers of the places, as they were called */
 static int leaver = -1;               /* is removed when the first entry is called */
 
-static void called(struct uw_tls_place *place)
+static void run(struct uw_tls_queued_handshake *place)
 {
     int64_t begun_ns = uw_clock_ns();
 
     calls[call_count++] = (int)(place - places);
     if (leaver >= 0)
-        uw_tls_handshake_queue_leave(&places[leaver]);
+        uw_tls_handshake_queue_remove(&places[leaver]);
     while (uw_clock_ns() - begun_ns < WORK_NS)
         ;
-    uw_tls_handshake_queue_note(&line, begun_ns);
+    uw_tls_handshake_queue_count_time(&line, begun_ns);
 }
 
 static void set_up(void)
@@ -28,7 +28,7 @@ static void set_up(void)
     CHECK_EQUAL(0, uw_loop_open(&loop, NULL, NULL));
     uw_tls_handshake_queue_init(&line, &loop);
     for (int i = 0; i < PLACES; i++)
-        uw_tls_place_init(&places[i], called);
+        uw_tls_queued_handshake_init(&places[i], run);
     call_count = 0;
     leaver = -1;
 }
@@ -45,13 +45,13 @@ TEST(a_turn_has_a_bounded_share)
 
     set_up();
     for (int i = 0; i < PLACES; i++)
-        uw_tls_handshake_queue_wait(&line, &places[i], false);
+        uw_tls_handshake_queue_add(&line, &places[i], false);
     for (; call_count < PLACES && turns < PLACES; turns++) {
         int before = call_count;
 
         CHECK_EQUAL(0, uw_loop_turn(&loop, UW_FOREVER));
         CHECK(call_count > before);
-        CHECK(call_count - before <= UW_TLS_LINE_NS / WORK_NS);
+        CHECK(call_count - before <= UW_TLS_HANDSHAKES_NS / WORK_NS);
     }
     CHECK_EQUAL(PLACES, call_count);
     for (int i = 0; i < call_count; i++)
@@ -63,9 +63,9 @@ TEST(a_turn_has_a_bounded_share)
 TEST(what_was_answered_comes_first)
 {
     set_up();
-    uw_tls_handshake_queue_wait(&line, &places[0], false);
-    uw_tls_handshake_queue_wait(&line, &places[1], true);
-    CHECK(!uw_tls_handshake_queue_lets_in(&line, true));
+    uw_tls_handshake_queue_add(&line, &places[0], false);
+    uw_tls_handshake_queue_add(&line, &places[1], true);
+    CHECK(!uw_tls_handshake_queue_may_run(&line, true));
     while (call_count < 2) /* one call may take all the time of a turn */
         CHECK_EQUAL(0, uw_loop_turn(&loop, UW_FOREVER));
     CHECK_EQUAL(1, calls[0]);
@@ -76,16 +76,16 @@ TEST(what_was_answered_comes_first)
 TEST(nobody_passes_the_line)
 {
     set_up();
-    CHECK(uw_tls_handshake_queue_lets_in(&line, false));
-    uw_tls_handshake_queue_wait(&line, &places[0], false);
-    CHECK(!uw_tls_handshake_queue_lets_in(&line, false));
-    CHECK(uw_tls_handshake_queue_lets_in(&line, true));
-    uw_tls_handshake_queue_leave(&places[0]);
-    CHECK(uw_tls_handshake_queue_lets_in(&line, false));
-    uw_tls_handshake_queue_note(&line, uw_clock_ns() - UW_TLS_LINE_NS);
-    CHECK(!uw_tls_handshake_queue_lets_in(&line, true));
+    CHECK(uw_tls_handshake_queue_may_run(&line, false));
+    uw_tls_handshake_queue_add(&line, &places[0], false);
+    CHECK(!uw_tls_handshake_queue_may_run(&line, false));
+    CHECK(uw_tls_handshake_queue_may_run(&line, true));
+    uw_tls_handshake_queue_remove(&places[0]);
+    CHECK(uw_tls_handshake_queue_may_run(&line, false));
+    uw_tls_handshake_queue_count_time(&line, uw_clock_ns() - UW_TLS_HANDSHAKES_NS);
+    CHECK(!uw_tls_handshake_queue_may_run(&line, true));
     CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
-    CHECK(uw_tls_handshake_queue_lets_in(&line, false));
+    CHECK(uw_tls_handshake_queue_may_run(&line, false));
     tear_down();
 }
 
@@ -93,7 +93,7 @@ TEST(whoever_left_is_not_called)
 {
     set_up();
     for (int i = 0; i < 3; i++)
-        uw_tls_handshake_queue_wait(&line, &places[i], false);
+        uw_tls_handshake_queue_add(&line, &places[i], false);
     leaver = 1;
     for (int i = 0; i < 3; i++)
         CHECK_EQUAL(0, uw_loop_turn(&loop, 0));

@@ -5,7 +5,7 @@
 #include <openssl/err.h>
 #include <sys/syscall.h>
 
-#include "../server/loopback.h"
+#include "../server/loopback_sockets.h"
 #include "certificates.h"
 #include "transport/tls_buffers.h"
 #include "transport/tls_connection_info.h"
@@ -268,8 +268,8 @@ static void spend_turn(void)
 {
     struct uw_tls_buffers *buffers = uw_tls_buffers_of(&loop);
 
-    buffers->line.turn = loop.turns + 1;
-    buffers->line.spent_ns = loop.turns % 2 ? UW_TLS_LINE_NS : 0;
+    buffers->handshakes.turn = loop.turns + 1;
+    buffers->handshakes.spent_ns = loop.turns % 2 ? UW_TLS_HANDSHAKES_NS : 0;
 }
 
 static void turn(struct pair *pair)

@@ -1,5 +1,5 @@
-/* POSIX' sockets on Windows, by numbers: see windows/descriptor_table.h. The constants are Winsock's where it has them.
- */
+/* POSIX sockets on Windows, by numbers: see windows/descriptor_table.h. Constants have Winsock's values where Winsock
+ * has them. */
 #ifndef UW_WINDOWS_SYS_SOCKET_H
 #define UW_WINDOWS_SYS_SOCKET_H
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
-#include <wchar.h> /* it has its own struct stat */
+#include <wchar.h> /* must be included first, because it defines struct stat */
 
 #include "windows/file_status.h"
 

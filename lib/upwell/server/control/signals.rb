@@ -6,11 +6,6 @@ module Upwell
       # Handles signals on its own thread: a trap handler interrupts the main thread at any point, and must not wait. A process that the
       # application forks lacks this thread, so there the signal has the effect that it has without a server.
       class Signals
-        # Signals that every process of a server handles, besides the stop signals.
-        QUESTIONS = {
-          "TTIN" => ->(*) { Logs::Backtraces.tell },
-          "USR2" => ->(*) { Log.tell("SIGUSR2 is ignored") }
-        }.freeze
         UNINTERRUPTED = { Object => :never }.freeze
         private_constant :UNINTERRUPTED
 

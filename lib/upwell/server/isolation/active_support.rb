@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "database_pools"
-require_relative "library"
+require_relative "isolated_gem"
 
 module Upwell
   class Server
@@ -9,7 +9,7 @@ module Upwell
       # Active Support stores the current attributes and the database connection, with its transaction, per thread by default. All requests in
       # mode fibers would share them. This module sets isolation per fiber.
       module ActiveSupport
-        extend Library
+        extend IsolatedGem
 
         ACTIVE_RECORD_MIN = "7.1" # the first versions with isolation per fiber
         RAILS_MIN = "7.0"
@@ -42,7 +42,7 @@ module Upwell
 
           raise ConfigurationError, "the application sets config.active_support.isolation_level = " \
                                     "#{Railtie.chosen_isolation_level.inspect}, so requests of a thread share current attributes and " \
-                                    "database connections; remove the setting for mode fibers, or choose mode threads:N"
+                                    "database connections; remove the setting for mode fibers, or choose --mode threads:N"
         end
         private_class_method :refuse_choice
       end

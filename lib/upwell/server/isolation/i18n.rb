@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "library"
+require_relative "isolated_gem"
 
 module Upwell
   class Server
@@ -8,7 +8,7 @@ module Upwell
       # I18n stores the locale in a thread variable, which all requests in mode fibers share. This affects I18n 1.14.8 and, before Ruby 3.2
       # (which added fiber storage), later versions. This module is prepended to I18n and stores the locale per fiber.
       module I18n
-        extend Library
+        extend IsolatedGem
 
         # Prepends the module if I18n is loaded and needs it.
         def self.establish

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "library"
+require_relative "isolated_gem"
 
 module Upwell
   class Server
@@ -8,7 +8,7 @@ module Upwell
       # Mongoid stores sessions with their transactions in a thread variable, which all requests in mode fibers share. This affects Mongoid 9.0.4
       # to 9.0.10 and, before Ruby 3.2 (which added fiber storage), later versions.
       module Mongoid
-        extend Library
+        extend IsolatedGem
 
         FIRST = "9.1 on Ruby 3.2" # the first version with isolation per fiber
         PROBE = :upwell

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "library"
+require_relative "isolated_gem"
 
 module Upwell
   class Server
@@ -8,7 +8,7 @@ module Upwell
       # Sentry stores its hub (user, tags and breadcrumbs) in a thread variable, which all requests in mode fibers share. This module is
       # prepended to Sentry and stores the hub per fiber. Sentry does so itself with `hub_isolation_level` :fiber (6.7 and Ruby 3.2).
       module Sentry
-        extend Library
+        extend IsolatedGem
 
         KEY = :upwell_sentry_hub
 

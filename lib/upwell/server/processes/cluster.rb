@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../control/commands"
 require_relative "../control/signal_pipe"
 require_relative "slot"
 require_relative "../listening/reuseport_steering"
@@ -17,10 +18,8 @@ module Upwell
       # reopens the log file and reloads the certificates, here and in the workers. SIGUSR1 replaces the workers one by one: each worker serves
       # until its successor is ready. SIGTTIN makes the workers log their backtraces.
       class Cluster
-        HARMLESS_SIGNALS = %w[HUP USR1 USR2 TTIN].freeze
-        SIGNALS = %w[TERM INT CHLD].freeze
-        OLD_CODE = "SIGUSR1: with --preload, new workers run the code loaded at startup; to load new code, restart the server, " \
-                   "or remove --preload"
+        END_OF_WORKER = "CHLD" # the signal ends the wait, and each iteration checks all workers
+        OLD_CODE = "with --preload, new workers run the code loaded at startup; to load new code, restart the server, or remove --preload"
         PAUSE = 1 # seconds after an iteration that failed
 
         # @param configuration [Configuration]
@@ -35,6 +34,7 @@ module Upwell
           @slots = []
           @restart = [] # the slots whose workers wait for their replacement
           @signals = Control::SignalPipe.new
+          @commands = Control::Commands.new(self, hint: "SIGUSR1 replaces the workers one by one")
           @interval = Heartbeat.interval(configuration.worker_timeout)
         end
 
@@ -47,13 +47,61 @@ module Upwell
           ProcessTitle.set("supervisor")
           System::Privileges.new(@configuration).tap { open_slots }.drop
           trap("TTOU", "IGNORE") # the signal would stop the process
-          @signals.trap(HARMLESS_SIGNALS) # loading the application may take long
+          @signals.trap(Control::Commands::HARMLESS_SIGNALS) # loading the application may take long
           prepare
           refuse_second_supervisor if Process.ppid == process
-          @signals.trap(HARMLESS_SIGNALS + SIGNALS) # again: the application may have replaced some handlers, and workers restore theirs
+          # Again: the application may have replaced some handlers, and workers restore theirs.
+          @signals.trap([*Control::Commands::SIGNALS.keys, END_OF_WORKER])
           supervise
         ensure
           Listening::Listeners.remove(@slots.flat_map(&:listeners)) if Process.pid == process # a forked process may exit here, too
+        end
+
+        # Drains all workers. The supervisor's loop calls this method and the following ones.
+        #
+        # @param cause [String] see {Control::Commands}
+        def drain(cause)
+          @terminating = true
+          ProcessTitle.set("supervisor, draining")
+          waits = Shutdown::Termination.sentence(nil, 0, @configuration.drain_timeout)
+          Log.tell("#{cause}: stopping the workers, #{waits}; #{Control::Commands.later("kills them")}")
+          @restart.clear
+          Listening::Listeners.remove(@slots.flat_map(&:listeners))
+          @slots.each { |slot| log_errors { slot.drain } }
+        end
+
+        # Ends the loop. Workers that remain are killed.
+        #
+        # @param cause [String]
+        def stop_at_once(cause)
+          Log.tell("#{cause} again: exiting with requests in flight")
+          @status = 1
+        end
+
+        # Reopens the log file and reloads the certificates, here and in the workers. Later workers inherit the certificates.
+        #
+        # @param _cause [String]
+        def reopen_logs(_cause)
+          @log_file.open_again
+          Listening::Listeners.renew(@slots.flat_map(&:listeners))
+          workers.each { |worker| worker.signal("HUP") }
+        end
+
+        # Replaces the workers one by one.
+        #
+        # @param cause [String]
+        def phased_restart(cause)
+          return if @terminating
+
+          Log.tell("#{cause}: #{OLD_CODE}") if @configuration.preload
+          @restart = @slots.dup
+        end
+
+        # Makes the workers log their backtraces.
+        #
+        # @param _cause [String]
+        def print_backtraces(_cause)
+          workers.each { |worker| worker.signal("TTIN") if worker.ready? }
         end
 
         private
@@ -172,51 +220,15 @@ module Upwell
         def notice_lateness(seconds)
           return if seconds < @interval
 
-          Log.tell(format("the supervisor did not run for %.1f s; the time-outs of the workers are longer by this time", seconds))
+          Log.tell(format("the supervisor did not run for %.1f s, as on a suspended or overloaded machine; " \
+                          "the workers get this time in addition to their time-outs", seconds))
           workers.each { |worker| worker.excuse(seconds) }
         end
 
         def handle_signal(name, at)
-          case name
-          when "TERM", "INT" then terminate(name, at)
-          when "HUP" then read_again
-          when "USR1" then restart
-          when "USR2" then Log.tell("SIGUSR2 is ignored; SIGUSR1 replaces the workers one by one")
-          when "TTIN" then workers.each { |worker| worker.signal("TTIN") if worker.ready? }
-          end
+          @commands.signal(name, at) unless name == END_OF_WORKER
         rescue StandardError => e # the other signals are still handled
           ExceptionLog.signal(e, name)
-        end
-
-        def restart
-          return if @terminating
-
-          Log.tell(OLD_CODE) if @configuration.preload
-          @restart = @slots.dup
-        end
-
-        def terminate(name, at)
-          return Shutdown::Termination.same_stop?(@terminating, at) || give_up(name) if @terminating
-
-          @terminating = at
-          ProcessTitle.set("supervisor, draining")
-          waits = Shutdown::Termination.sentence(nil, 0, @configuration.drain_timeout)
-          Log.tell("SIG#{name}: stopping the workers, #{waits}; #{Shutdown::Termination.later("kills them")}")
-          @restart.clear
-          Listening::Listeners.remove(@slots.flat_map(&:listeners))
-          @slots.each { |slot| log_errors { slot.drain } }
-        end
-
-        def give_up(name)
-          Log.tell("SIG#{name} again: exiting with requests in flight")
-          @status = 1
-        end
-
-        # Later workers inherit the certificates.
-        def read_again
-          @log_file.open_again
-          Listening::Listeners.renew(@slots.flat_map(&:listeners))
-          workers.each { |worker| worker.signal("HUP") }
         end
       end
     end

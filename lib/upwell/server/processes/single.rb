@@ -26,38 +26,62 @@ module Upwell
         def run(&at_once)
           process = Process.pid
           ProcessTitle.set("server")
-          listeners = Listening::Listeners.open_for(@configuration)
+          @listeners = Listening::Listeners.open_for(@configuration)
           System::Privileges.new(@configuration).drop
-          signals = Control::Signals.new(harmless_signals(listeners)).trap # loading the application may take long
+          commands = Control::Commands.new(self)
+          signals = Control::Signals.new(commands.handlers(Control::Commands::HARMLESS_SIGNALS)).trap # loading the application may take long
           trap("TTOU", "IGNORE") # the signal would stop the process
-          make_server(listeners)
-          termination = Shutdown::Termination.new(@server, listeners, @configuration.drain_timeout, quiet: @configuration.quiet, &at_once)
-          signals.add(termination.handlers)
+          make_server(&at_once)
+          signals.add(commands.handlers(Control::Commands::STOP_SIGNALS))
           Log.announce("Upwell #{VERSION} serves on #{@server.description}, no workers") unless @configuration.quiet
-          termination.serve ? 0 : 1
+          @termination.serve ? 0 : 1
         ensure
-          Listening::Listeners.remove(listeners || []) if Process.pid == process # a forked process may exit here, too
+          Listening::Listeners.remove(@listeners || []) if Process.pid == process # a forked process may exit here, too
+        end
+
+        # Drains the server, once it serves.
+        #
+        # @param cause [String] see {Control::Commands}
+        def drain(cause)
+          @termination.drain(cause)
+        end
+
+        # Ends the process.
+        #
+        # @param cause [String]
+        def stop_at_once(cause)
+          @termination.stop_at_once(cause)
+        end
+
+        # Reopens the log file and reloads the certificates.
+        #
+        # @param _cause [String]
+        def reopen_logs(_cause)
+          @log_file.open_again
+          Listening::Listeners.renew(@listeners)
+          @server&.renew
+        end
+
+        # Logs that this process has no workers to restart.
+        #
+        # @param cause [String]
+        def phased_restart(cause)
+          Log.tell("#{cause}: a phased restart needs workers (-w N)")
+        end
+
+        # Logs the backtraces of all threads and fibers.
+        #
+        # @param _cause [String]
+        def print_backtraces(_cause)
+          Logs::Backtraces.tell
         end
 
         private
 
-        def harmless_signals(listeners)
-          {
-            **Control::Signals::QUESTIONS,
-            "HUP" => ->(*) { read_again(listeners) },
-            "USR1" => ->(*) { Log.tell("SIGUSR1: a phased restart needs workers (-w N)") }
-          }
-        end
-
-        def make_server(listeners)
-          @server = @server_class.new(@load_app.call, @configuration, listeners: listeners)
+        def make_server(&at_once)
+          @server = @server_class.new(@load_app.call, @configuration, listeners: @listeners)
           @server.renew # a SIGHUP may have arrived meanwhile
-        end
-
-        def read_again(listeners)
-          @log_file.open_again
-          Listening::Listeners.renew(listeners)
-          @server&.renew
+          @termination = Shutdown::Termination.new(@server, @listeners, @configuration.drain_timeout, quiet: @configuration.quiet, &at_once)
         end
       end
     end

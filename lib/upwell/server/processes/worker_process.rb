@@ -37,13 +37,29 @@ module Upwell
           Worker::LATER_STATUS
         end
 
+        # Reopens the log file and uses the certificates that the supervisor has reloaded.
+        #
+        # @param _cause [String] see {Control::Commands}
+        def reopen_logs(_cause = nil)
+          @log_file.open_again
+          Listening::Listeners.renew(@slot.listeners)
+          @server&.renew
+        end
+
+        # Logs the backtraces of all threads and fibers.
+        #
+        # @param _cause [String]
+        def print_backtraces(_cause)
+          Logs::Backtraces.tell
+        end
+
         private
 
         def boot(alive)
           ProcessTitle.set("worker #{@slot.index}")
           @configuration.worker = @slot.index
           trap_signals
-          read_again # a SIGHUP may have arrived since the fork
+          reopen_logs # a SIGHUP may have arrived since the fork
           watch(alive)
           server = @server_class.new(load_app, @configuration, listeners: @slot.listeners)
           @deadline = Shutdown::DrainDeadline.new(server, @configuration.drain_timeout)
@@ -73,13 +89,8 @@ module Upwell
           trap("CHLD", "DEFAULT")
           trap("USR1", "IGNORE")
           trap("INT", "IGNORE") # a terminal signals the whole process group; the supervisor decides
-          Control::Signals.new({ **Control::Signals::QUESTIONS, "HUP" => ->(*) { read_again }, "TERM" => ->(*) { leave } }).trap
-        end
-
-        def read_again
-          @log_file.open_again
-          Listening::Listeners.renew(@slot.listeners)
-          @server&.renew
+          commands = Control::Commands.new(self)
+          Control::Signals.new({ **commands.handlers(%w[HUP TTIN USR2]), "TERM" => ->(*) { leave } }).trap
         end
 
         def watch(alive)

@@ -3,17 +3,14 @@
 module Upwell
   class Server
     module Shutdown
-      # The first SIGTERM or SIGINT starts draining: the server finishes requests in flight. A later signal, or the deadline, exits at once.
+      # The end of a server: it finishes the requests in flight. A second stop, or the deadline, exits at once.
       class Termination
-        SIGNALS = %w[TERM INT].freeze
         LISTED_MAX = 10
-        # Seconds in which more stop signals count as the same stop: terminals and process managers signal the process and then its group.
-        SAME_STOP = 1
 
         # @param server [Server, StaticServer]
         # @param listeners [Array<Listening::Listeners::Listener>]
         # @param seconds [Numeric] to finish the requests in flight
-        # @param quiet [Boolean] whether the first signal is not logged
+        # @param quiet [Boolean] whether the first stop is not logged
         # @yield before an immediate exit, after which no other code of the process runs
         def initialize(server, listeners, seconds, quiet: false, &at_once)
           @server = server
@@ -24,33 +21,34 @@ module Upwell
           @deadline = DrainDeadline.new(server, seconds, &at_once)
         end
 
-        # @return [Hash{String => #call}] for {Control::Signals}
-        def handlers
-          SIGNALS.to_h { |name| [name, method(:terminate)] }
-        end
-
         # Runs the server until a stop signal, and at most until the deadline. The signals must be trapped already.
         #
         # @return [Boolean] whether all requests were finished
         def serve
-          @server.run { @deadline.watch(SIGNALS) }.tap { |finished| @deadline.served(finished) }
+          @server.run { @deadline.watch(Control::Commands::STOP_SIGNALS) }.tap { |finished| @deadline.served(finished) }
         end
 
-        private
-
-        def terminate(name, at)
-          return Termination.same_stop?(@since, at) || give_up(name) if @since
-
-          @since = at
-          begin_to_drain(name)
-        end
-
-        def begin_to_drain(name)
+        # Makes the server finish its requests, and then end.
+        #
+        # @param cause [String] of the stop, for the log
+        def drain(cause)
           @deadline.begin
-          tell(name) unless @quiet
+          tell(cause) unless @quiet
         ensure
           end_serving
         end
+
+        # Ends the process.
+        #
+        # @param cause [String] of the second stop, for the log
+        def stop_at_once(cause)
+          @at_once&.call # the block comes first: the reader of the log may be gone
+          Log.tell("#{cause} again: exiting with requests in flight")
+        ensure
+          exit!(1)
+        end
+
+        private
 
         def end_serving
           Processes::ProcessTitle.set("server, draining")
@@ -58,16 +56,9 @@ module Upwell
           @server.drain(@seconds, refuses: true)
         end
 
-        def tell(name)
+        def tell(cause)
           waits = Termination.sentence(@server.in_flight, @server.long_lived_clients, @seconds)
-          Log.tell("SIG#{name}: #{waits}; #{Termination.later("stops the server at once")}#{Termination.list(@server)}")
-        end
-
-        def give_up(name)
-          @at_once&.call # the block comes first: the reader of the log may be gone
-          Log.tell("SIG#{name} again: exiting with requests in flight")
-        ensure
-          exit!(1)
+          Log.tell("#{cause}: #{waits}; #{Control::Commands.later("stops the server at once")}#{Termination.list(@server)}")
         end
 
         class << self
@@ -81,19 +72,6 @@ module Upwell
             return "no requests are in flight, closing all connections" if requests&.zero? && clients.zero?
 
             format("%s, for at most %g s", [finishing(requests), closing(clients)].compact.join(" and "), seconds)
-          end
-
-          # @param what [String] the effect of a later signal
-          # @return [String]
-          def later(what)
-            "a second signal after #{SAME_STOP} s #{what}"
-          end
-
-          # @param first [Numeric] the time of the first signal, in seconds
-          # @param now [Numeric]
-          # @return [Boolean] whether the second one means the same
-          def same_stop?(first, now)
-            now - first < SAME_STOP
           end
 
           # Lists the requests in flight.

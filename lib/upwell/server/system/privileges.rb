@@ -41,7 +41,7 @@ module Upwell
         private
 
         def check
-          raise ConfigurationError, "option group: needs a user; name one with --user" if @group && !@user
+          raise ConfigurationError, "option group has no effect without a user; name one with --user" if @group && !@user
           return if @user.nil? || Process.euid == ROOT
 
           raise ConfigurationError, "option user: only root can switch to another user; start as root, or remove --user"
