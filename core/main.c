@@ -245,7 +245,7 @@ static int open_server(struct thread *thread)
     struct uw_handler handler = uw_static_handler(&thread->files);
 
     handler.troubled = troubled;
-    uw_refusal_log_init(&thread->troubles, &thread->server.server_context.loop, STDERR_FILENO);
+    uw_refusal_log_init(&thread->troubles, &thread->server.server_context.loop, STDERR_FILENO, UW_LOG_TEXT);
     return uw_server_open(&thread->server, &uw_composition, &server_settings, backend, handler);
 }
 

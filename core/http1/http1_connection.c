@@ -86,6 +86,7 @@ static void dispatch(struct uw_connection *connection)
         return;
     }
     server_context->counts.requests++;
+    http1->reader.request->complete_ns = server_context->loop.now_ns;
     http1->state = UW_HTTP1_ANSWERING;
     uw_connection_await_read(connection, UW_FOREVER);
     server_context->handler.notify(server_context->handler.context, http1->reader.request, UW_EVENT_REQUEST);
@@ -321,6 +322,7 @@ static struct uw_connection *take_back(struct uw_request *request)
     struct uw_http1 *http1 = uw_http1_of(connection);
 
     assert(!atomic_load(&request->posted) && !http1->detached);
+    uw_request_report(request);
     free_request(http1);
     return connection;
 }
@@ -410,6 +412,13 @@ static bool response_in_progress(const struct uw_connection *connection)
     return uw_http1_is_handled(uw_http1_of(connection));
 }
 
+/* The client has gone within the content of its request. */
+static void abandon(struct uw_request *request)
+{
+    atomic_store(&request->client_gone, true);
+    uw_request_report(request);
+}
+
 static void closed(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
@@ -420,7 +429,9 @@ static void closed(struct uw_connection *connection)
         uw_push_client_closed(http1->client);
     if (uw_http1_is_handled(http1))
         uw_request_mark_client_gone(http1->reader.request);
-    else if (http1->reader.request)
+    else if (http1->reader.request && http1->state == UW_HTTP1_CONTENT)
+        abandon(http1->reader.request);
+    if (http1->reader.request && !uw_http1_is_handled(http1))
         free_request(http1);
 }
 

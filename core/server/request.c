@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/shutdown_and_close.h"
 #include "server/connection.h"
 #include "transport/tls_connection_info.h"
 
@@ -24,6 +25,10 @@ struct uw_request *uw_request_new(struct uw_server_context *server_context, stru
     request->ascii = false;
     request->inflated_bytes = 0;
     request->last = NULL;
+    request->outcome = (struct uw_outcome){0};
+    request->complete_ns = 0;
+    request->reported = false;
+    request->id_length = 0;
     request->head.more = NULL;
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;
@@ -102,6 +107,17 @@ void uw_request_mark_client_gone(struct uw_request *request)
 {
     atomic_store(&request->client_gone, true);
     notify_drained(request);
+}
+
+void uw_request_report(struct uw_request *request)
+{
+    const struct uw_server_context *server_context = request->server_context;
+
+    UW_ASSERT_OWNER(&server_context->loop);
+    if (!server_context->handler.answered || server_context->closing || request->reported)
+        return;
+    request->reported = true;
+    server_context->handler.answered(server_context->handler.context, request);
 }
 
 void uw_request_notify_drained(struct uw_request *request)
@@ -193,6 +209,14 @@ void uw_request_detach(struct uw_request *request, struct uw_detached *detached)
     uw_loop_post(&request->server_context->loop, &detached->message);
 }
 
+bool uw_request_is_abandoned(const struct uw_request *request, bool looks)
+{
+    const struct uw_connection *connection = request->stream->connection;
+
+    return atomic_load(&request->client_gone) || connection->input_ended ||
+           (looks && uw_has_hung_up(connection->endpoint.fd));
+}
+
 const char *uw_request_remote(const struct uw_request *request)
 {
     return request->stream->connection->remote;
@@ -206,6 +230,13 @@ int uw_request_remote_port(const struct uw_request *request)
 const struct uw_tls_peer *uw_request_peer(const struct uw_request *request)
 {
     return uw_endpoint_peer(&request->stream->connection->endpoint);
+}
+
+const char *uw_request_tls_version(const struct uw_request *request)
+{
+    const struct uw_tls_peer *peer = uw_request_peer(request);
+
+    return peer ? peer->version : NULL;
 }
 
 const char *uw_request_local(const struct uw_request *request, int *port)

@@ -87,6 +87,7 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_process_exceptions();
     rb_uw_init_rack();
     rb_uw_init_tls_context();
+    rb_uw_init_access_logging();
     rb_uw_init_loop_server();
     rb_uw_init_reactor();
     rb_uw_init_reactor_fibers();

@@ -45,6 +45,14 @@ module Upwell
 
     private
 
+    # Once the settings are known, an error is a record of the log.
+    def complain(message, status)
+      return super unless Log.json
+
+      Log.tell(HidePassword.hide(message))
+      status
+    end
+
     def usage
       "Usage: #{@program} [options] [config.ru]\n       #{@program} static [options] [DIR]"
     end
@@ -63,7 +71,7 @@ module Upwell
       path = rackup_file(rest.first)
       configuration = configure
       ENV["RACK_ENV"] = configuration.environment
-      run_server(configuration, Server::Logs::LogFile.new(configuration.log_file), Server) { load_app(path) }
+      run_server(configuration, Server) { load_app(path) }
     end
 
     def suggestion(word)
@@ -86,9 +94,10 @@ module Upwell
       status
     end
 
-    def run_server(configuration, log_file, server, &load_app)
+    def run_server(configuration, server, &load_app)
       raise ExtensionError if defined?(ExtensionError) # before a cluster starts workers that cannot serve
 
+      log_file = choose_logs(configuration)
       owner = Server::System::Privileges.new(configuration).owner
       pid_file = Server::System::PidFile.new(configuration.pid_file, owner)
       pid_file.write # first: a second server must not write to the running server's log
@@ -101,6 +110,14 @@ module Upwell
       kind.new(configuration, log_file, server: server, &load_app).run { remove(bus, pid_file) }
     ensure
       remove(bus, pid_file)
+    end
+
+    # @return [Server::Logs::LogFile] the files, which are not open yet
+    def choose_logs(configuration)
+      Log.json = configuration.log_format == "json"
+      Server::Logs::LogFile.new(configuration.log_file).tap do |log_file|
+        configuration.access_log_stream = Server::Logs::AccessLog.stream(configuration, log_file)
+      end
     end
 
     def remove(*leftovers)

@@ -12,7 +12,8 @@ module Upwell
     RACKUP_OPTIONS = %i[Host Port AccessLog app builder config daemonize debug environment heapfile include pid profile_file profile_mode quiet
                         require server warn].freeze
     # Settings that need the command: a handler serves in one process, and rackup writes its own files.
-    COMMAND_ONLY = %i[workers boot_timeout worker_timeout preload environment log_file pid_file user group].freeze
+    COMMAND_ONLY = %i[workers boot_timeout worker_timeout preload environment log_file pid_file user group
+                      access_log access_log_except log_format quiet].freeze
     FOREIGN = "only the command upwell has it, because rackup serves in one process; remove it, or start with upwell"
     NAMES = (SETTINGS.map(&:name) - COMMAND_ONLY).freeze
 

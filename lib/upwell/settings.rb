@@ -20,7 +20,7 @@ module Upwell
 
     # @return [Boolean] whether the option may be repeated
     def list?
-      %i[binds fields].include?(kind)
+      %i[binds fields paths].include?(kind)
     end
 
     # @param flavour [Symbol]
@@ -65,6 +65,13 @@ module Upwell
     Setting.new(:user, nil, :user, nil, "NAME", "switch to this user after opening the sockets; the server must start as root", core),
     Setting.new(:group, nil, :group, nil, "NAME", "switch to this group, too; needs --user; default: the user's group", core),
     Setting.new(:log_file, nil, :text, "-l", "FILE", "write standard output and error to FILE; SIGHUP reopens it", all),
+    Setting.new(:access_log, nil, :log, nil, "[FILE]", "write a line for each request to FILE; default: standard output; SIGHUP reopens FILE",
+                core),
+    Setting.new(:access_log_except, [], :paths, nil, "PATH", "write no line for requests of this path, such as /up; repeatable", core),
+    Setting.new(:log_format, "combined", :log_format, nil, "NAME",
+                "format of the logs: combined (access log in the combined format, server log as text) or json", core),
+    Setting.new(:quiet, false, :flag, nil, nil,
+                "do not print the addresses at startup, nor a line for each request at a terminal in development", core),
     Setting.new(:pid_file, nil, :text, "-P", "FILE", "write the process ID to FILE while the server runs", all),
     Setting.new(:connections_max, 10_000, :count, nil, "N",
                 "maximum number of connections of a worker; above: an idle connection is closed, or the new client waits", all),

@@ -70,6 +70,7 @@ class RackupHandlerTest < Minitest::Test
   MISTAKES = {
     %w[-O mdoe=inline] => "option mdoe: unknown setting; see rackup -s upwell --help",
     %w[-O mode=quick] => "option mode: must be fibers, inline,", %w[-O workers=2] => "option workers: only the command upwell has it, ",
+    %w[-O access_log=log] => "option access_log: only the command upwell has it, ",
     %w[-O connections_max=none] => "option connections_max: must be a whole number", %w[-p port] => "option port: must be a port from 0",
     %w[-O backend=devpoll] => "option backend: must be a backend"
   }.freeze

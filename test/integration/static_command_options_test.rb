@@ -253,7 +253,7 @@ class StaticCommandOptionsTest < Minitest::Test
     assert_match(/option cache_control: must be at most 256 printable characters/, fails("--cache-control", "a\nb", @root))
     assert_match(/option log_format: must be combined or json/, fails("--log-format", "xml", @root))
     assert_match(/option threads: must be a number from 1 to 256/, fails("--threads", "0", @root))
-    assert_match(/option access_log: .* is a directory; name a file, or DIR before --access-log/, fails("--access-log", @root))
+    assert_match(/option access_log: .* is a directory; name a file, or put .* before --access-log/, fails("--access-log", @root))
     assert_match(/invalid option: --mode/, fails("--mode", "inline", @root))
   end
 

@@ -6,6 +6,7 @@
 #include "rack/env_callables.h"
 #include "rack/exchange.h"
 #include "rack/object_description.h"
+#include "rack/outcome.h"
 #include "rack/rack_body.h"
 #include "rack/rack_env.h"
 #include "rack/rack_protocol.h"
@@ -319,5 +320,6 @@ int rb_uw_serve(struct rb_uw_rack_context *rack_context, struct uw_request *core
     struct rb_uw_exchange exchange;
 
     rb_uw_exchange_init(&exchange, rack_context, core);
+    rb_uw_outcome_begin(&exchange.delivery);
     return rb_uw_exchange_run(&exchange, answer_and_complete);
 }

@@ -3,6 +3,7 @@
 #include "rack/client_class.h"
 #include "rack/client_registry.h"
 #include "rack/env_callables.h"
+#include "rack/outcome.h"
 #include "rack/retained_env.h"
 
 #define REFUSING_STATUS_MIN 300
@@ -36,6 +37,7 @@ static void hand_over(struct rb_uw_rack_response *response, struct rb_uw_push_cl
     rb_uw_end_callables(response->request); /* they know the request, which is another's soon */
     rb_uw_push_client_begin(client);
     delivery->core->client = client->core;
+    rb_uw_outcome_note(response, false);
     chunk->flags = UW_CHUNK_FINISH | UW_CHUNK_UPGRADE;
     rb_uw_hand_over(delivery, chunk);
 }

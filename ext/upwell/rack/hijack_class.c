@@ -4,6 +4,7 @@
 #include "rack/delivery_lock.h"
 #include "rack/env_callables.h"
 #include "rack/hijack_detach.h"
+#include "rack/outcome.h"
 
 static VALUE cHijack;
 static VALUE key_hijack_io;
@@ -23,6 +24,7 @@ static VALUE hijack(VALUE self)
     if (request->answered)
         rb_raise(rb_eIOError, "rack.hijack was called after the application returned its response; call it before");
     rb_hash_aset(request->env, key_hijack_io, Qnil); /* raises while env is frozen or iterated: better before */
+    rb_uw_outcome_note_hijack(request->delivery);
     io = rb_uw_detach(request->delivery, NULL);
     if (NIL_P(io)) {
         rb_hash_delete(request->env, key_hijack_io);

@@ -3,6 +3,7 @@
 #include "base/unwinding.h"
 #include "rack/hijack_detach.h"
 #include "rack/object_description.h"
+#include "rack/outcome.h"
 #include "rack/response_stream.h"
 #include "rack/stream_class.h"
 #include "rack/to_path_file.h"
@@ -123,6 +124,7 @@ static bool send_file(struct rb_uw_rack_response *response)
     if (fd < 0)
         return false;
     uw_chunk_add_file(delivery->chunk, fd, 0, (int64_t)length);
+    response->head.written = length;
     rb_uw_finish(response, 0);
     return true;
 }
@@ -163,6 +165,7 @@ static void send_hijack(struct rb_uw_rack_response *response)
 
     response->head.keep_alive = false;
     delivery->chunk = NULL;
+    rb_uw_outcome_note(response, false);
     io = rb_uw_detach(delivery, head);
     if (NIL_P(io))
         rb_uw_refuse_hijack();

@@ -31,6 +31,8 @@
     KEY(remote_port, "REMOTE_PORT") \
     KEY(request_uri, "REQUEST_URI") \
     KEY(http_host, "HTTP_HOST") \
+    KEY(http_x_request_id, "HTTP_X_REQUEST_ID") \
+    KEY(request_id, "upwell.request_id") \
     KEY(content_length, "CONTENT_LENGTH") \
     KEY(url_scheme, "rack.url_scheme") \
     KEY(input, "rack.input") \
@@ -130,7 +132,7 @@ static VALUE server_software(void)
 
 /* The template has the entries of every request, so that a duplicate need not grow for them. Host and client are the
  * last request's: most requests name the same host and come from the same proxy. */
-VALUE rb_uw_env_template(bool rack_2, VALUE input)
+VALUE rb_uw_env_template(bool rack_2, bool logged, VALUE input)
 {
     VALUE template = rb_hash_new();
 
@@ -154,6 +156,10 @@ VALUE rb_uw_env_template(bool rack_2, VALUE input)
     rb_hash_aset(template, key.errors, rb_stderr);
     rb_hash_aset(template, key.hijack_p, Qtrue);
     rb_hash_aset(template, key.upgrade_p, Qnil);
+    if (logged) {
+        rb_hash_aset(template, key.http_x_request_id, Qnil);
+        rb_hash_aset(template, key.request_id, Qnil);
+    }
     if (rack_2) {
         rb_hash_aset(template, key.version, rb_ary_new_from_args(2, INT2FIX(1), INT2FIX(3)));
         rb_hash_aset(template, key.multithread, Qtrue);
@@ -274,22 +280,24 @@ static void add_underscored(VALUE env, const struct uw_http_head *head, const ch
 
 /* CGI names do not distinguish "X_Forwarded_For" from "X-Forwarded-For". A proxy sets or strips the latter, and may
  * pass the former. So names with an underscore are dropped, as in nginx. */
-static void add_headers(VALUE env, const struct uw_http_head *head, const char *bytes, bool underscores)
+static void add_headers(VALUE env, const struct rb_uw_rack_context *rack_context, const struct uw_http_head *head,
+                        const char *bytes)
 {
     bool underscored = false;
 
     for (uint32_t i = 0; i < head->header_count; i++) {
         const struct uw_http_header *header = uw_http_header(head, i);
 
-        /* Set from the head itself; the chunked coding has been removed. */
-        if (header->field == UW_FIELD_HOST || header->field == UW_FIELD_TRANSFER_ENCODING)
+        /* Set already; the chunked coding has been removed. */
+        if (header->field == UW_FIELD_HOST || header->field == UW_FIELD_TRANSFER_ENCODING ||
+            (header->field == UW_FIELD_X_REQUEST_ID && rack_context->logged))
             continue;
         if (has_underscore(bytes, header))
             underscored = true;
         else
             add_header(env, bytes, header);
     }
-    if (underscored && underscores)
+    if (underscored && rack_context->underscores)
         add_underscored(env, head, bytes);
 }
 
@@ -366,6 +374,17 @@ static void add_target(VALUE env, const struct uw_http_head *head, const char *b
     rb_hash_aset(env, key.request_uri, text(bytes, head->target));
 }
 
+/* Frameworks read the id where a proxy would send it. */
+static void add_request_id(VALUE env, struct uw_request *request)
+{
+    VALUE id;
+
+    uw_request_identify(request);
+    id = rb_str_new(request->id, request->id_length);
+    rb_hash_aset(env, key.http_x_request_id, id);
+    rb_hash_aset(env, key.request_id, id);
+}
+
 #define PORT_DIGITS_MAX 5
 #define PORTS_MAX 4096 /* texts that are remembered, by the port's last bits */
 
@@ -432,10 +451,11 @@ static void add_callables(VALUE env, struct rb_uw_rack_request *request, struct 
     rb_hash_aset(env, key.early_hints, request->early_hints);
 }
 
-static void add_head(VALUE env, const struct uw_http_head *head, const char *bytes, bool underscores)
+static void add_head(VALUE env, const struct rb_uw_rack_context *rack_context, const struct uw_http_head *head,
+                     const char *bytes)
 {
     add_target(env, head, bytes);
-    add_headers(env, head, bytes, underscores);
+    add_headers(env, rack_context, head, bytes);
     if (head->version < UW_HTTP_1_1)
         rb_hash_aset(env, key.server_protocol, key.http_1_0);
 }
@@ -452,7 +472,9 @@ void rb_uw_env(struct rb_uw_rack_request *request)
 
     if (head->host.length == 0)
         add_local(env, core);
-    add_head(env, head, bytes, rack_context->underscores);
+    if (rack_context->logged)
+        add_request_id(env, core);
+    add_head(env, rack_context, head, bytes);
     rb_hash_aset(env, key.remote_port, port_text(rack_context, port));
     add_body(env, request, core);
     if (peer)

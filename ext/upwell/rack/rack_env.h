@@ -5,7 +5,7 @@
 #include "rack/rack_request.h"
 
 void rb_uw_init_env(void);
-VALUE rb_uw_env_template(bool rack_2, VALUE input);
+VALUE rb_uw_env_template(bool rack_2, bool logged, VALUE input);
 
 /* Makes request->env and the objects in it. */
 void rb_uw_env(struct rb_uw_rack_request *request);

@@ -2,6 +2,7 @@
 
 #include "http/response_writer.h"
 #include "rack/env_callables.h"
+#include "rack/outcome.h"
 #include "rack/spill_buffer.h"
 
 void rb_uw_write(struct rb_uw_rack_response *response, VALUE piece)
@@ -63,6 +64,7 @@ void rb_uw_finish(struct rb_uw_rack_response *response, unsigned flags)
         rb_memerror();
     delivery->chunk = NULL;
     rb_uw_end_callables(response->request); /* they know the request, which is another's soon */
+    rb_uw_outcome_note(response, flags & UW_CHUNK_ABORT);
     chunk->flags = UW_CHUNK_FINISH | (response->head.keep_alive ? 0 : UW_CHUNK_CLOSE) | next_flags(delivery) | flags;
     rb_uw_hand_over(delivery, chunk);
 }

@@ -2,7 +2,6 @@
 #include "server/reactor.h"
 
 #include <ruby/thread.h>
-#include <unistd.h>
 
 #include "rack/client_registry.h"
 #include "rack/exchange.h"
@@ -36,6 +35,7 @@ static void reactor_free(void *data)
     struct rb_uw_reactor *reactor = data;
 
     rb_uw_static_settings_free(&reactor->public_settings);
+    rb_uw_loop_server_free(&reactor->base);
     if (reactor->mode_state && reactor->mode->free)
         reactor->mode->free(reactor);
     xfree(reactor->mode_state);
@@ -88,7 +88,6 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
 
     if (error)
         return error;
-    uw_refusal_log_init(&reactor->refusals, &reactor->base.server.server_context.loop, STDERR_FILENO);
     reactor->rack_context.thread = pthread_self();
     error = rb_uw_reactor_open_bus(reactor);
     if (error)

@@ -3,7 +3,6 @@
 #define RB_UPWELL_REACTOR_H
 
 #include "bus/bus.h"
-#include "log/refusal_log.h"
 #include "rack/rack_context.h"
 #include "server/channel_events.h"
 #include "server/loop_server_class.h"
@@ -15,8 +14,7 @@ struct rb_uw_reactor {
     struct rb_uw_loop_server base;
     struct rb_uw_rack_context rack_context;
     const struct rb_uw_mode *mode;
-    void *mode_state; /* the mode's */
-    struct uw_refusal_log refusals;
+    void *mode_state;                             /* the mode's */
     struct rb_uw_static_settings public_settings; /* without a root: the application answers every request */
     struct uw_static files;                       /* of the public directory */
     bool has_files;                               /* `files` is open */

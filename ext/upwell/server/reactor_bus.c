@@ -35,7 +35,7 @@ static void joined(void *context)
 
 static void troubled(void *context, int error)
 {
-    uw_refusal_log_trouble(&((struct rb_uw_reactor *)context)->refusals, UW_SYSTEM_ERROR_BUS, NULL, -error);
+    uw_refusal_log_trouble(&((struct rb_uw_reactor *)context)->base.refusals, UW_SYSTEM_ERROR_BUS, NULL, -error);
 }
 
 /* A message that is too long for the bus, or for which memory is exhausted, is delivered in this process alone. */

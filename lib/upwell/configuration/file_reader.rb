@@ -20,6 +20,7 @@ module Upwell
       # @param configuration [Configuration]
       def initialize(configuration)
         @configuration = configuration
+        @lists = {}
       end
 
       # Evaluates a configuration file.
@@ -89,8 +90,8 @@ module Upwell
 
       def value_of(setting, values)
         return values.flatten if setting.kind == :binds
-        return @fields = [*@fields, *values.flatten] if setting.kind == :fields
-        return true if setting.kind == :flag && values.empty?
+        return (@lists[setting.name] ||= []).concat(values.flatten).dup if setting.list?
+        return true if %i[flag log].include?(setting.kind) && values.empty?
         return values.first if values.size == 1
 
         refuse(line_of(caller_locations), "#{setting.name} takes one value, got #{values.empty? ? "none" : values.map(&:inspect).join(", ")}")

@@ -23,7 +23,7 @@ static char text[65536];
 static void open_log(const char *backend, int fd)
 {
     CHECK_EQUAL(0, uw_loop_open(&loop, backend, NULL));
-    uw_refusal_log_init(&refusals, &loop, fd);
+    uw_refusal_log_init(&refusals, &loop, fd, UW_LOG_TEXT);
 }
 
 static void turn(int64_t wait_ns)

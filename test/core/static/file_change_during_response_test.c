@@ -225,21 +225,20 @@ SERVED_WITH(hurry, a_steady_client_may_take_longer_than_the_timeout)
     in_time(download_steadily, backend_name, serve_write_timeout_ns);
 }
 
-static void answered(void *context, const struct uw_response *answer)
-{
-    int64_t *sums = context;
-
-    sums[0] += answer->head.status;
-    sums[1] += answer->content_bytes;
-}
-
 static int64_t logged[2];
+
+static void answered(void *context, struct uw_request *request)
+{
+    (void)context;
+    logged[0] += request->outcome.status;
+    logged[1] += request->outcome.content_bytes;
+}
 
 static void configure_log(void)
 {
     logged[0] = logged[1] = 0;
-    serve_settings.answered = answered;
-    serve_settings.answered_context = logged;
+    serve_handler = uw_static_handler(&files);
+    serve_handler.answered = answered;
     write_pattern("file", 5000);
 }
 

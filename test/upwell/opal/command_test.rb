@@ -38,6 +38,13 @@ class OpalCommandTest < Minitest::Test
     assert_equal ["up_node: invalid option: --nope; see up_node --help\n", 2], call("up_node", "--nope")
   end
 
+  def test_the_options_of_the_logs_are_refused
+    [%w[--access-log], %w[--access-log=log], %w[--access-log-except /up], %w[--log-format json], %w[--quiet]].each do |arguments|
+      option = arguments.first[/[^=]+/]
+      assert_equal ["up_node: invalid option: #{option}, which only other commands have; see up_node --help\n", 2], call("up_node", *arguments)
+    end
+  end
+
   # Which is the beginning of --headers-max.
   def test_fields_of_responses_are_refused
     sentence = "invalid option: --header, which only other commands have; see"

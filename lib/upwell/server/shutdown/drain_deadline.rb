@@ -25,7 +25,7 @@ module Upwell
           @seconds = seconds
           @at_once = at_once
           @begun = Thread::Queue.new
-          ExitDeadline.prepare
+          ExitDeadline.prepare(Log.json)
           @thread = Thread.new { await }.tap { |thread| thread.name = "upwell deadline" }
         end
 
