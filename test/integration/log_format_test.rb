@@ -62,7 +62,7 @@ class LogFormatTest < Minitest::Test
         server.signal("TERM")
         server.await(/exit forced/)
         server.await_end
-        assert_equal "exit forced: an at_exit block or a thread does not finish in time", records(server).last["message"]
+        assert_equal "exit forced: an at_exit block or a thread of the application does not end in time", records(server).last["message"]
       end
     end
   end
