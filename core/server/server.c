@@ -475,6 +475,11 @@ void uw_server_flush(struct uw_server *server)
     uw_loop_flush(&server->server_context.loop);
 }
 
+void uw_server_announce_drain(struct uw_server *server)
+{
+    atomic_store(&server->server_context.drain_announced, true);
+}
+
 void uw_server_drain(struct uw_server *server)
 {
     struct uw_list *node;
@@ -483,6 +488,7 @@ void uw_server_drain(struct uw_server *server)
     if (server->capacity == 0)
         measure_room(server, 0);
     resume_accepting(server); /* if accepting had to pause: accepts the backlog */
+    uw_server_announce_drain(server);
     atomic_store(&server->server_context.draining, true);
     uw_timer_stop(&server->server_context.loop, &server->accept_retry);
     drain_backlog(server);

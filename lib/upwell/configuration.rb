@@ -3,6 +3,7 @@
 require_relative "hide_password"
 require_relative "configuration/addresses"
 require_relative "configuration/dependent_settings"
+require_relative "configuration/health_checks"
 require_relative "configuration/response_fields"
 require_relative "settings"
 require_relative "tls/ssl_address"
@@ -18,6 +19,7 @@ module Upwell
   class Configuration
     include Addresses
     include DependentSettings
+    include HealthChecks
     include ResponseFields
 
     BACKENDS = %w[io_uring epoll kqueue poll io_uring_sqpoll].freeze
@@ -68,6 +70,7 @@ module Upwell
       FileReader.new(self).read(file) if file
       values.each { |name, value| set(name, value, "option") }
       refuse_what_lacks_another
+      refuse_equal_paths
     end
 
     SETTINGS.each { |setting| define_method(setting.name) { @values.fetch(setting.name) } }

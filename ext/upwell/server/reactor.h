@@ -151,7 +151,10 @@ void rb_uw_reactor_open_channels(struct rb_uw_reactor *reactor);
 /* No more channel events follow. */
 void rb_uw_reactor_end_channels(struct rb_uw_reactor *reactor);
 
-/* The handler of requests: the public directory where it can answer, otherwise the mode. */
+/* Whether some requests never reach the application: health checks, and those of the public directory. */
+bool rb_uw_reactor_answers_itself(const struct rb_uw_reactor *reactor);
+
+/* The handler of requests: health checks, the public directory where it can answer, otherwise the mode. */
 struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor);
 
 /* reactor_class.c */

@@ -1,5 +1,6 @@
-/* The public directory: the core sends an existing file on the loop's thread, before Ruby sees the request. Other
- * requests go to the application. */
+/* Health checks and the public directory: the core answers them on the loop's thread, before Ruby sees the request.
+ * Other requests go to the application. */
+#include "server/health.h"
 #include "server/reactor.h"
 
 void rb_uw_reactor_open_files(struct rb_uw_reactor *reactor)
@@ -25,11 +26,21 @@ void rb_uw_reactor_close_files(struct rb_uw_reactor *reactor)
     reactor->has_files = false;
 }
 
+bool rb_uw_reactor_answers_itself(const struct rb_uw_reactor *reactor)
+{
+    return reactor->has_files || uw_health_is_on(&reactor->base.settings);
+}
+
+static bool answer_without_application(struct rb_uw_reactor *reactor, struct uw_request *request)
+{
+    return uw_health_try(request) || (reactor->has_files && uw_static_try(&reactor->files, request));
+}
+
 static void notify(void *context, struct uw_request *request, enum uw_event event)
 {
     struct rb_uw_reactor *reactor = context;
 
-    if (event != UW_EVENT_REQUEST || !uw_static_try(&reactor->files, request))
+    if (event != UW_EVENT_REQUEST || !answer_without_application(reactor, request))
         reactor->mode->notify(reactor, request, event);
 }
 
@@ -54,7 +65,7 @@ struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor)
 {
     return (struct uw_handler){
         .context = reactor,
-        .notify = reactor->has_files ? notify : reactor->mode->notify,
+        .notify = rb_uw_reactor_answers_itself(reactor) ? notify : reactor->mode->notify,
         .refused = refused,
         .troubled = troubled,
         .give_up = give_up,

@@ -14,7 +14,7 @@ module Upwell
       #
       # A worker without heartbeats is killed and replaced. Meanwhile {Listening::ReuseportSteering} sends new clients to the others.
       #
-      # SIGTERM and SIGINT drain all workers and exit 0 (1 when requests were cancelled). A later signal kills the workers and exits 1. SIGHUP
+      # SIGTERM and SIGINT drain all workers, after a delay if one is set, and exit 0 (1 when requests were cancelled). A later signal kills the workers and exits 1. SIGHUP
       # reopens the log file and reloads the certificates, here and in the workers. SIGUSR1 replaces the workers one by one: each worker serves
       # until its successor is ready. SIGTTIN makes the workers log their backtraces.
       class Cluster
@@ -57,17 +57,12 @@ module Upwell
           Listening::Listeners.remove(@slots.flat_map(&:listeners)) if Process.pid == process # a forked process may exit here, too
         end
 
-        # Drains all workers. The supervisor's loop calls this method and the following ones.
+        # Drains all workers. The delay comes first if a worker serves. The supervisor's loop calls this method and the following ones.
         #
         # @param cause [String] see {Control::Commands}
         def drain(cause)
-          @terminating = true
-          ProcessTitle.set("supervisor, draining")
-          waits = Shutdown::Termination.sentence(nil, 0, @configuration.drain_timeout)
-          Log.tell("#{cause}: stopping the workers, #{waits}; #{Control::Commands.later("kills them")}")
           @restart.clear
-          Listening::Listeners.remove(@slots.flat_map(&:listeners))
-          @slots.each { |slot| log_errors { slot.drain } }
+          @configuration.drain_delay.positive? && @slots.any?(&:ready?) ? announce(cause) : drain_now(cause)
         end
 
         # Ends the loop. Workers that remain are killed.
@@ -91,7 +86,7 @@ module Upwell
         #
         # @param cause [String]
         def phased_restart(cause)
-          return if @terminating
+          return if @terminating || @drain_at
 
           Log.tell("#{cause}: #{OLD_CODE}") if @configuration.preload
           @restart = @slots.dup
@@ -105,6 +100,27 @@ module Upwell
         end
 
         private
+
+        # New workers replace those that die meanwhile.
+        def announce(cause)
+          @drain_cause = cause
+          @drain_at = Clock.now + @configuration.drain_delay
+          Log.tell("#{cause}: #{Shutdown::Termination.announcement(@configuration)}; #{Control::Commands.later("kills the workers")}")
+          @slots.each { |slot| log_errors { slot.announce_drain } }
+        end
+
+        def drain_now(cause)
+          @terminating = true
+          ProcessTitle.set("supervisor, draining")
+          waits = Shutdown::Termination.sentence(nil, 0, @configuration.drain_timeout)
+          Log.tell("#{cause}: stopping the workers, #{waits}; #{Control::Commands.later("kills them")}")
+          Listening::Listeners.remove(@slots.flat_map(&:listeners))
+          @slots.each { |slot| log_errors { slot.drain } }
+        end
+
+        def end_delay
+          drain_now(@drain_cause) if @drain_at && !@terminating && @woke >= @drain_at
+        end
 
         # Workers that are not killed here finish their requests, as they do when their supervisor is killed.
         def supervise
@@ -172,6 +188,7 @@ module Upwell
           log_errors { await_event }
           log_errors { @signals.each { |name, at| handle_signal(name, at) } }
           workers.each { |worker| log_errors { worker.check(@woke) } }
+          log_errors { end_delay }
           advance
           log_errors { @steering.update(@woke) } unless @terminating
           log_errors { end_drained } if @terminating && !@status
@@ -209,7 +226,8 @@ module Upwell
         def await_event
           pipes = workers.filter_map(&:awaited)
           now = Clock.now
-          wait = [*@slots.flat_map(&:deadlines).map { |deadline| deadline - now }, @interval].min.clamp(0..)
+          deadlines = [*@slots.flat_map(&:deadlines), (@drain_at unless @terminating)].compact
+          wait = [*deadlines.map { |deadline| deadline - now }, @interval].min.clamp(0..)
           IO.select([@signals.ends.first, *pipes], nil, nil, wait)
           before = @woke
           @woke = Clock.now

@@ -32,8 +32,16 @@ module Upwell
         # Starts the deadline when one of these signals arrives, even if Ruby cannot run then. The signals must be trapped already.
         #
         # @param signals [Array<String>]
-        def watch(signals)
-          ExitDeadline.watch(signals.map { |name| Signal.list.fetch(name) }, @seconds + GRACE_WITHOUT_RUBY, without_ruby)
+        # @param delay [Numeric] seconds from the signal to {#begin}
+        def watch(signals, delay)
+          ExitDeadline.watch(signals.map { |name| Signal.list.fetch(name) }, delay + @seconds + GRACE_WITHOUT_RUBY, without_ruby)
+        end
+
+        # Sets the deadline without Ruby now: Ruby may not run when the delay ends.
+        #
+        # @param delay [Numeric] seconds from now to {#begin}
+        def announce(delay)
+          ExitDeadline.set(delay + @seconds + GRACE_WITHOUT_RUBY, without_ruby)
         end
 
         # Starts the deadline now, or starts the same deadline again.
