@@ -488,7 +488,6 @@ void uw_server_drain(struct uw_server *server)
     if (server->capacity == 0)
         measure_room(server, 0);
     resume_accepting(server); /* if accepting had to pause: accepts the backlog */
-    uw_server_announce_drain(server);
     atomic_store(&server->server_context.draining, true);
     uw_timer_stop(&server->server_context.loop, &server->accept_retry);
     drain_backlog(server);

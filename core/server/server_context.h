@@ -55,7 +55,7 @@ struct uw_server_context {
     struct uw_list handshaking;  /* connections whose transport is not ready, the oldest first */
     size_t handshakes;           /* in that list */
     size_t tunnels;              /* hijacked connections, see socketpair_tunnel.h */
-    atomic_bool drain_announced; /* each response ends its connection, and the server is not ready; see server.h */
+    atomic_bool drain_announced; /* see uw_server_announce_drain */
     atomic_bool draining;
     struct uw_server_counts counts;
     uint64_t events; /* events of long-lived clients so far */
