@@ -54,7 +54,7 @@ module Health
 
     # @return [Array<String>] what went wrong
     def failures
-      failures = [*account.lost, *account.raced, *Array.new(@refused.size) { "connection: #{@refused.pop}" }]
+      failures = account.lost + account.raced + Array.new(@refused.size) { "connection: #{@refused.pop}" }
       failures << "the first probe got #{@first_status}" unless @first_status == 200
       failures << "no client connected after SIGTERM" if @late_connections.size < ANSWERS_AFTER_MIN
       failures << "the server ended with #{@exit}: #{@log}" unless @exit.success?

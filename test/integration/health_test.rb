@@ -96,10 +96,13 @@ class HealthTest < Minitest::Test
   end
 
   def test_public_files_are_served_beside_the_checks
-    serve("--mode", "inline", "--public", Dir.mktmpdir.tap { |public| File.write("#{public}/up", "file") && File.write("#{public}/b", "file") }) do
-      assert_answer(200, "ok\n", get("/up"))
-      assert_equal "file", get("/b").body
-      assert_match(/application/, get("/c").body)
+    Dir.mktmpdir do |public|
+      %w[up file].each { |name| File.write(File.join(public, name), "content") }
+      serve("--mode", "inline", "--public", public) do
+        assert_answer(200, "ok\n", get("/up"))
+        assert_equal "content", get("/file").body
+        assert_match(/application/, get("/other").body)
+      end
     end
   end
 

@@ -16,8 +16,8 @@ module Upwell
   class Program < Command
     # A supervisor with worker processes, each of which runs the same program.
     #
-    # SIGTERM and SIGINT drain all workers, after a delay if one is set, and exit 0 (1 when requests were cancelled). A later signal kills the workers and exits 1. SIGHUP
-    # reopens the log file and reloads the certificates, here and in the workers. A worker that dies is replaced.
+    # SIGTERM and SIGINT drain all workers, after a delay if one is set, and exit 0 (1 when requests were cancelled). A later signal kills the
+    # workers and exits 1. SIGHUP reopens the log file and reloads the certificates, here and in the workers. A worker that dies is replaced.
     class Cluster
       MARGIN = 1 # seconds after the worker's own deadline
 
@@ -95,6 +95,7 @@ module Upwell
       def drain(cause)
         @configuration.drain_delay.positive? && @slots.any?(&:ready?) ? announce_drain(cause) : drain_now(cause)
       end
+
       # Kills the workers and ends the process.
       #
       # @param cause [String]

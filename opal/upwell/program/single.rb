@@ -15,8 +15,8 @@ module Upwell
   class Program < Command
     # A server without workers that owns its process. It loads the application and handles signals.
     #
-    # SIGTERM and SIGINT drain, after a delay if one is set, and exit 0. A later signal exits with status 1 at once. SIGHUP reopens the log file and reloads the
-    # certificates.
+    # SIGTERM and SIGINT drain, after a delay if one is set, and exit 0. A later signal exits with status 1 at once. SIGHUP reopens the log file
+    # and reloads the certificates.
     class Single
       LATER = Server::Control::Commands.later("stops the server at once").freeze
 

@@ -14,9 +14,9 @@ module Upwell
       #
       # A worker without heartbeats is killed and replaced. Meanwhile {Listening::ReuseportSteering} sends new clients to the others.
       #
-      # SIGTERM and SIGINT drain all workers, after a delay if one is set, and exit 0 (1 when requests were cancelled). A later signal kills the workers and exits 1. SIGHUP
-      # reopens the log file and reloads the certificates, here and in the workers. SIGUSR1 replaces the workers one by one: each worker serves
-      # until its successor is ready. SIGTTIN makes the workers log their backtraces.
+      # SIGTERM and SIGINT drain all workers, after a delay if one is set, and exit 0 (1 when requests were cancelled). A later signal kills the
+      # workers and exits 1. SIGHUP reopens the log file and reloads the certificates, here and in the workers. SIGUSR1 replaces the workers one
+      # by one: each worker serves until its successor is ready. SIGTTIN makes the workers log their backtraces.
       class Cluster
         END_OF_WORKER = "CHLD" # the signal ends the wait, and each iteration checks all workers
         OLD_CODE = "with --preload, new workers run the code loaded at startup; to load new code, restart the server, or remove --preload"
@@ -111,15 +111,12 @@ module Upwell
 
         def drain_now(cause)
           @terminating = true
+          @drain_at = nil
           ProcessTitle.set("supervisor, draining")
           waits = Shutdown::Termination.sentence(nil, 0, @configuration.drain_timeout)
           Log.tell("#{cause}: stopping the workers, #{waits}; #{Control::Commands.later("kills them")}")
           Listening::Listeners.remove(@slots.flat_map(&:listeners))
           @slots.each { |slot| log_errors { slot.drain } }
-        end
-
-        def end_delay
-          drain_now(@drain_cause) if @drain_at && !@terminating && @woke >= @drain_at
         end
 
         # Workers that are not killed here finish their requests, as they do when their supervisor is killed.
@@ -129,15 +126,11 @@ module Upwell
           Log.announce(banner) unless @status || @configuration.quiet
           @serving = true
           turn until @status
-          kill_workers
+          workers.each(&:kill)
           @status
         rescue ConfigurationError
-          kill_workers
-          raise
-        end
-
-        def kill_workers
           workers.each(&:kill)
+          raise
         end
 
         def open_slots
@@ -188,7 +181,7 @@ module Upwell
           log_errors { await_event }
           log_errors { @signals.each { |name, at| handle_signal(name, at) } }
           workers.each { |worker| log_errors { worker.check(@woke) } }
-          log_errors { end_delay }
+          log_errors { drain_now(@drain_cause) if @drain_at && @woke >= @drain_at }
           advance
           log_errors { @steering.update(@woke) } unless @terminating
           log_errors { end_drained } if @terminating && !@status
@@ -226,8 +219,7 @@ module Upwell
         def await_event
           pipes = workers.filter_map(&:awaited)
           now = Clock.now
-          deadlines = [*@slots.flat_map(&:deadlines), (@drain_at unless @terminating)].compact
-          wait = [*deadlines.map { |deadline| deadline - now }, @interval].min.clamp(0..)
+          wait = [*[*@slots.flat_map(&:deadlines), *@drain_at].map { |deadline| deadline - now }, @interval].min.clamp(0..)
           IO.select([@signals.ends.first, *pipes], nil, nil, wait)
           before = @woke
           @woke = Clock.now

@@ -5,8 +5,8 @@ module Upwell
     module Processes
       # A server without workers that owns its process. It loads the application and handles signals.
       #
-      # SIGTERM and SIGINT drain, after a delay if one is set, and exit 0. A later signal, or the deadline, exits with status 1 at once. SIGHUP reopens the log file and
-      # reloads the certificates. SIGTTIN logs the backtraces.
+      # SIGTERM and SIGINT drain, after a delay if one is set, and exit 0. A later signal, or the deadline, exits with status 1 at once. SIGHUP
+      # reopens the log file and reloads the certificates. SIGTTIN logs the backtraces.
       class Single
         # @param configuration [Configuration]
         # @param log_file [Logs::LogFile]
