@@ -113,7 +113,22 @@ module Upwell
             told.empty? ? "" : ": #{told.join(", ")}"
           end
 
+          # Counts the requests and the long-lived clients that remain at the deadline.
+          #
+          # @param server [Server, StaticServer]
+          # @return [String] to follow the list
+          def totals(server)
+            return "" unless server.in_flight
+
+            clients = plural(server.long_lived_clients, "WebSocket or event stream", "WebSockets and event streams")
+            "; left: #{plural(server.in_flight, "request", "requests")}, #{clients}"
+          end
+
           private
+
+          def plural(count, one, several)
+            "#{count} #{count == 1 ? one : several}"
+          end
 
           def finishing(count)
             { nil => "finishing the requests in flight", 0 => nil, 1 => "finishing the request in flight" }.fetch(count) do
