@@ -67,7 +67,7 @@ module Upwell
     Setting.new(:health_path, nil, :probe_path, nil, "PATH",
                 "answer GET PATH with status 200 without calling the application: whether the process runs", all),
     Setting.new(:ready_path, nil, :probe_path, nil, "PATH",
-                "the same, but with status 503 after a stop signal: whether the process wants new clients", all),
+                "answer GET PATH like health_path, but with status 503 after a stop signal: whether the server wants new clients", all),
     Setting.new(:connections_max, 10_000, :count, nil, "N",
                 "maximum number of connections of a worker; above: an idle connection is closed, or the new client waits", all),
     Setting.new(:head_bytes_max, 65_536, :count, nil, "BYTES", "maximum size of request line and header fields; above: status 431", all),
