@@ -240,8 +240,8 @@ class HealthTest < Minitest::Test
 
   # rake test:health in short.
   def test_no_request_fails_while_an_endpoint_is_removed
-    WORKERS.each do |count|
-      removal = Health::EndpointRemoval.new(clients: 8, requests: REQUESTS, arguments: ["-w", count], seed: Minitest.seed).run
+    WORKERS.zip(%w[threads:3 fibers]) do |count, mode|
+      removal = Health::EndpointRemoval.new(clients: 8, requests: REQUESTS, arguments: ["-w", count, "--mode", mode], seed: Minitest.seed).run
       assert_empty removal.failures.tally
     end
   end
