@@ -258,7 +258,8 @@ static void *run(void *argument)
         fail("cannot serve directory", settings.root, error, "name another directory");
     error = open_server(thread);
     if (error)
-        fail("cannot use backend", backend ? backend : "of this machine", error, "choose another with --backend");
+        fail("cannot use backend", backend ? backend : "of this machine", error,
+             "choose io_uring, epoll, kqueue or poll with --backend");
     error = uw_server_listen(&thread->server, thread->listener);
     if (error)
         fail_to_listen(error);

@@ -6,9 +6,11 @@
 #include "http1/http1_detach.h"
 #include "http1/special_response.h"
 #include "http1/writer.h"
-#include "push/push_client.h"
+#include "push/push_client_connection.h"
 #include "server/refusal_record.h"
 #include "websocket/handshake.h"
+
+static const struct uw_request_calls request_calls;
 
 /* A client that does not read its responses must wait with its next requests. */
 static bool may_read(const struct uw_connection *connection)
@@ -122,7 +124,7 @@ static void begin_content(struct uw_connection *connection, bool more_has_come)
 static bool begin_request(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
-    struct uw_request *request = uw_request_new(connection->server_context, &http1->stream, &uw_protocol_http1);
+    struct uw_request *request = uw_request_new(connection->server_context, &http1->stream, &request_calls);
 
     if (!request) {
         uw_connection_close(connection);
@@ -445,7 +447,6 @@ static void discarded(struct uw_connection *connection)
 
 const struct uw_protocol uw_protocol_http1 = {
     .name = "http/1.1",
-    .writer = &uw_http1_writer,
     .opened = opened,
     .received = received,
     .receive_ended = receive_ended,
@@ -457,6 +458,10 @@ const struct uw_protocol uw_protocol_http1 = {
     .closed = closed,
     .released = released,
     .discarded = discarded,
+};
+
+static const struct uw_request_calls request_calls = {
+    .writer = &uw_http1_writer,
     .outgoing = uw_connection_outgoing,
     .disconnect = uw_connection_disconnect,
     .take_over = take_over,

@@ -206,10 +206,11 @@ static void append_refused(struct line *line, const struct uw_access_record *acc
 size_t uw_refusals_suppressed_line(char bytes[UW_ACCESS_LINE_BYTES_MAX], time_t time, uint64_t count)
 {
     struct line line = {bytes, 0};
-    char text[64];
+    char text[128];
 
     append_prefix(&line, time);
-    snprintf(text, sizeof text, "refused %" PRIu64 " more requests\n", count);
+    snprintf(text, sizeof text, "refused %" PRIu64 " more requests; the log lists only the first ones of a second\n",
+             count);
     append_text(&line, text);
     return line.length;
 }

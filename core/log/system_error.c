@@ -9,11 +9,14 @@
 #define WHERE_BYTES_MAX 1024
 
 static const char *const texts[UW_SYSTEM_ERRORS][2] = {
-    [UW_SYSTEM_ERROR_CONTENT] = {"cannot store a request body in ", "; the client gets 503"},
-    [UW_SYSTEM_ERROR_ACCEPT] = {"cannot accept connections", "; new clients wait"},
+    [UW_SYSTEM_ERROR_CONTENT] = {"cannot store a request body in ",
+                                 "; the client gets 503; set TMPDIR to a directory with space, or free memory"},
+    [UW_SYSTEM_ERROR_ACCEPT] = {"cannot accept connections",
+                                "; new clients wait; check the limit of open files (ulimit -n) and free memory"},
     [UW_SYSTEM_ERROR_FILE] = {"cannot read a file of the served directory",
-                              "; check its disk, the limit of open files (ulimit -n) and free memory"},
-    [UW_SYSTEM_ERROR_ACCESS_LOG] = {"access log lines were dropped", ""},
+                              "; check its permissions and disk, the limit of open files (ulimit -n) and free memory"},
+    [UW_SYSTEM_ERROR_ACCESS_LOG] = {"access log lines were dropped",
+                                    "; check the disk of the log, or the program that reads it"},
     [UW_SYSTEM_ERROR_BUS] = {"cannot deliver published messages to another process of this server",
                              "; these messages are lost"},
 };
@@ -22,9 +25,9 @@ static const char *const texts[UW_SYSTEM_ERRORS][2] = {
 static const char *cause_text(enum uw_system_error trouble, int error)
 {
     if (error == ENOBUFS && trouble == UW_SYSTEM_ERROR_ACCESS_LOG)
-        return "the disk or the reader of the log is too slow";
+        return "they were not written fast enough";
     if (error == ENOBUFS && trouble == UW_SYSTEM_ERROR_BUS)
-        return "that process is too slow";
+        return "that process is too slow (check its load)";
     return strerror(error);
 }
 

@@ -7,7 +7,7 @@
 #include "transport/tls_connection_info.h"
 
 struct uw_request *uw_request_new(struct uw_server_context *server_context, struct uw_stream *stream,
-                                  const struct uw_protocol *protocol)
+                                  const struct uw_request_calls *calls)
 {
     struct uw_request *request = uw_slab_alloc(&server_context->requests);
 
@@ -16,8 +16,8 @@ struct uw_request *uw_request_new(struct uw_server_context *server_context, stru
     request->next = NULL;
     request->server_context = server_context;
     request->stream = stream;
-    request->protocol = protocol;
-    request->writer = protocol->writer;
+    request->calls = calls;
+    request->writer = calls->writer;
     request->user = NULL;
     request->client = NULL;
     request->client_event = 0;
@@ -118,14 +118,14 @@ void uw_request_send(struct uw_request *request, struct uw_chunk *chunk)
         return;
     }
     uw_send_queue_count(request->stream, chunk);
-    request->protocol->take_over(request, chunk);
+    request->calls->take_over(request, chunk);
 }
 
 void uw_request_abort(struct uw_request *request)
 {
     UW_ASSERT_OWNER(&request->server_context->loop);
     assert(!atomic_load(&request->posted));
-    request->protocol->abort(request);
+    request->calls->abort(request);
 }
 
 static void receive_posted(struct uw_loop *loop, struct uw_message *message)
@@ -134,7 +134,7 @@ static void receive_posted(struct uw_loop *loop, struct uw_message *message)
 
     (void)loop;
     atomic_fetch_sub(&chunk->request->posted, 1);
-    chunk->request->protocol->take_over(chunk->request, chunk);
+    chunk->request->calls->take_over(chunk->request, chunk);
 }
 
 void uw_request_post(struct uw_request *request, struct uw_chunk *chunk)
@@ -160,13 +160,13 @@ bool uw_request_keeps_alive(const struct uw_request *request)
 size_t uw_request_outgoing(const struct uw_request *request)
 {
     UW_ASSERT_OWNER(&request->server_context->loop);
-    return request->protocol->outgoing(request);
+    return request->calls->outgoing(request);
 }
 
 void uw_request_disconnect(struct uw_request *request)
 {
     UW_ASSERT_OWNER(&request->server_context->loop);
-    request->protocol->disconnect(request);
+    request->calls->disconnect(request);
 }
 
 bool uw_request_await_drain(struct uw_request *request)
@@ -184,7 +184,7 @@ static void begin_detach(struct uw_loop *loop, struct uw_message *message)
 
     (void)loop;
     atomic_fetch_sub(&detached->request->posted, 1);
-    detached->request->protocol->detach(detached->request, detached);
+    detached->request->calls->detach(detached->request, detached);
 }
 
 /* A message carries the request, even on the loop's thread, so that earlier posts arrive first. */

@@ -21,7 +21,7 @@
 
 struct uw_access_record;
 struct uw_push_client;
-struct uw_protocol;
+struct uw_request_calls;
 struct uw_response_writer;
 struct uw_server_context;
 struct uw_tls_peer;
@@ -54,9 +54,9 @@ struct uw_handler {
 struct uw_request {
     struct uw_request *next; /* the handler's, for a queue */
     struct uw_server_context *server_context;
-    struct uw_stream *stream; /* NULL once finished */
-    const struct uw_protocol *protocol;
-    const struct uw_response_writer *writer; /* the protocol's */
+    struct uw_stream *stream;                /* NULL once finished */
+    const struct uw_request_calls *calls;    /* the protocol's */
+    const struct uw_response_writer *writer; /* the calls' */
     void *user;                              /* the handler's */
     struct uw_push_client *client;           /* an upgraded connection's, or this event's; or NULL */
     uint8_t client_event;                    /* of an event: see push/push_client.h */
@@ -79,7 +79,7 @@ struct uw_request {
 /* For protocols. Creates a request without bytes, whose output counts to `stream`. Returns NULL when memory is
  * exhausted. */
 struct uw_request *uw_request_new(struct uw_server_context *server_context, struct uw_stream *stream,
-                                  const struct uw_protocol *protocol);
+                                  const struct uw_request_calls *calls);
 void uw_request_free(struct uw_request *request);
 
 #define UW_REQUEST_BYTES_MAX (UINT32_MAX / 2)

@@ -35,7 +35,7 @@ module Upwell
     rescue Error => e
       complain(e.message, 1)
     rescue *ErrnoText::LACKS => e
-      complain("cannot serve: #{ErrnoText.of(e)}; raise the limit, or start fewer workers", 1)
+      complain("cannot serve: #{ErrnoText.of(e)}; raise this limit or free memory, or start fewer workers (-w)", 1)
     rescue Interrupt
       INTERRUPTED_STATUS
     rescue StandardError => e # Bundler would treat an exception of a closed pipe as success
@@ -115,7 +115,7 @@ module Upwell
     rescue StandardError, ScriptError => e
       BootBacktrace.shorten(e) unless $DEBUG
       ExceptionLog.report(e, nil)
-      raise ConfigurationError, "#{path} raised #{e.class} while loading; see the backtrace above"
+      raise ConfigurationError, "#{path} raised #{e.class} while loading; correct the place that the backtrace above names"
     end
 
     # Ruby's sources are UTF-8. Rack reads config.ru in the locale's encoding, and fails in the locale C if the file has other characters.

@@ -32,7 +32,7 @@ module Upwell
     # @param name [String] of the signal, without SIG
     # @return [void]
     def self.signal(error, name)
-      Log.tell("Error while handling SIG#{name}: ".b << text(error).b)
+      Log.tell("Error while handling SIG#{name}; the server keeps running: ".b << text(error).b)
     end
 
     # Logs an error of the supervisor, which continues.
@@ -48,7 +48,7 @@ module Upwell
     # @param error [Exception]
     # @return [void]
     def self.stray(error)
-      Log.tell("Ignored an exception that belongs to no request in progress: ".b << text(error).b)
+      Log.tell("Ignored an exception that came after the end of its request, or from another thread between two requests: ".b << text(error).b)
     end
 
     # Logs that no further fiber can be created.

@@ -9,6 +9,7 @@ module Upwell
     TIME = "%Y-%m-%dT%H:%M:%SZ"
     PATIENCE = 0.5 # seconds to wait for a slow reader; after that, records are dropped until it reads again
     PIECE_BYTES = 4096 # PIPE_BUF: a writable pipe takes this many bytes without blocking
+    DROPPED = "log records were dropped, because the program that reads this log is too slow; write the log to a file with --log-file"
     STANDARD = [1, 2].freeze # the descriptors of standard output and error
     @lost = 0
 
@@ -41,7 +42,7 @@ module Upwell
     def self.tell_lost(stream)
       lost = @lost
       @lost = 0
-      @lost += lost unless put(record("#{lost} log records were dropped, because the log's reader is too slow"), stream)
+      @lost += lost unless put(record("#{lost} #{DROPPED}"), stream)
     end
     private_class_method :tell_lost
 

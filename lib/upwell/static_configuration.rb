@@ -20,17 +20,17 @@ module Upwell
 
     SETTINGS = [
       *SHARED,
-      Setting.new(:threads, 1, :loops, nil, "N", "event loops (threads) of a process; each has its own file cache and sockets"),
+      Setting.new(:threads, 1, :loops, nil, "N", "number of threads of a process; each has its own file cache and sockets"),
       Setting.new(:cache_control, nil, :field_value, nil, "VALUE", "value of the header Cache-Control in every response"),
       Setting.new(:list, false, :flag, nil, nil, "show the list of files for a directory without index.html"),
       Setting.new(:spa, nil, :text, nil, "FALLBACK", "send the file FALLBACK for a path that names no file (single-page application)"),
       Setting.new(:gzip_static, false, :flag, nil, nil, "send FILE.br, FILE.zst or FILE.gz instead of FILE to clients that accept the coding"),
       Setting.new(:access_log, nil, :log, nil, "[FILE]", "write a line for each response to FILE; default: standard output"),
       Setting.new(:log_format, "combined", :log_format, nil, "NAME", "format of the access log: combined or json"),
-      Setting.new(:cache_entries_max, 1_000, :count, nil, "N", "maximum number of files that a loop keeps open or in memory"),
-      Setting.new(:cache_bytes_max, 67_108_864, :bytes, nil, "BYTES", "maximum file content that a loop keeps in memory"),
+      Setting.new(:cache_entries_max, 1_000, :count, nil, "N", "maximum number of files that a thread keeps open or in memory"),
+      Setting.new(:cache_bytes_max, 67_108_864, :bytes, nil, "BYTES", "maximum file content that a thread keeps in memory"),
       Setting.new(:cache_file_bytes_max, 8_192, :bytes, nil, "BYTES",
-                  "maximum size of a file that a loop keeps in memory; a larger file is kept open instead"),
+                  "maximum size of a file that a thread keeps in memory; a larger file is kept open instead"),
       Setting.new(:quiet, false, :flag, nil, nil, "do not print the addresses at startup")
     ].freeze
 

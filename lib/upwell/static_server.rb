@@ -102,7 +102,7 @@ module Upwell
 
     def tell_lost_lines
       lost = @reactors.sum(&:log_lines_lost)
-      Log.tell "#{lost} access log lines were dropped: the reader of the log is too slow" if lost.positive?
+      Log.tell "#{lost} access log lines were dropped, because the log's reader is too slow; write them to a file" if lost.positive?
     end
   end
 end

@@ -3,7 +3,7 @@
 require_relative "../test_helper"
 require "upwell/clock"
 require_relative "../health/endpoint_removal"
-require_relative "../support/served_folder"
+require_relative "../support/static_files_fixture"
 require_relative "../support/websocket_client"
 require_relative "../support/with_interpreter_lock_held"
 
@@ -22,7 +22,7 @@ class HealthTest < Minitest::Test
   attr_reader :folder, :server
 
   def serve(*arguments, app: "health.ru")
-    @folder = ServedFolder.new
+    @folder = StaticFilesFixture.new
     ServerProcess.open(*PATHS, *arguments, app: app, environment: { "FOLDER" => folder.path, "LOCK" => folder.lock }) do |server|
       yield @server = server
     end
@@ -170,7 +170,7 @@ class HealthTest < Minitest::Test
         server.signal("INT")
         assert_equal 1, server.await_end.exitstatus
         assert_operator Upwell::Clock.now - begun, :>=, DELAY + 1
-        assert_match(/after 1 s: GET \/held .*; left: 1 request, 0 WebSockets and event streams/, server.lines.join)
+        assert_match(/after 1 s of --drain-timeout: GET \/held .*; left: 1 request, 0 WebSockets and event streams/, server.lines.join)
         held.close
       end
     end

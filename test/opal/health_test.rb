@@ -7,7 +7,7 @@ require_relative "../support/opal_runtimes"
 class OpalHealthTest < Minitest::Test
   include OpalRuntimes
 
-  APP = File.expand_path("support/exchanges.ru", __dir__)
+  APP = File.expand_path("support/app.ru", __dir__)
   OPTIONS = %w[--health-path /up --ready-path /ready --drain-delay 3].freeze
   PATIENCE = 60 # seconds
   FIELDS = { "content-type" => ["text/plain"], "cache-control" => ["no-store"] }.freeze

@@ -123,7 +123,7 @@ static void start(void)
     if (!error)
         error = uw_thread_start(&thread, await_deadline, NULL);
     if (error)
-        rb_syserr_fail(-error, "starting the shutdown timer thread");
+        rb_syserr_fail(-error, "cannot start the thread that ends the process at --drain-timeout");
     pthread_detach(thread);
     guard.forks = rb_uw_forks_now();
     guard.started = true;
@@ -220,14 +220,14 @@ static void watch(int signal)
         rb_raise(rb_eArgError, "%d is not a signal number", signal);
     before = &guard.before[signal];
     if (sigaction(signal, NULL, &action))
-        rb_sys_fail("sigaction");
+        rb_sys_fail_str(rb_sprintf("cannot handle signal %d", signal));
     if ((action.sa_flags & SA_SIGINFO) && action.sa_sigaction == note)
         return;
     *before = action;
     action.sa_sigaction = note;
     action.sa_flags |= SA_SIGINFO;
     if (sigaction(signal, &action, NULL))
-        rb_sys_fail("sigaction");
+        rb_sys_fail_str(rb_sprintf("cannot handle signal %d", signal));
 }
 
 /*

@@ -1,7 +1,7 @@
+#include "server/loop_server_class.h"
 #include "base/backend_choice.h"
 #include "base/module.h"
 #include "composition/composition.h"
-#include "server/loop_server.h"
 #include "server/server_settings.h"
 
 VALUE rb_uw_cLoopServer;
@@ -43,7 +43,7 @@ size_t rb_uw_loop_server_bytes(const struct rb_uw_loop_server *server)
 void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE settings)
 {
     if (!NIL_P(server->backend))
-        rb_raise(rb_eUpwellError, "this reactor is already initialized");
+        rb_raise(rb_eUpwellError, "this server is already initialized; create a new one");
     rb_uw_read_server_settings(&server->settings, settings);
     RB_OBJ_WRITE(self, &server->backend, rb_str_freeze(rb_uw_choose_backend(rb_uw_setting(settings, "backend"))));
 }
@@ -51,9 +51,9 @@ void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE 
 void rb_uw_loop_server_begin(struct rb_uw_loop_server *server)
 {
     if (!server->initialized)
-        rb_raise(rb_eUpwellError, "this reactor is not initialized");
+        rb_raise(rb_eUpwellError, "this server is not initialized: a subclass must call super in initialize");
     if (server->ran)
-        rb_raise(rb_eUpwellError, "this reactor has already run: create a new one");
+        rb_raise(rb_eUpwellError, "this server has already run; create a new one");
     server->ran = true;
 }
 

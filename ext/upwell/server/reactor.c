@@ -1,7 +1,13 @@
 /* The common part of all modes of Upwell::Reactor: the object, and the iterations of its loop. */
 #include "server/reactor.h"
 
+#include <ruby/thread.h>
 #include <unistd.h>
+
+#include "rack/client_registry.h"
+#include "rack/exchange.h"
+#include "server/reactor_bus.h"
+#include "server/reactor_public_files.h"
 
 static void reactor_mark(void *data)
 {
@@ -9,6 +15,8 @@ static void reactor_mark(void *data)
 
     rb_uw_loop_server_mark(&reactor->base);
     rb_uw_rack_context_mark(&reactor->rack_context);
+    rb_uw_exchanges_mark(&reactor->rack_context);
+    rb_uw_push_clients_mark(&reactor->rack_context);
     if (reactor->mode_state && reactor->mode->mark)
         reactor->mode->mark(reactor->mode_state);
 }

@@ -1,8 +1,8 @@
-/* The bus carries published messages between the processes of one server. */
+#include "server/reactor_bus.h"
+
 #include <string.h>
 
 #include "pub_sub/channels.h"
-#include "server/reactor.h"
 
 void rb_uw_reactor_read_bus(struct rb_uw_reactor *reactor, VALUE folder)
 {

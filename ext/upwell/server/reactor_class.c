@@ -1,8 +1,22 @@
-/* Upwell::Reactor: a server of the core that answers with a Rack application. */
+#include "server/reactor_class.h"
+
+#include "base/module.h"
 #include "base/object_counts.h"
 #include "base/process_exceptions.h"
+#include "rack/async_exceptions.h"
+#include "rack/exchange.h"
+#include "rack/input_class.h"
+#include "rack/rack_env.h"
+#include "rack/retained_env.h"
 #include "server/reactor.h"
+#include "server/reactor_bus.h"
+#include "server/reactor_channels.h"
+#include "server/reactor_fibers.h"
+#include "server/reactor_inline.h"
+#include "server/reactor_public_files.h"
+#include "server/reactor_threads.h"
 #include "server/server_settings.h"
+#include "server/thread_raise.h"
 
 static VALUE cReactor;
 
@@ -147,7 +161,7 @@ static void start(struct rb_uw_reactor *reactor)
         close_server(reactor->rack_context.self);
     else
         rb_uw_reactor_close_files(reactor);
-    rb_syserr_fail(-error, "starting the event loop");
+    rb_syserr_fail(-error, "cannot start the server's event loop");
 }
 
 /*

@@ -1,7 +1,6 @@
-/* Health checks and the public directory: the core answers them on the loop's thread, before Ruby sees the request.
- * Other requests go to the application. */
+#include "server/reactor_public_files.h"
+
 #include "server/health.h"
-#include "server/reactor.h"
 
 void rb_uw_reactor_open_files(struct rb_uw_reactor *reactor)
 {

@@ -1,12 +1,16 @@
 /* Upwell::StaticReactor: a server of the core that answers with files, on the thread that runs it. Ruby takes no part
  * in a request: the interpreter's lock is released while the server runs. */
+#include "server/static_reactor_class.h"
+
+#include <ruby.h>
+#include <ruby/thread.h>
+
 #include "base/after_fork.h"
 #include "base/module.h"
 #include "log/access_log.h"
 #include "log/refusal_log.h"
 #include "server/access_record.h"
-#include "server/loop_server.h"
-#include "server/reactor.h"
+#include "server/loop_server_class.h"
 #include "server/server_settings.h"
 #include "server/static_settings.h"
 #include "static/response_output.h"
@@ -162,7 +166,7 @@ static void open_log(struct static_reactor *reactor)
     int error = uw_access_log_open(&reactor->log, descriptor(reactor->access_log), reactor->log_format);
 
     if (error)
-        rb_syserr_fail(-error, "starting the access log");
+        rb_syserr_fail(-error, "cannot start the access log");
     reactor->logs = true;
     reactor->files_settings.core.answered = log_answer;
     reactor->files_settings.core.refused = log_refusal;
@@ -197,7 +201,7 @@ static void open_server(struct static_reactor *reactor)
         error = rb_uw_listening_open(&reactor->base.server, listening, count);
     rb_uw_listening_release(listening, count);
     if (error)
-        rb_syserr_fail(-error, "starting the event loop");
+        rb_syserr_fail(-error, "cannot start the server's event loop");
 }
 
 /* Whether this process is the child that a trap handler has forked: all this is its parent's. */

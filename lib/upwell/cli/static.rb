@@ -19,7 +19,7 @@ module Upwell
       def define_more(_options); end
 
       def serve(rest)
-        raise ConfigurationError, "only one directory can be served, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
+        raise ConfigurationError, "only one directory can be served, not #{rest.size}: #{rest.join(" ")}; name one" if rest.size > 1
 
         configuration = StaticConfiguration.new(@values)
         site = StaticServer::Site.new(rest.first || DEFAULT_ROOT, configuration)
@@ -31,7 +31,7 @@ module Upwell
       def access_log(log_file, path)
         return if path.nil?
         return $stdout if path == StaticConfiguration::STANDARD_OUTPUT
-        raise ConfigurationError, "option access_log: #{path} is a directory; name DIR before --access-log" if File.directory?(path)
+        raise ConfigurationError, "option access_log: #{path} is a directory; name a file, or DIR before --access-log" if File.directory?(path)
 
         log_file.add(path, "--access-log")
       end

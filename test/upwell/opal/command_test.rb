@@ -50,7 +50,7 @@ class OpalCommandTest < Minitest::Test
 
   def test_what_cannot_be_is_refused_before_anything_is_compiled
     { ["-p", "x"] => 'option port: must be a port from 0 to 65535, got "x"',
-      ["a.ru", "b.ru"] => "only one config.ru can be served, not 2: a.ru b.ru",
+      ["a.ru", "b.ru"] => "only one config.ru can be served, not 2: a.ru b.ru; name one",
       ["/nowhere.ru"] => "/nowhere.ru does not exist; change to the application's directory, or name its config.ru" }
       .each do |arguments, sentence|
       assert_equal ["up: #{sentence}\n", 1], call("up", *arguments)
@@ -106,7 +106,7 @@ class OpalCommandTest < Minitest::Test
       assert_equal 1, status
       assert_match(/got "70000"/, text)
       text, = call("up_node", HELLO, environment: { "PATH" => folder }, chdir: folder)
-      assert_match(%r{\Aup_node: configuration file config/upwell\.rb: this runtime ignores the settings mode\n}, text)
+      assert_match(%r{\Aup_node: configuration file config/upwell\.rb: JavaScript runtimes ignore the settings mode\n}, text)
     end
   end
 
