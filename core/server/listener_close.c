@@ -100,6 +100,7 @@ void uw_server_close_listeners(struct uw_server *server)
     int64_t until_ns = uw_clock_ns() + HANDSHAKE_NS;
     bool clients_remain = false;
 
+    atomic_store(&server->server_context.drain_announced, true);
     for (int i = 0; i < server->listener_count; i++)
         refuse_new_clients(&server->listeners[i]);
     for (int i = 0; i < server->listener_count; i++) {

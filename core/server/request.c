@@ -167,7 +167,10 @@ void uw_request_post(struct uw_request *request, struct uw_chunk *chunk)
 
 bool uw_request_keeps_alive(const struct uw_request *request)
 {
-    return request->head.keep_alive && !atomic_load_explicit(&request->server_context->draining, memory_order_relaxed);
+    const struct uw_server_context *server_context = request->server_context;
+
+    return request->head.keep_alive && !atomic_load_explicit(&server_context->draining, memory_order_relaxed) &&
+           !atomic_load_explicit(&server_context->drain_announced, memory_order_relaxed);
 }
 
 size_t uw_request_outgoing(const struct uw_request *request)

@@ -476,6 +476,11 @@ void uw_server_flush(struct uw_server *server)
     uw_loop_flush(&server->server_context.loop);
 }
 
+void uw_server_announce_drain(struct uw_server *server)
+{
+    atomic_store(&server->server_context.drain_announced, true);
+}
+
 void uw_server_drain(struct uw_server *server)
 {
     struct uw_list *node;

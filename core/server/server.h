@@ -57,11 +57,16 @@ int uw_server_turn(struct uw_server *server, int64_t wait_ns);
 /* Hands responses to the kernel before the iteration ends. */
 void uw_server_flush(struct uw_server *server);
 
+/* The server will drain: it is not ready for new clients (see health.h), and each response ends its connection. Clients
+ * are still accepted and served. Any thread, while the server is open. */
+void uw_server_announce_drain(struct uw_server *server);
+
 /* Accepts only clients in the backlog, and ends every connection after its current request. */
 void uw_server_drain(struct uw_server *server);
 
-/* Makes the kernel refuse new clients, for all processes that share the listeners, and accepts clients already
- * connected. Call this before a server drains, or as it begins to. Any thread, while the server is open. */
+/* Announces the drain, makes the kernel refuse new clients, for all processes that share the listeners, and accepts
+ * clients already connected. Call this before a server drains, or as it begins to. Any thread, while the server is
+ * open. */
 void uw_server_close_listeners(struct uw_server *server);
 
 /* Whether a server that drains has finished. */

@@ -13,6 +13,7 @@
 #include "server/request_id.h"
 
 #define UW_MESSAGE_BYTES_MAX (1024 * 1024 * 1024)
+#define UW_HEALTH_PATH_BYTES_MAX 255
 
 struct uw_channels;
 struct uw_deflate;
@@ -27,6 +28,10 @@ struct uw_server_settings {
     int64_t keep_alive_timeout_ns; /* between a response and the next request */
     int64_t write_timeout_ns;      /* see UW_SEND_BYTES_MAX */
     bool answers_at_once;          /* the handler never waits: a busy loop gathers requests */
+
+    /* Paths that health.h answers; "": none */
+    char health_path[UW_HEALTH_PATH_BYTES_MAX + 1];
+    char ready_path[UW_HEALTH_PATH_BYTES_MAX + 1];
 
     /* For long-lived clients, see push/push_client.h: */
     uint64_t message_bytes_max; /* of a message of theirs, at most UW_MESSAGE_BYTES_MAX; above: closed with 1009 */
@@ -43,14 +48,15 @@ struct uw_server_context {
     struct uw_server_settings settings;
     struct uw_handler handler;
     struct uw_slab connections, requests, chunks /* for handlers on the loop's thread */;
-    struct uw_list all;         /* connections */
-    struct uw_list dirty;       /* connections with data to send, or with a scheduled resume */
-    struct uw_list dead;        /* closed connections, freed at the end of the iteration */
-    struct uw_list idle;        /* those between two requests, or before the first; the longest idle first */
-    size_t yielding;            /* connections that close for a new client, see uw_connection_yield */
-    struct uw_list handshaking; /* connections whose transport is not ready, the oldest first */
-    size_t handshakes;          /* in that list */
-    size_t tunnels;             /* hijacked connections, see socketpair_tunnel.h */
+    struct uw_list all;          /* connections */
+    struct uw_list dirty;        /* connections with data to send, or with a scheduled resume */
+    struct uw_list dead;         /* closed connections, freed at the end of the iteration */
+    struct uw_list idle;         /* those between two requests, or before the first; the longest idle first */
+    size_t yielding;             /* connections that close for a new client, see uw_connection_yield */
+    struct uw_list handshaking;  /* connections whose transport is not ready, the oldest first */
+    size_t handshakes;           /* in that list */
+    size_t tunnels;              /* hijacked connections, see socketpair_tunnel.h */
+    atomic_bool drain_announced; /* see uw_server_announce_drain */
     atomic_bool draining;
     struct uw_server_counts counts;
     struct uw_request_ids request_ids;

@@ -10,6 +10,7 @@
 #include "base/system.h"
 #include "http/byte_class.h"
 #include "http/path.h"
+#include "server/health.h"
 #include "server/server.h"
 #include "static/directory_index.h"
 #include "static/static_handler.h"
@@ -268,7 +269,7 @@ static void handle_event(void *context, struct uw_request *request, enum uw_even
     struct uw_static *files = context;
 
     UW_ASSERT_OWNER(&request->server_context->loop);
-    if (event != UW_EVENT_REQUEST)
+    if (event != UW_EVENT_REQUEST || uw_health_try(request))
         return;
     set_loop(files, request);
     if (is_get(request))

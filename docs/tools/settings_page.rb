@@ -18,7 +18,8 @@ module SettingsPage
     pid_file: "tmp/upwell.pid", connections_max: 20_000, head_bytes_max: 16_384, headers_max: 200,
     underscores_in_headers: true, target_bytes_max: 4_096, body_bytes_max: 52_428_800, body_memory_bytes_max: 262_144,
     message_bytes_max: 1_048_576, client_bytes_max: 1_048_576, head_timeout: 5, body_timeout: 60, keep_alive_timeout: 20,
-    write_timeout: 60, client_timeout: 30, stuck_timeout: 2, boot_timeout: 120, worker_timeout: 30, drain_timeout: 60
+    write_timeout: 60, client_timeout: 30, stuck_timeout: 2, boot_timeout: 120, worker_timeout: 30, drain_timeout: 60,
+    health_path: "/up", ready_path: "/ready", drain_delay: 10
   }.freeze
 
   # Facts that the help has no room for.
@@ -53,6 +54,10 @@ module SettingsPage
             "See [publish/subscribe](../guide/publish_subscribe.md).",
     stuck_timeout: "The log line names the request. The server does not abort the request.",
     worker_timeout: "See [heartbeats](../guide/deployment.md#heartbeats).",
+    health_path: "HEAD is answered, too. Other methods reach the application. See [health checks](../guide/health.md).",
+    ready_path: "In a cluster each worker answers for itself. See [health checks](../guide/health.md).",
+    drain_delay: "`drain_timeout` counts from the end of the delay. The maximum is 3,600 s. See [stop without failed requests]" \
+                 "(../guide/health.md#stop-without-failed-requests).",
     drain_timeout: "See [graceful shutdown](../guide/signals.md#graceful-shutdown)."
   }.freeze
 

@@ -3,6 +3,7 @@
 require_relative "hide_password"
 require_relative "configuration/addresses"
 require_relative "configuration/dependent_settings"
+require_relative "configuration/health_checks"
 require_relative "configuration/logs"
 require_relative "configuration/response_fields"
 require_relative "settings"
@@ -19,6 +20,7 @@ module Upwell
   class Configuration
     include Addresses
     include DependentSettings
+    include HealthChecks
     include Logs
     include ResponseFields
 
@@ -70,6 +72,7 @@ module Upwell
       FileReader.new(self).read(file) if file
       values.each { |name, value| set(name, value, "option") }
       refuse_what_lacks_another
+      refuse_equal_paths
     end
 
     SETTINGS.each { |setting| define_method(setting.name) { @values.fetch(setting.name) } }

@@ -29,7 +29,7 @@ module Upwell
       Server::System::TemporaryFolder.check
       server = Server.new(app, configuration)
       yield server if block_given?
-      Server::Processes::Embedded.new(server, configuration.drain_timeout).run
+      Server::Processes::Embedded.new(server, configuration).run
     rescue ConfigurationError, Error => e
       abort "upwell: #{e.message}"
     end

@@ -73,6 +73,10 @@ module Upwell
     Setting.new(:quiet, false, :flag, nil, nil,
                 "do not print the addresses at startup, nor a line for each request at a terminal in development", core),
     Setting.new(:pid_file, nil, :text, "-P", "FILE", "write the process ID to FILE while the server runs", all),
+    Setting.new(:health_path, nil, :probe_path, nil, "PATH",
+                "answer GET PATH with status 200 without calling the application: whether the process runs", all),
+    Setting.new(:ready_path, nil, :probe_path, nil, "PATH",
+                "answer GET PATH like health_path, but with status 503 after a stop signal: whether the server wants new clients", all),
     Setting.new(:connections_max, 10_000, :count, nil, "N",
                 "maximum number of connections of a worker; above: an idle connection is closed, or the new client waits", all),
     Setting.new(:head_bytes_max, 65_536, :count, nil, "BYTES", "maximum size of request line and header fields; above: status 431", all),
@@ -101,6 +105,8 @@ module Upwell
     Setting.new(:boot_timeout, 60, :seconds, nil, "SECONDS", "time for a worker to load the application; then the worker is killed", core),
     Setting.new(:worker_timeout, 60, :seconds, nil, "SECONDS",
                 "time without a heartbeat of a worker; then the worker is killed and replaced", core),
+    Setting.new(:drain_delay, 0, :delay, nil, "SECONDS",
+                "time to serve new clients after a stop signal, while ready_path answers 503; then the server drains", all),
     Setting.new(:drain_timeout, 30, :seconds, nil, "SECONDS", "time to finish requests in flight at shutdown; then the server exits", all)
   ].freeze
 end

@@ -4,6 +4,7 @@
 require "upwell"
 require "upwell/client_registry"
 require "upwell/exchange"
+require "upwell/health_checks"
 require "upwell/log"
 require "upwell/timer_milliseconds"
 
@@ -23,8 +24,9 @@ module Upwell
     # @param app [#call]
     # @param options [Configuration]
     def initialize(app, options)
-      @app = quick(app)
+      @app = HealthChecks.wanted?(options) ? HealthChecks.new(app, self, options) : quick(app)
       @in_flight = 0
+      @drain_announced = false
       @draining = false
       @grace_ms = TimerMilliseconds.part(options.drain_timeout, GRACE_MS)
       @clients = ClientRegistry.new(options) { tell_idle }
@@ -42,12 +44,20 @@ module Upwell
       @runtime.listen(address, &told)
     end
 
+    # Announces a drain: readiness checks fail, and each response ends its connection. Clients are still accepted and served.
+    #
+    # @return [void]
+    def announce_drain
+      @drain_announced = true
+      @runtime.announce_drain
+    end
+
     # Accepts no more clients, closes idle connections, and finishes the requests in flight.
     #
     # @yield when all requests are finished
     # @return [void]
     def drain(&ended)
-      @draining = true
+      @drain_announced = @draining = true
       @clients.drain
       @runtime.drain { await_idle(&ended) }
     end
@@ -59,6 +69,11 @@ module Upwell
       @runtime.renew
     rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
       Log.tell("the server keeps the old certificates, because the new ones cannot be used: #{e.message}; then send SIGHUP")
+    end
+
+    # @return [Boolean] whether the server wants no new clients
+    def drain_announced?
+      @drain_announced
     end
 
     # @return [Boolean]

@@ -53,7 +53,13 @@ class ConfigurationErrorsTest < Minitest::Test
     %w[-P nowhere/pid] => /pid file .*nowhere\/pid cannot be written: no such file or directory; choose another/,
     %w[-l .] => /log file .* cannot be written: it is a directory; choose another/,
     %w[--pubsub redis:5//:sesame@h] => /option pubsub: must be .*, got "redis:5\/\/:\*\*\*@h"$/,
-    %w[--drain-timeout nan] => /drain_timeout: must be a number of seconds/
+    %w[--drain-timeout nan] => /drain_timeout: must be a number of seconds/,
+    %w[--health-path up] => /option health_path: must be a path that begins with a slash, .*, got "up"/,
+    %w[--ready-path /up?a] => /option ready_path: must be a path that begins with a slash, without a query, .*, got "\/up\?a"/,
+    ["--ready-path", "/#{"x" * 255}"] => /option ready_path: must be a path .* at most 255 printable ASCII characters/,
+    %w[--health-path /up --ready-path /up] => /health_path and ready_path are both \/up; set two paths, or only one of the settings/,
+    %w[--drain-delay 3601] => /option drain_delay: must be a number of seconds from 0 to 3600, got "3601"/,
+    %w[--drain-delay=-1] => /option drain_delay: must be a number of seconds from 0 to 3600, got "-1"/
   }.freeze
 
   def test_as_options

@@ -121,6 +121,20 @@ static VALUE loop_server_renew(VALUE self, VALUE socket, VALUE context)
 }
 
 /*
+ * Announces a drain: readiness checks fail, and each response ends its connection. Clients are still accepted and
+ * served, until #drain. May be called in a trap handler.
+ *
+ * @return [nil]
+ */
+static VALUE loop_server_announce_drain(VALUE self)
+{
+    struct rb_uw_loop_server *server = get(self);
+
+    rb_uw_shutdown_control_announce_drain(&server->control, &server->server);
+    return Qnil;
+}
+
+/*
  * Accepts no more connections and finishes all requests in progress; then #run returns true. After the deadline #run
  * returns false. May be called in a trap handler.
  *
@@ -177,6 +191,7 @@ void rb_uw_init_loop_server(void)
     rb_undef_alloc_func(rb_uw_cLoopServer);
     rb_define_method(rb_uw_cLoopServer, "listen", loop_server_listen, -1);
     rb_define_method(rb_uw_cLoopServer, "renew", loop_server_renew, 2);
+    rb_define_method(rb_uw_cLoopServer, "announce_drain", loop_server_announce_drain, 0);
     rb_define_method(rb_uw_cLoopServer, "drain", loop_server_drain, -1);
     rb_define_method(rb_uw_cLoopServer, "stop", loop_server_stop, 0);
     rb_define_method(rb_uw_cLoopServer, "backend", loop_server_backend, 0);

@@ -129,8 +129,8 @@ void *rb_uw_reactor_turns(void *argument)
         goes_on = !reactor->dont_wait && !reactor->base.status && !reactor->mode->brought(reactor) &&
                   server->server_context.loop.wakes == wakes && rb_uw_reactor_goes_on(reactor);
     }
-    if (reactor->has_files && !rb_uw_reactor_is_copy(reactor))
-        uw_loop_flush(&server->server_context.loop); /* files do not wait for the application */
+    if (rb_uw_reactor_answers_itself(reactor) && !rb_uw_reactor_is_copy(reactor))
+        uw_loop_flush(&server->server_context.loop); /* its own responses do not wait for the application */
     return NULL;
 }
 

@@ -56,7 +56,7 @@ static void read_public(struct rb_uw_reactor *reactor, VALUE settings)
  * @param settings [Hash{Symbol => Object}] mode (:fibers, :inline or :threads), fibers_max, backend (String or nil),
  * the limits head_bytes_max, headers_max, target_bytes_max, body_bytes_max, body_memory_bytes_max, connections_max,
  * message_bytes_max, client_bytes_max; the time-outs in seconds head_timeout, body_timeout, keep_alive_timeout,
- * write_timeout, client_timeout (0: none); newline_header_values (true for
+ * write_timeout, client_timeout (0: none); health_path and ready_path (String or nil); newline_header_values (true for
  * Rack 2); underscores_in_headers (whether headers whose names have an underscore are kept); public (nil, or a Hash of
  * root and {StaticReactor}'s file settings): the folder whose files are sent without a call of the application;
  * bus (nil, or the path of a folder of this user alone, mode 0700): all processes of the server exchange published

@@ -1,5 +1,7 @@
 #include "server/reactor_public_files.h"
 
+#include "server/health.h"
+
 void rb_uw_reactor_open_files(struct rb_uw_reactor *reactor)
 {
     const struct uw_static_settings *settings = &reactor->public_settings.core;
@@ -23,11 +25,21 @@ void rb_uw_reactor_close_files(struct rb_uw_reactor *reactor)
     reactor->has_files = false;
 }
 
+bool rb_uw_reactor_answers_itself(const struct rb_uw_reactor *reactor)
+{
+    return reactor->has_files || uw_health_is_on(&reactor->base.settings);
+}
+
+static bool answer_without_application(struct rb_uw_reactor *reactor, struct uw_request *request)
+{
+    return uw_health_try(request) || (reactor->has_files && uw_static_try(&reactor->files, request));
+}
+
 static void notify(void *context, struct uw_request *request, enum uw_event event)
 {
     struct rb_uw_reactor *reactor = context;
 
-    if (event != UW_EVENT_REQUEST || !uw_static_try(&reactor->files, request))
+    if (event != UW_EVENT_REQUEST || !answer_without_application(reactor, request))
         reactor->mode->notify(reactor, request, event);
 }
 
@@ -65,7 +77,7 @@ struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor)
 {
     return (struct uw_handler){
         .context = reactor,
-        .notify = reactor->has_files ? notify : reactor->mode->notify,
+        .notify = rb_uw_reactor_answers_itself(reactor) ? notify : reactor->mode->notify,
         .answered = reactor->base.access_logging.log ? answered : NULL,
         .refused = refused,
         .troubled = troubled,

@@ -1,5 +1,5 @@
-/* The public directory: the core sends an existing file on the loop's thread, before Ruby sees the request. Other
- * requests go to the application. */
+/* Health checks and the public directory: the core answers them on the loop's thread, before Ruby sees the request.
+ * Other requests go to the application. */
 #ifndef RB_UPWELL_REACTOR_PUBLIC_FILES_H
 #define RB_UPWELL_REACTOR_PUBLIC_FILES_H
 
@@ -11,7 +11,10 @@ void rb_uw_reactor_open_files(struct rb_uw_reactor *reactor);
 void rb_uw_reactor_stop_files(struct rb_uw_reactor *reactor);
 void rb_uw_reactor_close_files(struct rb_uw_reactor *reactor);
 
-/* The handler of requests: the public directory where it can answer, otherwise the mode. */
+/* Whether some requests never reach the application: health checks, and those of the public directory. */
+bool rb_uw_reactor_answers_itself(const struct rb_uw_reactor *reactor);
+
+/* The handler of requests: health checks, the public directory where it can answer, otherwise the mode. */
 struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor);
 
 #endif

@@ -1,6 +1,8 @@
 /* The settings that every kind of server has, out of a Hash. */
 #include "server/server_settings.h"
 
+#include <string.h>
+
 VALUE rb_uw_setting(VALUE settings, const char *name)
 {
     return rb_hash_fetch(settings, ID2SYM(rb_intern(name)));
@@ -42,11 +44,23 @@ static void read_timeouts(struct uw_server_settings *core, VALUE settings)
     core->write_timeout_ns = seconds(settings, "write_timeout");
 }
 
+static void read_health_path(char path[UW_HEALTH_PATH_BYTES_MAX + 1], VALUE settings, const char *name)
+{
+    VALUE value = rb_uw_setting(settings, name);
+    const char *text = NIL_P(value) ? "" : StringValueCStr(value);
+
+    if (strlen(text) > UW_HEALTH_PATH_BYTES_MAX)
+        rb_raise(rb_eArgError, "%s must have at most %d bytes", name, UW_HEALTH_PATH_BYTES_MAX);
+    strcpy(path, text);
+}
+
 void rb_uw_read_server_settings(struct uw_server_settings *core, VALUE settings)
 {
     Check_Type(settings, T_HASH);
     read_limits(core, settings);
     read_timeouts(core, settings);
+    read_health_path(core->health_path, settings, "health_path");
+    read_health_path(core->ready_path, settings, "ready_path");
 }
 
 void rb_uw_read_client_settings(struct uw_server_settings *core, VALUE settings)

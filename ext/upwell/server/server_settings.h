@@ -9,7 +9,8 @@
 /* Raises KeyError when it is missing. */
 VALUE rb_uw_setting(VALUE settings, const char *name);
 
-/* Reads limits and time-outs. Raises KeyError for a missing one, ArgumentError for one out of range. */
+/* Reads limits, time-outs, and the paths of health checks. Raises KeyError for a missing one, ArgumentError for one out
+ * of range. */
 void rb_uw_read_server_settings(struct uw_server_settings *core, VALUE settings);
 
 /* Reads the settings of long-lived clients. */

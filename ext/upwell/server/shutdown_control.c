@@ -28,6 +28,15 @@ static void give(struct rb_uw_shutdown_control *control, struct uw_server *serve
         uw_loop_wake(&server->server_context.loop);
 }
 
+/* The responses of an application that occupies the loop's thread end their connections, too. */
+void rb_uw_shutdown_control_announce_drain(struct rb_uw_shutdown_control *control, struct uw_server *server)
+{
+    int before = RB_UW_CONTINUE;
+
+    if (atomic_compare_exchange_strong(&control->command, &before, RB_UW_ANNOUNCE_DRAIN) && has_loop(control))
+        uw_server_announce_drain(server);
+}
+
 void rb_uw_shutdown_control_drain(struct rb_uw_shutdown_control *control, struct uw_server *server, double seconds,
                                   bool refuses)
 {
@@ -65,9 +74,17 @@ static bool still_drains(struct rb_uw_shutdown_control *control, struct uw_serve
 
 bool rb_uw_shutdown_control_goes_on(struct rb_uw_shutdown_control *control, struct uw_server *server)
 {
-    int command = atomic_load(&control->command);
-
-    return command == RB_UW_CONTINUE || (command == RB_UW_DRAIN && still_drains(control, server));
+    switch (atomic_load(&control->command)) {
+    case RB_UW_CONTINUE:
+        return true;
+    case RB_UW_ANNOUNCE_DRAIN:
+        uw_server_announce_drain(server); /* the command may have come before the server was open */
+        return true;
+    case RB_UW_DRAIN:
+        return still_drains(control, server);
+    default:
+        return false;
+    }
 }
 
 bool rb_uw_shutdown_control_drains(struct rb_uw_shutdown_control *control)

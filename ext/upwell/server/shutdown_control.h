@@ -6,6 +6,7 @@
 
 enum rb_uw_command {
     RB_UW_CONTINUE,
+    RB_UW_ANNOUNCE_DRAIN,
     RB_UW_DRAIN,
     RB_UW_STOP,
 };
@@ -25,7 +26,8 @@ void rb_uw_shutdown_control_open(struct rb_uw_shutdown_control *control);
  * lock. */
 struct uw_server *rb_uw_shutdown_control_server(const struct rb_uw_shutdown_control *control, struct uw_server *server);
 
-/* The work of the methods `drain` and `stop`. They need the interpreter's lock. */
+/* The work of the methods `announce_drain`, `drain` and `stop`. They need the interpreter's lock. */
+void rb_uw_shutdown_control_announce_drain(struct rb_uw_shutdown_control *control, struct uw_server *server);
 void rb_uw_shutdown_control_drain(struct rb_uw_shutdown_control *control, struct uw_server *server, double seconds,
                                   bool refuses);
 void rb_uw_shutdown_control_stop(struct rb_uw_shutdown_control *control, struct uw_server *server);

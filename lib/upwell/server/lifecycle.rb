@@ -7,6 +7,11 @@ module Upwell
       # @return [Array<String>] the URLs of the listeners
       attr_reader :urls
 
+      # Announces a drain: readiness checks fail, and each response ends its connection. Clients are still accepted and served.
+      def announce_drain
+        @reactors.each(&:announce_drain)
+      end
+
       # Drains the server: it accepts no more clients, and ends when all requests are answered. A trap handler may call this method.
       #
       # @param seconds [Numeric] the deadline

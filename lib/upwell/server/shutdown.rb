@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "shutdown/drain_deadline"
+require_relative "shutdown/drain_delay"
 require_relative "shutdown/termination"
 
 module Upwell

@@ -16,8 +16,8 @@ module Upwell
   class Program < Command
     # A supervisor with worker processes, each of which runs the same program.
     #
-    # SIGTERM and SIGINT drain all workers and exit 0 (1 when requests were cancelled). A later signal kills the workers and exits 1. SIGHUP
-    # reopens the log file and reloads the certificates, here and in the workers. A worker that dies is replaced.
+    # SIGTERM and SIGINT drain all workers, after a delay if one is set, and exit 0 (1 when requests were cancelled). A later signal kills the
+    # workers and exits 1. SIGHUP reopens the log file and reloads the certificates, here and in the workers. A worker that dies is replaced.
     class Cluster
       MARGIN = 1 # seconds after the worker's own deadline
 
@@ -79,22 +79,21 @@ module Upwell
         @terminating || false
       end
 
+      # @return [Boolean] whether all workers will drain, or do
+      def drain_announced?
+        @drain_announced || terminating?
+      end
+
       # @return [Numeric] seconds
       def drain_timeout
         @configuration.drain_timeout
       end
 
-      # Drains all workers.
+      # Drains all workers. The delay comes first if a worker serves.
       #
       # @param cause [String] see {Server::Control::Commands}
       def drain(cause)
-        @terminating = true
-        begun = Time.now.to_f
-        seconds = @configuration.drain_timeout
-        waits = Server::Shutdown::Termination.sentence(nil, 0, seconds)
-        Log.tell("#{cause}: stopping the workers, #{waits}; #{Server::Control::Commands.later("kills them")}")
-        `setTimeout(() => #{kill}, #{TimerMilliseconds.of(seconds + MARGIN)})`
-        @listen_handles.close { drain_workers([seconds - (Time.now.to_f - begun), 0].max) }
+        @configuration.drain_delay.positive? && @slots.any?(&:ready?) ? announce_drain(cause) : drain_now(cause)
       end
 
       # Kills the workers and ends the process.
@@ -120,6 +119,25 @@ module Upwell
         return unless path&.shared
 
         raise ConfigurationError, "only one process can listen on #{path.url} with this runtime; remove -w, or use up_node_cluster"
+      end
+
+      # A worker that starts during the delay announces the drain, too, see {Slot}.
+      def announce_drain(cause)
+        @drain_announced = true
+        later = Server::Control::Commands.later("kills the workers")
+        Log.tell("#{cause}: #{Server::Shutdown::Termination.announcement(@configuration)}; #{later}")
+        @slots.each(&:announce_drain)
+        `setTimeout(() => #{drain_now(cause)}, #{TimerMilliseconds.of(@configuration.drain_delay)})`
+      end
+
+      def drain_now(cause)
+        @terminating = true
+        begun = Time.now.to_f
+        seconds = @configuration.drain_timeout
+        waits = Server::Shutdown::Termination.sentence(nil, 0, seconds)
+        Log.tell("#{cause}: stopping the workers, #{waits}; #{Server::Control::Commands.later("kills them")}")
+        `setTimeout(() => #{kill}, #{TimerMilliseconds.of(seconds + MARGIN)})`
+        @listen_handles.close { drain_workers([seconds - (Time.now.to_f - begun), 0].max) }
       end
 
       def start(port)

@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/timer_milliseconds"
 require "upwell/program/draining"
 require "upwell/program/sequential_listen"
 require "upwell/program/signals"
@@ -14,9 +15,11 @@ module Upwell
   class Program < Command
     # A server without workers that owns its process. It loads the application and handles signals.
     #
-    # SIGTERM and SIGINT drain and exit 0. A later signal exits with status 1 at once. SIGHUP reopens the log file and reloads the
-    # certificates.
+    # SIGTERM and SIGINT drain, after a delay if one is set, and exit 0. A later signal exits with status 1 at once. SIGHUP reopens the log file
+    # and reloads the certificates.
     class SingleProcess
+      LATER = Server::Control::Commands.later("stops the server at once").freeze
+
       # @param part [Part]
       # @param program [Program] ends the process
       def initialize(part, program)
@@ -35,11 +38,16 @@ module Upwell
         listen(addresses)
       end
 
-      # Drains the server.
+      # Drains the server. The delay comes first.
       #
       # @param cause [String] see {Server::Control::Commands}
       def drain(cause)
-        begin_draining("#{cause}: ", "; #{Server::Control::Commands.later("stops the server at once")}", 0)
+        delay = @configuration.drain_delay
+        return drain_now(cause) unless delay.positive?
+
+        @server.announce_drain
+        Log.tell("#{cause}: #{Server::Shutdown::Termination.announcement(@configuration)}; #{LATER}")
+        `setTimeout(() => #{drain_now(cause)}, #{TimerMilliseconds.of(delay)})`
       end
 
       # Ends the process.
@@ -70,6 +78,10 @@ module Upwell
       def serve(addresses)
         Signals.trap(@commands.handlers(Server::Control::Commands::STOP_SIGNALS))
         Log.announce("Upwell #{VERSION} serves on #{addresses.map(&:url).join(", ")} (#{RuntimeDescription.of(@part.runtime)}), no workers")
+      end
+
+      def drain_now(cause)
+        begin_draining("#{cause}: ", "; #{LATER}", 0)
       end
 
       def end_with(status)

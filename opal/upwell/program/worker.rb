@@ -62,7 +62,13 @@ module Upwell
       def trap_signals
         Signals.trap(Server::Control::Commands.new(self).handlers(Server::Control::Commands::HARMLESS_SIGNALS))
         Signals.trap("TERM" => ->(_) { ask_to_leave }, "INT" => ->(_) {})
-        `process.on("message", ({ drain, renew }) => { if (drain !== undefined) #{drain(0, `drain`)}; else if (renew) #{reopen_logs}; })`
+        %x{
+          process.on("message", ({ announceDrain, drain, renew }) => {
+            if (drain !== undefined) #{drain(0, `drain`)};
+            else if (renew) #{reopen_logs};
+            else if (announceDrain) #{@server.announce_drain};
+          });
+        }
         `process.on("disconnect", () => #{drain})`
         stay_without_supervisor
       end

@@ -63,6 +63,11 @@ module Upwell
         @pipe.publish(message) if @running
       end
 
+      # Makes the worker announce the drain.
+      def announce_drain
+        @pipe.tell(`{ announceDrain: true }`) if @ready
+      end
+
       # Makes the worker finish its requests and exit.
       #
       # @param seconds [Numeric] the deadline
@@ -106,12 +111,13 @@ module Upwell
 
       def say_ready(urls)
         @ready = @began = true
+        announce_drain if @cluster.drain_announced?
         @cluster.ready(urls)
       end
 
       # Orders the worker to drain, unless all workers are about to get this command.
       def let_leave
-        drain(@cluster.drain_timeout) unless @cluster.terminating?
+        drain(@cluster.drain_timeout) unless @cluster.drain_announced?
       end
 
       # Handles a failed start: the system has no process left.

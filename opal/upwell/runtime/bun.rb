@@ -32,6 +32,7 @@ module Upwell
         @envs = RackEnv.new(self, options.underscores_in_headers)
         @listeners = `[]`
         @headers = ResponseHeaderCache.new { |fields| headers(fields) }
+        @closing = false # each response ends its connection
         @draining = false
       end
 
@@ -54,11 +55,17 @@ module Upwell
         told.call(nil, `e.code || #{e.message}`)
       end
 
+      # @see Server#announce_drain
+      def announce_drain
+        @closing = true
+      end
+
       # Serves the connected clients, because a request may be in transit. Bun closes idle connections when it stops listening. While new clients
       # send requests without a pause, Bun runs no timers, so a request checks the deadline.
       #
       # @see Server#drain
       def drain(&ended)
+        announce_drain
         @draining = true
         @ended = ended
         @latest = `performance.now() + #{@server.grace_ms}`

@@ -39,7 +39,7 @@ module Upwell
         @write_ms = TimerMilliseconds.of(options.write_timeout)
         @heads = ResponseHeaderCache.new { |fields| head_text(fields) }
         @kept = "\r\nConnection: keep-alive\r\nKeep-Alive: timeout=#{options.keep_alive_timeout.floor}\r\n\r\n"
-        @draining = false
+        @closing = false # each response ends its connection
         @met = 0 # accepted clients
       end
 
@@ -63,12 +63,17 @@ module Upwell
         told.call(nil, e.message)
       end
 
+      # @see Server#announce_drain
+      def announce_drain
+        @closing = true
+      end
+
       # Serves the connected clients. These include clients in the accept queue, which this iteration and the next accept, and keep-alive clients
       # with a request in transit.
       #
       # @see Server#drain
       def drain(&ended)
-        @draining = true
+        announce_drain
         %x{
           const close = listener => new Promise(resolve => net.Server.prototype.close.call(listener, resolve));
           const finish = () => {

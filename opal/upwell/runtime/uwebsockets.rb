@@ -65,7 +65,7 @@ module Upwell
         @fields_max = 2 * options.headers_max
         @target_max = options.target_bytes_max
         @body_max = options.body_bytes_max
-        @draining = false
+        @closing = false # each response ends its connection
       end
 
       # @see Server#listen

@@ -14,9 +14,9 @@ module Upwell
       #
       # A worker without heartbeats is killed and replaced. Meanwhile {Listening::ReuseportSteering} sends new clients to the others.
       #
-      # SIGTERM and SIGINT drain all workers and exit 0 (1 when requests were cancelled). A later signal kills the workers and exits 1. SIGHUP
-      # reopens the log file and reloads the certificates, here and in the workers. SIGUSR1 replaces the workers one by one: each worker serves
-      # until its successor is ready. SIGTTIN makes the workers log their backtraces.
+      # SIGTERM and SIGINT drain all workers, after a delay if one is set, and exit 0 (1 when requests were cancelled). A later signal kills the
+      # workers and exits 1. SIGHUP reopens the log file and reloads the certificates, here and in the workers. SIGUSR1 replaces the workers one
+      # by one: each worker serves until its successor is ready. SIGTTIN makes the workers log their backtraces.
       class Cluster
         END_OF_WORKER = "CHLD" # the signal ends the wait, and each iteration checks all workers
         OLD_CODE = "with --preload, new workers run the code loaded at startup; to load new code, restart the server, or remove --preload"
@@ -57,17 +57,12 @@ module Upwell
           Listening::Listeners.remove(@slots.flat_map(&:listeners)) if Process.pid == process # a forked process may exit here, too
         end
 
-        # Drains all workers. The supervisor's loop calls this method and the following ones.
+        # Drains all workers. The delay comes first if a worker serves. The supervisor's loop calls this method and the following ones.
         #
         # @param cause [String] see {Control::Commands}
         def drain(cause)
-          @terminating = true
-          ProcessTitle.set("supervisor, draining")
-          waits = Shutdown::Termination.sentence(nil, 0, @configuration.drain_timeout)
-          Log.tell("#{cause}: stopping the workers, #{waits}; #{Control::Commands.later("kills them")}")
           @restart.clear
-          Listening::Listeners.remove(@slots.flat_map(&:listeners))
-          @slots.each { |slot| log_errors { slot.drain } }
+          @configuration.drain_delay.positive? && @slots.any?(&:ready?) ? announce(cause) : drain_now(cause)
         end
 
         # Ends the loop. Workers that remain are killed.
@@ -91,7 +86,7 @@ module Upwell
         #
         # @param cause [String]
         def phased_restart(cause)
-          return if @terminating
+          return if @terminating || @drain_at
 
           Log.tell("#{cause}: #{OLD_CODE}") if @configuration.preload
           @restart = @slots.dup
@@ -106,6 +101,24 @@ module Upwell
 
         private
 
+        # New workers replace those that die meanwhile.
+        def announce(cause)
+          @drain_cause = cause
+          @drain_at = Clock.now + @configuration.drain_delay
+          Log.tell("#{cause}: #{Shutdown::Termination.announcement(@configuration)}; #{Control::Commands.later("kills the workers")}")
+          @slots.each { |slot| log_errors { slot.announce_drain } }
+        end
+
+        def drain_now(cause)
+          @terminating = true
+          @drain_at = nil
+          ProcessTitle.set("supervisor, draining")
+          waits = Shutdown::Termination.sentence(nil, 0, @configuration.drain_timeout)
+          Log.tell("#{cause}: stopping the workers, #{waits}; #{Control::Commands.later("kills them")}")
+          Listening::Listeners.remove(@slots.flat_map(&:listeners))
+          @slots.each { |slot| log_errors { slot.drain } }
+        end
+
         # Workers that are not killed here finish their requests, as they do when their supervisor is killed.
         def supervise
           @woke = Clock.now # the start of the current iteration: deadlines are compared with this time
@@ -113,15 +126,11 @@ module Upwell
           Log.announce(banner) unless @status || @configuration.quiet
           @serving = true
           turn until @status
-          kill_workers
+          workers.each(&:kill)
           @status
         rescue ConfigurationError
-          kill_workers
-          raise
-        end
-
-        def kill_workers
           workers.each(&:kill)
+          raise
         end
 
         def open_slots
@@ -172,6 +181,7 @@ module Upwell
           log_errors { await_event }
           log_errors { @signals.each { |name, at| handle_signal(name, at) } }
           workers.each { |worker| log_errors { worker.check(@woke) } }
+          log_errors { drain_now(@drain_cause) if @drain_at && @woke >= @drain_at }
           advance
           log_errors { @steering.update(@woke) } unless @terminating
           log_errors { end_drained } if @terminating && !@status
@@ -209,7 +219,7 @@ module Upwell
         def await_event
           pipes = workers.filter_map(&:awaited)
           now = Clock.now
-          wait = [*@slots.flat_map(&:deadlines).map { |deadline| deadline - now }, @interval].min.clamp(0..)
+          wait = [*[*@slots.flat_map(&:deadlines), *@drain_at].map { |deadline| deadline - now }, @interval].min.clamp(0..)
           IO.select([@signals.ends.first, *pipes], nil, nil, wait)
           before = @woke
           @woke = Clock.now

@@ -9,17 +9,17 @@ module Upwell
       # whose default action would end the process and lose the requests in flight, are ignored.
       class Embedded
         # @param server [Server]
-        # @param drain_timeout [Numeric] seconds
-        def initialize(server, drain_timeout)
+        # @param configuration [Configuration]
+        def initialize(server, configuration)
           @server = server
-          @drain_timeout = drain_timeout
+          @configuration = configuration
         end
 
         # Runs the server until a stop signal.
         #
         # @return [Boolean] whether all requests were finished
         def run
-          @termination = Shutdown::Termination.new(@server, @server.listeners, @drain_timeout)
+          @termination = Shutdown::Termination.new(@server, @server.listeners, @configuration)
           signals = Control::Signals.new(Control::Commands.new(self).handlers(Control::Commands::SIGNALS.keys)).trap
           Log.announce("Upwell #{VERSION} serves on #{@server.description}")
           @termination.serve

@@ -5,8 +5,8 @@ module Upwell
     module Processes
       # A server without workers that owns its process. It loads the application and handles signals.
       #
-      # SIGTERM and SIGINT drain and exit 0. A later signal, or the deadline, exits with status 1 at once. SIGHUP reopens the log file and
-      # reloads the certificates. SIGTTIN logs the backtraces.
+      # SIGTERM and SIGINT drain, after a delay if one is set, and exit 0. A later signal, or the deadline, exits with status 1 at once. SIGHUP
+      # reopens the log file and reloads the certificates. SIGTTIN logs the backtraces.
       class Single
         # @param configuration [Configuration]
         # @param log_file [Logs::LogFile]
@@ -39,7 +39,7 @@ module Upwell
           Listening::Listeners.remove(@listeners || []) if Process.pid == process # a forked process may exit here, too
         end
 
-        # Drains the server, once it serves.
+        # Drains the server, once it serves. The delay comes first.
         #
         # @param cause [String] see {Control::Commands}
         def drain(cause)
@@ -81,7 +81,7 @@ module Upwell
         def make_server(&at_once)
           @server = @server_class.new(@load_app.call, @configuration, listeners: @listeners)
           @server.renew # a SIGHUP may have arrived meanwhile
-          @termination = Shutdown::Termination.new(@server, @listeners, @configuration.drain_timeout, quiet: @configuration.quiet, &at_once)
+          @termination = Shutdown::Termination.new(@server, @listeners, @configuration, &at_once)
         end
       end
     end

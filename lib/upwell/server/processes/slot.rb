@@ -54,6 +54,12 @@ module Upwell
           @successor_at = Clock.now
         end
 
+        # Makes all processes of the slot announce the drain, later ones included.
+        def announce_drain
+          @drain_announced = true
+          workers.each(&:announce_drain)
+        end
+
         # Drains all processes of the slot, and starts no other.
         def drain
           @draining = true
@@ -108,16 +114,20 @@ module Upwell
 
         def start
           @start_at = nil
-          @worker = @fork.call(self)
+          @worker = fork_worker
         rescue StandardError => e
           raise unless @began
 
           @start_at = put_off { |wait| Log.tell("worker #{index} cannot start: #{ErrnoText.of(e)}; retrying in #{wait} s") }
         end
 
+        def fork_worker
+          @fork.call(self).tap { |worker| worker.announce_drain if @drain_announced }
+        end
+
         def start_successor
           @successor_at = nil
-          @successor = @fork.call(self)
+          @successor = fork_worker
         rescue StandardError => e
           put_off_successor(ErrnoText.of(e))
         end

@@ -14,6 +14,7 @@ module Upwell
       class Worker
         VOICE_BYTES = 4096 # per read
         START = "s" # the supervisor has registered the worker
+        ANNOUNCE_DRAIN = "a" # all workers will drain: readiness checks fail
         RETIRE = "r" # other workers serve from its sockets
         LATER_STATUS = 75 # of a worker for which the system lacked resources (EX_TEMPFAIL, see sysexits.h)
         DRAIN_MARGIN = 2 # seconds after the worker's own deadline
@@ -113,6 +114,12 @@ module Upwell
           serves? && now < deadline - @silence_max + (Heartbeat::MISSED * Heartbeat.interval(@silence_max))
         end
 
+        # Makes the worker announce the drain, and serve until {#drain}. From now on a stop signal of its own has no effect.
+        def announce_drain
+          @drain_announced = true
+          Heartbeat.tell(@alive, ANNOUNCE_DRAIN)
+        end
+
         # Makes the worker finish its requests and exit. Other workers use its sockets.
         #
         # @param seconds [Numeric] the deadline that the worker sets itself
@@ -204,7 +211,7 @@ module Upwell
           return if draining?
 
           @deadline = Clock.now + @silence_max
-          retire(@drain_timeout) if text.include?(Heartbeat::LEAVING)
+          retire(@drain_timeout) if text.include?(Heartbeat::LEAVING) && !@drain_announced
         end
 
         # A worker that is being killed has no deadline.

@@ -65,6 +65,7 @@ module Upwell
           @deadline = Shutdown::DrainDeadline.new(server, @configuration.drain_timeout)
           @server = server
           server.renew # a SIGHUP may have arrived meanwhile
+          server.announce_drain if @drain_announced
         end
 
         # A child that continues here (after Process.daemon, for example) would serve without a supervisor and never exit.
@@ -96,20 +97,29 @@ module Upwell
         def watch(alive)
           Thread.new do
             Thread.current.name = "upwell watch"
-            retire if alive.getc
-            alive.read
+            obey(alive.getc) until alive.eof?
             end_serving
           end
+        end
+
+        def obey(command)
+          command == Worker::ANNOUNCE_DRAIN ? announce_drain : retire
+        end
+
+        # The supervisor decides when to drain, also after a signal to this worker.
+        def announce_drain
+          @drain_announced = true
+          @server&.announce_drain
         end
 
         # The supervisor knows whether other workers serve from the sockets, so it decides. A supervisor that does not run is not awaited.
         def leave
           return exit!(0) unless @server
-          return if @leaving
+          return if @leaving || @drain_announced
 
           @leaving = true
           Heartbeat.tell(@status_writer, Heartbeat::LEAVING) if @status_writer
-          Thread.new { sleep(SUPERVISOR_PATIENCE) && retire }
+          Thread.new { sleep(SUPERVISOR_PATIENCE) && !@drain_announced && retire }
         rescue ThreadError # without a thread the worker cannot wait for the supervisor
           retire
         end

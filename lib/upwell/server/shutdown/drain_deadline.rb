@@ -9,7 +9,7 @@ module Upwell
       # The deadline for requests in flight when the server drains. At the deadline the process exits with status 1 and logs the reason. This
       # works even when the loop cannot run: the application may occupy its thread, or a C extension may hold Ruby's lock.
       class DrainDeadline
-        LAST_LOOK = 0.05 # seconds before the exit, when the unfinished requests are listed
+        LAST_LOOK = 0.05 # seconds before the exit, when the unfinished requests are listed and counted
         GRACE = 0.5 # seconds in which the loop should end by itself
         GRACE_WITHOUT_RUBY = 2 # seconds in which Ruby should end the process; Ruby may be slow on a busy machine
         EXIT_MAX = 2 # seconds for at_exit handlers
@@ -32,8 +32,16 @@ module Upwell
         # Starts the deadline when one of these signals arrives, even if Ruby cannot run then. The signals must be trapped already.
         #
         # @param signals [Array<String>]
-        def watch(signals)
-          ExitDeadline.watch(signals.map { |name| Signal.list.fetch(name) }, @seconds + GRACE_WITHOUT_RUBY, without_ruby)
+        # @param delay [Numeric] seconds from the signal to {#begin}
+        def watch(signals, delay)
+          ExitDeadline.watch(signals.map { |name| Signal.list.fetch(name) }, delay + @seconds + GRACE_WITHOUT_RUBY, without_ruby)
+        end
+
+        # Sets the deadline without Ruby now: Ruby may not run when the delay ends.
+        #
+        # @param delay [Numeric] seconds from now to {#begin}
+        def announce(delay)
+          ExitDeadline.set(delay + @seconds + GRACE_WITHOUT_RUBY, without_ruby)
         end
 
         # Starts the deadline now, or starts the same deadline again.
@@ -60,7 +68,7 @@ module Upwell
         def await
           @begun.pop
           sleep_until_end(-LAST_LOOK)
-          @left = Termination.list(@server)
+          @left = Termination.list(@server) + Termination.totals(@server)
           sleep_until_end(GRACE)
           give_up
         end

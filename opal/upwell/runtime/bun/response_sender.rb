@@ -145,7 +145,7 @@ module Upwell
 
         def start(head)
           %x{
-            if (self.draining || head.close) head.fields.push("connection", "close");
+            if (self.closing || head.close) head.fields.push("connection", "close");
             return { status: head.status, headers: #{@headers.made_of(`head.fields`)} };
           }
         end

@@ -34,7 +34,7 @@ module Upwell
           %x{
             const text = typeof data === "string", length = text ? Buffer.byteLength(data) : data.length;
 
-            if (self.draining || head.close || !res.shouldKeepAlive) #{write_head(res, head, `length`)};
+            if (self.closing || head.close || !res.shouldKeepAlive) #{write_head(res, head, `length`)};
             else #{write_usual_head(res, head, `length`)};
             if (text && data.length === length && res._hasBody) #{end_in_one_piece(res, data)};
             else #{end_with(res, `text && head.beyond_ascii ? Buffer.from(data) : data`)}; // else Node would encode the head as UTF-8, too
@@ -130,7 +130,7 @@ module Upwell
         def write_head(res, head, length)
           %x{
             if (length !== nil) head.fields.push("content-length", "" + length);
-            if (self.draining || head.close) res.shouldKeepAlive = false;
+            if (self.closing || head.close) res.shouldKeepAlive = false;
             res.writeHead(head.status, head.fields);
           }
         end

@@ -12,11 +12,16 @@ module Upwell
         LATE_MS = 2_000 # to send the rest of an ended response, for which the runtime has no callback
         LOOK_MS = 20
 
+        # @see Server#announce_drain
+        def announce_drain
+          @closing = true
+        end
+
         # Serves the connected clients, because a request may be in transit.
         #
         # @see Server#drain
         def drain(&ended)
-          @draining = true
+          announce_drain
           within = @options.drain_timeout
           %x{
             const closed = new Promise(resolve => #{AcceptQueueDrain.await(ports, -> { 0 }, within) { `resolve(#{stop_listening})` }});

@@ -38,7 +38,7 @@ module Upwell
           cork(client) do
             write_head(client, head)
             `client.res.writeHeader("content-length", "" + length)` unless length.nil?
-            `client.res.writeHeader("connection", "close")` if `head.close || client.last || self.draining`
+            `client.res.writeHeader("connection", "close")` if `head.close || client.last || self.closing`
             `client.res.pause()` if `client.last`
             `client.res.endWithoutBody()` # with a length, the runtime would take the response for incomplete
             finished(client)
@@ -96,9 +96,9 @@ module Upwell
         def end_with(client, head, data)
           %x{
             #{write_head(client, head)};
-            client.res.end(data, head.close || client.last || self.draining);
+            client.res.end(data, head.close || client.last || self.closing);
             client.res = null;
-            if (self.draining) self.late = performance.now(); // it may not be sent immediately, either
+            if (self.closing) self.late = performance.now(); // it may not be sent immediately, either
           }
         end
 

@@ -20,7 +20,7 @@ module Upwell
           watch(client)
           cork(client) do
             write_head(client, head)
-            `client.res.writeHeader("connection", "close")` if `client.last || self.draining`
+            `client.res.writeHeader("connection", "close")` if `client.last || self.closing`
           end
           %x{
             client.queue = #{ByteQueue.new};

@@ -36,7 +36,7 @@ module Upwell
           %x{
             const start = client.res.getWriteOffset();
             const give = offset => {
-              const [taken, complete] = client.res.tryEnd(bytes.subarray(offset - start), total, client.last || self.draining);
+              const [taken, complete] = client.res.tryEnd(bytes.subarray(offset - start), total, client.last || self.closing);
 
               if (complete) #{complete(client)};
               return taken || complete;
