@@ -401,6 +401,15 @@ int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context
     return 0;
 }
 
+int uw_server_listen_inherited(struct uw_server *server, int fd, struct uw_tls_context *tls)
+{
+    int error = uw_server_listen_tls(server, fd, tls);
+
+    if (!error)
+        server->listeners[server->listener_count - 1].inherited = true;
+    return error;
+}
+
 void uw_server_accept_from(struct uw_server *server, int64_t at_ns)
 {
     bool accepts = server->listener_count > 0 && server->capacity > 0;

@@ -89,6 +89,7 @@ module Upwell
     def run_server(configuration, log_file, server, &load_app)
       raise ExtensionError if defined?(ExtensionError) # before a cluster starts workers that cannot serve
 
+      configuration.inherited_sockets = Server::Listening::InheritedSockets.take
       owner = Server::System::Privileges.new(configuration).owner
       pid_file = Server::System::PidFile.new(configuration.pid_file, owner)
       pid_file.write # first: a second server must not write to the running server's log

@@ -35,14 +35,14 @@ module Upwell
 
       # @return [String] addresses, backend and mode, for the log
       def description
-        "#{urls.join(", ")} (#{backend}, #{@configuration.description})"
+        "#{Listening::Listeners.describe(@listeners)} (#{backend}, #{@configuration.description})"
       end
 
       private
 
       def listen
         @reactors.zip(listeners_of_loops) do |reactor, own|
-          own.each { |listener| reactor.listen(listener.socket, listener.context) }
+          own.each { |listener| reactor.listen(listener.socket, listener.context, listener.inherited) }
         end
       end
 

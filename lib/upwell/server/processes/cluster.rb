@@ -162,7 +162,7 @@ module Upwell
         end
 
         def banner
-          "Upwell #{VERSION} serves on #{@slots.first.listeners.map(&:url).uniq.join(", ")} " \
+          "Upwell #{VERSION} serves on #{Listening::Listeners.describe(@slots.first.listeners)} " \
             "(#{workers.first.backend}, #{@configuration.description}), #{@slots.size} workers"
         end
 
