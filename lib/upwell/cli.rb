@@ -90,6 +90,7 @@ module Upwell
       raise ExtensionError if defined?(ExtensionError) # before a cluster starts workers that cannot serve
 
       configuration.inherited_sockets = Server::Listening::InheritedSockets.take
+      notifications = Server::ServiceManager::Notifications.take
       owner = Server::System::Privileges.new(configuration).owner
       pid_file = Server::System::PidFile.new(configuration.pid_file, owner)
       pid_file.write # first: a second server must not write to the running server's log
@@ -99,7 +100,7 @@ module Upwell
       kind = configuration.workers.zero? ? Server::Processes::Single : Server::Processes::Cluster
       Server::System::TemporaryFolder.check(owner) if server == Server
       bus = Server::Messaging::BusDirectory.make(configuration, owner: owner) if server == Server
-      kind.new(configuration, log_file, server: server, &load_app).run { remove(bus, pid_file) }
+      kind.new(configuration, log_file, notifications, server: server, &load_app).run { remove(bus, pid_file) }
     ensure
       remove(bus, pid_file)
     end

@@ -24,11 +24,13 @@ module Upwell
 
         # @param configuration [Configuration]
         # @param log_file [Logs::LogFile]
+        # @param notifications [ServiceManager::Notifications]
         # @param server [Class] the class that serves the application
         # @yieldreturn [#call] the application
-        def initialize(configuration, log_file, server: Server, &load_app)
+        def initialize(configuration, log_file, notifications, server: Server, &load_app)
           @configuration = configuration
           @log_file = log_file
+          @notifications = notifications
           @server_class = server
           @load_app = load_app
           @slots = []
@@ -62,6 +64,7 @@ module Upwell
         # @param cause [String] see {Control::Commands}
         def drain(cause)
           @terminating = true
+          @notifier.stopping
           ProcessTitle.set("supervisor, draining")
           waits = Shutdown::Termination.sentence(nil, 0, @configuration.drain_timeout)
           Log.tell("#{cause}: stopping the workers, #{waits}; #{Control::Commands.later("kills them")}")
@@ -82,9 +85,11 @@ module Upwell
         #
         # @param _cause [String]
         def reopen_logs(_cause)
-          @log_file.open_again
-          Listening::Listeners.renew(@slots.flat_map(&:listeners))
-          workers.each { |worker| worker.signal("HUP") }
+          @notifier.reload do
+            @log_file.open_again
+            Listening::Listeners.renew(@slots.flat_map(&:listeners))
+            workers.each { |worker| worker.signal("HUP") }
+          end
         end
 
         # Replaces the workers one by one.
@@ -95,6 +100,7 @@ module Upwell
 
           Log.tell("#{cause}: #{OLD_CODE}") if @configuration.preload
           @restart = @slots.dup
+          @notifier.restart
         end
 
         # Makes the workers log their backtraces.
@@ -112,6 +118,7 @@ module Upwell
           turn until @status || @slots.all?(&:ready?)
           Log.announce(banner) unless @status || @configuration.quiet
           @serving = true
+          @notifier.ready
           turn until @status
           kill_workers
           @status
@@ -129,6 +136,7 @@ module Upwell
           @slots = sets.each_slice(@configuration.loops).with_index.map do |own, index|
             Slot.new(index, own.flatten(1), @configuration.drain_timeout) { |slot| fork_worker(slot) }
           end
+          @notifier = ServiceManager::ClusterNotifier.new(@notifications, @slots)
           @steering = Listening::ReuseportSteering.new(@slots, @configuration.loops)
         end
 
@@ -158,7 +166,7 @@ module Upwell
         # A worker must close these: otherwise it keeps its siblings' ports and pipes open after the supervisor's death.
         def inherited_needlessly(slot)
           foreign = (@slots - [slot]).flat_map(&:listeners) - slot.listeners
-          [*@signals.ends, *foreign.map(&:socket), *workers.flat_map(&:pipes)]
+          [*@signals.ends, *@notifications.ends, *foreign.map(&:socket), *workers.flat_map(&:pipes)]
         end
 
         def banner
@@ -174,6 +182,7 @@ module Upwell
           workers.each { |worker| log_errors { worker.check(@woke) } }
           advance
           log_errors { @steering.update(@woke) } unless @terminating
+          log_errors { @notifier.tick(@woke, @restart) }
           log_errors { end_drained } if @terminating && !@status
           pause if @failed && !@status
         end
@@ -209,7 +218,8 @@ module Upwell
         def await_event
           pipes = workers.filter_map(&:awaited)
           now = Clock.now
-          wait = [*@slots.flat_map(&:deadlines).map { |deadline| deadline - now }, @interval].min.clamp(0..)
+          deadlines = [*@slots.flat_map(&:deadlines), *@notifications.deadline]
+          wait = [*deadlines.map { |deadline| deadline - now }, @interval].min.clamp(0..)
           IO.select([@signals.ends.first, *pipes], nil, nil, wait)
           before = @woke
           @woke = Clock.now
