@@ -10,16 +10,19 @@ module Upwell
   class CLI < SingleApplicationCommand
     INTERRUPTED_STATUS = 130 # 128 + SIGINT, the convention of shells
 
-    COMMANDS = %w[static opal].freeze # words that can stand in place of config.ru
+    COMMANDS = %w[static init opal].freeze # words that can stand in place of config.ru
 
+    autoload :Init, "upwell/cli/init"
     autoload :OpalBuild, "upwell/cli/opal_build"
 
-    # Runs the command `upwell`: serves an application, serves files (`static`), or compiles an application (`opal build`).
+    # Runs the command `upwell`: serves an application, serves files (`static`), writes the units of a service
+    # (`init systemd`), or compiles an application (`opal build`).
     #
     # @param arguments [Array<String>]
     # @return [Integer] the exit status
     def self.start(arguments)
       return Static.new("upwell static").run(arguments.drop(1)) if arguments.first == "static"
+      return Init.new("upwell init").run(arguments.drop(1)) if arguments.first == "init"
       return OpalBuild.new("upwell opal build").run(arguments.drop(2)) if arguments.first(2) == %w[opal build]
 
       new("upwell").run(arguments)
@@ -46,7 +49,7 @@ module Upwell
     private
 
     def usage
-      "Usage: #{@program} [options] [config.ru]\n       #{@program} static [options] [DIR]"
+      "Usage: #{@program} [options] [config.ru]\n       #{@program} static [options] [DIR]\n       #{@program} init systemd"
     end
 
     def settings
