@@ -30,6 +30,13 @@ static bool nearly_full(const struct uw_server *server)
     return server->capacity < server->server_context.connections.taken + UW_BACKLOG_MAX;
 }
 
+/* All processes of the server wait for the same socket. A multishot accept stays first in the kernel's queue, so it
+ * would take all clients. An accept that ends with each client goes to the end of the queue. */
+static bool is_shared(const struct uw_listener *listener)
+{
+    return listener->inherited || listener->port == 0;
+}
+
 static void stop_accepting(struct uw_server *server)
 {
     for (int i = 0; i < server->listener_count; i++)
@@ -336,7 +343,7 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
             (nearly_full(server) && !operation->oneshot && !atomic_load(&server->server_context.draining)))
             stop_accepting(server);
         else if (!nearly_full(server))
-            operation->oneshot = false;
+            operation->oneshot = is_shared(listener);
     }
     if (atomic_load(&server->server_context.draining)) {
         if (!operation->pending)
@@ -350,7 +357,7 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
 
 static void accept_from(struct uw_listener *listener)
 {
-    listener->accept.oneshot = nearly_full(listener->server);
+    listener->accept.oneshot = nearly_full(listener->server) || is_shared(listener);
     uw_submit(&listener->server->server_context.loop, &listener->accept);
 }
 
@@ -376,12 +383,7 @@ static void note_address(struct uw_listener *listener, int fd)
         memcpy(listener->address, UNIX_ADDRESS, sizeof UNIX_ADDRESS);
 }
 
-int uw_server_listen(struct uw_server *server, int fd)
-{
-    return uw_server_listen_tls(server, fd, NULL);
-}
-
-int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context *tls)
+static int listen_on(struct uw_server *server, int fd, struct uw_tls_context *tls, bool inherited)
 {
     struct uw_listener *listener;
 
@@ -392,6 +394,7 @@ int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context
     listener->server = server;
     listener->transport = tls ? &uw_transport_tls : &uw_transport_plain;
     listener->tls = uw_tls_context_retain(tls);
+    listener->inherited = inherited;
     listener->protocols = server->composition->protocols;
     listener->accept = (struct uw_operation){.opcode = UW_ACCEPT, .fd = fd, .complete = accepted};
     listener->accept_left = (struct uw_operation){.opcode = UW_ACCEPT_WAITING, .fd = fd, .complete = accepted_left};
@@ -401,13 +404,19 @@ int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context
     return 0;
 }
 
+int uw_server_listen(struct uw_server *server, int fd)
+{
+    return uw_server_listen_tls(server, fd, NULL);
+}
+
+int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context *tls)
+{
+    return listen_on(server, fd, tls, false);
+}
+
 int uw_server_listen_inherited(struct uw_server *server, int fd, struct uw_tls_context *tls)
 {
-    int error = uw_server_listen_tls(server, fd, tls);
-
-    if (!error)
-        server->listeners[server->listener_count - 1].inherited = true;
-    return error;
+    return listen_on(server, fd, tls, true);
 }
 
 void uw_server_accept_from(struct uw_server *server, int64_t at_ns)

@@ -104,6 +104,26 @@ class SocketActivationTest < Minitest::Test
     end
   end
 
+  # A worker that computes accepts no other client.
+  def test_both_workers_have_clients
+    File.write(@app, <<~RUBY)
+      now = -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) }
+      run ->(_) { finish = now.call + 0.02; nil while now.call < finish; [200, {}, [Process.pid.to_s]] }
+    RUBY
+    BACKENDS.each do |backend|
+      sockets = [tcp, unix(path = File.join(@folder, backend))]
+      serve(sockets, "-w", "2", "--backend", backend) do
+        assert_equal 2, answering { get(sockets.first) }, backend
+        assert_equal 2, answering { get_unix(path)[/\d+\z/] }, backend
+      end
+    end
+  end
+
+  # @return [Integer] how many workers answer clients that come at the same time
+  def answering(&request)
+    Array.new(4) { Thread.new { Array.new(10, &request) } }.flat_map(&:value).uniq.size
+  end
+
   def test_a_phased_restart_and_the_death_of_a_worker
     [%w[-w 2], %w[-w 1 --preload]].each do |kind|
       socket = tcp
