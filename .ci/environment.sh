@@ -29,7 +29,7 @@ print_url() { grep -o 'http://[0-9.:]*' <<<"$1" | head -n 1; }
 # test_applications RAILS [COMMAND ...]: a part of rake test:apps, by the command that runs another Ruby.
 test_applications() {
   MODES=fibers,threads:5 APPS="$1,sinatra,roda,faye" APPS_SECONDS=0.3 "${@:2}" bundle exec ruby -Ilib -Itest test/apps/apps_test.rb
-  "${@:2}" bundle exec ruby -Ilib -Itest test/apps/rails_boot_test.rb -n /_command_/
+  "${@:2}" bundle exec ruby -Ilib -Itest test/apps/rails_isolation_level_test.rb -n /_command_/
 }
 
 # test_libraries BACKENDS [COMMAND ...]: a part of rake test:libraries, with fewer operations at once.

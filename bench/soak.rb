@@ -4,7 +4,7 @@
 # fails when either grows after the warm-up, when descriptors stay behind, or when a client that behaved was not served. See README.md.
 
 require_relative "lib/concurrent_clients"
-require_relative "lib/growth"
+require_relative "lib/growth_detector"
 require_relative "lib/upwell_checkout"
 require_relative "lib/client_behaviors"
 
@@ -54,7 +54,7 @@ module Bench
     end
 
     def growth(name, quantity, allowance)
-      growth = Growth.new(@readings.map(&quantity), allowance: allowance)
+      growth = GrowthDetector.new(@readings.map(&quantity), allowance: allowance)
       ["#{name} grew: #{growth}"] if growth.found?
     end
 

@@ -245,7 +245,7 @@ static int open_server(struct thread *thread)
     struct uw_handler handler = uw_static_handler(&thread->files);
 
     handler.troubled = troubled;
-    uw_refusal_log_init(&thread->troubles, &thread->server.server_context.loop, STDERR_FILENO);
+    uw_refusal_log_init(&thread->troubles, &thread->server.server_context.loop, STDERR_FILENO, UW_LOG_TEXT);
     return uw_server_open(&thread->server, &uw_composition, &server_settings, backend, handler);
 }
 
@@ -258,7 +258,8 @@ static void *run(void *argument)
         fail("cannot serve directory", settings.root, error, "name another directory");
     error = open_server(thread);
     if (error)
-        fail("cannot use backend", backend ? backend : "of this machine", error, "choose another with --backend");
+        fail("cannot use backend", backend ? backend : "of this machine", error,
+             "choose io_uring, epoll, kqueue or poll with --backend");
     error = uw_server_listen(&thread->server, thread->listener);
     if (error)
         fail_to_listen(error);

@@ -4,7 +4,7 @@ $LOAD_PATH.unshift File.expand_path("../lib", __dir__)
 
 require "json"
 require "minitest/autorun"
-require_relative "support/backend_counts"
+require_relative "support/test_results_by_backend"
 require_relative "support/parallel_tests" if ENV["NCPU"]
 require "fileutils"
 require "rack"
@@ -20,7 +20,7 @@ require_relative "support/raw_client"
 # A shell starts background jobs with SIGQUIT ignored. Servers under test must not inherit this.
 trap("QUIT", "SYSTEM_DEFAULT")
 
-BundledGems.prepare
+BundleGemPaths.prepare
 
 # Servers that are killed leave a folder each.
 ENV["XDG_RUNTIME_DIR"] = Dir.mktmpdir("run")
@@ -32,8 +32,8 @@ POLLED_BACKEND = "io_uring_sqpoll"
 USABLE = Upwell.backends.select { |backend| backend[:works] }.map { |backend| backend[:name] } - [POLLED_BACKEND]
 BACKENDS = USABLE & [ENV.fetch("UPWELL_TEST_BACKEND", USABLE)].flatten
 abort "UPWELL_TEST_BACKEND: #{ENV.fetch("UPWELL_TEST_BACKEND")} is not one of #{USABLE.join(", ")}" if BACKENDS.empty? && USABLE.any?
-BACKENDS.extend(BackendCounts::Noted).freeze
-Minitest::Test.prepend(BackendCounts::Told) if BackendCounts::FOLDER
+BACKENDS.extend(TestResultsByBackend::Noted).freeze
+Minitest::Test.prepend(TestResultsByBackend::Told) if TestResultsByBackend::FOLDER
 MODES = %w[inline fibers threads:3].freeze
 Minitest::Test.include(BackendModePairs)
 RACK_2 = Rack.release.start_with?("2.") # the application of the tests runs on the same

@@ -4,7 +4,7 @@
 #   ruby [-r LIBRARY] measure_workload.rb WORKLOAD SECONDS CLASS [BACKEND]
 
 require "json"
-require_relative "thread_and_fiber_executors"
+require_relative "executors"
 
 # A workload, run again and again until the seconds are over.
 class MeasureWorkload
@@ -58,5 +58,5 @@ if $PROGRAM_NAME == __FILE__
   name, seconds, *scheduler = ARGV
   require_relative "workloads/#{name}"
   workload = Object.const_get(name.split("_").map(&:capitalize).join)
-  puts JSON.generate(MeasureWorkload.new(workload, Bench::Io::ThreadAndFiberExecutors.of(*scheduler)).measure(Float(seconds)))
+  puts JSON.generate(MeasureWorkload.new(workload, Bench::Io::Executors.of(*scheduler)).measure(Float(seconds)))
 end

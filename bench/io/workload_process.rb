@@ -2,7 +2,7 @@
 
 require "json"
 require "tmpdir"
-require_relative "../lib/exit_reason"
+require_relative "../lib/log_error_line"
 require_relative "../lib/server"
 
 module Bench
@@ -34,7 +34,7 @@ module Bench
             output, log = %w[output log].map { |name| File.join(folder, name) }
             pid = Process.spawn({ **installation.environment, **Server::ENVIRONMENT }, "taskset", "-c", Server::CORE.to_s, *arguments,
                                 in: File::NULL, out: output, err: log, pgroup: true)
-            await(pid, seconds + GRACE_SECONDS) { ExitReason.of(log) }
+            await(pid, seconds + GRACE_SECONDS) { LogErrorLine.of(log) }
             sample(figures(output))
           end
         end

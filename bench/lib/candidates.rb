@@ -35,7 +35,7 @@ module Bench
     Candidate.new("iodine", "iodine", %i[computing], "iodine -w 1 -t 1 -b 127.0.0.1 -p PORT config.ru"),
     Candidate.new("falcon", "falcon", %i[computing waiting], "falcon serve -n 1 --bind http://127.0.0.1:PORT -c config.ru"),
     Candidate.new("agoo", "agoo", %i[computing], "agoo -s -w 1 -t 1 -b http://127.0.0.1:PORT config.ru"),
-    Candidate.new("itsi", "itsi", %i[computing], "itsi serve -C PEERS/itsi.rb -w 1 -t 1 -b http://127.0.0.1:PORT -r config.ru"),
+    Candidate.new("itsi", "itsi", %i[computing], "itsi serve -C PEERS/itsi_configuration.rb -w 1 -t 1 -b http://127.0.0.1:PORT -r config.ru"),
     Candidate.new("up_ruby", "opal-up", %i[computing], "up_ruby -w 1 -b 127.0.0.1 -p PORT"),
     Candidate.new("upwell-threads", "upwell", %i[threads], "upwell --mode threads:5 --backend io_uring -p PORT -b 127.0.0.1 config.ru"),
     Candidate.new("puma-threads", "puma", %i[threads], "puma -w 0 -t 5:5 -q -b tcp://127.0.0.1:PORT config.ru")

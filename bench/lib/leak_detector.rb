@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "growth"
+require_relative "growth_detector"
 
 module Bench
   # What this process holds, garbage and what malloc keeps for later left aside: Ruby lets garbage grow to limits that grow too, and each arena
@@ -25,8 +25,8 @@ module Bench
     # @return [Array<String>] what has grown from reading to reading; before Ruby 3.3, of the objects only
     # @raise [ArgumentError] when there are too few readings
     def growth
-      found = { "objects" => Growth.new(@objects, allowance: OBJECTS_ALLOWANCE) }
-      found["bytes in use"] = Growth.new(@bytes, allowance: BYTES_ALLOWANCE) if TRIMS
+      found = { "objects" => GrowthDetector.new(@objects, allowance: OBJECTS_ALLOWANCE) }
+      found["bytes in use"] = GrowthDetector.new(@bytes, allowance: BYTES_ALLOWANCE) if TRIMS
       found.filter_map { |name, growth| "#{name} grew: #{growth}" if growth.found? }
     end
 

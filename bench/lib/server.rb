@@ -5,7 +5,7 @@ require "net/http"
 require "openssl"
 require "socket"
 require "tmpdir"
-require_relative "exit_reason"
+require_relative "log_error_line"
 require_relative "process_usage"
 require_relative "request"
 
@@ -117,7 +117,7 @@ module Bench
     end
 
     def last_words
-      ExitReason.of(@log)
+      LogErrorLine.of(@log)
     end
 
     # Below the ports that the kernel gives to clients, and with the next one free too, which up_ruby takes for its worker.

@@ -3,7 +3,7 @@
 require_relative "../lib/gem_installation"
 require_relative "../lib/node_package"
 require_relative "../lib/system_program"
-require_relative "gems_and_runtime"
+require_relative "gems_and_runtime_installation"
 require_relative "bun_package"
 
 module Bench
@@ -42,13 +42,14 @@ module Bench
 
     CANDIDATES = [
       Candidate.new("node", :node, :bare, NODE, "node SERVERS/node.js PORT"),
-      Candidate.new("up_node", :node, :upwell, GemsAndRuntime.new(UPWELL, NODE), "up_node #{OPTIONS}"),
+      Candidate.new("up_node", :node, :upwell, GemsAndRuntimeInstallation.new(UPWELL, NODE), "up_node #{OPTIONS}"),
       Candidate.new("uwebsockets", :uwebsockets, :bare, UWEBSOCKETS, "node SERVERS/uwebsockets.js PORT"),
-      Candidate.new("up", :uwebsockets, :upwell, GemsAndRuntime.new(UPWELL, UWEBSOCKETS), "up #{OPTIONS}"),
-      Candidate.new("opal-up-uwebsockets", :uwebsockets, :peer, GemsAndRuntime.new(OPAL_UP, UWEBSOCKETS), "sh PEERS/opal_up.sh nodejs up PORT"),
+      Candidate.new("up", :uwebsockets, :upwell, GemsAndRuntimeInstallation.new(UPWELL, UWEBSOCKETS), "up #{OPTIONS}"),
+      Candidate.new("opal-up-uwebsockets", :uwebsockets, :peer, GemsAndRuntimeInstallation.new(OPAL_UP, UWEBSOCKETS),
+                    "sh PEERS/opal_up.sh nodejs up PORT"),
       Candidate.new("bun", :bun, :bare, BUN, "BUN SERVERS/bun.js PORT"),
-      Candidate.new("up_bun", :bun, :upwell, GemsAndRuntime.new(UPWELL, BUN), "up_bun #{OPTIONS}"),
-      Candidate.new("opal-up-bun", :bun, :peer, GemsAndRuntime.new(OPAL_UP, BUN), "sh PEERS/opal_up.sh bun up_bun PORT"),
+      Candidate.new("up_bun", :bun, :upwell, GemsAndRuntimeInstallation.new(UPWELL, BUN), "up_bun #{OPTIONS}"),
+      Candidate.new("opal-up-bun", :bun, :peer, GemsAndRuntimeInstallation.new(OPAL_UP, BUN), "sh PEERS/opal_up.sh bun up_bun PORT"),
       Candidate.new("up_ruby", :ruby, :upwell, UPWELL, "up_ruby --mode inline #{OPTIONS}"),
       Candidate.new("opal-up-ruby", :ruby, :peer, OPAL_UP, "up_ruby -w 1 #{OPTIONS}")
     ].freeze

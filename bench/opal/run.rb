@@ -4,7 +4,7 @@
 
 require_relative "../lib/benchmark"
 require_relative "../lib/results_writer"
-require_relative "ratios"
+require_relative "overhead_ratios"
 require_relative "settings"
 
 TITLE = "Rack on JavaScript runtimes, one process on one core"
@@ -28,4 +28,4 @@ settings = Bench::Opal::Settings.new
 benchmark = Bench::Benchmark.new(settings).run
 Bench::ResultsWriter.write("opal-#{settings.name}", benchmark.tables, facts: facts(settings), servers: benchmark.versions, title: TITLE,
                                                                       chart_title: TITLE, columns: COLUMNS,
-                                                                      appendix: Bench::Opal::Ratios.new(benchmark.tables).to_s)
+                                                                      appendix: Bench::Opal::OverheadRatios.new(benchmark.tables).to_s)

@@ -3,7 +3,7 @@
 require_relative "../lib/core_static_server"
 require_relative "../lib/gem_installation"
 require_relative "../lib/system_program"
-require_relative "site"
+require_relative "served_files"
 
 module Bench
   module Static
@@ -19,7 +19,7 @@ module Bench
 
       # @return [Array<String>]
       def arguments(port)
-        command.gsub("PORT", port.to_s).gsub("ROOT", Site::ROOT).gsub("PEERS", PEERS).sub("CORE", CoreStaticServer::PATH).split
+        command.gsub("PORT", port.to_s).gsub("ROOT", ServedFiles::ROOT).gsub("PEERS", PEERS).sub("CORE", CoreStaticServer::PATH).split
       end
     end
 

@@ -22,7 +22,7 @@ def facts(settings)
 end
 
 settings = Bench::Static::Settings.new
-Bench::Static::Site.make
+Bench::Static::ServedFiles.make
 benchmark = Bench::Benchmark.new(settings).run
 Bench::ResultsWriter.write("static-#{settings.name}", benchmark.tables, facts: facts(settings), servers: benchmark.versions, title: TITLE,
                                                                         chart_title: TITLE, columns: COLUMNS)

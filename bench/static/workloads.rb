@@ -4,7 +4,7 @@ require "time"
 require_relative "../lib/ab"
 require_relative "../lib/load_run"
 require_relative "../lib/request"
-require_relative "site"
+require_relative "served_files"
 
 module Bench
   module Static
@@ -65,7 +65,7 @@ module Bench
     end
 
     CLOSE = { "Connection" => "close" }.freeze
-    UNMODIFIED = { "If-Modified-Since" => Site::MODIFIED.httpdate }.freeze
+    UNMODIFIED = { "If-Modified-Since" => ServedFiles::MODIFIED.httpdate }.freeze
     PART = { "Range" => "bytes=1000-1999" }.freeze
     LARGE_CONNECTIONS = [64].freeze # with a thousand, a single answer would take longer than a measurement
 

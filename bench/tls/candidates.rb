@@ -3,7 +3,7 @@
 require "forwardable"
 require_relative "../lib/gem_installation"
 require_relative "../lib/system_program"
-require_relative "../static/site"
+require_relative "../static/served_files"
 
 module Bench
   module Tls
@@ -20,7 +20,7 @@ module Bench
       # @param certificate [Certificate]
       # @return [Array<String>]
       def arguments(port, certificate)
-        values = { "PORT" => port.to_s, "ROOT" => Static::Site::ROOT, "PEERS" => PEERS, "CERTIFICATE" => certificate.path,
+        values = { "PORT" => port.to_s, "ROOT" => Static::ServedFiles::ROOT, "PEERS" => PEERS, "CERTIFICATE" => certificate.path,
                    "KEY" => certificate.key_path }
         command.gsub(Regexp.union(values.keys), values).split
       end
@@ -55,7 +55,8 @@ module Bench
       Candidate.new("upwell-fibers-epoll", UPWELL, %i[rack], "upwell --mode fibers --backend epoll #{OPTIONS} config.ru"),
       Candidate.new("puma", GemInstallation.new("puma", **GEMS), %i[rack],
                     "puma -w 0 -t 1:1 -q -b ssl://127.0.0.1:PORT?cert=CERTIFICATE&key=KEY config.ru"),
-      Candidate.new("falcon", GemInstallation.new("falcon", **GEMS), %i[rack], "env LISTEN=PORT,CERTIFICATE,KEY falcon host PEERS/falcon.rb")
+      Candidate.new("falcon", GemInstallation.new("falcon", **GEMS), %i[rack],
+                    "env LISTEN=PORT,CERTIFICATE,KEY falcon host PEERS/falcon_tls_service.rb")
     ].freeze
   end
 end

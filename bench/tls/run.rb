@@ -25,7 +25,7 @@ def facts(settings)
 end
 
 settings = Bench::Tls::Settings.new
-Bench::Static::Site.make
+Bench::Static::ServedFiles.make
 [Bench::Tls::RSA, Bench::Tls::ECDSA].each(&:make)
 benchmark = Bench::Benchmark.new(settings).run
 Bench::ResultsWriter.write("tls-#{settings.name}", benchmark.tables, facts: facts(settings), servers: benchmark.versions, title: TITLE,

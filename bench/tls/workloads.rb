@@ -3,7 +3,7 @@
 require_relative "../lib/load_run"
 require_relative "../lib/request"
 require_relative "../lib/wrk"
-require_relative "../static/site"
+require_relative "../static/served_files"
 require_relative "candidates"
 require_relative "certificates"
 require_relative "handshakes"

@@ -32,7 +32,7 @@ def command(workload, settings)
 end
 
 settings = Bench::Ws::Settings.new
-Bench::Ws::Generator.make
+Bench::Ws::LoadGeneratorProcess.make
 benchmark = Bench::Benchmark.new(settings).run
 Bench::ResultsWriter.write("ws-#{settings.name}", benchmark.tables, facts: facts(settings), servers: benchmark.versions, title: TITLE,
                                                                     chart_title: TITLE, columns: COLUMNS)

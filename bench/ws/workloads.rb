@@ -5,7 +5,7 @@ require_relative "../lib/request"
 require_relative "requests_beside_clients"
 require_relative "candidates"
 require_relative "client_that_never_reads"
-require_relative "generator"
+require_relative "load_generator_process"
 require_relative "idle_clients"
 require_relative "load_run"
 
@@ -51,28 +51,28 @@ module Bench
 
     ECHO_SIZES = { "64" => [64, "64 bytes"], "1k" => [1024, "1 KiB"], "64k" => [65_536, "64 KiB"] }.freeze
     ECHOES = ECHO_SIZES.flat_map do |name, (bytes, size)|
-      generator = Generator.new("echo", "-b", bytes.to_s)
+      generator = LoadGeneratorProcess.new("echo", "-b", bytes.to_s)
       [Workload.new(name: "echo-#{name}", title: "Echo, #{size}", generator: generator),
        Workload.new(name: "echo-#{name}-deflate", title: "Echo, #{size}, compressed", generator: generator.with("-z"), deflates: true)]
     end
 
     WORKLOADS = [
       *ECHOES,
-      Workload.new(name: "broadcast", title: "To all, 64 bytes, four on their way", generator: Generator.new("broadcast", "-w", "4")),
+      Workload.new(name: "broadcast", title: "To all, 64 bytes, four on their way", generator: LoadGeneratorProcess.new("broadcast", "-w", "4")),
       Workload.new(name: "broadcast-1k", title: "To all, 1 KiB, four on their way",
-                   generator: Generator.new("broadcast", "-w", "4", "-b", "1024")),
+                   generator: LoadGeneratorProcess.new("broadcast", "-w", "4", "-b", "1024")),
       Workload.new(name: "broadcast-paced", title: "To all, 64 bytes, every 50 ms",
-                   generator: Generator.new("broadcast", "-e", "50", "-w", "100")),
+                   generator: LoadGeneratorProcess.new("broadcast", "-e", "50", "-w", "100")),
       *[LoadRun, ClientThatNeverReads].map do |load|
         Workload.new(name: load == ClientThatNeverReads ? "broadcast-deaf" : "broadcast-16k", load: load, connections: [50],
                      title: "To all, 16 KiB, every 10 ms#{", beside one who reads nothing" if load == ClientThatNeverReads}",
-                     generator: Generator.new("broadcast", "-b", "16384", "-e", "10", "-w", "100"))
+                     generator: LoadGeneratorProcess.new("broadcast", "-b", "16384", "-e", "10", "-w", "100"))
       end,
       Workload.new(name: "events", title: "Server-sent events to all, 64 bytes, four on their way",
-                   generator: Generator.new("events", "-w", "4")),
-      Workload.new(name: "connects", title: "Connect, shake hands, close", unit: "connections", generator: Generator.new("connects")),
-      Workload.new(name: "idle", title: "Clients that wait", unit: "clients", generator: Generator.new("idle"), load: IdleClients),
-      Workload.new(name: "hello", title: "Hello world beside clients that wait", unit: "requests", generator: Generator.new("idle"),
+                   generator: LoadGeneratorProcess.new("events", "-w", "4")),
+      Workload.new(name: "connects", title: "Connect, shake hands, close", unit: "connections", generator: LoadGeneratorProcess.new("connects")),
+      Workload.new(name: "idle", title: "Clients that wait", unit: "clients", generator: LoadGeneratorProcess.new("idle"), load: IdleClients),
+      Workload.new(name: "hello", title: "Hello world beside clients that wait", unit: "requests", generator: LoadGeneratorProcess.new("idle"),
                    load: RequestsBesideClients, connections: [1, 15_000])
     ].freeze
   end

@@ -88,6 +88,17 @@ static int limit_by_ancestors(struct cgroup *cgroup, int count, int (*limit)(con
     }
 }
 
+/* Returns whether a list like "cpu,cpuacct" contains "cpu". */
+static bool has_cpu_controller(const char *controllers)
+{
+    for (const char *name = controllers; name; name = strchr(name, ',')) {
+        name += *name == ',';
+        if (strcspn(name, ",") == strlen("cpu") && strncmp(name, "cpu", strlen("cpu")) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Parses a line of /proc/self/cgroup: "0::/path" in version 2, "4:cpu,cpuacct:/path" in version 1. */
 static int limit_by_line(struct cgroup *cgroup, char *line, int count)
 {
@@ -101,7 +112,7 @@ static int limit_by_line(struct cgroup *cgroup, char *line, int count)
     strcpy(cgroup->path, group);
     if (*controllers == '\0')
         return limit_by_ancestors(cgroup, count, limit_by_quota_v2);
-    if (strcmp(controllers, "cpu") == 0 || strncmp(controllers, "cpu,", 4) == 0 || strstr(controllers, ",cpu"))
+    if (has_cpu_controller(controllers))
         return limit_by_ancestors(cgroup, count, limit_by_quota_v1);
     return count;
 }

@@ -109,6 +109,18 @@ static bool is_peer_name(const struct uw_bus_directory *directory, const char *n
     return uw_bus_name_is_valid(name, strlen(name)) && strcmp(name, directory->name) != 0;
 }
 
+/* readdir(3) returns NULL at the end and after an error. Only errno distinguishes the two. */
+static const struct dirent *next_entry(DIR *folder, int *error)
+{
+    const struct dirent *entry;
+
+    errno = 0;
+    entry = readdir(folder);
+    if (!entry)
+        *error = -errno;
+    return entry;
+}
+
 int uw_bus_directory_each_peer(const struct uw_bus_directory *directory, int (*found)(void *context, const char *name),
                                void *context)
 {
@@ -118,7 +130,7 @@ int uw_bus_directory_each_peer(const struct uw_bus_directory *directory, int (*f
 
     if (!folder)
         return -errno;
-    while (!error && (entry = readdir(folder)))
+    while (!error && (entry = next_entry(folder, &error)))
         if (is_peer_name(directory, entry->d_name))
             error = found(context, entry->d_name);
     closedir(folder);

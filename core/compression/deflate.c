@@ -26,9 +26,9 @@ struct uw_deflate {
     size_t capacity;
 };
 
-const char *uw_deflate_missing(void)
+bool uw_deflate_is_possible(void)
 {
-    return uw_zlib_missing();
+    return !uw_zlib_missing();
 }
 
 struct uw_deflate *uw_deflate_new(void)

@@ -13,8 +13,8 @@
 
 struct uw_deflate;
 
-/* Returns NULL, or a sentence that explains why compression is missing. */
-const char *uw_deflate_missing(void);
+/* Returns false without zlib. */
+bool uw_deflate_is_possible(void);
 
 /* Returns NULL without memory or without zlib. */
 struct uw_deflate *uw_deflate_new(void);

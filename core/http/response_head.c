@@ -164,13 +164,15 @@ int uw_http_response_error_text(const struct uw_http_response *response, int err
         return snprintf(text, capacity, "the application returned the informational status %d; return a final status",
                         response->status);
     case UW_EFIELD_NAME:
+        return snprintf(text, capacity,
+                        "the server rejects response header %s: HTTP forbids a character of the name; use letters, "
+                        "digits and hyphens",
+                        subject);
+    case UW_EFIELD_VALUE:
         return snprintf(
             text, capacity,
-            "the server rejects response header %s: the name is not a token; use letters, digits and hyphens", subject);
-    case UW_EFIELD_VALUE:
-        return snprintf(text, capacity,
-                        "the server rejects response header %s: the value contains CR, LF, NUL or another control byte",
-                        subject);
+            "the server rejects response header %s: the value contains CR, LF, NUL or another control byte; remove it",
+            subject);
     case UW_ELENGTH:
         return snprintf(text, capacity, "the response header content-length must be a number of bytes, not %s",
                         subject);
@@ -179,18 +181,22 @@ int uw_http_response_error_text(const struct uw_http_response *response, int err
                         "the response header content-length is empty; set a number of bytes, or remove the header");
     case UW_ELENGTH_OTHER:
         return snprintf(text, capacity,
-                        "the response says content-length %" PRIu64 ", but its body has %" PRIu64 " bytes",
+                        "the response says content-length %" PRIu64 ", but its body has %" PRIu64
+                        " bytes; correct the header, or leave it out",
                         response->length, response->written);
     case UW_ECODING:
         return snprintf(
             text, capacity,
             "the response has a transfer-encoding, which HTTP/1.0 does not support; the application must not set it");
     case UW_ECONTENT_LONGER:
-        return snprintf(text, capacity, "the response says content-length %" PRIu64 ", but its body is longer",
+        return snprintf(text, capacity,
+                        "the response says content-length %" PRIu64
+                        ", but its body is longer; correct the header, or leave it out",
                         response->length);
     case UW_ECONTENT_SHORTER:
         return snprintf(text, capacity,
-                        "the response says content-length %" PRIu64 ", but its body has only %" PRIu64 " bytes",
+                        "the response says content-length %" PRIu64 ", but its body has only %" PRIu64
+                        " bytes; correct the header, or leave it out",
                         response->length, response->written);
     default:
         return snprintf(text, capacity, "%s", strerror(-error));

@@ -6,9 +6,11 @@
 #include "http1/http1_detach.h"
 #include "http1/special_response.h"
 #include "http1/writer.h"
-#include "push/push_client.h"
+#include "push/push_client_connection.h"
 #include "server/refusal_record.h"
 #include "websocket/handshake.h"
+
+static const struct uw_request_calls request_calls;
 
 /* A client that does not read its responses must wait with its next requests. */
 static bool may_read(const struct uw_connection *connection)
@@ -84,6 +86,7 @@ static void dispatch(struct uw_connection *connection)
         return;
     }
     server_context->counts.requests++;
+    http1->reader.request->complete_ns = server_context->loop.now_ns;
     http1->state = UW_HTTP1_ANSWERING;
     uw_connection_await_read(connection, UW_FOREVER);
     server_context->handler.notify(server_context->handler.context, http1->reader.request, UW_EVENT_REQUEST);
@@ -122,7 +125,7 @@ static void begin_content(struct uw_connection *connection, bool more_has_come)
 static bool begin_request(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
-    struct uw_request *request = uw_request_new(connection->server_context, &http1->stream, &uw_protocol_http1);
+    struct uw_request *request = uw_request_new(connection->server_context, &http1->stream, &request_calls);
 
     if (!request) {
         uw_connection_close(connection);
@@ -319,6 +322,7 @@ static struct uw_connection *take_back(struct uw_request *request)
     struct uw_http1 *http1 = uw_http1_of(connection);
 
     assert(!atomic_load(&request->posted) && !http1->detached);
+    uw_request_report(request);
     free_request(http1);
     return connection;
 }
@@ -408,6 +412,13 @@ static bool response_in_progress(const struct uw_connection *connection)
     return uw_http1_is_handled(uw_http1_of(connection));
 }
 
+/* The client has gone within the content of its request. */
+static void abandon(struct uw_request *request)
+{
+    atomic_store(&request->client_gone, true);
+    uw_request_report(request);
+}
+
 static void closed(struct uw_connection *connection)
 {
     struct uw_http1 *http1 = uw_http1_of(connection);
@@ -418,7 +429,9 @@ static void closed(struct uw_connection *connection)
         uw_push_client_closed(http1->client);
     if (uw_http1_is_handled(http1))
         uw_request_mark_client_gone(http1->reader.request);
-    else if (http1->reader.request)
+    else if (http1->reader.request && http1->state == UW_HTTP1_CONTENT)
+        abandon(http1->reader.request);
+    if (http1->reader.request && !uw_http1_is_handled(http1))
         free_request(http1);
 }
 
@@ -445,7 +458,6 @@ static void discarded(struct uw_connection *connection)
 
 const struct uw_protocol uw_protocol_http1 = {
     .name = "http/1.1",
-    .writer = &uw_http1_writer,
     .opened = opened,
     .received = received,
     .receive_ended = receive_ended,
@@ -457,6 +469,10 @@ const struct uw_protocol uw_protocol_http1 = {
     .closed = closed,
     .released = released,
     .discarded = discarded,
+};
+
+static const struct uw_request_calls request_calls = {
+    .writer = &uw_http1_writer,
     .outgoing = uw_connection_outgoing,
     .disconnect = uw_connection_disconnect,
     .take_over = take_over,

@@ -87,6 +87,7 @@ static void hand_over_by_relay(struct uw_connection *connection)
         stay(connection);
         return;
     }
+    uw_request_report(request);
     detached = take(http1, fd);
     uw_pipelined_input_free(&http1->pending);
     uw_tunnel_begin(relay, request);
@@ -95,10 +96,12 @@ static void hand_over_by_relay(struct uw_connection *connection)
 
 static void hand_over(struct uw_connection *connection)
 {
-    if (connection->endpoint.transport->hands_out_descriptor)
-        answer(uw_http1_of(connection), uw_connection_detach_fd(connection));
-    else
+    if (!connection->endpoint.transport->hands_out_descriptor) {
         hand_over_by_relay(connection);
+        return;
+    }
+    uw_request_report(uw_http1_of(connection)->reader.request);
+    answer(uw_http1_of(connection), uw_connection_detach_fd(connection));
 }
 
 void uw_http1_try_detach(struct uw_connection *connection)

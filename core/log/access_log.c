@@ -20,6 +20,13 @@ static void count_dropped(struct uw_access_log *log, uint64_t lines, int error)
 
 /* Functions of the loop's thread, which appends lines to the ring */
 
+/* Returns true if the lines are written now: for a full batch, or at a terminal. */
+static bool is_due(const struct uw_access_log *log, uint64_t used, size_t length)
+{
+    return log->format == UW_ACCESS_TERMINAL ||
+           (used < UW_ACCESS_LOG_BATCH_BYTES && used + length >= UW_ACCESS_LOG_BATCH_BYTES);
+}
+
 static void append_line(struct uw_access_log *log, const char *line, size_t length)
 {
     uint64_t added = atomic_load_explicit(&log->added, memory_order_relaxed);
@@ -34,13 +41,13 @@ static void append_line(struct uw_access_log *log, const char *line, size_t leng
     memcpy(log->ring + at, line, first);
     memcpy(log->ring, line + first, length - first);
     atomic_store_explicit(&log->added, added + length, memory_order_release);
-    if (used < UW_ACCESS_LOG_BYTES / 2 && used + length >= UW_ACCESS_LOG_BYTES / 2)
+    if (is_due(log, used, length))
         uw_wakeup_tell(&log->wake);
 }
 
 void uw_access_log_add(struct uw_access_log *log, const struct uw_access_record *access)
 {
-    char line[UW_ACCESS_LINE_BYTES_MAX];
+    char line[UW_LOG_LINE_BYTES_MAX];
 
     append_line(log, line, uw_access_line(line, log->format, access));
 }
@@ -157,7 +164,7 @@ static void write_batches(struct uw_access_log *log)
     size_t bytes_max, length;
 
     log->regular = is_regular(log->fd);
-    bytes_max = log->regular ? UW_ACCESS_LOG_BATCH_BYTES : UW_ACCESS_LINE_BYTES_MAX;
+    bytes_max = log->regular ? UW_ACCESS_LOG_BATCH_BYTES : UW_LOG_LINE_BYTES_MAX;
     while ((length = copy_batch(log, bytes_max)) > 0) {
         write_batch(log, length);
         atomic_fetch_add_explicit(&log->written, length, memory_order_release);

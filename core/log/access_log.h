@@ -11,15 +11,15 @@
 #include "base/system.h"
 #include "log/access_line.h"
 
-#define UW_ACCESS_LOG_BYTES (256 * 1024) /* size of the ring, a power of two. Excess lines are dropped and counted */
-#define UW_ACCESS_LOG_BATCH_BYTES (64 * 1024)
-#define UW_ACCESS_LOG_DELAY_MS 1000 /* maximum delay of a line in milliseconds, unless the file is blocked */
-#define UW_ACCESS_LOG_STUCK_MS 2000 /* closing gives up after so many milliseconds without progress */
+#define UW_ACCESS_LOG_BYTES (1024 * 1024) /* size of the ring, a power of two. Excess lines are dropped and counted */
+#define UW_ACCESS_LOG_BATCH_BYTES (64 * 1024) /* maximum bytes of one write */
+#define UW_ACCESS_LOG_DELAY_MS 1000           /* maximum delay of a line in milliseconds, unless the file is blocked */
+#define UW_ACCESS_LOG_STUCK_MS 2000           /* closing gives up after so many milliseconds without progress */
 
 struct uw_access_log {
     enum uw_access_format format;
     int fd;
-    struct uw_wakeup wake;  /* wakes the log's thread: the ring is half full, or the log closes */
+    struct uw_wakeup wake;  /* wakes the log's thread: a batch is full, a terminal gets a line, or the log closes */
     struct uw_wakeup ended; /* signals the closing thread: the log's thread has finished */
     bool regular;           /* set by the log's thread: a regular file accepts a batch in one write */
     bool torn;              /* the last line in `torn_file` is incomplete */

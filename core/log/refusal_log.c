@@ -58,32 +58,32 @@ static void begin_second(struct uw_refusal_log *log)
 static void end_second(struct uw_loop *loop, struct uw_timer *timer)
 {
     struct uw_refusal_log *log = uw_container_of(timer, struct uw_refusal_log, timer);
-    char line[UW_ACCESS_LINE_BYTES_MAX];
+    char line[UW_LOG_LINE_BYTES_MAX];
 
     (void)loop;
     if (!log->suppressed)
         return;
-    if (append_line(log, line, uw_refusals_suppressed_line(line, time(NULL), log->suppressed)))
+    if (append_line(log, line, uw_refusals_suppressed_line(line, log->form, time(NULL), log->suppressed)))
         log->suppressed = 0;
     begin_second(log);
 }
 
-void uw_refusal_log_init(struct uw_refusal_log *log, struct uw_loop *loop, int fd)
+void uw_refusal_log_init(struct uw_refusal_log *log, struct uw_loop *loop, int fd, enum uw_log_form form)
 {
     memset(log, 0, sizeof *log);
     log->loop = loop;
+    log->form = form;
     log->timer.expire = end_second;
     log->writable = (struct uw_operation){.opcode = UW_POLL, .fd = fd, .length = POLLOUT, .complete = handle_writable};
 }
 
 void uw_refusal_log_add(struct uw_refusal_log *log, const struct uw_access_record *refusal)
 {
-    char line[UW_ACCESS_LINE_BYTES_MAX];
+    char line[UW_LOG_LINE_BYTES_MAX];
 
     if (!log->timer.active)
         begin_second(log);
-    if (log->lines < UW_REFUSAL_LINES_PER_SECOND &&
-        append_line(log, line, uw_access_line(line, UW_ACCESS_REFUSED, refusal)))
+    if (log->lines < UW_REFUSAL_LINES_PER_SECOND && append_line(log, line, uw_refused_line(line, log->form, refusal)))
         log->lines++;
     else
         log->suppressed++;
@@ -91,11 +91,11 @@ void uw_refusal_log_add(struct uw_refusal_log *log, const struct uw_access_recor
 
 void uw_refusal_log_trouble(struct uw_refusal_log *log, enum uw_system_error trouble, const char *where, int error)
 {
-    char line[UW_ACCESS_LINE_BYTES_MAX];
+    char line[UW_LOG_LINE_BYTES_MAX];
     int64_t *reported_ns = &log->reported_ns[trouble];
 
     if (*reported_ns && log->loop->now_ns - *reported_ns < UW_SYSTEM_ERROR_NS)
         return;
-    if (append_line(log, line, uw_system_error_line(line, time(NULL), trouble, where, error)))
+    if (append_line(log, line, uw_system_error_line(line, log->form, time(NULL), trouble, where, error)))
         *reported_ns = log->loop->now_ns;
 }

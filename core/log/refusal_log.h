@@ -5,7 +5,7 @@
 #define UW_LOG_REFUSAL_LOG_H
 
 #include "io/loop.h"
-#include "log/access_line.h"
+#include "log/server_line.h"
 #include "log/system_error.h"
 
 #define UW_REFUSAL_LINES_PER_SECOND 10             /* lines of one loop */
@@ -14,6 +14,7 @@
 
 struct uw_refusal_log {
     struct uw_loop *loop;
+    enum uw_log_form form;
     struct uw_operation writable; /* POLLOUT, pending while the file is blocked */
     struct uw_timer timer;        /* expires a second after the first line */
     int lines;                    /* number of lines in this second */
@@ -24,7 +25,7 @@ struct uw_refusal_log {
 };
 
 /* The log must not move. It must live as long as the loop. */
-void uw_refusal_log_init(struct uw_refusal_log *log, struct uw_loop *loop, int fd);
+void uw_refusal_log_init(struct uw_refusal_log *log, struct uw_loop *loop, int fd, enum uw_log_form form);
 
 /* Called by the loop's thread only. */
 void uw_refusal_log_add(struct uw_refusal_log *log, const struct uw_access_record *refusal);

@@ -3,17 +3,18 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#define TIME_BYTES_MAX 32
 #define WHERE_BYTES_MAX 1024
 
 static const char *const texts[UW_SYSTEM_ERRORS][2] = {
-    [UW_SYSTEM_ERROR_CONTENT] = {"cannot store a request body in ", "; the client gets 503"},
-    [UW_SYSTEM_ERROR_ACCEPT] = {"cannot accept connections", "; new clients wait"},
+    [UW_SYSTEM_ERROR_CONTENT] = {"cannot store a request body in ",
+                                 "; the client gets 503; set TMPDIR to a directory with space, or free memory"},
+    [UW_SYSTEM_ERROR_ACCEPT] = {"cannot accept connections",
+                                "; new clients wait; check the limit of open files (ulimit -n) and free memory"},
     [UW_SYSTEM_ERROR_FILE] = {"cannot read a file of the served directory",
-                              "; check its disk, the limit of open files (ulimit -n) and free memory"},
-    [UW_SYSTEM_ERROR_ACCESS_LOG] = {"access log lines were dropped", ""},
+                              "; check its permissions and disk, the limit of open files (ulimit -n) and free memory"},
+    [UW_SYSTEM_ERROR_ACCESS_LOG] = {"access log lines were dropped",
+                                    "; check the disk of the log, or the program that reads it"},
     [UW_SYSTEM_ERROR_BUS] = {"cannot deliver published messages to another process of this server",
                              "; these messages are lost"},
 };
@@ -22,9 +23,9 @@ static const char *const texts[UW_SYSTEM_ERRORS][2] = {
 static const char *cause_text(enum uw_system_error trouble, int error)
 {
     if (error == ENOBUFS && trouble == UW_SYSTEM_ERROR_ACCESS_LOG)
-        return "the disk or the reader of the log is too slow";
+        return "they were not written fast enough";
     if (error == ENOBUFS && trouble == UW_SYSTEM_ERROR_BUS)
-        return "that process is too slow";
+        return "that process is too slow (check its load)";
     return strerror(error);
 }
 
@@ -38,17 +39,13 @@ static void replace_control_characters(char plain[WHERE_BYTES_MAX + 1], const ch
     plain[length] = '\0';
 }
 
-size_t uw_system_error_line(char line[UW_ACCESS_LINE_BYTES_MAX], time_t time, enum uw_system_error trouble,
-                            const char *where, int error)
+size_t uw_system_error_line(char line[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form, time_t time,
+                            enum uw_system_error trouble, const char *where, int error)
 {
-    char stamp[TIME_BYTES_MAX] = "", plain[WHERE_BYTES_MAX + 1];
-    struct tm parts;
-    int length;
+    char plain[WHERE_BYTES_MAX + 1], message[UW_LOG_MESSAGE_BYTES_MAX + 1];
 
-    if (gmtime_r(&time, &parts))
-        (void)strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &parts);
     replace_control_characters(plain, where);
-    length = snprintf(line, UW_ACCESS_LINE_BYTES_MAX, "%s upwell[%d]: %s%s: %s%s\n", stamp, (int)getpid(),
-                      texts[trouble][0], plain, cause_text(trouble, error), texts[trouble][1]);
-    return length < 0 ? 0 : length < UW_ACCESS_LINE_BYTES_MAX ? (size_t)length : UW_ACCESS_LINE_BYTES_MAX - 1;
+    (void)snprintf(message, sizeof message, "%s%s: %s%s", texts[trouble][0], plain, cause_text(trouble, error),
+                   texts[trouble][1]);
+    return uw_server_line(line, form, time, message);
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "log/access_line.h"
+#include "log/server_line.h"
 
 enum uw_system_error {
     UW_SYSTEM_ERROR_CONTENT, /* the server cannot store the content of a request */
@@ -18,7 +18,7 @@ enum uw_system_error {
 
 /* Writes a line of the server's own log. `where` is a directory, a file, or NULL. `error` is an errno. Returns the
  * length. */
-size_t uw_system_error_line(char line[UW_ACCESS_LINE_BYTES_MAX], time_t time, enum uw_system_error trouble,
-                            const char *where, int error);
+size_t uw_system_error_line(char line[UW_LOG_LINE_BYTES_MAX], enum uw_log_form form, time_t time,
+                            enum uw_system_error trouble, const char *where, int error);
 
 #endif

@@ -58,7 +58,7 @@ struct uw_subscriber {
 
 /* The first line only grows. The other members are current numbers. Any thread may read the counts. */
 struct uw_channel_counts {
-    _Atomic uint64_t published, delivered, dropped; /* `delivered` and `dropped` count once for each receiver */
+    _Atomic uint64_t published, delivered, dropped; /* `delivered` and `dropped`: per receiver */
     _Atomic uint64_t channels, patterns, subscribers;
     /* Number of clients with at least half of UW_PUBLISHED_WAITING_MAX or UW_PUBLISHED_BYTES_MAX waiting for the
      * handler. */

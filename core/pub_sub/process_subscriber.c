@@ -1,6 +1,7 @@
 #include "pub_sub/process_subscriber.h"
 
 #include "pub_sub/subscriptions.h"
+#include "server/protocol.h"
 
 static void discard_subscriber(struct uw_push_client *subscriber)
 {
@@ -22,14 +23,15 @@ static void handle_chunk(struct uw_request *request, struct uw_chunk *chunk)
     uw_push_client_release(subscriber);
 }
 
-static const struct uw_protocol protocol = {
-    .name = "process-subscriber",
+static const struct uw_request_calls event_calls = {
+    .outgoing = uw_push_client_outgoing,
+    .disconnect = uw_push_client_disconnect,
     .take_over = handle_chunk,
     .abort = uw_push_client_abort,
     .detach = uw_push_client_detach,
 };
 
-const struct uw_push_client_kind uw_push_client_process_subscriber = {.protocol = &protocol};
+const struct uw_push_client_kind uw_push_client_process_subscriber = {.event_calls = &event_calls};
 
 struct uw_push_client *uw_process_subscriber_new(struct uw_server_context *server_context, void *user)
 {

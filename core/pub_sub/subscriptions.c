@@ -132,7 +132,8 @@ static void post_waiting_messages(struct uw_push_client *client)
         uint64_t subscription = waiting_message->subscription;
 
         free_waiting_message(client, waiting_message);
-        (void)post_event(client, stored, subscription);
+        if (!post_event(client, stored, subscription))
+            atomic_fetch_add(&client->server_context->channels->counts.dropped, 1);
         uw_stored_message_release(stored);
     }
     client->published_telling = false;

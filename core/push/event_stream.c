@@ -5,80 +5,59 @@
 #include "push/close_code.h"
 #include "push/event_stream_frame.h"
 #include "push/event_stream_request.h"
-#include "push/push_client_connection.h"
+#include "push/push_client_end.h"
 
 #define COMMENT ":\n\n"
 
-static void received(struct uw_connection *connection, const char *bytes, size_t length)
+static void received(struct uw_push_client *client, const char *bytes, size_t length)
 {
-    (void)connection, (void)bytes, (void)length; /* it is read from so that its end is noticed */
+    (void)client, (void)bytes, (void)length; /* it is read from so that its end is noticed */
 }
 
-static void receive_ended(struct uw_connection *connection, int32_t result)
+static void receive_ended(struct uw_push_client *client, int32_t result)
 {
     if (result == -ECANCELED)
-        uw_connection_resume(connection);
+        uw_stream_resume_input(&client->stream);
     else if (result)
-        uw_connection_close(connection);
+        uw_stream_close(&client->stream);
     else
-        uw_push_client_end_of_input(connection);
+        uw_push_client_end_of_input(client);
 }
 
-static void sent(struct uw_connection *connection)
+static void sent(struct uw_push_client *client)
 {
-    uw_push_client_sent(uw_push_client_of(connection));
-    if (uw_connection_is_open(connection))
-        uw_push_client_start_idle_timeout(uw_push_client_of(connection), connection->server_context->loop.now_ns);
+    uw_push_client_sent(client);
+    uw_push_client_start_idle_timeout(client, client->server_context->loop.now_ns);
 }
 
-static void resume(struct uw_connection *connection)
+static void resume(struct uw_push_client *client)
 {
-    (void)connection; /* nothing ever waits */
+    (void)client; /* nothing ever waits */
 }
 
 /* A comment keeps proxies from closing an idle connection, and its send shows whether the client is gone. Outgoing data
  * does the same. */
-static void break_silence(struct uw_connection *connection)
+static void break_silence(struct uw_push_client *client)
 {
     struct uw_chunk *chunk;
 
-    uw_push_client_start_idle_timeout(uw_push_client_of(connection), connection->server_context->loop.now_ns);
-    if (!uw_connection_is_flushed(connection))
+    uw_push_client_start_idle_timeout(client, client->server_context->loop.now_ns);
+    if (uw_stream_queued_bytes(&client->stream) > 0)
         return;
     chunk = uw_chunk_copy(COMMENT, sizeof COMMENT - 1);
     if (chunk)
-        uw_connection_enqueue(connection, &uw_push_client_of(connection)->stream, chunk);
+        uw_stream_enqueue(&client->stream, chunk);
     else
-        uw_connection_close(connection);
+        uw_stream_close(&client->stream);
 }
 
-static void timed_out(struct uw_connection *connection)
+static void timed_out(struct uw_push_client *client)
 {
-    if (uw_push_client_of(connection)->leaving)
-        uw_push_client_notify_shutdown(connection);
+    if (client->leaving)
+        uw_push_client_notify_shutdown(client);
     else
-        break_silence(connection);
+        break_silence(client);
 }
-
-const struct uw_protocol uw_protocol_event_stream = {
-    .name = "event-stream",
-    .opened = uw_push_client_connection_opened,
-    .received = received,
-    .receive_ended = receive_ended,
-    .sent = sent,
-    .resume = resume,
-    .timed_out = timed_out,
-    .drain = uw_push_client_drain,
-    .response_in_progress = uw_push_client_connection_response_in_progress,
-    .closed = uw_push_client_connection_closed,
-    .released = uw_push_client_connection_released,
-    .discarded = uw_push_client_connection_discarded,
-    .outgoing = uw_connection_outgoing,
-    .disconnect = uw_connection_disconnect,
-    .take_over = uw_push_client_take_over,
-    .abort = uw_push_client_abort,
-    .detach = uw_push_client_detach,
-};
 
 static struct uw_chunk *frame_message(struct uw_slab *slab, bool text, const char *bytes, size_t length)
 {
@@ -95,7 +74,7 @@ static void send_retry(struct uw_push_client *client)
         uw_event_stream_frame(&client->server_context->chunks, &(struct uw_sent_event){.retry_ms = retry_ms});
 
     if (chunk) /* without memory the client chooses its own delay */
-        uw_connection_enqueue(client->stream.connection, &client->stream, chunk);
+        uw_stream_enqueue(&client->stream, chunk);
 }
 
 static void end(struct uw_push_client *client, unsigned code, const char *reason, size_t length)
@@ -103,13 +82,18 @@ static void end(struct uw_push_client *client, unsigned code, const char *reason
     (void)reason, (void)length; /* the format has no field for a reason */
     if (code == UW_CLOSE_GOING_AWAY)
         send_retry(client);
-    uw_push_client_end_connection(client->stream.connection);
+    uw_push_client_end_stream(client);
 }
 
 const struct uw_push_client_kind uw_push_client_event_stream = {
-    .protocol = &uw_protocol_event_stream,
+    .event_calls = &uw_push_client_event_calls,
     .frame = frame_message,
     .end = end,
+    .received = received,
+    .receive_ended = receive_ended,
+    .sent = sent,
+    .resume = resume,
+    .timed_out = timed_out,
 };
 
 static int accept_upgrade(const struct uw_response_writer *writer, struct uw_chunk **chunk,

@@ -6,11 +6,12 @@
 
 #include "base/utf8.h"
 #include "push/close_code.h"
+#include "server/protocol.h"
 
 struct uw_push_client *uw_push_client_new(struct uw_server_context *server_context,
                                           const struct uw_push_client_kind *kind, void *user)
 {
-    struct uw_push_client *client = calloc(1, sizeof *client);
+    struct uw_push_client *client = calloc(1, sizeof *client + kind->state_bytes);
 
     if (!client)
         return NULL;
@@ -45,7 +46,7 @@ void uw_push_client_release(struct uw_push_client *client)
 
 struct uw_request *uw_push_client_event_new(struct uw_push_client *client, enum uw_push_client_event event)
 {
-    struct uw_request *request = uw_request_new(client->server_context, &client->stream, client->kind->protocol);
+    struct uw_request *request = uw_request_new(client->server_context, &client->stream, client->kind->event_calls);
 
     if (!request)
         return NULL;
@@ -106,18 +107,10 @@ bool uw_push_client_notify_plain(struct uw_push_client *client, enum uw_push_cli
     return request != NULL;
 }
 
-/* Closes the client's connection after an event was dropped. A process subscriber (see process_subscriber.h) has no
- * connection. */
-static void close_untold(const struct uw_push_client *client)
-{
-    if (client->stream.connection)
-        uw_connection_close(client->stream.connection);
-}
-
 void uw_push_client_notify_refused(struct uw_push_client *client)
 {
     if (!uw_push_client_notify_plain(client, UW_PUSH_REFUSED))
-        close_untold(client);
+        uw_stream_close(&client->stream);
 }
 
 void uw_push_client_wake(struct uw_push_client *client)
@@ -126,7 +119,7 @@ void uw_push_client_wake(struct uw_push_client *client)
     if (client->end_notified || client->server_context->closing)
         return;
     if (!uw_push_client_notify_plain(client, UW_PUSH_WOKEN))
-        close_untold(client);
+        uw_stream_close(&client->stream);
 }
 
 static void receive_wake(struct uw_loop *loop, struct uw_message *message)
@@ -183,8 +176,8 @@ void uw_push_clients_resume_inflate(struct uw_server_context *server_context)
             uw_container_of(server_context->inflate_waiters.next, struct uw_push_client, inflate_link);
 
         uw_list_remove(&client->inflate_link);
-        if (uw_connection_is_open(client->stream.connection)) {
-            uw_connection_schedule_resume(client->stream.connection);
+        if (uw_stream_is_open(&client->stream)) {
+            uw_stream_schedule_resume(&client->stream);
             return;
         }
     }
@@ -202,12 +195,10 @@ void uw_push_client_take_inflate_budget(struct uw_push_client *client, struct uw
 /* Fewer events wait, perhaps none. */
 static void resume(struct uw_push_client *client)
 {
-    struct uw_connection *connection = client->stream.connection;
-
-    if (connection && uw_connection_is_closed(connection))
-        uw_connection_reap(connection);
-    else if (connection && client->held_back)
-        uw_connection_schedule_resume(connection);
+    if (!uw_stream_is_open(&client->stream))
+        uw_stream_reap(&client->stream);
+    else if (client->held_back)
+        uw_stream_schedule_resume(&client->stream);
 }
 
 /* The handler has served an event. */
@@ -226,11 +217,21 @@ static void served(struct uw_request *request, bool failed)
     else if (ends)
         uw_push_client_end(client, UW_CLOSE_GOING_AWAY, "", 0);
     if (opened)
-        uw_connection_uncork(client->stream.connection);
+        uw_stream_uncork(&client->stream);
     if (published)
         client->subscriber->served(client);
     serve_next(client);
     resume(client);
+}
+
+size_t uw_push_client_outgoing(const struct uw_request *request)
+{
+    return atomic_load(&request->stream->outgoing_bytes);
+}
+
+void uw_push_client_disconnect(struct uw_request *request)
+{
+    uw_stream_close(request->stream);
 }
 
 void uw_push_client_take_over(struct uw_request *request, struct uw_chunk *chunk)
@@ -253,24 +254,30 @@ void uw_push_client_detach(struct uw_request *request, struct uw_detached *detac
     detached->done(detached); /* without a descriptor: an event has no connection to detach */
 }
 
+const struct uw_request_calls uw_push_client_event_calls = {
+    .outgoing = uw_push_client_outgoing,
+    .disconnect = uw_push_client_disconnect,
+    .take_over = uw_push_client_take_over,
+    .abort = uw_push_client_abort,
+    .detach = uw_push_client_detach,
+};
+
 /* Beginning and end */
 
-void uw_push_client_attach(struct uw_push_client *client, struct uw_connection *connection)
+void uw_push_client_carry(struct uw_push_client *client, const struct uw_stream_calls *calls,
+                          struct uw_connection *connection)
 {
     UW_ASSERT_OWNER(&client->server_context->loop);
     uw_push_client_retain(client);
-    client->stream.connection = connection;
+    uw_stream_carry(&client->stream, calls, connection);
     client->server_context->clients++;
-    uw_send_queue_move(&connection->outgoing, &client->stream);
-    uw_connection_cork(connection);
     if (client->kind->attached && !client->kind->attached(client))
-        uw_connection_close(connection);
+        uw_stream_close(&client->stream);
 }
 
 static bool takes(const struct uw_push_client *client)
 {
-    return uw_push_client_is_open(client) && client->stream.connection &&
-           uw_connection_is_open(client->stream.connection);
+    return uw_push_client_is_open(client) && uw_stream_is_open(&client->stream);
 }
 
 void uw_push_client_start_idle_timeout(struct uw_push_client *client, int64_t now_ns)
@@ -278,42 +285,22 @@ void uw_push_client_start_idle_timeout(struct uw_push_client *client, int64_t no
     int64_t idle_timeout_ns = atomic_load(&client->idle_timeout_ns);
 
     if (client->opened && takes(client) && !client->leaving && !client->asked)
-        uw_connection_await_read(client->stream.connection, idle_timeout_ns ? now_ns + idle_timeout_ns : UW_FOREVER);
+        uw_stream_await_read(&client->stream, idle_timeout_ns ? now_ns + idle_timeout_ns : UW_FOREVER);
 }
 
-/* From now on the protocol decides when to check whether the client is still there. */
-static void open_client(struct uw_push_client *client)
+void uw_push_client_open(struct uw_push_client *client)
 {
-    struct uw_connection *connection = client->stream.connection;
-
+    UW_ASSERT_OWNER(&client->server_context->loop);
     client->opened = true;
     if (!uw_push_client_notify_plain(client, UW_PUSH_OPENED))
-        uw_connection_close(connection);
-    if (!uw_connection_is_open(connection))
+        uw_stream_close(&client->stream);
+    if (!uw_stream_is_open(&client->stream))
         return;
     uw_push_client_start_idle_timeout(client, client->server_context->loop.now_ns);
     if (client->early_end_code)
         client->kind->end(client, client->early_end_code, "", 0);
-    else if (uw_connection_is_flushed(connection))
+    else if (uw_stream_queued_bytes(&client->stream) == 0)
         uw_push_client_sent(client);
-}
-
-void uw_push_client_begin(struct uw_push_client *client, const char *ahead, size_t length)
-{
-    struct uw_connection *connection = client->stream.connection;
-
-    UW_ASSERT_OWNER(&client->server_context->loop);
-    uw_connection_switch(connection, client->kind->protocol);
-    *(struct uw_push_client **)uw_connection_state(connection) = client;
-    open_client(client);
-    if (length > 0 && uw_connection_is_open(connection))
-        client->kind->protocol->received(connection, ahead, length);
-    if (connection->input_ended && uw_connection_is_open(connection))
-        client->kind->protocol->receive_ended(connection, 0);
-    else
-        uw_connection_resume(connection);
-    if (atomic_load(&client->server_context->draining))
-        uw_connection_drain(connection);
 }
 
 static void end_subscriptions(struct uw_push_client *client)
@@ -331,6 +318,7 @@ void uw_push_client_end_input(struct uw_push_client *client)
 
 void uw_push_client_closed(struct uw_push_client *client)
 {
+    UW_ASSERT_OWNER(&client->server_context->loop);
     atomic_store(&client->ending, true);
     uw_list_remove(&client->inflate_link);
     uw_push_clients_resume_inflate(client->server_context);
@@ -339,13 +327,20 @@ void uw_push_client_closed(struct uw_push_client *client)
         uw_request_mark_client_gone(client->current);
 }
 
+static void release_state(struct uw_push_client *client)
+{
+    if (client->kind->released)
+        client->kind->released(client);
+}
+
 bool uw_push_client_is_done(struct uw_push_client *client)
 {
+    release_state(client);
     if (!client->end_notified) {
         client->end_notified = true;
         uw_push_client_closed(client);
         if (uw_push_client_notify_plain(client, UW_PUSH_CLOSED))
-            return false; /* the connection's reaping calls this again after the handler has served the event */
+            return false; /* the stream's reaping calls this again after the handler has served the event */
     }
     if (!uw_push_client_is_served(client))
         return false;
@@ -369,12 +364,14 @@ static void free_events(struct uw_push_client *client)
 
 void uw_push_client_discard(struct uw_push_client *client)
 {
+    UW_ASSERT_OWNER(&client->server_context->loop);
+    release_state(client);
     free_events(client);
     atomic_store(&client->ending, true);
     uw_list_remove(&client->inflate_link);
     end_subscriptions(client);
-    client->server_context->clients -= client->stream.connection != NULL;
-    client->stream.connection = NULL;
+    client->server_context->clients -= client->stream.calls != NULL;
+    uw_stream_carry(&client->stream, NULL, NULL);
     uw_push_client_release(client);
 }
 
@@ -401,7 +398,7 @@ static bool queue_framed(struct uw_push_client *client, struct uw_chunk *chunk)
         uw_send_queue_refuse(chunk);
         return false;
     }
-    uw_connection_queue(client->stream.connection, chunk);
+    uw_stream_queue(&client->stream, chunk);
     return true;
 }
 
@@ -446,6 +443,7 @@ void uw_push_client_post(struct uw_push_client *client, struct uw_chunk *chunk)
 
 void uw_push_client_sent(struct uw_push_client *client)
 {
+    UW_ASSERT_OWNER(&client->server_context->loop);
     if (client->current)
         uw_request_notify_drained(client->current);
     if (!atomic_load(&client->wants_drained) || client->drained_waits || client->input_ended ||
@@ -453,7 +451,7 @@ void uw_push_client_sent(struct uw_push_client *client)
         return;
     client->drained_waits = true; /* before the event is posted: the handler may serve it at once */
     if (!uw_push_client_notify_plain(client, UW_PUSH_DRAINED))
-        close_untold(client);
+        uw_stream_close(&client->stream);
 }
 
 void uw_push_client_set_idle_timeout(struct uw_push_client *client, int64_t idle_timeout_ns)
@@ -504,14 +502,12 @@ static unsigned code_to_send(unsigned code)
 /* A client that is not open yet ends as soon as it is open. */
 void uw_push_client_end(struct uw_push_client *client, unsigned code, const char *reason, size_t length)
 {
-    struct uw_connection *connection = client->stream.connection;
-
     UW_ASSERT_OWNER(&client->server_context->loop);
     if (atomic_exchange(&client->ending, true))
         return;
     if (!client->opened)
         client->early_end_code = code_to_send(code);
-    else if (connection && uw_connection_is_open(connection))
+    else if (uw_stream_is_open(&client->stream))
         client->kind->end(client, code_to_send(code), reason, reason_length(reason, length));
 }
 

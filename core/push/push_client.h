@@ -1,7 +1,9 @@
 /* A long-lived client: a WebSocket, or a stream of server-sent events. The application may write to it at any time,
  * from any thread. The client's input becomes events, which the handler serves one after another, like requests.
  *
- * Clients are reference-counted. The connection, the creator, and each message on its way to the loop have a reference.
+ * The client writes to its stream. Another protocol carries the stream: see push_client_connection.h.
+ *
+ * Clients are reference-counted. The stream, the creator, and each message on its way to the loop have a reference.
  * Functions belong to the loop's thread unless their comment says "any thread".
  *
  * A server that is stopped or closed sends the handler no more events, not even UW_PUSH_CLOSED, and accepts no posts. A
@@ -9,11 +11,13 @@
 #ifndef UW_PUSH_PUSH_CLIENT_H
 #define UW_PUSH_PUSH_CLIENT_H
 
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "server/connection.h"
 #include "server/module.h"
+#include "server/server_context.h"
 
 #define UW_INBOX_EVENTS_MAX 16         /* that wait for the handler; then the client is not read for a while */
 #define UW_INBOX_BYTES_MAX (64 * 1024) /* of these events */
@@ -35,15 +39,16 @@ enum uw_push_client_event {
 };
 
 struct uw_push_client;
+struct uw_request_calls;
 
 extern const struct uw_module uw_module_push;
 
-/* The functions of a protocol for long-lived clients. */
+/* The functions of a protocol for long-lived clients. The protocol keeps its state in client->state. */
 struct uw_push_client_kind {
-    const struct uw_protocol *protocol;
+    size_t state_bytes;                         /* of the protocol's state */
+    const struct uw_request_calls *event_calls; /* of the requests that carry events */
 
-    /* The client has its connection. Returns false when memory is exhausted: the connection is then closed. May be
-     * NULL. */
+    /* The client has its stream. Returns false when memory is exhausted: the stream is then closed. May be NULL. */
     bool (*attached)(struct uw_push_client *client);
 
     /* A message as it is sent, in a chunk of `slab` where it fits, or NULL when memory is exhausted. `slab` may be
@@ -56,6 +61,15 @@ struct uw_push_client_kind {
 
     /* Sends the close code (RFC 6455) and the reason to the client, and ends it. */
     void (*end)(struct uw_push_client *client, unsigned code, const char *reason, size_t length);
+
+    /* The calls of the protocol that carries the stream, on the loop's thread. They mean what they mean in uw_protocol.
+     * `released` runs once the stream has been closed, perhaps more than once, and may be NULL. */
+    void (*received)(struct uw_push_client *client, const char *bytes, size_t length);
+    void (*receive_ended)(struct uw_push_client *client, int32_t result);
+    void (*sent)(struct uw_push_client *client);
+    void (*resume)(struct uw_push_client *client);
+    void (*timed_out)(struct uw_push_client *client);
+    void (*released)(struct uw_push_client *client);
 };
 
 /* Callbacks for subscriptions.h: the handler has served an event, and the client has ended. */
@@ -67,8 +81,8 @@ struct uw_push_client_subscriber {
 struct uw_push_client {
     const struct uw_push_client_kind *kind;
     struct uw_server_context *server_context;
-    void *user; /* the handler's */
-    struct uw_stream stream;
+    void *user;              /* the handler's */
+    struct uw_stream stream; /* the client's own; carried by a protocol once the client is attached */
     atomic_uint references;
     atomic_bool ending;                   /* later messages for the client are dropped */
     atomic_bool wants_drained;            /* the handler wants UW_PUSH_DRAINED */
@@ -100,9 +114,10 @@ struct uw_push_client {
     unsigned end_code;
     size_t end_reason_length;
     char *end_reason;
+    alignas(max_align_t) char state[]; /* the protocol's, zeroed at first */
 };
 
-/* Returns a client without a connection yet, with one reference; NULL when memory is exhausted. Any thread. */
+/* Returns a client without a stream yet, with one reference; NULL when memory is exhausted. Any thread. */
 struct uw_push_client *uw_push_client_new(struct uw_server_context *server_context,
                                           const struct uw_push_client_kind *kind, void *user);
 
@@ -110,13 +125,14 @@ struct uw_push_client *uw_push_client_new(struct uw_server_context *server_conte
 void uw_push_client_retain(struct uw_push_client *client);
 void uw_push_client_release(struct uw_push_client *client);
 
-/* Attaches the client to the connection, whose last response is being sent. Later writes follow that response. They
- * wait until the handler has served UW_PUSH_OPENED, so that subscriptions made there miss no message. The connection
- * may be closed already; it is closed when memory is exhausted. */
-void uw_push_client_attach(struct uw_push_client *client, struct uw_connection *connection);
+/* For protocols that carry streams: `calls` carry the client's stream on `connection` from now on. The stream is closed
+ * when memory is exhausted. */
+void uw_push_client_carry(struct uw_push_client *client, const struct uw_stream_calls *calls,
+                          struct uw_connection *connection);
 
-/* Switches the connection to the client's protocol. `ahead` has bytes already received from the client. */
-void uw_push_client_begin(struct uw_push_client *client, const char *ahead, size_t length);
+/* For protocols that carry streams: the client is open, and may receive. The protocol decides from now on when to check
+ * whether the client is still there. */
+void uw_push_client_open(struct uw_push_client *client);
 
 /* For protocols: creates a request that carries an event, to be posted or freed. Returns NULL when memory is exhausted.
  * uw_push_client_notify posts it. */
@@ -139,7 +155,10 @@ void uw_push_client_notify_refused(struct uw_push_client *client);
 void uw_push_client_wake(struct uw_push_client *client);
 void uw_push_client_post_wake(struct uw_push_client *client);
 
-/* For protocols: implementations of request.h's operations for events. */
+/* For protocols: the operations on requests that carry events. */
+extern const struct uw_request_calls uw_push_client_event_calls;
+size_t uw_push_client_outgoing(const struct uw_request *request);
+void uw_push_client_disconnect(struct uw_request *request);
 void uw_push_client_take_over(struct uw_request *request, struct uw_chunk *chunk);
 void uw_push_client_abort(struct uw_request *request);
 void uw_push_client_detach(struct uw_request *request, struct uw_detached *detached);
@@ -148,8 +167,8 @@ void uw_push_client_detach(struct uw_request *request, struct uw_detached *detac
  * subscriptions end at once, since the handler may never serve all events. */
 void uw_push_client_end_input(struct uw_push_client *client);
 
-/* For protocols: less is outgoing; the connection is closed; whether it may be freed, which requires that the handler
- * has served all events; the loop has been closed. */
+/* For protocols: less is outgoing; the stream is closed; whether it may be freed, which requires that the handler has
+ * served all events; the loop has been closed. */
 void uw_push_client_sent(struct uw_push_client *client);
 void uw_push_client_closed(struct uw_push_client *client);
 bool uw_push_client_is_done(struct uw_push_client *client);

@@ -1,79 +1,201 @@
 #include "push/push_client_connection.h"
 
-int64_t uw_push_client_scatter(const struct uw_push_client *client, int64_t spread)
-{
-    uint64_t seed = (uint64_t)(uintptr_t)client ^ (uint64_t)client->server_context->loop.now_ns;
+#include "push/push_client_end.h"
 
-    return spread ? (int64_t)((seed * UINT64_C(0x9e3779b97f4a7c15) >> 1) % (uint64_t)spread) : 0;
+/* The calls of the stream */
+
+static bool is_open(const struct uw_stream *stream)
+{
+    return uw_connection_is_open(stream->connection);
 }
 
-/* Many clients that are closed at once would reconnect at once. */
-static int64_t drain_spread_ns(const struct uw_server_context *server_context)
+static size_t queued_bytes(const struct uw_stream *stream)
 {
-    return server_context->clients > UW_DRAIN_AT_ONCE_MAX ? atomic_load(&server_context->drain_spread_ns) : 0;
+    return stream->connection->outgoing.bytes;
 }
 
-void uw_push_client_drain(struct uw_connection *connection)
+static void queue(struct uw_stream *stream, struct uw_chunk *chunk)
 {
-    struct uw_push_client *client = uw_push_client_of(connection);
-    const struct uw_server_context *server_context = client->server_context;
-
-    if (!uw_push_client_is_open(client) || client->leaving)
-        return;
-    client->leaving = true;
-    uw_connection_await_read(connection, server_context->loop.now_ns +
-                                             uw_push_client_scatter(client, drain_spread_ns(server_context)));
+    uw_connection_queue(stream->connection, chunk);
 }
 
-void uw_push_client_notify_shutdown(struct uw_connection *connection)
+static void uncork(struct uw_stream *stream)
 {
-    if (!uw_push_client_notify_plain(uw_push_client_of(connection), UW_PUSH_SHUTDOWN))
-        uw_connection_close(connection);
+    uw_connection_uncork(stream->connection);
 }
 
-void uw_push_client_end_connection(struct uw_connection *connection)
+static void pause_input(struct uw_stream *stream)
 {
+    if (!stream->connection->paused)
+        uw_connection_pause(stream->connection);
+}
+
+static void resume_input(struct uw_stream *stream)
+{
+    uw_connection_resume(stream->connection);
+}
+
+static void await_read(struct uw_stream *stream, int64_t deadline_ns)
+{
+    uw_connection_await_read(stream->connection, deadline_ns);
+}
+
+static void schedule_resume(struct uw_stream *stream)
+{
+    uw_connection_schedule_resume(stream->connection);
+}
+
+static void close_stream(struct uw_stream *stream)
+{
+    uw_connection_close(stream->connection);
+}
+
+static void end(struct uw_stream *stream)
+{
+    struct uw_connection *connection = stream->connection;
     struct uw_chunk *last = uw_chunk_take(&connection->server_context->chunks);
 
-    uw_push_clients_resume_inflate(connection->server_context);
     if (!last) {
         uw_connection_close(connection);
         return;
     }
     last->flags = UW_CHUNK_CLOSE;
-    uw_connection_enqueue(connection, &uw_push_client_of(connection)->stream, last);
+    uw_connection_enqueue(connection, stream, last);
     uw_connection_flush_and_end(connection);
 }
 
-void uw_push_client_end_of_input(struct uw_connection *connection)
+static void reap(struct uw_stream *stream)
 {
-    uw_push_client_closed(uw_push_client_of(connection));
-    uw_push_client_end_connection(connection);
+    uw_connection_reap(stream->connection);
 }
 
-void uw_push_client_connection_opened(struct uw_connection *connection)
+static const struct uw_stream_calls stream_calls = {
+    .is_open = is_open,
+    .queued_bytes = queued_bytes,
+    .queue = queue,
+    .uncork = uncork,
+    .pause_input = pause_input,
+    .resume_input = resume_input,
+    .await_read = await_read,
+    .schedule_resume = schedule_resume,
+    .close = close_stream,
+    .end = end,
+    .reap = reap,
+};
+
+/* The protocol of the connection, whose state is the pointer to the client */
+
+static struct uw_push_client *client_of(const struct uw_connection *connection)
+{
+    return *(struct uw_push_client **)uw_connection_state(connection);
+}
+
+static void opened(struct uw_connection *connection)
 {
     (void)connection; /* uw_push_client_begin does the rest */
 }
 
-void uw_push_client_connection_closed(struct uw_connection *connection)
+static void received(struct uw_connection *connection, const char *bytes, size_t length)
 {
-    uw_push_client_closed(uw_push_client_of(connection));
+    struct uw_push_client *client = client_of(connection);
+
+    client->kind->received(client, bytes, length);
 }
 
-bool uw_push_client_connection_released(struct uw_connection *connection)
+static void receive_ended(struct uw_connection *connection, int32_t result)
 {
-    return uw_push_client_is_done(uw_push_client_of(connection));
+    struct uw_push_client *client = client_of(connection);
+
+    client->kind->receive_ended(client, result);
 }
 
-void uw_push_client_connection_discarded(struct uw_connection *connection)
+static void sent(struct uw_connection *connection)
 {
-    uw_push_client_discard(uw_push_client_of(connection));
+    struct uw_push_client *client = client_of(connection);
+
+    client->kind->sent(client);
+}
+
+static void resume(struct uw_connection *connection)
+{
+    struct uw_push_client *client = client_of(connection);
+
+    client->kind->resume(client);
+}
+
+static void timed_out(struct uw_connection *connection)
+{
+    struct uw_push_client *client = client_of(connection);
+
+    client->kind->timed_out(client);
+}
+
+static void drain(struct uw_connection *connection)
+{
+    uw_push_client_drain(client_of(connection));
 }
 
 /* The count of outgoing bytes already answers this. */
-bool uw_push_client_connection_response_in_progress(const struct uw_connection *connection)
+static bool response_in_progress(const struct uw_connection *connection)
 {
     (void)connection;
     return false;
+}
+
+static void closed(struct uw_connection *connection)
+{
+    uw_push_client_closed(client_of(connection));
+}
+
+static bool released(struct uw_connection *connection)
+{
+    return uw_push_client_is_done(client_of(connection));
+}
+
+static void discarded(struct uw_connection *connection)
+{
+    uw_push_client_discard(client_of(connection));
+}
+
+static const struct uw_protocol protocol = {
+    .name = "push-client",
+    .opened = opened,
+    .received = received,
+    .receive_ended = receive_ended,
+    .sent = sent,
+    .resume = resume,
+    .timed_out = timed_out,
+    .drain = drain,
+    .response_in_progress = response_in_progress,
+    .closed = closed,
+    .released = released,
+    .discarded = discarded,
+};
+
+/* The upgrade */
+
+void uw_push_client_attach(struct uw_push_client *client, struct uw_connection *connection)
+{
+    UW_ASSERT_OWNER(&connection->server_context->loop);
+    uw_send_queue_move(&connection->outgoing, &client->stream);
+    uw_connection_cork(connection);
+    uw_push_client_carry(client, &stream_calls, connection);
+}
+
+void uw_push_client_begin(struct uw_push_client *client, const char *ahead, size_t length)
+{
+    struct uw_connection *connection = client->stream.connection;
+
+    UW_ASSERT_OWNER(&connection->server_context->loop);
+    uw_connection_switch(connection, &protocol);
+    *(struct uw_push_client **)uw_connection_state(connection) = client;
+    uw_push_client_open(client);
+    if (length > 0 && uw_connection_is_open(connection))
+        received(connection, ahead, length);
+    if (connection->input_ended && uw_connection_is_open(connection))
+        receive_ended(connection, 0);
+    else
+        uw_connection_resume(connection);
+    if (atomic_load(&connection->server_context->draining))
+        uw_connection_drain(connection);
 }

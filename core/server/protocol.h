@@ -1,6 +1,7 @@
-/* The protocol interface: the meaning of a connection's bytes. The server chooses a protocol at accept, or by the
- * transport's handshake (ALPN), or switches it later (101). A protocol keeps its state in uw_connection_state and calls
- * the functions of connection.h. All calls happen on the loop's thread. */
+/* The protocol interface, as two tables: the meaning of a connection's bytes, and the operations on a request. The
+ * server chooses a protocol at accept, or by the transport's handshake (ALPN), or switches it later (101). A protocol
+ * keeps its state in uw_connection_state and calls the functions of connection.h. All calls happen on the loop's
+ * thread. */
 #ifndef UW_SERVER_PROTOCOL_H
 #define UW_SERVER_PROTOCOL_H
 
@@ -16,7 +17,6 @@ struct uw_response_writer;
 
 struct uw_protocol {
     const char *name; /* the ALPN name (RFC 7301) */
-    const struct uw_response_writer *writer;
 
     /* The transport is ready, and bytes follow. The deadline of the first request's head is running. */
     void (*opened)(struct uw_connection *connection);
@@ -51,14 +51,25 @@ struct uw_protocol {
 
     /* Frees all of it, requests too, when the loop has been closed. */
     void (*discarded)(struct uw_connection *connection);
+};
 
-    /* Implements request.h's operations for handlers: the response bytes not sent yet; the end of the request's
-     * transmission at once; a chunk that has been counted as outgoing; a response that cannot be made; a connection
-     * that the handler detaches. */
+/* Implements request.h's operations for handlers. */
+struct uw_request_calls {
+    const struct uw_response_writer *writer; /* NULL: the request has no response */
+
+    /* Returns the number of response bytes not sent yet. */
     size_t (*outgoing)(const struct uw_request *request);
+
+    /* Ends the request's transmission at once. */
     void (*disconnect)(struct uw_request *request);
+
+    /* Takes a chunk that has been counted as outgoing. */
     void (*take_over)(struct uw_request *request, struct uw_chunk *chunk);
+
+    /* The response cannot be made. */
     void (*abort)(struct uw_request *request);
+
+    /* The handler detaches the connection. */
     void (*detach)(struct uw_request *request, struct uw_detached *detached);
 };
 

@@ -54,5 +54,6 @@ struct uw_access_record uw_refusal_record(const struct uw_request *request, int 
         .version = version_of(line),
         .status = status,
         .bytes = bytes,
+        .tls = uw_request_tls_version(request),
     };
 }

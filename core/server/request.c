@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/shutdown_and_close.h"
 #include "server/connection.h"
 #include "transport/tls_connection_info.h"
 
 struct uw_request *uw_request_new(struct uw_server_context *server_context, struct uw_stream *stream,
-                                  const struct uw_protocol *protocol)
+                                  const struct uw_request_calls *calls)
 {
     struct uw_request *request = uw_slab_alloc(&server_context->requests);
 
@@ -16,14 +17,18 @@ struct uw_request *uw_request_new(struct uw_server_context *server_context, stru
     request->next = NULL;
     request->server_context = server_context;
     request->stream = stream;
-    request->protocol = protocol;
-    request->writer = protocol->writer;
+    request->calls = calls;
+    request->writer = calls->writer;
     request->user = NULL;
     request->client = NULL;
     request->client_event = 0;
     request->ascii = false;
     request->inflated_bytes = 0;
     request->last = NULL;
+    request->outcome = (struct uw_outcome){0};
+    request->complete_ns = 0;
+    request->reported = false;
+    request->id_length = 0;
     request->head.more = NULL;
     request->bytes = request->inline_bytes;
     request->bytes_length = 0;
@@ -104,6 +109,17 @@ void uw_request_mark_client_gone(struct uw_request *request)
     notify_drained(request);
 }
 
+void uw_request_report(struct uw_request *request)
+{
+    const struct uw_server_context *server_context = request->server_context;
+
+    UW_ASSERT_OWNER(&server_context->loop);
+    if (!server_context->handler.answered || server_context->closing || request->reported)
+        return;
+    request->reported = true;
+    server_context->handler.answered(server_context->handler.context, request);
+}
+
 void uw_request_notify_drained(struct uw_request *request)
 {
     if (atomic_load(&request->stream->outgoing_bytes) <= UW_OUTGOING_LOW_BYTES)
@@ -118,14 +134,14 @@ void uw_request_send(struct uw_request *request, struct uw_chunk *chunk)
         return;
     }
     uw_send_queue_count(request->stream, chunk);
-    request->protocol->take_over(request, chunk);
+    request->calls->take_over(request, chunk);
 }
 
 void uw_request_abort(struct uw_request *request)
 {
     UW_ASSERT_OWNER(&request->server_context->loop);
     assert(!atomic_load(&request->posted));
-    request->protocol->abort(request);
+    request->calls->abort(request);
 }
 
 static void receive_posted(struct uw_loop *loop, struct uw_message *message)
@@ -134,7 +150,7 @@ static void receive_posted(struct uw_loop *loop, struct uw_message *message)
 
     (void)loop;
     atomic_fetch_sub(&chunk->request->posted, 1);
-    chunk->request->protocol->take_over(chunk->request, chunk);
+    chunk->request->calls->take_over(chunk->request, chunk);
 }
 
 void uw_request_post(struct uw_request *request, struct uw_chunk *chunk)
@@ -157,13 +173,13 @@ bool uw_request_keeps_alive(const struct uw_request *request)
 size_t uw_request_outgoing(const struct uw_request *request)
 {
     UW_ASSERT_OWNER(&request->server_context->loop);
-    return request->protocol->outgoing(request);
+    return request->calls->outgoing(request);
 }
 
 void uw_request_disconnect(struct uw_request *request)
 {
     UW_ASSERT_OWNER(&request->server_context->loop);
-    request->protocol->disconnect(request);
+    request->calls->disconnect(request);
 }
 
 bool uw_request_await_drain(struct uw_request *request)
@@ -181,7 +197,7 @@ static void begin_detach(struct uw_loop *loop, struct uw_message *message)
 
     (void)loop;
     atomic_fetch_sub(&detached->request->posted, 1);
-    detached->request->protocol->detach(detached->request, detached);
+    detached->request->calls->detach(detached->request, detached);
 }
 
 /* A message carries the request, even on the loop's thread, so that earlier posts arrive first. */
@@ -191,6 +207,14 @@ void uw_request_detach(struct uw_request *request, struct uw_detached *detached)
         .message.receive = begin_detach, .request = request, .done = detached->done, .head = detached->head, .fd = -1};
     atomic_fetch_add(&request->posted, 1);
     uw_loop_post(&request->server_context->loop, &detached->message);
+}
+
+bool uw_request_is_abandoned(const struct uw_request *request, bool looks)
+{
+    const struct uw_connection *connection = request->stream->connection;
+
+    return atomic_load(&request->client_gone) || connection->input_ended ||
+           (looks && uw_has_hung_up(connection->endpoint.fd));
 }
 
 const char *uw_request_remote(const struct uw_request *request)
@@ -206,6 +230,13 @@ int uw_request_remote_port(const struct uw_request *request)
 const struct uw_tls_peer *uw_request_peer(const struct uw_request *request)
 {
     return uw_endpoint_peer(&request->stream->connection->endpoint);
+}
+
+const char *uw_request_tls_version(const struct uw_request *request)
+{
+    const struct uw_tls_peer *peer = uw_request_peer(request);
+
+    return peer ? peer->version : NULL;
 }
 
 const char *uw_request_local(const struct uw_request *request, int *port)

@@ -9,6 +9,7 @@
 
 #include "http/request_head.h"
 #include "log/system_error.h"
+#include "server/request_id.h"
 #include "server/spooled_body.h"
 #include "server/stream.h"
 #include "transport/chunk.h"
@@ -21,7 +22,7 @@
 
 struct uw_access_record;
 struct uw_push_client;
-struct uw_protocol;
+struct uw_request_calls;
 struct uw_response_writer;
 struct uw_server_context;
 struct uw_tls_peer;
@@ -38,6 +39,11 @@ struct uw_handler {
     void *context;
     void (*notify)(void *context, struct uw_request *request, enum uw_event event);
 
+    /* Reports a response on the loop's thread, before the request is gone. Runs once for each request: when its
+     * response is finished or aborted, or when its connection goes over to the application or to another protocol. May
+     * be NULL. */
+    void (*answered)(void *context, struct uw_request *request);
+
     /* Reports, on the loop's thread, a request that the server has refused by itself. May be NULL. */
     void (*refused)(void *context, const struct uw_access_record *refusal);
 
@@ -51,12 +57,19 @@ struct uw_handler {
     bool accepts_websockets; /* then the server refuses other versions */
 };
 
+/* The response, for `answered`. The handler sets it before it hands over the last chunk or the connection. */
+struct uw_outcome {
+    int status;                 /* 0: there was no response */
+    int64_t content_bytes;      /* handed over so far */
+    int64_t begun_ns, ended_ns; /* of the application, on the loop's clock; 0: the application was not called */
+};
+
 struct uw_request {
     struct uw_request *next; /* the handler's, for a queue */
     struct uw_server_context *server_context;
-    struct uw_stream *stream; /* NULL once finished */
-    const struct uw_protocol *protocol;
-    const struct uw_response_writer *writer; /* the protocol's */
+    struct uw_stream *stream;                /* NULL once finished */
+    const struct uw_request_calls *calls;    /* the protocol's */
+    const struct uw_response_writer *writer; /* the calls' */
     void *user;                              /* the handler's */
     struct uw_push_client *client;           /* an upgraded connection's, or this event's; or NULL */
     uint8_t client_event;                    /* of an event: see push/push_client.h */
@@ -73,13 +86,19 @@ struct uw_request {
     atomic_bool client_gone; /* the client is gone: later chunks are dropped */
     atomic_uint posted;      /* messages of this request on their way to the loop; later calls must be posted, too */
 
+    struct uw_outcome outcome;
+    int64_t complete_ns; /* when the request was complete; 0: it is not */
+    bool reported;       /* by handler.answered */
+    uint8_t id_length;   /* 0: see uw_request_identify */
+    char id[UW_REQUEST_ID_BYTES_MAX];
+
     char inline_bytes[UW_REQUEST_HEAD_BYTES];
 };
 
 /* For protocols. Creates a request without bytes, whose output counts to `stream`. Returns NULL when memory is
  * exhausted. */
 struct uw_request *uw_request_new(struct uw_server_context *server_context, struct uw_stream *stream,
-                                  const struct uw_protocol *protocol);
+                                  const struct uw_request_calls *calls);
 void uw_request_free(struct uw_request *request);
 
 #define UW_REQUEST_BYTES_MAX (UINT32_MAX / 2)
@@ -95,6 +114,9 @@ int uw_request_keep(struct uw_request *request, const char *bytes, size_t length
 
 /* Marks the request's client as gone. A waiting handler is notified now; any other sees it at its next check. */
 void uw_request_mark_client_gone(struct uw_request *request);
+
+/* Reports the response by handler.answered, unless it has been reported. On the loop's thread. */
+void uw_request_report(struct uw_request *request);
 
 /* Notifies a waiting producer when little is outgoing. */
 void uw_request_notify_drained(struct uw_request *request);
@@ -136,6 +158,10 @@ bool uw_request_keeps_alive(const struct uw_request *request);
  * other. Returns false when waiting is unnecessary: little is outgoing, or the client is gone. Any thread. */
 bool uw_request_await_drain(struct uw_request *request);
 
+/* Whether the client has gone, or has closed its side of the connection. `looks`: a system call looks at the socket,
+ * too, since the loop notices nothing while the application keeps its thread. On the loop's thread. */
+bool uw_request_is_abandoned(const struct uw_request *request, bool looks);
+
 /* The client's address as text and its port, and the server's; the port of a UNIX socket is 0. They do not change after
  * accepting, and are valid as long as the connection. Any thread. */
 const char *uw_request_remote(const struct uw_request *request);
@@ -144,6 +170,9 @@ const char *uw_request_local(const struct uw_request *request, int *port);
 
 /* Returns the TLS parameters agreed with the client, valid as long as the connection; NULL without TLS. Any thread. */
 const struct uw_tls_peer *uw_request_peer(const struct uw_request *request);
+
+/* Returns the version of TLS, such as "TLSv1.3"; NULL without TLS. */
+const char *uw_request_tls_version(const struct uw_request *request);
 
 /* Returns the number of response bytes not sent yet. On the loop's thread, before the request is finished. */
 size_t uw_request_outgoing(const struct uw_request *request);

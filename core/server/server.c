@@ -213,6 +213,7 @@ int uw_server_open(struct uw_server *server, const struct uw_composition *compos
     uw_slab_init(&server->server_context.requests, sizeof(struct uw_request));
     uw_slab_init(&server->server_context.chunks, UW_CHUNK_SLAB_BYTES);
     own_slabs(server);
+    uw_request_ids_init(&server->server_context.request_ids);
     uw_list_init(&server->server_context.all);
     uw_list_init(&server->server_context.dirty);
     uw_list_init(&server->server_context.dead);

@@ -10,6 +10,7 @@
 #include "http/request_head.h"
 #include "io/loop.h"
 #include "server/request.h"
+#include "server/request_id.h"
 
 #define UW_MESSAGE_BYTES_MAX (1024 * 1024 * 1024)
 
@@ -52,6 +53,7 @@ struct uw_server_context {
     size_t tunnels;             /* hijacked connections, see socketpair_tunnel.h */
     atomic_bool draining;
     struct uw_server_counts counts;
+    struct uw_request_ids request_ids;
     uint64_t events; /* events of long-lived clients so far */
     bool closing;    /* the handler gets no more calls */
     struct uw_channels *channels;

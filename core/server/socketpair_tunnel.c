@@ -6,6 +6,8 @@
 
 #include "base/system.h"
 
+static const struct uw_request_calls calls;
+
 struct uw_tunnel {
     struct uw_connection *connection;
     struct uw_endpoint application; /* the server's end of the socket pair */
@@ -167,7 +169,7 @@ void uw_tunnel_begin(struct uw_tunnel *tunnel, struct uw_request *request)
 
     tunnel->request = request;
     request->stream = &tunnel->to_client;
-    request->protocol = &uw_protocol_tunnel;
+    request->calls = &calls;
     uw_connection_switch(connection, &uw_protocol_tunnel);
     *(struct uw_tunnel **)uw_connection_state(connection) = tunnel;
     tunnel->client_ended = connection->input_ended;
@@ -340,6 +342,9 @@ const struct uw_protocol uw_protocol_tunnel = {
     .closed = client_closed,
     .released = client_released,
     .discarded = client_discarded,
+};
+
+static const struct uw_request_calls calls = {
     .outgoing = uw_connection_outgoing,
     .disconnect = uw_connection_disconnect,
     .take_over = take_over_chunk,

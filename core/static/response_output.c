@@ -126,6 +126,8 @@ void uw_response_put_content(struct uw_response *response, struct uw_representat
 
 void uw_response_finish(struct uw_response *response)
 {
+    response->request->outcome.status = response->head.status;
+    response->request->outcome.content_bytes = response->content_bytes;
     if (!response->chunk) {
         uw_request_abort(response->request);
         return;

@@ -12,7 +12,7 @@ struct uw_response {
     /* NULL without memory: the rest is dropped, and the connection is aborted at the end. */
     struct uw_chunk *chunk;
     struct uw_http_response head;
-    int64_t content_bytes; /* number of content bytes, for the access log */
+    int64_t content_bytes; /* number of bytes of the whole content, for the access log */
 };
 
 /* Writes the status line, Date, and Connection unless it has the default value. */

@@ -55,7 +55,7 @@ static void answer_options(struct uw_static *files, struct uw_request *request)
     uw_answer_begin(files, &response, request, 204);
     uw_response_put_field(&response, "Allow", ALLOWED_METHODS);
     uw_response_end_head(&response, -1);
-    uw_answer_finish(files, &response);
+    uw_response_finish(&response);
 }
 
 /* Redirects to the same path with a slash. Relative links in the directory's page require the slash. */
@@ -67,7 +67,7 @@ static void redirect_to_folder(struct uw_static *files, struct uw_request *reque
     uw_folder_put_location(&response, path->name, uw_request_text(request, request->head.query),
                            request->head.query.length);
     uw_response_end_head(&response, 0);
-    uw_answer_finish(files, &response);
+    uw_response_finish(&response);
 }
 
 /* Finds the file for `path`, or the index file of a directory. Returns 0, -EISDIR for a directory without the final
@@ -279,14 +279,6 @@ static void handle_event(void *context, struct uw_request *request, enum uw_even
         uw_answer_failure(files, request, 405, "Allow", ALLOWED_METHODS);
 }
 
-static void report_refusal(void *context, const struct uw_access_record *refusal)
-{
-    const struct uw_static_settings *settings = &((struct uw_static *)context)->settings;
-
-    if (settings->refused)
-        settings->refused(settings->answered_context, refusal);
-}
-
 size_t uw_static_give_up(struct uw_static *files)
 {
     return uw_file_cache_give_up(&files->cache);
@@ -299,8 +291,7 @@ static size_t close_idle_files(void *context)
 
 struct uw_handler uw_static_handler(struct uw_static *files)
 {
-    return (struct uw_handler){
-        .context = files, .notify = handle_event, .refused = report_refusal, .give_up = close_idle_files};
+    return (struct uw_handler){.context = files, .notify = handle_event, .give_up = close_idle_files};
 }
 
 /* Returns true if the file may exist despite the error. */

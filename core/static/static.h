@@ -10,12 +10,6 @@
 #include "static/listing_page_cache.h"
 #include "static/negative_cache.h"
 
-struct uw_response;
-
-/* Called when a response is complete, while its request still exists. Serves an access log. */
-typedef void uw_static_answered(void *context, const struct uw_response *response);
-typedef void uw_static_refused(void *context, const struct uw_access_record *refusal);
-
 #define UW_STATIC_FIELDS_BYTES_MAX 8192
 
 struct uw_static_settings {
@@ -26,9 +20,6 @@ struct uw_static_settings {
     const char *fields; /* header lines of every response, each with CRLF, or NULL */
     bool list;          /* directories without index.html get a listing */
     struct uw_file_cache_settings cache;
-    uw_static_answered *answered; /* may be NULL */
-    uw_static_refused *refused;   /* may be NULL */
-    void *answered_context;       /* context of `answered` and `refused` */
 };
 
 struct uw_static {

@@ -18,13 +18,6 @@ void uw_answer_begin(const struct uw_static *files, struct uw_response *response
         uw_response_put(response, files->settings.fields, strlen(files->settings.fields));
 }
 
-void uw_answer_finish(struct uw_static *files, struct uw_response *response)
-{
-    if (files->settings.answered)
-        files->settings.answered(files->settings.answered_context, response);
-    uw_response_finish(response);
-}
-
 int uw_answer_find(struct uw_static *files, const struct uw_request *request, const char *path,
                    struct uw_resource **resource)
 {
@@ -75,7 +68,7 @@ void uw_answer_failure(struct uw_static *files, struct uw_request *request, int 
         put_page(&response, page);
     else
         put_error_text(&response);
-    uw_answer_finish(files, &response);
+    uw_response_finish(&response);
 }
 
 void uw_answer_page(struct uw_static *files, struct uw_request *request, struct uw_representation *page)
@@ -84,7 +77,7 @@ void uw_answer_page(struct uw_static *files, struct uw_request *request, struct 
 
     uw_answer_begin(files, &response, request, 200);
     put_page(&response, page);
-    uw_answer_finish(files, &response);
+    uw_response_finish(&response);
 }
 
 /* Returns the first line of the field, or NULL. */
@@ -123,7 +116,7 @@ static void answer_not_modified(struct uw_static *files, struct uw_request *requ
     uw_answer_begin(files, &response, request, 304);
     uw_response_put(&response, representation->text, representation->validators_end);
     uw_response_end_head(&response, -1);
-    uw_answer_finish(files, &response);
+    uw_response_finish(&response);
 }
 
 static void answer_whole(struct uw_static *files, struct uw_request *request, struct uw_representation *representation)
@@ -134,7 +127,7 @@ static void answer_whole(struct uw_static *files, struct uw_request *request, st
     uw_response_put(&response, representation->text, representation->head_end);
     if (!uw_answer_is_head(request))
         uw_response_put_content(&response, representation, 0, uw_representation_size(representation));
-    uw_answer_finish(files, &response);
+    uw_response_finish(&response);
 }
 
 static void answer_range(struct uw_static *files, struct uw_request *request, struct uw_representation *representation,
@@ -149,7 +142,7 @@ static void answer_range(struct uw_static *files, struct uw_request *request, st
     uw_response_put_field(&response, "Content-Range", content_range);
     uw_response_end_head(&response, range->length);
     uw_response_put_content(&response, representation, range->first, range->length);
-    uw_answer_finish(files, &response);
+    uw_response_finish(&response);
 }
 
 static void put_multipart_head(struct uw_response *response, const struct uw_representation *representation,
@@ -180,7 +173,7 @@ static void answer_ranges(struct uw_static *files, struct uw_request *request, s
             uw_response_put_content(&response, representation, ranges->ranges[i].first, ranges->ranges[i].length);
     }
     response.content_bytes = uw_http_multipart_length(&multipart);
-    uw_answer_finish(files, &response);
+    uw_response_finish(&response);
 }
 
 static void refuse_range(struct uw_static *files, struct uw_request *request, int64_t size)

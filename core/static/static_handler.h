@@ -29,7 +29,4 @@ void uw_answer_page(struct uw_static *files, struct uw_request *request, struct 
 void uw_answer_begin(const struct uw_static *files, struct uw_response *response, struct uw_request *request,
                      int status);
 
-/* Reports the response to the access log, and sends it. */
-void uw_answer_finish(struct uw_static *files, struct uw_response *response);
-
 #endif

@@ -140,7 +140,7 @@ static int read_certificates(struct uw_tls_context *context, const struct uw_tls
     int error = 0;
 
     if (count == 0 || count > UW_TLS_CERTIFICATES_MAX)
-        return uw_tls_explain(message, -EINVAL, "a TLS context takes 1 to %d certificates", UW_TLS_CERTIFICATES_MAX);
+        return uw_tls_explain(message, -EINVAL, "an address takes 1 to %d certificates", UW_TLS_CERTIFICATES_MAX);
     context->identities = calloc(count, sizeof *context->identities);
     if (!context->identities)
         return uw_tls_explain(message, -ENOMEM, "memory is exhausted: the certificates were not loaded");

@@ -8,8 +8,7 @@
 
 const char *uw_tls_missing(void)
 {
-    return "TLS was not compiled in: the build had UPWELL_TLS=no, or found no OpenSSL 3 (Debian: apt-get install "
-           "libssl-dev)";
+    return "TLS was not compiled in, because the build had UPWELL_TLS=no or found no OpenSSL 3";
 }
 
 int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_settings *settings,

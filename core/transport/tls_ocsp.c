@@ -17,7 +17,7 @@ static int read_bytes(struct uw_tls_ocsp *ocsp, const char *path, char message[U
     count = ocsp->bytes ? BIO_read(file, ocsp->bytes, UW_TLS_OCSP_BYTES_MAX + 1) : 0;
     BIO_free(file);
     if (!ocsp->bytes)
-        return uw_tls_explain(message, -ENOMEM, "%s cannot be read", path);
+        return uw_tls_explain(message, -ENOMEM, "memory is exhausted: %s was not read", path);
     ocsp->length = count > 0 ? (size_t)count : 0;
     return 0;
 }

@@ -76,9 +76,10 @@ int uw_tls_tickets_advance(struct uw_tls_tickets *tickets, int64_t now)
 
 int uw_tls_tickets_init(struct uw_tls_tickets *tickets, const struct uw_tls_settings *settings)
 {
-    int error;
+    int error = pthread_mutex_init(&tickets->lock, NULL);
 
-    pthread_mutex_init(&tickets->lock, NULL);
+    if (error)
+        return -error;
     tickets->since = settings->ticket_secret_since ? settings->ticket_secret_since : (int64_t)time(NULL);
     tickets->epoch = 0;
     tickets->has_previous = false;

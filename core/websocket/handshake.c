@@ -126,7 +126,7 @@ static int write_accept(const struct uw_response_writer *writer, struct uw_chunk
 static void read_offers(struct uw_deflate_terms *terms, const struct uw_http_head *head, const char *bytes)
 {
     *terms = (struct uw_deflate_terms){.agreed = false};
-    if (uw_deflate_missing())
+    if (!uw_deflate_is_possible())
         return;
     for (uint32_t i = 0; i < head->header_count; i++)
         if (uw_http_header(head, i)->field == UW_FIELD_SEC_WEBSOCKET_EXTENSIONS)

@@ -7,29 +7,28 @@
 #include "base/pipelined_input.h"
 #include "base/utf8.h"
 #include "compression/deflate.h"
-#include "push/push_client_connection.h"
+#include "push/push_client_end.h"
 #include "websocket/frame.h"
 #include "websocket/handshake.h"
 
 #define RESERVED_BYTES_MAX ((uint64_t)64 * 1024) /* for a frame's announced length; more as bytes arrive */
 
 struct uw_websocket {
-    struct uw_push_client *client; /* first: see uw_push_client_begin */
-    struct uw_frame frame;         /* of the payload being read */
-    uint64_t left;                 /* of it */
+    struct uw_frame frame; /* of the payload being read */
+    uint64_t left;         /* of it */
     struct uw_request *message;
     struct uw_utf8 utf8;
     bool in_frame, compressed;
     bool close_sent;
+    bool paused;      /* the client is not read from */
+    bool end_arrived; /* the client sends no more bytes */
     uint16_t failure; /* the close code to send once earlier messages have been served */
     struct uw_pipelined_input pending;
 };
 
-_Static_assert(sizeof(struct uw_websocket) <= UW_PROTOCOL_STATE_BYTES, "a connection has room for it");
-
-static struct uw_websocket *websocket_of(const struct uw_connection *connection)
+static struct uw_websocket *websocket_of(const struct uw_push_client *client)
 {
-    return uw_connection_state(connection);
+    return (struct uw_websocket *)client->state;
 }
 
 /* Sending */
@@ -42,58 +41,55 @@ static void put_frame(struct uw_chunk *chunk, enum uw_opcode opcode, bool compre
     chunk->length += length;
 }
 
-static void send_frame(struct uw_connection *connection, enum uw_opcode opcode, const char *bytes, size_t length)
+static void send_frame(struct uw_push_client *client, enum uw_opcode opcode, const char *bytes, size_t length)
 {
-    struct uw_chunk *chunk = uw_chunk_take(&connection->server_context->chunks);
+    struct uw_chunk *chunk = uw_chunk_take(&client->server_context->chunks);
 
     if (!chunk) {
-        uw_connection_close(connection);
+        uw_stream_close(&client->stream);
         return;
     }
     put_frame(chunk, opcode, false, bytes, length);
-    uw_connection_enqueue(connection, &websocket_of(connection)->client->stream, chunk);
+    uw_stream_enqueue(&client->stream, chunk);
 }
 
-static void send_close(struct uw_connection *connection, unsigned code, const char *reason, size_t length)
+static void send_close(struct uw_push_client *client, unsigned code, const char *reason, size_t length)
 {
-    struct uw_websocket *websocket = websocket_of(connection);
     char payload[UW_FRAME_CONTROL_BYTES_MAX];
 
     payload[0] = (char)(code >> 8);
     payload[1] = (char)code;
     memcpy(payload + 2, reason, length);
-    websocket->close_sent = true;
-    atomic_store(&websocket->client->ending, true);
-    send_frame(connection, UW_OPCODE_CLOSE, payload, code == UW_CLOSE_NO_STATUS ? 0 : length + 2);
+    websocket_of(client)->close_sent = true;
+    atomic_store(&client->ending, true);
+    send_frame(client, UW_OPCODE_CLOSE, payload, code == UW_CLOSE_NO_STATUS ? 0 : length + 2);
 }
 
 /* Both sides have said all they had to say, or one of them may not be listened to any more. */
-static void end(struct uw_connection *connection)
+static void end(struct uw_push_client *client)
 {
-    uw_pipelined_input_free(&websocket_of(connection)->pending);
-    uw_push_client_end_connection(connection);
+    uw_pipelined_input_free(&websocket_of(client)->pending);
+    uw_push_client_end_stream(client);
 }
 
 /* Fails the connection (section 7.1.7). */
-static void fail_now(struct uw_connection *connection, unsigned code)
+static void fail_now(struct uw_push_client *client, unsigned code)
 {
-    if (!websocket_of(connection)->close_sent)
-        send_close(connection, code, "", 0);
-    if (uw_connection_is_open(connection))
-        end(connection);
+    if (!websocket_of(client)->close_sent)
+        send_close(client, code, "", 0);
+    if (uw_stream_is_open(&client->stream))
+        end(client);
 }
 
-static void fail(struct uw_connection *connection, unsigned code)
+static void fail(struct uw_push_client *client, unsigned code)
 {
-    struct uw_websocket *websocket = websocket_of(connection);
-
-    websocket->failure = (uint16_t)code;
-    if (uw_push_client_is_served(websocket->client)) {
-        fail_now(connection, code);
+    websocket_of(client)->failure = (uint16_t)code;
+    if (uw_push_client_is_served(client)) {
+        fail_now(client, code);
         return;
     }
-    websocket->client->held_back = true;
-    uw_push_client_end_input(websocket->client);
+    client->held_back = true;
+    uw_push_client_end_input(client);
 }
 
 /* Receiving */
@@ -113,20 +109,21 @@ static unsigned reserve(struct uw_websocket *websocket)
 }
 
 /* Begins or continues a message (section 5.4). Returns 0, or the close code of an error. */
-static unsigned begin_frame(struct uw_websocket *websocket)
+static unsigned begin_frame(struct uw_push_client *client)
 {
+    struct uw_websocket *websocket = websocket_of(client);
     const struct uw_frame *frame = &websocket->frame;
     bool continues = frame->opcode == UW_OPCODE_CONTINUATION, text = frame->opcode == UW_OPCODE_TEXT;
 
     if (continues == !websocket->message)
         return UW_CLOSE_PROTOCOL_ERROR;
-    if (frame->length > websocket->client->server_context->settings.message_bytes_max - message_bytes(websocket))
+    if (frame->length > client->server_context->settings.message_bytes_max - message_bytes(websocket))
         return UW_CLOSE_TOO_BIG;
     websocket->in_frame = true;
     websocket->left = frame->length;
     if (continues)
         return reserve(websocket);
-    websocket->message = uw_push_client_event_new(websocket->client, text ? UW_PUSH_TEXT : UW_PUSH_BINARY);
+    websocket->message = uw_push_client_event_new(client, text ? UW_PUSH_TEXT : UW_PUSH_BINARY);
     websocket->compressed = frame->compressed;
     websocket->utf8 = (struct uw_utf8){0};
     return websocket->message ? reserve(websocket) : UW_CLOSE_INTERNAL_ERROR;
@@ -157,19 +154,19 @@ static unsigned close_code_of(long error)
 
 /* Decompresses the message. Without budget the client waits, and the call is repeated later. Returns 0, or the close
  * code of an error. */
-static unsigned decompress(struct uw_websocket *websocket)
+static unsigned decompress(struct uw_push_client *client)
 {
-    struct uw_server_context *server_context = websocket->client->server_context;
+    struct uw_websocket *websocket = websocket_of(client);
+    struct uw_server_context *server_context = client->server_context;
     struct uw_request *message = websocket->message;
     size_t allowed = server_context->settings.message_bytes_max;
-    size_t most = uw_push_client_has_inflate_budget(websocket->client) || allowed < UW_INBOX_BYTES_MAX
-                      ? allowed
-                      : UW_INBOX_BYTES_MAX;
+    size_t most =
+        uw_push_client_has_inflate_budget(client) || allowed < UW_INBOX_BYTES_MAX ? allowed : UW_INBOX_BYTES_MAX;
     char *result;
     long length = uw_deflate_decompress(server_context->deflate, message->bytes, message->bytes_length, most, &result);
 
     if (length == -E2BIG && most < allowed) {
-        uw_push_client_await_inflate_budget(websocket->client);
+        uw_push_client_await_inflate_budget(client);
         return 0;
     }
     if (length < 0)
@@ -182,14 +179,15 @@ static unsigned decompress(struct uw_websocket *websocket)
     return 0;
 }
 
-static unsigned end_frame(struct uw_websocket *websocket)
+static unsigned end_frame(struct uw_push_client *client)
 {
+    struct uw_websocket *websocket = websocket_of(client);
     struct uw_request *message = websocket->message;
     unsigned wrong = 0;
 
     if (websocket->frame.fin && websocket->compressed)
-        wrong = decompress(websocket);
-    websocket->in_frame = uw_push_client_awaits_inflate_budget(websocket->client);
+        wrong = decompress(client);
+    websocket->in_frame = uw_push_client_awaits_inflate_budget(client);
     if (!websocket->frame.fin || websocket->in_frame)
         return 0;
     if (!wrong && is_text(websocket) && !uw_utf8_is_whole(&websocket->utf8))
@@ -203,8 +201,8 @@ static unsigned end_frame(struct uw_websocket *websocket)
         return 0;
     }
     if (websocket->compressed)
-        uw_push_client_take_inflate_budget(websocket->client, message);
-    uw_push_client_notify(websocket->client, message);
+        uw_push_client_take_inflate_budget(client, message);
+    uw_push_client_notify(client, message);
     return 0;
 }
 
@@ -220,67 +218,67 @@ static unsigned answer_to_close(const char *payload, size_t length)
     return uw_utf8_is_text(payload + 2, length - 2) ? code : UW_CLOSE_INVALID_DATA;
 }
 
-static void take_control(struct uw_connection *connection, const struct uw_frame *frame, const char *bytes)
+static void take_control(struct uw_push_client *client, const struct uw_frame *frame, const char *bytes)
 {
     char payload[UW_FRAME_CONTROL_BYTES_MAX];
     size_t length = (size_t)frame->length;
 
     uw_frame_mask(payload, bytes, length, frame->mask, 0);
-    if (frame->opcode == UW_OPCODE_PING && !websocket_of(connection)->close_sent)
-        send_frame(connection, UW_OPCODE_PONG, payload, length);
+    if (frame->opcode == UW_OPCODE_PING && !websocket_of(client)->close_sent)
+        send_frame(client, UW_OPCODE_PONG, payload, length);
     else if (frame->opcode == UW_OPCODE_CLOSE)
-        fail_now(connection, answer_to_close(payload, length));
+        fail_now(client, answer_to_close(payload, length));
 }
 
 /* The application has its say before a close is answered, and a client that does not read has its frames wait. */
-static bool may_read(const struct uw_connection *connection)
+static bool may_read(const struct uw_push_client *client)
 {
-    const struct uw_websocket *websocket = websocket_of(connection);
+    const struct uw_websocket *websocket = websocket_of(client);
 
-    return uw_connection_is_open(connection) && !websocket->failure && !uw_push_client_is_full(websocket->client) &&
-           !uw_push_client_awaits_inflate_budget(websocket->client) &&
-           connection->outgoing.bytes <= UW_OUTGOING_HIGH_BYTES;
+    return uw_stream_is_open(&client->stream) && !websocket->failure && !uw_push_client_is_full(client) &&
+           !uw_push_client_awaits_inflate_budget(client) &&
+           uw_stream_queued_bytes(&client->stream) <= UW_OUTGOING_HIGH_BYTES;
 }
 
 /* Returns the bytes consumed. Returns 0 when a head or a control frame is incomplete, or a close frame has to wait. */
-static size_t read_head(struct uw_connection *connection, const char *bytes, size_t length)
+static size_t read_head(struct uw_push_client *client, const char *bytes, size_t length)
 {
-    struct uw_websocket *websocket = websocket_of(connection);
+    struct uw_websocket *websocket = websocket_of(client);
     struct uw_frame *frame = &websocket->frame, next;
-    int result = uw_frame_read(&next, bytes, length, websocket->client->window_bits > 0);
+    int result = uw_frame_read(&next, bytes, length, client->window_bits > 0);
     unsigned wrong;
 
     if (result < 0)
-        fail(connection, (unsigned)-result);
+        fail(client, (unsigned)-result);
     if (result <= 0)
         return 0;
     if (uw_frame_is_control(&next)) {
-        bool waits = next.opcode == UW_OPCODE_CLOSE && !uw_push_client_is_served(websocket->client);
+        bool waits = next.opcode == UW_OPCODE_CLOSE && !uw_push_client_is_served(client);
 
         if (waits)
-            uw_push_client_end_input(websocket->client);
+            uw_push_client_end_input(client);
         if (waits || length < next.head_bytes + next.length)
             return 0;
-        take_control(connection, &next, bytes + next.head_bytes);
+        take_control(client, &next, bytes + next.head_bytes);
         return next.head_bytes + (size_t)next.length;
     }
     *frame = next;
-    wrong = begin_frame(websocket);
+    wrong = begin_frame(client);
     if (wrong)
-        fail(connection, wrong);
+        fail(client, wrong);
     return next.head_bytes;
 }
 
-static size_t read_payload(struct uw_connection *connection, const char *bytes, size_t length)
+static size_t read_payload(struct uw_push_client *client, const char *bytes, size_t length)
 {
-    struct uw_websocket *websocket = websocket_of(connection);
+    struct uw_websocket *websocket = websocket_of(client);
     size_t count = length < websocket->left ? length : (size_t)websocket->left;
     unsigned wrong = take_payload(websocket, bytes, count);
 
     if (!wrong && !websocket->left)
-        wrong = end_frame(websocket);
+        wrong = end_frame(client);
     if (wrong)
-        fail(connection, wrong);
+        fail(client, wrong);
     return count;
 }
 
@@ -290,208 +288,180 @@ static bool has_more(const struct uw_websocket *websocket, size_t left)
 }
 
 /* Returns the bytes consumed. */
-static size_t process(struct uw_connection *connection, const char *bytes, size_t length)
+static size_t process(struct uw_push_client *client, const char *bytes, size_t length)
 {
-    struct uw_websocket *websocket = websocket_of(connection);
+    struct uw_websocket *websocket = websocket_of(client);
     size_t used = 0, count = 1;
 
-    while (count > 0 && has_more(websocket, length - used) && may_read(connection)) {
+    while (count > 0 && has_more(websocket, length - used) && may_read(client)) {
         bool payload = websocket->in_frame;
 
-        count = (payload ? read_payload : read_head)(connection, bytes + used, length - used);
+        count = (payload ? read_payload : read_head)(client, bytes + used, length - used);
         used += count;
         count += payload;
     }
     return used;
 }
 
-static void hold_back(struct uw_connection *connection)
+static void hold_back(struct uw_push_client *client)
 {
-    struct uw_websocket *websocket = websocket_of(connection);
+    struct uw_websocket *websocket = websocket_of(client);
 
-    websocket->client->held_back = true;
-    if (websocket->pending.length >= UW_INBOX_BYTES_MAX && !connection->paused)
-        uw_connection_pause(connection);
+    client->held_back = true;
+    if (websocket->pending.length < UW_INBOX_BYTES_MAX)
+        return;
+    websocket->paused = true;
+    uw_stream_pause_input(&client->stream);
 }
 
 /* After bytes have been consumed, as far as they may be. */
-static void read_on(struct uw_connection *connection)
+static void read_on(struct uw_push_client *client)
 {
-    struct uw_websocket *websocket = websocket_of(connection);
+    struct uw_websocket *websocket = websocket_of(client);
 
-    websocket->client->held_back = false;
-    if (!uw_connection_is_open(connection))
+    client->held_back = false;
+    if (!uw_stream_is_open(&client->stream))
         return;
     if (websocket->failure)
-        websocket->client->held_back = true;
+        client->held_back = true;
     else if (has_more(websocket, websocket->pending.length))
-        hold_back(connection);
-    if (websocket->pending.length < UW_INBOX_BYTES_MAX)
-        uw_connection_resume(connection);
+        hold_back(client);
+    if (websocket->pending.length >= UW_INBOX_BYTES_MAX)
+        return;
+    websocket->paused = false;
+    uw_stream_resume_input(&client->stream);
 }
 
-static void consume_pending(struct uw_connection *connection)
+static void consume_pending(struct uw_push_client *client)
 {
-    struct uw_pipelined_input *pending = &websocket_of(connection)->pending;
-    size_t used = process(connection, uw_pipelined_input_bytes(pending), pending->length);
+    struct uw_pipelined_input *pending = &websocket_of(client)->pending;
+    size_t used = process(client, uw_pipelined_input_bytes(pending), pending->length);
 
-    if (uw_connection_is_open(connection))
+    if (uw_stream_is_open(&client->stream))
         uw_pipelined_input_take(pending, used);
 }
 
-static void keep(struct uw_connection *connection, const char *bytes, size_t length)
+static void keep(struct uw_push_client *client, const char *bytes, size_t length)
 {
-    if (!websocket_of(connection)->failure &&
-        uw_pipelined_input_append(&websocket_of(connection)->pending, bytes, length))
-        uw_connection_close(connection);
+    if (!websocket_of(client)->failure && uw_pipelined_input_append(&websocket_of(client)->pending, bytes, length))
+        uw_stream_close(&client->stream);
 }
 
-static void received(struct uw_connection *connection, const char *bytes, size_t length)
+static void received(struct uw_push_client *client, const char *bytes, size_t length)
 {
-    struct uw_websocket *websocket = websocket_of(connection);
+    struct uw_websocket *websocket = websocket_of(client);
     bool waited = websocket->pending.length > 0;
-    size_t used = waited ? 0 : process(connection, bytes, length);
+    size_t used = waited ? 0 : process(client, bytes, length);
 
-    if (uw_connection_is_open(connection)) {
-        websocket->client->asked = false;
-        uw_push_client_start_idle_timeout(websocket->client, connection->server_context->loop.now_ns);
+    if (uw_stream_is_open(&client->stream)) {
+        client->asked = false;
+        uw_push_client_start_idle_timeout(client, client->server_context->loop.now_ns);
         if (used < length)
-            keep(connection, bytes + used, length - used);
+            keep(client, bytes + used, length - used);
     }
-    if (waited && uw_connection_is_open(connection))
-        consume_pending(connection);
-    read_on(connection);
+    if (waited && uw_stream_is_open(&client->stream))
+        consume_pending(client);
+    read_on(client);
 }
 
-/* Frames received before the end of the connection are still served as far as possible, and a violation is still
+/* Frames received before the end of the stream are still served as far as possible, and a violation is still
  * answered. */
-static bool is_over(const struct uw_connection *connection)
+static bool is_over(const struct uw_push_client *client)
 {
-    const struct uw_websocket *websocket = websocket_of(connection);
-    bool served = uw_push_client_is_served(websocket->client);
+    const struct uw_websocket *websocket = websocket_of(client);
+    bool served = uw_push_client_is_served(client);
 
     if (websocket->failure && !served)
         return false;
-    return !has_more(websocket, websocket->pending.length) || (served && may_read(connection));
+    return !has_more(websocket, websocket->pending.length) || (served && may_read(client));
 }
 
-static void end_of_input(struct uw_connection *connection)
+static void end_of_input(struct uw_push_client *client)
 {
-    if (!uw_connection_is_open(connection) || !is_over(connection))
+    if (!uw_stream_is_open(&client->stream) || !is_over(client))
         return;
-    uw_pipelined_input_free(&websocket_of(connection)->pending);
-    uw_push_client_end_of_input(connection);
+    uw_pipelined_input_free(&websocket_of(client)->pending);
+    uw_push_client_end_of_input(client);
 }
 
-static void resume(struct uw_connection *connection)
+static void resume(struct uw_push_client *client)
 {
-    struct uw_websocket *websocket = websocket_of(connection);
+    struct uw_websocket *websocket = websocket_of(client);
 
-    if (websocket->failure && uw_push_client_is_served(websocket->client)) {
-        fail_now(connection, websocket->failure);
+    if (websocket->failure && uw_push_client_is_served(client)) {
+        fail_now(client, websocket->failure);
         return;
     }
     if (websocket->pending.length || websocket->in_frame)
-        consume_pending(connection);
-    uw_push_clients_resume_inflate(connection->server_context);
-    read_on(connection);
-    if (connection->input_ended)
-        end_of_input(connection);
+        consume_pending(client);
+    uw_push_clients_resume_inflate(client->server_context);
+    read_on(client);
+    if (websocket->end_arrived)
+        end_of_input(client);
 }
 
-static void receive_ended(struct uw_connection *connection, int32_t result)
+static void receive_ended(struct uw_push_client *client, int32_t result)
 {
     if (result == -ECANCELED) {
-        read_on(connection);
+        read_on(client);
     } else if (result) {
-        uw_connection_close(connection);
+        uw_stream_close(&client->stream);
     } else {
-        uw_push_client_end_input(websocket_of(connection)->client);
-        resume(connection);
+        websocket_of(client)->end_arrived = true;
+        uw_push_client_end_input(client);
+        resume(client);
     }
 }
 
-static void sent(struct uw_connection *connection)
+static void sent(struct uw_push_client *client)
 {
-    struct uw_push_client *client = websocket_of(connection)->client;
-
     uw_push_client_sent(client);
-    if (uw_connection_is_open(connection) && client->held_back && may_read(connection))
-        resume(connection);
+    if (uw_stream_is_open(&client->stream) && client->held_back && may_read(client))
+        resume(client);
 }
 
 /* A client whose frames wait gets no ping: its pong could not be read. */
-static void look_whether_there(struct uw_connection *connection)
+static void look_whether_there(struct uw_push_client *client)
 {
-    struct uw_websocket *websocket = websocket_of(connection);
+    struct uw_websocket *websocket = websocket_of(client);
 
-    if (websocket->client->asked) {
-        connection->server_context->counts.timeouts++;
-        uw_connection_close(connection);
-    } else if (connection->paused || !may_read(connection) || !uw_connection_is_flushed(connection) ||
-               !uw_push_client_is_served(websocket->client)) {
-        uw_push_client_start_idle_timeout(websocket->client, connection->server_context->loop.now_ns);
+    if (client->asked) {
+        client->server_context->counts.timeouts++;
+        uw_stream_close(&client->stream);
+    } else if (websocket->paused || !may_read(client) || uw_stream_queued_bytes(&client->stream) > 0 ||
+               !uw_push_client_is_served(client)) {
+        uw_push_client_start_idle_timeout(client, client->server_context->loop.now_ns);
     } else {
-        websocket->client->asked = true;
-        send_frame(connection, UW_OPCODE_PING, "", 0);
-        if (uw_connection_is_open(connection))
-            uw_connection_await_read(connection, connection->server_context->loop.now_ns + UW_PONG_NS);
+        client->asked = true;
+        send_frame(client, UW_OPCODE_PING, "", 0);
+        if (uw_stream_is_open(&client->stream))
+            uw_stream_await_read(&client->stream, client->server_context->loop.now_ns + UW_PONG_NS);
     }
 }
 
-static void timed_out(struct uw_connection *connection)
+static void timed_out(struct uw_push_client *client)
 {
-    struct uw_websocket *websocket = websocket_of(connection);
+    struct uw_websocket *websocket = websocket_of(client);
 
     if (websocket->close_sent) {
-        end(connection);
-    } else if (websocket->client->leaving) {
-        uw_push_client_notify_shutdown(connection);
+        end(client);
+    } else if (client->leaving) {
+        uw_push_client_notify_shutdown(client);
     } else {
-        look_whether_there(connection);
+        look_whether_there(client);
     }
 }
 
 /* Frees a message that will never be complete. */
-static void forget_message(struct uw_websocket *websocket)
+static void released(struct uw_push_client *client)
 {
+    struct uw_websocket *websocket = websocket_of(client);
+
     if (websocket->message)
         uw_request_free(websocket->message);
     websocket->message = NULL;
     uw_pipelined_input_free(&websocket->pending);
 }
-
-static bool released(struct uw_connection *connection)
-{
-    forget_message(websocket_of(connection));
-    return uw_push_client_connection_released(connection);
-}
-
-static void discarded(struct uw_connection *connection)
-{
-    forget_message(websocket_of(connection));
-    uw_push_client_connection_discarded(connection);
-}
-
-const struct uw_protocol uw_protocol_websocket = {
-    .name = "websocket",
-    .opened = uw_push_client_connection_opened,
-    .received = received,
-    .receive_ended = receive_ended,
-    .sent = sent,
-    .resume = resume,
-    .timed_out = timed_out,
-    .drain = uw_push_client_drain,
-    .response_in_progress = uw_push_client_connection_response_in_progress,
-    .closed = uw_push_client_connection_closed,
-    .released = released,
-    .discarded = discarded,
-    .outgoing = uw_connection_outgoing,
-    .disconnect = uw_connection_disconnect,
-    .take_over = uw_push_client_take_over,
-    .abort = uw_push_client_abort,
-    .detach = uw_push_client_detach,
-};
 
 /* The loop's compressor is created for the first client that needs it. */
 static bool attached(struct uw_push_client *client)
@@ -531,21 +501,26 @@ static void prepare(struct uw_push_client *client, struct uw_chunk *chunk)
 
 static void begin_closing(struct uw_push_client *client, unsigned code, const char *reason, size_t length)
 {
-    struct uw_connection *connection = client->stream.connection;
-
-    if (websocket_of(connection)->close_sent)
+    if (websocket_of(client)->close_sent)
         return;
-    send_close(connection, code, reason, length);
-    if (uw_connection_is_open(connection))
-        uw_connection_await_read(connection, client->server_context->loop.now_ns + UW_CLOSING_NS);
+    send_close(client, code, reason, length);
+    if (uw_stream_is_open(&client->stream))
+        uw_stream_await_read(&client->stream, client->server_context->loop.now_ns + UW_CLOSING_NS);
 }
 
 const struct uw_push_client_kind uw_push_client_websocket = {
-    .protocol = &uw_protocol_websocket,
+    .state_bytes = sizeof(struct uw_websocket),
+    .event_calls = &uw_push_client_event_calls,
     .attached = attached,
     .frame = frame_message,
     .prepare = prepare,
     .end = begin_closing,
+    .received = received,
+    .receive_ended = receive_ended,
+    .sent = sent,
+    .resume = resume,
+    .timed_out = timed_out,
+    .released = released,
 };
 
 static int accept_upgrade(const struct uw_response_writer *writer, struct uw_chunk **chunk,

@@ -84,8 +84,9 @@ static int open_driver(struct uw_port *port)
         return -uw_errno_of_status(status);
     if (CreateIoCompletionPort(port->driver, port->port, 0, 0))
         return 0;
+    status = -uw_errno_of(GetLastError());
     CloseHandle(port->driver);
-    return -uw_errno_of(GetLastError());
+    return status;
 }
 
 int uw_port_open(struct uw_port *port)

@@ -14,7 +14,8 @@ module SettingsPage
     ca_file: "/etc/ssl/clients.pem", client_certificate: "required", self_signed: true, workers: 2, mode: "threads:5", backend: "epoll",
     public: "public", public_cache_control: "public, max-age=3600", header: ["X-Content-Type-Options: nosniff"],
     pubsub: "redis://localhost:6379", environment: "production", preload: true, user: "www-data", group: "www-data",
-    log_file: "log/upwell.log", pid_file: "tmp/upwell.pid", connections_max: 20_000, head_bytes_max: 16_384, headers_max: 200,
+    log_file: "log/upwell.log", access_log: "log/access.log", access_log_except: ["/up"], log_format: "json", quiet: true,
+    pid_file: "tmp/upwell.pid", connections_max: 20_000, head_bytes_max: 16_384, headers_max: 200,
     underscores_in_headers: true, target_bytes_max: 4_096, body_bytes_max: 52_428_800, body_memory_bytes_max: 262_144,
     message_bytes_max: 1_048_576, client_bytes_max: 1_048_576, head_timeout: 5, body_timeout: 60, keep_alive_timeout: 20,
     write_timeout: 60, client_timeout: 30, stuck_timeout: 2, boot_timeout: 120, worker_timeout: 30, drain_timeout: 60
@@ -35,7 +36,12 @@ module SettingsPage
     header: "It needs `public`. See [static files](../guide/static.md#fields-of-your-own).",
     preload: "See [preloading](../guide/deployment.md#preloading).",
     user: "See [user and group](../guide/deployment.md#user-and-group).",
-    log_file: "Without it, the log goes to standard error, and the first lines to standard output. See [logs](../guide/deployment.md#logs).",
+    log_file: "Without it, the log goes to standard error, and the first lines to standard output. " \
+              "See [logs](../guide/logs.md#the-servers-log).",
+    access_log: "See [logs](../guide/logs.md).",
+    access_log_except: "It needs `access_log`. The query does not count.",
+    log_format: "See [JSON](../guide/logs.md#json).",
+    quiet: "See [logs](../guide/logs.md#at-a-terminal).",
     underscores_in_headers: "See [Rack support](rack.md).",
     body_bytes_max: "The value is a number of bytes: write `3221225472`, not `3G`.",
     message_bytes_max: "The limit is 1 GiB at most. See [WebSockets](../guide/websockets.md).",

@@ -3,14 +3,14 @@
 require "cgi"
 require "fileutils"
 require "json"
-require_relative "pages"
+require_relative "page_list"
 
 # Builds build/site with VitePress: `rake docs:site`. The site has the repository's folders. It contains README.md, docs/README.md and each
 # file that a page links to: Markdown and pictures as they are, other files as code, folders as the code of their files.
 class Site
-  TOOLS = File.join(Pages::ROOT, "build/site_tools")
+  TOOLS = File.join(PageList::ROOT, "build/site_tools")
   SOURCE = File.join(TOOLS, "pages")
-  OUTPUT = File.join(Pages::ROOT, "build/site")
+  OUTPUT = File.join(PageList::ROOT, "build/site")
   CODE = /^(?<indent> *)```.*?^\k<indent>```|`[^`\n]*`/m
   LINK = /#{CODE}|\]\((?<path>[^)\s#]+)(?<anchor>#[^)\s]*)?\)/
   LANGUAGES = { "" => "txt", ".ru" => "ruby", ".rake" => "ruby", ".h" => "c" }.freeze
@@ -21,8 +21,8 @@ class Site
     FileUtils.cp_r("#{__dir__}/site/.", TOOLS)
     @queue = ["README.md", "docs/README.md"]
     @queue.each { |path| put(place(path), content(path)) } # grows meanwhile
-    navigation = { groups: Pages.groups.transform_values { |parts| parts.transform_values { |pages| entries(pages) } },
-                   decisions: entries(Pages.decisions) }
+    navigation = { groups: PageList.groups.transform_values { |parts| parts.transform_values { |pages| entries(pages) } },
+                   decisions: entries(PageList.decisions) }
     File.write("#{TOOLS}/pages.json", JSON.pretty_generate(navigation))
     put_llms
   end
@@ -49,17 +49,17 @@ class Site
   end
 
   def content(path)
-    full = File.join(Pages::ROOT, path)
+    full = File.join(PageList::ROOT, path)
     return folder(path) if File.directory?(full)
     return File.binread(full) if path.end_with?(".svg")
-    return rewrite(path, Pages.read(path)) if path.end_with?(".md")
+    return rewrite(path, PageList.read(path)) if path.end_with?(".md")
 
     "# #{path}\n\n#{code(path)}"
   end
 
   # Where a file of the repository is in SOURCE.
   def place(path)
-    return "#{path}/index.md" if File.directory?(File.join(Pages::ROOT, path))
+    return "#{path}/index.md" if File.directory?(File.join(PageList::ROOT, path))
     return path if path.end_with?(".svg")
 
     path.end_with?(".md") ? path.sub(/\bREADME\.md\z/, "index.md") : "#{path}.md"
@@ -84,11 +84,11 @@ class Site
     ["# #{path}", rewrite("#{path}/README.md", list), *sections].join("\n\n")
   end
 
-  def tracked(path) = IO.popen(["git", "-C", Pages::ROOT, "ls-files", path], &:readlines).map(&:chomp)
+  def tracked(path) = IO.popen(["git", "-C", PageList::ROOT, "ls-files", path], &:readlines).map(&:chomp)
 
   def code(path)
     type = File.extname(path)
-    "``````#{LANGUAGES.fetch(type) { type.delete_prefix(".") }}\n#{Pages.read(path)}\n``````\n"
+    "``````#{LANGUAGES.fetch(type) { type.delete_prefix(".") }}\n#{PageList.read(path)}\n``````\n"
   end
 
   def put(path, content)
@@ -98,11 +98,11 @@ class Site
 
   # Its links lead to the Markdown itself.
   def put_llms
-    put("public/llms.txt", Pages.llms)
-    llms_links.each { |path| put("public/#{path}", Pages.read(path)) }
+    put("public/llms.txt", PageList.llms)
+    llms_links.each { |path| put("public/#{path}", PageList.read(path)) }
   end
 
-  def llms_links = Pages.llms.scan(/\]\(([^)]*)\)/).flatten
+  def llms_links = PageList.llms.scan(/\]\(([^)]*)\)/).flatten
 
   def entries(pages) = pages.map { |page| { text: page.title, link: "/#{place(page.path)}", description: page.text } }
 end

@@ -5,11 +5,11 @@
 # What one says is published, and the core hands it to everyone in the room, whichever worker serves them.
 
 require "tmpdir"
-require_relative "guest"
-require_relative "rooms"
+require_relative "guest_handler"
+require_relative "room_store"
 
 PAGE = File.read(File.join(__dir__, "index.html"))
-ROOMS = Rooms.new(File.join(Dir.tmpdir, "upwell_chat_rooms.#{Process.uid}"))
+ROOMS = RoomStore.new(File.join(Dir.tmpdir, "upwell_chat_rooms.#{Process.uid}"))
 
 # Pages of other sites may not speak in the name of who looks at them.
 def foreign?(env)
@@ -21,9 +21,9 @@ def enter(env)
 
   query = Rack::Utils.parse_query(env["QUERY_STRING"])
   room, name = query.values_at("room", "name").map { |value| value.to_s.scrub.strip }
-  return [400, {}, []] unless Rooms::NAME.match?(room) && Guest::NAME.match?(name)
+  return [400, {}, []] unless RoomStore::NAME.match?(room) && GuestHandler::NAME.match?(name)
 
-  env["rack.upgrade"] = Guest.new(ROOMS, room, name)
+  env["rack.upgrade"] = GuestHandler.new(ROOMS, room, name)
   [101, {}, []]
 rescue ArgumentError # not the form of a query
   [400, {}, []]

@@ -3,11 +3,11 @@
 # A drawing board that is shared, over binary WebSocket messages: bundle exec upwell -w 2 examples/drawing/config.ru
 
 require "tmpdir"
-require_relative "board"
-require_relative "painter"
+require_relative "board_file"
+require_relative "painter_handler"
 
 PAGE = File.read(File.join(__dir__, "index.html"))
-BOARD = Board.new(File.join(Dir.tmpdir, "upwell_drawing.#{Process.uid}"))
+BOARD = BoardFile.new(File.join(Dir.tmpdir, "upwell_drawing.#{Process.uid}"))
 
 # Pages of other sites may not draw in the name of who looks at them.
 def foreign?(env)
@@ -19,6 +19,6 @@ run lambda { |env|
   next [200, { "content-type" => "text/html; charset=utf-8" }, [PAGE]] unless env["rack.upgrade?"] == :websocket
   next [403, {}, []] if foreign?(env)
 
-  env["rack.upgrade"] = Painter.new(BOARD)
+  env["rack.upgrade"] = PainterHandler.new(BOARD)
   [101, {}, []]
 }

@@ -6,11 +6,11 @@
 # themselves, and go on where they were.
 
 require "tmpdir"
-require_relative "follower"
-require_relative "log"
+require_relative "follower_handler"
+require_relative "rotated_log"
 
 PAGE = File.read(File.join(__dir__, "index.html"))
-LOG = Log.new(File.join(Dir.tmpdir, "upwell_live_log.#{Process.uid}"))
+LOG = RotatedLog.new(File.join(Dir.tmpdir, "upwell_live_log.#{Process.uid}"))
 
 def answer(env)
   case env.values_at("REQUEST_METHOD", "PATH_INFO")
@@ -25,7 +25,7 @@ def follow(env)
   return [406, {}, []] unless env["rack.upgrade?"] == :sse
 
   last = env["HTTP_LAST_EVENT_ID"] || Rack::Utils.parse_query(env["QUERY_STRING"])["after"]
-  env["rack.upgrade"] = Follower.new(LOG, Integer(last, 10, exception: false))
+  env["rack.upgrade"] = FollowerHandler.new(LOG, Integer(last, 10, exception: false))
   [200, {}, []]
 end
 

@@ -79,12 +79,12 @@ MISSING = {
   "poll" => -> { "poll.h was not found" unless have_header("poll.h") }
 }.freeze
 
-# @return [Hash{String => String}] why each backend that is left out is
+# @return [Hash{String => String}] for each backend that is left out, the reason
 def choose_backends
   BACKENDS.each_with_object({}) do |name, left_out|
-    reason = REQUESTED&.include?(name) == false ? "not compiled in: UPWELL_BACKENDS did not name it" : MISSING[name].call
+    reason = REQUESTED&.include?(name) == false ? "UPWELL_BACKENDS did not name it" : MISSING[name].call
     refuse "UPWELL_BACKENDS names #{name}, but #{reason}" if reason && REQUESTED&.include?(name)
-    reason ? left_out[name] = reason : $defs << "-DUW_HAVE_#{name.upcase}"
+    reason ? left_out[name] = "not compiled in: #{reason}" : $defs << "-DUW_HAVE_#{name.upcase}"
   end
 end
 
@@ -98,14 +98,14 @@ def missing_tls
 end
 
 # One of the two stands for a library: the files that use it, or the one that says that it is missing.
-def choose(using, missing, reason)
+def choose(using, missing, is_missing)
   missing = File.join(CORE, missing)
-  $srcs -= reason ? Dir[File.join(CORE, using)] - [missing] : [missing]
+  $srcs -= is_missing ? Dir[File.join(CORE, using)] - [missing] : [missing]
 end
 
-# @return [String, nil] why messages of WebSockets are not compressed
-def missing_zlib
-  "zlib was not found (Debian: apt-get install zlib1g-dev)" unless have_header("zlib.h") && have_library("z", "deflateInit2_", "zlib.h")
+# @return [Boolean] whether messages of WebSockets are not compressed
+def missing_zlib?
+  !(have_header("zlib.h") && have_library("z", "deflateInit2_", "zlib.h"))
 end
 
 # A shared library that has its soname on this machine is loaded at its first use, see core/base/shared_library.h. The linker leaves out a
@@ -169,7 +169,7 @@ $srcs = Dir[*FOLDERS.map { |folder| File.join(folder, "*.c") }].sort
 without_tls = missing_tls
 choose("transport/tls*.c", "transport/tls_missing.c", without_tls)
 choose("websocket/accept_key.c", "websocket/accept_key_missing.c", without_tls)
-without_zlib = missing_zlib
+without_zlib = missing_zlib?
 choose("compression/deflate.c", "compression/deflate_missing.c", without_zlib)
 load_when_needed({ "LIBURING" => ("liburing.so.2" unless left_out["io_uring"]), "OPENSSL" => ("libssl.so.3" unless without_tls),
                    "ZLIB" => ("libz.so.1" unless without_zlib) }.compact)

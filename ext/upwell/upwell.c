@@ -5,15 +5,23 @@
 #include "base/module.h"
 #include "base/object_counts.h"
 #include "base/pending_interrupts.h"
+#include "base/process_exceptions.h"
 #include "base/processor_count.h"
 #include "build_report.h"
 #include "io/backend.h"
-#include "loop/loop_init.h"
-#include "rack/client_class.h"
-#include "rack/rack.h"
+#include "loop/loop_class.h"
+#include "loop/selector_class.h"
+#include "loop/watch_wait.h"
+#include "rack/rack_init.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/scheduler_class.h"
+#include "server/descriptor_methods.h"
 #include "server/exit_deadline.h"
-#include "server/reactor.h"
+#include "server/loop_server_class.h"
+#include "server/reactor_class.h"
+#include "server/reactor_fibers.h"
+#include "server/static_reactor_class.h"
+#include "server/thread_raise.h"
 #include "server/tls_context_class.h"
 
 static VALUE symbol(const char *name)
@@ -77,24 +85,9 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_missing_libraries();
     rb_uw_init_forks();
     rb_uw_init_process_exceptions();
-    rb_uw_init_input();
-    rb_uw_init_hijack();
-    rb_uw_init_early_hints();
-    rb_uw_init_stream();
-    rb_uw_init_env();
-    rb_uw_init_response();
-    rb_uw_init_body_file();
-    rb_uw_init_body();
-    rb_uw_init_exchange();
-    rb_uw_init_upgrade();
-    rb_uw_init_retained_env();
-    rb_uw_init_protocol();
-    rb_uw_init_client_class();
-    rb_uw_init_client_channels();
-    rb_uw_init_client_events();
-    rb_uw_init_client_handler();
-    rb_uw_init_detach();
+    rb_uw_init_rack();
     rb_uw_init_tls_context();
+    rb_uw_init_access_logging();
     rb_uw_init_loop_server();
     rb_uw_init_reactor();
     rb_uw_init_reactor_fibers();

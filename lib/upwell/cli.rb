@@ -38,7 +38,7 @@ module Upwell
     rescue Error => e
       complain(e.message, 1)
     rescue *ErrnoText::LACKS => e
-      complain("cannot serve: #{ErrnoText.of(e)}; raise the limit, or start fewer workers", 1)
+      complain("cannot serve: #{ErrnoText.of(e)}; raise this limit or free memory, or start fewer workers (-w)", 1)
     rescue Interrupt
       INTERRUPTED_STATUS
     rescue StandardError => e # Bundler would treat an exception of a closed pipe as success
@@ -47,6 +47,14 @@ module Upwell
     end
 
     private
+
+    # Once the settings are known, an error is a record of the log.
+    def complain(message, status)
+      return super unless Log.json
+
+      Log.tell(HidePassword.hide(message))
+      status
+    end
 
     def usage
       "Usage: #{@program} [options] [config.ru]\n       #{@program} static [options] [DIR]\n       #{@program} init systemd"
@@ -66,7 +74,7 @@ module Upwell
       path = rackup_file(rest.first)
       configuration = configure
       ENV["RACK_ENV"] = configuration.environment
-      run_server(configuration, Server::Logs::LogFile.new(configuration.log_file), Server) { load_app(path) }
+      run_server(configuration, Server) { load_app(path) }
     end
 
     def suggestion(word)
@@ -89,23 +97,35 @@ module Upwell
       status
     end
 
-    def run_server(configuration, log_file, server, &load_app)
+    def run_server(configuration, server, &load_app)
       raise ExtensionError if defined?(ExtensionError) # before a cluster starts workers that cannot serve
 
+      log_file = choose_logs(configuration)
       configuration.inherited_sockets = Server::Listening::InheritedSockets.take
-      notifications = Server::ServiceManager::Notifications.take
       owner = Server::System::Privileges.new(configuration).owner
       pid_file = Server::System::PidFile.new(configuration.pid_file, owner)
       pid_file.write # first: a second server must not write to the running server's log
       log_file.owner = owner
       log_file.open
       Server::Logs::MissingLibraries.tell(configuration)
-      kind = configuration.workers.zero? ? Server::Processes::Single : Server::Processes::Cluster
       Server::System::TemporaryFolder.check(owner) if server == Server
       bus = Server::Messaging::BusDirectory.make(configuration, owner: owner) if server == Server
-      kind.new(configuration, log_file, notifications, server: server, &load_app).run { remove(bus, pid_file) }
+      process(configuration, log_file, server, &load_app).run { remove(bus, pid_file) }
     ensure
       remove(bus, pid_file)
+    end
+
+    def process(configuration, log_file, server, &load_app)
+      kind = configuration.workers.zero? ? Server::Processes::Single : Server::Processes::Cluster
+      kind.new(configuration, log_file, Server::ServiceManager::Notifications.take, server: server, &load_app)
+    end
+
+    # @return [Server::Logs::LogFile] the files, which are not open yet
+    def choose_logs(configuration)
+      Log.json = configuration.log_format == "json"
+      Server::Logs::LogFile.new(configuration.log_file).tap do |log_file|
+        configuration.access_log_stream = Server::Logs::AccessLog.stream(configuration, log_file)
+      end
     end
 
     def remove(*leftovers)
@@ -120,7 +140,7 @@ module Upwell
     rescue StandardError, ScriptError => e
       BootBacktrace.shorten(e) unless $DEBUG
       ExceptionLog.report(e, nil)
-      raise ConfigurationError, "#{path} raised #{e.class} while loading; see the backtrace above"
+      raise ConfigurationError, "#{path} raised #{e.class} while loading; correct the place that the backtrace above names"
     end
 
     # Ruby's sources are UTF-8. Rack reads config.ru in the locale's encoding, and fails in the locale C if the file has other characters.

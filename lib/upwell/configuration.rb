@@ -3,6 +3,7 @@
 require_relative "hide_password"
 require_relative "configuration/addresses"
 require_relative "configuration/dependent_settings"
+require_relative "configuration/logs"
 require_relative "configuration/response_fields"
 require_relative "settings"
 require_relative "tls/ssl_address"
@@ -18,6 +19,7 @@ module Upwell
   class Configuration
     include Addresses
     include DependentSettings
+    include Logs
     include ResponseFields
 
     BACKENDS = %w[io_uring epoll kqueue poll io_uring_sqpoll].freeze
@@ -114,15 +116,10 @@ module Upwell
       mode
     end
 
-    # @return [Boolean] whether the server does not print its addresses
-    def quiet
-      false
-    end
-
     # @return [Hash{Symbol => Object}] the settings of {Reactor}
     def reactor_settings
       @values.merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers || FIBERS, newline_header_values: rack2?,
-                    public: public_settings, bus: bus)
+                    public: public_settings, bus: bus, **log_settings)
     end
 
     private

@@ -11,9 +11,12 @@ module Upwell
       Errno::EROFS => "the file system is read-only", Errno::EADDRINUSE => "a file with this name exists already",
       Errno::EEXIST => "a file with this name exists already",
       Errno::EMFILE => "the process has reached its descriptor limit (ulimit -n)",
-      Errno::ENFILE => "the system has reached its descriptor limit",
-      Errno::EAGAIN => "the process limit is reached (ulimit -u)", Errno::ENOMEM => "memory is exhausted"
+      Errno::ENFILE => "the system has reached its descriptor limit (sysctl fs.file-max)",
+      Errno::EAGAIN => "the process limit is reached (ulimit -u, or that of the container)", Errno::ENOMEM => "memory is exhausted",
+      Errno::EPIPE => "the program that reads it has ended", Errno::ENXIO => "no program reads from it",
+      Errno::ENAMETOOLONG => "the name is too long", Errno::EIO => "the device reports an error", Errno::EDQUOT => "the disk quota is used up"
     }.freeze
+    NO_THREAD = "can't create Thread" # how the message of such a ThreadError begins
     # Errors for resources that the system lacks now, and may have later.
     LACKS = [Errno::EMFILE, Errno::ENFILE, Errno::EAGAIN, Errno::ENOMEM, ThreadError].freeze
 
@@ -30,6 +33,8 @@ module Upwell
     # @param error [SystemCallError, ThreadError]
     # @return [String]
     def self.of(error)
+      return TEXTS.fetch(Errno::EAGAIN) if error.message.start_with?(NO_THREAD)
+
       TEXTS.fetch(error.class) { error.message.sub(/ @ .*/m, "") } # without the name of Ruby's function
     end
   end

@@ -64,11 +64,11 @@ module Upwell
       def utf8(value, what)
         text = value.to_s
         text = text.encoding == Encoding::BINARY ? text.dup.force_encoding(Encoding::UTF_8) : text.encode(Encoding::UTF_8)
-        raise ArgumentError, "#{what} is #{text.inspect}, which is not UTF-8" unless text.valid_encoding?
+        raise ArgumentError, "#{what} is #{text.inspect}, which is not UTF-8; convert it, or encode it in Base64" unless text.valid_encoding?
 
         text
       rescue EncodingError => e
-        raise ArgumentError, "#{what} is #{value.to_s.inspect}, which cannot be converted to UTF-8: #{e.message}"
+        raise ArgumentError, "#{what} is #{value.to_s.inspect}, which cannot be converted to UTF-8 (#{e.message}); encode it in Base64"
       end
 
       def milliseconds(seconds)

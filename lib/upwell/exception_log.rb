@@ -8,7 +8,7 @@ module Upwell
   module ExceptionLog
     UNTOLD = [StandardError, ScriptError, SystemStackError].freeze # errors that an exception's `message` may raise
 
-    # Writes method and path of the request, the exception and its backtrace to `rack.errors`, or to standard error if that fails.
+    # Writes id, method and path of the request, the exception and its backtrace to `rack.errors`, or to standard error if that fails.
     #
     # @param error [Exception]
     # @param env [Hash, nil] the request's environment, if it exists
@@ -16,8 +16,15 @@ module Upwell
     def self.report(error, env)
       record = "Error#{place(env)}: ".b << text(error).b
       stream = errors(env)
-      (stream && !stream.equal?($stderr) && Log.tell(record, stream)) || Log.tell(record)
+      id = request_id(env)
+      (stream && !stream.equal?($stderr) && Log.tell(record, stream, request_id: id)) || Log.tell(record, request_id: id)
     end
+
+    # The application may have stored any object.
+    def self.request_id(env)
+      env && [env["upwell.request_id"]].grep(String).first
+    end
+    private_class_method :request_id
 
     # {RackErrorsWrapper} may stand for the server's own stream. A stream of the application is used unchanged.
     def self.errors(env)
@@ -32,7 +39,7 @@ module Upwell
     # @param name [String] of the signal, without SIG
     # @return [void]
     def self.signal(error, name)
-      Log.tell("Error while handling SIG#{name}: ".b << text(error).b)
+      Log.tell("Error while handling SIG#{name}; the server keeps running: ".b << text(error).b)
     end
 
     # Logs an error of the supervisor, which continues.
@@ -48,7 +55,7 @@ module Upwell
     # @param error [Exception]
     # @return [void]
     def self.stray(error)
-      Log.tell("Ignored an exception that belongs to no request in progress: ".b << text(error).b)
+      Log.tell("Ignored an exception that came after the end of its request, or from another thread between two requests: ".b << text(error).b)
     end
 
     # Logs that no further fiber can be created.
@@ -62,7 +69,7 @@ module Upwell
     end
 
     def self.place(env)
-      env ? " during #{env.values_at("REQUEST_METHOD", "PATH_INFO").grep(String).map(&:b).join(" ")}" : ""
+      env ? " during #{env.values_at("REQUEST_METHOD", "PATH_INFO").grep(String).map { |text| Log.plain(text) }.join(" ")}" : ""
     end
     private_class_method :place
 

@@ -66,7 +66,7 @@ module Upwell
       # @return [Subscription]
       def subscribe(channel, is_pattern = nil, match: nil, handler: nil, &block)
         callable = block || handler
-        raise ArgumentError, "subscribe needs a block or a handler" unless callable
+        raise ArgumentError, "subscribe needs a block, or a handler that responds to call" unless callable
 
         listeners.subscribe(channel.to_s, match_of(is_pattern, match), callable)
       end

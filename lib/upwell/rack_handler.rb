@@ -12,7 +12,9 @@ module Upwell
     RACKUP_OPTIONS = %i[Host Port AccessLog app builder config daemonize debug environment heapfile include pid profile_file profile_mode quiet
                         require server warn].freeze
     # Settings that need the command: a handler serves in one process, and rackup writes its own files.
-    COMMAND_ONLY = %i[workers boot_timeout worker_timeout preload environment log_file pid_file user group].freeze
+    COMMAND_ONLY = %i[workers boot_timeout worker_timeout preload environment log_file pid_file user group
+                      access_log access_log_except log_format quiet].freeze
+    FOREIGN = "only the command upwell has it, because rackup serves in one process; remove it, or start with upwell"
     NAMES = (SETTINGS.map(&:name) - COMMAND_ONLY).freeze
 
     # Serves until SIGTERM or SIGINT. An invalid configuration ends the process with an error message.
@@ -52,9 +54,8 @@ module Upwell
     end
 
     def refuse(name)
-      raise ConfigurationError, "option #{name}: only the command upwell has it; a handler serves in one process" if COMMAND_ONLY.include?(name)
-
-      raise ConfigurationError, "option #{name}: unknown setting; see rackup -s upwell --help"
+      reason = COMMAND_ONLY.include?(name) ? FOREIGN : "unknown setting; see rackup -s upwell --help"
+      raise ConfigurationError, "option #{name}: #{reason}"
     end
   end
 end

@@ -63,6 +63,7 @@ module Upwell
       @messages.begin
       @configuration.threads.zero? ? run_on_this_thread(&ready) : run_on_threads(&ready)
     ensure
+      tell_lost_lines
       @messages.end
       @channels.end
     end

@@ -20,7 +20,7 @@ module Upwell
 
     # @return [Boolean] whether the option may be repeated
     def list?
-      %i[binds fields].include?(kind)
+      %i[binds fields paths].include?(kind)
     end
 
     # @param flavour [Symbol]
@@ -48,14 +48,16 @@ module Upwell
     Setting.new(:self_signed, false, :flag, nil, nil, "create a certificate for development, and print its path", core),
     Setting.new(:workers, 0, :workers, "-w", "N", "worker processes under a supervisor; auto: one per processor; 0: no supervisor", all),
     Setting.new(:mode, "fibers", :mode, nil, "MODE",
-                "how requests run: fibers, fibers:N (at most N requests at once), threads:N or inline (environment: UPWELL_MODE)", ruby),
+                "requests run concurrently on one thread (fibers; fibers:N: at most N), on N threads (threads:N) or one by one (inline); " \
+                "environment: UPWELL_MODE", ruby),
     Setting.new(:backend, nil, :backend, nil, "NAME",
-                "io_uring, epoll, kqueue, poll or io_uring_sqpoll; default: the first that works (environment: UPWELL_BACKEND)", core),
+                "I/O interface: io_uring, epoll, kqueue, poll or io_uring_sqpoll; default: the first that works " \
+                "(environment: UPWELL_BACKEND)", core),
     Setting.new(:public, nil, :folder, nil, "DIR", "serve GET and HEAD of files below DIR without calling the application", ruby),
     Setting.new(:public_cache_control, nil, :field_value, nil, "VALUE",
                 "value of the header Cache-Control for the files below the public directory", ruby),
     Setting.new(:header, [], :fields, nil, "FIELD",
-                "\"NAME: VALUE\": header field for the server's own responses, such as files, not for the application's; repeatable", core),
+                "header field \"NAME: VALUE\" of the server's own responses, such as files, but not of the application's; repeatable", core),
     Setting.new(:pubsub, nil, :pubsub, nil, "URL",
                 "share published messages with other servers: a Redis (redis://, rediss://, unix:///), or a directory on this machine", ruby),
     Setting.new(:environment, "development", :text, "-E", "NAME", "set RACK_ENV to NAME (environment: RACK_ENV, else RAILS_ENV)", applications),
@@ -63,6 +65,13 @@ module Upwell
     Setting.new(:user, nil, :user, nil, "NAME", "switch to this user after opening the sockets; the server must start as root", core),
     Setting.new(:group, nil, :group, nil, "NAME", "switch to this group, too; needs --user; default: the user's group", core),
     Setting.new(:log_file, nil, :text, "-l", "FILE", "write standard output and error to FILE; SIGHUP reopens it", all),
+    Setting.new(:access_log, nil, :log, nil, "[FILE]", "write a line for each request to FILE; default: standard output; SIGHUP reopens FILE",
+                core),
+    Setting.new(:access_log_except, [], :paths, nil, "PATH", "write no line for requests of this path, such as /up; repeatable", core),
+    Setting.new(:log_format, "combined", :log_format, nil, "NAME",
+                "format of the logs: combined (access log in the combined format, server log as text) or json", core),
+    Setting.new(:quiet, false, :flag, nil, nil,
+                "do not print the addresses at startup, nor a line for each request at a terminal in development", core),
     Setting.new(:pid_file, nil, :text, "-P", "FILE", "write the process ID to FILE while the server runs", all),
     Setting.new(:connections_max, 10_000, :count, nil, "N",
                 "maximum number of connections of a worker; above: an idle connection is closed, or the new client waits", all),
@@ -88,7 +97,7 @@ module Upwell
     Setting.new(:client_timeout, 40, :pause, nil, "SECONDS",
                 "idle time of a WebSocket or SSE client; then the server sends a ping; 0: never", applications),
     Setting.new(:stuck_timeout, 5, :seconds, nil, "SECONDS",
-                "time that a request may block the loop (threads:N: all threads while requests wait); then the log names the code", ruby),
+                "time that a request may block others (threads:N: all threads are busy, and requests wait); then the log names the code", ruby),
     Setting.new(:boot_timeout, 60, :seconds, nil, "SECONDS", "time for a worker to load the application; then the worker is killed", core),
     Setting.new(:worker_timeout, 60, :seconds, nil, "SECONDS",
                 "time without a heartbeat of a worker; then the worker is killed and replaced", core),

@@ -21,12 +21,12 @@ module Upwell
     end
 
     def refuse_several(rest, purpose)
-      raise ConfigurationError, "only one config.ru can be #{purpose}, not #{rest.size}: #{rest.join(" ")}" if rest.size > 1
+      raise ConfigurationError, "only one config.ru can be #{purpose}, not #{rest.size}: #{rest.join(" ")}; name one" if rest.size > 1
     end
 
     # The suggestion for a word that is not a command.
     def suggestion(_word)
-      "; name a config.ru, or nothing"
+      "; name the application's config.ru, or leave the argument out"
     end
 
     def rackup_file(argument)

@@ -9,29 +9,24 @@ module Upwell
   #     configuration = Upwell::StaticConfiguration.new(port: 8080, list: true)
   class StaticConfiguration < Configuration
     THREADS = (1..256)
-    LOG_FORMATS = %w[combined json].freeze
-    STANDARD_OUTPUT = "-"
     BODY_BYTES_MAX = 65_536 # the limit of bodies in requests that should have none
 
-    COMPANIONS = { log_format: :access_log }.freeze
+    COMPANIONS = { access_log_except: :access_log }.freeze
 
     SHARED = Upwell::SETTINGS.select { |setting| setting.for?(:static) }.freeze
     private_constant :SHARED
 
     SETTINGS = [
       *SHARED,
-      Setting.new(:threads, 1, :loops, nil, "N", "event loops (threads) of a process; each has its own file cache and sockets"),
+      Setting.new(:threads, 1, :loops, nil, "N", "number of threads of a process; each has its own file cache and sockets"),
       Setting.new(:cache_control, nil, :field_value, nil, "VALUE", "value of the header Cache-Control in every response"),
       Setting.new(:list, false, :flag, nil, nil, "show the list of files for a directory without index.html"),
       Setting.new(:spa, nil, :text, nil, "FALLBACK", "send the file FALLBACK for a path that names no file (single-page application)"),
       Setting.new(:gzip_static, false, :flag, nil, nil, "send FILE.br, FILE.zst or FILE.gz instead of FILE to clients that accept the coding"),
-      Setting.new(:access_log, nil, :log, nil, "[FILE]", "write a line for each response to FILE; default: standard output"),
-      Setting.new(:log_format, "combined", :log_format, nil, "NAME", "format of the access log: combined or json"),
-      Setting.new(:cache_entries_max, 1_000, :count, nil, "N", "maximum number of files that a loop keeps open or in memory"),
-      Setting.new(:cache_bytes_max, 67_108_864, :bytes, nil, "BYTES", "maximum file content that a loop keeps in memory"),
+      Setting.new(:cache_entries_max, 1_000, :count, nil, "N", "maximum number of files that a thread keeps open or in memory"),
+      Setting.new(:cache_bytes_max, 67_108_864, :bytes, nil, "BYTES", "maximum file content that a thread keeps in memory"),
       Setting.new(:cache_file_bytes_max, 8_192, :bytes, nil, "BYTES",
-                  "maximum size of a file that a loop keeps in memory; a larger file is kept open instead"),
-      Setting.new(:quiet, false, :flag, nil, nil, "do not print the addresses at startup")
+                  "maximum size of a file that a thread keeps in memory; a larger file is kept open instead")
     ].freeze
 
     # @return [Array<Setting>] all settings
@@ -51,6 +46,11 @@ module Upwell
       false
     end
 
+    # @return [Boolean] false: there is no application
+    def development?
+      false
+    end
+
     # @return [String] the mode, for the log
     def description
       threads == 1 ? "static files" : "static files, #{threads} threads"
@@ -61,26 +61,15 @@ module Upwell
       @values.merge(media_types: MediaTypes.table, fields: header.map { |field| "#{field}\r\n" }.join)
     end
 
-    # @return [Hash{Symbol => Object}] the settings of {StaticReactor}, except the log's stream
+    # @return [Hash{Symbol => Object}] the settings of {StaticReactor}
     def reactor_settings
-      files_settings.merge(body_bytes_max: BODY_BYTES_MAX, body_memory_bytes_max: BODY_BYTES_MAX, log_format: log_format.to_sym)
+      files_settings.merge(log_settings, body_bytes_max: BODY_BYTES_MAX, body_memory_bytes_max: BODY_BYTES_MAX)
     end
 
     private
 
     def read_loops(value)
       integer(value, THREADS, "a number from #{THREADS.min} to #{THREADS.max}")
-    end
-
-    # An option without an argument gives nil and means standard output. Without the option this method is not called.
-    def read_log(value)
-      value.nil? || value == true ? STANDARD_OUTPUT : value.to_s
-    end
-
-    def read_log_format(value)
-      return value.to_s if LOG_FORMATS.include?(value.to_s)
-
-      raise ArgumentError, "must be #{LOG_FORMATS.join(" or ")}"
     end
   end
 end

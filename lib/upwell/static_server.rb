@@ -13,8 +13,6 @@ module Upwell
     class Site
       # @return [String]
       attr_reader :root
-      # @return [IO, nil] the access log, with a line for each response
-      attr_accessor :access_log
 
       # @param root [String]
       # @param configuration [StaticConfiguration]
@@ -58,8 +56,7 @@ module Upwell
       @owner = listeners.nil?
       @listeners = listeners || Server::Listening::Listeners.open_for(configuration)
       @urls = @listeners.map(&:url).uniq
-      settings = configuration.reactor_settings.merge(access_log: site.access_log)
-      @reactors = Array.new(configuration.loops) { StaticReactor.new(site.root, settings) }
+      @reactors = Array.new(configuration.loops) { StaticReactor.new(site.root, configuration.reactor_settings) }
       listen
     end
 
@@ -98,11 +95,6 @@ module Upwell
     rescue StandardError
       stop # if one thread fails, the others end, too
       raise
-    end
-
-    def tell_lost_lines
-      lost = @reactors.sum(&:log_lines_lost)
-      Log.tell "#{lost} access log lines were dropped: the reader of the log is too slow" if lost.positive?
     end
   end
 end

@@ -15,7 +15,7 @@ module Upwell
     def self.user(text)
       NUMBER.match?(text) ? text.to_i : Etc.getpwnam(text).uid
     rescue ArgumentError
-      raise ArgumentError, "must name a user that exists, not #{text.inspect}"
+      raise ArgumentError, "must name an existing user of this machine"
     end
 
     # Runs the block with the rights of another user. The process must be root.
@@ -42,7 +42,7 @@ module Upwell
     def self.group(text)
       NUMBER.match?(text) ? text.to_i : Etc.getgrnam(text).gid
     rescue ArgumentError
-      raise ArgumentError, "must name a group that exists, not #{text.inspect}"
+      raise ArgumentError, "must name an existing group of this machine"
     end
   end
 end

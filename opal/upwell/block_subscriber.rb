@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "upwell/inbox"
+require "upwell/callback_queue"
 
 module Upwell
   # A subscription of {Upwell.subscribe}, whose block is called with the messages.
@@ -17,7 +17,7 @@ module Upwell
       @topic = topic
       @match = match
       @callable = callable
-      @inbox = Inbox.new(nil) { nil } # after a failure the next message is delivered
+      @inbox = CallbackQueue.new(nil) { nil } # after a failure the next message is delivered
     end
 
     # @param publication [Publication]

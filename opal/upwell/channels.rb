@@ -24,9 +24,10 @@ module Upwell
       raise ArgumentError, "match must be nil or :redis, not #{match.inspect}" unless match.nil? || match == :redis
 
       topic = `Opal.to_latin1(channel)`
-      return topic if topic.size <= (match ? PubSub::PATTERN_BYTES_MAX : PubSub::CHANNEL_BYTES_MAX)
+      kind, most = match ? ["pattern", PubSub::PATTERN_BYTES_MAX] : ["channel", PubSub::CHANNEL_BYTES_MAX]
+      return topic if topic.size <= most
 
-      raise ArgumentError, "a channel's name has at most #{PubSub::CHANNEL_BYTES_MAX} bytes, a pattern #{PubSub::PATTERN_BYTES_MAX}"
+      raise ArgumentError, "the name of the #{kind} has #{topic.size} bytes; use at most #{most}"
     end
 
     def initialize
@@ -93,7 +94,7 @@ module Upwell
     # @return [true]
     # @raise [ArgumentError] for an invalid text, or a name that is too long
     def deliver(channel, message)
-      publish(Publication.new(Channels.topic(channel, nil), Text.checked(message)))
+      publish(Publication.new(Channels.topic(channel, nil), MessageText.checked(message)))
       true
     end
 
@@ -148,7 +149,7 @@ module Upwell
     end
 
     def tell_engines(topic, match, subscribed)
-      PubSub.engines.changed(Text.read(`Buffer.from(topic, "latin1")`), match, subscribed)
+      PubSub.engines.changed(MessageText.read(`Buffer.from(topic, "latin1")`), match, subscribed)
     end
 
     # One subscriber's error does not affect the others.

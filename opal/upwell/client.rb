@@ -1,12 +1,12 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/client/close"
+require "upwell/client/close_code"
 require "upwell/client/idle_timeout"
 require "upwell/client/subscriptions"
 require "upwell/event_stream"
-require "upwell/inbox"
-require "upwell/text"
+require "upwell/callback_queue"
+require "upwell/message_text"
 
 module Upwell
   # A long-lived client, by WebSocket or server-sent events. The application can write to it at any time. The callbacks of the handler in
@@ -26,7 +26,7 @@ module Upwell
     # @!visibility private
     attr_reader :bytes_max
 
-    # @param clients [Clients]
+    # @param clients [ClientRegistry]
     # @param protocol [Symbol] :websocket or :sse
     # @param env [Hash]
     # @param handler [Object]
@@ -35,7 +35,7 @@ module Upwell
       @protocol = protocol
       @env = env
       @bytes_max = clients.bytes_max
-      @inbox = Inbox.new(env) { end_with(Close::FAILED) }
+      @inbox = CallbackQueue.new(env) { end_with(CloseCode::FAILED) }
       @subscriptions = Subscriptions.new(self, clients.channels)
       @idle_timeout = IdleTimeout.new(clients.idle_timeout) { |question| miss(question) }
       @open = true
@@ -53,7 +53,7 @@ module Upwell
     def write(data)
       raise TypeError, "a message must be a String, not #{data.class}" unless data.is_a?(String)
 
-      bytes = Text.checked(data)
+      bytes = MessageText.checked(data)
       send { @line.write(bytes) }
     end
 
@@ -67,10 +67,11 @@ module Upwell
     # @raise [Upwell::Error] when the client does not use server-sent events
     # @raise [ArgumentError] for a name or id of several lines, a negative retry
     def event(data, event: nil, id: nil, retry: nil)
-      raise Error, "only a client of server-sent events can receive events" unless @protocol == :sse
+      raise Error, "event is only for clients of server-sent events; send to a WebSocket client with write" unless @protocol == :sse
 
       milliseconds = binding.local_variable_get(:retry) # a keyword of the language
-      text = EventStream.format(Text.of(data), event: Text.of(event), id: Text.of(id), retry: milliseconds && (milliseconds / 1000.0))
+      event, id = [event, id].map { |value| MessageText.of(value) }
+      text = EventStream.format(MessageText.of(data), event: event, id: id, retry: milliseconds && (milliseconds / 1000.0))
       send { @line.write_event(text) }
     end
 
@@ -81,8 +82,8 @@ module Upwell
     # @return [nil]
     # @raise [ArgumentError] for a code that must not be sent
     def close(code = 1000, reason = "")
-      Close.check(code)
-      end_with(code, Close.reason(Text.of(reason)))
+      CloseCode.check(code)
+      end_with(code, CloseCode.reason(MessageText.of(reason)))
     end
 
     # @return [Boolean] whether the application can still write
@@ -191,7 +192,7 @@ module Upwell
       return unless @open
 
       taken = @inbox.take(bytes) { @handler.on_message(self, data) if @open && @handler.respond_to?(:on_message) }
-      end_with(Close::POLICY) unless taken
+      end_with(CloseCode::POLICY) unless taken
     end
 
     # Records a sign of life.
@@ -230,7 +231,7 @@ module Upwell
     def leave
       @inbox.take_later do
         call(:on_shutdown) if @open
-        end_with(Close::GOING_AWAY)
+        end_with(CloseCode::GOING_AWAY)
       end
     end
 
@@ -284,7 +285,7 @@ module Upwell
       return false unless @open
 
       if @line.behind > @bytes_max
-        end_with(Close::POLICY)
+        end_with(CloseCode::POLICY)
         return false
       end
       yield

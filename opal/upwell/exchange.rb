@@ -3,10 +3,10 @@
 
 require "upwell/exception_log"
 require "upwell/response_head"
-require "upwell/no_response"
+require "upwell/invalid_response"
 require "upwell/fast_constructor"
-require "upwell/response"
-require "upwell/stream"
+require "upwell/streamed_response"
+require "upwell/response_stream"
 require "upwell/js_error"
 require "upwell/upgrade"
 
@@ -20,7 +20,7 @@ module Upwell
 
     ERROR_HEADERS = { "content-type" => "text/plain" }.freeze
     # Ruby constants would be looked up each time. A plain Array as a body has no application code to call.
-    `const BYTES = #{Bytes}, HEAD = #{ResponseHead}, plain = one => Array.isArray(one) && Object.getPrototypeOf(one) === Array.prototype`
+    `const BYTES = #{ByteConversion}, HEAD = #{ResponseHead}, plain = it => Array.isArray(it) && Object.getPrototypeOf(it) === Array.prototype`
     ERROR_TEXT = "500 Internal Server Error\n"
 
     # @param server [Server]
@@ -69,7 +69,7 @@ module Upwell
     end
 
     def refuse_response(response)
-      raise TypeError, "the application returned #{NoResponse.kind(response, @env)} instead of [status, headers, body]"
+      raise TypeError, "the application returned #{InvalidResponse.kind(response, @env)} instead of [status, headers, body]"
     end
 
     # The application has set an upgrade handler, and its status does not refuse the upgrade.
@@ -111,7 +111,7 @@ module Upwell
 
     def answer_array(pieces)
       data = `pieces.length === 1 ? BYTES.$of(pieces[0]) : #{join(pieces)}`
-      @head.check_length(Bytes.size(data)) if @head.length
+      @head.check_length(ByteConversion.size(data)) if @head.length
       @runtime.answer(@client, @head, data)
       @answered = true
     end
@@ -119,26 +119,26 @@ module Upwell
     # Many applications answer HEAD with an empty body, so its length is not used.
     def answer_without_content(pieces)
       length = @head.length_told
-      length ||= Bytes.size(join(pieces)) if @to_head && pieces && !pieces.empty? && !@head.bodiless?
+      length ||= ByteConversion.size(join(pieces)) if @to_head && pieces && !pieces.empty? && !@head.bodiless?
       @runtime.answer_without_content(@client, @head, length)
       @answered = true
     end
 
     def join(pieces)
-      Bytes.join(pieces.map { |piece| Bytes.of(piece) })
+      ByteConversion.join(pieces.map { |piece| ByteConversion.of(piece) })
     end
 
     def answer_pieces
       return if answer_file
 
-      @response = Response.new(@runtime, @client, @head)
+      @response = StreamedResponse.new(@runtime, @client, @head)
       if @body.respond_to?(:each)
         @body.each { |piece| @response.write(piece) }
         end_response
       elsif @body.respond_to?(:call)
         call_body(Stream.new(@response, @env))
       else
-        raise TypeError, "the response body is a #{@body.class}, but must respond to each or call"
+        raise TypeError, "the response body is #{Description.of(@body)}, but must be an Array, or respond to each or call"
       end
     end
 

@@ -6,12 +6,12 @@ require "upwell/opal/configuration"
 require "upwell/opal/service_manager"
 require "upwell/exception_log"
 require "upwell/log"
-require "upwell/process_number"
-require "upwell/processors"
+require "upwell/process_id"
+require "upwell/processor_count"
 require "upwell/program/cluster"
 require "upwell/program/log_file"
 require "upwell/program/pid_file"
-require "upwell/program/single"
+require "upwell/program/single_process"
 require "upwell/program/worker"
 
 module Upwell
@@ -30,7 +30,7 @@ module Upwell
       @arguments = arguments
     end
 
-    # Serves until a signal stops it. The process exits with the status of {Command#run}, {Single} or {Cluster}.
+    # Serves until a signal stops it. The process exits with the status of {Command#run}, {SingleProcess} or {Cluster}.
     #
     # @yieldreturn [#call] the application
     def run(&load_app)
@@ -85,7 +85,7 @@ module Upwell
     def begin_serving(part, configuration)
       PidFile.new(configuration.pid_file).write # first: a second server must not write to the running server's log
       part.log_file.open
-      (configuration.workers.zero? ? Single : Cluster).new(part, self).run
+      (configuration.workers.zero? ? SingleProcess : Cluster).new(part, self).run
     end
 
     def load_app
@@ -97,7 +97,7 @@ module Upwell
     rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own are no StandardError
       sentence = lacking(e)
       ExceptionLog.report(e, nil) unless sentence
-      raise ConfigurationError, sentence || "the application raised #{e.class} while loading; see the backtrace above"
+      raise ConfigurationError, sentence || "the application raised #{e.class} while loading; correct the place that the backtrace above names"
     end
 
     # Names the gem that needs features missing on JavaScript runtimes.
@@ -110,7 +110,10 @@ module Upwell
       frames = error.backtrace.to_a.map { |frame| frame.delete_prefix("gems/lib/") }
       application = frames.index { |frame| frame.start_with?("/") }
       feature = frames[application - 1][%r{\A(?!upwell/)[\w-][^:]*(?=\.rb:)}] if application&.positive?
-      "the gem of #{feature} does not work on JavaScript runtimes: #{error.message.lines.first.chomp} (#{frames.first[/\A[^:]+/]})" if feature
+      return unless feature
+
+      "the gem of #{feature} does not work on JavaScript runtimes: #{error.message.lines.first.chomp} (#{frames.first[/\A[^:]+/]}); " \
+        "remove it, or serve with up_ruby"
     end
   end
 end

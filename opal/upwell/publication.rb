@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/text"
+require "upwell/message_text"
 
 module Upwell
   # A message for the subscribers of its channel.
@@ -26,17 +26,17 @@ module Upwell
 
     # @return [Integer]
     def bytesize
-      @bytesize ||= Bytes.size(@data)
+      @bytesize ||= ByteConversion.size(@data)
     end
 
     # @return [String] the channel's name, for blocks
     def channel
-      @channel ||= Text.read(`Buffer.from(self.name, "latin1")`)
+      @channel ||= MessageText.read(`Buffer.from(self.name, "latin1")`)
     end
 
     # @return [String] the message, for blocks
     def message
-      text? ? @data : Bytes.read(@data)
+      text? ? @data : ByteConversion.read(@data)
     end
 
     # @return [JavaScript Uint8Array]

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/milliseconds"
+require "upwell/timer_milliseconds"
 require "upwell/byte_queue"
 
 module Upwell
@@ -55,7 +55,7 @@ module Upwell
       seconds = left
       return refuse(408) unless seconds.positive?
 
-      milliseconds = Milliseconds.of(seconds)
+      milliseconds = TimerMilliseconds.of(seconds)
       `self.timer = setTimeout(() => #{await_more}, milliseconds)`
     end
 

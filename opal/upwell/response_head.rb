@@ -62,7 +62,7 @@ module Upwell
     def check_length(length)
       return if @length.nil? || @length == length
 
-      raise Invalid, "the response says content-length #{@length}, but its body has #{length} bytes"
+      raise Invalid, "the response says content-length #{@length}, but its body has #{length} bytes; correct the header, or leave it out"
     end
 
     private
@@ -132,16 +132,17 @@ module Upwell
     end
 
     def refuse_name(name)
-      raise Invalid, "the server rejects response header #{name.inspect}: the name is not a token; use letters, digits and hyphens"
+      raise Invalid, "the server rejects response header #{name.inspect}: HTTP forbids a character of the name; use letters, digits and hyphens"
     end
 
     def refuse_value(name)
-      raise Invalid, "the server rejects response header #{name}: the value contains CR, LF, NUL or another control byte"
+      raise Invalid, "the server rejects response header #{name}: the value contains CR, LF, NUL or another control byte; remove it"
     end
 
     # Truncated to a byte, such a character could become a CR.
     def refuse_characters(name)
-      raise Invalid, "the server rejects response header #{name}: the value has a byte encoding, but contains characters above 255"
+      raise Invalid, "the server rejects response header #{name}: the value has a byte encoding, but contains characters above 255; " \
+                     "convert it to UTF-8"
     end
   end
 end

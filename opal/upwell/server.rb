@@ -2,10 +2,10 @@
 # frozen_string_literal: true
 
 require "upwell"
-require "upwell/clients"
+require "upwell/client_registry"
 require "upwell/exchange"
 require "upwell/log"
-require "upwell/milliseconds"
+require "upwell/timer_milliseconds"
 
 module Upwell
   # Serves an application on the runtime of the program, which has set {RUNTIME}.
@@ -15,7 +15,7 @@ module Upwell
 
     # @return [Integer] requests whose responses are not complete
     attr_reader :in_flight
-    # @return [Clients] the long-lived clients
+    # @return [ClientRegistry] the long-lived clients
     attr_reader :clients
     # @return [Numeric] milliseconds from the start of draining until idle connections are closed: at most a quarter of the drain time
     attr_reader :grace_ms
@@ -26,8 +26,8 @@ module Upwell
       @app = quick(app)
       @in_flight = 0
       @draining = false
-      @grace_ms = Milliseconds.part(options.drain_timeout, GRACE_MS)
-      @clients = Clients.new(options) { tell_idle }
+      @grace_ms = TimerMilliseconds.part(options.drain_timeout, GRACE_MS)
+      @clients = ClientRegistry.new(options) { tell_idle }
       @clients.channels.begin
       @runtime = RUNTIME.new(self, options)
     end
@@ -58,7 +58,7 @@ module Upwell
     def renew
       @runtime.renew
     rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
-      Log.tell("the server keeps the old certificates, because the new ones cannot be used: #{e.message}")
+      Log.tell("the server keeps the old certificates, because the new ones cannot be used: #{e.message}; then send SIGHUP")
     end
 
     # @return [Boolean]

@@ -3,7 +3,7 @@
 require "minitest/autorun"
 require_relative "../../bench/lib/report"
 require_relative "../../bench/lib/server"
-require_relative "../../bench/opal/ratios"
+require_relative "../../bench/opal/overhead_ratios"
 require_relative "../../bench/opal/settings"
 
 class OpalBenchTest < Minitest::Test
@@ -42,7 +42,7 @@ class OpalBenchTest < Minitest::Test
   def test_gems_and_runtime_are_one_installation
     up, up_node = %w[up up_node].map { |name| candidate(name).installation }
     refute_equal up, up_node
-    assert_equal up, Bench::Opal::GemsAndRuntime.new(Bench::Opal::UPWELL, Bench::Opal::UWEBSOCKETS)
+    assert_equal up, Bench::Opal::GemsAndRuntimeInstallation.new(Bench::Opal::UPWELL, Bench::Opal::UWEBSOCKETS)
     environment = up.environment
     assert_equal [up.gems.folder] * 2, environment.values_at("GEM_HOME", "XDG_CACHE_HOME")
     assert_match(%r{/uwebsockets-3\.0\.6/node_modules\z}, environment.fetch("NODE_PATH"))
@@ -62,7 +62,7 @@ class OpalBenchTest < Minitest::Test
 
   def test_the_ratios_end_the_report
     tables = [table(HELLO, "node" => [10], "up_node" => [20])]
-    report = Bench::Report.new(tables, facts: {}, servers: {}, chart: "chart.svg", appendix: Bench::Opal::Ratios.new(tables).to_s)
+    report = Bench::Report.new(tables, facts: {}, servers: {}, chart: "chart.svg", appendix: Bench::Opal::OverheadRatios.new(tables).to_s)
     assert_equal ["## Hello world, 64 connections\n", "## Ratios\n"], report.to_s.lines.grep(/^## /)
   end
 
@@ -97,6 +97,6 @@ class OpalBenchTest < Minitest::Test
   end
 
   def ratios(*tables)
-    Bench::Opal::Ratios.new(tables).to_s.lines.grep(/^\| /).drop(2).map { |line| line.split("|").map(&:strip)[1...-1] }
+    Bench::Opal::OverheadRatios.new(tables).to_s.lines.grep(/^\| /).drop(2).map { |line| line.split("|").map(&:strip)[1...-1] }
   end
 end

@@ -3,7 +3,7 @@
 require "minitest/autorun"
 require "rbconfig"
 require_relative "../../bench/lib/server"
-require_relative "../support/bundled_gems"
+require_relative "../support/bundle_gem_paths"
 
 class BenchServerTest < Minitest::Test
   GemInstallation = Struct.new(:environment)
@@ -17,7 +17,7 @@ class BenchServerTest < Minitest::Test
   # It answers twice: to the question whether it is up, and so that it can be asked.
   def test_a_server_that_breaks_off_is_told
     command = ->(port) { [RbConfig.ruby, "-rsocket", "-e", BREAKS_OFF, port.to_s] }
-    Bench::Server.open(command, installation: GemInstallation.new(BundledGems.environment_without_rubygems)) do |server|
+    Bench::Server.open(command, installation: GemInstallation.new(BundleGemPaths.environment_without_rubygems)) do |server|
       assert_equal "200", server.request.code
       error = assert_raises(Bench::Server::NoAnswer) { server.request }
       assert_match(/\Adoes not answer: ./, error.message)
@@ -38,6 +38,6 @@ class BenchServerTest < Minitest::Test
   private
 
   def start(command)
-    Bench::Server.open(->(_port) { command }, installation: GemInstallation.new(BundledGems.environment_without_rubygems), app: __FILE__) { flunk "it answers" }
+    Bench::Server.open(->(_port) { command }, installation: GemInstallation.new(BundleGemPaths.environment_without_rubygems), app: __FILE__) { flunk "it answers" }
   end
 end

@@ -4,14 +4,14 @@ require "minitest/autorun"
 require "rbconfig"
 require_relative "../../bench/lib/server"
 require_relative "../../bench/tls/settings"
-require_relative "../support/bundled_gems"
+require_relative "../support/bundle_gem_paths"
 
 class TlsBenchTest < Minitest::Test
   Environment = Struct.new(:environment)
   ROOT = File.expand_path("../..", __dir__)
 
   def setup
-    Bench::Static::Site.make
+    Bench::Static::ServedFiles.make
     [Bench::Tls::RSA, Bench::Tls::ECDSA].each(&:make)
   end
 
@@ -67,11 +67,11 @@ class TlsBenchTest < Minitest::Test
   end
 
   def serve(&block)
-    Bench::Server.open(method(:upwell), installation: Environment.new(BundledGems.environment_without_rubygems), secure: true, &block)
+    Bench::Server.open(method(:upwell), installation: Environment.new(BundleGemPaths.environment_without_rubygems), secure: true, &block)
   end
 
   def upwell(port)
     [RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/upwell", "static", "-s", "-c", Bench::Tls::RSA.path, "-k", Bench::Tls::RSA.key_path,
-     "-b", "127.0.0.1", "-p", port.to_s, "--quiet", Bench::Static::Site::ROOT]
+     "-b", "127.0.0.1", "-p", port.to_s, "--quiet", Bench::Static::ServedFiles::ROOT]
   end
 end

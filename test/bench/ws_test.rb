@@ -9,14 +9,14 @@ class WsBenchTest < Minitest::Test
   MEBIBYTE = 1_048_576
 
   def test_what_the_generator_says_is_understood
-    result = Bench::Ws::Generator.new("echo").parse(FIGURES)
+    result = Bench::Ws::LoadGeneratorProcess.new("echo").parse(FIGURES)
     assert_equal [1000, 2.0, 500.0, 0.5, 4.0, 3, 0.25], result.to_a.values_at(0, 1, 2, 3, 4, 5, 7)
   end
 
   def test_a_row_holds_the_costs_of_both_sides
     before = Bench::ProcessUsage.new(1.0, 0.5, 100, 20 * MEBIBYTE, 20 * MEBIBYTE, 5)
     after = Bench::ProcessUsage.new(1.3, 0.7, 100, 20 * MEBIBYTE, 20 * MEBIBYTE, 5)
-    sample = Bench::Sample.of(Bench::Ws::Generator.new("echo").parse(FIGURES), before, after).tap { |taken| taken.client_bytes = 4096.0 }
+    sample = Bench::Sample.of(Bench::Ws::LoadGeneratorProcess.new("echo").parse(FIGURES), before, after).tap { |taken| taken.client_bytes = 4096.0 }
     assert_in_delta 500, sample.cpu_us
     assert_equal ["500.0 (500.0, 500.0)", "250.0", "4096"], cells(sample).values_at(3, -2, -1)
   end
@@ -67,6 +67,6 @@ class WsBenchTest < Minitest::Test
   # A generator whose program is the shell.
   def scripted(output)
     script = output ? 'printf "%s" "$0"; read -r line; true' : 'echo "is not upgraded to a WebSocket" >&2; exit 1'
-    Bench::Ws::Generator.new("echo").tap { |generator| generator.define_singleton_method(:command) { |**| ["sh", "-c", script, output.to_s] } }
+    Bench::Ws::LoadGeneratorProcess.new("echo").tap { |generator| generator.define_singleton_method(:command) { |**| ["sh", "-c", script, output.to_s] } }
   end
 end

@@ -43,7 +43,7 @@ class SecondAttemptTest < Minitest::Test
     Dir.mkdir(@counts)
     assert_equal ["2 runs, 2 assertions, 0 failures", true], run_tests([PASSES_ALONE, "assert(true)"], again)
     assert_equal %w[passed], attempts
-    assert system(RbConfig.ruby, "#{ROOT}/test/support/count_table.rb", @counts, out: File::NULL)
+    assert system(RbConfig.ruby, "#{ROOT}/test/support/test_results_table.rb", @counts, out: File::NULL)
     assert_equal ["1 runs, 1 assertions, 1 failures", false], run_tests([PASSES_ALONE], {})
   end
 
@@ -66,7 +66,7 @@ class SecondAttemptTest < Minitest::Test
       #{fails}
     BASH
     log = File.join(@dir, "log")
-    system({ "UPWELL_SECOND_ATTEMPTS" => nil, **environment }, "#{ROOT}/test/core/run_program.sh", log, program, exception: true)
+    system({ "UPWELL_SECOND_ATTEMPTS" => nil, **environment }, "#{ROOT}/test/core/run_test_program.sh", log, program, exception: true)
     File.read(log)
   end
 

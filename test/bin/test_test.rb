@@ -53,6 +53,10 @@ class TestCommandTest < Minitest::Test
     assert_passes "-Itest #{RUBY_FILE} on", File.basename(RUBY_FILE), directory: File.join(ROOT, "test/bin")
   end
 
+  def test_a_file_in_c_that_reads_the_fuzz_corpus
+    assert_passes "0 failed, 0 skipped", "test/core/http/path_corpus_test.c"
+  end
+
   def test_the_test_at_a_line
     line = line_of(RUBY_FILE, "def test_it_is_done_once")
     [line, line + 3].each { |at| assert_passes "-n /\\A(?:test_it_is_done_once)\\z/", "#{RUBY_FILE}:#{at}" }

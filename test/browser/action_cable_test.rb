@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require_relative "../apps/support/application"
-require_relative "example_page_test"
+require_relative "example_page_test_case"
 
 # examples/action_cable, as two people see it, with the gems of an application of the tests.
-class ActionCableTest < ExamplePageTest
+class ActionCableTest < ExamplePageTestCase
   APP = Application.rails(code: "../../examples/action_cable")
   DRAIN = %w[--drain-timeout 4].freeze # clients leave in the first half
   STATE = "document.querySelector('#state').innerText"

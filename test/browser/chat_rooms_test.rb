@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require_relative "example_page_test"
+require_relative "example_page_test_case"
 
 # examples/chat_rooms, as two people see it.
-class ChatRoomsTest < ExamplePageTest
+class ChatRoomsTest < ExamplePageTestCase
   EXAMPLE = "chat_rooms"
 
   def test_two_people_talk

@@ -4,7 +4,7 @@ require "fileutils"
 require "io/nonblock"
 require "tmpdir"
 require_relative "../support/process_group"
-require_relative "page"
+require_relative "chromium_page"
 
 # A Chromium without a screen, driven by its DevTools protocol: JSON over two pipes, each message followed by a zero.
 class Chromium
@@ -41,12 +41,12 @@ class Chromium
   end
 
   # @param size [Array<Integer>] width, height
-  # @return [Page] in a window of its own, that shares nothing with the others
+  # @return [ChromiumPage] in a window of its own, that shares nothing with the others
   def page(url, size: [1200, 800], dark: false, phone: false)
     context = call("Target.createBrowserContext")["browserContextId"]
     target = call("Target.createTarget", url: "about:blank", browserContextId: context, newWindow: true)["targetId"]
     session = call("Target.attachToTarget", targetId: target, flatten: true)["sessionId"]
-    Page.new(self, session, size: size, dark: dark, phone: phone).tap { |page| page.visit(url) }
+    ChromiumPage.new(self, session, size: size, dark: dark, phone: phone).tap { |page| page.visit(url) }
   end
 
   # One command of the protocol, and its result.

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require_relative "example_page_test"
+require_relative "example_page_test_case"
 
 # examples/drawing, as two people see it.
-class DrawingTest < ExamplePageTest
+class DrawingTest < ExamplePageTestCase
   EXAMPLE = "drawing"
   PICTURE = "document.querySelector('canvas').toDataURL()"
   INK = "new Uint32Array(document.querySelector('canvas').getContext('2d').getImageData(0, 0, 1600, 1000).data.buffer).some(Boolean)"
@@ -58,7 +58,7 @@ class DrawingTest < ExamplePageTest
 
   def assert_same_shape(one, other)
     one.await(INK)
-    Timeout.timeout(Page::AWAIT_MAX) { sleep Page::LOOK_EVERY until difference(one, other) < DIFFERENCE_MAX }
+    Timeout.timeout(ChromiumPage::AWAIT_MAX) { sleep ChromiumPage::LOOK_EVERY until difference(one, other) < DIFFERENCE_MAX }
   rescue Timeout::Error
     [one, other].each_with_index { |page, index| page.screenshot("drawing_differs_#{index}") }
     flunk "the pictures differ"

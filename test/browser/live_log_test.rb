@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require_relative "example_page_test"
+require_relative "example_page_test_case"
 
 # examples/live_log, as two people see it.
-class LiveLogTest < ExamplePageTest
+class LiveLogTest < ExamplePageTestCase
   EXAMPLE = "live_log"
   VISITS = 30
 

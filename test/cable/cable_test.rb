@@ -3,15 +3,15 @@
 require "minitest/autorun"
 require "timeout"
 require_relative "../apps/support/application"
-require_relative "exchanges"
+require_relative "cable_client_exchanges"
 
 # Action Cable by the server's own WebSockets: what its clients get is what they get by hijacked sockets.
 class CableTest < Minitest::Test
   APP = Application.rails(code: "../cable/app")
   NATIVE = { "NATIVE" => "1", "ADAPTER" => "upwell" }.freeze
   MODES = %w[fibers threads:3 inline].freeze
-  NEWS = Exchanges::NEWS
-  ANSWER = Exchanges::ANSWER
+  NEWS = CableClientExchanges::NEWS
+  ANSWER = CableClientExchanges::ANSWER
   CLIENTS = 100
   TIMERS = 5 # threads, of Concurrent Ruby, that the signs of life may begin at any time
   GONE_MAX = 30 # seconds
@@ -142,8 +142,8 @@ class CableTest < Minitest::Test
   end
 
   def transcripts(port)
-    Exchanges::ALL.transform_values { |exchange| Exchanges.run(port, exchange) }
-      .merge(Exchanges::ENDS.transform_values { |exchange| Exchanges.run_to_end(port, *exchange) })
+    CableClientExchanges::ALL.transform_values { |exchange| CableClientExchanges.run(port, exchange) }
+      .merge(CableClientExchanges::ENDS.transform_values { |exchange| CableClientExchanges.run_to_end(port, *exchange) })
   end
 
   def whereabouts(port)

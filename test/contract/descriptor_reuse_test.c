@@ -1,7 +1,7 @@
 /* The number of a descriptor is given to another file while reading from it is cancelled. */
 #include <sched.h>
 
-#include "contract.h"
+#include "backend_contract.h"
 
 #define ROUNDS 500
 #define STREAMS 200 /* more than the kernel deals with in one call */

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
-#include "contract.h"
+#include "backend_contract.h"
 
 #define POSTERS 4
 #define POSTS 10000

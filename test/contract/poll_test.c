@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "contract.h"
+#include "backend_contract.h"
 
 #define SHORT_NS (20 * UW_NS_PER_MS)
 #define TURNS_MAX 200 /* in that time, by a loop that does not spin */

@@ -1,7 +1,7 @@
 /* Clients that send, and reset at once. */
-#include "contract.h"
+#include "backend_contract.h"
 
-#include "stress/random.h"
+#include "stress/seeded_random.h"
 
 #define LEAVERS 4    /* threads */
 #define VISITS 10000 /* of each, with io_uring, see below */

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/held_app"
+require_relative "../support/held_request_app"
 
 # The supervisor and its workers, with applications that boot slowly, fail, or hold a request.
 class ClusterTest < Minitest::Test
@@ -12,7 +12,7 @@ class ClusterTest < Minitest::Test
   end
 
   def cluster(*arguments)
-    HeldApp.open do |app|
+    HeldRequestApp.open do |app|
       ServerProcess.open("-w", "2", *arguments, app: app.path) { |server| within { yield server, app } }
     end
   end
@@ -72,7 +72,7 @@ class ClusterTest < Minitest::Test
       held.report_on_exception = false
       server.workers.each { |pid| Process.kill("STOP", pid) } # else it would end itself
       server.signal("TERM")
-      server.await(/killing process \d+: its requests did not finish within drain_timeout/)
+      server.await(/killing worker process \d+: its requests did not finish within [\d.]+ s; raise --drain-timeout/)
       assert_equal 1, server.await_end.exitstatus
       assert_raises(NoMethodError, SystemCallError) { held.value }
     end
@@ -80,14 +80,14 @@ class ClusterTest < Minitest::Test
 
   def test_signals_while_the_workers_boot
     %w[TERM INT].each do |signal|
-      HeldApp.open do |app|
+      HeldRequestApp.open do |app|
         assert_equal(0, spawn_booting(app, "-w", "1") { |pid| Process.kill(signal, pid) }.exitstatus)
       end
     end
   end
 
   def test_an_interrupt_while_one_process_boots
-    HeldApp.open do |app|
+    HeldRequestApp.open do |app|
       status = spawn_booting(app, "-P", app.file("pid")) { |pid| Process.kill("INT", pid) }
       assert_equal 130, status.exitstatus
       refute_path_exists app.file("pid")
@@ -175,7 +175,7 @@ class ClusterTest < Minitest::Test
   end
 
   def test_signals_that_a_preloaded_application_has_taken
-    HeldApp.open do |app|
+    HeldRequestApp.open do |app|
       app.boot('VERSION = "first"; %w[HUP USR1 USR2 TTIN CHLD TERM INT].each { |name| trap(name, "DEFAULT") }')
       ServerProcess.open("-w", "1", "--preload", app: app.path) do |server|
         %w[HUP USR2 TTIN USR1].each { |name| server.signal(name) }
@@ -235,7 +235,7 @@ class ClusterTest < Minitest::Test
   end
 
   def test_sighup_opens_the_log_of_the_workers_again
-    HeldApp.open do |app|
+    HeldRequestApp.open do |app|
       log = app.file("log")
       config = app.file("upwell.rb")
       File.write(config, "workers 2\nafter_fork { |index| warn \"after fork \#{index}\" }\nbefore_fork { warn 'before fork' }\n")
@@ -270,7 +270,7 @@ class ClusterTest < Minitest::Test
   end
 
   def test_a_worker_that_makes_a_daemon_of_itself_leaves_nobody_behind
-    HeldApp.open do |app|
+    HeldRequestApp.open do |app|
       config = app.file("upwell.rb")
       File.write(config, "after_fork { Process.daemon(true, true); File.write(#{app.file("daemon_").inspect} + Process.pid.to_s, '') }\n")
       command = ServerProcess.spawn_arguments("-w", "2", "-b", "127.0.0.1", "-p", "0", "-C", config, app.path)
@@ -283,7 +283,7 @@ class ClusterTest < Minitest::Test
   end
 
   def test_what_before_fork_has_forked_is_no_second_supervisor
-    HeldApp.open do |app|
+    HeldRequestApp.open do |app|
       config = app.file("upwell.rb")
       File.write(config, "before_fork { Process.wait(fork || next) }\n")
       ServerProcess.open("-w", "2", "-C", config, app: app.path) do |server|

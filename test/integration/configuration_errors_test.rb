@@ -10,7 +10,7 @@ class ConfigurationErrorsTest < Minitest::Test
   # In a folder of its own, with nothing in the environment that configures.
   def command(directory, *arguments, env: {})
     plain = %w[PORT UPWELL_MODE UPWELL_BACKEND RACK_ENV RAILS_ENV].to_h { |name| [name, nil] }
-    output, status = Open3.capture2e(BundledGems.environment(plain.merge(env)), *ServerProcess.command(*arguments), chdir: directory)
+    output, status = Open3.capture2e(BundleGemPaths.environment(plain.merge(env)), *ServerProcess.command(*arguments), chdir: directory)
     [output.force_encoding(Encoding::UTF_8), status.exitstatus] # in any locale
   end
 
@@ -21,10 +21,10 @@ class ConfigurationErrorsTest < Minitest::Test
   end
 
   IN_THE_FILE = {
-    "prot 80" => /f\.rb:1: unknown setting prot, did you mean port\?; see upwell --help$/,
+    "prot 80" => /f\.rb:1: unknown setting prot \(did you mean port\?\); upwell --help lists all settings$/,
     "workers 2\ncafé" => /f\.rb:2: unknown setting café/, "port = 80" => /f\.rb:1: port = \.\.\. is a Ruby variable.*: port VALUE/,
     "\nport 'x'" => /f\.rb:2: port: must be a port from 0 to 65535, got "x"/, "workers 1.5" => /f\.rb:1: workers: must be a number .*, got 1\.5/,
-    "port 1, 2" => /f\.rb:1: port: takes one value, got 1, 2/, "port" => /f\.rb:1: port: takes one value, got none/,
+    "port 1, 2" => /f\.rb:1: port takes one value, got 1, 2/, "port" => /f\.rb:1: port takes one value, got none/,
     "bind" => /f\.rb:1: bind: must be host/, "preload 'yes'" => /f\.rb:1: preload: must be true or false/,
     "mode :quick" => /f\.rb:1: mode: must be fibers, inline, .*, got :quick/, "\nexit 3" => /f\.rb:2: the file exits the program \(exit 3\)/,
     "before_fork" => /f\.rb:1: before_fork needs a block/, "\nraise 'on purpose'" => /f\.rb:2: on purpose \(RuntimeError\)/,
@@ -148,7 +148,7 @@ class ConfigurationErrorsTest < Minitest::Test
   NO_COMMANDS = {
     "stop" => /stop is neither a file nor a command; to stop a server, send it SIGTERM: kill -TERM PID$/,
     "statc" => /statc is neither a file nor a command; did you mean: upwell static\?$/,
-    "other" => /other is neither a file nor a command; name a config\.ru, or nothing$/
+    "other" => /other is neither a file nor a command; name the application's config\.ru, or leave the argument out$/
   }.freeze
 
   def test_a_word_that_is_no_command

@@ -147,7 +147,7 @@ class ExitInRequestTest < Minitest::Test
 
   def program(script)
     command = [RbConfig.ruby, "-I#{File.join(ServerProcess::ROOT, "lib")}", "-e", script]
-    IO.popen([BundledGems.environment_without_rubygems, *command], err: %i[child out]) do |program|
+    IO.popen([BundleGemPaths.environment_without_rubygems, *command], err: %i[child out]) do |program|
       yield program
     rescue Minitest::Assertion
       Process.kill("KILL", program.pid)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/request_release"
+require_relative "../support/request_release_file"
 
 # Requests that wait, in mode fibers: others are served meanwhile, on one thread.
 class FibersModeTest < Minitest::Test
@@ -50,7 +50,7 @@ class FibersModeTest < Minitest::Test
   end
 
   def test_a_request_waits_for_processes_queues_and_sockets_alike
-    serve { |server| RequestRelease.open { |release| wait_alike(server, release) } }
+    serve { |server| RequestReleaseFile.open { |release| wait_alike(server, release) } }
   end
 
   # They go on once all have begun: none may keep another from that.
@@ -146,7 +146,7 @@ class FibersModeTest < Minitest::Test
   end
 
   def test_a_request_that_computes_for_long_is_reported_with_its_place
-    serve("--stuck-timeout", "0.2") { |server| RequestRelease.open { |release| compute(server, release) } }
+    serve("--stuck-timeout", "0.2") { |server| RequestReleaseFile.open { |release| compute(server, release) } }
   end
 
   def compute(server, release)
@@ -162,7 +162,7 @@ class FibersModeTest < Minitest::Test
   # Each computes for 5 ms; between two ticks of 10 ms are as many as compute for 60 ms, at most.
   def test_whoever_waits_goes_on_between_requests_that_came_at_once
     serve do |server|
-      RequestRelease.open do |release|
+      RequestReleaseFile.open do |release|
         ticker = ask(server, "/ticks")
         server.await(/ticks now/)
         clients = ["/computes?#{release.path}", *["/counts"] * 64].map { |path| ask(server, path) }

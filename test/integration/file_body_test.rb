@@ -23,8 +23,8 @@ module FileBodyTests
 
   def test_a_file
     response = get("/large.bin")
-    assert_equal [200, [ServedFolder::LARGE_BYTES.to_s]], [response.status, response.headers["content-length"]]
-    assert_equal Random.new(1).bytes(ServedFolder::LARGE_BYTES), response.body.b
+    assert_equal [200, [StaticFilesFixture::LARGE_BYTES.to_s]], [response.status, response.headers["content-length"]]
+    assert_equal Random.new(1).bytes(StaticFilesFixture::LARGE_BYTES), response.body.b
     response = get("/a.txt", method: "HEAD")
     assert_equal [200, ["10"]], [response.status, response.headers["content-length"]]
   end
@@ -59,7 +59,8 @@ module FileBodyTests
     RawClient.open(server.port) do |client|
       targets = %w[/a.txt /own /large.bin /empty /sub/index.html /large.bin] * 4
       client.write(targets.map { |target| request(target) }.join)
-      assert_equal [10, 10, ServedFolder::LARGE_BYTES, 0, 3, ServedFolder::LARGE_BYTES] * 4, (targets.map { client.response.body.bytesize })
+      sizes = [10, 10, StaticFilesFixture::LARGE_BYTES, 0, 3, StaticFilesFixture::LARGE_BYTES] * 4
+      assert_equal sizes, (targets.map { client.response.body.bytesize })
     end
   end
 
@@ -109,7 +110,7 @@ BACKENDS.product(MODES).each do |backend_name, mode_name|
       started[:server]&.kill
       started[:folder]&.remove
     end
-    define_method(:folder) { started[:folder] ||= ServedFolder.new }
+    define_method(:folder) { started[:folder] ||= StaticFilesFixture.new }
     define_method(:server) do
       ENV["FOLDER"] = folder.path
       ENV["LOCK"] = folder.lock

@@ -177,7 +177,7 @@ class HijackTest < Minitest::Test
 
   def test_it_is_too_late_once_the_application_has_answered
     serve do |server|
-      assert_equal "rack.hijack was called after the application returned its response", RawClient.get(server.port, "/late").body
+      assert_equal "rack.hijack was called after the application returned its response; call it before", RawClient.get(server.port, "/late").body
     end
   end
 end

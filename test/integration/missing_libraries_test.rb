@@ -2,7 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/certificates"
-require_relative "../support/hidden_libraries"
+require_relative "../support/hidden_shared_libraries"
 
 # A machine without the shared libraries that were there when the gem was compiled, as the last stage of a container image.
 class MissingLibrariesTest < Minitest::Test
@@ -44,7 +44,7 @@ class MissingLibrariesTest < Minitest::Test
   def test_a_server_of_files_starts_without_them
     Dir.mktmpdir do |folder|
       File.write(File.join(folder, "a.txt"), "text")
-      HiddenLibraries.open(*ALL) do |environment|
+      HiddenSharedLibraries.open(*ALL) do |environment|
         ServerProcess.open(app: folder, command: %w[static], environment: without_choice(environment)) do |server|
           assert_match(/\(epoll, /, server.lines.last)
           assert_match(/\r\n\r\ntext\z/, answer(server, "GET /a.txt HTTP/1.1\r\nHost: a\r\n\r\n"))
@@ -102,24 +102,24 @@ class MissingLibrariesTest < Minitest::Test
     RUBY
 
     assert_equal "epoll\nwoken\n", output
-    assert_match(/backend io_uring does not work here: #{LIBURING_IS_MISSING}; available backends: epoll, poll/, error)
+    assert_match(/backend io_uring does not work here: #{LIBURING_IS_MISSING}; choose another: epoll, poll/, error)
   end
 
   private
 
   def serve(hidden, *arguments, **options, &block)
-    HiddenLibraries.open(*hidden) do |environment|
+    HiddenSharedLibraries.open(*hidden) do |environment|
       ServerProcess.open(*arguments, environment: without_choice(environment), **options, &block)
     end
   end
 
   def run_hidden(hidden, *command)
-    HiddenLibraries.open(*hidden) { |environment| Open3.capture3(without_choice(environment), *command) }
+    HiddenSharedLibraries.open(*hidden) { |environment| Open3.capture3(without_choice(environment), *command) }
   end
 
   # Or the backend of the tests would be that of the process.
   def without_choice(environment)
-    BundledGems.environment_without_rubygems("UPWELL_BACKEND" => nil, **environment)
+    BundleGemPaths.environment_without_rubygems("UPWELL_BACKEND" => nil, **environment)
   end
 
   def told(output)

@@ -84,7 +84,7 @@ class PrivilegeDropTest < Minitest::Test
       ServerProcess.open("--user", USER, "-s", "-c", path, "-k", path, *options, app: rackup) do |server|
         assert_equal 200, TLSClient.get(server.port, "/").status
         server.signal("HUP")
-        server.await(/the server keeps the old certificates, because .*#{path}.*Permission denied; make it readable for this user$/)
+        server.await(/the server keeps the old certificates, because .*#{path}.*Permission denied; make it readable .*; then send SIGHUP$/)
         end_worker(server) if options.any?
         assert_equal 200, TLSClient.get(server.port, "/").status
         assert_predicate server.stop, :success?
@@ -156,7 +156,7 @@ class PrivilegeDropTest < Minitest::Test
       File.chmod(0o700, base)
       output, status = Open3.capture2e(*ServerProcess.spawn_arguments("-p", "0", "--user", USER, "--pubsub", File.join(base, "bus"), rackup,
                                                                       prefix: %w[timeout 60]))
-      assert_match(/\Aupwell: pubsub: directory #{base}\/bus cannot be used: permission denied; name another\n\z/, output)
+      assert_match(/\Aupwell: pubsub: directory #{base}\/bus cannot be used: permission denied; name another directory\n\z/, output)
       assert_equal 1, status.exitstatus
     end
   end
@@ -207,9 +207,9 @@ class PrivilegeDropTest < Minitest::Test
   end
 
   def test_what_cannot_be_is_told_in_one_sentence
-    { %w[--user nobody_at_all] => /option user: must name a user that exists/,
-      %w[--user nobody --group no_group] => /option group: must name a group/,
-      %w[--group daemon] => /option group: needs a user; name one with --user/,
+    { %w[--user nobody_at_all] => /option user: must name an existing user/,
+      %w[--user nobody --group no_group] => /option group: must name an existing group/,
+      %w[--group daemon] => /option group has no effect without a user; name one with --user/,
       %w[--user 4242] => /option user: 4242 has no group; name one with --group/ }.each do |options, message|
       output, status = Open3.capture2e(*ServerProcess.spawn_arguments("-p", "0", *options, rackup, prefix: %w[timeout 60]))
       assert_match(/\Aupwell: #{message.source}.*\n\z/, output)

@@ -42,7 +42,7 @@ module PublicFilesTests
     RawClient.open(server.port) do |client|
       client.write(targets.map { |target| "GET #{target} HTTP/1.1\r\nHost: test\r\n\r\n" }.join)
       bodies = targets.map { client.response.body.bytesize }
-      assert_equal [10, 8, ServedFolder::LARGE_BYTES, 8, 12, 3, 5] * 5, bodies
+      assert_equal [10, 8, StaticFilesFixture::LARGE_BYTES, 8, 12, 3, 5] * 5, bodies
     end
   end
 
@@ -69,7 +69,7 @@ BACKENDS.product(MODES).each do |backend_name, mode_name|
       started[:server]&.kill
       started[:folder]&.remove
     end
-    define_method(:folder) { started[:folder] ||= ServedFolder.new }
+    define_method(:folder) { started[:folder] ||= StaticFilesFixture.new }
     define_method(:server) do
       ENV["LOCK"] = folder.lock
       options = ["--backend", backend_name, "--mode", mode_name, "--public", folder.path, *ServerProcess::PATIENT]
@@ -81,7 +81,7 @@ end
 # Its options, and how it goes with workers.
 class PublicFilesCommandTest < Minitest::Test
   def test_cache_control_and_workers
-    folder = ServedFolder.new
+    folder = StaticFilesFixture.new
     options = ["--public", folder.path, "--public-cache-control", "max-age=60", "--header", "X-Content-Type-Options: nosniff"]
     ServerProcess.open("-w", "1", *options, app: "public_files.ru") do |server|
       names = %w[cache-control x-content-type-options]

@@ -5,7 +5,7 @@ require_relative "../support/publish_across_workers_clients"
 
 # What is published in one process of a server is heard in all of them.
 class PublishAcrossWorkersTest < Minitest::Test
-  include AcrossClient
+  include PublishAcrossWorkersClients
 
   ORDERED = 100 # messages, which the kernel takes at once
   DRAIN = %w[--drain-timeout 2].freeze # clients leave in the first half
@@ -144,7 +144,7 @@ class PublishAcrossWorkersTest < Minitest::Test
 
   # By another process, which has nothing but the library.
   def publish_by(folder)
-    command = [BundledGems.environment_without_rubygems, RbConfig.ruby, "-I#{ServerProcess::ROOT}/lib"]
+    command = [BundleGemPaths.environment_without_rubygems, RbConfig.ruby, "-I#{ServerProcess::ROOT}/lib"]
     assert_equal "[true, true]", IO.popen([*command, "-e", <<~RUBY, folder], &:read)
       require "upwell"
       connection = Upwell::PubSub.connect(ARGV[0])

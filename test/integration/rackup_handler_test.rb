@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/held_app"
+require_relative "../support/held_request_app"
 
 # `rackup -s upwell`, as an operator meets it.
 class RackupHandlerTest < Minitest::Test
@@ -17,7 +17,7 @@ class RackupHandlerTest < Minitest::Test
   end
 
   def held(*options)
-    HeldApp.open do |app|
+    HeldRequestApp.open do |app|
       Rackup.open(*options, app: app.path) do |server|
         client = RawClient.new(server.port)
         client.write("GET /held HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -69,7 +69,8 @@ class RackupHandlerTest < Minitest::Test
 
   MISTAKES = {
     %w[-O mdoe=inline] => "option mdoe: unknown setting; see rackup -s upwell --help",
-    %w[-O mode=quick] => "option mode: must be fibers, inline,", %w[-O workers=2] => "option workers: only the command upwell has it;",
+    %w[-O mode=quick] => "option mode: must be fibers, inline,", %w[-O workers=2] => "option workers: only the command upwell has it, ",
+    %w[-O access_log=log] => "option access_log: only the command upwell has it, ",
     %w[-O connections_max=none] => "option connections_max: must be a whole number", %w[-p port] => "option port: must be a port from 0",
     %w[-O backend=devpoll] => "option backend: must be a backend"
   }.freeze

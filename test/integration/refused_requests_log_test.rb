@@ -3,7 +3,7 @@
 require_relative "../test_helper"
 require_relative "../support/retrying_client"
 require_relative "../support/tls_client"
-require_relative "../surroundings/small_file_system"
+require_relative "../system_faults/small_file_system"
 
 # What the server refuses by itself never reaches the application, whose log so does not tell of it: the server's does.
 class RefusedRequestsLogTest < Minitest::Test
@@ -64,7 +64,7 @@ class RefusedRequestsLogTest < Minitest::Test
       each_server("TMPDIR" => folder) do |server|
         on_full_disk(folder) { 3.times { assert_equal 503, upload(server) } }
         assert_equal 200, upload(server)
-        assert_why(server, /cannot store a request body in #{folder}: No space left on device; the client gets 503$/)
+        assert_why(server, /cannot store a request body in #{folder}: No space left on device; the client gets 503; set TMPDIR/)
       end
     end
   end
@@ -126,7 +126,7 @@ class RefusedRequestsLogTest < Minitest::Test
     each_server("TMPDIR" => "/nowhere") do |server|
       assert_match(/upwell\[\d+\]: the temporary directory \/nowhere does not exist: .*; set TMPDIR to a writable directory$/, server.lines.join)
       assert_equal 503, upload(server)
-      assert_why(server, /cannot store a request body in \/nowhere: No such file or directory; the client gets 503$/)
+      assert_why(server, /cannot store a request body in \/nowhere: No such file or directory; the client gets 503; set TMPDIR/)
     end
   end
 
@@ -153,7 +153,7 @@ class RefusedRequestsLogTest < Minitest::Test
 
   # @return [Integer, nil] nil when the next line tells of one that was refused
   def left_out_in(server)
-    server.await(/: refused (\d+) more requests$|#{LINE}/)[1]&.to_i
+    server.await(/: refused (\d+) more requests; |#{LINE}/)[1]&.to_i
   end
 
   def test_the_access_log_of_files_tells_it_too

@@ -38,7 +38,7 @@ class RemoteAddressTest < Minitest::Test
   end
 
   def test_a_client_of_ipv4_on_a_socket_of_both_families_has_its_own_address
-    ServerProcess.open("-b", "[::]:0", app: "edge_case_responses.ru") do |server|
+    ServerProcess.open("-b", "[::]:0", app: "invalid_rack_responses.ru") do |server|
       port = Integer(server.lines.join[/\[::\]:(\d+)/, 1])
       %w[127.0.0.1 ::1].each do |address|
         body = TCPSocket.open(address, port) do |socket|

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/held_app"
+require_relative "../support/held_request_app"
 
 # To which workers the clients of a TCP port go, while one of them accepts nobody.
 class ReuseportSteeringTest < Minitest::Test
@@ -11,7 +11,7 @@ class ReuseportSteeringTest < Minitest::Test
   WORKER_TIMEOUT = "40" # seconds without a sign of life, and a worker is killed: which must not come to pass on a loaded machine
 
   def cluster(*arguments)
-    HeldApp.open do |app|
+    HeldRequestApp.open do |app|
       ServerProcess.open("-w", "2", *arguments, app: app.path) do |server|
         Timeout.timeout(PATIENCE) { yield server, app }
       end

@@ -152,7 +152,7 @@ class SignalsDuringBootTest < Minitest::Test
 
   def test_a_slow_boot_is_ended_by_its_own_time_out
     booting("-w", "1", "--boot-timeout", "0.5") do |pid, _folder, log|
-      await_text(log, /killing process \d+: not ready within boot_timeout/)
+      await_text(log, /killing worker process \d+: its application did not load within [\d.]+ s; raise --boot-timeout/)
       assert_equal 1, Process.wait2(pid).last.exitstatus
     end
   end

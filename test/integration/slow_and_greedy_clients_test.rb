@@ -2,7 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/retrying_client"
-require_relative "../support/request_release"
+require_relative "../support/request_release_file"
 require_relative "../support/elapsed_time"
 
 # Clients that are slow, greedy or gone must not disturb others, on any backend.
@@ -124,7 +124,7 @@ class SlowAndGreedyClientsTest < Minitest::Test
 
   def test_while_all_threads_compute_the_loop_accepts_and_times_out
     each_backend("--mode", "threads:2", "--head-timeout", HEAD_TIMEOUT.to_s) do |server|
-      RequestRelease.open { |release| compute(server, release) }
+      RequestReleaseFile.open { |release| compute(server, release) }
     end
   end
 

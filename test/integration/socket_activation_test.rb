@@ -132,7 +132,7 @@ class SocketActivationTest < Minitest::Test
         server.signal("USR1")
         before.size.times { server.await(/worker \d was replaced/) }
         refute_includes before, get(socket).to_i
-        server.workers.each { |pid| Process.kill("KILL", pid) }
+        server.workers.each { |pid| Process.kill("KILL", pid) && server.await(/\(#{pid}\) died/) }
         client = TCPSocket.new("127.0.0.1", port(socket))
         client.write(GET)
         assert_match(/200 OK/, client.read)
@@ -204,7 +204,7 @@ class SocketActivationTest < Minitest::Test
   def test_systemd_itself
     skip "no systemd-socket-activate here (Debian: systemd)" unless system("which systemd-socket-activate", out: File::NULL)
     free = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
-    variables = BundledGems.environment_without_rubygems.keys.flat_map { |name| ["-E", name] }
+    variables = BundleGemPaths.environment_without_rubygems.keys.flat_map { |name| ["-E", name] }
     prefix = ["systemd-socket-activate", "-l", "127.0.0.1:#{free}", "--fdname=web", *variables, "-E", "PATH"]
     waker = Thread.new { wake(free) }
     ServerProcess.open(app: @app, bind: [], prefix: prefix) do |server|

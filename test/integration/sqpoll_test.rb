@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/served_folder"
+require_relative "../support/static_files_fixture"
 
 # The backend io_uring_sqpoll: a thread of the kernel takes what the loop submits.
 class SqpollTest < Minitest::Test
   def setup
     reason = Upwell.backends.find { |backend| backend[:name] == POLLED_BACKEND }[:reason]
     skip reason if reason
-    @folder = ServedFolder.new
+    @folder = StaticFilesFixture.new
   end
 
   def teardown
@@ -40,14 +40,14 @@ class SqpollTest < Minitest::Test
 
   def test_static_files
     ServerProcess.open("--backend", POLLED_BACKEND, app: @folder.path, command: ["static"]) do |server|
-      assert_serves(server, "/a.txt" => 10, "/large.bin" => ServedFolder::LARGE_BYTES)
+      assert_serves(server, "/a.txt" => 10, "/large.bin" => StaticFilesFixture::LARGE_BYTES)
     end
   end
 
   def test_applications_in_every_mode
     MODES.each do |mode|
       ServerProcess.open("--backend", POLLED_BACKEND, "--mode", mode, "--public", @folder.path, app: "public_files.ru") do |server|
-        assert_serves(server, "/app" => 8, "/a.txt" => 10, "/large.bin" => ServedFolder::LARGE_BYTES)
+        assert_serves(server, "/app" => 8, "/a.txt" => 10, "/large.bin" => StaticFilesFixture::LARGE_BYTES)
       end
     end
   end

@@ -77,9 +77,9 @@ class StopSignalsTest < Minitest::Test
 
   # @return [Array] what keeps the server, how its mode and workers are, and the line that tells what is given up
   def keepers
-    in_ruby = /exiting with requests in flight after 1 s: GET \/\w+ from 127\.0\.0\.1/
-    without = /exiting with requests in flight after 1 s: a C extension holds Ruby's lock/
-    killed = /killing process \d+: its requests did not finish within drain_timeout/
+    in_ruby = /exiting with requests in flight after 1 s of --drain-timeout: GET \/\w+ from 127\.0\.0\.1/
+    without = /exiting with requests in flight after 1 s of --drain-timeout: a C extension holds Ruby's lock/
+    killed = /killing worker process \d+: its requests did not finish within [\d.]+ s; raise --drain-timeout/
     [
       ["/sleeps", "inline", 0, in_ruby], ["/computes", "fibers", 0, in_ruby], ["/keeps_lock", "fibers", 0, without],
       ["/computes", "inline", 0, in_ruby], ["/keeps_lock", "threads:2", 0, without], ["/sleeps", "threads:2", 0, in_ruby],
@@ -118,7 +118,7 @@ class StopSignalsTest < Minitest::Test
       WebSocketClient.open(server.port, "/stays") do |client|
         server.await(/open/)
         rest[:text] && client.send_text(rest[:text]) && server.await(/begun/)
-        assert_ended_by_deadline(server, /exiting with requests in flight after 1 s: GET \/stays from 127\.0\.0\.1/)
+        assert_ended_by_deadline(server, /exiting with requests in flight after 1 s of --drain-timeout: GET \/stays from 127\.0\.0\.1/)
       end
     end
   end
@@ -134,7 +134,9 @@ class StopSignalsTest < Minitest::Test
 
   def test_at_exit_has_a_deadline
     cases = WORKERS.map { |workers| [["-p", "0", *workers, *DEADLINE], { app: "endless_requests.ru", environment: { "HANGS_AT_EXIT" => "1" } }] }
-    each_server(cases) { |server| assert_ended_by_deadline(server, /exit forced: an at_exit|killing process \d+: its requests did not finish/) }
+    each_server(cases) do |server|
+      assert_ended_by_deadline(server, /exit forced: an at_exit|killing worker process \d+: its requests did not finish/)
+    end
   end
 
   def test_few_clients_leave_at_once_and_are_told_of

@@ -6,7 +6,7 @@ require_relative "../support/gem_bundle"
 # Libraries that keep by thread what belongs to a request, in mode fibers, where many requests share one.
 class ThreadLocalLibrariesTest < Minitest::Test
   def test_each_request_has_its_own_locale
-    ServerProcess.open("--mode", "fibers", app: "shared_locale.ru") do |server|
+    ServerProcess.open("--mode", "fibers", app: "i18n_thread_locale.ru") do |server|
       { "/set" => %w[de fr], "/frozen" => %w[de fr], "/with" => %w[denil frnil] }.each do |path, answers|
         clients = %w[de fr].map { |locale| Thread.new { RawClient.get(server.port, "#{path}?#{locale}").body } }
         assert_equal answers, clients.map(&:value), path
@@ -20,16 +20,16 @@ class ThreadLocalLibrariesTest < Minitest::Test
   end
 
   def test_versions_that_cannot_do_otherwise_are_refused
-    { "ActiveRecord,7.0.8.7" => /Active Record 7\.0\.8\.7 shares database connections .* mode fibers needs 7\.1 or later; choose mode threads:N/,
-      "Rails,6.1.7.10" => /Rails 6\.1\.7\.10 shares executions .* mode fibers needs 7\.0 or later/ }.each do |old, pattern|
+    { "ActiveRecord,7.0.8.7" => /Active Record 7\.0\.8\.7 shares database connections .* install 7\.1 or later; otherwise choose --mode/,
+      "Rails,6.1.7.10" => /Rails 6\.1\.7\.10 shares executions .* for mode fibers, install 7\.0 or later/ }.each do |old, pattern|
       assert_refused(pattern, "old_rails.ru", { "OLD" => old })
     end
-    assert_refused(/Sequel 5\.31\.0 shares database connections .* mode fibers needs 5\.32 or later/, *sequel({ "OLD" => "5.31.0" }))
+    assert_refused(/Sequel 5\.31\.0 shares database connections .* for mode fibers, install 5\.32 or later/, *sequel({ "OLD" => "5.31.0" }))
   end
 
   def test_transactions_of_mongoid
     app = "../apps/mongoid/config.ru"
-    assert_refused(/Mongoid 9\.0\.10 shares sessions .* needs 9\.1 on Ruby 3\.2 or later/, app, GemBundle.environment("mongoid"))
+    assert_refused(/Mongoid 9\.0\.10 shares sessions .* install 9\.1 on Ruby 3\.2 or later/, app, GemBundle.environment("mongoid"))
     return assert_refused(/Mongoid 9\.1.* shares sessions/, app, GemBundle.environment("mongoid_new")) if RUBY_VERSION < "3.2"
 
     ServerProcess.open("--mode", "fibers", app: app, environment: GemBundle.environment("mongoid_new")) do |server|
@@ -38,7 +38,7 @@ class ThreadLocalLibrariesTest < Minitest::Test
   end
 
   def test_one_connection_of_sequel_for_all_is_refused
-    assert_refused(/single_threaded shares one database connection .* choose mode inline/, *sequel({ "SINGLE_THREADED" => "1" }))
+    assert_refused(/single_threaded shares one database connection .* choose --mode inline/, *sequel({ "SINGLE_THREADED" => "1" }))
   end
 
   def test_as_many_requests_at_once_as_sequel_has_connections

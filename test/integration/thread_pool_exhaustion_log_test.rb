@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../support/request_release"
+require_relative "../support/request_release_file"
 
 # What the operator is told when clients wait for an application that is busy.
 class ThreadPoolExhaustionLogTest < Minitest::Test
   def test_threads_that_are_all_taken_while_requests_wait_are_told_with_their_requests
-    ServerProcess.open("--mode", "threads:2", "--stuck-timeout", "0.2") { |server| RequestRelease.open { |release| fill(server, release) } }
+    ServerProcess.open("--mode", "threads:2", "--stuck-timeout", "0.2") { |server| RequestReleaseFile.open { |release| fill(server, release) } }
   end
 
   private

@@ -43,7 +43,7 @@ class ThreadRaiseTest < Minitest::Test
   # Though a middleware has taken what tells copies of env apart.
   def test_an_exception_strikes_the_request_it_names
     [%w[fibers late], %w[fibers other], %w[threads:2 late], %w[threads:2 other]].each do |mode, first|
-      ServerProcess.open("--mode", mode, app: "without_hijack.ru") do |server|
+      ServerProcess.open("--mode", mode, app: "thread_raise_without_hijack.ru") do |server|
         asked = [first, *(%w[late other] - [first])].map { |path| [path, Thread.new { RawClient.get(server.port, "/#{path}").status }] }
         assert_equal({ "late" => 500, "other" => 200 }, asked.to_h { |path, thread| [path, thread.value] }.sort.to_h, [mode, first].inspect)
       end

@@ -12,7 +12,7 @@ class TLSForkTest < Minitest::Test
 
   def each_server
     each_backend_and_mode do |backend, mode|
-      ServerProcess.open("--backend", backend, "--mode", mode, *Certificates.options, app: "tls_forking.ru") do |server|
+      ServerProcess.open("--backend", backend, "--mode", mode, *Certificates.options, app: "tls_fork.ru") do |server|
         yield server.read_on, mode
         assert_predicate server.stop, :success?
       end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../surroundings/failing_calls_library"
+require_relative "../system_faults/failing_calls_library"
 
 # What supervisor and workers show of themselves, and what becomes of a worker that hangs.
 class WorkerSupervisionTest < Minitest::Test
@@ -104,7 +104,7 @@ class WorkerSupervisionTest < Minitest::Test
       serve(*options.split, "--worker-timeout", "1") do |server|
         victim = stop_a_worker(server)
         ask(server, "/") do |client| # waits in the backlog for the next worker
-          server.await(/killing process #{victim}: no heartbeat for 1 s/)
+          server.await(/killing worker process #{victim}: no heartbeat for 1 s/)
           server.await(/worker 0 \(#{victim}\) died: .*SIGKILL.*; starting another/)
           refute_equal victim, answering(server, client)
         end
@@ -117,7 +117,7 @@ class WorkerSupervisionTest < Minitest::Test
     serve("-w", "1", "--mode", "threads:2", "--worker-timeout", "1") do |server|
       victim = server.workers.first
       ask(server, "/locked") do
-        server.await(/killing process #{victim}: no heartbeat for 1 s/)
+        server.await(/killing worker process #{victim}: no heartbeat for 1 s/)
         server.await(/worker 0 \(#{victim}\) died: .*SIGKILL/) # its loop accepts until then
         ask(server, "/") { |client| refute_equal victim, answering(server, client) }
       end
@@ -317,7 +317,7 @@ class WorkerSupervisionTest < Minitest::Test
         File.write(broken, wrong)
         server.await(/Error in the supervisor; the supervisor keeps running: .*a mistake/)
         victim = stop_a_worker(server) { |pid| title(pid).include?("worker #{other}") }
-        server.await(/killing process #{victim}: no heartbeat for 2 s/)
+        server.await(/killing worker process #{victim}: no heartbeat for 2 s/)
         server.await(/worker #{other} \(#{victim}\) died: .*starting another/)
         File.unlink(broken)
         assert_predicate server.stop, :success?
@@ -341,7 +341,7 @@ class WorkerSupervisionTest < Minitest::Test
         File.write(broken, "0")
         server.workers.each { |pid| Process.kill("STOP", pid) } # else it would end itself
         server.signal("TERM")
-        server.await(/killing process \d+: its requests did not finish within drain_timeout/)
+        server.await(/killing worker process \d+: its requests did not finish within [\d.]+ s; raise --drain-timeout/)
         assert_equal 1, server.await_end.exitstatus
       end
     end
@@ -351,7 +351,7 @@ class WorkerSupervisionTest < Minitest::Test
     serve_broken do |server, _, _|
       Process.kill("STOP", server.pid) # so they come at once
       %w[HUP TERM CONT].each { |name| server.signal(name) }
-      server.await(/Error while handling SIGHUP: .*another mistake/)
+      server.await(/Error while handling SIGHUP; the server keeps running: .*another mistake/)
       assert_predicate server.await_end, :success?
     end
   end
@@ -404,12 +404,12 @@ class WorkerSupervisionTest < Minitest::Test
       [*workers, server.pid].each { |pid| Process.kill("STOP", pid) }
       sleep 6
       server.signal("CONT")
-      server.await(/the supervisor did not run for \d+\.\d s; the time-outs of the workers are longer by this time/)
+      server.await(/the supervisor did not run for \d+\.\d s, as on a suspended or overloaded machine; the workers get this time/)
       workers.each { |pid| Process.kill("CONT", pid) } # later, so that no sign of theirs excuses them
       sleep 1
       assert_equal workers, server.workers
       assert_predicate server.stop, :success?
-      refute_match(/killing process/, server.lines.join)
+      refute_match(/killing worker process/, server.lines.join)
     end
   end
 

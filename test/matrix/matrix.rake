@@ -31,7 +31,7 @@ module Matrix
       FileUtils.rm_rf(COUNTS)
       FileUtils.mkdir_p(COUNTS)
       failed = PARTS.grep(pattern).reject { |part| passed?(part) }
-      passed = system("ruby", "test/support/count_table.rb", COUNTS)
+      passed = system("ruby", "test/support/test_results_table.rb", COUNTS)
       failed.each { |part| puts "failed: #{part}" }
       passed && failed.empty?
     end

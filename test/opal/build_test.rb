@@ -2,7 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/opal_runtimes"
-require_relative "../support/compiled_program_starts"
+require_relative "../support/opal_program_fixture"
 require "net/http"
 require "open3"
 require "tmpdir"
@@ -10,7 +10,7 @@ require "tmpdir"
 # `upwell opal build`: what it writes serves where there is no Ruby, and takes the folder it lies in for the application's.
 class OpalBuildTest < Minitest::Test
   include OpalRuntimes
-  include CompiledProgramStarts
+  include OpalProgramFixture
 
   ROOT = File.expand_path("../..", __dir__)
   APP = <<~RUBY

@@ -8,7 +8,7 @@ require_relative "../support/opal_runtimes"
 class OpalChannelPatternTest < Minitest::Test
   include OpalRuntimes
 
-  APP = File.join(__dir__, "support", "channel_patterns.ru")
+  APP = File.join(__dir__, "support", "channel_pattern_match.ru")
   LONGEST = 255
   SECONDS_MAX = 10
 

@@ -8,7 +8,7 @@ require "upwell/opal/program"
 class OpalProgramTest < Minitest::Test
   include OpalRuntimes
 
-  APP = File.join(__dir__, "support", "served.ru")
+  APP = File.join(__dir__, "support", "process_state.ru")
 
   def setup
     need("up_node")
@@ -76,7 +76,7 @@ class OpalProgramTest < Minitest::Test
   def test_an_application_that_cannot_be_loaded
     text, status = call("-p", "0", environment: { "REFUSE" => "1" })
     assert_match(/refused \(RuntimeError\)/, text)
-    assert_match(/^up_node: the application raised RuntimeError while loading; see the backtrace above\n\z/, text)
+    assert_match(/^up_node: the application raised RuntimeError while loading; correct the place that the backtrace above names\n\z/, text)
     assert_equal 1, status
   end
 

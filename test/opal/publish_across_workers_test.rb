@@ -6,7 +6,7 @@ require_relative "../support/opal_runtimes"
 
 # What is published in one worker of a cluster is heard in all of them, on each JavaScript runtime.
 class OpalPublishAcrossWorkersTest < Minitest::Test
-  include AcrossClient
+  include PublishAcrossWorkersClients
   include OpalRuntimes
 
   ORDERED = 500 # messages

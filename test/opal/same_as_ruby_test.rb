@@ -41,7 +41,7 @@ class SameAsRubyTest < Minitest::Test
 
   # What loops for ever is ended.
   def output(*command)
-    Open3.popen3(BundledGems.environment, *command, chdir: ROOT) do |input, output, error, process|
+    Open3.popen3(BundleGemPaths.environment, *command, chdir: ROOT) do |input, output, error, process|
       input.close
       readers = [output, error].map { |io| Thread.new { io.binmode.read } }
       ended = process.join(SECONDS_MAX)

@@ -7,7 +7,7 @@ require_relative "../support/opal_runtimes"
 class OpalSlowClientsTest < Minitest::Test
   include OpalRuntimes
 
-  APP = File.expand_path("support/exchanges.ru", __dir__)
+  APP = File.expand_path("support/app.ru", __dir__)
   MUCH = 20_000_000 # the application's
   AHEAD = 65_536 # what a client takes that does not read
   PATIENCE = 60 # uWebSockets.js has a limit of its own, of some 10 seconds

@@ -8,7 +8,7 @@ require_relative "../support/tls_client"
 class OpalTLSTest < Minitest::Test
   include OpalRuntimes
 
-  APP = File.expand_path("support/exchanges.ru", __dir__)
+  APP = File.expand_path("support/app.ru", __dir__)
   TOLD = { # of the client's certificate, and of the connection
     "up_node" => %w[SSL_PROTOCOL SSL_CIPHER SSL_TLS_SNI SSL_CLIENT_CERT SSL_CLIENT_S_DN SSL_CLIENT_I_DN SSL_CLIENT_M_SERIAL],
     "up" => [], "up_bun" => []
@@ -45,6 +45,16 @@ class OpalTLSTest < Minitest::Test
         assert_equal [], TOLD.fetch(command) - told.keys
         [nil, Certificates.stranger.issue("client")].each { |certificate| assert_refused(server.port, certificate) }
         assert_equal 200, TLSClient.get(server.port, "/", certificate: known).status
+      end
+    end
+
+    define_method("test_#{command}_names_a_file_that_cannot_be_used") do
+      need(command)
+      own, other = %w[localhost other.example].map { |name| Certificates.authority.issue(name) }
+      wrong_files(own, other).each do |(certificate, key), sentence|
+        line = OpalProcess.command(command, "-b", "127.0.0.1", "-p", "0", "-s", "-c", certificate, "-k", key, APP)
+        text, status = Open3.capture2e(OpalProcess.environment, *line)
+        assert_equal ["#{command}: #{sentence}\n", 1], [text.lines.last, status.exitstatus], text
       end
     end
 
@@ -129,6 +139,20 @@ class OpalTLSTest < Minitest::Test
   end
 
   private
+
+  # @return [Hash{Array(String, String) => String}] certificate and key, and the message
+  def wrong_files(own, other)
+    {
+      [own.path, other.key_path] => "the key in #{other.key_path} does not match the certificate in #{own.path}; " \
+                                    "name another certificate and its key, with --cert-file and --key-file",
+      [own.key_path, own.key_path] => "#{own.key_path} holds no certificate in PEM form; " \
+                                      "name a valid PEM file with --cert-file, --key-file or --ca-file",
+      [own.path, own.path] => "#{own.path} holds no unencrypted private key in PEM form; " \
+                              "name a valid PEM file with --cert-file, --key-file or --ca-file",
+      ["/nowhere", own.key_path] => "/nowhere cannot be read: No such file or directory; " \
+                                    "name another with --cert-file, --key-file or --ca-file"
+    }
+  end
 
   # @return [Array<OpenSSL::SSL::Session>] all that a client may come back with
   def sessions_of(port, **settings)

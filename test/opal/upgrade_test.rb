@@ -8,7 +8,7 @@ require_relative "../support/websocket_client"
 class OpalUpgradeTest < Minitest::Test
   include OpalRuntimes
 
-  APP = File.expand_path("support/upgrading.ru", __dir__)
+  APP = File.expand_path("support/failing_upgrade.ru", __dir__)
   UPGRADES = ["Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Upgrade: h2c"].freeze
   ENDED = [WebSocketClient::Error, EOFError, SystemCallError].freeze
 

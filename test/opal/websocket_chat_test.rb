@@ -4,7 +4,7 @@ require_relative "../test_helper"
 require_relative "../support/opal_process"
 require_relative "../support/opal_runtimes"
 require_relative "../support/websocket_client"
-require_relative "support/results_page"
+require_relative "support/readme_results_table"
 
 # The chat of the examples is the same under every command.
 class OpalWebSocketChatTest < Minitest::Test
@@ -16,7 +16,7 @@ class OpalWebSocketChatTest < Minitest::Test
   OpalProcess.commands.each do |command|
     define_method(:"test_a_chat_by_#{command}") do
       need(command)
-      ResultsPage.note("websocket_chat", command) { check(command) }
+      ReadmeResultsTable.note("websocket_chat", command) { check(command) }
     end
   end
 

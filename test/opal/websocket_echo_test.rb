@@ -3,7 +3,7 @@
 require_relative "../test_helper"
 require_relative "../support/opal_runtimes"
 require_relative "../support/websocket_client"
-require_relative "support/results_page"
+require_relative "support/readme_results_table"
 
 # The example whose callbacks belong to a module: echo, publish and the end of the server are the same under every command.
 class OpalWebSocketEchoTest < Minitest::Test
@@ -15,7 +15,7 @@ class OpalWebSocketEchoTest < Minitest::Test
   OpalProcess.commands.each do |command|
     define_method(:"test_an_echo_by_#{command}") do
       need(command)
-      ResultsPage.note("websocket_echo", command) { check(command) }
+      ReadmeResultsTable.note("websocket_echo", command) { check(command) }
     end
   end
 

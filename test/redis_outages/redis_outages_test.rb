@@ -2,8 +2,8 @@
 
 require_relative "../test_helper"
 require "upwell/pub_sub/redis"
-require_relative "../support/random_redis_outages"
-require_relative "workers"
+require_relative "../support/pub_sub_fault_injection"
+require_relative "publishing_servers"
 
 # Ten outages of Redis while four workers on two servers publish and hear.
 class RedisOutagesTest < Minitest::Test
@@ -19,7 +19,7 @@ class RedisOutagesTest < Minitest::Test
   end
 
   def test_each_accepted_message_is_heard_once_and_in_order_or_is_counted
-    Workers.open do |workers|
+    PublishingServers.open do |workers|
       workers.publish do
         OUTAGES.each do |way, seconds|
           sleep BETWEEN
@@ -37,7 +37,7 @@ class RedisOutagesTest < Minitest::Test
   def test_outages_at_random
     Upwell::PubSub::Redis.load_client
     capture_io do
-      ROUNDS.times { |round| assert_empty RandomRedisOutages.run(seed: SEED + round, outages: 6, long: true), "SEED=#{SEED + round}" }
+      ROUNDS.times { |round| assert_empty PubSubFaultInjection.run(seed: SEED + round, outages: 6, long: true), "SEED=#{SEED + round}" }
     end
   end
 end

@@ -7,7 +7,7 @@ require_relative "allowed_outcomes"
 require_relative "served_request"
 require_relative "response_bodies"
 require_relative "responses_from_other_threads"
-require_relative "hijacks"
+require_relative "application_hijacks"
 require_relative "application_exceptions"
 require_relative "interruptions"
 
@@ -15,7 +15,7 @@ module RequestIsolation
   class Application
     include ResponseBodies
     include ResponsesFromOtherThreads
-    include Hijacks
+    include ApplicationHijacks
     include ApplicationExceptions
     include Interruptions
 

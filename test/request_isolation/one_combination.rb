@@ -5,7 +5,7 @@
 
 $stdout.sync = true
 mode, backend, workers, seconds, seed = ARGV
-ENV["CANARY_MODE"] = mode # the application knows what is refused in it
+ENV["ISOLATION_MODE"] = mode # the application knows what is refused in it
 ENV["MALLOC_ARENA_MAX"] = "1" # what is free in one arena is missed in another, which looks like a leak
 
 require_relative "../support/hung_child"
@@ -59,6 +59,7 @@ module RequestIsolation
       compare(before, come_to_rest) unless @failure
       end_under_load unless @failure
       @failure ||= "the server says: #{@server.bad}" if @server.bad
+      @failure ||= "the log has no exception with its client's id" if @server.exceptions_compared.zero?
       tell
       !@failure
     rescue Violation, ClientConnection::Ended, SystemCallError => e

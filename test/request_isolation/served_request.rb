@@ -3,7 +3,7 @@
 require "uri"
 
 module RequestIsolation
-  MODE = ENV.fetch("CANARY_MODE", "fibers")
+  MODE = ENV.fetch("ISOLATION_MODE", "fibers")
   INLINE = MODE == "inline"
   FIBERS = MODE.start_with?("fibers")
 
@@ -12,7 +12,7 @@ module RequestIsolation
 
   # What must not be. The driver ends the run when it reads such a line.
   def self.trouble(id, what)
-    $stderr.write("CANARY #{id}: #{what}\n")
+    $stderr.write("ISOLATION FAULT #{id}: #{what}\n")
   end
 
   # Closes and callbacks that are due: each comes once.

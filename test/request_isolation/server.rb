@@ -8,16 +8,19 @@ module RequestIsolation
   # The server under test: its output is read all the time, and what it is made of can be counted.
   class Server < ServerProcess
     APP = File.join(__dir__, "application.ru")
-    BAD = /CANARY|\[BUG\]|\[FATAL\]|Sanitizer|[Aa]ssertion|terminated with exception|Segmentation|fatal| died: /
-    FAILURE = /\AError during \w+ \/(\w+)\/(c\d+n\d+): (.*)/
+    BAD = /ISOLATION FAULT|\[BUG\]|\[FATAL\]|Sanitizer|[Aa]ssertion|terminated with exception|Segmentation|fatal| died: /
+    FAILURE = /: Error during \w+ \/(\w+)\/(c\d+n\d+)\b[^:]*: (.*)/ # a time and the process come before
     ALL_ASKED_MAX = 60 # seconds, until each worker has been asked
     LINES_BEFORE = 100 # kept of those before the bad one
     LINES_AFTER = 120
 
     # @return [String, nil] the first line that must not be
     attr_reader :bad
+    # @return [Integer] logged exceptions whose id was compared with that of their request
+    attr_reader :exceptions_compared
 
     def initialize(mode, backend, workers)
+      @exceptions_compared = 0
       super("--mode", mode, "--backend", backend, "-w", workers.to_s, app: APP)
       @reader = Thread.new { @output.each_line { |line| look_at(line) } }
     end
@@ -81,8 +84,9 @@ module RequestIsolation
     # An exception that has its client's id, logged for the request of another.
     def mixes_up?(line)
       match = line.scrub.match(FAILURE) or return false
-      id = match[3][/c\d+n\d+/]
-      id && id != match[2]
+      id = match[3][/c\d+n\d+/] or return false
+      @exceptions_compared += 1
+      id != match[2]
     end
   end
 end

@@ -20,7 +20,7 @@ module BackendModePairs
   # @yieldparam mode [String]
   def each_backend_and_mode(modes = MODES)
     BackendModePairs.of(modes, caller_locations(1, 1).first.path).each do |backend, mode|
-      BackendCounts.on(backend)
+      TestResultsByBackend.on(backend)
       yield backend, mode
     end
   end

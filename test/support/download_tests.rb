@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-require_relative "served_folder"
+require_relative "static_files_fixture"
 
-# A client for whatever serves files, and what holds of its downloads: `folder` is a ServedFolder, `server` a ServerProcess.
+# A client for whatever serves files, and what holds of its downloads: `folder` is a StaticFilesFixture, `server` a ServerProcess.
 module DownloadTests
   def get(target, *fields, method: "GET")
     RawClient.open(server.port) do |client|
@@ -25,7 +25,7 @@ module DownloadTests
       end
     end
     await { server.descriptors <= before }
-    assert_equal ServedFolder::LARGE_BYTES, get("/large.bin").body.bytesize
+    assert_equal StaticFilesFixture::LARGE_BYTES, get("/large.bin").body.bytesize
   end
 
   private

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "rbconfig"
-require_relative "bundled_gems"
+require_relative "bundle_gem_paths"
 require_relative "process_group"
 
 # An example that listens, as a child process on a free loopback port.
@@ -23,7 +23,7 @@ class ExampleProcess
   def initialize(path, *arguments, environment: {})
     @output, writer = IO.pipe
     command = [RbConfig.ruby, "-I#{File.join(ROOT, "lib")}", File.join(ROOT, "examples", path), "0", *arguments]
-    @pid = ProcessGroup.spawn(BundledGems.environment(environment), *command, out: writer, err: writer)
+    @pid = ProcessGroup.spawn(BundleGemPaths.environment(environment), *command, out: writer, err: writer)
     writer.close
     @port = Integer(first_line[/listening on \S*:(\d+)$/, 1])
   end

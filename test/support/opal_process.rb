@@ -35,7 +35,7 @@ class OpalProcess < ServerProcess
     def environment(more = {})
       return more unless ENV.fetch("RUBYOPT", "").include?("bundler/setup")
 
-      BundledGems.environment({ "GEM_PATH" => Gem.path.join(File::PATH_SEPARATOR), **more })
+      BundleGemPaths.environment({ "GEM_PATH" => Gem.path.join(File::PATH_SEPARATOR), **more })
     end
 
     # Starts a command, of a cluster with few workers, yields it, and ends it.

@@ -14,8 +14,9 @@ module ParallelTests
   LONGEST = %w[
     TruncatedResponseTest RackTimeoutTest DrainTest ThreadRaiseTest ThreadLocalLibrariesTest TLSHandshakeTest OpalProgramCacheTest
     WorkerSupervisionTest WithoutExtensionTest
-    OpalCommandTest TestCommandTest HijackTest SigpipeTest TLSTest AsyncTest CommandTest FibersModeTest InlineOrderTest
-    OpalCommandsTest OpalSingleTest OpalWebSocketClientsTest OpalClusterTest OpalPublishAcrossWorkersTest OpalSlowClientsTest SameAsRubyTest
+    OpalCommandTest TestCommandTest HijackTest SigpipeTest TLSTest AsyncGemTest CommandTest FibersModeTest InlineModeTest
+    OpalExamplesTest OpalSingleProcessTest OpalWebSocketClientsTest OpalClusterTest OpalPublishAcrossWorkersTest OpalSlowClientsTest
+    SameAsRubyTest
   ].freeze
 
   # For Minitest's tests.

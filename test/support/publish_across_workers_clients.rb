@@ -4,7 +4,7 @@ require_relative "server_process"
 require_relative "websocket_client"
 
 # Clients of publish_across_workers.ru.
-module AcrossClient
+module PublishAcrossWorkersClients
   # A WebSocket client that knows whose it is.
   class Client < WebSocketClient
     # @return [Integer] the process that serves it

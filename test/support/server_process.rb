@@ -4,8 +4,8 @@ require "open3"
 require "rbconfig"
 require "tmpdir"
 require "timeout"
-require_relative "bundled_gems"
-require_relative "backend_counts"
+require_relative "bundle_gem_paths"
+require_relative "test_results_by_backend"
 require_relative "failure_diagnostics"
 require_relative "process_group"
 
@@ -49,7 +49,7 @@ class ServerProcess
   # @param prefix [Array<String>] a command that starts this one
   # @return [Array] arguments of Process.spawn and of Open3's methods
   def self.spawn_arguments(*arguments, environment: {}, prefix: [])
-    [BundledGems.environment_without_rubygems(environment), *prefix, *command(*arguments)]
+    [BundleGemPaths.environment_without_rubygems(environment), *prefix, *command(*arguments)]
   end
 
   # @param app [String] what is served: of test/support, or a path
@@ -67,7 +67,7 @@ class ServerProcess
     writer.close
     serves = await(/serves on (?:https?:\S+:(\d+)|unix)(?:.* \((\w+))?/, START_MAX)
     @port = serves[1].to_i
-    BackendCounts.on(@backend = serves[2])
+    TestResultsByBackend.on(@backend = serves[2])
   rescue StandardError
     end_all
     raise
@@ -77,7 +77,7 @@ class ServerProcess
   #
   # @return [Integer]
   def port
-    BackendCounts.on(@backend)
+    TestResultsByBackend.on(@backend)
     @port
   end
 
@@ -174,7 +174,7 @@ class ServerProcess
   private
 
   def with_gems(environment)
-    BundledGems.environment_without_rubygems(environment)
+    BundleGemPaths.environment_without_rubygems(environment)
   end
 
   def next_line(deadline, pattern)

@@ -3,7 +3,7 @@
 require "set"
 require_relative "download_tests"
 
-# What holds of files, whoever serves them: `folder` is a ServedFolder, `server` a ServerProcess.
+# What holds of files, whoever serves them: `folder` is a StaticFilesFixture, `server` a ServerProcess.
 module StaticFileTests
   include DownloadTests
 
@@ -15,7 +15,7 @@ module StaticFileTests
     { "/a.txt" => ["0123456789", "text/plain; charset=utf-8"], "/" => ["<h1>root</h1>", "text/html; charset=utf-8"],
       "/sub/" => ["sub", "text/html; charset=utf-8"], "/empty.css" => ["", "text/css; charset=utf-8"], "/link.txt" => ["0123456789", nil],
       "/%C3%A4%20%c3%b6.txt?q" => ["umlaut", nil], "/.well-known/security.txt" => ["contact", nil],
-      "/large.bin" => [Random.new(1).bytes(ServedFolder::LARGE_BYTES), "application/octet-stream"] }.each do |target, (content, type)|
+      "/large.bin" => [Random.new(1).bytes(StaticFilesFixture::LARGE_BYTES), "application/octet-stream"] }.each do |target, (content, type)|
       response = get(target)
       assert_equal [200, content.b], [response.status, response.body.b], target
       assert_equal type, field(response, "content-type") if type
@@ -53,7 +53,7 @@ module StaticFileTests
     ["bytes=a", "items=0-1", "bytes=0-,0-", "bytes=#{Array.new(17) { |i| "#{i}-#{i}" }.join(",")}"].each do |value|
       assert_equal [200, "0123456789"], get("/a.txt", "Range: #{value}").then { |r| [r.status, r.body] }, value
     end
-    large = Random.new(1).bytes(ServedFolder::LARGE_BYTES)
+    large = Random.new(1).bytes(StaticFilesFixture::LARGE_BYTES)
     assert_equal large[1_000_000, 500_000], get("/large.bin", "Range: bytes=1000000-1499999").body.b
   end
 
@@ -93,7 +93,7 @@ module StaticFileTests
   end
 
   def test_a_file_that_is_replaced_while_it_is_sent_arrives_whole
-    content = Random.new(2).bytes(ServedFolder::LARGE_BYTES * 4)
+    content = Random.new(2).bytes(StaticFilesFixture::LARGE_BYTES * 4)
     folder.write("whole.bin", content)
     RawClient.open(server.port) do |client|
       client.write("GET /whole.bin HTTP/1.1\r\nHost: test\r\n\r\n")
@@ -104,12 +104,12 @@ module StaticFileTests
   end
 
   def test_a_file_that_is_cut_while_it_is_sent_ends_the_connection
-    folder.write("cut.bin", Random.new(3).bytes(ServedFolder::LARGE_BYTES * 8))
+    folder.write("cut.bin", Random.new(3).bytes(StaticFilesFixture::LARGE_BYTES * 8))
     RawClient.open(server.port) do |client|
       client.write("GET /cut.bin HTTP/1.1\r\nHost: test\r\n\r\n")
       client.socket.wait_readable(60)
       File.truncate(File.join(folder.path, "cut.bin"), 1000)
-      assert_operator client.read_all.bytesize, :<, ServedFolder::LARGE_BYTES * 8 # what is read here ends with the connection
+      assert_operator client.read_all.bytesize, :<, StaticFilesFixture::LARGE_BYTES * 8 # what is read here ends with the connection
     end
   end
 

@@ -4,17 +4,17 @@ require "io/wait"
 require "socket"
 require "tempfile"
 require "timeout"
-require_relative "backend_counts"
+require_relative "test_results_by_backend"
 require_relative "elapsed_time"
-require_relative "skips"
+require_relative "platform_skips"
 
 # Runs blocks of a test under a scheduler, on every backend that works here.
 module UnderEachScheduler
   include ElapsedTime
-  include Skips
+  include PlatformSkips
 
   # Far more than anything here takes: whoever waits that long waits for what was lost. Under Wine each call is a message to its server.
-  PATIENCE = Skips::WINDOWS ? 200 : 60
+  PATIENCE = PlatformSkips::WINDOWS ? 200 : 60
 
   # On a thread of its own, so that its scheduler is closed with it. What is left behind fails the test.
   def scheduled(backend, of: Upwell::Scheduler, **options)
@@ -22,7 +22,7 @@ module UnderEachScheduler
       Thread.current.report_on_exception = false
       scheduler = of.new(backend: backend, **options)
       assert_equal backend, scheduler.backend
-      BackendCounts.on(backend)
+      TestResultsByBackend.on(backend)
       Fiber.set_scheduler(scheduler)
       yield scheduler
       scheduler.run

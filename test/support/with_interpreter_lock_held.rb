@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# While a server's application, which uses InterpreterLockHolder, has no thread that can run Ruby: `folder` is a ServedFolder, `server` a
+# While a server's application, which uses InterpreterLockHolder, has no thread that can run Ruby: `folder` is a StaticFilesFixture, `server` a
 # ServerProcess.
 module WithInterpreterLockHeld
   def while_locked

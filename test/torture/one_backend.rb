@@ -138,7 +138,7 @@ module Torture
     end
 
     def growth
-      grown = @readings < Bench::Growth::READINGS_MIN ? [] : @memory.growth
+      grown = @readings < Bench::GrowthDetector::READINGS_MIN ? [] : @memory.growth
       grown.join("\n") if grown.any?
     end
 

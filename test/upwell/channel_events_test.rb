@@ -118,7 +118,7 @@ class ChannelEventsTest < Minitest::Test
       channels.end
       assert_equal %w[+a +b -a -b +a], told
     end
-    assert_equal 1, log.scan("an engine is slow").size
+    assert_equal 1, log.scan("of an engine are slow").size
   ensure
     Upwell::PubSub.unregister(engine)
   end

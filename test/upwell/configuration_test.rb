@@ -100,9 +100,29 @@ class ConfigurationTest < Minitest::Test
       assert_raises(Upwell::ConfigurationError) { configuration(file: path) }
       assert configuration({ public: "test" }, file: path)
     end
-    error = assert_raises(Upwell::ConfigurationError) { Upwell::StaticConfiguration.new({ log_format: "json" }, environment: {}) }
-    assert_equal "log_format has no effect without access_log; add --access-log, or remove --log-format", error.message
+    error = assert_raises(Upwell::ConfigurationError) { Upwell::StaticConfiguration.new({ access_log_except: ["/up"] }, environment: {}) }
+    assert_equal "access_log_except has no effect without access_log; add --access-log, or remove --access-log-except", error.message
     assert Upwell::StaticConfiguration.new({ header: ["X-A: 1"] }, environment: {})
+  end
+
+  def test_the_logs
+    with_file("access_log\naccess_log_except '/up'\naccess_log_except '/health', '/ready'\nlog_format 'json'\nquiet") do |path|
+      logs = configuration(file: path)
+      assert_equal ["-", %w[/up /health /ready], "json", true], [logs.access_log, logs.access_log_except, logs.log_format, logs.quiet]
+      assert_equal %w[/a], configuration({ access_log_except: %w[/a] }, file: path).access_log_except
+    end
+    with_file("access_log 'log/access.log'") { |path| assert_equal "log/access.log", configuration(file: path).access_log }
+    ["up", "/up?a", "/u p", ""].each { |path| assert_raises(Upwell::ConfigurationError) { configuration({ access_log_except: [path] }) } }
+  end
+
+  # Without --access-log, a stream is a terminal.
+  def test_the_format_of_the_access_log
+    logs = configuration({ log_format: "json" })
+    logs.access_log_stream = $stdout
+    assert_equal %i[json terminal], logs.reactor_settings.values_at(:log_format, :access_log_format)
+    logs = configuration({ access_log: "-", log_format: "json" })
+    logs.access_log_stream = $stdout
+    assert_equal %i[json json], logs.reactor_settings.values_at(:log_format, :access_log_format)
   end
 
   def test_what_is_wrong_is_told_with_its_place

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
-require_relative "../../docs/tools/pages"
-require_relative "../../docs/tools/pictures"
+require_relative "../../docs/tools/page_list"
+require_relative "../../docs/tools/svg_diagrams"
 require_relative "../../docs/tools/settings_page"
 
 # The pages in docs/: the generated ones are current, and links lead to a file and a heading.
@@ -23,18 +23,18 @@ class DocumentationTest < Minitest::Test
   end
 
   def test_pictures_are_current
-    refute_empty Pictures.all
-    Pictures.all.each { |path, svg| assert_equal svg, File.read(path), "run rake docs:pictures" }
+    refute_empty SVGDiagrams.all
+    SVGDiagrams.all.each { |path, svg| assert_equal svg, File.read(path), "run rake docs:pictures" }
   end
 
   def test_the_list_for_language_models_is_current
-    assert_equal Pages.llms, File.read(Pages::LLMS, encoding: "UTF-8"), "run rake docs:llms"
+    assert_equal PageList.llms, File.read(PageList::LLMS, encoding: "UTF-8"), "run rake docs:llms"
   end
 
   def test_all_pages_are_listed_with_a_description
-    listed = Pages.groups.values.flat_map(&:values).flatten
+    listed = PageList.groups.values.flat_map(&:values).flatten
     assert_equal Dir.glob("docs/{guide,reference}/*.md", base: ROOT), listed.map(&:path).grep(%r{\Adocs/(?:guide|reference)/}).sort
-    assert_equal Dir.glob("docs/decisions/[0-9]*.md", base: ROOT), Pages.decisions.map(&:path)
+    assert_equal Dir.glob("docs/decisions/[0-9]*.md", base: ROOT), PageList.decisions.map(&:path)
     assert_empty listed.reject(&:text)
   end
 

@@ -139,7 +139,7 @@ class DocumentedCodeTest < Minitest::Test
     PROGRAMS.select { |block| runs_to_its_end?(block.text) }.each do |block|
       text = block.text.gsub(ABROAD, "http://127.0.0.1:#{page.addr[1]}")
       text = "require 'upwell'\nsocket, other = UNIXSocket.pair\nother.write('a')\n#{text}" if text.start_with?("selector")
-      output, status = Open3.capture2e(BundledGems.environment, RbConfig.ruby, "-rsocket", "-I#{ROOT}/lib", "-e", text)
+      output, status = Open3.capture2e(BundleGemPaths.environment, RbConfig.ruby, "-rsocket", "-I#{ROOT}/lib", "-e", text)
       assert_predicate status, :success?, "#{block.page}: #{output}"
       refute_match(/error/i, output, block.page)
     end
@@ -150,7 +150,7 @@ class DocumentedCodeTest < Minitest::Test
 
   def test_the_program_with_a_loop
     text = PROGRAMS.find { |block| block.text.start_with?("# events.rb") }.text.sub('"127.0.0.1", 8080', '"127.0.0.1", 0')
-    IO.popen([BundledGems.environment, RbConfig.ruby, "-I#{ROOT}/lib", "-e", "$stdout.sync = true\n#{text}"]) do |output|
+    IO.popen([BundleGemPaths.environment, RbConfig.ruby, "-I#{ROOT}/lib", "-e", "$stdout.sync = true\n#{text}"]) do |output|
       assert_equal "another second\n", output.gets
       Process.kill("INT", output.pid)
     end
@@ -209,7 +209,7 @@ class DocumentedCodeTest < Minitest::Test
 
   def assert_checked(program, arguments)
     command = [RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/#{program}", *arguments, "--check"]
-    output, status = Open3.capture2e({ **BundledGems.environment, "XDG_DATA_HOME" => Dir.pwd }, *command)
+    output, status = Open3.capture2e({ **BundleGemPaths.environment, "XDG_DATA_HOME" => Dir.pwd }, *command)
     assert_predicate status, :success?, "#{arguments.join(" ")}: #{output}"
   end
 
@@ -219,7 +219,7 @@ class DocumentedCodeTest < Minitest::Test
 
   # @return [String] the line that a server prints when it is ready
   def first_line(arguments)
-    environment = { **BundledGems.environment, "XDG_DATA_HOME" => Dir.pwd }
+    environment = { **BundleGemPaths.environment, "XDG_DATA_HOME" => Dir.pwd }
     IO.popen([environment, RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/upwell", *arguments, { err: %i[child out] }]) do |output|
       output.each_line.find { |line| line.match?(BANNER) }.to_s
     ensure

@@ -46,10 +46,10 @@ class EventStreamTest < Minitest::Test
   end
 
   def test_what_is_not_to_be_had_in_utf8_is_refused
-    assert_refused('the text is "\xFF", which is not UTF-8') { EventStream.format("\xFF".b) }
-    assert_refused('the text is "\xFF", which is not UTF-8') { EventStream.format_comment("\xFF") }
+    assert_refused('the text is "\xFF", which is not UTF-8; convert it, or encode it in Base64') { EventStream.format("\xFF".b) }
+    assert_refused('the text is "\xFF", which is not UTF-8; convert it, or encode it in Base64') { EventStream.format_comment("\xFF") }
     error = assert_raises(ArgumentError) { EventStream.format("", id: "\xFF".dup.force_encoding("US-ASCII")) }
-    assert_match(/\Athe event's id is "\\xFF", which cannot be converted to UTF-8: /, error.message)
+    assert_match(/\Athe event's id is "\\xFF", which cannot be converted to UTF-8 \(/, error.message)
   end
 
   def test_a_stream_is_written_to_and_closed

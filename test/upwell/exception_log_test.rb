@@ -54,6 +54,25 @@ class ExceptionLogTest < Minitest::Test
     assert_match(/#{stamp}Error during GET: .*on purpose/, told)
   end
 
+  def test_the_id_of_the_request
+    told, = report(raised(RuntimeError.new("on purpose")), "PATH_INFO" => "/a", "upwell.request_id" => "abc")
+    assert_match(/#{stamp}\[abc\] Error during GET \/a: .*on purpose/, told)
+    told, = report(raised(RuntimeError.new("on purpose")), "upwell.request_id" => "a\n\e\xFF")
+    assert_match(/#{stamp}\[a\\x0A\\x1B\\xFF\] Error during GET: .*on purpose/, told)
+    told, = report(raised(RuntimeError.new("on purpose")), "upwell.request_id" => BasicObject.new)
+    assert_match(/#{stamp}Error during GET: .*on purpose/, told)
+  end
+
+  def test_an_object_of_json
+    Upwell::Log.json = true
+    told, = report(raised(RuntimeError.new("on \"purpose\"")), "PATH_INFO" => "/a", "upwell.request_id" => "abc")
+    record = JSON.parse(told)
+    assert_equal [Process.pid, "abc"], record.values_at("pid", "request_id")
+    assert_match(/\AError during GET \/a: .*on "purpose" \(RuntimeError\)\n.*#{__FILE__}/m, record["message"])
+  ensure
+    Upwell::Log.json = false
+  end
+
   # A wrapper of standard error: `==` of a delegator compares what is behind it.
   class Tagging < SimpleDelegator
     def write(text)
@@ -91,6 +110,6 @@ class ExceptionLogTest < Minitest::Test
 
   def test_texts_of_different_encodings
     told, = report(raised(RuntimeError.new("größer")), "PATH_INFO" => "/\xFF".b)
-    assert_match(/Error during GET \/\?: .*größer/, told)
+    assert_match(/Error during GET \/\\xFF: .*größer/, told)
   end
 end

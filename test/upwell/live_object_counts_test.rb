@@ -139,7 +139,7 @@ class LiveObjectCountsTest < Minitest::Test
   # @return [Array<Hash>] what each `tell` of the program saw
   def stats_of(program, backend = nil)
     program = "require 'json'\ndef tell = $stdout.syswrite(JSON.generate(Upwell.stats) + %(\\n))\n#{program}"
-    environment = BundledGems.environment_without_rubygems("UPWELL_BACKEND" => backend)
+    environment = BundleGemPaths.environment_without_rubygems("UPWELL_BACKEND" => backend)
     output, status = Open3.capture2e(environment, RbConfig.ruby, "-I#{LIBRARY}", "-rupwell", "-e", program)
     assert_predicate status, :success?, output
     output.lines.map { |line| JSON.parse(line) }

@@ -3,13 +3,13 @@
 require_relative "../test_helper"
 require "socket"
 require "upwell/pure"
-require_relative "../support/skips"
-require_relative "../support/during_fiber_wait"
+require_relative "../support/platform_skips"
+require_relative "../support/action_while_thread_waits"
 
 # What holds for every loop, in C or in Ruby.
 module LoopTests
-  include Skips
-  include DuringFiberWait
+  include PlatformSkips
+  include ActionWhileThreadWaits
 
   WAIT_MAX = 60 # seconds: whoever waits that long waits for what was lost
 

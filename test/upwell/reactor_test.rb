@@ -22,7 +22,7 @@ class ReactorTest < Minitest::Test
       found = Array.new(8) { (Upwell::Scheduler.new.backend rescue $!.class).tap { held.pop.close } }
       print found.uniq.join(" ")
     RUBY
-    environment = BundledGems.environment_without_rubygems("UPWELL_BACKEND" => nil)
+    environment = BundleGemPaths.environment_without_rubygems("UPWELL_BACKEND" => nil)
     command = [environment, RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-r", "upwell", "-e", script]
     assert_equal BACKENDS.first, IO.popen(command, &:read).delete_prefix("Errno::EMFILE ")
   end
@@ -48,7 +48,7 @@ class ReactorTest < Minitest::Test
       print after[0] - before[0], " ", after[1] - before[1] < 100_000
     RUBY
     command = ["timeout", "30", RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-r", "upwell", "-e", script]
-    assert_equal "0 true", IO.popen([BundledGems.environment_without_rubygems, *command], err: %i[child out], &:read)
+    assert_equal "0 true", IO.popen([BundleGemPaths.environment_without_rubygems, *command], err: %i[child out], &:read)
   end
 
   def test_missing_and_wrong_settings

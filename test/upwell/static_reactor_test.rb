@@ -126,7 +126,7 @@ class StaticReactorTest < Minitest::Test
 
   def test_what_is_missing_or_wrong
     assert_raises(KeyError) { Upwell::StaticReactor.new(@root, settings.except(:list)) }
-    assert_raises(ArgumentError) { Upwell::StaticReactor.new(@root, settings(log_format: :xml)) }
+    assert_raises(ArgumentError) { Upwell::StaticReactor.new(@root, settings(access_log_format: :xml)) }
     assert_raises(ArgumentError) { Upwell::StaticReactor.new("a\0b", settings) }
     assert_raises(TypeError) { Upwell::StaticReactor.new(@root, settings(media_types: ["txt"])) }
     assert_raises(Upwell::BackendError) { Upwell::StaticReactor.new(@root, settings(backend: "devpoll")) }

@@ -168,7 +168,7 @@ class WithoutExtensionTest < Minitest::Test
   end
 
   def environment(pure = "1")
-    BundledGems.environment_without_rubygems("UPWELL_PURE" => pure, "UPWELL_BACKEND" => nil)
+    BundleGemPaths.environment_without_rubygems("UPWELL_PURE" => pure, "UPWELL_BACKEND" => nil)
   end
 
   def assert_pure(reason, lib, environment)

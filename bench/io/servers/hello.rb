@@ -4,7 +4,7 @@
 #   ruby [-r LIBRARY] hello.rb PORT CLASS [BACKEND]
 
 require "socket"
-require_relative "../thread_and_fiber_executors"
+require_relative "../executors"
 
 RESPONSE = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, world!"
 READ_MAX = 16_384
@@ -23,7 +23,7 @@ ensure
 end
 
 port, *scheduler = ARGV
-concurrency = Bench::Io::ThreadAndFiberExecutors.of(*scheduler)
+concurrency = Bench::Io::Executors.of(*scheduler)
 server = TCPServer.new("127.0.0.1", Integer(port, 10))
 server.listen(Socket::SOMAXCONN)
 concurrency.run do

@@ -4,8 +4,8 @@
 #   ruby -r LIBRARY loop.rb PORT CLASS [BACKEND]
 
 require "socket"
-require_relative "../server_connection"
-require_relative "../server_connections"
+require_relative "../nonblocking_http_connection"
+require_relative "../reactor_connection_watcher"
 
 # The listener and all connections are watched by one reactor.
 class LoopServer
@@ -13,7 +13,7 @@ class LoopServer
     @server = TCPServer.new("127.0.0.1", port)
     @server.listen(Socket::SOMAXCONN)
     @loop = loop
-    @connections = ServerConnections.new(loop)
+    @connections = ReactorConnectionWatcher.new(loop)
   end
 
   def run
@@ -25,7 +25,7 @@ class LoopServer
 
   def accept
     socket = @server.accept_nonblock(exception: false)
-    @connections.watch(ServerConnection.new(socket), :read) unless socket == :wait_readable
+    @connections.watch(NonblockingHTTPConnection.new(socket), :read) unless socket == :wait_readable
   end
 end
 

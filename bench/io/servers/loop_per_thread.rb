@@ -4,14 +4,14 @@
 #   ruby -r LIBRARY loop_per_thread.rb PORT CLASS [BACKEND]
 
 require "socket"
-require_relative "../server_connection"
-require_relative "../server_connections"
+require_relative "../nonblocking_http_connection"
+require_relative "../reactor_connection_watcher"
 
 # A connection comes to its thread's loop as an event, and stays there.
 class LoopThread
   def initialize(loop)
     @loop = loop
-    @connections = ServerConnections.new(loop)
+    @connections = ReactorConnectionWatcher.new(loop)
   end
 
   def run
@@ -29,4 +29,4 @@ new_loop = -> { Object.const_get(class_name).then { |reactor| backend ? reactor.
 server = TCPServer.new("127.0.0.1", Integer(port, 10))
 server.listen(Socket::SOMAXCONN)
 threads = Array.new(THREADS) { LoopThread.new(new_loop.call).tap { |thread| Thread.new { thread.run } } }
-threads.cycle { |thread| thread.take(ServerConnection.new(server.accept)) }
+threads.cycle { |thread| thread.take(NonblockingHTTPConnection.new(server.accept)) }

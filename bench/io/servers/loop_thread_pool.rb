@@ -4,7 +4,7 @@
 #   ruby -r LIBRARY loop_thread_pool.rb PORT CLASS [BACKEND]
 
 require "socket"
-require_relative "../server_connection"
+require_relative "../nonblocking_http_connection"
 
 # A connection is its own key. It is watched once at a time; the worker that served it has the loop watch it again, by an event: Ever::Loop
 # takes nothing else from another thread.
@@ -29,7 +29,7 @@ class LoopWorkersServer
 
   def handle(key)
     case key
-    when ServerConnection then @ready << key
+    when NonblockingHTTPConnection then @ready << key
     when Watch then @loop.watch_io(key.connection, key.connection.io, key.writable, true)
     when :accept then accept
     end
@@ -37,7 +37,7 @@ class LoopWorkersServer
 
   def accept
     socket = @server.accept_nonblock(exception: false)
-    @loop.watch_io(ServerConnection.new(socket), socket, false, true) unless socket == :wait_readable
+    @loop.watch_io(NonblockingHTTPConnection.new(socket), socket, false, true) unless socket == :wait_readable
   end
 
   def work

@@ -4,7 +4,7 @@
 #   ruby -r nio nio4r.rb PORT
 
 require "socket"
-require_relative "../server_connection"
+require_relative "../nonblocking_http_connection"
 
 # A connection's monitor lives as long as it; its interests change while the client does not keep up.
 class Nio4rServer
@@ -23,7 +23,7 @@ class Nio4rServer
 
   def accept
     socket = @server.accept_nonblock(exception: false)
-    watch(ServerConnection.new(socket)) unless socket == :wait_readable
+    watch(NonblockingHTTPConnection.new(socket)) unless socket == :wait_readable
   end
 
   def watch(connection)

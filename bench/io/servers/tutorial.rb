@@ -4,7 +4,7 @@
 #   ruby [-r LIBRARY] tutorial.rb PORT [CLASS [BACKEND]]
 
 require "socket"
-require_relative "../thread_and_fiber_executors"
+require_relative "../executors"
 
 RESPONSE = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\nConnection: close\r\n\r\nHello, world!"
 
@@ -37,4 +37,4 @@ end
 port, *scheduler = ARGV
 server = TCPServer.new("127.0.0.1", Integer(port, 10))
 server.listen(Socket::SOMAXCONN)
-scheduler.empty? ? serve_one_after_another(server) : serve_side_by_side(server, Bench::Io::ThreadAndFiberExecutors.of(*scheduler))
+scheduler.empty? ? serve_one_after_another(server) : serve_side_by_side(server, Bench::Io::Executors.of(*scheduler))

@@ -6,7 +6,7 @@
 require "upwell"
 require_relative "../../lib/leak_detector"
 require_relative "../../lib/process_usage"
-require_relative "round"
+require_relative "disturbed_fibers_round"
 
 module Bench
   module Io
@@ -60,7 +60,7 @@ module Bench
       def play_round
         @round_start = now
         processor = cpu
-        @round = Round.new(@random, @outcomes, @wrong)
+        @round = DisturbedFibersRound.new(@random, @outcomes, @wrong)
         @round.run
         check("after round #{@rounds}", AT_REST)
         @rounds += 1

@@ -6,7 +6,7 @@ require "rbconfig"
 # A hundred HTTP requests at once, each by Net::HTTP on a connection of its own, to a server in another process on another core.
 class FanOut
   REQUESTS = 100
-  SERVER = File.expand_path("../servers/upstream.rb", __dir__)
+  SERVER = File.expand_path("../servers/fan_out_upstream.rb", __dir__)
   SERVER_CORE = 1
 
   class << self

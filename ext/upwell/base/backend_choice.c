@@ -32,11 +32,24 @@ VALUE rb_uw_backend_reason(const struct uw_backend *backend, int error)
             "the kernel's polling thread needs a processor of its own, but this process may use only one");
     case -EPERM:
     case -ENOSYS:
-        return rb_sprintf("the kernel does not allow it: %s (see sysctl kernel.io_uring_disabled, or seccomp)",
-                          strerror(-error));
+        return rb_sprintf(
+            "the kernel does not allow it: %s (see %sseccomp)", strerror(-error),
+            strncmp(backend->name, "io_uring", strlen("io_uring")) ? "" : "sysctl kernel.io_uring_disabled, or ");
     default:
         return rb_str_new_cstr(strerror(-error));
     }
+}
+
+static VALUE absence(const char *name)
+{
+    VALUE left_out = rb_hash_lookup(rb_const_get(rb_mUpwell, rb_intern("LEFT_OUT")), rb_str_new_cstr(name));
+
+    if (!NIL_P(left_out))
+        return left_out;
+    for (size_t i = 0; uw_backend_names[i]; i++)
+        if (!strcmp(uw_backend_names[i], name))
+            return rb_str_new_cstr("not compiled in");
+    return rb_str_new_cstr("unknown");
 }
 
 NORETURN(static void raise_backend(const char *name, const struct uw_backend *backend, int error));
@@ -44,13 +57,17 @@ NORETURN(static void raise_backend(const char *name, const struct uw_backend *ba
 static void raise_backend(const char *name, const struct uw_backend *backend, int error)
 {
     if (uw_fd_limit_reached(error)) /* says nothing about the backend */
-        rb_syserr_fail(-error, "opening an event loop");
-    if (!backend)
+        rb_syserr_fail(-error, "cannot open an event loop");
+    if (!name)
         rb_raise(rb_eUpwellBackendError,
-                 "backend %s is unknown or was not compiled in; available backends: %" PRIsVALUE, name,
-                 working_backends());
-    rb_raise(rb_eUpwellBackendError, "backend %s does not work here: %" PRIsVALUE "; available backends: %" PRIsVALUE,
-             name, rb_uw_backend_reason(backend, error), working_backends());
+                 "no backend works on this machine; %s, the last one, fails: %" PRIsVALUE "; upwell --check "
+                 "gives the reason of each; allow its system calls (a container's seccomp profile)",
+                 backend->name, rb_uw_backend_reason(backend, error));
+    if (!backend)
+        rb_raise(rb_eUpwellBackendError, "backend %s is %" PRIsVALUE "; choose one that works here: %" PRIsVALUE, name,
+                 absence(name), working_backends());
+    rb_raise(rb_eUpwellBackendError, "backend %s does not work here: %" PRIsVALUE "; choose another: %" PRIsVALUE, name,
+             rb_uw_backend_reason(backend, error), working_backends());
 }
 
 /* Calls uw_backend_probe, and remembers the last success: a probe lasts a good part of a millisecond. */
@@ -84,7 +101,7 @@ VALUE rb_uw_choose_backend(VALUE wanted)
         if (error == 0)
             return rb_str_new_cstr(backend->name);
     }
-    raise_backend("of any kind", backend, error);
+    raise_backend(NULL, backend, error);
 }
 
 const char *rb_uw_loop_backend(VALUE wanted)

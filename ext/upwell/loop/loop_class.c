@@ -1,13 +1,12 @@
-/* Upwell::Loop: a reactor without callbacks. An iteration puts its events into a queue. Taking an event allocates
- * nothing. */
+#include "loop/loop_class.h"
+
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <ruby/io.h>
 
 #include "base/module.h"
-#include "loop/loop_init.h"
-#include "loop/watch_table.h"
+#include "loop/watch_wait.h"
 
 #define EVENTS_MIN 64
 #define EVENTS_PER_TURN 1024 /* delivered before the loop's next iteration, however many are waiting */
@@ -275,7 +274,7 @@ static VALUE loop_watch_fd(VALUE self, VALUE key, VALUE fd, VALUE write, VALUE o
     int number = NUM2INT(fd);
 
     if (fcntl(number, F_GETFD) < 0)
-        rb_sys_fail("watching a descriptor");
+        rb_sys_fail_str(rb_sprintf("cannot watch descriptor %d, which is not open", number));
     rb_uw_watch_io(self, &loop->watches, key, Qnil, number, events_for(write), !RTEST(oneshot));
     return self;
 }

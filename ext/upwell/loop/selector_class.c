@@ -1,11 +1,11 @@
-/* Upwell::Selector: which of the registered IOs are ready. */
+#include "loop/selector_class.h"
+
 #include <math.h>
 #include <poll.h>
 #include <ruby/io.h>
 
 #include "base/module.h"
-#include "loop/loop_init.h"
-#include "loop/watch_table.h"
+#include "loop/watch_wait.h"
 
 #define SECONDS_MAX 1e9 /* longer is for ever */
 
@@ -64,7 +64,7 @@ static struct selector *get(VALUE self)
     if (!selector->watches.backend)
         rb_raise(rb_eUpwellError, "the selector is not initialized: a subclass must call super in initialize");
     if (selector->closed)
-        rb_raise(rb_eIOError, "the selector is closed");
+        rb_raise(rb_eIOError, "the selector is closed; create a new one");
     return selector;
 }
 
@@ -100,7 +100,7 @@ static unsigned read_interest(VALUE interest)
     int events = NUM2INT(interest);
 
     if (events == 0 || events & ~(RUBY_IO_READABLE | RUBY_IO_WRITABLE))
-        rb_raise(rb_eArgError, "the interest must be READABLE, WRITABLE or both, not %d", events);
+        rb_raise(rb_eArgError, "the interest must be IO::READABLE, IO::WRITABLE or both, not %d", events);
     return (unsigned)events;
 }
 
@@ -154,7 +154,7 @@ static int64_t deadline(VALUE timeout)
         return UW_FOREVER;
     seconds = NUM2DBL(timeout);
     if (isnan(seconds) || seconds < 0)
-        rb_raise(rb_eArgError, "the timeout must be nil or a number of seconds, 0 or more");
+        rb_raise(rb_eArgError, "the timeout must be nil or a number of seconds, 0 or more, not %" PRIsVALUE, timeout);
     if (seconds == 0)
         return 0;
     return uw_clock_ns() + (int64_t)((seconds < SECONDS_MAX ? seconds : SECONDS_MAX) * (double)UW_NS_PER_SECOND);

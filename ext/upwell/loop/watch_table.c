@@ -16,7 +16,7 @@ void rb_uw_watches_init(VALUE self, struct rb_uw_watches *watches, bool by_ident
     VALUE table = new_table(by_identity);
 
     if (watches->backend)
-        rb_raise(rb_eUpwellError, "this object is already initialized");
+        rb_raise(rb_eUpwellError, "this loop or selector is already initialized; create a new one");
     watches->thread = Qnil;
     watches->by_identity = by_identity;
     RB_OBJ_WRITE(self, &watches->table, table);

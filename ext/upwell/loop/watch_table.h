@@ -81,21 +81,7 @@ void rb_uw_watches_interrupt(struct rb_uw_watches *watches);
 /* Ends a wait in progress, or else the next one. May be called in a trap handler. */
 void rb_uw_watches_wake(struct rb_uw_watches *watches);
 
-/* Waits for events, a wake-up, a signal, or `deadline_ns` (0: no wait; UW_FOREVER). Returns whether it was woken.
- * Raises when waiting fails, and Upwell::Error during another wait. */
-bool rb_uw_watches_wait(VALUE self, struct rb_uw_watches *watches, int64_t deadline_ns);
-
-/* The next watch with an event, or NULL. Each is handed to rb_uw_watch_deliver some time. */
-struct rb_uw_watch *rb_uw_watches_take(struct rb_uw_watches *watches);
-
-/* Called before an event is delivered: a recurring watch continues, any other ends. Returns false when the watch was
- * removed, or its IO closed, meanwhile. Then, and when the watch has ended, `watch` is freed. */
-bool rb_uw_watch_deliver(struct rb_uw_watches *watches, struct rb_uw_watch *watch);
-
-/* Closes the loop. The next wait opens it again, and the watches continue. Raises Upwell::Error during a wait. */
-void rb_uw_watches_close(struct rb_uw_watches *watches);
-
-/* Between watch_table.c and watch_wait.c */
+/* For watch_wait.c: */
 
 /* Makes the waiting thread start `watch`, or stop an ended one. */
 void rb_uw_watch_change(struct rb_uw_watches *watches, struct rb_uw_watch *watch);

@@ -1,4 +1,5 @@
-/* Watching and waiting: the waiting thread opens the loop, applies changes and takes events. */
+#include "loop/watch_wait.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <ruby/io.h>
@@ -6,8 +7,6 @@
 #include "base/after_fork.h"
 #include "base/gvl_release.h"
 #include "base/module.h"
-#include "loop/loop_init.h"
-#include "loop/watch_table.h"
 
 #define CLOSED_LOOKS_PER_TURN 64
 #define LOCK_HELD_NS (10 * UW_NS_PER_MS)   /* by a loop that always has events; Ruby itself would wait 100 ms */
@@ -147,7 +146,8 @@ static void check_not_waiting(const struct rb_uw_watches *watches)
     if (watches->thread == rb_thread_current())
         rb_raise(rb_eUpwellError, "this thread is already waiting: a signal handler may call `signal` or `wakeup`, but "
                                   "not wait or close");
-    rb_raise(rb_eUpwellError, "another thread is waiting: only one thread can wait at a time");
+    rb_raise(rb_eUpwellError, "another thread is waiting on this object: only one thread can wait at a time; create "
+                              "one object for each thread");
 }
 
 void rb_uw_watches_close(struct rb_uw_watches *watches)
@@ -169,7 +169,7 @@ static void open_loop(VALUE self, struct rb_uw_watches *watches)
         close_loop(watches);
     error = uw_loop_open(&watches->loop, watches->backend, expired);
     if (error)
-        rb_syserr_fail(-error, "opening the event loop");
+        rb_syserr_fail(-error, "cannot open an event loop");
     rb_update_max_fd(watches->loop.wakeup.fd);
     rb_update_max_fd(watches->loop.wakeup.tell_fd);
     RB_OBJ_WRITE(self, &watches->thread, thread);

@@ -1,10 +1,10 @@
-/* Exceptions that other threads raise into a serving thread: each interrupts a request, ends the thread, or is
- * logged. */
+#include "rack/async_exceptions.h"
+
 #include <string.h>
 
-#include "base/pending_interrupts.h"
-#include "rack/rack.h"
-#include "scheduler/scheduler.h"
+#include "base/module.h"
+#include "base/process_exceptions.h"
+#include "base/unwinding.h"
 
 static bool is_timeout(VALUE error)
 {
@@ -69,51 +69,6 @@ int rb_uw_protect(VALUE (*function)(VALUE), VALUE argument)
 
     rb_protect(function, argument, &state);
     return rb_uw_end_or_log(state);
-}
-
-/* Raises exceptions of other threads for the request. */
-static VALUE raise_pending(VALUE argument)
-{
-    const struct rb_uw_exchange *exchange = (const struct rb_uw_exchange *)argument;
-
-    if (exchange->interrupted)
-        rb_uw_take_interrupts();
-    else
-        rb_thread_check_ints();
-    return Qnil;
-}
-
-static bool has_pending(const struct rb_uw_exchange *exchange)
-{
-    return exchange->interrupted || rb_thread_interrupted(exchange->thread);
-}
-
-static bool protect_raise_pending(const struct rb_uw_exchange *exchange)
-{
-    int state, ending;
-
-    rb_protect(raise_pending, (VALUE)exchange, &state);
-    ending = rb_uw_end_or_log(state);
-    if (ending)
-        rb_jump_tag(ending);
-    return state;
-}
-
-/* An exception too late for its request is dropped, so that no other request gets it. */
-static void drop_interrupts(const struct rb_uw_exchange *exchange)
-{
-    while (has_pending(exchange) && protect_raise_pending(exchange))
-        ;
-}
-
-void rb_uw_end_interrupts(struct rb_uw_exchange *exchange)
-{
-    struct rb_uw_scheduler *scheduler = exchange->rack_context->scheduler;
-
-    exchange->interruptible = false;
-    if (scheduler)
-        rb_uw_scheduler_spare(scheduler, exchange->fiber);
-    drop_interrupts(exchange);
 }
 
 bool rb_uw_interrupts_anyway(VALUE error)

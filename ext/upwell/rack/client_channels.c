@@ -1,10 +1,13 @@
-/* Upwell::Client: its subscriptions. */
+#include "rack/client_channels.h"
+
 #include <errno.h>
+#include <ruby/encoding.h>
 #include <string.h>
 
+#include "base/module.h"
 #include "pub_sub/cross_thread.h"
 #include "pub_sub/process_subscriber.h"
-#include "rack/client_class.h"
+#include "rack/cross_thread_backpressure.h"
 
 #define PUBSUB_VERSION 0 /* of Iodine's draft, which is in development */
 
@@ -26,8 +29,9 @@ struct uw_topic rb_uw_topic(VALUE name, VALUE match)
     if (!NIL_P(match) && !topic.pattern)
         rb_raise(rb_eArgError, "match must be nil or :redis, not %+" PRIsVALUE, match);
     if (!uw_topic_is_valid(&topic))
-        rb_raise(rb_eArgError, "a channel's name has at most %d bytes, a pattern %d", UW_CHANNEL_BYTES_MAX,
-                 UW_CHANNEL_PATTERN_BYTES_MAX);
+        rb_raise(rb_eArgError, "the name of the %s has %zu bytes; use at most %d",
+                 topic.pattern ? "pattern" : "channel", topic.length,
+                 topic.pattern ? UW_CHANNEL_PATTERN_BYTES_MAX : UW_CHANNEL_BYTES_MAX);
     return topic;
 }
 
@@ -184,7 +188,8 @@ static bool subscribe(struct rb_uw_push_client *client, const struct wish *wish)
         rb_raise(rb_eUpwellError, "this process already has %d patterns, the maximum; unsubscribe from one first",
                  UW_PATTERNS_MAX);
     if (error == -EAGAIN)
-        rb_raise(rb_eUpwellError, "cannot subscribe: the server's event loop does not run");
+        rb_raise(rb_eUpwellError,
+                 "cannot subscribe: the application occupies the server's thread, and too many calls wait for it");
     if (error == -ENOMEM)
         rb_memerror();
     return !error;

@@ -2,12 +2,19 @@
  * its connection or server, or in the child of a fork, the client is simply closed. */
 #include "rack/client_class.h"
 
+#include <ruby/encoding.h>
+
+#include "base/module.h"
 #include "pub_sub/process_subscriber.h"
 #include "push/event_stream.h"
 #include "push/event_stream_frame.h"
+#include "rack/client_channels.h"
+#include "rack/client_handler.h"
+#include "rack/client_registry.h"
+#include "rack/cross_thread_backpressure.h"
 #include "websocket/frame.h"
 
-#define SECONDS_MAX 1e9
+#define SECONDS_MAX 1000000000
 
 static VALUE cClient, key_kind, key_handler;
 static ID id_on_drained, event_options[3];
@@ -91,11 +98,11 @@ static struct rb_uw_push_client *make(struct rb_uw_rack_context *rack_context, V
     return client;
 }
 
-VALUE rb_uw_push_client_new(struct rb_uw_exchange *exchange, VALUE handler)
+VALUE rb_uw_push_client_new(const struct rb_uw_rack_request *request, VALUE handler)
 {
-    struct rb_uw_push_client *client = make(exchange->rack_context, exchange->env);
+    struct rb_uw_push_client *client = make(request->delivery->rack_context, request->env);
 
-    client->core = uw_push_client_new(exchange->request->server_context, exchange->upgrade->client_kind, client);
+    client->core = uw_push_client_new(request->delivery->core->server_context, request->upgrade->client_kind, client);
     if (!client->core)
         rb_memerror();
     set_handler(client, client->self, handler);
@@ -173,6 +180,19 @@ static struct uw_chunk *frame_message(const struct rb_uw_push_client *client, st
     return client->core->kind->frame(slab, message->text, message->bytes, message->length);
 }
 
+NORETURN(static void refuse_text(VALUE data));
+
+static void refuse_text(VALUE data)
+{
+    if (rb_enc_get(data) == rb_ascii8bit_encoding())
+        rb_raise(
+            rb_eArgError,
+            "a text must be UTF-8, but this String has bytes beyond ASCII in the encoding BINARY; convert it to UTF-8");
+    rb_raise(rb_eArgError,
+             "a text message must be valid in its encoding, %s; send other bytes in the encoding BINARY (String#b)",
+             rb_enc_name(rb_enc_get(data)));
+}
+
 /* Binary strings are bytes. Any other string is text, and is sent as UTF-8. */
 VALUE rb_uw_text_of(VALUE data)
 {
@@ -181,9 +201,7 @@ VALUE rb_uw_text_of(VALUE data)
 
     if (range == ENC_CODERANGE_BROKEN || !rb_enc_asciicompat(rb_enc_get(text)) ||
         (range != ENC_CODERANGE_7BIT && rb_enc_get(text) != rb_utf8_encoding()))
-        rb_raise(rb_eArgError,
-                 "a text message must be valid in its encoding, %s; use the encoding BINARY for other bytes",
-                 rb_enc_name(rb_enc_get(data)));
+        refuse_text(data);
     return text;
 }
 
@@ -231,12 +249,12 @@ static const char *bytes_of(VALUE text, size_t *length)
     return NIL_P(text) ? NULL : RSTRING_PTR(text);
 }
 
-static VALUE optional_line(VALUE value)
+static VALUE optional_line(VALUE value, const char *what)
 {
     VALUE line = optional_text(value);
 
     if (!NIL_P(line) && !uw_event_stream_is_line(RSTRING_PTR(line), (size_t)RSTRING_LEN(line)))
-        rb_raise(rb_eArgError, "%+" PRIsVALUE " must be a single line without NUL", line);
+        rb_raise(rb_eArgError, "the event's %s is %+" PRIsVALUE ", but must be a single line without NUL", what, line);
     return line;
 }
 
@@ -245,7 +263,7 @@ static int64_t retry_ms(VALUE value)
     long long number = NIL_P(value) ? -1 : NUM2LL(value);
 
     if (!NIL_P(value) && number < 0)
-        rb_raise(rb_eArgError, "retry must be a number of milliseconds, 0 or more");
+        rb_raise(rb_eArgError, "retry must be a number of milliseconds, 0 or more, not %lld", number);
     return number;
 }
 
@@ -271,10 +289,11 @@ static VALUE client_event(int argc, VALUE *argv, VALUE self)
     rb_scan_args(argc, argv, "1:", &data, &options);
     rb_get_kwargs(NIL_P(options) ? rb_hash_new() : options, event_options, 0, 3, values);
     if (rb_uw_push_client(self)->core->kind != &uw_push_client_event_stream)
-        rb_raise(rb_eUpwellError, "only a client of server-sent events can receive events");
+        rb_raise(rb_eUpwellError,
+                 "event is only for clients of server-sent events; send to a WebSocket client with write");
     data = optional_text(data);
-    name = optional_line(values[0] == Qundef ? Qnil : values[0]);
-    id = optional_line(values[1] == Qundef ? Qnil : values[1]);
+    name = optional_line(values[0] == Qundef ? Qnil : values[0], "name");
+    id = optional_line(values[1] == Qundef ? Qnil : values[1], "id");
     event.retry_ms = retry_ms(values[2] == Qundef ? Qnil : values[2]);
     event.data = bytes_of(data, &event.data_length);
     event.name = bytes_of(name, &event.name_length);
@@ -291,7 +310,7 @@ static unsigned close_code(VALUE value)
     int code = NUM2INT(value);
 
     if (code < 0 || !uw_close_code_is_valid((unsigned)code))
-        rb_raise(rb_eArgError, "%d is not a valid close code: use 1000, or 3000 to 4999", code);
+        rb_raise(rb_eArgError, "the close code %d is not valid; use 1000, or 3000 to 4999", code);
     return (unsigned)code;
 }
 
@@ -414,7 +433,8 @@ static VALUE client_set_timeout(VALUE self, VALUE seconds)
     int64_t idle_timeout_ns;
 
     if (!(value >= 0) || value > SECONDS_MAX)
-        rb_raise(rb_eArgError, "a timeout must be a number of seconds, 0 or more");
+        rb_raise(rb_eArgError, "the timeout of a client must be a number of seconds from 0 to %d, not %" PRIsVALUE,
+                 SECONDS_MAX, seconds);
     idle_timeout_ns = (int64_t)(value * (double)UW_NS_PER_SECOND);
     if (!has_loop(client))
         return seconds;

@@ -2,9 +2,8 @@
 #ifndef RB_UPWELL_CLIENT_CLASS_H
 #define RB_UPWELL_CLIENT_CLASS_H
 
-#include "pub_sub/channels.h"
 #include "push/push_client.h"
-#include "rack/rack.h"
+#include "rack/rack_request.h"
 
 struct rb_uw_push_client {
     struct uw_list link;                     /* in rack_context->clients until its last event has been served */
@@ -22,7 +21,7 @@ void rb_uw_init_client_class(void);
 struct rb_uw_push_client *rb_uw_push_client(VALUE self);
 
 /* The client of a request, without a connection yet. */
-VALUE rb_uw_push_client_new(struct rb_uw_exchange *exchange, VALUE handler);
+VALUE rb_uw_push_client_new(const struct rb_uw_rack_request *request, VALUE handler);
 
 /* Creates a process subscriber, see pub_sub/process_subscriber.h. The application does not see it. */
 VALUE rb_uw_process_subscriber_new(struct rb_uw_rack_context *rack_context);
@@ -42,39 +41,5 @@ bool rb_uw_push_client_send(struct rb_uw_push_client *client, rb_uw_push_client_
 
 /* `data` as UTF-8. Raises ArgumentError for a text that is not valid in its encoding. */
 VALUE rb_uw_text_of(VALUE data);
-
-/* client_handler.c */
-void rb_uw_init_client_handler(void);
-
-/* Another handler has replaced `former`. on_close of the old one and on_open of the new one run before the next event,
- * and after the current one. */
-void rb_uw_push_client_note_change(struct rb_uw_push_client *client, VALUE former, VALUE handler);
-
-/* Calls the callbacks of the changed handlers; for the thread that serves an event. Changes that the callbacks make are
- * reported, too. */
-void rb_uw_push_client_tell_changes(const struct rb_uw_push_client *client);
-
-/* client_registry.c */
-
-/* The client's events begin; rb_uw_push_client_end ends them. */
-void rb_uw_push_client_begin(struct rb_uw_push_client *client);
-void rb_uw_push_client_end(struct rb_uw_push_client *client);
-
-/* Marks the context's long-lived clients, and each client's references. */
-void rb_uw_push_clients_mark(const struct rb_uw_rack_context *rack_context);
-void rb_uw_push_client_mark_next(const struct rb_uw_push_client *client);
-
-/* client_channels.c */
-void rb_uw_init_client_channels(void);
-
-/* Returns a channel's name for a String, a Symbol or another object. */
-VALUE rb_uw_channel_name(VALUE channel);
-
-/* `name` must remain referenced. Raises ArgumentError. */
-struct uw_topic rb_uw_topic(VALUE name, VALUE match);
-uint64_t rb_uw_subscription_number(void);
-void rb_uw_push_client_keep_callable(struct rb_uw_push_client *client, uint64_t number, VALUE name, VALUE match,
-                                     VALUE callable);
-void rb_uw_push_client_tell_published(const struct rb_uw_push_client *client, const struct uw_request *request);
 
 #endif

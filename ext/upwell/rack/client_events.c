@@ -1,7 +1,15 @@
-/* Serves an event of a long-lived client like a request. Whatever the handler does, the event is finished. A failure
- * closes the client. */
+#include "rack/client_events.h"
+
+#include <ruby/encoding.h>
+
+#include "base/module.h"
+#include "base/process_exceptions.h"
 #include "pub_sub/process_subscriber.h"
+#include "rack/client_channels.h"
 #include "rack/client_class.h"
+#include "rack/client_handler.h"
+#include "rack/client_registry.h"
+#include "rack/exchange.h"
 
 static ID callbacks[UW_PUSH_CLOSED + 1];
 
@@ -52,7 +60,7 @@ static void tell_handler(const struct telling *telling)
     if (!rb_respond_to(handler, callbacks[telling->event]))
         return;
     if (message)
-        arguments[1] = content_of(telling->exchange.request);
+        arguments[1] = content_of(telling->exchange.delivery.core);
     rb_funcallv_public(handler, callbacks[telling->event], message ? 2 : 1, arguments);
 }
 
@@ -63,10 +71,11 @@ static void tell_event(const struct telling *telling)
         break;
     case UW_PUSH_REFUSED:
         rb_raise(rb_eUpwellError,
-                 "cannot subscribe: this process already has %d patterns, the maximum, or memory is exhausted",
+                 "cannot subscribe: this process already has %d patterns, the maximum, or memory is exhausted; "
+                 "unsubscribe from one first",
                  UW_PATTERNS_MAX);
     case UW_PUSH_PUBLISHED:
-        rb_uw_push_client_tell_published(telling->client, telling->exchange.request);
+        rb_uw_push_client_tell_published(telling->client, telling->exchange.delivery.core);
         break;
     default:
         tell_handler(telling);
@@ -110,7 +119,7 @@ static VALUE finish(VALUE argument)
 
     if (!telling->served)
         telling->client->served = false;
-    rb_uw_hand_over(&telling->exchange, uw_push_client_event_end(telling->exchange.request, failed));
+    rb_uw_hand_over(&telling->exchange.delivery, uw_push_client_event_end(telling->exchange.delivery.core, failed));
     return Qnil;
 }
 
@@ -166,17 +175,13 @@ static VALUE tell_and_complete(VALUE argument)
     return rb_ensure(tell_or_fail, argument, complete, argument);
 }
 
-int rb_uw_serve_event(struct rb_uw_rack_context *rack_context, struct uw_request *request)
+int rb_uw_serve_event(struct rb_uw_rack_context *rack_context, struct uw_request *core)
 {
-    struct rb_uw_push_client *client = request->client->user;
-    struct telling telling = {
-        .exchange = rb_uw_exchange_of_request(rack_context, request),
-        .client = client,
-        .self = client->self,
-        .event = request->client_event,
-    };
+    struct rb_uw_push_client *client = core->client->user;
+    struct telling telling = {.client = client, .self = client->self, .event = core->client_event};
 
+    rb_uw_exchange_init(&telling.exchange, rack_context, core);
     if (!uw_push_client_is_process_subscriber(client->core))
-        telling.exchange.env = client->env;
+        telling.exchange.request.env = client->env;
     return rb_uw_exchange_run(&telling.exchange, tell_and_complete);
 }

@@ -1,5 +1,4 @@
-/* Upwell::Client: another handler replaces the current one. Both are notified between two events. */
-#include "rack/client_class.h"
+#include "rack/client_handler.h"
 
 static VALUE sym_on_close, sym_on_open;
 

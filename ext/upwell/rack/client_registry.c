@@ -1,7 +1,6 @@
-/* The long-lived clients: their events come even if the application keeps no reference. The context marks the first
- * client, and each client the next one, both with a write barrier. So a minor collection, which skips old objects, need
- * not walk through all of them. Clients do not move. */
-#include "rack/client_class.h"
+/* The context marks the first client, and each client the next one, both with a write barrier. So a minor collection,
+ * which skips old objects, need not walk through all of them. Clients do not move. */
+#include "rack/client_registry.h"
 
 /* Returns the client with this `link`, or NULL at the list's end. */
 static const struct rb_uw_push_client *at(const struct rb_uw_rack_context *rack_context, const struct uw_list *link)

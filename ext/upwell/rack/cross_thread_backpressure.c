@@ -1,8 +1,9 @@
-/* Calls of other threads to the loop are bounded: a thread that posts more waits, without stopping any other thread. */
+#include "rack/cross_thread_backpressure.h"
+
 #include <errno.h>
+#include <ruby/thread.h>
 
 #include "pub_sub/cross_thread.h"
-#include "rack/rack.h"
 
 #define STANDSTILL_NS (5 * UW_NS_PER_SECOND)
 

@@ -1,16 +1,19 @@
-/* Upwell::EarlyHints: the object in env["rack.early_hints"]. */
-#include "rack/rack.h"
+#include "rack/early_hints_class.h"
+
+#include "base/module.h"
+#include "rack/env_callables.h"
+#include "rack/rack_response.h"
 
 static VALUE cEarlyHints;
 
-VALUE rb_uw_early_hints_new(struct uw_request *request)
+VALUE rb_uw_early_hints_new(struct uw_request *core)
 {
-    return rb_uw_callable_new(cEarlyHints, request);
+    return rb_uw_callable_new(cEarlyHints, core);
 }
 
-static bool takes_hints(const struct rb_uw_exchange *exchange)
+static bool takes_hints(const struct rb_uw_delivery *delivery)
 {
-    return !exchange->head_sent && !exchange->hijacked && exchange->request->head.version >= UW_HTTP_1_1;
+    return !delivery->head_sent && !delivery->hijacked && delivery->core->head.version >= UW_HTTP_1_1;
 }
 
 /*
@@ -24,20 +27,20 @@ static bool takes_hints(const struct rb_uw_exchange *exchange)
  */
 static VALUE early_hints_call(VALUE self, VALUE headers)
 {
-    struct rb_uw_exchange *exchange = rb_uw_callable_exchange(self, "rack.early_hints");
-    struct uw_request *request;
+    struct rb_uw_delivery *delivery = rb_uw_callable_request(self, "rack.early_hints")->delivery;
+    struct uw_request *core;
     struct uw_chunk *chunk;
 
-    if (!takes_hints(exchange))
+    if (!takes_hints(delivery))
         return Qnil;
-    chunk = rb_uw_response_early_hints(exchange->request->writer, exchange->rack_context->newline_values, headers);
+    chunk = rb_uw_response_early_hints(delivery->core->writer, delivery->rack_context->newline_values, headers);
     /* The head's creation may have run Ruby and so other threads; the code below does not. The exchange may be over. */
-    request = rb_uw_callable_request(self);
-    if (!request || !takes_hints(exchange = rb_uw_exchange_of(request))) {
+    core = rb_uw_callable_core(self);
+    if (!core || !takes_hints(delivery = rb_uw_rack_request_of(core)->delivery)) {
         uw_chunk_free(chunk);
     } else {
-        rb_uw_hand_over(exchange, chunk);
-        rb_uw_push(exchange);
+        rb_uw_hand_over(delivery, chunk);
+        rb_uw_push(delivery);
     }
     return Qnil;
 }

@@ -1,31 +1,37 @@
-/* Upwell::Hijack: the object in env["rack.hijack"]. */
-#include "rack/rack.h"
+#include "rack/hijack_class.h"
+
+#include "base/module.h"
+#include "rack/delivery_lock.h"
+#include "rack/env_callables.h"
+#include "rack/hijack_detach.h"
+#include "rack/outcome.h"
 
 static VALUE cHijack;
 static VALUE key_hijack_io;
 
-VALUE rb_uw_hijack_new(struct uw_request *request)
+VALUE rb_uw_hijack_new(struct uw_request *core)
 {
-    return rb_uw_callable_new(cHijack, request);
+    return rb_uw_callable_new(cHijack, core);
 }
 
 static VALUE hijack(VALUE self)
 {
-    struct rb_uw_exchange *exchange = rb_uw_callable_exchange(self, "rack.hijack");
+    struct rb_uw_rack_request *request = rb_uw_callable_request(self, "rack.hijack");
     VALUE io;
 
-    if (exchange->hijacked)
-        return rb_hash_lookup(exchange->env, key_hijack_io);
-    if (exchange->answered)
-        rb_raise(rb_eIOError, "rack.hijack was called after the application returned its response");
-    rb_hash_aset(exchange->env, key_hijack_io, Qnil); /* raises while env is frozen or iterated: better before */
-    io = rb_uw_detach(exchange, NULL);
+    if (request->delivery->hijacked)
+        return rb_hash_lookup(request->env, key_hijack_io);
+    if (request->answered)
+        rb_raise(rb_eIOError, "rack.hijack was called after the application returned its response; call it before");
+    rb_hash_aset(request->env, key_hijack_io, Qnil); /* raises while env is frozen or iterated: better before */
+    rb_uw_outcome_note_hijack(request->delivery);
+    io = rb_uw_detach(request->delivery, NULL);
     if (NIL_P(io)) {
-        rb_hash_delete(exchange->env, key_hijack_io);
+        rb_hash_delete(request->env, key_hijack_io);
         rb_uw_refuse_hijack();
     }
-    exchange->hijacked = true;
-    rb_hash_aset(exchange->env, key_hijack_io, io);
+    request->delivery->hijacked = true;
+    rb_hash_aset(request->env, key_hijack_io, io);
     return io;
 }
 
@@ -40,11 +46,11 @@ static VALUE hijack(VALUE self)
  */
 static VALUE hijack_call(VALUE self)
 {
-    struct rb_uw_exchange *exchange = rb_uw_callable_exchange(self, "rack.hijack");
+    struct rb_uw_delivery *delivery = rb_uw_callable_request(self, "rack.hijack")->delivery;
 
-    if (!exchange->rack_context->one_thread)
-        return rb_mutex_synchronize(rb_uw_exchange_lock(exchange), hijack, self);
-    if (!pthread_equal(pthread_self(), exchange->rack_context->thread))
+    if (!delivery->rack_context->one_thread)
+        return rb_mutex_synchronize(rb_uw_delivery_lock(delivery), hijack, self);
+    if (!pthread_equal(pthread_self(), delivery->rack_context->thread))
         rb_raise(rb_eIOError, "in mode inline only the thread that runs the request can hijack its connection; use "
                               "mode fibers or threads:N to hijack from other threads");
     return hijack(self);

@@ -1,9 +1,10 @@
-/* Detaches a connection from the server, for an application that hijacks it. */
+#include "rack/hijack_detach.h"
+
 #include <ruby/io.h>
 
+#include "base/unwinding.h"
 #include "io/shutdown_and_close.h"
-#include "rack/rack.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_wait_record.h"
 
 static ID id_for_fd, id_handle_interrupt, id_is_closed, id_ungetbyte, id_client;
 
@@ -85,13 +86,20 @@ static VALUE make_io_uninterrupted(VALUE making)
     return rb_block_call(rb_cThread, id_handle_interrupt, 1, &mask, make_io, making);
 }
 
+/* Detaches the connection from the server, and waits until that is done. */
+static void detach(struct rb_uw_detachment *detachment)
+{
+    rb_uw_refuse_copy(detachment->rack_context);
+    rb_uw_rack_context_calls(detachment->rack_context)->detach(detachment);
+}
+
 /* The wait is not interruptible while the loop refers to this stack; it ends soon, see UW_DETACH_LOOKS. A trap handler
  * may have forked meanwhile. */
 static VALUE take_out(VALUE argument)
 {
     struct making *making = (struct making *)argument;
 
-    rb_uw_detach_connection(making->detachment);
+    detach(making->detachment);
     if (making->detachment->detached.fd >= 0)
         make_io_uninterrupted(argument);
     rb_uw_refuse_copy(making->detachment->rack_context);
@@ -136,22 +144,22 @@ void rb_uw_refuse_hijack(void)
 }
 
 /* An exception raised during the handover would leave the connection without an owner. */
-VALUE rb_uw_detach(struct rb_uw_exchange *exchange, struct uw_chunk *head)
+VALUE rb_uw_detach(struct rb_uw_delivery *delivery, struct uw_chunk *head)
 {
     struct rb_uw_detachment detachment = {
         .detached = {.done = detached, .head = head, .fd = -1},
-        .rack_context = exchange->rack_context,
-        .request = exchange->request,
+        .rack_context = delivery->rack_context,
+        .request = delivery->core,
     };
     struct making making = {&detachment, Qnil};
     int state;
 
-    exchange->head_sent = head != NULL; /* no other output may precede it */
+    delivery->head_sent = head != NULL; /* no other output may precede it */
     rb_protect(take_out, (VALUE)&making, &state);
     free(detachment.detached.bytes);
     if (detachment.detached.head) {
         uw_chunk_free(detachment.detached.head);
-        exchange->head_sent = false;
+        delivery->head_sent = false;
     }
     if (state) {
         VALUE error = rb_errinfo();

@@ -1,14 +1,17 @@
-/* Upwell::Input, `rack.input`: the content of a request, complete before the application is called; in memory or in a
- * file. */
+#include "rack/input_class.h"
+
 #include <errno.h>
+#include <ruby/encoding.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "rack/rack.h"
+#include "base/module.h"
+#include "server/request.h"
 
 struct input {
     struct uw_request *request; /* NULL once the response is finished, or closed */
     uint64_t position;
+    bool closed;
 };
 
 static VALUE cInput;
@@ -25,12 +28,12 @@ static const rb_data_type_t input_type = {
     .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
 };
 
-VALUE rb_uw_input_new(struct uw_request *request)
+VALUE rb_uw_input_new(struct uw_request *core)
 {
     struct input *input;
     VALUE self = TypedData_Make_Struct(cInput, struct input, &input_type, input);
 
-    input->request = request;
+    input->request = core;
     return self;
 }
 
@@ -59,13 +62,22 @@ void rb_uw_input_end(VALUE self)
         get(self)->request = NULL;
 }
 
+void rb_uw_input_close(VALUE self)
+{
+    if (get(self))
+        get(self)->closed = true;
+    rb_uw_input_end(self);
+}
+
 /* The body, or NULL of an empty input. */
 static const struct uw_spooled_body *body_of(VALUE self)
 {
     if (!get(self))
         return NULL;
     if (!get(self)->request)
-        rb_raise(rb_eIOError, "rack.input is closed, or was used after the end of its request");
+        rb_raise(rb_eIOError, get(self)->closed
+                                  ? "rack.input is closed; read it before you close it"
+                                  : "rack.input was read after the end of its request; read it during the request");
     return &get(self)->request->body;
 }
 
@@ -98,7 +110,7 @@ static void read_file(const struct uw_spooled_body *body, uint64_t position, cha
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
-            rb_sys_fail("reading the request body's temporary file");
+            rb_sys_fail("cannot read the request content from its temporary file");
         bytes += count;
         position += (uint64_t)count;
         length -= (size_t)count;
@@ -235,7 +247,7 @@ static VALUE input_size(VALUE self)
  */
 static VALUE input_close(VALUE self)
 {
-    rb_uw_input_end(self);
+    rb_uw_input_close(self);
     return Qnil;
 }
 

@@ -1,5 +1,12 @@
-/* The bodies of responses: an Array, a file (`to_path`), an enumerable (`each`), a callable, a partial hijack. */
-#include "rack/rack.h"
+#include "rack/rack_body.h"
+
+#include "base/unwinding.h"
+#include "rack/hijack_detach.h"
+#include "rack/object_description.h"
+#include "rack/outcome.h"
+#include "rack/response_stream.h"
+#include "rack/stream_class.h"
+#include "rack/to_path_file.h"
 
 static ID id_each, id_call, id_close, id_to_ary;
 
@@ -11,56 +18,56 @@ void rb_uw_init_body(void)
     id_to_ary = rb_intern("to_ary");
 }
 
-bool rb_uw_body_is_callable(const struct rb_uw_exchange *exchange)
+bool rb_uw_body_is_callable(const struct rb_uw_rack_response *response)
 {
-    return !RB_TYPE_P(exchange->body, T_ARRAY) && !rb_respond_to(exchange->body, id_each) &&
-           rb_respond_to(exchange->body, id_call);
+    return !RB_TYPE_P(response->body, T_ARRAY) && !rb_respond_to(response->body, id_each) &&
+           rb_respond_to(response->body, id_call);
 }
 
 /* After 101 the connection uses another protocol in both directions (RFC 9110, section 15.2.2): a callable body
  * implements it. */
-static bool takes_connection(const struct rb_uw_exchange *exchange)
+static bool takes_connection(const struct rb_uw_rack_response *response)
 {
-    return exchange->status == INT2FIX(101) && rb_uw_body_is_callable(exchange);
+    return response->status == INT2FIX(101) && rb_uw_body_is_callable(response);
 }
 
 /* The Rack SPEC has `to_ary` give an Array; that of Rails 7 gives an Enumerator where the body streams, which `each`
  * sends. */
-static void try_array(struct rb_uw_exchange *exchange)
+static void try_array(struct rb_uw_rack_response *response)
 {
-    VALUE array = rb_funcallv(exchange->body, id_to_ary, 0, NULL);
+    VALUE array = rb_funcallv(response->body, id_to_ary, 0, NULL);
 
     if (RB_TYPE_P(array, T_ARRAY))
-        exchange->body = array;
+        response->body = array;
 }
 
-void rb_uw_body_prepare(struct rb_uw_exchange *exchange)
+void rb_uw_body_prepare(struct rb_uw_rack_response *response)
 {
-    VALUE body = exchange->body;
+    VALUE body = response->body;
 
     /* Closing remains due for the body itself. */
-    exchange->closer = body;
+    response->closer = body;
     if (!RB_TYPE_P(body, T_ARRAY) && rb_respond_to(body, id_to_ary))
-        try_array(exchange);
-    else if (NIL_P(exchange->hijacker) && takes_connection(exchange))
-        exchange->hijacker = body;
+        try_array(response);
+    else if (NIL_P(response->hijacker) && takes_connection(response))
+        response->hijacker = body;
 }
 
-void rb_uw_body_close(struct rb_uw_exchange *exchange)
+void rb_uw_body_close(struct rb_uw_rack_response *response)
 {
-    VALUE closer = exchange->closer;
+    VALUE closer = response->closer;
 
-    exchange->closer = Qnil;
+    response->closer = Qnil;
     /* Most bodies are plain Arrays without a close; an Array with own methods may have one. */
     if (!NIL_P(closer) && rb_class_of(closer) != rb_cArray && rb_respond_to(closer, id_close))
         rb_funcall(closer, id_close, 0);
 }
 
-static void send_array(struct rb_uw_exchange *exchange)
+static void send_array(struct rb_uw_rack_response *response)
 {
-    for (long i = 0; i < RARRAY_LEN(exchange->body); i++)
-        rb_uw_write(exchange, RARRAY_AREF(exchange->body, i));
-    rb_uw_finish_whole(exchange);
+    for (long i = 0; i < RARRAY_LEN(response->body); i++)
+        rb_uw_write(response, RARRAY_AREF(response->body, i));
+    rb_uw_finish_whole(response);
 }
 
 /* The application may keep the block and call it after `each` has returned: it refers to the stream, which is closed
@@ -96,24 +103,29 @@ static VALUE end_stream(VALUE stream)
     return Qnil;
 }
 
-static void produce(struct rb_uw_exchange *exchange, VALUE (*producer)(VALUE))
+static void produce(struct rb_uw_rack_response *response, VALUE (*producer)(VALUE))
 {
-    struct production production = {exchange->body, rb_uw_stream_new(exchange)};
+    struct production production = {response->body, rb_uw_stream_new(response)};
 
     rb_ensure(producer, (VALUE)&production, end_stream, production.stream);
-    rb_uw_finish_whole(exchange);
+    rb_uw_finish_whole(response);
 }
 
 /* The core sends the file after the head, without the interpreter's lock: no byte passes through Ruby. A file that has
  * become shorter by then ends the connection. */
-static bool send_file(struct rb_uw_exchange *exchange)
+static bool send_file(struct rb_uw_rack_response *response)
 {
-    int fd = exchange->response.framing == UW_FRAMING_SIZED ? rb_uw_body_file_open(exchange) : -1;
+    struct rb_uw_delivery *delivery = response->delivery;
+    uint64_t length = response->head.length;
+    int fd = -1;
 
+    if (response->head.framing == UW_FRAMING_SIZED)
+        fd = rb_uw_body_file_open(delivery->rack_context, response->body, length);
     if (fd < 0)
         return false;
-    uw_chunk_add_file(exchange->chunk, fd, 0, (int64_t)exchange->response.length);
-    rb_uw_finish(exchange, 0);
+    uw_chunk_add_file(delivery->chunk, fd, 0, (int64_t)length);
+    response->head.written = length;
+    rb_uw_finish(response, 0);
     return true;
 }
 
@@ -129,51 +141,53 @@ static VALUE call_hijacker(VALUE argument)
 }
 
 /* When an application fails after it hijacked the connection, the client must not wait for more. */
-static void give_connection(const struct rb_uw_exchange *exchange, VALUE io)
+static void give_connection(const struct rb_uw_rack_response *response, VALUE io)
 {
-    struct hijack hijack = {exchange->hijacker, io};
+    struct hijack hijack = {response->hijacker, io};
     int state = 0;
 
     rb_protect(call_hijacker, (VALUE)&hijack, &state);
     if (state) {
         VALUE error = rb_errinfo();
 
-        rb_uw_detached_close(exchange->rack_context, io);
+        rb_uw_detached_close(response->delivery->rack_context, io);
         rb_uw_unwind(state, error);
     }
     RB_GC_GUARD(hijack.io);
 }
 
 /* Partial hijack (Rack SPEC): after the head the connection is the application's. */
-static void send_hijack(struct rb_uw_exchange *exchange)
+static void send_hijack(struct rb_uw_rack_response *response)
 {
-    struct uw_chunk *head = exchange->chunk;
+    struct rb_uw_delivery *delivery = response->delivery;
+    struct uw_chunk *head = delivery->chunk;
     VALUE io;
 
-    exchange->response.keep_alive = false;
-    exchange->chunk = NULL;
-    io = rb_uw_detach(exchange, head);
+    response->head.keep_alive = false;
+    delivery->chunk = NULL;
+    rb_uw_outcome_note(response, false);
+    io = rb_uw_detach(delivery, head);
     if (NIL_P(io))
         rb_uw_refuse_hijack();
-    exchange->hijacked = true;
-    give_connection(exchange, io);
+    delivery->hijacked = true;
+    give_connection(response, io);
 }
 
-void rb_uw_body_send(struct rb_uw_exchange *exchange)
+void rb_uw_body_send(struct rb_uw_rack_response *response)
 {
-    if (!NIL_P(exchange->hijacker))
-        send_hijack(exchange);
-    else if (exchange->response.framing == UW_FRAMING_NONE)
-        rb_uw_finish(exchange, 0);
-    else if (RB_TYPE_P(exchange->body, T_ARRAY))
-        send_array(exchange);
-    else if (send_file(exchange))
+    if (!NIL_P(response->hijacker))
+        send_hijack(response);
+    else if (response->head.framing == UW_FRAMING_NONE)
+        rb_uw_finish(response, 0);
+    else if (RB_TYPE_P(response->body, T_ARRAY))
+        send_array(response);
+    else if (send_file(response))
         return;
-    else if (rb_respond_to(exchange->body, id_each))
-        produce(exchange, call_each);
-    else if (rb_respond_to(exchange->body, id_call))
-        produce(exchange, call_body);
+    else if (rb_respond_to(response->body, id_each))
+        produce(response, call_each);
+    else if (rb_respond_to(response->body, id_call))
+        produce(response, call_body);
     else
-        rb_raise(rb_eTypeError, "the response body is a %" PRIsVALUE ", but must respond to each or call",
-                 rb_obj_class(exchange->body));
+        rb_raise(rb_eTypeError, "the response body is %" PRIsVALUE ", but must be an Array, or respond to each or call",
+                 rb_uw_described(response->body));
 }

@@ -1,13 +1,11 @@
-#include <errno.h>
+#include "rack/rack_context.h"
 
-#include "rack/client_class.h"
-#include "rack/rack.h"
+#include "base/module.h"
 
 /* A response waits for others for as long as the last flush took. So the data for each of many clients is sent in one
  * piece, and half of the time is the application's. */
 #define PATIENCE_MIN_NS UW_NS_PER_MS
 #define PATIENCE_MAX_NS (20 * UW_NS_PER_MS)
-#define PUSH_NS (20 * UW_NS_PER_MS) /* for a client that receives everything at once: others need the loop, too */
 
 static void init_locks(struct rb_uw_rack_context *rack_context)
 {
@@ -32,16 +30,6 @@ void rb_uw_rack_context_init(struct rb_uw_rack_context *rack_context, struct uw_
     RB_OBJ_WRITE(self, &rack_context->remote_ports, rb_ary_new());
 }
 
-/* Marks serving fibers: a fiber that waits for other things than the loop may have no other reference, and its stack
- * has an exchange. A copy has no serving fibers, since other threads' stacks are gone. */
-static void mark_serving(const struct rb_uw_rack_context *rack_context)
-{
-    if (rb_uw_rack_context_is_copy(rack_context))
-        return;
-    for (const struct uw_list *link = rack_context->serving.next; link != &rack_context->serving; link = link->next)
-        rb_gc_mark(uw_container_of(link, struct rb_uw_exchange, link)->fiber);
-}
-
 void rb_uw_rack_context_mark(const struct rb_uw_rack_context *rack_context)
 {
     rb_gc_mark_movable(rack_context->app);
@@ -52,8 +40,6 @@ void rb_uw_rack_context_mark(const struct rb_uw_rack_context *rack_context)
     rb_gc_mark_movable(rack_context->http_host);
     rb_gc_mark_movable(rack_context->remote_addr);
     rb_gc_mark_movable(rack_context->remote_ports);
-    mark_serving(rack_context);
-    rb_uw_push_clients_mark(rack_context);
     rb_gc_mark(rack_context->self); /* itself: it must not move, since exchanges and the core point into it */
 }
 
@@ -151,10 +137,7 @@ void rb_uw_rack_context_flush(struct rb_uw_rack_context *rack_context)
         turn_and_flush(rack_context);
 }
 
-/* Calls of exchanges to the reactor, in any mode. The application's own threads may make them, too; these threads wait
- * like workers. */
-
-static const struct rb_uw_rack_context_calls *calls_here(const struct rb_uw_rack_context *rack_context)
+const struct rb_uw_rack_context_calls *rb_uw_rack_context_calls(const struct rb_uw_rack_context *rack_context)
 {
     return is_thread_of_loop(rack_context) ? rack_context->here : rack_context->elsewhere;
 }
@@ -163,61 +146,6 @@ static const struct rb_uw_rack_context_calls *calls_here(const struct rb_uw_rack
 void rb_uw_refuse_copy(const struct rb_uw_rack_context *rack_context)
 {
     if (rb_uw_rack_context_is_copy(rack_context))
-        rb_raise(rb_eUpwellError,
-                 "this process was forked during a request: only the parent process can send the response");
-}
-
-void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk)
-{
-    struct rb_uw_rack_context *rack_context = exchange->rack_context;
-    struct uw_request *request = exchange->request;
-
-    if (rb_uw_rack_context_is_copy(rack_context))
-        uw_chunk_free(chunk);
-    rb_uw_refuse_copy(rack_context);
-    if (chunk->flags & UW_CHUNK_FINISH) {
-        exchange->client_gone = atomic_load(&request->client_gone);
-        exchange->done = true;
-        exchange->request = NULL;
-    }
-    calls_here(rack_context)->send(request, chunk);
-}
-
-/* Each iteration finds out how much has been sent, and sends the next part. */
-void rb_uw_push(struct rb_uw_exchange *exchange)
-{
-    int64_t end_ns;
-    size_t left, outgoing;
-
-    if (!rb_uw_rack_context_turns_here(exchange->rack_context))
-        return;
-    end_ns = uw_clock_ns() + PUSH_NS;
-    outgoing = uw_request_outgoing(exchange->request);
-    do {
-        left = outgoing;
-        turn_and_flush(exchange->rack_context);
-        outgoing = uw_request_outgoing(exchange->request);
-    } while (outgoing && outgoing < left && exchange->rack_context->flushed_ns < end_ns);
-}
-
-static void raise_if_lost(const struct rb_uw_exchange *exchange)
-{
-    if (atomic_load(&exchange->request->client_gone))
-        rb_syserr_fail(EPIPE, "the client disconnected");
-}
-
-void rb_uw_await_drain(struct rb_uw_exchange *exchange)
-{
-    rb_uw_refuse_copy(exchange->rack_context);
-    raise_if_lost(exchange);
-    if (!uw_request_await_drain(exchange->request))
-        return;
-    calls_here(exchange->rack_context)->await_drain(exchange);
-    raise_if_lost(exchange);
-}
-
-void rb_uw_detach_connection(struct rb_uw_detachment *detachment)
-{
-    rb_uw_refuse_copy(detachment->rack_context);
-    calls_here(detachment->rack_context)->detach(detachment);
+        rb_raise(rb_eUpwellError, "this process was forked during a request: only the parent process can send the "
+                                  "response; end this process with exit!");
 }

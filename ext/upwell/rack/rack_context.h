@@ -10,15 +10,15 @@
 #include "base/list.h"
 #include "server/server.h"
 
+struct rb_uw_delivery;
 struct rb_uw_detachment;
-struct rb_uw_exchange;
 struct rb_uw_scheduler;
 
 /* The calls that differ between the modes. */
 struct rb_uw_rack_context_calls {
     void (*send)(struct uw_request *request, struct uw_chunk *chunk);
     /* Waits until little is outgoing, or the client is gone. */
-    void (*await_drain)(struct rb_uw_exchange *exchange);
+    void (*await_drain)(struct rb_uw_delivery *delivery);
     /* Waits until the connection is the application's. */
     void (*detach)(struct rb_uw_detachment *detachment);
 };
@@ -30,6 +30,7 @@ struct rb_uw_rack_context {
     bool one_thread;                 /* the loop's alone writes, and it waits for no client */
     bool newline_values;             /* Rack 2: a header value of several lines is several headers */
     bool underscores;                /* header names with an underscore are not dropped */
+    bool logged;                     /* in the access log: requests have ids and times */
     uint64_t spill_memory_bytes_max; /* of a response's output that waits for its client */
     unsigned forks;                  /* of this process when the context was made, or began to run */
     pthread_t thread;                /* of the loop */
@@ -58,7 +59,8 @@ struct rb_uw_rack_context {
     atomic_bool ended;      /* no more waits for the loop may begin */
 };
 
-/* `self` is the object that contains the context; writes of references use its write barrier. */
+/* `self` is the object that contains the context; writes of references use its write barrier. That object marks the
+ * exchanges and the clients, too. */
 void rb_uw_rack_context_init(struct rb_uw_rack_context *rack_context, struct uw_server *server, VALUE self);
 void rb_uw_rack_context_mark(const struct rb_uw_rack_context *rack_context);
 void rb_uw_rack_context_compact(struct rb_uw_rack_context *rack_context);
@@ -92,18 +94,8 @@ void rb_uw_rack_context_flush(struct rb_uw_rack_context *rack_context);
  * were any. */
 bool rb_uw_rack_context_give_up(struct rb_uw_rack_context *rack_context);
 
-/* Hands a chunk over, on any thread; takes the request away from the exchange when it is flagged UW_CHUNK_FINISH. */
-void rb_uw_hand_over(struct rb_uw_exchange *exchange, struct uw_chunk *chunk);
-
-/* Hands outgoing data to the kernel, as far as it accepts the data at once. On other threads than the loop's the data
- * is already on its way. */
-void rb_uw_push(struct rb_uw_exchange *exchange);
-
-/* Waits, without blocking other requests, until little is outgoing; in mode inline only briefly. Raises Errno::EPIPE
- * when the client is gone. */
-void rb_uw_await_drain(struct rb_uw_exchange *exchange);
-
-/* Detaches the connection of `detachment` from the server, and waits until that is done. */
-void rb_uw_detach_connection(struct rb_uw_detachment *detachment);
+/* The calls of the mode for the current thread. The application's own threads may make them, too; these threads wait
+ * like workers. */
+const struct rb_uw_rack_context_calls *rb_uw_rack_context_calls(const struct rb_uw_rack_context *rack_context);
 
 #endif

@@ -1,8 +1,16 @@
-/* The env of a request (Rack SPEC): a duplicate of a prepared template plus the request's own entries. */
+#include "rack/rack_env.h"
+
+#include <ruby/encoding.h>
 #include <string.h>
 #include <strings.h>
 
-#include "rack/rack.h"
+#include "base/module.h"
+#include "base/system.h"
+#include "composition/upgrade_kinds.h"
+#include "rack/early_hints_class.h"
+#include "rack/hijack_class.h"
+#include "rack/input_class.h"
+#include "rack/rack_protocol.h"
 #include "rack/tls_env.h"
 
 #define NAME_BYTES_MAX 256 /* of a header name that is remembered */
@@ -23,6 +31,8 @@
     KEY(remote_port, "REMOTE_PORT") \
     KEY(request_uri, "REQUEST_URI") \
     KEY(http_host, "HTTP_HOST") \
+    KEY(http_x_request_id, "HTTP_X_REQUEST_ID") \
+    KEY(request_id, "upwell.request_id") \
     KEY(content_length, "CONTENT_LENGTH") \
     KEY(url_scheme, "rack.url_scheme") \
     KEY(input, "rack.input") \
@@ -122,7 +132,7 @@ static VALUE server_software(void)
 
 /* The template has the entries of every request, so that a duplicate need not grow for them. Host and client are the
  * last request's: most requests name the same host and come from the same proxy. */
-VALUE rb_uw_env_template(bool rack_2, VALUE input)
+VALUE rb_uw_env_template(bool rack_2, bool logged, VALUE input)
 {
     VALUE template = rb_hash_new();
 
@@ -146,6 +156,10 @@ VALUE rb_uw_env_template(bool rack_2, VALUE input)
     rb_hash_aset(template, key.errors, rb_stderr);
     rb_hash_aset(template, key.hijack_p, Qtrue);
     rb_hash_aset(template, key.upgrade_p, Qnil);
+    if (logged) {
+        rb_hash_aset(template, key.http_x_request_id, Qnil);
+        rb_hash_aset(template, key.request_id, Qnil);
+    }
     if (rack_2) {
         rb_hash_aset(template, key.version, rb_ary_new_from_args(2, INT2FIX(1), INT2FIX(3)));
         rb_hash_aset(template, key.multithread, Qtrue);
@@ -155,9 +169,9 @@ VALUE rb_uw_env_template(bool rack_2, VALUE input)
     return template;
 }
 
-static VALUE text(const struct uw_request *request, struct uw_http_slice slice)
+static VALUE text(const char *bytes, struct uw_http_slice slice)
 {
-    return rb_str_new(uw_request_text(request, slice), slice.length);
+    return rb_str_new(bytes + slice.offset, slice.length);
 }
 
 static uint32_t hash_of(const char *bytes, size_t length)
@@ -193,11 +207,11 @@ static VALUE other_key(const char *name, size_t length)
     return names[slot].key;
 }
 
-VALUE rb_uw_env_key(const struct uw_request *request, const struct uw_http_header *header)
+VALUE rb_uw_env_key(const char *bytes, const struct uw_http_header *header)
 {
     if (header->field != UW_FIELD_OTHER)
         return field_keys[header->field];
-    return other_key(uw_request_text(request, header->name), header->name.length);
+    return other_key(bytes + header->name.offset, header->name.length);
 }
 
 /* A repeated field is one list (RFC 9110, section 5.3), cookies are separated as they are within one field. */
@@ -207,39 +221,37 @@ static void join(VALUE list, const char *bytes, size_t length, bool cookie)
     rb_str_cat(list, bytes, (long)length);
 }
 
-static bool has_underscore(const struct uw_request *request, const struct uw_http_header *header)
+static bool has_underscore(const char *bytes, const struct uw_http_header *header)
 {
-    return header->field == UW_FIELD_OTHER &&
-           memchr(uw_request_text(request, header->name), '_', header->name.length) != NULL;
+    return header->field == UW_FIELD_OTHER && memchr(bytes + header->name.offset, '_', header->name.length) != NULL;
 }
 
-static bool is_cookie(const struct uw_request *request, const struct uw_http_header *header)
+static bool is_cookie(const char *bytes, const struct uw_http_header *header)
 {
-    return header->name.length == 6 && strncasecmp(uw_request_text(request, header->name), "Cookie", 6) == 0;
+    return header->name.length == 6 && strncasecmp(bytes + header->name.offset, "Cookie", 6) == 0;
 }
 
-static void add_header(VALUE env, const struct uw_request *request, const struct uw_http_header *header)
+static void add_header(VALUE env, const char *bytes, const struct uw_http_header *header)
 {
-    const char *bytes = uw_request_text(request, header->value);
-    VALUE name = rb_uw_env_key(request, header), old = rb_hash_lookup2(env, name, Qundef);
+    VALUE name = rb_uw_env_key(bytes, header), old = rb_hash_lookup2(env, name, Qundef);
 
     if (old == Qundef)
-        rb_hash_aset(env, name, rb_str_new(bytes, header->value.length));
+        rb_hash_aset(env, name, text(bytes, header->value));
     else
-        join(old, bytes, header->value.length, is_cookie(request, header));
+        join(old, bytes + header->value.offset, header->value.length, is_cookie(bytes, header));
 }
 
 #define FRAMING_NAME_BYTES_MAX 17 /* "Transfer-Encoding" */
 
 /* Whether a name with underscores imitates a header that describes the content, which a client must not override. */
-static bool imitates_framing(const struct uw_request *request, const struct uw_http_header *header)
+static bool imitates_framing(const char *bytes, const struct uw_http_header *header)
 {
     char name[FRAMING_NAME_BYTES_MAX];
 
     if (header->name.length > sizeof name)
         return false;
     for (size_t i = 0; i < header->name.length; i++) {
-        char c = uw_request_text(request, header->name)[i];
+        char c = bytes[header->name.offset + i];
 
         name[i] = c == '_' ? '-' : c;
     }
@@ -255,36 +267,38 @@ static bool imitates_framing(const struct uw_request *request, const struct uw_h
 
 /* Adds names with an underscore, which the operator has allowed. Such a header counts only without one named with
  * hyphens. */
-static void add_underscored(VALUE env, const struct uw_request *request)
+static void add_underscored(VALUE env, const struct uw_http_head *head, const char *bytes)
 {
-    for (uint32_t i = 0; i < request->head.header_count; i++) {
-        const struct uw_http_header *header = uw_http_header(&request->head, i);
+    for (uint32_t i = 0; i < head->header_count; i++) {
+        const struct uw_http_header *header = uw_http_header(head, i);
 
-        if (has_underscore(request, header) && !imitates_framing(request, header) &&
-            NIL_P(rb_hash_lookup(env, rb_uw_env_key(request, header))))
-            add_header(env, request, header);
+        if (has_underscore(bytes, header) && !imitates_framing(bytes, header) &&
+            NIL_P(rb_hash_lookup(env, rb_uw_env_key(bytes, header))))
+            add_header(env, bytes, header);
     }
 }
 
 /* CGI names do not distinguish "X_Forwarded_For" from "X-Forwarded-For". A proxy sets or strips the latter, and may
  * pass the former. So names with an underscore are dropped, as in nginx. */
-static void add_headers(VALUE env, const struct uw_request *request, bool underscores)
+static void add_headers(VALUE env, const struct rb_uw_rack_context *rack_context, const struct uw_http_head *head,
+                        const char *bytes)
 {
     bool underscored = false;
 
-    for (uint32_t i = 0; i < request->head.header_count; i++) {
-        const struct uw_http_header *header = uw_http_header(&request->head, i);
+    for (uint32_t i = 0; i < head->header_count; i++) {
+        const struct uw_http_header *header = uw_http_header(head, i);
 
-        /* Set from the head itself; the chunked coding has been removed. */
-        if (header->field == UW_FIELD_HOST || header->field == UW_FIELD_TRANSFER_ENCODING)
+        /* Set already; the chunked coding has been removed. */
+        if (header->field == UW_FIELD_HOST || header->field == UW_FIELD_TRANSFER_ENCODING ||
+            (header->field == UW_FIELD_X_REQUEST_ID && rack_context->logged))
             continue;
-        if (has_underscore(request, header))
+        if (has_underscore(bytes, header))
             underscored = true;
         else
-            add_header(env, request, header);
+            add_header(env, bytes, header);
     }
-    if (underscored && underscores)
-        add_underscored(env, request);
+    if (underscored && rack_context->underscores)
+        add_underscored(env, head, bytes);
 }
 
 /* Returns the colon before the port in "host:port" or "[v6]:port", or NULL. */
@@ -325,44 +339,50 @@ static void remember_address(struct rb_uw_rack_context *rack_context, const char
 }
 
 /* The template with this request's host and client. */
-static VALUE template_for(struct rb_uw_rack_context *rack_context, const struct uw_request *request)
+static VALUE template_for(struct rb_uw_rack_context *rack_context, const char *host, size_t length, const char *address)
 {
-    const char *name = uw_request_text(request, request->head.host), *address = uw_request_remote(request);
-    size_t length = request->head.host.length;
-
-    if (length > 0 && !is_text(rack_context->http_host, name, length))
-        remember_host(rack_context, name, length);
+    if (length > 0 && !is_text(rack_context->http_host, host, length))
+        remember_host(rack_context, host, length);
     if (!is_text(rack_context->remote_addr, address, strlen(address)))
         remember_address(rack_context, address);
     return rack_context->template;
 }
 
 /* Fills in the server's own address for a request that names no host. */
-static void add_local(VALUE env, const struct uw_request *request)
+static void add_local(VALUE env, const struct uw_request *core)
 {
     int port;
-    const char *address = uw_request_local(request, &port);
+    const char *address = uw_request_local(core, &port);
 
     rb_hash_delete(env, key.http_host);
     rb_hash_aset(env, key.server_name, strchr(address, ':') ? rb_sprintf("[%s]", address) : rb_str_new_cstr(address));
     rb_hash_aset(env, key.server_port, port ? rb_sprintf("%d", port) : key.port_80);
 }
 
-static void add_target(VALUE env, const struct uw_request *request)
+static void add_target(VALUE env, const struct uw_http_head *head, const char *bytes)
 {
-    const struct uw_http_head *head = &request->head;
-
     if (head->method == UW_METHOD_OTHER)
-        rb_hash_aset(env, key.request_method, text(request, head->method_name));
+        rb_hash_aset(env, key.request_method, text(bytes, head->method_name));
     else if (head->method != UW_METHOD_GET)
         rb_hash_aset(env, key.request_method, methods[head->method]);
     if (head->form == UW_FORM_ASTERISK || head->form == UW_FORM_AUTHORITY)
-        rb_hash_aset(env, key.path_info, text(request, head->target));
+        rb_hash_aset(env, key.path_info, text(bytes, head->target));
     else if (head->path.length)
-        rb_hash_aset(env, key.path_info, text(request, head->path));
+        rb_hash_aset(env, key.path_info, text(bytes, head->path));
     if (head->query.length)
-        rb_hash_aset(env, key.query_string, text(request, head->query));
-    rb_hash_aset(env, key.request_uri, text(request, head->target));
+        rb_hash_aset(env, key.query_string, text(bytes, head->query));
+    rb_hash_aset(env, key.request_uri, text(bytes, head->target));
+}
+
+/* Frameworks read the id where a proxy would send it. */
+static void add_request_id(VALUE env, struct uw_request *request)
+{
+    VALUE id;
+
+    uw_request_identify(request);
+    id = rb_str_new(request->id, request->id_length);
+    rb_hash_aset(env, key.http_x_request_id, id);
+    rb_hash_aset(env, key.request_id, id);
 }
 
 #define PORT_DIGITS_MAX 5
@@ -386,64 +406,81 @@ static VALUE port_text(struct rb_uw_rack_context *rack_context, int port)
 
 /* Most requests have no content: the input in the template is theirs, one after another, as long as no application sets
  * anything on it. To set another in each env would cost more than to make it. */
-static bool lend_input(struct rb_uw_exchange *exchange)
+static bool lend_input(struct rb_uw_rack_request *request)
 {
-    struct rb_uw_rack_context *rack_context = exchange->rack_context;
+    struct rb_uw_rack_context *rack_context = request->delivery->rack_context;
 
     if (rack_context->input_lent || !rb_uw_input_is_unmarked(rack_context->input))
         return false;
-    exchange->input = rack_context->input;
+    request->input = rack_context->input;
     return rack_context->input_lent = true;
 }
 
-void rb_uw_env_end(const struct rb_uw_exchange *exchange)
+void rb_uw_env_end(const struct rb_uw_rack_request *request)
 {
-    if (exchange->input == exchange->rack_context->input)
-        exchange->rack_context->input_lent = false;
+    struct rb_uw_rack_context *rack_context = request->delivery->rack_context;
+
+    if (request->input == rack_context->input)
+        rack_context->input_lent = false;
 }
 
-static void add_body(VALUE env, struct rb_uw_exchange *exchange)
+static void add_body(VALUE env, struct rb_uw_rack_request *request, struct uw_request *core)
 {
-    const struct uw_request *request = exchange->request;
-
-    if (request->head.chunked)
-        rb_hash_aset(env, key.content_length, rb_sprintf("%llu", (unsigned long long)request->body.length));
-    if (!request->body.length && lend_input(exchange))
+    if (core->head.chunked)
+        rb_hash_aset(env, key.content_length, rb_sprintf("%llu", (unsigned long long)core->body.length));
+    if (!core->body.length && lend_input(request))
         return;
-    exchange->input = request->body.length ? rb_uw_input_new(exchange->request) : rb_uw_input_empty();
-    rb_hash_aset(env, key.input, exchange->input);
+    request->input = core->body.length ? rb_uw_input_new(core) : rb_uw_input_empty();
+    rb_hash_aset(env, key.input, request->input);
 }
 
-static void add_upgrade(VALUE env, struct rb_uw_exchange *exchange)
+static void add_upgrade(VALUE env, struct rb_uw_rack_request *request, const struct uw_request *core)
 {
-    if (exchange->request->head.upgrade)
+    if (core->head.upgrade)
         rb_hash_aset(env, key.protocol, rb_uw_protocols(rb_hash_lookup(env, field_keys[UW_FIELD_UPGRADE])));
-    exchange->upgrade = uw_upgrade_wanted(&exchange->request->head, exchange->request->bytes);
-    if (exchange->upgrade)
-        rb_hash_aset(env, key.upgrade_p, ID2SYM(rb_intern(exchange->upgrade->name)));
+    request->upgrade = uw_upgrade_wanted(&core->head, core->bytes);
+    if (request->upgrade)
+        rb_hash_aset(env, key.upgrade_p, ID2SYM(rb_intern(request->upgrade->name)));
 }
 
-VALUE rb_uw_env(struct rb_uw_exchange *exchange)
+static void add_callables(VALUE env, struct rb_uw_rack_request *request, struct uw_request *core)
 {
-    struct uw_request *request = exchange->request;
-    VALUE env = rb_hash_dup(template_for(exchange->rack_context, request));
+    request->hijack = rb_uw_hijack_new(core);
+    rb_hash_aset(env, key.hijack, request->hijack);
+    request->early_hints = rb_uw_early_hints_new(core);
+    rb_hash_aset(env, key.early_hints, request->early_hints);
+}
 
-    add_target(env, request);
-    if (request->head.host.length == 0)
-        add_local(env, request);
-    add_headers(env, request, exchange->rack_context->underscores);
-    rb_hash_aset(env, key.remote_port, port_text(exchange->rack_context, uw_request_remote_port(request)));
-    if (request->head.version < UW_HTTP_1_1)
+static void add_head(VALUE env, const struct rb_uw_rack_context *rack_context, const struct uw_http_head *head,
+                     const char *bytes)
+{
+    add_target(env, head, bytes);
+    add_headers(env, rack_context, head, bytes);
+    if (head->version < UW_HTTP_1_1)
         rb_hash_aset(env, key.server_protocol, key.http_1_0);
-    add_body(env, exchange);
-    if (uw_request_peer(request))
-        rb_uw_tls_env(env, uw_request_peer(request));
+}
 
-    add_upgrade(env, exchange);
-    exchange->hijack = rb_uw_hijack_new(request);
-    rb_hash_aset(env, key.hijack, exchange->hijack);
-    exchange->early_hints = rb_uw_early_hints_new(request);
-    rb_hash_aset(env, key.early_hints, exchange->early_hints);
+void rb_uw_env(struct rb_uw_rack_request *request)
+{
+    struct rb_uw_rack_context *rack_context = request->delivery->rack_context;
+    struct uw_request *core = request->delivery->core;
+    const struct uw_http_head *head = &core->head;
+    const struct uw_tls_peer *peer = uw_request_peer(core);
+    const char *bytes = core->bytes, *address = uw_request_remote(core);
+    int port = uw_request_remote_port(core);
+    VALUE env = rb_hash_dup(template_for(rack_context, bytes + head->host.offset, head->host.length, address));
+
+    if (head->host.length == 0)
+        add_local(env, core);
+    if (rack_context->logged)
+        add_request_id(env, core);
+    add_head(env, rack_context, head, bytes);
+    rb_hash_aset(env, key.remote_port, port_text(rack_context, port));
+    add_body(env, request, core);
+    if (peer)
+        rb_uw_tls_env(env, peer);
+    add_upgrade(env, request, core);
+    add_callables(env, request, core);
     rb_hash_aset(env, key.response_finished, rb_ary_new());
-    return env;
+    request->env = env;
 }

@@ -1,8 +1,9 @@
-/* rack.protocol (Rack SPEC): the application switches to a protocol that the client offers, and implements that
- * protocol itself. */
+#include "rack/rack_protocol.h"
+
+#include <ruby/encoding.h>
 #include <string.h>
 
-#include "rack/rack.h"
+#include "rack/rack_body.h"
 
 #define SWITCHING_PROTOCOLS 101
 
@@ -43,9 +44,9 @@ VALUE rb_uw_protocols(VALUE field)
     return protocols;
 }
 
-static bool is_offered(const struct rb_uw_exchange *exchange, VALUE protocol)
+static bool is_offered(VALUE env, VALUE protocol)
 {
-    VALUE offered = rb_hash_lookup(exchange->env, key_protocol);
+    VALUE offered = rb_hash_lookup(env, key_protocol);
 
     return RB_TYPE_P(protocol, T_STRING) && RB_TYPE_P(offered, T_ARRAY) &&
            RTEST(rb_funcall(offered, id_include, 1, protocol));
@@ -56,14 +57,14 @@ static bool succeeds(int status)
     return status == SWITCHING_PROTOCOLS || status / 100 == 2;
 }
 
-void rb_uw_choose_protocol(struct rb_uw_exchange *exchange)
+void rb_uw_choose_protocol(struct rb_uw_rack_response *response)
 {
-    VALUE headers = exchange->headers;
+    VALUE headers = response->headers;
     VALUE protocol = RB_TYPE_P(headers, T_HASH) ? rb_hash_lookup(headers, key_protocol) : Qnil;
 
-    if (!is_offered(exchange, protocol) || !succeeds(rb_uw_response_status(exchange)) ||
-        (NIL_P(exchange->hijacker) && !rb_uw_body_is_callable(exchange)))
+    if (!is_offered(response->request->env, protocol) || !succeeds(rb_uw_response_status(response)) ||
+        (NIL_P(response->hijacker) && !rb_uw_body_is_callable(response)))
         return;
-    exchange->protocol = protocol;
-    exchange->status = INT2FIX(SWITCHING_PROTOCOLS);
+    response->protocol = protocol;
+    response->status = INT2FIX(SWITCHING_PROTOCOLS);
 }

@@ -1,10 +1,12 @@
-/* Turns a Rack response into a response head: passes its status and headers to the core, which checks them, decides the
- * framing and writes all in the client's protocol. */
+#include "rack/rack_response.h"
+
 #include <errno.h>
+#include <ruby/encoding.h>
 #include <string.h>
 
+#include "composition/upgrade_kinds.h"
 #include "http/response_writer.h"
-#include "rack/rack.h"
+#include "rack/to_path_file.h"
 
 #define SWITCHING_PROTOCOLS 101
 #define EARLY_HINTS 103
@@ -47,10 +49,10 @@ static void refuse(const struct uw_http_response *response, int error, VALUE sub
     rb_exc_raise(rb_exc_new_str(rb_eArgError, error_text(response, error, subject)));
 }
 
-void rb_uw_check_response(const struct uw_http_response *response, int error)
+void rb_uw_check_response(const struct uw_http_response *head, int error)
 {
     if (error)
-        refuse(response, error, rb_usascii_str_new_cstr(""));
+        refuse(head, error, rb_usascii_str_new_cstr(""));
 }
 
 NORETURN(static void refuse_field(const struct head *head, int error, VALUE name));
@@ -161,9 +163,9 @@ static void each_pair(VALUE headers, struct head *head)
         rb_block_call(headers, id_each, 0, NULL, yielded_header, (VALUE)head);
 }
 
-int rb_uw_response_status(const struct rb_uw_exchange *exchange)
+int rb_uw_response_status(const struct rb_uw_rack_response *response)
 {
-    VALUE status = exchange->status;
+    VALUE status = response->status;
 
     if (!RB_INTEGER_TYPE_P(status))
         status = rb_funcall(status, id_to_i, 0);
@@ -197,16 +199,15 @@ static bool file_tells_length(const struct uw_http_response *response)
 }
 
 /* Notes the length that the body itself has: an Array, or a file without a length from the application. */
-static void note_length(struct rb_uw_exchange *exchange)
+static void note_length(struct uw_http_response *response, VALUE body)
 {
-    struct uw_http_response *response = &exchange->response;
-    bool array = RB_TYPE_P(exchange->body, T_ARRAY);
+    bool array = RB_TYPE_P(body, T_ARRAY);
     int64_t length = -1;
 
-    if (array && array_tells_length(response, exchange->body))
-        length = (int64_t)array_length(exchange->body);
+    if (array && array_tells_length(response, body))
+        length = (int64_t)array_length(body);
     else if (!array && !response->has_length && file_tells_length(response))
-        length = rb_uw_body_file_bytes(exchange);
+        length = rb_uw_body_file_bytes(body);
     if (length >= 0)
         rb_uw_check_response(response, uw_http_response_set_length(response, (uint64_t)length));
 }
@@ -231,66 +232,81 @@ static void begin(struct head *head)
     rb_uw_check_response(head->response, head->writer->status(head->chunk, head->response));
 }
 
-void rb_uw_response_head(struct rb_uw_exchange *exchange)
+/* The end of the connection alone may delimit the content. The framing after a hijack is unknown. */
+static unsigned head_flags(enum uw_http_framing framing)
 {
-    struct uw_http_response *response = &exchange->response;
-    struct head head = {
-        .writer = exchange->request->writer,
-        .response = response,
-        .chunk = &exchange->chunk,
-        .newline_values = exchange->rack_context->newline_values,
-        .switches = !NIL_P(exchange->protocol),
-    };
-    int status = rb_uw_response_status(exchange);
-
-    rb_uw_check_response(response, uw_http_response_begin(response, &exchange->request->head, status));
-    response->hijacked = !NIL_P(exchange->hijacker);
-    response->upgrade = head.switches;
-    begin(&head);
-    if (head.switches)
-        write_header(&head, rb_str_new_cstr(uw_http_field_name(UW_FIELD_UPGRADE)), exchange->protocol);
-    each_pair(exchange->headers, &head);
-    note_length(exchange);
-    uw_http_frame(response, uw_request_keeps_alive(exchange->request));
-    rb_uw_check_response(response, end_head(&head));
+    return framing == UW_FRAMING_TO_CLOSE || framing == UW_FRAMING_UNTOUCHED ? UW_CHUNK_TO_CLOSE : 0;
 }
 
-static int end_upgrade(struct head *head, const struct rb_uw_exchange *exchange, struct uw_push_client *client)
+static void write_protocol(struct head *head, VALUE protocol)
+{
+    write_header(head, rb_str_new_cstr(uw_http_field_name(UW_FIELD_UPGRADE)), protocol);
+}
+
+void rb_uw_response_head(struct rb_uw_rack_response *response)
+{
+    struct rb_uw_delivery *delivery = response->delivery;
+    const struct uw_request *core = delivery->core;
+    struct head head = {
+        .writer = core->writer,
+        .response = &response->head,
+        .chunk = &delivery->chunk,
+        .newline_values = delivery->rack_context->newline_values,
+        .switches = !NIL_P(response->protocol),
+    };
+    int status = rb_uw_response_status(response);
+
+    rb_uw_check_response(head.response, uw_http_response_begin(head.response, &core->head, status));
+    head.response->hijacked = !NIL_P(response->hijacker);
+    head.response->upgrade = head.switches;
+    begin(&head);
+    if (head.switches)
+        write_protocol(&head, response->protocol);
+    each_pair(response->headers, &head);
+    note_length(head.response, response->body);
+    uw_http_frame(head.response, uw_request_keeps_alive(core));
+    delivery->head_flags = head_flags(head.response->framing);
+    rb_uw_check_response(head.response, end_head(&head));
+}
+
+static int end_upgrade(struct head *head, const struct uw_request *core, struct uw_push_client *client)
 {
     const struct uw_response_writer *writer = head->writer;
-    const struct uw_request *request = exchange->request;
     int error = head->response->has_date ? 0 : writer->date(head->chunk);
 
     if (!error)
-        error = exchange->upgrade->accept(writer, head->chunk, &request->head, request->bytes, client);
+        error = head->upgrade->accept(writer, head->chunk, &core->head, core->bytes, client);
     if (!error)
         error = writer->connection(head->chunk, head->response);
     return error ? error : writer->end_head(head->chunk);
 }
 
-void rb_uw_response_upgrade(struct rb_uw_exchange *exchange, struct uw_push_client *client)
+void rb_uw_response_upgrade(struct rb_uw_rack_response *response, struct uw_push_client *client)
 {
-    struct uw_http_response *response = &exchange->response;
+    struct rb_uw_delivery *delivery = response->delivery;
+    const struct uw_upgrade_kind *upgrade = response->request->upgrade;
     struct head head = {
-        .writer = exchange->request->writer,
-        .response = response,
-        .chunk = &exchange->chunk,
-        .newline_values = exchange->rack_context->newline_values,
-        .upgrade = exchange->upgrade,
+        .writer = delivery->core->writer,
+        .response = &response->head,
+        .chunk = &delivery->chunk,
+        .newline_values = delivery->rack_context->newline_values,
+        .upgrade = upgrade,
     };
     int error;
 
-    *response = (struct uw_http_response){
-        .status = (int)exchange->upgrade->status,
-        .version = exchange->request->head.version,
-        .upgrade = exchange->upgrade->status == SWITCHING_PROTOCOLS,
+    response->head = (struct uw_http_response){
+        .status = (int)upgrade->status,
+        .version = delivery->core->head.version,
+        .upgrade = upgrade->status == SWITCHING_PROTOCOLS,
     };
     begin(&head);
-    each_pair(exchange->headers, &head);
-    error = end_upgrade(&head, exchange, client);
+    each_pair(response->headers, &head);
+    error = end_upgrade(&head, delivery->core, client);
     if (error == -ENOSYS)
-        rb_syserr_fail(ENOSYS, exchange->upgrade->name);
-    rb_uw_check_response(response, error);
+        rb_syserr_fail_str(ENOSYS, rb_sprintf("the upgrade to %s failed, because OpenSSL computes no SHA-1; check "
+                                              "the providers in openssl.cnf",
+                                              upgrade->name));
+    rb_uw_check_response(&response->head, error);
 }
 
 struct hints {

@@ -1,75 +1,79 @@
-/* A response during sending: its pieces are framed and handed over as they come. */
-#include "http/response_writer.h"
-#include "rack/rack.h"
+#include "rack/response_stream.h"
 
-void rb_uw_write(struct rb_uw_exchange *exchange, VALUE piece)
+#include "http/response_writer.h"
+#include "rack/env_callables.h"
+#include "rack/outcome.h"
+#include "rack/spill_buffer.h"
+
+void rb_uw_write(struct rb_uw_rack_response *response, VALUE piece)
 {
-    struct uw_http_response *response = &exchange->response;
+    struct rb_uw_delivery *delivery = response->delivery;
+    struct uw_http_response *head = &response->head;
 
     Check_Type(piece, T_STRING);
-    rb_uw_check_response(response, exchange->request->writer->piece(&exchange->chunk, response, RSTRING_PTR(piece),
-                                                                    (size_t)RSTRING_LEN(piece)));
+    rb_uw_check_response(
+        head, delivery->core->writer->piece(&delivery->chunk, head, RSTRING_PTR(piece), (size_t)RSTRING_LEN(piece)));
     RB_GC_GUARD(piece);
 }
 
-/* Returns the flag of the next chunk. A hijacking application's framing is unknown. */
-static unsigned framing_flag(const struct rb_uw_exchange *exchange)
+/* Returns the flags of the next chunk. */
+static unsigned next_flags(const struct rb_uw_delivery *delivery)
 {
-    enum uw_http_framing framing = exchange->response.framing;
-    bool to_close = framing == UW_FRAMING_TO_CLOSE || framing == UW_FRAMING_UNTOUCHED;
-
-    return to_close && !exchange->head_sent ? UW_CHUNK_TO_CLOSE : 0;
+    return delivery->head_sent ? 0 : delivery->head_flags;
 }
 
-static void hand_over_chunk(struct rb_uw_exchange *exchange)
+static void hand_over_chunk(struct rb_uw_delivery *delivery)
 {
-    struct uw_chunk *chunk = exchange->chunk;
+    struct uw_chunk *chunk = delivery->chunk;
 
-    exchange->chunk = NULL;
+    delivery->chunk = NULL;
     if (chunk) {
-        chunk->flags = framing_flag(exchange);
-        rb_uw_hand_over(exchange, chunk);
+        chunk->flags = next_flags(delivery);
+        rb_uw_hand_over(delivery, chunk);
     }
-    exchange->head_sent = true;
+    delivery->head_sent = true;
 }
 
 /* In mode inline the loop may have no other iteration before the end of the response. */
-static bool is_urgent(const struct rb_uw_exchange *exchange)
+static bool is_urgent(const struct rb_uw_delivery *delivery)
 {
-    return exchange->rack_context->one_thread;
+    return delivery->rack_context->one_thread;
 }
 
-void rb_uw_flush(struct rb_uw_exchange *exchange, bool at_once)
+void rb_uw_flush(struct rb_uw_delivery *delivery, bool at_once)
 {
-    if (is_urgent(exchange))
-        rb_uw_note_pause(exchange);
-    if (rb_uw_is_spilling(exchange) && !rb_uw_spill_drain(exchange, at_once))
+    if (is_urgent(delivery))
+        rb_uw_note_pause(delivery);
+    if (rb_uw_is_spilling(delivery) && !rb_uw_spill_drain(delivery, at_once))
         return;
-    hand_over_chunk(exchange);
-    if (at_once || is_urgent(exchange))
-        rb_uw_push(exchange);
-    rb_uw_await_drain(exchange);
+    hand_over_chunk(delivery);
+    if (at_once || is_urgent(delivery))
+        rb_uw_push(delivery);
+    rb_uw_await_drain(delivery);
 }
 
-void rb_uw_finish(struct rb_uw_exchange *exchange, unsigned flags)
+void rb_uw_finish(struct rb_uw_rack_response *response, unsigned flags)
 {
+    struct rb_uw_delivery *delivery = response->delivery;
     struct uw_chunk *chunk;
 
     if (!(flags & UW_CHUNK_ABORT))
-        rb_uw_spill_send(exchange);
-    chunk = exchange->chunk ? exchange->chunk : uw_chunk_new(0);
+        rb_uw_spill_send(delivery);
+    chunk = delivery->chunk ? delivery->chunk : uw_chunk_new(0);
     if (!chunk)
         rb_memerror();
-    exchange->chunk = NULL;
-    rb_uw_end_callables(exchange); /* they know the request, which is another's soon */
-    chunk->flags =
-        UW_CHUNK_FINISH | (exchange->response.keep_alive ? 0 : UW_CHUNK_CLOSE) | framing_flag(exchange) | flags;
-    rb_uw_hand_over(exchange, chunk);
+    delivery->chunk = NULL;
+    rb_uw_end_callables(response->request); /* they know the request, which is another's soon */
+    rb_uw_outcome_note(response, flags & UW_CHUNK_ABORT);
+    chunk->flags = UW_CHUNK_FINISH | (response->head.keep_alive ? 0 : UW_CHUNK_CLOSE) | next_flags(delivery) | flags;
+    rb_uw_hand_over(delivery, chunk);
 }
 
-void rb_uw_finish_whole(struct rb_uw_exchange *exchange)
+void rb_uw_finish_whole(struct rb_uw_rack_response *response)
 {
-    rb_uw_refuse_broken(exchange);
-    rb_uw_check_response(&exchange->response, exchange->request->writer->end(&exchange->chunk, &exchange->response));
-    rb_uw_finish(exchange, 0);
+    struct rb_uw_delivery *delivery = response->delivery;
+
+    rb_uw_refuse_broken(delivery);
+    rb_uw_check_response(&response->head, delivery->core->writer->end(&delivery->chunk, &response->head));
+    rb_uw_finish(response, 0);
 }

@@ -1,8 +1,12 @@
-/* The env of a long-lived client. Many of them slow down Ruby's collector, and so other requests. So equal parts are
- * shared, and no env refers to an IO, which each collection would mark again. */
+#include "rack/retained_env.h"
+
+#include <ruby/encoding.h>
 #include <string.h>
 
-#include "rack/rack.h"
+#include "base/module.h"
+#include "rack/early_hints_class.h"
+#include "rack/hijack_class.h"
+#include "rack/rack_env.h"
 
 static VALUE key_errors, key_hijack, key_early_hints, key_path, key_query, key_uri, ended_hijack, ended_early_hints;
 
@@ -36,28 +40,28 @@ static bool is_plain_string(VALUE value)
 }
 
 /* A text other than the client's remains. */
-static void keep_text(const struct rb_uw_exchange *exchange, VALUE name, struct uw_http_slice slice)
+static void keep_text(VALUE env, VALUE name, const char *bytes, struct uw_http_slice slice)
 {
-    const char *text = uw_request_text(exchange->request, slice);
-    VALUE value = rb_hash_lookup2(exchange->env, name, Qundef);
+    const char *text = bytes + slice.offset;
+    VALUE value = rb_hash_lookup2(env, name, Qundef);
 
     if (is_plain_string(value) && RSTRING_LEN(value) == slice.length &&
         memcmp(RSTRING_PTR(value), text, slice.length) == 0)
-        rb_hash_aset(exchange->env, name, rb_enc_interned_str(text, slice.length, rb_enc_get(value)));
+        rb_hash_aset(env, name, rb_enc_interned_str(text, slice.length, rb_enc_get(value)));
 }
 
 /* The nonce is unlike all others. */
-static void keep_texts(const struct rb_uw_exchange *exchange)
+static void keep_texts(VALUE env, const struct uw_http_head *head, const char *bytes)
 {
-    const struct uw_http_head *head = &exchange->request->head;
+    keep_text(env, key_path, bytes, head->path);
+    keep_text(env, key_query, bytes, head->query);
+    keep_text(env, key_uri, bytes, head->target);
+    for (uint32_t i = 0; i < head->header_count; i++) {
+        const struct uw_http_header *header = uw_http_header(head, i);
 
-    keep_text(exchange, key_path, head->path);
-    keep_text(exchange, key_query, head->query);
-    keep_text(exchange, key_uri, head->target);
-    for (uint32_t i = 0; i < head->header_count; i++)
-        if (uw_http_header(head, i)->field != UW_FIELD_SEC_WEBSOCKET_KEY)
-            keep_text(exchange, rb_uw_env_key(exchange->request, uw_http_header(head, i)),
-                      uw_http_header(head, i)->value);
+        if (header->field != UW_FIELD_SEC_WEBSOCKET_KEY)
+            keep_text(env, rb_uw_env_key(bytes, header), bytes, header->value);
+    }
 }
 
 static void replace(VALUE env, VALUE name, VALUE made, VALUE kept)
@@ -66,14 +70,16 @@ static void replace(VALUE env, VALUE name, VALUE made, VALUE kept)
         rb_hash_aset(env, name, kept);
 }
 
-void rb_uw_retain_env(const struct rb_uw_exchange *exchange)
+void rb_uw_retain_env(const struct rb_uw_rack_request *request)
 {
-    const struct rb_uw_rack_context *rack_context = exchange->rack_context;
+    const struct rb_uw_rack_context *rack_context = request->delivery->rack_context;
+    const struct uw_request *core = request->delivery->core;
+    VALUE env = request->env;
 
-    if (OBJ_FROZEN(exchange->env))
+    if (OBJ_FROZEN(env))
         return;
-    replace(exchange->env, key_errors, rb_hash_lookup(rack_context->template, key_errors), rack_context->held_errors);
-    replace(exchange->env, key_hijack, exchange->hijack, ended_hijack);
-    replace(exchange->env, key_early_hints, exchange->early_hints, ended_early_hints);
-    keep_texts(exchange);
+    replace(env, key_errors, rb_hash_lookup(rack_context->template, key_errors), rack_context->held_errors);
+    replace(env, key_hijack, request->hijack, ended_hijack);
+    replace(env, key_early_hints, request->early_hints, ended_early_hints);
+    keep_texts(env, &core->head, core->bytes);
 }

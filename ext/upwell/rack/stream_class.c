@@ -1,13 +1,19 @@
-/* Upwell::Stream: the argument of a callable response body (Rack SPEC, streaming body), and the way of `each`'s pieces.
- * Reads return the request's content. The application may keep the stream, and the block of `each`, beyond the
- * response, and use them on other threads. */
-#include "rack/rack.h"
+/* The argument of a callable response body (Rack SPEC, streaming body), and the way of `each`'s pieces. Reads return
+ * the request's content. The application may keep the stream, and the block of `each`, beyond the response, and use
+ * them on other threads. */
+#include "rack/stream_class.h"
+
+#include "base/module.h"
+#include "rack/delivery_lock.h"
+#include "rack/input_class.h"
+#include "rack/response_stream.h"
+#include "rack/spill_buffer.h"
 
 struct stream {
-    struct rb_uw_exchange *exchange; /* NULL once the response is finished */
+    struct rb_uw_rack_response *response; /* NULL once the response is finished */
     VALUE input;
     VALUE thread; /* inline: only the loop's thread may write */
-    VALUE lock;   /* others: the exchange's, locked during a write, which may take long */
+    VALUE lock;   /* others: the delivery's, locked during a write, which may take long */
     bool closed;
 };
 
@@ -54,41 +60,41 @@ static struct stream *get(VALUE self)
     return stream;
 }
 
-VALUE rb_uw_stream_new(struct rb_uw_exchange *exchange)
+VALUE rb_uw_stream_new(struct rb_uw_rack_response *response)
 {
     struct stream *stream;
     VALUE self = TypedData_Make_Struct(cStream, struct stream, &stream_type, stream);
 
-    stream->exchange = exchange;
+    stream->response = response;
     stream->thread = stream->lock = Qnil;
-    RB_OBJ_WRITE(self, &stream->input, exchange->input);
-    if (exchange->rack_context->one_thread)
+    RB_OBJ_WRITE(self, &stream->input, response->request->input);
+    if (response->delivery->rack_context->one_thread)
         RB_OBJ_WRITE(self, &stream->thread, rb_thread_current());
     else
-        RB_OBJ_WRITE(self, &stream->lock, rb_uw_exchange_lock(exchange));
+        RB_OBJ_WRITE(self, &stream->lock, rb_uw_delivery_lock(response->delivery));
     return self;
 }
 
-static VALUE forget_exchange(VALUE self)
+static VALUE forget_response(VALUE self)
 {
-    get(self)->exchange = NULL;
+    get(self)->response = NULL;
     return Qnil;
 }
 
 void rb_uw_stream_end(VALUE self)
 {
     get(self)->closed = true;
-    rb_ensure(rb_uw_await_users, get(self)->lock, forget_exchange, self);
+    rb_ensure(rb_uw_await_users, get(self)->lock, forget_response, self);
 }
 
-static struct rb_uw_exchange *open_exchange(VALUE self)
+static struct rb_uw_rack_response *open_response(VALUE self)
 {
     struct stream *stream = get(self);
 
     if (stream->closed)
-        rb_raise(rb_eIOError, "the response stream is closed");
-    rb_uw_refuse_broken(stream->exchange);
-    return stream->exchange;
+        rb_raise(rb_eIOError, "the response stream is closed, so nothing more can be written");
+    rb_uw_refuse_broken(stream->response->delivery);
+    return stream->response;
 }
 
 struct writing {
@@ -98,11 +104,11 @@ struct writing {
 static VALUE write_piece(VALUE argument)
 {
     struct writing *writing = (struct writing *)argument;
-    struct rb_uw_exchange *exchange = open_exchange(writing->self);
+    struct rb_uw_rack_response *response = open_response(writing->self);
 
     if (!NIL_P(writing->piece))
-        rb_uw_write(exchange, writing->piece);
-    rb_uw_flush(exchange, NIL_P(writing->piece));
+        rb_uw_write(response, writing->piece);
+    rb_uw_flush(response->delivery, NIL_P(writing->piece));
     return Qnil;
 }
 
@@ -207,7 +213,7 @@ static VALUE stream_close(VALUE self)
  */
 static VALUE stream_close_read(VALUE self)
 {
-    rb_uw_input_end(get(self)->input);
+    rb_uw_input_close(get(self)->input);
     return Qnil;
 }
 

@@ -1,11 +1,11 @@
-/* The file that a body names with `to_path`. */
+#include "rack/to_path_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd_limit.h"
-#include "rack/rack.h"
 
 static ID id_to_path;
 
@@ -22,9 +22,9 @@ static VALUE path_of(VALUE body)
     return NIL_P(path) ? Qnil : rb_get_path(path);
 }
 
-int64_t rb_uw_body_file_bytes(struct rb_uw_exchange *exchange)
+int64_t rb_uw_body_file_bytes(VALUE body)
 {
-    VALUE path = path_of(exchange->body);
+    VALUE path = path_of(body);
     struct stat status;
 
     if (NIL_P(path) || stat(StringValueCStr(path), &status) || !S_ISREG(status.st_mode))
@@ -32,26 +32,26 @@ int64_t rb_uw_body_file_bytes(struct rb_uw_exchange *exchange)
     return status.st_size;
 }
 
-static int open_path(struct rb_uw_exchange *exchange, VALUE path)
+static int open_path(struct rb_uw_rack_context *rack_context, VALUE path)
 {
     int fd;
 
     do
         fd = rb_cloexec_open(StringValueCStr(path), O_RDONLY | O_NONBLOCK, 0);
-    while (fd < 0 && uw_fd_limit_reached(-errno) && rb_uw_rack_context_give_up(exchange->rack_context));
+    while (fd < 0 && uw_fd_limit_reached(-errno) && rb_uw_rack_context_give_up(rack_context));
     return fd;
 }
 
-int rb_uw_body_file_open(struct rb_uw_exchange *exchange)
+int rb_uw_body_file_open(struct rb_uw_rack_context *rack_context, VALUE body, uint64_t length)
 {
-    VALUE path = path_of(exchange->body);
+    VALUE path = path_of(body);
     struct stat status;
-    int fd = NIL_P(path) ? -1 : open_path(exchange, path);
+    int fd = NIL_P(path) ? -1 : open_path(rack_context, path);
 
     if (fd < 0)
         return -1;
     rb_update_max_fd(fd);
-    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || (uint64_t)status.st_size != exchange->response.length) {
+    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || (uint64_t)status.st_size != length) {
         close(fd);
         return -1;
     }

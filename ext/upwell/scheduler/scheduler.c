@@ -1,4 +1,5 @@
 /* A scheduler and its loop: their creation and end, and the list of all schedulers. */
+
 #include "scheduler/scheduler.h"
 
 #include <ruby/debug.h>
@@ -8,6 +9,7 @@
 #include "base/module.h"
 #include "io/backend.h"
 #include "scheduler/scheduler_closed_io.h"
+#include "scheduler/scheduler_fiber_wait.h"
 
 VALUE rb_uw_cScheduler, rb_uw_eStop, rb_uw_eFiberError;
 static ID id_alive;
@@ -198,7 +200,7 @@ static void open_loop(struct rb_uw_scheduler *scheduler)
     rb_uw_schedulers_end_lost();
     error = uw_loop_open(&scheduler->own, StringValueCStr(scheduler->backend), NULL);
     if (error)
-        rb_syserr_fail(-error, "opening the event loop of a scheduler");
+        rb_syserr_fail(-error, "cannot open the event loop of a fiber scheduler");
     take_loop(scheduler, &scheduler->own);
 }
 

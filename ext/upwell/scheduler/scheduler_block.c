@@ -1,6 +1,9 @@
-/* Fibers that wait for others: for a Mutex, a Queue, a Thread. */
+#include "scheduler/scheduler_block.h"
+
 #include "base/module.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_wait_record.h"
 
 static VALUE cMutex;
 

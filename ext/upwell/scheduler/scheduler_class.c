@@ -1,7 +1,18 @@
-/* Upwell::Scheduler: the class, its statistics, and its hooks; each group of hooks has its own file. */
+#include "scheduler/scheduler_class.h"
+
 #include "base/backend_choice.h"
 #include "base/object_counts.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/scheduler_block.h"
+#include "scheduler/scheduler_fiber.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_io.h"
+#include "scheduler/scheduler_io_close.h"
+#include "scheduler/scheduler_process.h"
+#include "scheduler/scheduler_run.h"
+#include "scheduler/scheduler_select.h"
+#include "scheduler/scheduler_time.h"
+#include "scheduler/scheduler_write.h"
 
 static VALUE scheduler_choose(VALUE self, VALUE backend)
 {

@@ -1,5 +1,7 @@
 #include "scheduler/scheduler_closed_io.h"
 
+#include "scheduler/scheduler.h"
+
 #if RB_UW_RUBY(4, 0)
 
 void rb_uw_check_open(const struct uw_operation *operation)

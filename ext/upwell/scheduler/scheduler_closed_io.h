@@ -5,7 +5,7 @@
 
 #include <ruby/io.h>
 
-#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_wait_record.h"
 
 /* Releases the objects retained for an operation. */
 void rb_uw_closed_io_release(struct rb_uw_closed_io_user *user);

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "scheduler/scheduler_block.h"
+#include "scheduler/scheduler_root_fiber.h"
+
 /* Ruby 3.3 and 3.4 deprecate the members of an IO, but have no replacement before 4.0. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

@@ -1,10 +1,13 @@
-/* The fibers of a scheduler: how one starts, and how it ends. */
-#include "base/unwinding.h"
-#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_fiber.h"
 
 #include "base/after_fork.h"
 #include "base/module.h"
 #include "base/process_exceptions.h"
+#include "base/unwinding.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_transfer.h"
+#include "scheduler/scheduler_wait_record.h"
 
 static VALUE cFiber;
 static ID id_report, id_new;

@@ -1,9 +1,14 @@
-/* A fiber's wait, from its blocking call to the end of the wait. */
+#include "scheduler/scheduler_fiber_wait.h"
+
 #include <errno.h>
 
 #include "base/module.h"
 #include "base/unwinding.h"
+#include "scheduler/scheduler.h"
 #include "scheduler/scheduler_closed_io.h"
+#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_timeouts.h"
+#include "scheduler/scheduler_wait_record.h"
 
 #define CANCEL_NS (10 * UW_NS_PER_MS) /* the kernel's time to release an operation before other fibers are resumed */
 
@@ -112,7 +117,8 @@ static VALUE suspend(VALUE argument)
 
     while (!wait->over) {
         if (wait->generation != wait->scheduler->generation)
-            rb_raise(rb_eUpwellError, "the scheduler was closed while this fiber was waiting");
+            rb_raise(rb_eUpwellError, "the scheduler was closed while this fiber was waiting; close the scheduler when "
+                                      "its fibers have ended");
         rb_uw_scheduler_give_way(wait->scheduler);
     }
     wait->returned = true;

@@ -1,9 +1,8 @@
-/* The hooks for reading, writing and waiting for an IO. A call that can succeed at once does so. Any other call becomes
- * an operation of the loop; with io_uring the kernel itself reads and writes while others run. */
-#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_io.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <ruby.h>
 #include <ruby/debug.h>
 #include <ruby/fiber/scheduler.h>
 #include <ruby/io.h>
@@ -14,6 +13,10 @@
 #include <unistd.h>
 
 #include "base/module.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_wait_record.h"
 
 #define MISSES_MAX 4                  /* reads in a row that had to wait, as far as they are counted */
 #define FRAMES_MAX 16                 /* of a hook and its callers */
@@ -83,7 +86,7 @@ static VALUE scheduler_io_wait(VALUE self, VALUE io, VALUE events, VALUE timeout
         return Qfalse;
     }
     if (result < 0)
-        rb_syserr_fail(-result, "waiting for an IO");
+        rb_syserr_fail(-result, "cannot wait for an IO");
     /* The next call on the IO finds an error or a hang-up. */
     return INT2NUM(result & wanted ? result & wanted : wanted);
 }

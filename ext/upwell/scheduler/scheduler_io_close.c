@@ -1,5 +1,12 @@
-/* The hook of a closed IO. Before Ruby 4.0 there is none, see scheduler_closing.c. */
+#include "scheduler/scheduler_io_close.h"
+
+#include <ruby/io.h>
+
 #include "scheduler/scheduler.h"
+#include "scheduler/scheduler_block.h"
+#include "scheduler/scheduler_closed_io.h"
+#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_wait_record.h"
 
 #if RB_UW_RUBY(4, 0)
 
@@ -14,7 +21,7 @@ static VALUE scheduler_io_close(VALUE self, VALUE fd)
     int error = uw_close(rb_uw_scheduler_use(self)->loop, NUM2INT(fd));
 
     if (error)
-        rb_syserr_fail(-error, "closing an IO");
+        rb_syserr_fail(-error, "cannot close an IO");
     return Qtrue;
 }
 

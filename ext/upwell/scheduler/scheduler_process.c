@@ -1,11 +1,13 @@
-/* The hook for processes: a descriptor of the process becomes readable when it ends. */
-#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_process.h"
 
 #include <poll.h>
 
 #include "base/after_fork.h"
 #include "base/module.h"
 #include "base/system.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_wait_record.h"
 
 static VALUE cStatus;
 static ID id_wait, id_poll_process;

@@ -1,10 +1,14 @@
-/* The fiber that runs a scheduler's loop, and the fibers resumed after an iteration. */
 #include "scheduler/scheduler_root_fiber.h"
 
 #include "base/gvl_release.h"
 #include "base/module.h"
 #include "base/pending_interrupts.h"
 #include "base/unwinding.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_timeouts.h"
+#include "scheduler/scheduler_transfer.h"
+#include "scheduler/scheduler_wait_record.h"
 
 #define TURNS_MAX 32         /* iterations that fibers run in a row before the root does */
 #define LOOK_NS UW_NS_PER_MS /* of a batch, before the loop is looked at */
@@ -304,8 +308,8 @@ void rb_uw_scheduler_give_way(struct rb_uw_scheduler *scheduler)
     if (scheduler->interrupted)
         rb_uw_scheduler_raise_async(scheduler);
     if (rb_uw_scheduler_is_copy(scheduler)) /* as a trap handler has forked */
-        rb_raise(rb_eUpwellError,
-                 "this process was forked while this fiber was waiting: only the parent process continues the wait");
+        rb_raise(rb_eUpwellError, "this process was forked while this fiber was waiting: only the parent process "
+                                  "continues the wait; start a new fiber");
     if (scheduler->root_waits)
         transfer_to_next(scheduler);
     else

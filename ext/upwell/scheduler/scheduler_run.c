@@ -1,11 +1,14 @@
-/* Running a scheduler until its fibers have ended, and closing it. */
-#include "base/unwinding.h"
-#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_run.h"
 
 #include <ruby/fiber/scheduler.h>
 #include <string.h>
 
 #include "base/module.h"
+#include "base/unwinding.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_transfer.h"
 
 #define STOP_NS UW_NS_PER_SECOND /* for the `ensure` clauses of fibers that are ended by the scheduler's end */
 
@@ -33,7 +36,7 @@ static void check_not_running(const struct rb_uw_scheduler *scheduler)
 {
     if (!NIL_P(scheduler->root))
         rb_raise(rb_eUpwellError,
-                 "this scheduler is already running: its fibers and signal handlers cannot run or close it");
+                 "this scheduler is already running: its fibers and signal handlers cannot call run or close");
 }
 
 /*
@@ -183,7 +186,7 @@ static VALUE scheduler_close(VALUE self)
     int state;
 
     if (rb_uw_scheduler_serves(scheduler))
-        rb_raise(rb_eUpwellError, "the server owns this scheduler and closes it when the server stops");
+        rb_raise(rb_eUpwellError, "the server closes this scheduler itself when it stops; do not call close");
     if (scheduler->closed)
         return Qnil;
     if (!scheduler->loop || rb_uw_scheduler_is_copy(scheduler))

@@ -1,7 +1,11 @@
-/* The hook for IO.select, which Ruby calls since 3.2: the fiber waits for one operation for each IO, then poll(2) finds
- * all ready ones. */
+#include "scheduler/scheduler_select.h"
+
 #include "base/unwinding.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/scheduler_closed_io.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_timeouts.h"
+#include "scheduler/scheduler_wait_record.h"
 
 #if RB_UW_RUBY(3, 2)
 
@@ -10,7 +14,6 @@
 #include <ruby/io.h>
 
 #include "base/module.h"
-#include "scheduler/scheduler_closed_io.h"
 
 #define LISTS 3
 

@@ -1,5 +1,9 @@
-/* The hooks for time: sleep and Timeout.timeout. */
-#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_time.h"
+
+#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_timeouts.h"
+#include "scheduler/scheduler_wait_record.h"
 
 /*
  * For Kernel#sleep and Mutex#sleep.

@@ -1,5 +1,7 @@
-/* Time-outs of Timeout.timeout: finding and raising the due ones. */
-#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_timeouts.h"
+
+#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_transfer.h"
 
 struct rb_uw_timeout *rb_uw_scheduler_take_raising(struct rb_uw_scheduler *scheduler, VALUE fiber)
 {

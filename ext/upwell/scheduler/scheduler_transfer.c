@@ -1,8 +1,10 @@
-/* Switches between fibers: resuming another fiber, raising into it, and returning to the root. */
-#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_transfer.h"
 
 #include "base/after_fork.h"
 #include "base/unwinding.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_wait_record.h"
 
 struct root {
     struct rb_uw_scheduler *scheduler;

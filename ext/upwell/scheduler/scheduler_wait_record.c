@@ -1,8 +1,11 @@
-/* The wait record: a fiber's reason to wait, and its end. */
+#include "scheduler/scheduler_wait_record.h"
+
 #include <errno.h>
 #include <time.h>
 
+#include "scheduler/scheduler.h"
 #include "scheduler/scheduler_closed_io.h"
+#include "scheduler/scheduler_fiber_wait.h"
 
 int64_t rb_uw_nanoseconds(VALUE seconds)
 {

@@ -1,11 +1,10 @@
-/* Writes in pieces, such as a line and its end in `puts`. Ruby 3.1 passes the pieces on one by one and waits after
- * each, so that other fibers' writes would come between. */
-#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_write.h"
 
 #include <ruby/encoding.h>
 #include <ruby/ractor.h>
 
 #include "base/module.h"
+#include "scheduler/scheduler.h"
 
 #if RB_UW_RUBY(3, 2)
 

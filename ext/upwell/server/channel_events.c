@@ -1,4 +1,6 @@
-/* A reactor's channel events, for a Ruby thread, and subscriptions made before the loop exists. */
+#include "server/channel_events.h"
+
+#include <ruby/thread.h>
 #include <stdlib.h>
 #include <string.h>
 

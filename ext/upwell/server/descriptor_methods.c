@@ -1,14 +1,17 @@
 /* Standard output and error: replacing a descriptor's file, and writing to a pipe without a reader. Also the choice
  * among several listening sockets. */
+#include "server/descriptor_methods.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <ruby.h>
+#include <ruby/thread.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/module.h"
 #include "base/nonblocking_write.h"
 #include "base/system.h"
-#include "server/reactor.h"
 
 /* O_NONBLOCK only served to open a pipe without waiting for its reader; writes may block. */
 static int clear_nonblock(int fd)
@@ -26,7 +29,7 @@ static VALUE replace(VALUE self, VALUE number, VALUE by)
 
     (void)self;
     if (clear_nonblock(from) < 0 || (fd <= STDERR_FILENO ? dup2(from, fd) : uw_replace(from, fd)) < 0)
-        rb_sys_fail("descriptor");
+        rb_sys_fail_str(rb_sprintf("cannot replace descriptor %d", fd));
     return Qnil;
 }
 
@@ -75,7 +78,9 @@ static VALUE write_without_signal(VALUE self, VALUE number, VALUE piece)
     while (writing.left > 0 && writing.error != EAGAIN) {
         rb_thread_call_without_gvl(write_on, &writing, RUBY_UBF_IO, NULL);
         if (writing.error && writing.error != EAGAIN)
-            rb_syserr_fail(writing.error, "descriptor");
+            rb_syserr_fail_str(
+                writing.error,
+                rb_sprintf("cannot write to descriptor %d (1: standard output, 2: standard error)", writing.fd));
     }
     RB_GC_GUARD(text);
     return SIZET2NUM((size_t)RSTRING_LEN(text) - writing.left);
@@ -84,7 +89,7 @@ static VALUE write_without_signal(VALUE self, VALUE number, VALUE piece)
 static uint32_t count_of(VALUE list)
 {
     if (RARRAY_LEN(list) > UW_STEERED_MAX)
-        rb_syserr_fail(E2BIG, "descriptor");
+        rb_syserr_fail(E2BIG, "cannot distribute clients to so many sockets");
     return (uint32_t)RARRAY_LEN(list);
 }
 
@@ -99,7 +104,7 @@ static VALUE steer(VALUE self, VALUE number, VALUE list)
         indexes[i] = NUM2UINT(rb_ary_entry(list, i));
     error = uw_steer(NUM2INT(number), indexes, count);
     if (error)
-        rb_syserr_fail(-error, "descriptor");
+        rb_syserr_fail(-error, "cannot distribute clients to the sockets of the workers");
     return Qnil;
 }
 

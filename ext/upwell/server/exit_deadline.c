@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,20 +17,21 @@
 #include "base/system.h"
 #include "base/thread.h"
 #include "io/loop.h"
+#include "log/server_line.h"
 
-#define LINE_BYTES_MAX 4096 /* PIPE_BUF of Linux: a write to a pipe is not torn */
 #define LOG_PATIENCE_MS 100 /* for a log pipe that is not being read */
 #define STATUS 1            /* of the process */
 #define SIGNALS_MAX 65      /* signal numbers are below */
 
 struct text {
-    char bytes[LINE_BYTES_MAX / 2]; /* without time, process and newline */
+    char bytes[UW_LOG_LINE_BYTES_MAX / 2]; /* without time, process and newline */
 };
 
 /* The process has one deadline. */
 static struct {
     bool started;
     unsigned forks; /* when it was started */
+    enum uw_log_form form;
     struct uw_wakeup wakeup;
     pthread_mutex_t lock; /* for the members below, up to the atomic one */
     int64_t deadline_ns;
@@ -44,18 +44,13 @@ static struct {
 
 static void write_line(const char *text)
 {
-    char line[LINE_BYTES_MAX], when[32];
+    char line[UW_LOG_LINE_BYTES_MAX];
     struct pollfd log = {.fd = STDERR_FILENO, .events = POLLOUT};
-    time_t now = time(NULL);
-    struct tm parts;
-    int length;
+    size_t length = uw_server_line(line, guard.form, time(NULL), text);
 
-    if (!gmtime_r(&now, &parts) || !strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts))
-        when[0] = '\0';
-    length = snprintf(line, sizeof line, "%s upwell[%ld]: %s\n", when, (long)getpid(), text);
-    if (length <= 0 || poll(&log, 1, LOG_PATIENCE_MS) <= 0)
+    if (poll(&log, 1, LOG_PATIENCE_MS) <= 0)
         return;
-    if (write(STDERR_FILENO, line, (size_t)length) < 0)
+    if (write(STDERR_FILENO, line, length) < 0)
         return; /* no other report is possible */
 }
 
@@ -123,7 +118,7 @@ static void start(void)
     if (!error)
         error = uw_thread_start(&thread, await_deadline, NULL);
     if (error)
-        rb_syserr_fail(-error, "starting the shutdown timer thread");
+        rb_syserr_fail(-error, "cannot start the thread that ends the process at --drain-timeout");
     pthread_detach(thread);
     guard.forks = rb_uw_forks_now();
     guard.started = true;
@@ -144,12 +139,14 @@ static int64_t nanoseconds(VALUE seconds)
 /*
  * Starts the thread that waits for deadlines, so that later calls need not start it.
  *
+ * @param json [Boolean] whether the line in the log is a JSON object
  * @return [nil]
  * @raise [SystemCallError] when no thread can be started, or descriptors have run out
  */
-static VALUE exit_deadline_prepare(VALUE self)
+static VALUE exit_deadline_prepare(VALUE self, VALUE json)
 {
     (void)self;
+    guard.form = RTEST(json) ? UW_LOG_JSON : UW_LOG_TEXT; /* before the thread reads it */
     start();
     return Qnil;
 }
@@ -220,14 +217,14 @@ static void watch(int signal)
         rb_raise(rb_eArgError, "%d is not a signal number", signal);
     before = &guard.before[signal];
     if (sigaction(signal, NULL, &action))
-        rb_sys_fail("sigaction");
+        rb_sys_fail_str(rb_sprintf("cannot handle signal %d", signal));
     if ((action.sa_flags & SA_SIGINFO) && action.sa_sigaction == note)
         return;
     *before = action;
     action.sa_sigaction = note;
     action.sa_flags |= SA_SIGINFO;
     if (sigaction(signal, &action, NULL))
-        rb_sys_fail("sigaction");
+        rb_sys_fail_str(rb_sprintf("cannot handle signal %d", signal));
 }
 
 /*
@@ -263,7 +260,7 @@ void rb_uw_init_exit_deadline(void)
      * Ends the process by a deadline, even while a C extension keeps Ruby's lock. */
     VALUE mExitDeadline = rb_define_module_under(rb_mUpwell, "ExitDeadline");
 
-    rb_define_singleton_method(mExitDeadline, "prepare", exit_deadline_prepare, 0);
+    rb_define_singleton_method(mExitDeadline, "prepare", exit_deadline_prepare, 1);
     rb_define_singleton_method(mExitDeadline, "set", exit_deadline_set, 2);
     rb_define_singleton_method(mExitDeadline, "clear", exit_deadline_clear, 0);
     rb_define_singleton_method(mExitDeadline, "watch", exit_deadline_watch, 3);

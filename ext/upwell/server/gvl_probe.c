@@ -1,7 +1,12 @@
 /* Whether a worker computes: it has the interpreter's lock or waits for the lock. Otherwise it does work without the
  * lock. Ruby 3.3 and later report this. On older versions, and where Ruby cannot, no worker's state is known. */
+#include "server/gvl_probe.h"
+
+#include <ruby.h>
+#include <ruby/thread.h>
+
 #include "base/after_fork.h"
-#include "server/reactor.h"
+#include "server/request_queue.h"
 
 #ifdef HAVE_RB_INTERNAL_THREAD_EVENT_DATA_T_THREAD
 

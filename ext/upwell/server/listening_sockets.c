@@ -23,7 +23,7 @@ void rb_uw_listening_add(VALUE sockets, VALUE socket, VALUE context, VALUE inher
 {
     (void)rb_uw_tls_context(context);
     if (RARRAY_LEN(sockets) >= UW_LISTENERS_MAX)
-        rb_raise(rb_eArgError, "a reactor listens on at most %d sockets", UW_LISTENERS_MAX);
+        rb_raise(rb_eArgError, "a server listens on at most %d sockets", UW_LISTENERS_MAX);
     rb_ary_push(sockets, rb_ary_new_from_args(3, socket, context, inherited));
 }
 
@@ -79,7 +79,7 @@ void rb_uw_listening_renew(VALUE sockets, VALUE socket, VALUE context, struct uw
             post(server, i, context);
         return;
     }
-    rb_raise(rb_eArgError, "the reactor does not listen on this socket with TLS");
+    rb_raise(rb_eArgError, "the server does not listen on this socket with TLS");
 }
 
 void rb_uw_listening_catch_up(VALUE sockets, const struct rb_uw_listening *listening, long count,

@@ -1,7 +1,10 @@
+#include "server/loop_server_class.h"
+
+#include <unistd.h>
+
 #include "base/backend_choice.h"
 #include "base/module.h"
 #include "composition/composition.h"
-#include "server/loop_server.h"
 #include "server/server_settings.h"
 
 VALUE rb_uw_cLoopServer;
@@ -18,7 +21,7 @@ static struct rb_uw_loop_server *get(VALUE self)
 
 void rb_uw_loop_server_init(struct rb_uw_loop_server *server, VALUE self)
 {
-    server->backend = server->sockets = Qnil;
+    server->backend = server->sockets = server->access_logging.io = Qnil;
     RB_OBJ_WRITE(self, &server->sockets, rb_ary_new());
 }
 
@@ -26,12 +29,19 @@ void rb_uw_loop_server_mark(const struct rb_uw_loop_server *server)
 {
     rb_gc_mark_movable(server->backend);
     rb_gc_mark_movable(server->sockets);
+    rb_uw_access_logging_mark(&server->access_logging);
 }
 
 void rb_uw_loop_server_compact(struct rb_uw_loop_server *server)
 {
     server->backend = rb_gc_location(server->backend);
     server->sockets = rb_gc_location(server->sockets);
+    rb_uw_access_logging_compact(&server->access_logging);
+}
+
+void rb_uw_loop_server_free(struct rb_uw_loop_server *server)
+{
+    rb_uw_access_logging_free(&server->access_logging);
 }
 
 size_t rb_uw_loop_server_bytes(const struct rb_uw_loop_server *server)
@@ -40,20 +50,27 @@ size_t rb_uw_loop_server_bytes(const struct rb_uw_loop_server *server)
            server->server.server_context.requests.blocks * server->server.server_context.requests.block_bytes;
 }
 
+static enum uw_log_form read_log_form(VALUE settings)
+{
+    return rb_uw_setting(settings, "log_format") == ID2SYM(rb_intern("json")) ? UW_LOG_JSON : UW_LOG_TEXT;
+}
+
 void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE settings)
 {
     if (!NIL_P(server->backend))
-        rb_raise(rb_eUpwellError, "this reactor is already initialized");
+        rb_raise(rb_eUpwellError, "this server is already initialized; create a new one");
     rb_uw_read_server_settings(&server->settings, settings);
+    server->log_form = read_log_form(settings);
+    rb_uw_access_logging_read(&server->access_logging, self, settings);
     RB_OBJ_WRITE(self, &server->backend, rb_str_freeze(rb_uw_choose_backend(rb_uw_setting(settings, "backend"))));
 }
 
 void rb_uw_loop_server_begin(struct rb_uw_loop_server *server)
 {
     if (!server->initialized)
-        rb_raise(rb_eUpwellError, "this reactor is not initialized");
+        rb_raise(rb_eUpwellError, "this server is not initialized: a subclass must call super in initialize");
     if (server->ran)
-        rb_raise(rb_eUpwellError, "this reactor has already run: create a new one");
+        rb_raise(rb_eUpwellError, "this server has already run; create a new one");
     server->ran = true;
 }
 
@@ -61,9 +78,11 @@ int rb_uw_loop_server_open(struct rb_uw_loop_server *server, const char *backend
 {
     int error = uw_server_open(&server->server, &uw_composition, &server->settings, backend, handler);
 
-    if (!error)
-        rb_uw_shutdown_control_open(&server->control);
-    return error;
+    if (error)
+        return error;
+    uw_refusal_log_init(&server->refusals, &server->server.server_context.loop, STDERR_FILENO, server->log_form);
+    rb_uw_shutdown_control_open(&server->control);
+    return 0;
 }
 
 /*
@@ -143,6 +162,14 @@ static VALUE loop_server_backend(VALUE self)
     return get(self)->backend;
 }
 
+/*
+ * @return [Integer] lines of the access log that could not be written in time; known once #run has returned
+ */
+static VALUE loop_server_log_lines_lost(VALUE self)
+{
+    return ULL2NUM(get(self)->access_logging.lines_lost);
+}
+
 void rb_uw_init_loop_server(void)
 {
     /* Document-class: Upwell::LoopServer
@@ -154,4 +181,5 @@ void rb_uw_init_loop_server(void)
     rb_define_method(rb_uw_cLoopServer, "drain", loop_server_drain, -1);
     rb_define_method(rb_uw_cLoopServer, "stop", loop_server_stop, 0);
     rb_define_method(rb_uw_cLoopServer, "backend", loop_server_backend, 0);
+    rb_define_method(rb_uw_cLoopServer, "log_lines_lost", loop_server_log_lines_lost, 0);
 }

@@ -1,7 +1,12 @@
 /* The common part of all modes of Upwell::Reactor: the object, and the iterations of its loop. */
 #include "server/reactor.h"
 
-#include <unistd.h>
+#include <ruby/thread.h>
+
+#include "rack/client_registry.h"
+#include "rack/exchange.h"
+#include "server/reactor_bus.h"
+#include "server/reactor_public_files.h"
 
 static void reactor_mark(void *data)
 {
@@ -9,6 +14,8 @@ static void reactor_mark(void *data)
 
     rb_uw_loop_server_mark(&reactor->base);
     rb_uw_rack_context_mark(&reactor->rack_context);
+    rb_uw_exchanges_mark(&reactor->rack_context);
+    rb_uw_push_clients_mark(&reactor->rack_context);
     if (reactor->mode_state && reactor->mode->mark)
         reactor->mode->mark(reactor->mode_state);
 }
@@ -28,6 +35,7 @@ static void reactor_free(void *data)
     struct rb_uw_reactor *reactor = data;
 
     rb_uw_static_settings_free(&reactor->public_settings);
+    rb_uw_loop_server_free(&reactor->base);
     if (reactor->mode_state && reactor->mode->free)
         reactor->mode->free(reactor);
     xfree(reactor->mode_state);
@@ -80,7 +88,6 @@ int rb_uw_reactor_open(struct rb_uw_reactor *reactor, const char *backend, const
 
     if (error)
         return error;
-    uw_refusal_log_init(&reactor->refusals, &reactor->base.server.server_context.loop, STDERR_FILENO);
     reactor->rack_context.thread = pthread_self();
     error = rb_uw_reactor_open_bus(reactor);
     if (error)

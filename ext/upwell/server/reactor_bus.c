@@ -1,8 +1,8 @@
-/* The bus carries published messages between the processes of one server. */
+#include "server/reactor_bus.h"
+
 #include <string.h>
 
 #include "pub_sub/channels.h"
-#include "server/reactor.h"
 
 void rb_uw_reactor_read_bus(struct rb_uw_reactor *reactor, VALUE folder)
 {
@@ -35,7 +35,7 @@ static void joined(void *context)
 
 static void troubled(void *context, int error)
 {
-    uw_refusal_log_trouble(&((struct rb_uw_reactor *)context)->refusals, UW_SYSTEM_ERROR_BUS, NULL, -error);
+    uw_refusal_log_trouble(&((struct rb_uw_reactor *)context)->base.refusals, UW_SYSTEM_ERROR_BUS, NULL, -error);
 }
 
 /* A message that is too long for the bus, or for which memory is exhausted, is delivered in this process alone. */

@@ -1,10 +1,14 @@
-/* Upwell::Reactor: publish and subscribe of the process. */
+#include "server/reactor_channels.h"
+
 #include <errno.h>
+#include <ruby/encoding.h>
 
 #include "base/object_counts.h"
 #include "pub_sub/cross_thread.h"
 #include "pub_sub/process_subscriber.h"
-#include "rack/client_class.h"
+#include "rack/client_channels.h"
+#include "rack/client_registry.h"
+#include "rack/cross_thread_backpressure.h"
 #include "server/reactor.h"
 
 /* Publishing */

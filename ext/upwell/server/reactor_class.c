@@ -1,8 +1,22 @@
-/* Upwell::Reactor: a server of the core that answers with a Rack application. */
+#include "server/reactor_class.h"
+
+#include "base/module.h"
 #include "base/object_counts.h"
 #include "base/process_exceptions.h"
+#include "rack/async_exceptions.h"
+#include "rack/exchange.h"
+#include "rack/input_class.h"
+#include "rack/rack_env.h"
+#include "rack/retained_env.h"
 #include "server/reactor.h"
+#include "server/reactor_bus.h"
+#include "server/reactor_channels.h"
+#include "server/reactor_fibers.h"
+#include "server/reactor_inline.h"
+#include "server/reactor_public_files.h"
+#include "server/reactor_threads.h"
 #include "server/server_settings.h"
+#include "server/thread_raise.h"
 
 static VALUE cReactor;
 
@@ -46,7 +60,8 @@ static void read_public(struct rb_uw_reactor *reactor, VALUE settings)
  * Rack 2); underscores_in_headers (whether headers whose names have an underscore are kept); public (nil, or a Hash of
  * root and {StaticReactor}'s file settings): the folder whose files are sent without a call of the application;
  * bus (nil, or the path of a folder of this user alone, mode 0700): all processes of the server exchange published
- * messages there
+ * messages there; log_format (:combined or :json) of the server's own log; access_log (IO or nil), access_log_format
+ * (:combined, :json or :terminal), access_log_except (Array of paths) and worker (its number, or nil)
  * @raise [KeyError] when a setting is missing
  * @raise [ArgumentError] when one is out of range
  * @raise [Upwell::BackendError] when the backend is unknown or does not work here
@@ -64,10 +79,12 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
     rb_uw_reactor_read_bus(reactor, rb_uw_setting(settings, "bus"));
     rack_context->newline_values = RTEST(rb_uw_setting(settings, "newline_header_values"));
     rack_context->underscores = RTEST(rb_uw_setting(settings, "underscores_in_headers"));
+    rack_context->logged = !NIL_P(reactor->base.access_logging.io);
     rack_context->spill_memory_bytes_max = reactor->base.settings.body_memory_bytes_max;
     RB_OBJ_WRITE(self, &rack_context->app, app);
     RB_OBJ_WRITE(self, &rack_context->input, rb_uw_input_empty());
-    RB_OBJ_WRITE(self, &rack_context->template, rb_uw_env_template(rack_context->newline_values, rack_context->input));
+    RB_OBJ_WRITE(self, &rack_context->template,
+                 rb_uw_env_template(rack_context->newline_values, rack_context->logged, rack_context->input));
     RB_OBJ_WRITE(self, &rack_context->held_errors, rb_uw_retained_errors());
     reactor->base.initialized = true;
     return self;
@@ -109,6 +126,7 @@ static VALUE close_server(VALUE self)
     } else {
         uw_server_end_connections(&reactor->base.server);
     }
+    rb_uw_access_logging_close(&reactor->base.access_logging);
     return Qnil;
 }
 
@@ -129,6 +147,12 @@ static VALUE close_guarded(VALUE self)
     return rb_ensure(close_server, self, unguard, Qnil);
 }
 
+static void close_what_was_opened(struct rb_uw_reactor *reactor)
+{
+    rb_uw_reactor_close_files(reactor);
+    rb_uw_access_logging_close(&reactor->base.access_logging);
+}
+
 static void start(struct rb_uw_reactor *reactor)
 {
     struct rb_uw_listening listening[UW_LISTENERS_MAX];
@@ -136,6 +160,7 @@ static void start(struct rb_uw_reactor *reactor)
     long count;
 
     rb_uw_reactor_open_files(reactor);
+    rb_uw_access_logging_open(&reactor->base.access_logging, &reactor->base.refusals);
     count = rb_uw_listening_retain(reactor->base.sockets, listening);
     error = reactor->mode->open(reactor, StringValueCStr(reactor->base.backend), listening, count);
     if (!error)
@@ -146,8 +171,8 @@ static void start(struct rb_uw_reactor *reactor)
     if (reactor->base.control.open)
         close_server(reactor->rack_context.self);
     else
-        rb_uw_reactor_close_files(reactor);
-    rb_syserr_fail(-error, "starting the event loop");
+        close_what_was_opened(reactor);
+    rb_syserr_fail(-error, "cannot start the server's event loop");
 }
 
 /*

@@ -1,12 +1,26 @@
 /* Mode fibers: the application runs on the thread of the loop, each request on a fiber of a pool, under an
  * Upwell::Scheduler on the same loop. Where a request waits, others run. */
+#include "server/reactor_fibers.h"
+
 #include <ruby/fiber/scheduler.h>
 #include <unistd.h>
 
+#include "base/module.h"
+#include "base/process_exceptions.h"
+#include "base/unwinding.h"
+#include "rack/async_exceptions.h"
+#include "rack/hijack_detach.h"
+#include "rack/rack_request.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/scheduler_fiber.h"
+#include "scheduler/scheduler_fiber_wait.h"
+#include "scheduler/scheduler_root_fiber.h"
+#include "scheduler/scheduler_run.h"
+#include "scheduler/scheduler_wait_record.h"
 #include "server/reactor.h"
 #include "server/run_queue.h"
 #include "server/server_settings.h"
+#include "server/thread_raise.h"
 
 #define NO_STACK_NS UW_NS_PER_SECOND /* until it is tried again */
 #define BATCH_NS (5 * UW_NS_PER_MS)  /* of requests, before the loop and the waiting fibers run */
@@ -112,14 +126,17 @@ static struct rb_uw_scheduler *scheduler_of(struct rb_uw_reactor *reactor)
 
 static void notify(void *context, struct uw_request *request, enum uw_event event)
 {
-    struct rb_uw_exchange *exchange = request->user;
+    struct rb_uw_delivery *delivery;
 
-    if (event != UW_EVENT_DRAINED)
+    if (event != UW_EVENT_DRAINED) {
         rb_uw_run_queue_add(&mode_state(context)->backlog, request);
-    else if (exchange->drain)
-        rb_uw_wait_end(exchange->drain);
+        return;
+    }
+    delivery = rb_uw_rack_request_of(request)->delivery;
+    if (delivery->drain)
+        rb_uw_wait_end(delivery->drain);
     else /* a thread of the application waits */
-        rb_uw_rack_context_tell_changed(exchange->rack_context);
+        rb_uw_rack_context_tell_changed(delivery->rack_context);
 }
 
 /* A fiber of the pool */
@@ -438,28 +455,26 @@ static void end_fibers(struct rb_uw_reactor *reactor)
 
 static VALUE wait_for_drain(VALUE argument)
 {
-    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
-
-    rb_uw_wait(exchange->drain, UW_FOREVER);
+    rb_uw_wait(((struct rb_uw_delivery *)argument)->drain, UW_FOREVER);
     return Qnil;
 }
 
 static VALUE forget_drain(VALUE argument)
 {
-    struct rb_uw_exchange *exchange = (struct rb_uw_exchange *)argument;
+    struct rb_uw_delivery *delivery = (struct rb_uw_delivery *)argument;
 
-    exchange->drain = NULL;
-    atomic_store(&exchange->request->await_drain, false);
+    delivery->drain = NULL;
+    atomic_store(&delivery->core->await_drain, false);
     return Qnil;
 }
 
-static void await_drain(struct rb_uw_exchange *exchange)
+static void await_drain(struct rb_uw_delivery *delivery)
 {
     struct rb_uw_wait wait;
 
-    rb_uw_wait_init(&wait, scheduler_of(rb_uw_reactor_of(exchange->rack_context)));
-    exchange->drain = &wait;
-    rb_ensure(wait_for_drain, (VALUE)exchange, forget_drain, (VALUE)exchange);
+    rb_uw_wait_init(&wait, scheduler_of(rb_uw_reactor_of(delivery->rack_context)));
+    delivery->drain = &wait;
+    rb_ensure(wait_for_drain, (VALUE)delivery, forget_drain, (VALUE)delivery);
 }
 
 static VALUE wait_for_detach(VALUE argument)
@@ -491,7 +506,7 @@ static void detach(struct rb_uw_detachment *detachment)
  * or earlier when it has waited for long. */
 static void send_together(struct uw_request *request, struct uw_chunk *chunk)
 {
-    struct rb_uw_rack_context *rack_context = rb_uw_exchange_of(request)->rack_context;
+    struct rb_uw_rack_context *rack_context = rb_uw_rack_request_of(request)->delivery->rack_context;
     bool last = chunk->flags & UW_CHUNK_FINISH;
 
     uw_request_send(request, chunk);

@@ -1,7 +1,15 @@
 /* Mode inline: the application runs on the loop's thread. The thread takes the interpreter's lock once for all requests
  * of an iteration. */
+#include "server/reactor_inline.h"
+
+#include <ruby/thread.h>
+
+#include "rack/async_exceptions.h"
+#include "rack/hijack_detach.h"
+#include "rack/spill_buffer.h"
 #include "server/reactor.h"
 #include "server/run_queue.h"
+#include "server/thread_raise.h"
 
 struct inline_mode {
     struct rb_uw_run_queue backlog;

@@ -1,6 +1,4 @@
-/* The public directory: the core sends an existing file on the loop's thread, before Ruby sees the request. Other
- * requests go to the application. */
-#include "server/reactor.h"
+#include "server/reactor_public_files.h"
 
 void rb_uw_reactor_open_files(struct rb_uw_reactor *reactor)
 {
@@ -33,14 +31,27 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
         reactor->mode->notify(reactor, request, event);
 }
 
+/* A file's request has no id yet. */
+static void answered(void *context, struct uw_request *request)
+{
+    struct rb_uw_reactor *reactor = context;
+
+    uw_request_identify(request);
+    rb_uw_access_logging_add(&reactor->base.access_logging, request);
+}
+
 static void refused(void *context, const struct uw_access_record *refusal)
 {
-    uw_refusal_log_add(&((struct rb_uw_reactor *)context)->refusals, refusal);
+    struct rb_uw_loop_server *base = &((struct rb_uw_reactor *)context)->base;
+
+    uw_refusal_log_add(&base->refusals, refusal);
+    if (base->access_logging.log)
+        rb_uw_access_logging_add_refusal(&base->access_logging, refusal);
 }
 
 static void troubled(void *context, enum uw_system_error trouble, const char *where, int error)
 {
-    uw_refusal_log_trouble(&((struct rb_uw_reactor *)context)->refusals, trouble, where, error);
+    uw_refusal_log_trouble(&((struct rb_uw_reactor *)context)->base.refusals, trouble, where, error);
 }
 
 static size_t give_up(void *context)
@@ -55,6 +66,7 @@ struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor)
     return (struct uw_handler){
         .context = reactor,
         .notify = reactor->has_files ? notify : reactor->mode->notify,
+        .answered = reactor->base.access_logging.log ? answered : NULL,
         .refused = refused,
         .troubled = troubled,
         .give_up = give_up,

@@ -1,11 +1,20 @@
 /* Mode threads: the loop has its own thread, which never touches Ruby. Ruby's threads take complete requests from a
  * queue. */
+#include "server/reactor_threads.h"
+
 #include <errno.h>
 #include <ruby/io.h>
+#include <ruby/thread.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include "rack/async_exceptions.h"
+#include "rack/delivery.h"
+#include "rack/hijack_detach.h"
+#include "server/gvl_probe.h"
 #include "server/reactor.h"
+#include "server/request_queue.h"
+#include "server/thread_raise.h"
 
 struct threads {
     struct uw_queue queue;
@@ -210,7 +219,7 @@ static void work_here(struct rb_uw_reactor *reactor)
     rb_uw_guard_thread(reactor->rack_context.self);
     error = uw_queue_join(&mode_state(reactor)->queue, &work.worker);
     if (error)
-        rb_syserr_fail(-error, "starting the worker threads");
+        rb_syserr_fail(-error, "cannot start the worker threads");
     rb_uw_watch_worker(&work.worker);
     rb_ensure(work_on, (VALUE)&work, retire, (VALUE)&work);
 }
@@ -264,9 +273,9 @@ static VALUE forget_drain(VALUE argument)
     return Qnil;
 }
 
-static void await_drain(struct rb_uw_exchange *exchange)
+static void await_drain(struct rb_uw_delivery *delivery)
 {
-    struct drain_wait wait = {exchange->rack_context, exchange->request, false};
+    struct drain_wait wait = {delivery->rack_context, delivery->core, false};
 
     rb_ensure(wait_until_drained, (VALUE)&wait, forget_drain, (VALUE)&wait);
 }

@@ -11,7 +11,7 @@ static int64_t seconds(VALUE settings, const char *name)
     double value = NUM2DBL(rb_uw_setting(settings, name));
 
     if (!(value > 0) || value > 1e9)
-        rb_raise(rb_eArgError, "%s must be a number of seconds above 0", name);
+        rb_raise(rb_eArgError, "%s must be a number of seconds above 0, not %g", name, value);
     return (int64_t)(value * (double)UW_NS_PER_SECOND);
 }
 
@@ -28,7 +28,7 @@ static void read_limits(struct uw_server_settings *core, VALUE settings)
         .headers_max = (uint32_t)NUM2UINT(rb_uw_setting(settings, "headers_max")),
     };
     if (core->http.headers_max > UW_HTTP_HEADERS_MAX)
-        rb_raise(rb_eArgError, "headers_max must be at most %d", UW_HTTP_HEADERS_MAX);
+        rb_raise(rb_eArgError, "headers_max must be at most %d, not %u", UW_HTTP_HEADERS_MAX, core->http.headers_max);
     core->body_bytes_max = number(settings, "body_bytes_max");
     core->body_memory_bytes_max = number(settings, "body_memory_bytes_max");
     core->connections_max = number(settings, "connections_max");
@@ -55,9 +55,10 @@ void rb_uw_read_client_settings(struct uw_server_settings *core, VALUE settings)
 
     core->message_bytes_max = number(settings, "message_bytes_max");
     if (core->message_bytes_max > UW_MESSAGE_BYTES_MAX)
-        rb_raise(rb_eArgError, "message_bytes_max must be at most %d", UW_MESSAGE_BYTES_MAX);
+        rb_raise(rb_eArgError, "message_bytes_max must be at most %d, not %llu", UW_MESSAGE_BYTES_MAX,
+                 (unsigned long long)core->message_bytes_max);
     core->client_bytes_max = number(settings, "client_bytes_max");
     if (!(silence >= 0) || silence > 1e9)
-        rb_raise(rb_eArgError, "client_timeout must be a number of seconds, 0 or more");
+        rb_raise(rb_eArgError, "client_timeout must be a number of seconds, 0 or more, not %g", silence);
     core->idle_timeout_ns = (int64_t)(silence * (double)UW_NS_PER_SECOND);
 }

@@ -1,49 +1,36 @@
 /* Upwell::StaticReactor: a server of the core that answers with files, on the thread that runs it. Ruby takes no part
  * in a request: the interpreter's lock is released while the server runs. */
+#include "server/static_reactor_class.h"
+
+#include <ruby.h>
+#include <ruby/thread.h>
+
 #include "base/after_fork.h"
 #include "base/module.h"
-#include "log/access_log.h"
-#include "log/refusal_log.h"
-#include "server/access_record.h"
-#include "server/loop_server.h"
-#include "server/reactor.h"
+#include "server/loop_server_class.h"
 #include "server/server_settings.h"
 #include "server/static_settings.h"
-#include "static/response_output.h"
 #include "static/static.h"
 
 struct static_reactor {
     struct rb_uw_loop_server base;
     struct uw_static files;
     struct rb_uw_static_settings files_settings;
-    struct uw_refusal_log troubles;
-    struct uw_access_log *log;
-    enum uw_access_format log_format;
-    uint64_t log_lines_lost;
-    VALUE access_log;
     unsigned forks; /* this process had been forked so often when `run` was called */
-    bool logs;      /* `log` is open */
     bool has_files; /* `files` is */
     atomic_bool interrupted;
 };
 
-static ID id_fileno;
 static VALUE cStaticReactor;
 
 static void reactor_mark(void *data)
 {
-    struct static_reactor *reactor = data;
-
-    rb_uw_loop_server_mark(&reactor->base);
-    rb_gc_mark_movable(reactor->access_log);
+    rb_uw_loop_server_mark(&((struct static_reactor *)data)->base);
 }
 
 static void reactor_compact(void *data)
 {
-    struct static_reactor *reactor = data;
-
-    rb_uw_loop_server_compact(&reactor->base);
-    reactor->access_log = rb_gc_location(reactor->access_log);
+    rb_uw_loop_server_compact(&((struct static_reactor *)data)->base);
 }
 
 static void reactor_free(void *data)
@@ -51,6 +38,7 @@ static void reactor_free(void *data)
     struct static_reactor *reactor = data;
 
     rb_uw_static_settings_free(&reactor->files_settings);
+    rb_uw_loop_server_free(&reactor->base);
     xfree(reactor);
 }
 
@@ -82,30 +70,17 @@ static VALUE reactor_allocate(VALUE class)
     struct static_reactor *reactor;
     VALUE self = TypedData_Make_Struct(class, struct static_reactor, &reactor_type, reactor);
 
-    reactor->access_log = Qnil;
     rb_uw_loop_server_init(&reactor->base, self);
     return self;
 }
 
 /* Settings */
 
-static enum uw_access_format read_log_format(VALUE settings)
-{
-    VALUE format = rb_uw_setting(settings, "log_format");
-
-    if (format == ID2SYM(rb_intern("combined")))
-        return UW_ACCESS_COMBINED;
-    if (format == ID2SYM(rb_intern("json")))
-        return UW_ACCESS_JSON;
-    rb_raise(rb_eArgError, "log_format must be :combined or :json, not %+" PRIsVALUE, format);
-}
-
 /*
  * @param root [String] the folder whose files are served
  * @param settings [Hash{Symbol => Object}] backend (String or nil); list, gzip_static (Boolean); spa, cache_control
- * (String or nil); media_types (Array of [extension, type], sorted by extension); access_log (IO or nil) and log_format
- * (:combined or :json); cache_entries_max, cache_bytes_max, cache_file_bytes_max; and the limits and time-outs of
- * {Reactor}
+ * (String or nil); media_types (Array of [extension, type], sorted by extension); cache_entries_max, cache_bytes_max,
+ * cache_file_bytes_max; and the limits, time-outs and log settings of {Reactor}
  * @raise [KeyError] when a setting is missing
  * @raise [ArgumentError] when one is out of range
  * @raise [Upwell::BackendError] when the backend is unknown or does not work here
@@ -117,56 +92,30 @@ static VALUE reactor_initialize(VALUE self, VALUE root, VALUE settings)
     rb_uw_loop_server_read(&reactor->base, self, settings);
     rb_uw_static_settings_read(&reactor->files_settings, root, settings);
     reactor->base.settings.answers_at_once = true;
-    reactor->log_format = read_log_format(settings);
-    RB_OBJ_WRITE(self, &reactor->access_log, rb_uw_setting(settings, "access_log"));
     reactor->base.initialized = true;
     return self;
 }
 
 /* Running */
 
+static struct static_reactor *reactor_of(void *files)
+{
+    return uw_container_of(files, struct static_reactor, files);
+}
+
 static void troubled(void *files, enum uw_system_error trouble, const char *where, int error)
 {
-    uw_refusal_log_trouble(&uw_container_of(files, struct static_reactor, files)->troubles, trouble, where, error);
+    uw_refusal_log_trouble(&reactor_of(files)->base.refusals, trouble, where, error);
 }
 
-static void log_access(struct static_reactor *reactor, const struct uw_access_record *access)
+static void answered(void *files, struct uw_request *request)
 {
-    int error = uw_access_log_take_error(reactor->log);
-
-    if (error)
-        uw_refusal_log_trouble(&reactor->troubles, UW_SYSTEM_ERROR_ACCESS_LOG, NULL, -error);
-    uw_access_log_add(reactor->log, access);
+    rb_uw_access_logging_add(&reactor_of(files)->base.access_logging, request);
 }
 
-static void log_answer(void *context, const struct uw_response *response)
+static void refused(void *files, const struct uw_access_record *refusal)
 {
-    struct uw_access_record access =
-        uw_access_record(response->request, response->head.status, response->content_bytes);
-
-    log_access(context, &access);
-}
-
-static void log_refusal(void *context, const struct uw_access_record *refusal)
-{
-    log_access(context, refusal);
-}
-
-static int descriptor(VALUE io)
-{
-    return NUM2INT(rb_funcall(io, id_fileno, 0));
-}
-
-static void open_log(struct static_reactor *reactor)
-{
-    int error = uw_access_log_open(&reactor->log, descriptor(reactor->access_log), reactor->log_format);
-
-    if (error)
-        rb_syserr_fail(-error, "starting the access log");
-    reactor->logs = true;
-    reactor->files_settings.core.answered = log_answer;
-    reactor->files_settings.core.refused = log_refusal;
-    reactor->files_settings.core.answered_context = reactor;
+    rb_uw_access_logging_add_refusal(&reactor_of(files)->base.access_logging, refusal);
 }
 
 static void open_files(struct static_reactor *reactor)
@@ -183,6 +132,10 @@ static struct uw_handler handler_of(struct static_reactor *reactor)
     struct uw_handler handler = uw_static_handler(&reactor->files);
 
     handler.troubled = troubled;
+    if (reactor->base.access_logging.log) {
+        handler.answered = answered;
+        handler.refused = refused;
+    }
     return handler;
 }
 
@@ -192,12 +145,11 @@ static void open_server(struct static_reactor *reactor)
     long count = rb_uw_listening_retain(reactor->base.sockets, listening);
     int error = rb_uw_loop_server_open(&reactor->base, StringValueCStr(reactor->base.backend), handler_of(reactor));
 
-    uw_refusal_log_init(&reactor->troubles, &reactor->base.server.server_context.loop, STDERR_FILENO);
     if (!error)
         error = rb_uw_listening_open(&reactor->base.server, listening, count);
     rb_uw_listening_release(listening, count);
     if (error)
-        rb_syserr_fail(-error, "starting the event loop");
+        rb_syserr_fail(-error, "cannot start the server's event loop");
 }
 
 /* Whether this process is the child that a trap handler has forked: all this is its parent's. */
@@ -234,8 +186,7 @@ static VALUE open_and_serve(VALUE self)
 {
     struct static_reactor *reactor = get(self);
 
-    if (!NIL_P(reactor->access_log))
-        open_log(reactor);
+    rb_uw_access_logging_open(&reactor->base.access_logging, &reactor->base.refusals);
     open_files(reactor);
     open_server(reactor);
     while (goes_on(reactor)) {
@@ -244,30 +195,6 @@ static VALUE open_and_serve(VALUE self)
     }
     if (reactor->base.status)
         rb_syserr_fail(-reactor->base.status, "the server stops, because it cannot wait for events");
-    return Qnil;
-}
-
-static void *close_log(void *argument)
-{
-    struct static_reactor *reactor = argument;
-
-    reactor->log_lines_lost = uw_access_log_close(reactor->log);
-    reactor->logs = false;
-    return NULL;
-}
-
-/* Signals must be handled during the wait for a reader. */
-static VALUE close_log_without_lock(VALUE self)
-{
-    rb_nogvl(close_log, get(self), NULL, NULL, 0);
-    return Qnil;
-}
-
-/* Closes the log if it was opened: an exception may have come before. */
-static VALUE close_log_at_all(VALUE self)
-{
-    if (get(self)->logs)
-        close_log(get(self));
     return Qnil;
 }
 
@@ -288,8 +215,7 @@ static VALUE close_all(VALUE self)
     if (reactor->has_files)
         uw_static_close(&reactor->files);
     reactor->has_files = false;
-    if (reactor->logs)
-        rb_ensure(close_log_without_lock, self, close_log_at_all, self);
+    rb_uw_access_logging_close(&reactor->base.access_logging);
     return Qnil;
 }
 
@@ -310,25 +236,12 @@ static VALUE reactor_run(VALUE self)
     return reactor->base.finished ? Qtrue : Qfalse;
 }
 
-/* Control and inspection */
-
-/*
- * @return [Integer] lines of the access log that could not be written in time; known once #run has returned
- */
-static VALUE reactor_log_lines_lost(VALUE self)
-{
-    return ULL2NUM(get(self)->log_lines_lost);
-}
-
 void rb_uw_init_static_reactor(void)
 {
-    id_fileno = rb_intern("fileno");
-
     /* Document-class: Upwell::StaticReactor
      * A server of the core that answers with files, on one loop. */
     cStaticReactor = rb_define_class_under(rb_mUpwell, "StaticReactor", rb_uw_cLoopServer);
     rb_define_alloc_func(cStaticReactor, reactor_allocate);
     rb_define_method(cStaticReactor, "initialize", reactor_initialize, 2);
     rb_define_method(cStaticReactor, "run", reactor_run, 0);
-    rb_define_method(cStaticReactor, "log_lines_lost", reactor_log_lines_lost, 0);
 }

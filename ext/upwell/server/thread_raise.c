@@ -2,8 +2,16 @@
  * the request it names, otherwise to the running request. Ruby would raise it wherever the thread is: in the loop, in
  * another request, or between two. So Thread#raise raises it only while a request runs, and the thread starts nothing
  * else before that. The scheduler interrupts a request that waits. */
+#include "server/thread_raise.h"
+
+#include "base/process_exceptions.h"
+#include "base/unwinding.h"
+#include "rack/answer.h"
+#include "rack/async_exceptions.h"
+#include "rack/client_events.h"
+#include "rack/exchange.h"
 #include "scheduler/scheduler.h"
-#include "server/reactor.h"
+#include "scheduler/scheduler_block.h"
 
 static ID id_cause, id_env, id_reactor;
 static VALUE mRaising, key_cause, key_hijack;
@@ -60,9 +68,9 @@ static VALUE make_exception(int argc, const VALUE *argv)
 }
 
 /* Compares the env, or its hijack object: a middleware may pass on a copy, and may remove entries from env. */
-static bool is_of(VALUE env, const struct rb_uw_exchange *exchange)
+static bool is_of(VALUE env, const struct rb_uw_rack_request *request)
 {
-    return exchange->env == env || (!NIL_P(exchange->hijack) && rb_hash_lookup(env, key_hijack) == exchange->hijack);
+    return request->env == env || (!NIL_P(request->hijack) && rb_hash_lookup(env, key_hijack) == request->hijack);
 }
 
 /* Finds the request whose env `error` carries, as rack-timeout's exceptions do; NULL when that request is over. Returns
@@ -78,7 +86,7 @@ static bool tells_request(const struct rb_uw_reactor *reactor, VALUE error, stru
          link = link->next) {
         struct rb_uw_exchange *exchange = uw_container_of(link, struct rb_uw_exchange, link);
 
-        if (exchange->interruptible && is_of(env, exchange))
+        if (exchange->interruptible && is_of(env, &exchange->request))
             *whose = exchange;
     }
     return true;

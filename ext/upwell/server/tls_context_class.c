@@ -39,7 +39,7 @@ struct uw_tls_context *rb_uw_tls_context(VALUE self)
         return NULL;
     TypedData_Get_Struct(self, struct tls_context, &context_type, context);
     if (!context->core)
-        rb_raise(rb_eUpwellError, "this TLS context is not initialized");
+        rb_raise(rb_eUpwellError, "this TLS context is not initialized: a subclass must call super in initialize");
     return context->core;
 }
 
@@ -69,7 +69,7 @@ static void read_paths(struct paths *paths, VALUE settings)
 
     paths->count = RARRAY_LEN(lists);
     if (paths->count < 1 || paths->count > UW_TLS_CERTIFICATES_MAX)
-        rb_raise(rb_eArgError, "a TLS context takes 1 to %d certificates, not %ld", UW_TLS_CERTIFICATES_MAX,
+        rb_raise(rb_eArgError, "an address takes 1 to %d certificates, not %ld; remove some", UW_TLS_CERTIFICATES_MAX,
                  paths->count);
     for (long i = 0; i < paths->count; i++) {
         VALUE list = rb_ary_entry(lists, i);
@@ -117,7 +117,8 @@ static void read_secret(struct uw_tls_settings *core, VALUE settings)
     StringValue(secret);
     core->ticket_secret_since = NUM2LL(rb_uw_setting(settings, "ticket_secret_since"));
     if (RSTRING_LEN(secret) != sizeof core->ticket_secret)
-        rb_raise(rb_eArgError, "ticket_secret must have %d bytes", UW_TLS_TICKET_SECRET_BYTES);
+        rb_raise(rb_eArgError, "ticket_secret must have %d bytes, not %ld", UW_TLS_TICKET_SECRET_BYTES,
+                 RSTRING_LEN(secret));
     memcpy(core->ticket_secret, RSTRING_PTR(secret), sizeof core->ticket_secret);
 }
 
@@ -152,7 +153,7 @@ static VALUE context_initialize(VALUE self, VALUE settings)
 
     TypedData_Get_Struct(self, struct tls_context, &context_type, context);
     if (context->core)
-        rb_raise(rb_eUpwellError, "this TLS context is already initialized");
+        rb_raise(rb_eUpwellError, "this TLS context is already initialized; create a new one");
     Check_Type(settings, T_HASH);
     read_paths(&paths, settings);
     core.clients = read_clients(rb_uw_setting(settings, "clients"));

@@ -49,7 +49,7 @@ module Upwell
       # @raise [ArgumentError] for another code
       def close(code = nil, reason = nil)
         code ||= 1000
-        raise ArgumentError, "a WebSocket is closed with 1000, or 3000 to 4999; not #{code}" unless code == 1000 || code.between?(3000, 4999)
+        raise ArgumentError, "the close code #{code} is not valid; use 1000, or 3000 to 4999" unless code == 1000 || code.between?(3000, 4999)
 
         @client&.close(code, reason || "")
       end

@@ -28,7 +28,7 @@ module Upwell
 
       def serve(rest)
         refuse_several(rest, "compiled")
-        raise ConfigurationError, "name the output file: -o app.js" unless @output
+        raise ConfigurationError, "the option -o is missing; name the output file: -o app.js" unless @output
 
         write(Opal::Program.new(rackup_file(rest.first), @runtime).portable)
         say("#{@output} runs with: #{@runtime == :bun ? "bun" : "node"} #{@output}#{NEEDS[@runtime]}")
@@ -41,7 +41,7 @@ module Upwell
         File.rename(own, @output)
       rescue SystemCallError => e
         FileUtils.rm_f(own)
-        raise ConfigurationError, "#{@output} cannot be written: #{ErrnoText.of(e)}"
+        raise ConfigurationError, "#{@output} cannot be written: #{ErrnoText.of(e)}; name another file with -o"
       end
     end
   end

@@ -4,7 +4,7 @@ module Upwell
   class Configuration
     # Refuses a setting that has no effect without another setting, when that one is missing.
     module DependentSettings
-      COMPANIONS = { public_cache_control: :public, header: :public }.freeze
+      COMPANIONS = { public_cache_control: :public, header: :public, access_log_except: :access_log }.freeze
 
       private
 

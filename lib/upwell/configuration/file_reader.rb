@@ -20,6 +20,7 @@ module Upwell
       # @param configuration [Configuration]
       def initialize(configuration)
         @configuration = configuration
+        @lists = {}
       end
 
       # Evaluates a configuration file.
@@ -35,7 +36,7 @@ module Upwell
       rescue ConfigurationError
         raise
       rescue *UNREADABLE => e
-        refuse(line_of(e.backtrace_locations), "#{reason(e)}; a configuration file contains only settings")
+        refuse(line_of(e.backtrace_locations), "#{reason(e)}; correct this code: a configuration file needs only settings")
       end
 
       SETTINGS.each do |setting|
@@ -89,15 +90,15 @@ module Upwell
 
       def value_of(setting, values)
         return values.flatten if setting.kind == :binds
-        return @fields = [*@fields, *values.flatten] if setting.kind == :fields
-        return true if setting.kind == :flag && values.empty?
+        return (@lists[setting.name] ||= []).concat(values.flatten).dup if setting.list?
+        return true if %i[flag log].include?(setting.kind) && values.empty?
         return values.first if values.size == 1
 
-        refuse(line_of(caller_locations), "#{setting.name}: takes one value, got #{values.empty? ? "none" : values.map(&:inspect).join(", ")}")
+        refuse(line_of(caller_locations), "#{setting.name} takes one value, got #{values.empty? ? "none" : values.map(&:inspect).join(", ")}")
       end
 
       def method_missing(name, *, **)
-        refuse(line_of(caller_locations), "unknown setting #{name}#{suggestion(name)}; see upwell --help")
+        refuse(line_of(caller_locations), "unknown setting #{name}#{suggestion(name)}; upwell --help lists all settings")
       end
 
       def respond_to_missing?(*)
@@ -108,7 +109,7 @@ module Upwell
         return unless defined?(DidYouMean::SpellChecker)
 
         similar = DidYouMean::SpellChecker.new(dictionary: NAMES + OTHERS).correct(name).first
-        ", did you mean #{similar}?" if similar
+        " (did you mean #{similar}?)" if similar
       end
 
       def refuse_hook(name, locations)

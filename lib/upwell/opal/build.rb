@@ -93,7 +93,7 @@ module Upwell
           Unit.compile(name, source, plain: plain, canonical: @sources.method(:canonical), **options)
         end
       rescue ::Opal::Error, ::Opal::SyntaxError => e
-        raise ConfigurationError, "#{name}:#{line_of(e)} cannot be compiled to JavaScript: #{e.message.lines.first.strip}"
+        raise ConfigurationError, "#{name}:#{line_of(e)} cannot be compiled to JavaScript: #{e.message.lines.first.strip}; change this code"
       end
 
       def line_of(error)

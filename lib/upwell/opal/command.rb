@@ -47,8 +47,12 @@ module Upwell
       def configure
         configuration = Configuration.new(@values, file: configuration_file, defaults: @defaults)
         unheeded = configuration.unheeded
-        tell("#{@program}: configuration file #{configuration_file}: this runtime ignores the settings #{unheeded.join(", ")}") if unheeded.any?
+        tell_ignored(unheeded) if unheeded.any?
         configuration
+      end
+
+      def tell_ignored(settings)
+        tell("#{@program}: configuration file #{configuration_file}: JavaScript runtimes ignore the settings #{settings.join(", ")}")
       end
     end
   end

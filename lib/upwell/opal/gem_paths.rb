@@ -90,7 +90,7 @@ module Upwell
       def ask_bundler
         environment = { "BUNDLE_GEMFILE" => gemfile, "RUBYOPT" => nil, "BUNDLER_SETUP" => nil }
         output = IO.popen([environment, RbConfig.ruby, BUNDLED, { err: File::NULL, chdir: File.dirname(gemfile) }], &:read)
-        raise ConfigurationError, "#{gemfile}: #{output}" unless $CHILD_STATUS.success?
+        raise ConfigurationError, "the gems of #{gemfile} cannot be loaded: #{output}" unless $CHILD_STATUS.success?
 
         output
       end

@@ -19,7 +19,7 @@ module Upwell
       # Code that runs before Opal, by runtime.
       PRELUDES = { bun: "#{BUN_PARTS.inspect}.forEach(name => require(name)); process.stdout; process.stderr; " }.freeze
 
-      # The suffix of the file for evaluated code, see opal/upwell/boot/evaluation.rb.
+      # The suffix of the file for evaluated code, see opal/upwell/boot/text_evaluation.rb.
       EVALUATED = ".evaluated"
 
       # @param rackup [String] the path of config.ru

@@ -78,11 +78,11 @@ module Upwell
       # @yieldparam message [String] UTF-8 if valid, else BINARY
       # @return [Subscription]
       def subscribe(name, match: nil, &block)
-        raise ArgumentError, "subscribe needs a block" unless block
+        raise ArgumentError, "subscribe needs a block, which gets each message" unless block
 
         subscription = Subscription.new(self, name.to_s, match, block)
         @lock.synchronize do
-          raise ArgumentError, "match must be nil or :redis, and the channel not Upwell's own" unless @redis.subscribe(subscription.to_s, match)
+          refuse(subscription) unless @redis.subscribe(subscription.to_s, match)
 
           @subscriptions[key(subscription)] += [subscription]
         end
@@ -118,6 +118,13 @@ module Upwell
       end
 
       private
+
+      def refuse(subscription)
+        match = subscription.match
+        raise ArgumentError, "match must be nil or :redis, not #{match.inspect}" unless [nil, :redis].include?(match)
+
+        raise ArgumentError, "the channel #{subscription} is reserved for Upwell; use another name"
+      end
 
       def key(subscription)
         [subscription.to_s.b, subscription.match]

@@ -4,6 +4,7 @@ require "io/wait"
 require "securerandom"
 require "socket"
 require_relative "../clock"
+require_relative "../hide_password"
 
 module Upwell
   module PubSub
@@ -21,7 +22,7 @@ module Upwell
       # @param folder [String] the directory, which a server may create later
       # @raise [ArgumentError] for the URL of another service
       def initialize(folder)
-        raise ArgumentError, "the address must be #{Redis::Address::DESCRIPTION}, or a directory" if folder.to_s.match?(/\A\w+:/)
+        refuse(folder.to_s) if folder.to_s.match?(/\A\w+:/)
 
         @folder = File.expand_path(folder.to_s) # the process may change its working directory
         @process = Process.pid
@@ -57,6 +58,10 @@ module Upwell
       private
 
       # A forked process needs its own connections: frames of two processes would mix.
+      def refuse(address)
+        raise ArgumentError, "the address must be #{Redis::Address::DESCRIPTION}, or a directory, not #{HidePassword.hide(address)}"
+      end
+
       def begin_anew
         close_all
         @process = Process.pid

@@ -57,9 +57,11 @@ module Upwell
       # The check is the reactor's, which may not exist yet.
       def check(name, match)
         raise ArgumentError, "match must be nil or :redis, not #{match.inspect}" unless [nil, :redis].include?(match)
-        return if name.bytesize <= (match ? PATTERN_BYTES_MAX : CHANNEL_BYTES_MAX)
 
-        raise ArgumentError, "a channel's name has at most #{CHANNEL_BYTES_MAX} bytes, a pattern #{PATTERN_BYTES_MAX}"
+        kind, most = match ? ["pattern", PATTERN_BYTES_MAX] : ["channel", CHANNEL_BYTES_MAX]
+        return if name.bytesize <= most
+
+        raise ArgumentError, "the name of the #{kind} has #{name.bytesize} bytes; use at most #{most}"
       end
 
       # This method runs without the lock, because it may wait for the loop. A subscription that was ended meanwhile is removed at the end. A

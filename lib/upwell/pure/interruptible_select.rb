@@ -8,7 +8,8 @@ module Upwell
       LONGEST_WAIT = 86_400 # seconds; IO.select does not accept infinity
       PLACES = RUBY_ENGINE == "jruby" ? 3 : 9 # Java waits in whole milliseconds, and would wake too early
       CLOSED = [Errno::EBADF, Errno::ENOTSOCK].freeze # ENOTSOCK is for sockets on Windows
-      private_constant :CLOSED, :BYTES_AT_ONCE, :LONGEST_WAIT, :PLACES
+      ANOTHER_WAITS = "another thread is waiting on this object: only one thread can wait at a time; create one object for each thread"
+      private_constant :ANOTHER_WAITS, :CLOSED, :BYTES_AT_ONCE, :LONGEST_WAIT, :PLACES
 
       # @return [Hash{IO => true}, nil] a set of the last wait's IOs whose use raises an error, by identity
       attr_reader :unusable
@@ -100,7 +101,7 @@ module Upwell
       private
 
       def refuse
-        raise Error, "another thread is waiting: only one thread can wait at a time" unless @place.owned?
+        raise Error, ANOTHER_WAITS unless @place.owned?
 
         raise Error, "this thread is already waiting: a signal handler may call `signal` or `wakeup`, but not wait or close"
       end

@@ -134,7 +134,7 @@ module Upwell
       def io_of(file_descriptor)
         IO.for_fd(file_descriptor, autoclose: false)
       rescue Errno::EBADF
-        raise Errno::EBADF, "watching a descriptor"
+        raise Errno::EBADF, "cannot watch descriptor #{file_descriptor}, which is not open"
       end
 
       def watch(watch)

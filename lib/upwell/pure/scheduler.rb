@@ -211,7 +211,7 @@ module Upwell
       end
 
       def check_not_running(fibers)
-        raise Error, "this scheduler is already running: its fibers and signal handlers cannot run or close it" if fibers.dispatcher.waits?
+        raise Error, "this scheduler is already running: its fibers and signal handlers cannot call run or close" if fibers.dispatcher.waits?
       end
 
       def run_and_end

@@ -59,10 +59,10 @@ module Upwell
       # @return [Array<Array(IO, Integer)>, self]
       def wait(timeout = nil, &block)
         check_open
-        timeout &&= ArgumentConversion.float(timeout)
-        raise ArgumentError, "the timeout must be nil or a number of seconds, 0 or more" unless timeout.nil? || timeout >= 0
+        seconds = timeout && ArgumentConversion.float(timeout)
+        raise ArgumentError, "the timeout must be nil or a number of seconds, 0 or more, not #{timeout}" unless seconds.nil? || seconds >= 0
 
-        pairs = await_pairs(timeout)
+        pairs = await_pairs(seconds)
         return pairs unless block
 
         pairs.each { |io, events| tell(io, events, &block) }
@@ -93,13 +93,13 @@ module Upwell
 
       def check_open
         raise Error, "the selector is not initialized: a subclass must call super in initialize" unless @select
-        raise IOError, "the selector is closed" if @closed
+        raise IOError, "the selector is closed; create a new one" if @closed
       end
 
       def check_interest(interest)
         return interest if interest.positive? && interest.nobits?(~(READABLE | WRITABLE))
 
-        raise ArgumentError, "the interest must be READABLE, WRITABLE or both, not #{interest}"
+        raise ArgumentError, "the interest must be IO::READABLE, IO::WRITABLE or both, not #{interest}"
       end
 
       # When another thread registers or deregisters an IO, the wait starts again.

@@ -59,6 +59,11 @@ module Upwell
         end
       end
 
+      def tell_lost_lines
+        lost = @reactors.sum(&:log_lines_lost)
+        Log.tell "#{lost} access log lines were dropped, because the log's reader is too slow; write them to a file" if lost.positive?
+      end
+
       def listeners_of_loops
         @listeners.each_slice(@listeners.size / @reactors.size).to_a
       end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "logs/access_log"
 require_relative "logs/backtraces"
 require_relative "logs/log_file"
 require_relative "logs/missing_libraries"

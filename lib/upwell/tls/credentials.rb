@@ -12,15 +12,15 @@ module Upwell
       SECRET_BYTES = 32 # UW_TLS_TICKET_SECRET_BYTES
 
       REMEDIES = {
-        Errno::ENOSYS::Errno => "install OpenSSL 3, then reinstall the gem without UPWELL_TLS=no",
+        Errno::ENOSYS::Errno => "install OpenSSL 3 (Debian: apt-get install libssl-dev), then reinstall the gem without UPWELL_TLS=no",
         Errno::ELIBACC::Errno => "install it",
         Errno::EKEYEXPIRED::Errno => "renew it, or check the clock",
         Errno::EBADMSG::Errno => "name a valid PEM file with --cert-file, --key-file or --ca-file",
-        Errno::ENODATA::Errno => "get a new OCSP response, or remove ocsp",
-        Errno::ENOLINK::Errno => "append it to that file, or remove ocsp",
+        Errno::ENODATA::Errno => "get a new OCSP response (and certificate, if that is revoked), or remove ocsp: from the configuration file",
+        Errno::ENOLINK::Errno => "append it to that file, or remove ocsp: from the configuration file",
         Errno::EINVAL::Errno => "name another certificate and its key, with --cert-file and --key-file",
         Errno::EACCES::Errno => "make it readable for this user",
-        Errno::ENOMEM::Errno => "free memory, then start the server again",
+        Errno::ENOMEM::Errno => "free memory",
         Errno::ENOTSUP::Errno => "install a complete OpenSSL 3"
       }.freeze
       private_constant :REMEDIES
@@ -44,7 +44,7 @@ module Upwell
         read
         true
       rescue ConfigurationError => e
-        Log.tell("the server keeps the old certificates, because the new ones cannot be used: #{e.message}")
+        Log.tell("the server keeps the old certificates, because the new ones cannot be used: #{e.message}; then send SIGHUP")
         false
       end
 

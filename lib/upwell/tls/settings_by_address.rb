@@ -49,9 +49,10 @@ module Upwell
         Log.announce("the development certificate is #{path}; import it into your browser to trust it")
       end
 
-      HOW = "name one with --cert-file FILE and --key-file FILE, or create one for development with --self-signed"
+      CREATE = RUBY_ENGINE == "opal" ? "" : ", or create one for development with --self-signed" # only the C core has this option
+      HOW = "name one with --cert-file FILE and --key-file FILE#{CREATE}".freeze
       NO_TCP = "secure has no effect without a TCP address, because UNIX sockets do not use TLS; remove it, or also bind to HOST:PORT"
-      private_constant :HOW, :NO_TCP
+      private_constant :CREATE, :HOW, :NO_TCP
 
       def clients(own, trusted, bind)
         return own || @configuration.client_certificate.to_sym if trusted

@@ -283,7 +283,7 @@ $0 = $PROGRAM_NAME = `process.argv[1] || "node"`
 Process.singleton_class.define_method(:argv0) { $0 }
 
 autoload :Marshal, "upwell/boot/marshal"
-autoload :Gem, "upwell/boot/gem"
+autoload :Gem, "upwell/boot/gem_version"
 autoload :ObjectSpace, "corelib/object_space"
 autoload :PatternMatching, "upwell/boot/pattern_matching"
 autoload :TracePoint, "corelib/trace_point"

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/boot/path_pattern"
+require "upwell/boot/glob_pattern"
 
 # Directories.
 class Dir
@@ -82,7 +82,7 @@ class Dir
     private
 
     def matches(pattern, flags, base)
-      glob = Upwell::PathPattern.new(pattern, flags | File::FNM_PATHNAME | File::FNM_EXTGLOB)
+      glob = Upwell::GlobPattern.new(pattern, flags | File::FNM_PATHNAME | File::FNM_EXTGLOB)
       folder = glob.folder
       from = base ? File.join(base, folder) : folder
       beneath(from.empty? ? "." : from, folder).select { |path| glob.match?(path) }.sort

@@ -216,7 +216,7 @@ class File < IO
     end
 
     def fnmatch(pattern, path, flags = 0)
-      Upwell::PathPattern.new(pattern, flags).match?(path)
+      Upwell::GlobPattern.new(pattern, flags).match?(path)
     end
 
     alias fnmatch? fnmatch

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/milliseconds"
+require "upwell/timer_milliseconds"
 
 module Upwell
   class Client
@@ -25,7 +25,9 @@ module Upwell
       # @param seconds [Numeric] counted from now on
       def seconds=(seconds)
         value = Float(seconds)
-        raise ArgumentError, "a timeout must be a number of seconds, 0 or more" unless value.between?(0, SECONDS_MAX)
+        unless value.between?(0, SECONDS_MAX)
+          raise ArgumentError, "the timeout of a client must be a number of seconds from 0 to #{SECONDS_MAX}, not #{value}"
+        end
 
         @seconds = value
         self.begin
@@ -54,7 +56,7 @@ module Upwell
         `clearTimeout(self.timer)`
         return @timer = nil if @seconds.zero?
 
-        milliseconds = Milliseconds.of(seconds)
+        milliseconds = TimerMilliseconds.of(seconds)
         %x{
           self.timer = setTimeout(() => #{look}, milliseconds);
           self.timer.unref();

@@ -10,7 +10,7 @@ module Upwell
 
       # Checks an address.
       #
-      # @param address [Address]
+      # @param address [ListenAddress]
       # @yieldparam port [Integer, nil] the requested port; for a shared port 0, a free one
       # @yieldparam reason [String, nil] the reason of a failure
       def self.try(address, &answer)

@@ -5,10 +5,11 @@ require "upwell/publication"
 
 module Upwell
   class Program < Command
-    # Connects the publish/subscribe of workers. The supervisor forwards each worker's messages to the others, in order of arrival: see {Slot}.
+    # Connects the publish/subscribe of workers. The supervisor forwards each worker's messages to the others, in order of arrival:
+    # see {WorkerSlot}.
     class Bus
       # @param channels [Channels] the worker's own
-      # @param pipe [Pipe] to the supervisor
+      # @param pipe [IPCChannel] to the supervisor
       def initialize(channels, pipe)
         @channels = channels
         @pipe = pipe
@@ -24,7 +25,7 @@ module Upwell
 
       # The other workers come first, because a subscriber here may publish an answer.
       def publish(channel, message)
-        publication = Publication.new(Channels.topic(channel, nil), Text.checked(message))
+        publication = Publication.new(Channels.topic(channel, nil), MessageText.checked(message))
         @pipe.publish(`{ published: #{written(publication)} }`)
         @channels.publish(publication)
         true

@@ -1,7 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/milliseconds"
+require "upwell/timer_milliseconds"
 
 module Upwell
   class Program < Command
@@ -18,7 +18,7 @@ module Upwell
       #
       # @yieldparam finished [Boolean] whether all requests were finished
       def run(&ended)
-        milliseconds = Milliseconds.of(@seconds)
+        milliseconds = TimerMilliseconds.of(@seconds)
         timer = `setTimeout(() => #{ended.call(false)}, milliseconds)`
         @server.drain do
           `clearTimeout(timer)`

@@ -1,6 +1,7 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/js_error"
 require "upwell/log"
 
 module Upwell
@@ -26,7 +27,7 @@ module Upwell
       # Opens the file again. If it cannot be written, the process keeps the old one.
       def open_again
         reason = reopen
-        Log.tell("log file #{@path} cannot be opened again: #{reason}; the log continues in the old file") if reason
+        Log.tell("log file #{@path} cannot be opened again: #{reason}; the log continues in the old file until SIGHUP") if reason
       end
 
       private
@@ -67,7 +68,7 @@ module Upwell
             }
             return nil;
           } catch (error) {
-            return error.message.replace(/, open .*/, "");
+            return #{JsError.reason(`error`)};
           }
         }
       end

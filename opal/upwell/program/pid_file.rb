@@ -1,6 +1,8 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
+require "upwell/js_error"
+
 module Upwell
   class Program < Command
     # The file with the process id of a running program. It is created with its content, by link(2), so only one of several concurrent starts
@@ -30,8 +32,7 @@ module Upwell
       rescue ConfigurationError => e
         raise e # Opal would pass this error to the clause below
       rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
-        reason = `e.message.replace(/, (open|write|link|rename) .*/, "")`
-        raise ConfigurationError, "pid file #{@path} cannot be written: #{reason}; choose another with --pid-file"
+        raise ConfigurationError, "pid file #{@path} cannot be written: #{JsError.reason(e)}; choose another with --pid-file"
       end
 
       private
@@ -53,7 +54,7 @@ module Upwell
       end
 
       def refuse_live(pid)
-        raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it first" if alive?(pid)
+        raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it, or name another file" if alive?(pid)
       end
 
       # Creates a file, or replaces a dead process's file.

@@ -3,11 +3,11 @@
 
 require "upwell/program/bus"
 require "upwell/program/draining"
-require "upwell/program/listening"
-require "upwell/program/pipe"
+require "upwell/program/sequential_listen"
+require "upwell/program/ipc_channel"
 require "upwell/program/signals"
-require "upwell/program/sharing"
-require "upwell/program/unrescued"
+require "upwell/program/port_sharing"
+require "upwell/program/uncaught_errors"
 require "upwell/server"
 require "upwell/server/control/commands"
 require "upwell/server/shutdown/termination"
@@ -30,7 +30,7 @@ module Upwell
         @part = part
         @configuration = part.configuration
         @program = program
-        @pipe = Pipe.new(`process`)
+        @pipe = IPCChannel.new(`process`)
         @index = ENV.delete(VARIABLE)
         @port = ENV.delete(PORT).to_i
       end
@@ -40,9 +40,9 @@ module Upwell
         @part.log_file.open
         trap_signals
         @server = Server.new(@part.load_app.call, @configuration)
-        Unrescued.watch { |status| drain(status) }
+        UncaughtErrors.watch { |status| drain(status) }
         Bus.new(@server.clients.channels, @pipe).begin
-        listening = Listening.new(addresses, method(:refuse)).each { |address, answer| @server.listen(address, &answer) }
+        listening = SequentialListen.new(addresses, method(:refuse)).each { |address, answer| @server.listen(address, &answer) }
         listening.then { |found| say_ready(found) }
       rescue ConfigurationError => e
         refuse(e.message)
@@ -69,13 +69,13 @@ module Upwell
 
       # A worker of Node's cluster would exit immediately, even with requests in flight.
       def stay_without_supervisor
-        return unless Sharing.by_cluster?(@part.runtime)
+        return unless PortSharing.by_cluster?(@part.runtime)
 
         `require("cluster").worker.exitedAfterDisconnect = true`
       end
 
       def addresses
-        all = Address.of(@configuration, shared: Sharing.by_kernel?(@part.runtime))
+        all = ListenAddress.of(@configuration, shared: PortSharing.by_kernel?(@part.runtime))
         all.each { |address| address.port = @port if address.port&.zero? }
       end
 

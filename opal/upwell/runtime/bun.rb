@@ -1,25 +1,25 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/quiet_wait"
-require "upwell/connection"
-require "upwell/credentials"
-require "upwell/env"
-require "upwell/last_clients"
+require "upwell/accept_queue_idle_wait"
+require "upwell/connection_info"
+require "upwell/tls_credentials"
+require "upwell/rack_env"
+require "upwell/accept_queue_drain"
 require "upwell/response_header_cache"
-require "upwell/runtime/bun/answers"
+require "upwell/runtime/bun/response_sender"
 require "upwell/runtime/bun/drop_syns_before_close"
 require "upwell/runtime/bun/request_reader"
-require "upwell/runtime/bun/long_lived"
+require "upwell/runtime/bun/connection_upgrade"
 require "upwell/server"
 
 module Upwell
   module Runtime
     # Bun's own HTTP server. Bun limits the heads of requests itself, and their content as configured.
     class Bun
-      include Answers
+      include ResponseSender
       include RequestReader
-      include LongLived
+      include ConnectionUpgrade
 
       REQUIRED = "Bun does not report which clients present a certificate; set --client-certificate required, or remove --ca-file"
       SILENCE_MAX = 255 # seconds, the largest value in Bun
@@ -29,7 +29,7 @@ module Upwell
       def initialize(server, options)
         @server = server
         @options = options
-        @envs = Env.new(self, options.underscores_in_headers)
+        @envs = RackEnv.new(self, options.underscores_in_headers)
         @listeners = `[]`
         @headers = ResponseHeaderCache.new { |fields| headers(fields) }
         @draining = false
@@ -41,7 +41,7 @@ module Upwell
         %x{
           const local = { tls: #{tls_env(tls)} }, settings = Object.assign(#{limits}, #{place(address)});
 
-          settings.websocket = #{WebSocket.behavior(@options)};
+          settings.websocket = #{WebSocketConnection.behavior(@options)};
           settings.fetch = (req, server) => #{receive(`req`, `local`)};
           if (tls !== nil) settings.tls = #{secure_context(tls)};
           local.server = globalThis.Bun.serve(settings);
@@ -49,6 +49,8 @@ module Upwell
           #{told.call(`local.server.port || 0`, nil)};
         }
       rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
+        raise e if ConfigurationError === e
+
         told.call(nil, `e.code || #{e.message}`)
       end
 
@@ -99,8 +101,8 @@ module Upwell
         return if @shutting
 
         @shutting = true
-        @latest = QuietWait.latest
-        LastClients.await(`self.listeners.map(listener => listener.port)`, -> { 0 }, @options.drain_timeout, self) do
+        @latest = AcceptQueueIdleWait.latest
+        AcceptQueueDrain.await(`self.listeners.map(listener => listener.port)`, -> { 0 }, @options.drain_timeout, self) do
           `setTimeout(() => #{stop}, #{@server.grace_ms})` # the last clients have yet to send their requests
         end
       end
@@ -140,8 +142,8 @@ module Upwell
       end
 
       def secure_context(tls)
-        credentials = Credentials.new(tls)
-        raise ArgumentError, REQUIRED if credentials.asks_clients? && !credentials.requires_clients?
+        credentials = TLSCredentials.new(tls)
+        raise ConfigurationError, REQUIRED if credentials.asks_clients? && !credentials.requires_clients?
 
         %x{
           return {
@@ -160,8 +162,8 @@ module Upwell
         %x{
           const server = client.local.server, remote = server.requestIP(client.req) || {};
 
-          return #{Connection.new(`remote.address || nil`, `remote.port || nil`, `server.hostname || nil`, `server.port || nil`,
-                                  `client.local.tls`)};
+          return #{ConnectionInfo.new(`remote.address || nil`, `remote.port || nil`, `server.hostname || nil`, `server.port || nil`,
+                                      `client.local.tls`)};
         }
       end
     end

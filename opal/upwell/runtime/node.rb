@@ -1,17 +1,18 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/connection"
-require "upwell/credentials"
-require "upwell/env"
-require "upwell/last_clients"
+require "upwell/connection_info"
+require "upwell/tls_credentials"
+require "upwell/rack_env"
+require "upwell/accept_queue_drain"
+require "upwell/js_error"
 require "upwell/log"
-require "upwell/milliseconds"
+require "upwell/timer_milliseconds"
 require "upwell/response_header_cache"
-require "upwell/runtime/node/answers"
-require "upwell/runtime/node/files"
+require "upwell/runtime/node/response_sender"
+require "upwell/runtime/node/file_sender"
 require "upwell/runtime/node/request_reader"
-require "upwell/runtime/node/long_lived"
+require "upwell/runtime/node/connection_upgrade"
 require "upwell/runtime/node/tls_env"
 require "upwell/server"
 
@@ -19,10 +20,10 @@ module Upwell
   module Runtime
     # Node's own HTTP server.
     class Node
-      include Answers
-      include Files
+      include ResponseSender
+      include FileSender
       include RequestReader
-      include LongLived
+      include ConnectionUpgrade
 
       `const http = require("http"), https = require("https"), net = require("net")`
 
@@ -31,11 +32,11 @@ module Upwell
       def initialize(server, options)
         @server = server
         @options = options
-        @envs = Env.new(self, options.underscores_in_headers)
+        @envs = RackEnv.new(self, options.underscores_in_headers)
         @listeners = `[]`
         @fields_max = 2 * options.headers_max
         @target_max = options.target_bytes_max
-        @write_ms = Milliseconds.of(options.write_timeout)
+        @write_ms = TimerMilliseconds.of(options.write_timeout)
         @heads = ResponseHeaderCache.new { |fields| head_text(fields) }
         @kept = "\r\nConnection: keep-alive\r\nKeep-Alive: timeout=#{options.keep_alive_timeout.floor}\r\n\r\n"
         @draining = false
@@ -51,12 +52,14 @@ module Upwell
           listener.once("error", failed);
           listener.listen(#{place(address)}, () => {
             listener.off("error", failed);
-            listener.on("error", error => #{Log.tell(`"cannot accept a connection: " + error.message`)});
+            listener.on("error", error => #{tell_refused(`error`)});
             self.listeners.push(listener);
             #{told.call(`listener.address().port || 0`, nil)};
           });
         }
       rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own, of files that cannot be read
+        raise e if ConfigurationError === e
+
         told.call(nil, e.message)
       end
 
@@ -74,7 +77,7 @@ module Upwell
             Promise.all(self.listeners.map(close)).then(() => { clearInterval(timer); #{ended.call}; });
           };
         }
-        LastClients.await(`self.listeners.map(listener => listener.address().port)`, -> { @met }, @options.drain_timeout) { `finish()` }
+        AcceptQueueDrain.await(`self.listeners.map(listener => listener.address().port)`, -> { @met }, @options.drain_timeout) { `finish()` }
       end
 
       # @see Server#renew
@@ -93,6 +96,11 @@ module Upwell
       end
 
       private
+
+      def tell_refused(error)
+        Log.tell("cannot accept connections: #{JsError.reason(error)}; new clients wait; " \
+                 "check the limit of open files (ulimit -n) and free memory")
+      end
 
       def place(address)
         path = address.path
@@ -121,8 +129,9 @@ module Upwell
       def limits
         %x{
           return {
-            keepAliveTimeout: #{Milliseconds.of(@options.keep_alive_timeout)}, headersTimeout: #{Milliseconds.of(@options.head_timeout)},
-            handshakeTimeout: #{Milliseconds.of(@options.head_timeout)}, requestTimeout: 0, connectionsCheckingInterval: 1000,
+            keepAliveTimeout: #{TimerMilliseconds.of(@options.keep_alive_timeout)},
+            headersTimeout: #{TimerMilliseconds.of(@options.head_timeout)}, handshakeTimeout: #{TimerMilliseconds.of(@options.head_timeout)},
+            requestTimeout: 0, connectionsCheckingInterval: 1000,
             maxHeaderSize: #{@options.head_bytes_max}, noDelay: true
           };
         }
@@ -130,7 +139,7 @@ module Upwell
 
       # If certificates are optional, a client with an untrusted certificate is refused here.
       def secure_context(tls)
-        credentials = Credentials.new(tls)
+        credentials = TLSCredentials.new(tls)
         %x{
           return {
             cert: #{credentials.cert}, key: #{credentials.key}, ca: #{credentials.authorities || `undefined`},
@@ -181,7 +190,8 @@ module Upwell
 
       def make_connection(socket)
         tls = `socket.encrypted` ? TLSEnv.of(socket) : nil
-        Connection.new(`socket.remoteAddress || nil`, `socket.remotePort || nil`, `socket.localAddress || nil`, `socket.localPort || nil`, tls)
+        ConnectionInfo.new(`socket.remoteAddress || nil`, `socket.remotePort || nil`, `socket.localAddress || nil`, `socket.localPort || nil`,
+                           tls)
       end
     end
   end

@@ -1,23 +1,23 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/connection"
-require "upwell/credentials"
-require "upwell/env"
-require "upwell/runtime/uwebsockets/answers"
+require "upwell/connection_info"
+require "upwell/tls_credentials"
+require "upwell/rack_env"
+require "upwell/runtime/uwebsockets/response_sender"
 require "upwell/runtime/uwebsockets/draining"
 require "upwell/runtime/uwebsockets/request_reader"
-require "upwell/runtime/uwebsockets/long_lived"
+require "upwell/runtime/uwebsockets/connection_upgrade"
 require "upwell/server"
 
 module Upwell
   module Runtime
     # uWebSockets.js. Its responses must not be used after the client has disconnected, which the client object of {#serve} records.
     class UWebSockets
-      include Answers
+      include ResponseSender
       include Draining
       include RequestReader
-      include LongLived
+      include ConnectionUpgrade
 
       REQUIRED = "uWebSockets.js has no optional client certificates; set --client-certificate required, or remove --ca-file"
       FOLDER = "uWebSockets.js reads CA certificates from a file, not from a directory; name a file with --ca-file"
@@ -57,7 +57,7 @@ module Upwell
       def initialize(server, options)
         @server = server
         @options = options
-        @envs = Env.new(self, options.underscores_in_headers)
+        @envs = RackEnv.new(self, options.underscores_in_headers)
         @apps = `[]`
         @sockets = `[]`
         @connections = 0
@@ -84,6 +84,8 @@ module Upwell
           else app.listen(#{address.host}, #{address.port}, how, answer);
         }
       rescue Exception => e # rubocop:disable Lint/RescueException -- JavaScript's own
+        raise e if ConfigurationError === e
+
         told.call(nil, e.message)
       end
 
@@ -113,7 +115,7 @@ module Upwell
       end
 
       def make_app(address)
-        app = address.tls ? secure_app(Credentials.new(address.tls)) : `uws.App()`
+        app = address.tls ? secure_app(TLSCredentials.new(address.tls)) : `uws.App()`
         local = { address: address.host, port: address.port, tls: address.tls && tls_env(address.tls) }
         %x{
           const serve = (res, req, context) => {
@@ -122,7 +124,7 @@ module Upwell
             #{receive(`new Client(res, req, fields, local, context)`)};
           };
 
-          app.ws("/*", { ...#{WebSocket.behavior(`uws`, @options)}, upgrade: serve });
+          app.ws("/*", { ...#{WebSocketConnection.behavior(`uws`, @options)}, upgrade: serve });
           app.any("/*", serve);
           app.filter((res, change) => { self.connections += change; });
         }
@@ -130,8 +132,8 @@ module Upwell
       end
 
       def secure_app(credentials)
-        raise ArgumentError, REQUIRED if credentials.asks_clients? && !credentials.requires_clients?
-        raise ArgumentError, FOLDER if credentials.asks_clients? && File.directory?(credentials.ca_file)
+        raise ConfigurationError, REQUIRED if credentials.asks_clients? && !credentials.requires_clients?
+        raise ConfigurationError, FOLDER if credentials.asks_clients? && File.directory?(credentials.ca_file)
 
         %x{
           const settings = { cert_file_name: #{credentials.cert_file}, key_file_name: #{credentials.key_file} };
@@ -150,7 +152,7 @@ module Upwell
         %x{
           const local = client.local, address = #{address_text(`client.res.getRemoteAddress()`)};
 
-          return #{Connection.new(`address`, nil, `local.get("address")`, `local.get("port")`, `local.get("tls")`)};
+          return #{ConnectionInfo.new(`address`, nil, `local.get("address")`, `local.get("port")`, `local.get("tls")`)};
         }
       end
 

@@ -101,6 +101,19 @@ TEST(version_1)
     remove_root();
 }
 
+TEST(version_1_reads_only_the_group_of_the_controller_cpu)
+{
+    new_root();
+    write_file("/proc/self/cgroup", "4:memory,cpuset:/docker/x\n3:cpuacct,cpu:/docker/y\n");
+    write_file("/sys/fs/cgroup/cpu/docker/x/cpu.cfs_quota_us", "100000\n");
+    write_file("/sys/fs/cgroup/cpu/docker/x/cpu.cfs_period_us", "100000\n");
+    CHECK_EQUAL(8, uw_processor_count_below(root, 8));
+    write_file("/sys/fs/cgroup/cpu/docker/y/cpu.cfs_quota_us", "250000\n");
+    write_file("/sys/fs/cgroup/cpu/docker/y/cpu.cfs_period_us", "100000\n");
+    CHECK_EQUAL(3, uw_processor_count_below(root, 8));
+    remove_root();
+}
+
 TEST(no_limit)
 {
     new_root();

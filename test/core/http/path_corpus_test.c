@@ -2,7 +2,7 @@
 #include "../../../fuzz/http_path.c"
 
 #include "check.h"
-#include "corpus.h"
+#include "fuzz_corpus.h"
 
 TEST(every_seed)
 {

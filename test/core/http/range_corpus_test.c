@@ -2,7 +2,7 @@
 #include "../../../fuzz/http_range.c"
 
 #include "check.h"
-#include "corpus.h"
+#include "fuzz_corpus.h"
 
 TEST(every_seed)
 {

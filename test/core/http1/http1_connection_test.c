@@ -38,6 +38,7 @@ static struct uw_request *waiting; /* for an answer */
 static char seen[SEEN_BYTES_MAX];  /* what the requests were */
 static size_t seen_length;
 static int client_gone;
+static uint64_t reported, cut_off; /* requests; and those whose clients left within the content */
 
 static void fails(const char *what)
 {
@@ -119,6 +120,14 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
         waiting = request;
 }
 
+static void answered(void *context, struct uw_request *request)
+{
+    (void)context;
+    CHECK(request->reported && request->head.target.length > 0);
+    CHECK(request->complete_ns || uw_request_is_abandoned(request, false));
+    *(request->complete_ns ? &reported : &cut_off) += 1;
+}
+
 /* Who answers later does so between two turns. */
 static bool answer_waiting(void)
 {
@@ -154,7 +163,9 @@ static void begin(enum when answers)
     waiting = NULL;
     seen_length = 0;
     client_gone = 0;
-    CHECK_EQUAL(0, uw_server_open(&server, &uw_composition, &settings, "poll", (struct uw_handler){.notify = notify}));
+    reported = cut_off = 0;
+    CHECK_EQUAL(0, uw_server_open(&server, &uw_composition, &settings, "poll",
+                                  (struct uw_handler){.notify = notify, .answered = answered}));
 }
 
 static void turn(void)
@@ -186,6 +197,7 @@ static void check_nothing_is_left(const struct fake *fake)
     CHECK_EQUAL(0, server.server_context.chunks.taken);
     CHECK(uw_list_empty(&server.server_context.all) && uw_list_empty(&server.server_context.dirty));
     CHECK(uw_list_empty(&server.server_context.dead));
+    CHECK_EQUAL(server.server_context.counts.requests, reported);
     CHECK_EQUAL(server.accept_retry.active, server.server_context.loop.timers.count);
 }
 
@@ -284,6 +296,15 @@ static void check_a_beginning(const struct fake *fake)
     CHECK(!fake->output_length || memcmp(fake->output, pair_answers, fake->output_length) == 0);
 }
 
+/* Whether so many bytes end within the content of a request. */
+static bool is_within_content(size_t bytes)
+{
+    size_t first = (size_t)(strstr(pair, "hello") - pair), second = (size_t)(strstr(pair, "3\r\nabc") - pair),
+           third = (size_t)(strstr(pair, "GET") - pair);
+
+    return (bytes >= first && bytes < first + strlen("hello")) || (bytes >= second && bytes < third);
+}
+
 static void leave_at(size_t bytes, int32_t how, enum when answers)
 {
     struct fake fake = client_that_sends(pair, bytes);
@@ -294,6 +315,8 @@ static void leave_at(size_t bytes, int32_t how, enum when answers)
     if (answers == NEVER && fake.endpoint) /* it still waits for its answer: until it is gone */
         uw_connection_close(uw_container_of(fake.endpoint, struct uw_connection, endpoint));
     finish(&fake);
+    if (answers == AT_ONCE)
+        CHECK_EQUAL(is_within_content(bytes), cut_off);
     fake_free(&fake);
 }
 
@@ -587,6 +610,7 @@ TEST(who_has_sent_his_last_byte_is_answered_by_whoever_takes_the_connection)
     take_connection(waiting, head);
     run_until_output(&fake, sizeof head - 1);
     CHECK(is_done && detached.fd >= 0 && !fake.closed);
+    CHECK_EQUAL(1, reported);
     CHECK_EQUAL(sizeof word - 1, write(detached.fd, word, sizeof word - 1));
     run_until_output(&fake, sizeof head + sizeof word - 2);
     close(detached.fd);

@@ -2,7 +2,7 @@
 #include "../../../fuzz/http_parser.c"
 
 #include "check.h"
-#include "http/corpus.h"
+#include "http/fuzz_corpus.h"
 
 TEST(every_seed)
 {

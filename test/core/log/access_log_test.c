@@ -26,6 +26,7 @@ static struct uw_request request;
 static struct uw_request *make_request(void)
 {
     request.stream = &stream;
+    request.outcome = (struct uw_outcome){.status = 200, .content_bytes = 5};
     request.bytes = request.inline_bytes;
     memcpy(request.bytes, HEAD, sizeof HEAD - 1);
     uw_http_head_init(&request.head, &limits);
@@ -35,7 +36,7 @@ static struct uw_request *make_request(void)
 
 static void add(struct uw_access_log *log, const struct uw_request *answered)
 {
-    struct uw_access_record access = uw_access_record(answered, 200, 5);
+    struct uw_access_record access = uw_access_record(answered);
 
     uw_access_log_add(log, &access);
 }
@@ -53,7 +54,7 @@ static int temporary_file(void)
 /* Counts lines, and checks that each is whole. */
 static int read_lines(FILE *file)
 {
-    char line[UW_ACCESS_LINE_BYTES_MAX + 1];
+    char line[UW_LOG_LINE_BYTES_MAX + 1];
     int lines = 0;
 
     for (; fgets(line, sizeof line, file); lines++) {
@@ -103,7 +104,7 @@ TEST(every_line_is_either_whole_in_the_file_or_counted_as_lost)
 TEST(a_line_does_not_wait_for_others)
 {
     int ends[2];
-    char text[UW_ACCESS_LINE_BYTES_MAX];
+    char text[UW_LOG_LINE_BYTES_MAX];
     struct uw_access_log *log;
 
     CHECK_EQUAL(0, pipe(ends));
@@ -258,7 +259,7 @@ TEST(only_lines_that_are_not_whole_in_the_file_are_lost_and_none_is_glued_to_ano
 {
     enum { LINES = 100, WRITTEN = 40 };
     struct rlimit limit, low;
-    char line[UW_ACCESS_LINE_BYTES_MAX + 1];
+    char line[UW_LOG_LINE_BYTES_MAX + 1];
     struct uw_access_log *log;
     int fd = temporary_file(), whole = 0;
     FILE *file = fdopen(fd, "r+");

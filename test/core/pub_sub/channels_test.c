@@ -2,7 +2,7 @@
 #include "pub_sub/channels.h"
 
 #include "pub_sub/process_subscriber.h"
-#include "subscriber_server.h"
+#include "pub_sub_server_fixture.h"
 
 static uint64_t count_of(_Atomic uint64_t *number)
 {
@@ -455,7 +455,7 @@ TEST(publishing_within_a_delivery_ends_at_a_depth)
 static void close_client(struct hearer *hearer)
 {
     (void)hearer;
-    uw_connection_close(clients[0]->stream.connection);
+    uw_stream_close(&clients[0]->stream);
 }
 
 TEST(closing_a_client_within_a_delivery)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "pub_sub/process_subscriber.h"
-#include "subscriber_server.h"
+#include "pub_sub_server_fixture.h"
 
 static int publish_afar(const char *channel, const char *message)
 {

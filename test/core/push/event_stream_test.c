@@ -4,9 +4,10 @@
 #include <pthread.h>
 
 #include "composition/upgrade_kinds.h"
-#include "push/echo_client.h"
 #include "push/event_stream_frame.h"
 #include "push/event_stream_request.h"
+#include "push/push_client_echo_server.h"
+#include "server/connection.h"
 #include "websocket/frame.h"
 
 #define HEADERS "GET /events HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n"

@@ -2,7 +2,8 @@
 #include "push/shared_frame.h"
 
 #include "compression/deflate.h"
-#include "pub_sub/subscriber_server.h"
+#include "pub_sub/pub_sub_server_fixture.h"
+#include "server/connection.h"
 
 static int frames_made;
 
@@ -57,7 +58,7 @@ TEST(compressed_once_for_each_window)
     static const int windows[] = {15, 15, 0, 9};
     char message[10000];
 
-    if (uw_deflate_missing())
+    if (!uw_deflate_is_possible())
         SKIP("there is no zlib");
     open_server(NULL);
     for (int i = 0; i < 4; i++) {

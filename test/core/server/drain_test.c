@@ -16,7 +16,7 @@
 #include "check.h"
 #include "composition/composition.h"
 #include "io/backend.h"
-#include "loopback.h"
+#include "loopback_sockets.h"
 #include "server/connection.h"
 #include "server/server.h"
 

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "composition/composition.h"
 #include "io/backend.h"
-#include "loopback.h"
+#include "loopback_sockets.h"
 #include "server/server.h"
 
 #define TURNS_MAX 2000

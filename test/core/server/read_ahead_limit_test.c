@@ -6,7 +6,7 @@
 #include "composition/composition.h"
 #include "http1/http1.h"
 #include "io/backend.h"
-#include "loopback.h"
+#include "loopback_sockets.h"
 #include "server/server.h"
 
 #define REQUEST_BYTES 1000

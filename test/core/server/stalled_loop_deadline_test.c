@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "composition/composition.h"
-#include "loopback.h"
+#include "loopback_sockets.h"
 #include "retry_when_delayed.h"
 #include "server/connection.h"
 #include "server/server.h"

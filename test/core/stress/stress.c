@@ -2,10 +2,10 @@
  * the loop's thread and from others in turn. Under a sanitizer: make -C core test-stress SECONDS=20 SEED=1 */
 #include <signal.h>
 
-#include "client.h"
+#include "checking_client.h"
 #include "composition/composition.h"
-#include "handler.h"
 #include "io/backend.h"
+#include "multithreaded_handler.h"
 
 #define BACKENDS_MAX 8
 #define CLIENTS 8

@@ -5,7 +5,7 @@
 #include <openssl/err.h>
 #include <sys/syscall.h>
 
-#include "../server/loopback.h"
+#include "../server/loopback_sockets.h"
 #include "certificates.h"
 #include "transport/tls_buffers.h"
 #include "transport/tls_connection_info.h"

@@ -10,7 +10,7 @@
 #include "check.h"
 #include "io/backend.h"
 #include "open_descriptors.h"
-#include "server/loopback.h"
+#include "server/loopback_sockets.h"
 
 #define OTHERS 64
 #define PATIENCE_NS (20 * UW_NS_PER_SECOND)

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require_relative "known_differences"
-require_relative "requests"
-require_relative "normalized_answers"
+require_relative "request_lists"
+require_relative "normalized_responses"
 
 module Differential
   # An application's answers on a JavaScript runtime beside those on MRI.
@@ -18,7 +18,7 @@ module Differential
       @known = Hash.new(0)
       @unknown = []
       @candidates = KNOWN.select { |difference| difference.of?(application, command) }
-      answers = NormalizedAnswers.of(command, application, requests)
+      answers = NormalizedResponses.of(command, application, requests)
       if answers.is_a?(String)
         note("the start", nil, answers) { |one| one.line.nil? }
       else

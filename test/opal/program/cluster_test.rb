@@ -9,7 +9,7 @@ require "upwell/opal/program"
 class OpalClusterTest < Minitest::Test
   include OpalRuntimes
 
-  APP = File.expand_path("../support/served.ru", __dir__)
+  APP = File.expand_path("../support/process_state.ru", __dir__)
   HALF = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab"
 
   # What a supervisor is made to do first.
@@ -90,7 +90,7 @@ class OpalClusterTest < Minitest::Test
           killed, other = pids(server.port, 2)
           File.rename(node, hidden)
           Process.kill("KILL", killed)
-          server.await(/: worker \d cannot start: ENOENT; starting another in /)
+          server.await(/: worker \d cannot start: no such file or directory; retrying in /)
           assert_equal [other], pids(server.port, 1)
           File.rename(hidden, node)
           Timeout.timeout(60) { sleep 0.02 until (server.workers - [killed, other]).any? }
@@ -111,7 +111,7 @@ class OpalClusterTest < Minitest::Test
           killed, other = pids(server.port, 2)
           File.write(full, "")
           Process.kill("KILL", killed)
-          server.await(/: worker \d cannot start: EAGAIN; starting another in /)
+          server.await(/: worker \d cannot start: the process limit is reached \(.*\); retrying in /)
           assert_equal [other], pids(server.port, 1)
           File.delete(full)
           assert_includes pids(server.port, 2), other

@@ -6,7 +6,7 @@
 $LOAD_PATH.unshift File.expand_path("../../../lib", __dir__)
 require "tempfile"
 require "upwell"
-require_relative "../../../bench/lib/growth"
+require_relative "../../../bench/lib/growth_detector"
 require_relative "../../../bench/lib/process_usage"
 require_relative "../../support/opal_process"
 require_relative "random_client"
@@ -68,7 +68,7 @@ class OpalSoak
   end
 
   def growth
-    growth = Bench::Growth.new(@readings.map(&:resident), allowance: MEMORY_ALLOWANCE)
+    growth = Bench::GrowthDetector.new(@readings.map(&:resident), allowance: MEMORY_ALLOWANCE)
     "memory grew: #{growth} bytes" if growth.found?
   end
 

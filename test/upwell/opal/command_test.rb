@@ -38,6 +38,13 @@ class OpalCommandTest < Minitest::Test
     assert_equal ["up_node: invalid option: --nope; see up_node --help\n", 2], call("up_node", "--nope")
   end
 
+  def test_the_options_of_the_logs_are_refused
+    [%w[--access-log], %w[--access-log=log], %w[--access-log-except /up], %w[--log-format json], %w[--quiet]].each do |arguments|
+      option = arguments.first[/[^=]+/]
+      assert_equal ["up_node: invalid option: #{option}, which only other commands have; see up_node --help\n", 2], call("up_node", *arguments)
+    end
+  end
+
   # Which is the beginning of --headers-max.
   def test_fields_of_responses_are_refused
     sentence = "invalid option: --header, which only other commands have; see"
@@ -50,7 +57,7 @@ class OpalCommandTest < Minitest::Test
 
   def test_what_cannot_be_is_refused_before_anything_is_compiled
     { ["-p", "x"] => 'option port: must be a port from 0 to 65535, got "x"',
-      ["a.ru", "b.ru"] => "only one config.ru can be served, not 2: a.ru b.ru",
+      ["a.ru", "b.ru"] => "only one config.ru can be served, not 2: a.ru b.ru; name one",
       ["/nowhere.ru"] => "/nowhere.ru does not exist; change to the application's directory, or name its config.ru" }
       .each do |arguments, sentence|
       assert_equal ["up: #{sentence}\n", 1], call("up", *arguments)
@@ -113,7 +120,7 @@ class OpalCommandTest < Minitest::Test
       assert_equal 1, status
       assert_match(/got "70000"/, text)
       text, = call("up_node", HELLO, environment: { "PATH" => folder }, chdir: folder)
-      assert_match(%r{\Aup_node: configuration file config/upwell\.rb: this runtime ignores the settings mode\n}, text)
+      assert_match(%r{\Aup_node: configuration file config/upwell\.rb: JavaScript runtimes ignore the settings mode\n}, text)
     end
   end
 

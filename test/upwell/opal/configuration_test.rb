@@ -53,7 +53,7 @@ class OpalConfigurationTest < Minitest::Test
   def test_a_file_with_a_setting_that_nobody_has_is_refused
     with_file("prot 4000\n") do |path|
       error = assert_raises(Upwell::ConfigurationError) { configuration(file: path) }
-      assert_match(/upwell\.rb:1: unknown setting prot, did you mean port\?/, error.message)
+      assert_match(/upwell\.rb:1: unknown setting prot \(did you mean port\?\)/, error.message)
     end
   end
 end

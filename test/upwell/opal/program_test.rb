@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require_relative "../../test_helper"
-require_relative "../../support/compiled_program_starts"
+require_relative "../../support/opal_program_fixture"
 
 # The cache of compiled programs: what makes a program anew, and what does not.
 class OpalProgramCacheTest < Minitest::Test
-  include CompiledProgramStarts
+  include OpalProgramFixture
 
   CANNOT = /the compiled application cannot be written to .*: free disk space, or set XDG_CACHE_HOME to another directory/
 

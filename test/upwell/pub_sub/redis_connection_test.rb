@@ -3,11 +3,11 @@
 require "test_helper"
 require "support/redis_process"
 require "support/fake_redis"
-require "support/during_fiber_wait"
+require "support/action_while_thread_waits"
 require "upwell/pub_sub/redis"
 
 class RedisConnectionTest < Minitest::Test
-  include DuringFiberWait
+  include ActionWhileThreadWaits
 
   def setup
     Upwell::PubSub::Redis.load_client

@@ -3,7 +3,7 @@
 require "test_helper"
 require "open3"
 require "rbconfig"
-require "support/random_redis_outages"
+require "support/pub_sub_fault_injection"
 require "support/redis_proxy"
 require "support/redis_process"
 require "support/fake_redis"
@@ -477,7 +477,7 @@ class RedisTest < Minitest::Test
 
   # In short what rake test:redis_outages does at length.
   def test_outages_at_random
-    assert_empty RandomRedisOutages.run(seed: 19, outages: 3)
+    assert_empty PubSubFaultInjection.run(seed: 19, outages: 3)
   end
 
   def with_gate

@@ -3,11 +3,11 @@
 require "English"
 require_relative "../../test_helper"
 require_relative "../../support/under_each_scheduler"
-require_relative "../../support/during_fiber_wait"
+require_relative "../../support/action_while_thread_waits"
 
 class SchedulerFiberTest < Minitest::Test
   include UnderEachScheduler
-  include DuringFiberWait
+  include ActionWhileThreadWaits
 
   def test_fibers_start_at_once_and_go_on_later
     on_every_backend do |scheduler|

@@ -109,7 +109,7 @@ class SchedulerForkTest < Minitest::Test
   end
 
   def run_program(backend, *arguments, &block)
-    environment = BundledGems.environment_without_rubygems("UPWELL_BACKEND" => backend)
+    environment = BundleGemPaths.environment_without_rubygems("UPWELL_BACKEND" => backend)
     IO.popen([environment, RbConfig.ruby, "-I#{$LOAD_PATH.first}", PROGRAM, *arguments], err: File::NULL) { |program| Timeout.timeout(PATIENCE) { block.call(program) } }
   end
 end

@@ -5,7 +5,7 @@ require "opal/nodes"
 module Upwell
   module Opal
     class Build
-      # Compiles the changes that {Rewriters::StringMutations} found. The called functions are in opal/upwell/boot/text.js.
+      # Compiles the changes that {Rewriters::StringMutations} found. The called functions are in opal/upwell/boot/mutable_and_binary_strings.js.
       class ChangeNode < ::Opal::Nodes::Base
         private
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "uri"
+require_relative "../../hide_password"
 require_relative "linger_zero"
 require_relative "connection"
 
@@ -24,7 +25,7 @@ module Upwell
         # @param url [String]
         # @raise [ArgumentError] for an invalid URL
         def initialize(url)
-          raise ArgumentError, "the URL of Redis must be #{DESCRIPTION}" unless Address.match?(url)
+          raise ArgumentError, "the URL of Redis must be #{DESCRIPTION}, not #{HidePassword.hide(url.to_s)}" unless Address.match?(url)
 
           @config = RedisClient.config(**options(url.to_s))
         end

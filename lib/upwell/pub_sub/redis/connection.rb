@@ -36,7 +36,7 @@ module Upwell
         # @raise [RedisClient::Error]
         def try_out(seconds)
           write("PING")
-          read(seconds) || raise(RedisClient::ReadTimeoutError, "no answer for #{seconds} s")
+          read(seconds) || raise(RedisClient::ReadTimeoutError, "no answer within #{seconds} s")
         end
 
         # Closes the connection. Further calls have no effect.

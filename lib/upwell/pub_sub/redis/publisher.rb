@@ -155,7 +155,7 @@ module Upwell
         def exchange(commands)
           commands.each { |command| @connection.write(*command) }
           commands.each do
-            answer = @connection.read(Address::TIMEOUT) || raise(RedisClient::ReadTimeoutError, "no answer for #{Address::TIMEOUT} s")
+            answer = @connection.read(Address::TIMEOUT) || raise(RedisClient::ReadTimeoutError, "no answer within #{Address::TIMEOUT} s")
             yield answer if block_given?
           end
         end

@@ -223,7 +223,7 @@ module Upwell
           seconds = asked ? DOUBT_MAX : SILENCE_MAX
           return unless since && Clock.now - [since, asked].compact.max >= seconds
 
-          raise RedisClient::ReadTimeoutError, "silent for #{seconds} s"
+          raise RedisClient::ReadTimeoutError, "no answer within #{seconds} s"
         end
       end
     end

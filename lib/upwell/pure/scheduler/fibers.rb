@@ -12,6 +12,9 @@ module Upwell
       class Fibers
         include FiberBatches
 
+        FORKED = "this process was forked while this fiber was waiting: only the parent process continues the wait; start a new fiber"
+        private_constant :FORKED
+
         # @return [WakeupSources]
         attr_reader :events
 
@@ -181,14 +184,14 @@ module Upwell
 
         def give_way_until_over(wait)
           until wait.over?
-            raise Error, "the scheduler was closed while this fiber was waiting" if @closed
+            raise Error, "the scheduler was closed while this fiber was waiting; close the scheduler when its fibers have ended" if @closed
 
             give_way
           end
         end
 
         def give_way
-          raise Error, "this process was forked while this fiber was waiting: only the parent process continues the wait" if copy?
+          raise Error, FORKED if copy?
           return @dispatcher.go_on if @dispatcher.waits?
 
           @dispatcher.act do

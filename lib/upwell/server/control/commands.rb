@@ -33,8 +33,8 @@ module Upwell
         end
 
         # @param receiver [Object] the process
-        # @param hint [String, nil] for the operator who sends a signal without a command
-        def initialize(receiver, hint: nil)
+        # @param hint [String] for the operator who sends a signal without a command
+        def initialize(receiver, hint: "restart the server instead")
           @receiver = receiver
           @hint = hint
           @lock = Mutex.new
@@ -92,7 +92,7 @@ module Upwell
         end
 
         def ignore(cause)
-          Log.tell(["#{cause} is ignored", @hint].compact.join("; "))
+          Log.tell("#{cause} is ignored; #{@hint}")
         end
       end
     end

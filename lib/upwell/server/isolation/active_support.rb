@@ -42,7 +42,7 @@ module Upwell
 
           raise ConfigurationError, "the application sets config.active_support.isolation_level = " \
                                     "#{Railtie.chosen_isolation_level.inspect}, so requests of a thread share current attributes and " \
-                                    "database connections; remove the setting for mode fibers, or choose mode threads:N"
+                                    "database connections; remove the setting for mode fibers, or choose --mode threads:N"
         end
         private_class_method :refuse_choice
       end

@@ -23,8 +23,8 @@ module Upwell
         # @param first [String] the first version with isolation per fiber
         # @raise [ConfigurationError]
         def refuse(gem, shared, first)
-          raise ConfigurationError, "#{gem} shares #{shared} between the requests of a thread; mode fibers needs #{first} or later; " \
-                                    "choose mode threads:N"
+          raise ConfigurationError, "#{gem} shares #{shared} between the requests of a thread; for mode fibers, install #{first} or " \
+                                    "later; otherwise choose --mode threads:N"
         end
 
         # Raises an error when a gem is older than the first version with isolation per fiber.

@@ -27,7 +27,7 @@ module Upwell
           return if ::Sequel::DATABASES.none? { |database| ONE_FOR_ALL.include?(database.pool.pool_type) }
 
           raise ConfigurationError, "Sequel's option single_threaded shares one database connection and its transaction between all requests; " \
-                                    "remove it for mode fibers, or choose mode inline"
+                                    "remove it for mode fibers, or choose --mode inline"
         end
         private_class_method :refuse_one_for_all
       end

@@ -129,7 +129,7 @@ module Upwell
         def open
           read_credentials # before any socket exists
           listeners = @binds.flat_map { |bind| open_bind(bind, credentials_for(bind)) }.uniq(&:socket)
-          raise ConfigurationError, "the server can listen on at most #{MAX} addresses, not #{listeners.size}" if listeners.size > MAX
+          refuse_many(listeners.size) if listeners.size > MAX
 
           listeners
         end
@@ -146,6 +146,10 @@ module Upwell
         end
 
         private
+
+        def refuse_many(count)
+          raise ConfigurationError, "the server can listen on at most #{MAX} addresses, not #{count}; remove some of -b"
+        end
 
         def credentials_for(bind)
           settings = @plan.of(bind)
@@ -220,16 +224,16 @@ module Upwell
 
           Addrinfo.getaddrinfo(host.empty? ? nil : host, 0, nil, :STREAM, nil, Socket::AI_PASSIVE).map(&:ip_address).uniq
         rescue SocketError => e
-          raise cannot(host, "#{e.message}; use an address of this machine")
+          raise cannot(host, "the host name cannot be resolved (#{e.message}); name an address of this machine with -b")
         end
 
         # The option is set last: with the option, a bind would join another server of the same user without an error.
         def open_address(address, v6_only:)
           listen(address, v6_only: v6_only).tap { |listener| listener.socket.setsockopt(*REUSE_PORT) if @reuse_port }
         rescue Errno::EADDRINUSE
-          raise cannot(address.ip_address, "the port #{address.ip_port} is taken; stop the other server or choose another with -p")
+          raise cannot(address.ip_address, "the port #{address.ip_port} is taken; stop the other server, or choose another port with -p or -b")
         rescue Errno::EACCES
-          raise cannot(address.ip_address, "the port #{address.ip_port} needs privileges; choose one above 1023 with -p")
+          raise cannot(address.ip_address, "the port #{address.ip_port} needs privileges; choose a port above 1023 with -p or -b")
         end
 
         def listen(address, v6_only:, reuse_port: false)
@@ -249,7 +253,7 @@ module Upwell
         end
 
         def cannot(host, reason)
-          ConfigurationError.new("cannot listen on #{host}: #{reason}")
+          ConfigurationError.new("cannot listen on #{host.empty? ? "any address" : host}: #{reason}")
         end
 
         def url(address)

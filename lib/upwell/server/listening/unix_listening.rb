@@ -47,7 +47,7 @@ module Upwell
           return unless File.socket?(path)
 
           UNIXSocket.new(path).close
-          raise ConfigurationError, "cannot listen on unix:#{path}: another server listens there; stop it or choose another path"
+          raise ConfigurationError, "cannot listen on unix:#{path}: another server listens there; stop it, or choose another path with -b"
         rescue Errno::ECONNREFUSED
           File.unlink(path)
         end

@@ -42,7 +42,7 @@ module Upwell
         # Opens the files again. If a file cannot be written, the server keeps the old one.
         def open_again
           reopen do |stream, error|
-            Log.tell("log file #{stream.path} cannot be opened again: #{ErrnoText.of(error)}; the log continues in the old file")
+            Log.tell("log file #{stream.path} cannot be opened again: #{ErrnoText.of(error)}; the log continues in the old file until SIGHUP")
           end
         end
 

@@ -24,7 +24,7 @@ module Upwell
 
         def self.printable(text)
           case text # the value may be a BasicObject
-          when String then text.b.gsub(/[^ -~]/n) { |byte| format("\\x%02X", byte.ord) }.encode(Encoding::US_ASCII)
+          when String then Log.plain(text)
           else "?"
           end
         end

@@ -50,7 +50,7 @@ module Upwell
           UsersAndGroups.as(owner) { refuse_wrong(path) }
           path
         rescue SystemCallError => e
-          raise ConfigurationError, "pubsub: directory #{path} cannot be used: #{ErrnoText.of(e)}; name another"
+          raise ConfigurationError, "pubsub: directory #{path} cannot be used: #{ErrnoText.of(e)}; name another directory"
         end
 
         # When several servers start together, one of them creates the directory.

@@ -48,7 +48,8 @@ module Upwell
 
         def report_slow_engine
           @told_slow = true
-          Log.tell("publish/subscribe: an engine is slow, so the server combines its subscription changes")
+          Log.tell("publish/subscribe: the methods subscribe and unsubscribe of an engine are slow, so the engine learns only the latest " \
+                   "subscriptions; make these methods faster")
         end
       end
     end

@@ -230,7 +230,8 @@ module Upwell
         def notice_lateness(seconds)
           return if seconds < @interval
 
-          Log.tell(format("the supervisor did not run for %.1f s; the time-outs of the workers are longer by this time", seconds))
+          Log.tell(format("the supervisor did not run for %.1f s, as on a suspended or overloaded machine; " \
+                          "the workers get this time in addition to their time-outs", seconds))
           workers.each { |worker| worker.excuse(seconds) }
         end
 

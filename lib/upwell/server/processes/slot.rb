@@ -140,7 +140,8 @@ module Upwell
           return put_off_successor("see its message above") if dead.lacked?
           return @successor_at = put_off_next(dead, death(dead)) if @worker.draining? # no process accepts clients
 
-          Log.tell "the new worker #{index} could not start; the old worker keeps serving, and the restart stops; see the message above"
+          Log.tell "the new worker #{index} could not start; the old worker keeps serving, and the restart stops; see the message above, " \
+                   "then send SIGUSR1 again"
           false
         end
 

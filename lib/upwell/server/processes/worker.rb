@@ -32,7 +32,7 @@ module Upwell
 
           # @return [String] for the operator
           def to_s
-            "exit status unknown, because the application waited for the process"
+            "exit status unknown, because a Process.wait of the application took it"
           end
         end
 
@@ -76,8 +76,9 @@ module Upwell
           @alive = alive
           @silence_max = configuration.worker_timeout
           @drain_timeout = configuration.drain_timeout
+          @boot_timeout = configuration.boot_timeout
           @born = Clock.now
-          @deadline = @born + configuration.boot_timeout
+          @deadline = @born + @boot_timeout
           @draining = false
           Heartbeat.tell(@alive, START)
         end
@@ -217,14 +218,16 @@ module Upwell
 
           @deadline = nil
           @status_reader.close
-          Log.tell("killing process #{pid}: #{failure}")
+          Log.tell("killing worker process #{pid}: #{failure}")
           signal("KILL")
         end
 
         def failure
-          return "its requests did not finish within drain_timeout" if draining?
+          return format("its requests did not finish within %g s; raise --drain-timeout if they need longer", @drain_timeout) if draining?
+          return format("its application did not load within %g s; raise --boot-timeout if it needs longer", @boot_timeout) unless ready?
 
-          ready? ? format("no heartbeat for %g s (worker_timeout)", @silence_max) : "not ready within boot_timeout"
+          format("no heartbeat for %g s: it was suspended, or a C extension held Ruby's lock; raise --worker-timeout if this may last longer",
+                 @silence_max)
         end
 
         # A debugger may stop the worker for any time. Linux reports a debugger; on other systems a longer time-out helps.

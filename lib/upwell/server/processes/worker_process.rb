@@ -57,6 +57,7 @@ module Upwell
 
         def boot(alive)
           ProcessTitle.set("worker #{@slot.index}")
+          @configuration.worker = @slot.index
           trap_signals
           reopen_logs # a SIGHUP may have arrived since the fork
           watch(alive)

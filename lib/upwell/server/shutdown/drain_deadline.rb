@@ -25,7 +25,7 @@ module Upwell
           @seconds = seconds
           @at_once = at_once
           @begun = Thread::Queue.new
-          ExitDeadline.prepare
+          ExitDeadline.prepare(Log.json)
           @thread = Thread.new { await }.tap { |thread| thread.name = "upwell deadline" }
         end
 
@@ -52,7 +52,7 @@ module Upwell
           return unless @end
 
           left = [@end - Clock.now, 0].max
-          ExitDeadline.set(left + EXIT_MAX, "exit forced: an at_exit block or a thread does not finish in time")
+          ExitDeadline.set(left + EXIT_MAX, "exit forced: an at_exit block or a thread of the application does not end in time")
         end
 
         private
@@ -82,11 +82,11 @@ module Upwell
         end
 
         def given_up
-          format("exiting with requests in flight after %g s%s", @seconds, @left)
+          format("exiting with requests in flight after %g s of --drain-timeout%s", @seconds, @left)
         end
 
         def without_ruby
-          format("exiting with requests in flight after %g s: a C extension holds Ruby's lock (GVL)", @seconds)
+          format("exiting with requests in flight after %g s of --drain-timeout: a C extension holds Ruby's lock (GVL)", @seconds)
         end
       end
     end

@@ -83,7 +83,7 @@ module Upwell
           pid = @file.read.to_i
           return unless pid.positive? && pid != Process.pid
 
-          raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it first" if alive?(pid)
+          raise ConfigurationError, "pid file #{@path} belongs to the running process #{pid}; stop it, or name another file" if alive?(pid)
         end
 
         def alive?(pid)

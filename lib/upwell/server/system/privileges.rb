@@ -41,7 +41,7 @@ module Upwell
         private
 
         def check
-          raise ConfigurationError, "option group: needs a user; name one with --user" if @group && !@user
+          raise ConfigurationError, "option group has no effect without a user; name one with --user" if @group && !@user
           return if @user.nil? || Process.euid == ROOT
 
           raise ConfigurationError, "option user: only root can switch to another user; start as root, or remove --user"
@@ -74,7 +74,8 @@ module Upwell
 
           [-> { Process::Sys.setuid(ROOT) }, -> { Process::Sys.seteuid(ROOT) }].each do |regain|
             regain.call
-            raise ConfigurationError, "option user: the process can still become root, so the server exits; remove CAP_SETUID from the process"
+            raise ConfigurationError, "option user: the process can still become root, so the server exits; clear its secure bit " \
+                                      "no-setuid-fixup (systemd: SecureBits=), or remove --user and let the service manager switch the user"
           rescue Errno::EPERM
             nil
           end

@@ -38,8 +38,8 @@ module Upwell
         end
 
         def report(busy)
-          Log.tell(format("%s has blocked the loop for %.1f s, and all other clients of this process wait; backtrace:\n%s",
-                          request, busy, Logs::RequestDescription.of(@thread)), @log)
+          Log.tell(format("%s has blocked the loop for %.1f s, so all other clients of this process wait; make this code faster, " \
+                          "or use --mode threads:N; backtrace:\n%s", request, busy, Logs::RequestDescription.of(@thread)), @log)
         end
 
         def request

@@ -43,7 +43,8 @@ module Upwell
             format("%s for %.1f s; backtrace:\n%s", env && Logs::RequestDescription.request(env), seconds, Logs::RequestDescription.of(thread))
           end
           waiting = @reactor.stats[:queued]
-          Log.tell("all #{@count} threads are busy, and #{waiting} requests wait; the threads serve:\n#{places.join("\n")}", @log)
+          Log.tell("all #{@count} threads are busy, and #{waiting} requests wait; use more threads or workers, " \
+                   "or make these requests faster:\n#{places.join("\n")}", @log)
         end
       end
     end

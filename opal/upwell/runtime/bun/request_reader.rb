@@ -2,7 +2,7 @@
 # frozen_string_literal: true
 
 require "upwell/authority"
-require "upwell/framing"
+require "upwell/request_framing"
 require "upwell/request_body_receiver"
 
 module Upwell
@@ -11,7 +11,7 @@ module Upwell
       # Receives requests.
       module RequestReader
         %x{
-          const http = require("http"), AUTHORITY = #{Authority}, FRAMING = #{Framing};
+          const http = require("http"), AUTHORITY = #{Authority}, FRAMING = #{RequestFraming};
 
           // A request with its response, which exists already or comes later.
           class Client {

@@ -2,7 +2,7 @@
 # frozen_string_literal: true
 
 require "upwell/authority"
-require "upwell/framing"
+require "upwell/request_framing"
 require "upwell/request_body_receiver"
 
 module Upwell
@@ -12,7 +12,7 @@ module Upwell
       module RequestReader
         LINGER_MS = 2_000 # in which a refused client can read the reason
 
-        `const http = require("http"), AUTHORITY = #{Authority}, FRAMING = #{Framing}, CHUNKED = #{Framing::CHUNKED}, WRONG = #{Framing::BAD_REQUEST}`
+        `const http = require("http"), AUTHORITY = #{Authority}, FRAMING = #{RequestFraming}, CHUNKED = #{RequestFraming::CHUNKED}, WRONG = #{RequestFraming::BAD_REQUEST}`
 
         private
 

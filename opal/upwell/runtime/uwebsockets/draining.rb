@@ -1,8 +1,8 @@
 # backtick_javascript: true
 # frozen_string_literal: true
 
-require "upwell/last_clients"
-require "upwell/milliseconds"
+require "upwell/accept_queue_drain"
+require "upwell/timer_milliseconds"
 
 module Upwell
   module Runtime
@@ -19,7 +19,7 @@ module Upwell
           @draining = true
           within = @options.drain_timeout
           %x{
-            const closed = new Promise(resolve => #{LastClients.await(ports, -> { 0 }, within) { `resolve(#{stop_listening})` }});
+            const closed = new Promise(resolve => #{AcceptQueueDrain.await(ports, -> { 0 }, within) { `resolve(#{stop_listening})` }});
             const grace = new Promise(resolve => setTimeout(resolve, #{@server.grace_ms}));
 
             Promise.all([closed, grace]).then(() => #{@server.await_idle { close(ended) }});
@@ -37,7 +37,7 @@ module Upwell
         end
 
         def late_ms
-          Milliseconds.part(@options.drain_timeout, LATE_MS)
+          TimerMilliseconds.part(@options.drain_timeout, LATE_MS)
         end
       end
     end

@@ -2,8 +2,8 @@
 # frozen_string_literal: true
 
 require "upwell/authority"
-require "upwell/framing"
-require "upwell/runtime/uwebsockets/sending"
+require "upwell/request_framing"
+require "upwell/runtime/uwebsockets/response_writer"
 require "upwell/request_body_receiver"
 
 module Upwell
@@ -11,11 +11,11 @@ module Upwell
     class UWebSockets
       # Receives requests.
       module RequestReader
-        include Sending
+        include ResponseWriter
 
         %x{
-          const http = require("http"), AUTHORITY = #{Authority}, FRAMING = #{Framing};
-          const CHUNKED = #{Framing::CHUNKED}, WRONG = #{Framing::BAD_REQUEST};
+          const http = require("http"), AUTHORITY = #{Authority}, FRAMING = #{RequestFraming};
+          const CHUNKED = #{RequestFraming::CHUNKED}, WRONG = #{RequestFraming::BAD_REQUEST};
         }
 
         private

@@ -118,8 +118,8 @@ class CommandsTest < Minitest::Test
 
   def test_other_commands_are_ignored
     commands = Commands.new(Stoppable.new)
-    %w[HUP USR1 TTIN USR2].each { |name| assert_equal("SIG#{name} is ignored", text_of { commands.signal(name) }) }
-    assert_equal("socket is ignored", text_of { commands.call("restart", "socket") })
+    %w[HUP USR1 TTIN USR2].each { |name| assert_equal("SIG#{name} is ignored; restart the server instead", text_of { commands.signal(name) }) }
+    assert_equal("socket is ignored; restart the server instead", text_of { commands.call("restart", "socket") })
     commands = Commands.new(@receiver, hint: "use SIGUSR1")
     assert_equal("SIGUSR2 is ignored; use SIGUSR1", text_of { commands.signal("USR2") })
   end

@@ -84,8 +84,8 @@ class ListenersTest < Minitest::Test
   UNSOUND = {
     "unix:/s?foo=1" => /must have only mode, user, group after the question mark, not foo/, "unix:?mode=0660" => /must name a path/,
     "unix:/s?mode=9" => /must have a mode of three octal digits/,
-    "unix:/s?group=nobody_at_all" => /must name a group that exists, not "nobody_at_all"/,
-    "unix:/s?user=nobody_at_all" => /must name a user that exists/
+    "unix:/s?group=nobody_at_all" => /must name an existing group/,
+    "unix:/s?user=nobody_at_all" => /must name an existing user/
   }.freeze
 
   def test_parameters_of_unix_sockets_that_cannot_be
@@ -150,7 +150,8 @@ class ListenersTest < Minitest::Test
       open_sets(2, bind: ["127.0.0.1"], port: port) if call.method_id == :listen && @opened.nil?
     end
     error = assert_raises(Upwell::ConfigurationError) { other.enable { open_sets(2, bind: ["127.0.0.1"], port: port) } }
-    assert_equal "cannot listen on 127.0.0.1: the port #{port} is taken; stop the other server or choose another with -p", error.message
+    assert_equal "cannot listen on 127.0.0.1: the port #{port} is taken; stop the other server, or choose another port with -p or -b",
+                 error.message
     assert_equal 2, @opened.size
   end
 end

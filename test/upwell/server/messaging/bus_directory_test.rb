@@ -61,7 +61,7 @@ class BusDirectoryTest < Minitest::Test
       names = ["caf\xC3\xA9", "\xff"].map(&:b)
       names.each { |name| File.write(File.join(base, name), "") }
       program = 'require "upwell"; Upwell::Server::Messaging::BusDirectory.new({ "TMPDIR" => ARGV.first }).remove'
-      environment = BundledGems.environment_without_rubygems("LC_ALL" => "C.UTF-8")
+      environment = BundleGemPaths.environment_without_rubygems("LC_ALL" => "C.UTF-8")
       output, status = Open3.capture2e(environment, RbConfig.ruby, "-I#{LIB}", "-e", program, base)
       assert_predicate status, :success?, output
       assert_equal names, Dir.children(base).map(&:b).sort

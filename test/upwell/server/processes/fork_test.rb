@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../../../surroundings/failing_calls_library"
+require_relative "../../../system_faults/failing_calls_library"
 
 # A fork that fails, or succeeds late.
 class ServerForkTest < Minitest::Test
@@ -82,7 +82,7 @@ class ServerForkTest < Minitest::Test
       File.write(File.join(folder, "fork"), Errno::EAGAIN::Errno)
       %w[plain hook].each do |way|
         command = [RbConfig.ruby, "-I", File.expand_path("../../../../lib", __dir__), "-e", REFUSED, way]
-        environment = BundledGems.environment_without_rubygems(FailingCallsLibrary.environment(folder))
+        environment = BundleGemPaths.environment_without_rubygems(FailingCallsLibrary.environment(folder))
         assert_equal ":refused\n", IO.popen(environment, command, &:read), way
       end
     end

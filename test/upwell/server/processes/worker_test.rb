@@ -116,6 +116,6 @@ class WorkerTest < Minitest::Test
       theirs.close
       p Upwell::Server::Processes::Heartbeat.tell(ours, "sign")
     RUBY
-    assert_equal "sign\nfalse\n", IO.popen([BundledGems.environment_without_rubygems, RbConfig.ruby, "-Ilib", "-e", program], &:read)
+    assert_equal "sign\nfalse\n", IO.popen([BundleGemPaths.environment_without_rubygems, RbConfig.ruby, "-Ilib", "-e", program], &:read)
   end
 end

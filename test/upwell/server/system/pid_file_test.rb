@@ -96,7 +96,8 @@ class PidFileTest < Minitest::Test
         locked(path, before) do |other|
           late = TracePoint.new(:c_return) { |call| other.truncate(other.pwrite("#{Process.ppid}\n", 0)) if call.method_id == :read }
           error = assert_raises(Upwell::ConfigurationError) { late.enable { Upwell::Server::System::PidFile.new(path).write } }
-          assert_equal "pid file #{path} belongs to the running process #{Process.ppid}; stop it first", error.message
+          assert_equal "pid file #{path} belongs to the running process #{Process.ppid}; stop it, or name another file",
+                       error.message
         end
       end
     end

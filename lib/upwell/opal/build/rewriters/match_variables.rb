@@ -7,7 +7,7 @@ module Upwell
     class Build
       module Rewriters
         # Compiles $~, and $1 which depends on it. They are local to a method in Ruby, but global in Opal. A method that reads them stores its
-        # matches in a local variable. Whether a call matches is known only at run time: see opal/upwell/boot/matches.js.
+        # matches in a local variable. Whether a call matches is known only at run time: see opal/upwell/boot/last_match.js.
         class MatchVariables < Rewriter
           VARIABLE = "$last_match"
           RESULT = "$match_result"

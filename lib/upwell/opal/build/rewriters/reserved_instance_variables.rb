@@ -7,7 +7,7 @@ module Upwell
     class Build
       module Rewriters
         # Renames instance variables. They are properties of a JavaScript object or function, and some names have a meaning there. The new name
-        # is the one that opal/upwell/boot/variables.js gives at run time.
+        # is the one that opal/upwell/boot/instance_variables.js gives at run time.
         class ReservedInstanceVariables < Rewriter
           NAMES = %w[prototype arguments caller apply bind call toString stack].to_h { |name| [:"@#{name}", :"@#{name}$"] }.freeze
 

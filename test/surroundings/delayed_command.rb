@@ -1,8 +1,0 @@
-# frozen_string_literal: true
-
-# The command `upwell`, which begins once the named pipe GATE was written to: its surroundings may have changed by then.
-require "upwell/cli"
-
-Upwell.const_get(:StaticServer) # loaded when it is named
-File.read(ENV.fetch("GATE"))
-exit Upwell::CLI.start(ARGV)
