@@ -76,6 +76,8 @@ static void answer(struct uw_request *request, int status, const char *text)
         uw_request_abort(request);
         return;
     }
+    request->outcome.status = status;
+    request->outcome.content_bytes = response.to_head ? 0 : (int64_t)response.length;
     chunk->flags = UW_CHUNK_FINISH | (response.keep_alive ? 0 : UW_CHUNK_CLOSE);
     uw_request_send(request, chunk);
 }

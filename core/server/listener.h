@@ -19,6 +19,7 @@ struct uw_listener {
     const struct uw_protocol *const
         *protocols;                 /* ended by NULL; the first, unless the transport has agreed upon another */
     struct uw_tls_context *tls;     /* NULL for plain */
+    bool inherited;                 /* the service manager keeps the socket: it listens beyond the end of the server */
     char address[UW_ADDRESS_BYTES]; /* numeric; "localhost" for a UNIX socket */
     int port;                       /* 0 for a UNIX socket */
 };

@@ -102,10 +102,13 @@ void uw_server_close_listeners(struct uw_server *server)
 
     atomic_store(&server->server_context.drain_announced, true);
     for (int i = 0; i < server->listener_count; i++)
-        refuse_new_clients(&server->listeners[i]);
+        if (!server->listeners[i].inherited)
+            refuse_new_clients(&server->listeners[i]);
     for (int i = 0; i < server->listener_count; i++) {
         struct uw_listener *listener = &server->listeners[i];
 
+        if (listener->inherited)
+            continue;
         if (accept_waiting_clients(listener, until_ns))
             clients_remain = true;
         else if (is_tcp(listener))

@@ -30,6 +30,13 @@ static bool nearly_full(const struct uw_server *server)
     return server->capacity < server->server_context.connections.taken + UW_BACKLOG_MAX;
 }
 
+/* All processes of the server wait for the same socket. A multishot accept stays first in the kernel's queue, so it
+ * would take all clients. An accept that ends with each client goes to the end of the queue. */
+static bool is_shared(const struct uw_listener *listener)
+{
+    return listener->inherited || listener->port == 0;
+}
+
 static void stop_accepting(struct uw_server *server)
 {
     for (int i = 0; i < server->listener_count; i++)
@@ -337,7 +344,7 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
             (nearly_full(server) && !operation->oneshot && !atomic_load(&server->server_context.draining)))
             stop_accepting(server);
         else if (!nearly_full(server))
-            operation->oneshot = false;
+            operation->oneshot = is_shared(listener);
     }
     if (atomic_load(&server->server_context.draining)) {
         if (!operation->pending)
@@ -351,7 +358,7 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
 
 static void accept_from(struct uw_listener *listener)
 {
-    listener->accept.oneshot = nearly_full(listener->server);
+    listener->accept.oneshot = nearly_full(listener->server) || is_shared(listener);
     uw_submit(&listener->server->server_context.loop, &listener->accept);
 }
 
@@ -377,12 +384,7 @@ static void note_address(struct uw_listener *listener, int fd)
         memcpy(listener->address, UNIX_ADDRESS, sizeof UNIX_ADDRESS);
 }
 
-int uw_server_listen(struct uw_server *server, int fd)
-{
-    return uw_server_listen_tls(server, fd, NULL);
-}
-
-int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context *tls)
+static int listen_on(struct uw_server *server, int fd, struct uw_tls_context *tls, bool inherited)
 {
     struct uw_listener *listener;
 
@@ -393,6 +395,7 @@ int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context
     listener->server = server;
     listener->transport = tls ? &uw_transport_tls : &uw_transport_plain;
     listener->tls = uw_tls_context_retain(tls);
+    listener->inherited = inherited;
     listener->protocols = server->composition->protocols;
     listener->accept = (struct uw_operation){.opcode = UW_ACCEPT, .fd = fd, .complete = accepted};
     listener->accept_left = (struct uw_operation){.opcode = UW_ACCEPT_WAITING, .fd = fd, .complete = accepted_left};
@@ -400,6 +403,21 @@ int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context
     if (!uw_server_is_full(server))
         accept_from(listener);
     return 0;
+}
+
+int uw_server_listen(struct uw_server *server, int fd)
+{
+    return uw_server_listen_tls(server, fd, NULL);
+}
+
+int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context *tls)
+{
+    return listen_on(server, fd, tls, false);
+}
+
+int uw_server_listen_inherited(struct uw_server *server, int fd, struct uw_tls_context *tls)
+{
+    return listen_on(server, fd, tls, true);
 }
 
 void uw_server_accept_from(struct uw_server *server, int64_t at_ns)

@@ -47,6 +47,10 @@ int uw_server_listen(struct uw_server *server, int fd);
 /* Accepts TLS connections; NULL: plain ones. The server has a reference to the context while it is open. */
 int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context *tls);
 
+/* Does the same for a socket that the service manager keeps: uw_server_close_listeners skips it, and its next clients
+ * wait for the next server. */
+int uw_server_listen_inherited(struct uw_server *server, int fd, struct uw_tls_context *tls);
+
 /* Accepts no client before `at_ns`, unless the server drains; clients wait in the backlog. Call this before listening,
  * and again to change the time. It does nothing once the server accepts. */
 void uw_server_accept_from(struct uw_server *server, int64_t at_ns);

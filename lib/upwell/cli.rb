@@ -10,16 +10,19 @@ module Upwell
   class CLI < SingleApplicationCommand
     INTERRUPTED_STATUS = 130 # 128 + SIGINT, the convention of shells
 
-    COMMANDS = %w[static opal].freeze # words that can stand in place of config.ru
+    COMMANDS = %w[static init opal].freeze # words that can stand in place of config.ru
 
+    autoload :Init, "upwell/cli/init"
     autoload :OpalBuild, "upwell/cli/opal_build"
 
-    # Runs the command `upwell`: serves an application, serves files (`static`), or compiles an application (`opal build`).
+    # Runs the command `upwell`: serves an application, serves files (`static`), writes the units of a service
+    # (`init systemd`), or compiles an application (`opal build`).
     #
     # @param arguments [Array<String>]
     # @return [Integer] the exit status
     def self.start(arguments)
       return Static.new("upwell static").run(arguments.drop(1)) if arguments.first == "static"
+      return Init.new("upwell init").run(arguments.drop(1)) if arguments.first == "init"
       return OpalBuild.new("upwell opal build").run(arguments.drop(2)) if arguments.first(2) == %w[opal build]
 
       new("upwell").run(arguments)
@@ -54,7 +57,7 @@ module Upwell
     end
 
     def usage
-      "Usage: #{@program} [options] [config.ru]\n       #{@program} static [options] [DIR]"
+      "Usage: #{@program} [options] [config.ru]\n       #{@program} static [options] [DIR]\n       #{@program} init systemd"
     end
 
     def settings
@@ -98,18 +101,23 @@ module Upwell
       raise ExtensionError if defined?(ExtensionError) # before a cluster starts workers that cannot serve
 
       log_file = choose_logs(configuration)
+      configuration.inherited_sockets = Server::Listening::InheritedSockets.take
       owner = Server::System::Privileges.new(configuration).owner
       pid_file = Server::System::PidFile.new(configuration.pid_file, owner)
       pid_file.write # first: a second server must not write to the running server's log
       log_file.owner = owner
       log_file.open
       Server::Logs::MissingLibraries.tell(configuration)
-      kind = configuration.workers.zero? ? Server::Processes::Single : Server::Processes::Cluster
       Server::System::TemporaryFolder.check(owner) if server == Server
       bus = Server::Messaging::BusDirectory.make(configuration, owner: owner) if server == Server
-      kind.new(configuration, log_file, server: server, &load_app).run { remove(bus, pid_file) }
+      process(configuration, log_file, server, &load_app).run { remove(bus, pid_file) }
     ensure
       remove(bus, pid_file)
+    end
+
+    def process(configuration, log_file, server, &load_app)
+      kind = configuration.workers.zero? ? Server::Processes::Single : Server::Processes::Cluster
+      kind.new(configuration, log_file, Server::ServiceManager::Notifications.take, server: server, &load_app)
     end
 
     # @return [Server::Logs::LogFile] the files, which are not open yet

@@ -68,6 +68,7 @@ module Upwell
       @before_fork_hooks = []
       @after_fork_hooks = []
       defaults.each { |name, value| set(name, value, "default") }
+      @given = [] # the settings that are set from here on
       read_environment(environment)
       FileReader.new(self).read(file) if file
       values.each { |name, value| set(name, value, "option") }
@@ -88,6 +89,7 @@ module Upwell
       raise ConfigurationError, "#{source}: unknown setting #{name}; see upwell --help" unless setting
 
       @values[name] = send(:"read_#{setting.kind}", value)
+      @given&.push(name)
     rescue ArgumentError => e
       raise ConfigurationError, "#{source} #{name}: #{e.message}, got #{HidePassword.hide(value.inspect)}"
     end

@@ -13,6 +13,7 @@ require_relative "server/listening"
 require_relative "server/logs"
 require_relative "server/messaging"
 require_relative "server/processes"
+require_relative "server/service_manager"
 require_relative "server/shutdown"
 require_relative "server/system"
 require_relative "server/watchdogs"
@@ -81,6 +82,12 @@ module Upwell
     # @return [Integer] long-lived clients: WebSockets and event streams
     def long_lived_clients
       @reactor.stats.fetch(:clients)
+    end
+
+    # @param seconds [Numeric]
+    # @return [Boolean] whether no request has blocked the loop for this time
+    def turning?(seconds)
+      (@reactor.busy_seconds || 0) < seconds
     end
 
     # @return [Array<Array(Hash, Thread, Float, Boolean)>] the requests that the application processes now, see {Reactor#requests}

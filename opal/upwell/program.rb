@@ -3,6 +3,7 @@
 
 require "upwell/command"
 require "upwell/opal/configuration"
+require "upwell/opal/service_manager"
 require "upwell/exception_log"
 require "upwell/log"
 require "upwell/process_id"
@@ -72,6 +73,7 @@ module Upwell
     def serve(rest)
       raise ConfigurationError, "this program serves only the application compiled into it; remove the argument #{rest.join(" ")}" if rest.any?
 
+      Opal::ServiceManager.check { |note| Log.tell(note) }
       configuration = Opal::Configuration.new(@values, defaults: @defaults) # without `defaults`, Opal would take the values for keywords
       ENV["RACK_ENV"] = configuration.environment
       log_file = LogFile.new(configuration.log_file)

@@ -173,6 +173,14 @@ class AccessLogTest < Minitest::Test
     end
   end
 
+  def test_health_checks
+    open_logged("--log-format", "json", "--health-path", "/up", "--ready-path", "/ready") do |server|
+      get(server, "/up")
+      RawClient.request(server.port, "HEAD /ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+      assert_equal [["/up", 200, 3], ["/ready", 200, 0]], (entries_at_end(server).map { |entry| entry.values_at("target", "status", "bytes") })
+    end
+  end
+
   # Whatever bytes a client sends, they stay within their field.
   def test_no_client_can_forge_a_line
     fields = ["User-Agent: a\"b\\ \t\xc3\xa4\xff\x9b".b, "Referer: \u{1f600}\n".b.chomp]

@@ -34,6 +34,18 @@ class OpalProgramTest < Minitest::Test
     end
   end
 
+  def test_inherited_sockets_are_refused
+    inheriting = ["sh", "-c", 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', "sh"]
+    text, status = Open3.capture2e({ "NOTIFY_SOCKET" => "/nowhere" }, *inheriting, "node", @program)
+    assert_match(/: a server on a JavaScript runtime cannot serve on inherited sockets; remove the .socket unit, or use upwell$/, text)
+    assert_equal 1, status.exitstatus
+  end
+
+  def test_the_notify_socket_is_ignored
+    text, = call("-l", "/nowhere/log", environment: { "NOTIFY_SOCKET" => "/nowhere" })
+    assert_match(/NOTIFY_SOCKET is ignored: a server on a JavaScript runtime does not notify the service manager; use Type=exec/, text)
+  end
+
   def test_an_option_without_its_argument
     assert_equal ["up_node: missing argument: -p; see up_node --help\n", 2], call("-p")
   end

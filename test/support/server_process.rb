@@ -56,11 +56,13 @@ class ServerProcess
   # @param command [Array<String>] which command of upwell
   # @param environment [Hash{String => String}] beside this process's own
   # @param spawn [Hash{Symbol => Object}] further options of Process.spawn
-  def initialize(*arguments, app: "app.ru", command: [], environment: {}, spawn: {})
+  # @param prefix [Array<String>] a command that becomes this one
+  # @param bind [Array<String>] the options for its address
+  def initialize(*arguments, app: "app.ru", command: [], environment: {}, spawn: {}, prefix: [], bind: %w[-b 127.0.0.1 -p 0])
     @lines = []
     @output, writer = IO.pipe(Encoding::UTF_8) # in any locale
     path = File.exist?(app) ? app : File.join(APPS, app)
-    all = self.class.command(*command, "-b", "127.0.0.1", "-p", "0", *arguments, path)
+    all = [*prefix, *self.class.command(*command, *bind, *arguments, path)]
     @pid = ProcessGroup.spawn(with_gems(environment), *all, out: writer, err: writer, **spawn)
     writer.close
     serves = await(/serves on (?:https?:\S+:(\d+)|unix)(?:.* \((\w+))?/, START_MAX)

@@ -33,6 +33,8 @@ class DocumentedCodeTest < Minitest::Test
     "curl" => "the tests below send its request",
     "kill" => "test/signals and test/integration send the signals",
     "systemctl" => "it needs systemd",
+    "journalctl" => "it needs systemd",
+    "systemd-socket-activate" => "test/integration/socket_activation_test.rb runs it",
     "openssl ocsp" => "it needs a certificate authority on the Internet",
     "# config/application.rb" => "test/cable sets it",
     "# config/jobs_beside.rb" => "test/apps/solid_queue_test.rb runs this file, and a test below compares it",
@@ -102,7 +104,9 @@ class DocumentedCodeTest < Minitest::Test
       prepare_directory
       LINES.filter_map { |line| line.match(COMMAND) }.each do |command|
         arguments = command[:arguments].gsub("/srv/www", "public").gsub("/etc/letsencrypt/live/example.org/", "").shellsplit
-        arguments.first == "static" ? assert_serves(arguments) : assert_checked(command[:program], arguments)
+        next assert_serves(arguments) if arguments.first == "static"
+
+        assert_checked(command[:program], arguments) unless arguments.first == "init" # test/integration/systemd_units_test.rb runs it
       end
     end
   end

@@ -14,12 +14,17 @@ static VALUE context_of(VALUE sockets, long index)
     return RARRAY_AREF(RARRAY_AREF(sockets, index), 1);
 }
 
-void rb_uw_listening_add(VALUE sockets, VALUE socket, VALUE context)
+static bool is_inherited(VALUE sockets, long index)
+{
+    return RTEST(RARRAY_AREF(RARRAY_AREF(sockets, index), 2));
+}
+
+void rb_uw_listening_add(VALUE sockets, VALUE socket, VALUE context, VALUE inherited)
 {
     (void)rb_uw_tls_context(context);
     if (RARRAY_LEN(sockets) >= UW_LISTENERS_MAX)
         rb_raise(rb_eArgError, "a server listens on at most %d sockets", UW_LISTENERS_MAX);
-    rb_ary_push(sockets, rb_assoc_new(socket, context));
+    rb_ary_push(sockets, rb_ary_new_from_args(3, socket, context, inherited));
 }
 
 long rb_uw_listening_retain(VALUE sockets, struct rb_uw_listening *listening)
@@ -27,7 +32,9 @@ long rb_uw_listening_retain(VALUE sockets, struct rb_uw_listening *listening)
     long count = RARRAY_LEN(sockets);
 
     for (long i = 0; i < count; i++)
-        listening[i].fd = NUM2INT(rb_funcall(socket_of(sockets, i), rb_intern("fileno"), 0));
+        listening[i] =
+            (struct rb_uw_listening){.fd = NUM2INT(rb_funcall(socket_of(sockets, i), rb_intern("fileno"), 0)),
+                                     .inherited = is_inherited(sockets, i)};
     for (long i = 0; i < count; i++) /* now that nothing is raised any more */
         listening[i].tls = uw_tls_context_retain(rb_uw_tls_context(context_of(sockets, i)));
     return count;
@@ -39,12 +46,18 @@ void rb_uw_listening_release(struct rb_uw_listening *listening, long count)
         uw_tls_context_release(listening[i].tls);
 }
 
+static int open_one(struct uw_server *server, const struct rb_uw_listening *one)
+{
+    return one->inherited ? uw_server_listen_inherited(server, one->fd, one->tls)
+                          : uw_server_listen_tls(server, one->fd, one->tls);
+}
+
 int rb_uw_listening_open(struct uw_server *server, const struct rb_uw_listening *listening, long count)
 {
     int error = 0;
 
     for (long i = 0; i < count && !error; i++)
-        error = uw_server_listen_tls(server, listening[i].fd, listening[i].tls);
+        error = open_one(server, &listening[i]);
     return error;
 }
 

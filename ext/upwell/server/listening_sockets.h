@@ -1,5 +1,5 @@
-/* The listening sockets of a reactor: an Array of pairs of a socket and an Upwell::TLSContext, or nil without TLS. Both
- * kinds of reactors have one. */
+/* The listening sockets of a reactor: an Array of Arrays of a socket, an Upwell::TLSContext (nil: without TLS), and
+ * whether the socket is inherited. Both kinds of reactors have one. */
 #ifndef RB_UPWELL_LISTENING_SOCKETS_H
 #define RB_UPWELL_LISTENING_SOCKETS_H
 
@@ -7,14 +7,15 @@
 
 #include "server/server.h"
 
-/* A pair as the core needs it. */
+/* A socket as the core needs it. */
 struct rb_uw_listening {
     int fd;
     struct uw_tls_context *tls; /* with a reference; NULL for plain */
+    bool inherited;             /* see uw_server_listen_inherited */
 };
 
 /* Raises ArgumentError for too many sockets, TypeError for a context of another class. */
-void rb_uw_listening_add(VALUE sockets, VALUE socket, VALUE context);
+void rb_uw_listening_add(VALUE sockets, VALUE socket, VALUE context, VALUE inherited);
 
 /* Fills at most UW_LISTENERS_MAX. Returns how many. */
 long rb_uw_listening_retain(VALUE sockets, struct rb_uw_listening *listening);

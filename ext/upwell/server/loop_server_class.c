@@ -88,18 +88,19 @@ int rb_uw_loop_server_open(struct rb_uw_loop_server *server, const char *backend
 /*
  * Serves the clients of a listening socket, once #run is called. The socket is not closed.
  *
- * @overload listen(socket, context = nil)
+ * @overload listen(socket, context = nil, inherited = false)
  *   @param socket [TCPServer, UNIXServer, Socket]
  *   @param context [TLSContext, nil] the clients' TLS context; nil: without TLS
+ *   @param inherited [Boolean] whether the service manager keeps the socket: it listens beyond the end of the server
  * @return [self]
  * @raise [ArgumentError] for too many sockets
  */
 static VALUE loop_server_listen(int argc, VALUE *argv, VALUE self)
 {
-    VALUE socket, context;
+    VALUE socket, context, inherited;
 
-    rb_scan_args(argc, argv, "11", &socket, &context);
-    rb_uw_listening_add(get(self)->sockets, socket, context);
+    rb_scan_args(argc, argv, "12", &socket, &context, &inherited);
+    rb_uw_listening_add(get(self)->sockets, socket, context, inherited);
     return self;
 }
 
@@ -140,8 +141,8 @@ static VALUE loop_server_announce_drain(VALUE self)
  *
  * @overload drain(seconds, refuses = false)
  *   @param seconds [Numeric]
- *   @param refuses [Boolean] whether the sockets stop listening, for all processes that share them: new clients are
- *     refused, and connected clients are served
+ *   @param refuses [Boolean] whether the sockets that are not inherited stop listening, for all processes that share
+ *     them: new clients are refused, and connected clients are served
  * @return [nil]
  */
 static VALUE loop_server_drain(int argc, VALUE *argv, VALUE self)

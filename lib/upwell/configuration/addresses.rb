@@ -6,6 +6,19 @@ module Upwell
     module Addresses
       ADDRESS = %r{\A(?:unix:.+|(?!unix:)(?!(?!ssl)\w+://).+)\z} # the resolver decides about host names
 
+      # @return [Array<Server::Listening::InheritedSocket>] listening sockets of the service manager; the command takes them
+      attr_writer :inherited_sockets
+
+      # @see #inherited_sockets=
+      def inherited_sockets
+        @inherited_sockets || []
+      end
+
+      # @return [Boolean] whether a caller, the command line or the configuration file sets `bind`
+      def bind_given?
+        @given.include?(:bind)
+      end
+
       private
 
       def read_binds(value)

@@ -5,6 +5,7 @@ require_relative "../errno_text"
 require_relative "configuration"
 require_relative "program"
 require_relative "runtime"
+require_relative "service_manager"
 
 module Upwell
   # Runs applications on JavaScript runtimes, compiled by the gem opal.
@@ -32,6 +33,7 @@ module Upwell
 
       def serve(rest)
         refuse_several(rest, "served")
+        ServiceManager.check { |note| tell("#{@program}: #{note}") }
         configuration = configure
         rackup = rackup_file(rest.first)
         runtime = Runtime.find(@runtime, File.dirname(rackup))

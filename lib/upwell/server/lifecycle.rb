@@ -33,6 +33,19 @@ module Upwell
         @reactors.each(&:stop)
       end
 
+      # Checks whether the loop turns. Files are served without Ruby, so nothing blocks the loops of a file server.
+      #
+      # @param _seconds [Numeric] for which a request may block the loop
+      # @return [Boolean]
+      def turning?(_seconds)
+        true
+      end
+
+      # @return [String] the addresses, for the log
+      def addresses
+        Listening::Listeners.describe(@listeners)
+      end
+
       # @return [String] the backend in use
       def backend
         @reactors.first.backend
@@ -40,14 +53,14 @@ module Upwell
 
       # @return [String] addresses, backend and mode, for the log
       def description
-        "#{urls.join(", ")} (#{backend}, #{@configuration.description})"
+        "#{addresses} (#{backend}, #{@configuration.description})"
       end
 
       private
 
       def listen
         @reactors.zip(listeners_of_loops) do |reactor, own|
-          own.each { |listener| reactor.listen(listener.socket, listener.context) }
+          own.each { |listener| reactor.listen(listener.socket, listener.context, listener.inherited) }
         end
       end
 

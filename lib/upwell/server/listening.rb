@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "listening/inherited_sockets"
 require_relative "listening/listeners"
 require_relative "listening/reuseport_steering"
 

@@ -7,10 +7,12 @@ module Upwell
     # Assigns TLS settings to addresses.
     class SettingsByAddress
       # @param configuration [Configuration]
+      # @param binds [Array<String>] all addresses
       # @raise [ConfigurationError] when TLS settings contradict each other, or have no effect
-      def initialize(configuration)
+      def initialize(configuration, binds = configuration.bind)
         @configuration = configuration
-        @addresses = configuration.bind.filter_map { |bind| [bind, SSLAddress.new(bind)] if SSLAddress.match?(bind) }.to_h
+        @binds = binds
+        @addresses = binds.filter_map { |bind| [bind, SSLAddress.new(bind)] if SSLAddress.match?(bind) }.to_h
         refuse_what_has_no_use
         refuse_what_lacks_another
       end
@@ -60,7 +62,7 @@ module Upwell
       end
 
       def refuse_what_has_no_use
-        refuse(NO_TCP) if @configuration.secure && @configuration.bind.all? { |bind| bind.start_with?("unix:") }
+        refuse(NO_TCP) if @configuration.secure && @binds.all? { |bind| bind.start_with?("unix:") }
         return if @configuration.secure || @addresses.any?
 
         name = %i[cert_file key_file ca_file self_signed].find { |candidate| @configuration.public_send(candidate) }

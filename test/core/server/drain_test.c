@@ -254,6 +254,34 @@ static void who_comes_beyond_connections_max_waits(const char *backend)
     close(listener);
 }
 
+/* The service manager keeps the socket: its next clients wait for the next server. */
+static void an_inherited_socket_listens_on(const char *backend)
+{
+    int listener = listen_on_loopback(), client;
+
+    CHECK_EQUAL(0, uw_server_open(&one, &uw_composition, &settings, backend, (struct uw_handler){0}));
+    CHECK_EQUAL(0, uw_server_listen_inherited(&one, listener, NULL));
+    CHECK_EQUAL(0, uw_server_turn(&one, 0));
+    uw_server_close_listeners(&one);
+    uw_server_drain(&one);
+    for (int i = 0; i < TURNS_MAX && !uw_server_drained(&one); i++)
+        CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
+    uw_server_close(&one);
+    client = connect_to(listener);
+    open_server(&successor, backend, listener);
+    for (int i = 0; i < TURNS_MAX && successor.server_context.counts.accepted == 0; i++)
+        CHECK_EQUAL(0, uw_server_turn(&successor, TURN_NS));
+    CHECK_EQUAL(1, successor.server_context.counts.accepted);
+    close(client);
+    uw_server_close(&successor);
+    close(listener);
+}
+
+TEST(an_inherited_socket_listens_beyond_the_end_of_the_server)
+{
+    on_each_backend(an_inherited_socket_listens_on);
+}
+
 #ifdef __linux__
 /* As some systems have it of a socket that another process has shut down. */
 TEST(who_is_told_for_ever_that_clients_have_gone_ends_to_listen)

@@ -64,6 +64,13 @@ class OpalCommandTest < Minitest::Test
     end
   end
 
+  def test_inherited_sockets_are_refused
+    inheriting = ["sh", "-c", 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', "sh"]
+    text, status = Open3.capture2e(OpalProcess.environment, *inheriting, *OpalProcess.command("up_node", HELLO))
+    sentence = "a server on a JavaScript runtime cannot serve on inherited sockets; remove the .socket unit, or use upwell"
+    assert_equal ["up_node: #{sentence}\n", 1], [text, status.exitstatus]
+  end
+
   def test_what_is_missing_is_told_with_what_installs_it
     Dir.mktmpdir do |folder|
       rackup = File.join(folder, "config.ru")

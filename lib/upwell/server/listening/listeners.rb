@@ -2,6 +2,7 @@
 
 require "socket"
 require_relative "../../bind_address"
+require_relative "inherited_listening"
 require_relative "unix_listening"
 
 module Upwell
@@ -9,6 +10,7 @@ module Upwell
     module Listening
       # Opens the listening sockets of a configuration.
       class Listeners
+        include InheritedListening
         include UNIXListening
 
         MAX = 16 # per loop: UW_LISTENERS_MAX
@@ -19,11 +21,22 @@ module Upwell
         PORTS_ARE_SHARED_OUT = RUBY_PLATFORM.include?("linux") # on other systems the newest socket would get all clients
 
         # A listening socket with its URL. A UNIX socket also has an absolute path and a file number, which no other file gets while the
-        # socket is open. A TLS listener has credentials, shared with all listeners of the same settings.
-        Listener = Struct.new(:socket, :url, :path, :file_number, :credentials) do
+        # socket is open. A TLS listener has credentials, shared with all listeners of the same settings. An inherited socket belongs to the
+        # service manager, see {InheritedSockets}.
+        Listener = Struct.new(:socket, :url, :path, :file_number, :credentials, :inherited) do
           # @return [TLSContext, nil]
           def context
             credentials&.context
+          end
+
+          # @return [String] for the log
+          def description
+            inherited ? "#{url} (inherited)" : url
+          end
+
+          # @return [Boolean] whether all loops and workers share the socket
+          def shared?
+            !path.nil? || inherited || false
           end
 
           # Removes a UNIX socket's file, unless another server has replaced it.
@@ -33,8 +46,11 @@ module Upwell
             nil
           end
 
-          # Makes the kernel refuse clients, in all processes that share the socket (see shutdown(2)).
+          # Makes the kernel refuse clients, in all processes that share the socket (see shutdown(2)). Clients of an inherited socket wait for
+          # the next server.
           def refuse
+            return if inherited
+
             socket.shutdown(Socket::SHUT_RD)
           rescue SystemCallError
             nil # the socket refuses clients already
@@ -55,6 +71,14 @@ module Upwell
         # @param listeners [Array<Listener>]
         def self.remove(listeners)
           listeners.uniq(&:path).each(&:remove)
+        end
+
+        # Describes the addresses.
+        #
+        # @param listeners [Array<Listener>]
+        # @return [String] for the log
+        def self.describe(listeners)
+          listeners.map(&:description).uniq.join(", ")
         end
 
         # Makes the kernel refuse clients, in all processes that share the sockets. TCP connections that wait in the accept queue are lost.
@@ -84,9 +108,10 @@ module Upwell
         # @param reuse_port [Boolean] whether each set has its own sockets (SO_REUSEPORT, see socket(7))
         def initialize(configuration, reuse_port: false)
           @port = configuration.port
-          @binds = configuration.bind
+          @inherited = configuration.inherited_sockets
+          @binds = all_binds(configuration)
           @reuse_port = reuse_port && PORTS_ARE_SHARED_OUT
-          @plan = TLS::SettingsByAddress.new(configuration)
+          @plan = TLS::SettingsByAddress.new(configuration, @binds)
           @credentials = Hash.new { |known, settings| known[settings] = TLS::Credentials.new(settings) }
         end
 
@@ -103,13 +128,14 @@ module Upwell
         # @raise [ConfigurationError] when an address cannot be listened on
         def open
           read_credentials # before any socket exists
-          listeners = @binds.flat_map { |bind| open_bind(bind, credentials_for(bind)) }
+          listeners = @binds.flat_map { |bind| open_bind(bind, credentials_for(bind)) }.uniq(&:socket)
           refuse_many(listeners.size) if listeners.size > MAX
 
           listeners
         end
 
-        # Opens several sets of sockets on the same addresses. UNIX sockets, and all sockets without `reuse_port`, are shared by the sets.
+        # Opens several sets of sockets on the same addresses. The sets share UNIX sockets, inherited sockets, and all sockets without
+        # `reuse_port`.
         #
         # @param count [Integer] of sets
         # @return [Array<Array<Listener>>]
@@ -133,7 +159,7 @@ module Upwell
         def open_bind(bind, credentials)
           return [open_unix(UNIXAddress.new(bind))] if UNIXAddress.match?(bind)
 
-          listeners = open_tcp(TLS::SSLAddress.match?(bind) ? TLS::SSLAddress.new(bind).bind : bind)
+          listeners = open_tcp(bind)
           credentials ? listeners.each { |listener| secure(listener, credentials) } : listeners
         end
 
@@ -144,7 +170,7 @@ module Upwell
 
         # If the port cannot be bound again, the sets share the socket: gVisor checks the option only at the first bind.
         def again(listener)
-          return listener if listener.path || !@reuse_port
+          return listener if listener.shared? || !@reuse_port
 
           address = listener.socket.local_address
           listen(address, v6_only: !address.ipv6? || v6_only?(listener.socket), reuse_port: true).tap do |other|
@@ -159,10 +185,11 @@ module Upwell
         end
 
         def open_tcp(bind)
-          host, port = BindAddress.split(bind, @port)
+          host, port = host_and_port(bind)
           hosts = addresses(host)
           listeners = hosts.filter_map do |address|
-            listener = open_address(Addrinfo.tcp(address, port), v6_only: address != ANY_IPV6 || ipv4?(hosts) || ipv4_bound?(port))
+            listener = inherited_tcp(Addrinfo.tcp(address, port)) ||
+                       open_address(Addrinfo.tcp(address, port), v6_only: address != ANY_IPV6 || ipv4?(hosts) || ipv4_bound?(port))
             port = listener.socket.local_address.ip_port # all addresses get the same free port
             listener
           rescue Errno::EADDRNOTAVAIL, Errno::EAFNOSUPPORT
@@ -174,13 +201,18 @@ module Upwell
         # A second bind of such a port on [::], for both families, would fail.
         def ipv4_bound?(port)
           return false if port.zero? # each address gets its own free port
+          return true if inherited_ipv4?(port)
 
           @binds.any? do |bind|
             next if UNIXAddress.match?(bind)
 
-            host, other = BindAddress.split(TLS::SSLAddress.match?(bind) ? TLS::SSLAddress.new(bind).bind : bind, @port)
+            host, other = host_and_port(bind)
             other == port && ipv4?(addresses(host))
           end
+        end
+
+        def host_and_port(bind)
+          BindAddress.split(TLS::SSLAddress.match?(bind) ? TLS::SSLAddress.new(bind).bind : bind, @port)
         end
 
         def ipv4?(addresses)

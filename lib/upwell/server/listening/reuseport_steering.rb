@@ -27,10 +27,10 @@ module Upwell
 
         private
 
-        # One socket per address is enough. All workers share a UNIX socket.
+        # One socket per address is enough. All workers share UNIX and inherited sockets.
         def sockets_of_each_address
           listeners = @slots.first.listeners
-          listeners.first(listeners.size / @loops).reject(&:path).map(&:socket)
+          listeners.first(listeners.size / @loops).reject(&:shared?).map(&:socket)
         end
 
         # If the kernel rejects the program (above 1,024 sockets, for example), the previous one remains. Then no worker is named.

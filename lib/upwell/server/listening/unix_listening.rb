@@ -11,6 +11,9 @@ module Upwell
 
         def open_unix(address)
           path = address.path
+          inherited = inherited_unix(path)
+          return inherited if inherited
+
           remove_stale(path)
           Listeners::Listener.new(listen_unix(address), "#{BindAddress::UNIX}#{path}", File.absolute_path(path), Listeners.file_number(path))
         rescue SystemCallError, ArgumentError => e # ArgumentError is for a path that is too long

@@ -24,11 +24,13 @@ module Upwell
 
         # @param configuration [Configuration]
         # @param log_file [Logs::LogFile]
+        # @param notifications [ServiceManager::Notifications]
         # @param server [Class] the class that serves the application
         # @yieldreturn [#call] the application
-        def initialize(configuration, log_file, server: Server, &load_app)
+        def initialize(configuration, log_file, notifications, server: Server, &load_app)
           @configuration = configuration
           @log_file = log_file
+          @notifications = notifications
           @server_class = server
           @load_app = load_app
           @slots = []
@@ -61,6 +63,7 @@ module Upwell
         #
         # @param cause [String] see {Control::Commands}
         def drain(cause)
+          @notifier.stopping
           @restart.clear
           @configuration.drain_delay.positive? && @slots.any?(&:ready?) ? announce(cause) : drain_now(cause)
         end
@@ -77,9 +80,11 @@ module Upwell
         #
         # @param _cause [String]
         def reopen_logs(_cause)
-          @log_file.open_again
-          Listening::Listeners.renew(@slots.flat_map(&:listeners))
-          workers.each { |worker| worker.signal("HUP") }
+          @notifier.reload do
+            @log_file.open_again
+            Listening::Listeners.renew(@slots.flat_map(&:listeners))
+            workers.each { |worker| worker.signal("HUP") }
+          end
         end
 
         # Replaces the workers one by one.
@@ -90,6 +95,7 @@ module Upwell
 
           Log.tell("#{cause}: #{OLD_CODE}") if @configuration.preload
           @restart = @slots.dup
+          @notifier.restart
         end
 
         # Makes the workers log their backtraces.
@@ -125,6 +131,7 @@ module Upwell
           turn until @status || @slots.all?(&:ready?)
           Log.announce(banner) unless @status || @configuration.quiet
           @serving = true
+          @notifier.ready
           turn until @status
           workers.each(&:kill)
           @status
@@ -138,6 +145,7 @@ module Upwell
           @slots = sets.each_slice(@configuration.loops).with_index.map do |own, index|
             Slot.new(index, own.flatten(1), @configuration.drain_timeout) { |slot| fork_worker(slot) }
           end
+          @notifier = ServiceManager::ClusterNotifier.new(@notifications, @slots)
           @steering = Listening::ReuseportSteering.new(@slots, @configuration.loops)
         end
 
@@ -167,11 +175,11 @@ module Upwell
         # A worker must close these: otherwise it keeps its siblings' ports and pipes open after the supervisor's death.
         def inherited_needlessly(slot)
           foreign = (@slots - [slot]).flat_map(&:listeners) - slot.listeners
-          [*@signals.ends, *foreign.map(&:socket), *workers.flat_map(&:pipes)]
+          [*@signals.ends, *@notifications.ends, *foreign.map(&:socket), *workers.flat_map(&:pipes)]
         end
 
         def banner
-          "Upwell #{VERSION} serves on #{@slots.first.listeners.map(&:url).uniq.join(", ")} " \
+          "Upwell #{VERSION} serves on #{Listening::Listeners.describe(@slots.first.listeners)} " \
             "(#{workers.first.backend}, #{@configuration.description}), #{@slots.size} workers"
         end
 
@@ -184,6 +192,7 @@ module Upwell
           log_errors { drain_now(@drain_cause) if @drain_at && @woke >= @drain_at }
           advance
           log_errors { @steering.update(@woke) } unless @terminating
+          log_errors { @notifier.tick(@woke, @restart) }
           log_errors { end_drained } if @terminating && !@status
           pause if @failed && !@status
         end
@@ -219,7 +228,8 @@ module Upwell
         def await_event
           pipes = workers.filter_map(&:awaited)
           now = Clock.now
-          wait = [*[*@slots.flat_map(&:deadlines), *@drain_at].map { |deadline| deadline - now }, @interval].min.clamp(0..)
+          deadlines = [*@slots.flat_map(&:deadlines), *@drain_at, *@notifications.deadline]
+          wait = [*deadlines.map { |deadline| deadline - now }, @interval].min.clamp(0..)
           IO.select([@signals.ends.first, *pipes], nil, nil, wait)
           before = @woke
           @woke = Clock.now

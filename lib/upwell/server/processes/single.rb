@@ -10,11 +10,13 @@ module Upwell
       class Single
         # @param configuration [Configuration]
         # @param log_file [Logs::LogFile]
+        # @param notifications [ServiceManager::Notifications]
         # @param server [Class] the class that serves the application
         # @yieldreturn [#call] the application
-        def initialize(configuration, log_file, server: Server, &load_app)
+        def initialize(configuration, log_file, notifications, server: Server, &load_app)
           @configuration = configuration
           @log_file = log_file
+          @notifier = ServiceManager::SingleNotifier.new(notifications)
           @server_class = server
           @load_app = load_app
         end
@@ -34,6 +36,7 @@ module Upwell
           make_server(&at_once)
           signals.add(commands.handlers(Control::Commands::STOP_SIGNALS))
           Log.announce("Upwell #{VERSION} serves on #{@server.description}, no workers") unless @configuration.quiet
+          @notifier.ready(@server)
           @termination.serve ? 0 : 1
         ensure
           Listening::Listeners.remove(@listeners || []) if Process.pid == process # a forked process may exit here, too
@@ -43,6 +46,7 @@ module Upwell
         #
         # @param cause [String] see {Control::Commands}
         def drain(cause)
+          @notifier.stopping
           @termination.drain(cause)
         end
 
@@ -57,9 +61,11 @@ module Upwell
         #
         # @param _cause [String]
         def reopen_logs(_cause)
-          @log_file.open_again
-          Listening::Listeners.renew(@listeners)
-          @server&.renew
+          @notifier.reload do
+            @log_file.open_again
+            Listening::Listeners.renew(@listeners)
+            @server&.renew
+          end
         end
 
         # Logs that this process has no workers to restart.
