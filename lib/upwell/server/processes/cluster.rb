@@ -2,6 +2,7 @@
 
 require_relative "../control/commands"
 require_relative "../control/signal_pipe"
+require_relative "cluster_drain"
 require_relative "slot"
 require_relative "../listening/reuseport_steering"
 require_relative "worker_process"
@@ -18,6 +19,8 @@ module Upwell
       # workers and exits 1. SIGHUP reopens the log file and reloads the certificates, here and in the workers. SIGUSR1 replaces the workers one
       # by one: each worker serves until its successor is ready. SIGTTIN makes the workers log their backtraces.
       class Cluster
+        include ClusterDrain
+
         END_OF_WORKER = "CHLD" # the signal ends the wait, and each iteration checks all workers
         OLD_CODE = "with --preload, new workers run the code loaded at startup; to load new code, restart the server, or remove --preload"
         PAUSE = 1 # seconds after an iteration that failed
@@ -59,16 +62,7 @@ module Upwell
           Listening::Listeners.remove(@slots.flat_map(&:listeners)) if Process.pid == process # a forked process may exit here, too
         end
 
-        # Drains all workers. The delay comes first if a worker serves. The supervisor's loop calls this method and the following ones.
-        #
-        # @param cause [String] see {Control::Commands}
-        def drain(cause)
-          @notifier.stopping
-          @restart.clear
-          @configuration.drain_delay.positive? && @slots.any?(&:ready?) ? announce(cause) : drain_now(cause)
-        end
-
-        # Ends the loop. Workers that remain are killed.
+        # Ends the loop. Workers that remain are killed. The supervisor's loop calls this method and the following ones.
         #
         # @param cause [String]
         def stop_at_once(cause)
@@ -106,24 +100,6 @@ module Upwell
         end
 
         private
-
-        # New workers replace those that die meanwhile.
-        def announce(cause)
-          @drain_cause = cause
-          @drain_at = Clock.now + @configuration.drain_delay
-          Log.tell("#{cause}: #{Shutdown::Termination.announcement(@configuration)}; #{Control::Commands.later("kills the workers")}")
-          @slots.each { |slot| log_errors { slot.announce_drain } }
-        end
-
-        def drain_now(cause)
-          @terminating = true
-          @drain_at = nil
-          ProcessTitle.set("supervisor, draining")
-          waits = Shutdown::Termination.sentence(nil, 0, @configuration.drain_timeout)
-          Log.tell("#{cause}: stopping the workers, #{waits}; #{Control::Commands.later("kills them")}")
-          Listening::Listeners.remove(@slots.flat_map(&:listeners))
-          @slots.each { |slot| log_errors { slot.drain } }
-        end
 
         # Workers that are not killed here finish their requests, as they do when their supervisor is killed.
         def supervise
@@ -189,11 +165,11 @@ module Upwell
           log_errors { await_event }
           log_errors { @signals.each { |name, at| handle_signal(name, at) } }
           workers.each { |worker| log_errors { worker.check(@woke) } }
-          log_errors { drain_now(@drain_cause) if @drain_at && @woke >= @drain_at }
+          log_errors { drain_when_due }
           advance
           log_errors { @steering.update(@woke) } unless @terminating
           log_errors { @notifier.tick(@woke, @restart) }
-          log_errors { end_drained } if @terminating && !@status
+          log_errors { end_drained }
           pause if @failed && !@status
         end
 
@@ -216,13 +192,6 @@ module Upwell
         def pause
           sleep(PAUSE)
           @woke = Clock.now
-        end
-
-        # Checks the workers directly, in case a slot failed to record their exit.
-        def end_drained
-          return unless workers.all?(&:ended?)
-
-          @status = @slots.all?(&:finished?) ? 0 : 1
         end
 
         def await_event

@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+require_relative "../control/commands"
+
+module Upwell
+  class Server
+    module Processes
+      # The drain of a {Cluster}: a delay in which readiness checks fail, then the end of all workers.
+      module ClusterDrain
+        # Drains all workers. The delay comes first if a worker serves.
+        #
+        # @param cause [String] see {Control::Commands}
+        def drain(cause)
+          @notifier.stopping
+          @restart.clear
+          @configuration.drain_delay.positive? && @slots.any?(&:ready?) ? announce(cause) : drain_now(cause)
+        end
+
+        private
+
+        # New workers replace those that die meanwhile.
+        def announce(cause)
+          @drain_cause = cause
+          @drain_at = Clock.now + @configuration.drain_delay
+          Log.tell("#{cause}: #{Shutdown::Termination.announcement(@configuration)}; #{Control::Commands.later("kills the workers")}")
+          @slots.each { |slot| log_errors { slot.announce_drain } }
+        end
+
+        def drain_now(cause)
+          @terminating = true
+          @drain_at = nil
+          ProcessTitle.set("supervisor, draining")
+          waits = Shutdown::Termination.sentence(nil, 0, @configuration.drain_timeout)
+          Log.tell("#{cause}: stopping the workers, #{waits}; #{Control::Commands.later("kills them")}")
+          Listening::Listeners.remove(@slots.flat_map(&:listeners))
+          @slots.each { |slot| log_errors { slot.drain } }
+        end
+
+        def drain_when_due
+          drain_now(@drain_cause) if @drain_at && @woke >= @drain_at
+        end
+
+        # Checks the workers directly, in case a slot failed to record their exit.
+        def end_drained
+          return unless @terminating && !@status && workers.all?(&:ended?)
+
+          @status = @slots.all?(&:finished?) ? 0 : 1
+        end
+      end
+    end
+  end
+end
