@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 
 _Static_assert((UW_ACCESS_LOG_BYTES & (UW_ACCESS_LOG_BYTES - 1)) == 0, "a power of two");
@@ -233,30 +234,25 @@ int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format
     return error;
 }
 
-static bool thread_ends_within(const struct uw_access_log *log, int milliseconds)
+static bool thread_ends_until(const struct uw_access_log *log, int64_t until_ns)
 {
     struct pollfd ended = {log->ended.fd, POLLIN, 0};
+    int64_t left_ns = until_ns - uw_clock_ns();
     int count;
 
     do
-        count = poll(&ended, 1, milliseconds);
+        count = poll(&ended, 1, left_ns > 0 ? (int)(left_ns / UW_NS_PER_MS) + 1 : 0);
     while (count < 0 && errno == EINTR);
     return count > 0;
 }
 
 /* A write may block for ever even on a file that polls as writable. A terminal may have too little space, or another
- * process may fill the pipe. */
+ * process may fill the pipe. A slow reader must not delay the end of the process either. */
 static void join_or_detach_thread(struct uw_access_log *log)
 {
-    uint64_t written;
+    int64_t until_ns = uw_clock_ns() + UW_ACCESS_LOG_CLOSE_MS * UW_NS_PER_MS;
 
-    bool thread_ends = is_regular(log->fd);
-
-    do {
-        written = atomic_load(&log->written);
-        thread_ends = thread_ends || thread_ends_within(log, UW_ACCESS_LOG_STUCK_MS);
-    } while (!thread_ends && atomic_load(&log->written) != written);
-    if (thread_ends)
+    if (is_regular(log->fd) || thread_ends_until(log, until_ns))
         pthread_join(log->thread, NULL);
     else
         pthread_detach(log->thread);

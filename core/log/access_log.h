@@ -14,7 +14,7 @@
 #define UW_ACCESS_LOG_BYTES (1024 * 1024) /* size of the ring, a power of two. Excess lines are dropped and counted */
 #define UW_ACCESS_LOG_BATCH_BYTES (64 * 1024) /* maximum bytes of one write */
 #define UW_ACCESS_LOG_DELAY_MS 1000           /* maximum delay of a line in milliseconds, unless the file is blocked */
-#define UW_ACCESS_LOG_STUCK_MS 2000           /* closing gives up after so many milliseconds without progress */
+#define UW_ACCESS_LOG_CLOSE_MS 2000           /* closing waits so many milliseconds for the reader of a pipe */
 
 struct uw_access_log {
     enum uw_access_format format;
@@ -44,8 +44,8 @@ void uw_access_log_add(struct uw_access_log *log, const struct uw_access_record 
 /* Called by the loop's thread only. Returns the cause of lines dropped since the last call as -errno, or 0. */
 int uw_access_log_take_error(struct uw_access_log *log);
 
-/* Writes the remaining lines while the file accepts them, and closes the log. Gives up after UW_ACCESS_LOG_STUCK_MS
- * without progress, unless the file is regular. A thread that is blocked in a write then exits after this write.
+/* Writes the remaining lines while the file accepts them, and closes the log. Gives up after
+ * UW_ACCESS_LOG_CLOSE_MS, unless the file is regular. A thread that is blocked in a write then exits after this write.
  * Returns the number of dropped lines. */
 uint64_t uw_access_log_close(struct uw_access_log *log);
 

@@ -282,10 +282,11 @@ static bool somebody_waits(const struct uw_server *server)
     return poll(listeners, (nfds_t)server->listener_count, 0) > 0;
 }
 
-/* Another process has ended listening on the shared socket, see uw_server_close_listeners: no client waits there. */
+/* Another thread or process has ended listening on the socket, see uw_server_close_listeners: no client waits there.
+ * EAGAIN comes from the receive time-out that uw_server_close_listeners sets. */
 static bool listening_ended(int error)
 {
-    return error == -EINVAL;
+    return error == -EINVAL || error == -EAGAIN;
 }
 
 static void retry_later(struct uw_server *server, int error)

@@ -68,7 +68,7 @@ module Upwell
       time = Time.now.utc.strftime(TIME)
       return json_record(time, valid(text), request_id) if json
 
-      "#{time} upwell[#{Process.pid}]: #{"[#{plain(request_id)}] " if request_id}#{printable(valid(text))}\n"
+      "#{time} upwell[#{Process.pid}]: #{"[#{plain(request_id)}] " if request_id}#{indented(printable(valid(text)))}\n"
     end
     private_class_method :record
 
@@ -89,6 +89,12 @@ module Upwell
       text.gsub(UNPRINTABLE) { |character| format("\\x%02X", character.ord) }
     end
     private_class_method :printable
+
+    # A message of an exception may hold a client's line break, and the next line would look like a record.
+    def self.indented(text)
+      text.gsub(/\n(?=[^\s])/, "\n    ")
+    end
+    private_class_method :indented
 
     # The escapes of JSON. A code point above U+FFFF is written as a surrogate pair.
     def self.escape(text)

@@ -181,6 +181,22 @@ class AccessLogTest < Minitest::Test
     end
   end
 
+  def test_an_application_that_closes_standard_output
+    app = File.join(@dir, "closing.ru")
+    File.write(app, "$stdout.close\nrun ->(_env) { [200, {}, []] }\n")
+    log, writer = IO.pipe
+    server = spawn(*ServerProcess.spawn_arguments("--access-log=-", "-b", "unix:#{@dir}/socket", app), out: writer, err: File::NULL)
+    writer.close
+    Timeout.timeout(60) do
+      sleep 0.05 until File.socket?(File.join(@dir, "socket")) # no start line is written
+      UNIXSocket.open(File.join(@dir, "socket")) { |client| client.write("GET /closed HTTP/1.0\r\n\r\n") && client.read }
+      assert_includes log.gets, "GET /closed"
+    end
+  ensure
+    Process.kill("TERM", server)
+    Process.wait(server)
+  end
+
   # Whatever bytes a client sends, they stay within their field.
   def test_no_client_can_forge_a_line
     fields = ["User-Agent: a\"b\\ \t\xc3\xa4\xff\x9b".b, "Referer: \u{1f600}\n".b.chomp]

@@ -30,6 +30,11 @@ class LogTest < Minitest::Test
     assert_match(/\]: \[a\\x0Ab\] c\n\z/, tell("c", request_id: "a\nb"))
   end
 
+  def test_no_line_of_a_text_looks_like_a_record
+    text = "bad parameter a\n2026-11-22T03:20:00Z upwell[1]: refused 10.0.0.1\n\tfrom app.rb:1\n\nend"
+    assert_equal ["    2026-11-22T03:20:00Z upwell[1]: refused 10.0.0.1\n", "\tfrom app.rb:1\n", "\n", "    end\n"], tell(text).lines.drop(1)
+  end
+
   def test_json
     Upwell::Log.json = true
     TEXTS.each_key do |text|

@@ -142,7 +142,7 @@ static void *close_log(void *argument)
     return NULL;
 }
 
-/* Signals must be handled during the wait for a reader. */
+/* Other threads run during the wait for a reader. The main thread handles signals after the wait. */
 static VALUE close_without_lock(VALUE argument)
 {
     rb_nogvl(close_log, (struct rb_uw_access_logging *)argument, NULL, NULL, 0);

@@ -8,7 +8,7 @@ module Upwell
       STANDARD_OUTPUT = "-"
       LOGGED_PATH = %r{\A/[^?#\s]*\z}
 
-      # @return [IO, nil] the stream of the access log; the command opens it
+      # @return [#fileno, nil] the stream of the access log; the command opens it
       attr_accessor :access_log_stream
       # @return [Integer, nil] the number of this worker process, for the access log
       attr_accessor :worker

@@ -3,15 +3,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "check.h"
 #include "http1/parser.h"
 #include "server/access_record.h"
 #include "server/connection.h"
+
+#define READ_SLOWLY_BYTES 512
+#define READ_SLOWLY_MS 20
 
 #define HEAD "GET /file HTTP/1.1\r\nHost: a\r\nReferer: b\r\nUser-Agent: c\r\n\r\n"
 #define LINE_REST "\"GET /file HTTP/1.1\" 200 5 \"b\" \"c\"\n"
@@ -63,6 +68,38 @@ static int read_lines(FILE *file)
         CHECK(strncmp(line, "192.0.2.1 - - [", 15) == 0 && rest && strcmp(rest + 2, LINE_REST) == 0);
     }
     return lines;
+}
+
+static void *read_slowly(void *argument)
+{
+    char bytes[READ_SLOWLY_BYTES];
+
+    while (read(*(int *)argument, bytes, sizeof bytes) > 0)
+        CHECK(poll(NULL, 0, READ_SLOWLY_MS) == 0);
+    return NULL;
+}
+
+/* The reader always makes progress, but would need minutes. */
+TEST(a_slow_reader_does_not_delay_the_close)
+{
+    enum { LINES = 20000 };
+    int ends[2];
+    struct uw_access_log *log;
+    pthread_t reader;
+    int64_t began_ns;
+
+    CHECK_EQUAL(0, pipe(ends));
+    CHECK_EQUAL(0, pthread_create(&reader, NULL, read_slowly, &ends[0]));
+    CHECK_EQUAL(0, uw_access_log_open(&log, ends[1], UW_ACCESS_COMBINED));
+    for (int i = 0; i < LINES; i++)
+        add(log, make_request());
+    began_ns = uw_clock_ns();
+    CHECK(uw_access_log_close(log) > 0);
+    CHECK(uw_clock_ns() - began_ns < 20 * UW_ACCESS_LOG_CLOSE_MS * UW_NS_PER_MS);
+    close(ends[1]);
+    CHECK_EQUAL(0, pthread_cancel(reader));
+    CHECK_EQUAL(0, pthread_join(reader, NULL));
+    close(ends[0]);
 }
 
 TEST(what_is_added_is_in_the_file_once_closed)

@@ -45,17 +45,17 @@ class OpalGemPathsTest < Minitest::Test
 
   def test_one_that_is_missing_is_told
     write("Gemfile", "gem 'nowhere_thing'\n")
-    assert_match(%r{\A#{@app}/Gemfile: Could not find gem 'nowhere_thing'.*; run bundle install\z}, refusal)
+    assert_match(%r{\Athe gems of #{@app}/Gemfile cannot be loaded: Could not find gem 'nowhere_thing'.*; run bundle install\z}, refusal)
   end
 
   def test_one_that_is_locked_and_missing_is_told
     write("Gemfile.lock", "GEM\n  specs:\n    thing (2.0)\n\nPLATFORMS\n  ruby\n\nDEPENDENCIES\n  thing\n")
-    assert_match(%r{\A#{@app}/Gemfile: Could not find thing-2\.0 .*; run bundle install\z}, refusal)
+    assert_match(%r{\Athe gems of #{@app}/Gemfile cannot be loaded: Could not find thing-2\.0 .*; run bundle install\z}, refusal)
   end
 
   def test_a_gemfile_that_is_wrong_is_told
     write("Gemfile", "gem 'thing'\nraise 'refused on purpose'\n")
-    assert_match(%r{\A#{@app}/Gemfile: .*refused on purpose}, refusal)
+    assert_match(%r{\Athe gems of #{@app}/Gemfile cannot be loaded: .*refused on purpose}, refusal)
     refute_match(/bundle install/, refusal)
   end
 

@@ -49,12 +49,13 @@ class OpalVendoredGemsTest < Minitest::Test
   end
 
   def test_what_its_gemfile_lacks_is_told
-    assert_match(%r{\Aup_node: .*/app/Gemfile: Could not find gem 'thing'.*; run bundle install\n\z}, refusal)
+    assert_match(%r{\Aup_node: the gems of .*/app/Gemfile cannot be loaded: Could not find gem 'thing'.*; run bundle install\n\z}, refusal)
   end
 
   def test_a_gem_that_needs_what_no_runtime_has_is_named
     InstalledGem.put(@home, "thing", "1.0", "require 'ripper'\n")
-    sentence = "up_node: the gem of thing does not work on JavaScript runtimes: cannot load such file -- ripper (thing.rb)\n"
+    sentence = "up_node: the gem of thing does not work on JavaScript runtimes: cannot load such file -- ripper (thing.rb); " \
+               "remove it, or serve with up_ruby\n"
     assert_equal sentence, refusal.lines.grep_v(/the first start compiles/).join
   end
 
