@@ -161,6 +161,27 @@ class SocketActivationTest < Minitest::Test
     end
   end
 
+  # As with ReusePort= in the unit: the kernel distributes clients over all sockets with the address.
+  def test_several_sockets_with_one_address
+    %w[127.0.0.1 0.0.0.0].each do |host|
+      first = tcp(host, 0, reuse_port: true)
+      sockets = [first, tcp("127.0.0.1", port(first), reuse_port: true)]
+      [[], ["-b", "127.0.0.1:#{port(first)}"]].each do |arguments|
+        serve(sockets, *arguments, *%w[-w 2]) { 12.times { assert_match(/\A\d+\z/, get(first)) } }
+      end
+      clients = ("127.0.0.2".."127.0.0.9").map { |source| TCPSocket.new("127.0.0.1", port(first), source, 0) }
+      serve(sockets) { clients.each { |client| client.write(GET) && assert_match(/200 OK/, client.read) } }
+    end
+  end
+
+  def test_tls_for_all_sockets_with_one_address
+    good = Certificates.localhost
+    sockets = [first = tcp("127.0.0.1", 0, reuse_port: true), tcp("127.0.0.1", port(first), reuse_port: true)]
+    serve(sockets, "-b", "ssl://127.0.0.1:#{port(first)}", "-c", good.path, "-k", good.key_path) do
+      12.times { assert_match(/\A\d+\z/, TLSClient.get(port(first), "/").body) }
+    end
+  end
+
   def test_tls_by_the_address_or_for_all
     good = Certificates.localhost
     sockets = [tcp, tcp]

@@ -34,9 +34,15 @@ module Upwell
         end
 
         # @param other [Addrinfo] a TCP address
+        # @return [Boolean] whether the socket has this address
+        def address?(other)
+          @address.ip? && @address.ip_port == other.ip_port && @address.ip_address == other.ip_address
+        end
+
+        # @param other [Addrinfo] a TCP address
         # @return [Boolean] whether clients of that address reach this socket, so that no other socket can be bound to it
         def covers?(other)
-          @address.ip? && @address.ip_port == other.ip_port && (@address.ip_address == other.ip_address || any?(other))
+          address?(other) || (port == other.ip_port && any?(other))
         end
 
         # @return [Boolean] whether the socket has IPv4 clients

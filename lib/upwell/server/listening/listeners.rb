@@ -157,7 +157,7 @@ module Upwell
         end
 
         def open_bind(bind, credentials)
-          return [open_unix(UNIXAddress.new(bind))] if UNIXAddress.match?(bind)
+          return open_unix(UNIXAddress.new(bind)) if UNIXAddress.match?(bind)
 
           listeners = open_tcp(bind)
           credentials ? listeners.each { |listener| secure(listener, credentials) } : listeners
@@ -187,13 +187,15 @@ module Upwell
         def open_tcp(bind)
           host, port = host_and_port(bind)
           hosts = addresses(host)
-          listeners = hosts.filter_map do |address|
-            listener = inherited_tcp(Addrinfo.tcp(address, port)) ||
-                       open_address(Addrinfo.tcp(address, port), v6_only: address != ANY_IPV6 || ipv4?(hosts) || ipv4_bound?(port))
+          listeners = hosts.flat_map do |address|
+            found = inherited_tcp(Addrinfo.tcp(address, port))
+            next found if found.any?
+
+            listener = open_address(Addrinfo.tcp(address, port), v6_only: address != ANY_IPV6 || ipv4?(hosts) || ipv4_bound?(port))
             port = listener.socket.local_address.ip_port # all addresses get the same free port
-            listener
+            [listener]
           rescue Errno::EADDRNOTAVAIL, Errno::EAFNOSUPPORT
-            nil # the machine may lack IPv4 or IPv6
+            [] # the machine may lack IPv4 or IPv6
           end
           listeners.empty? ? raise(cannot(host, "this machine does not have the address; choose another with -b")) : listeners
         end
