@@ -161,13 +161,38 @@ class SocketActivationTest < Minitest::Test
     end
   end
 
+  def test_a_name_with_invalid_characters
+    socket = tcp
+    serve([socket], environment: { "LISTEN_FDNAMES" => "w\xFF" }) { assert_match(/\A\d+\z/, get(socket)) }
+  end
+
+  def test_a_unix_path_through_a_symbolic_link
+    FileUtils.mkdir(File.join(@folder, "run"))
+    File.symlink("run", File.join(@folder, "var"))
+    socket = unix(File.join(@folder, "run", "s"))
+    serve([socket], "-b", "unix:#{@folder}/var/s") { |server| assert_match(%r{serves on unix:\S+/run/s \(inherited\) \(}, server.lines.last) }
+  end
+
+  def test_unix_paths_with_other_characters_than_ascii
+    socket = unix(path = File.join(@folder, "\u00e9"))
+    other = File.join(@folder, "\u00e8")
+    %w[C.UTF-8 C].each do |locale|
+      serve([socket], "-b", "unix:#{path}", "-b", "unix:#{other}", environment: { "LC_ALL" => locale }) do
+        [path, other].each { |name| assert_match(/200 OK/, get_unix(name)) }
+      end
+    end
+  end
+
   # As with ReusePort= in the unit: the kernel distributes clients over all sockets with the address.
   def test_several_sockets_with_one_address
     %w[127.0.0.1 0.0.0.0].each do |host|
       first = tcp(host, 0, reuse_port: true)
       sockets = [first, tcp("127.0.0.1", port(first), reuse_port: true)]
       [[], ["-b", "127.0.0.1:#{port(first)}"]].each do |arguments|
-        serve(sockets, *arguments, *%w[-w 2]) { 12.times { assert_match(/\A\d+\z/, get(first)) } }
+        serve(sockets, *arguments, "-w", "2") do |server|
+          12.times { assert_match(/\A\d+\z/, get(first)) }
+          assert_predicate server.stop, :success?
+        end
       end
       clients = ("127.0.0.2".."127.0.0.9").map { |source| TCPSocket.new("127.0.0.1", port(first), source, 0) }
       serve(sockets) { clients.each { |client| client.write(GET) && assert_match(/200 OK/, client.read) } }
@@ -211,6 +236,7 @@ class SocketActivationTest < Minitest::Test
     connected = keep(Socket.new(:INET, :STREAM))
     assert_match(/descriptor 3 does not listen; set Accept=no/, refusal("1", 3 => connected))
     File.open(File::NULL) { |file| assert_match(/descriptor 3 is not a socket/, refusal("1", 3 => file)) }
+    assert_match(/descriptor 4 is not open; LISTEN_FDS must be the number of passed sockets/, refusal("2", 3 => tcp))
     path = unix
     assert_match(/secure has no effect without a TCP address/, refusal("1", "-s", 3 => path))
   end

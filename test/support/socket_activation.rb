@@ -24,7 +24,7 @@ module SocketActivation
   #
   # @return [Socket] one that listens on a free port
   def self.tcp(host = "127.0.0.1", port = 0, reuse_port: false)
-    listening(Addrinfo.tcp(host, port), reuse_port)
+    listening(Addrinfo.tcp(host, port), reuse_port: reuse_port)
   end
 
   # @return [Socket]
@@ -32,7 +32,7 @@ module SocketActivation
     listening(Addrinfo.unix(path))
   end
 
-  def self.listening(address, reuse_port = false)
+  def self.listening(address, reuse_port: false)
     socket = Socket.new(address.afamily, Socket::SOCK_STREAM, 0)
     socket.setsockopt(:SOCKET, :REUSEADDR, true)
     socket.setsockopt(:SOCKET, :REUSEPORT, true) if reuse_port

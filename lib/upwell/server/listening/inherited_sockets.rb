@@ -20,7 +20,7 @@ module Upwell
           count, pid, names = VARIABLES.map { |name| environment.delete(name) }
           return [] unless count && this_process?(pid)
 
-          names = names.to_s.split(":")
+          names = names.to_s.scrub("?").split(":")
           Array.new(number(count)) { |index| socket(FIRST + index, names[index]) }
         end
 
@@ -62,7 +62,7 @@ module Upwell
         # @return [String, nil]
         def self.fault_of_descriptor(descriptor)
           "is not a socket; use ListenStream= in the .socket unit" unless IO.for_fd(descriptor, autoclose: false).stat.socket?
-        rescue Errno::EBADF
+        rescue Errno::EBADF, ArgumentError # ArgumentError: Ruby itself has opened the descriptor
           "is not open; LISTEN_FDS must be the number of passed sockets"
         end
         private_class_method :fault_of_descriptor

@@ -29,9 +29,9 @@ module Upwell
             credentials&.context
           end
 
-          # @return [String] for the log
+          # @return [String] for the log, in one encoding: in the locale C the command line has another one
           def description
-            inherited ? "#{url} (inherited)" : url
+            "#{url.b}#{" (inherited)" if inherited}".force_encoding(Encoding::UTF_8)
           end
 
           # @return [Boolean] whether all loops and workers share the socket
@@ -188,12 +188,10 @@ module Upwell
           host, port = host_and_port(bind)
           hosts = addresses(host)
           listeners = hosts.flat_map do |address|
-            found = inherited_tcp(Addrinfo.tcp(address, port))
-            next found if found.any?
-
-            listener = open_address(Addrinfo.tcp(address, port), v6_only: address != ANY_IPV6 || ipv4?(hosts) || ipv4_bound?(port))
-            port = listener.socket.local_address.ip_port # all addresses get the same free port
-            [listener]
+            found = inherited_tcp(wanted = Addrinfo.tcp(address, port))
+            found << open_address(wanted, v6_only: address != ANY_IPV6 || ipv4?(hosts) || ipv4_bound?(port)) if found.empty?
+            port = found.first.socket.local_address.ip_port # all addresses get the same free port
+            found
           rescue Errno::EADDRNOTAVAIL, Errno::EAFNOSUPPORT
             [] # the machine may lack IPv4 or IPv6
           end
