@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require_relative "../support/notify_socket"
 require_relative "../support/socket_activation"
 require_relative "../support/tls_client"
 
@@ -92,6 +93,19 @@ class SocketActivationTest < Minitest::Test
       assert_equal "", get(socket, "/variables")
       refute_includes get(socket, "/descriptors").split, socket.stat.ino.to_s
     end
+  end
+
+  def test_children_of_the_configuration_file_know_nothing_of_them
+    config = File.join(@folder, "upwell.rb")
+    File.write(config, 'File.write(File.join(__dir__, "seen"), IO.popen(["sh", "-c", "env; ls -l /proc/self/fd"], &:read))')
+    socket = tcp
+    NotifySocket.open(File.join(@folder, "notify")) do |heard|
+      environment = { "NOTIFY_SOCKET" => heard.address, "WATCHDOG_USEC" => "9000000", "LISTEN_FDNAMES" => "web" }
+      serve([socket], "-C", config, environment: environment) { heard.await("READY") }
+    end
+    seen = File.read(File.join(@folder, "seen"))
+    refute_match(/^(?:LISTEN_|NOTIFY_|WATCHDOG_)/, seen)
+    refute_includes seen, "socket:[#{socket.stat.ino}]"
   end
 
   def test_a_client_that_comes_after_the_end_waits_for_the_next_server
