@@ -72,6 +72,7 @@ module Upwell
     def serve(rest)
       refuse_several(rest, "served")
       path = rackup_file(rest.first)
+      service_manager # first: the configuration file may start child processes
       configuration = configure
       ENV["RACK_ENV"] = configuration.environment
       run_server(configuration, Server) { load_app(path) }
@@ -97,11 +98,16 @@ module Upwell
       status
     end
 
+    # @return [Hash{String => String}] the variables of the service manager, which are no longer in the environment
+    def service_manager
+      @service_manager ||= Server::ServiceManager::Environment.take
+    end
+
     def run_server(configuration, server, &load_app)
       raise ExtensionError if defined?(ExtensionError) # before a cluster starts workers that cannot serve
 
       log_file = choose_logs(configuration)
-      configuration.inherited_sockets = Server::Listening::InheritedSockets.take
+      configuration.inherited_sockets = Server::Listening::InheritedSockets.take(service_manager)
       owner = Server::System::Privileges.new(configuration).owner
       pid_file = Server::System::PidFile.new(configuration.pid_file, owner)
       pid_file.write # first: a second server must not write to the running server's log
@@ -117,7 +123,7 @@ module Upwell
 
     def process(configuration, log_file, server, &load_app)
       kind = configuration.workers.zero? ? Server::Processes::Single : Server::Processes::Cluster
-      kind.new(configuration, log_file, Server::ServiceManager::Notifications.take, server: server, &load_app)
+      kind.new(configuration, log_file, Server::ServiceManager::Notifications.take(service_manager), server: server, &load_app)
     end
 
     # @return [Server::Logs::LogFile] the files, which are not open yet

@@ -119,6 +119,24 @@ class ServiceNotificationsTest < Minitest::Test
     end
   end
 
+  # The service manager waits for READY=1 after each command, and one answers all.
+  def test_a_reload_during_a_phased_restart
+    %w[HUP USR1].each do |name|
+      serve("-w", "2") do |server, heard|
+        heard.await("READY")
+        before = server.workers
+        server.signal("USR1")
+        heard.await("RELOADING")
+        server.signal(name)
+        assert_reload(heard)
+        assert_empty before & server.workers
+        server.signal("HUP")
+        assert_reload(heard)
+        assert_equal(3, heard.rest.count { |message| message["READY"] })
+      end
+    end
+  end
+
   def test_a_drain_has_more_time
     serve do |server, heard|
       heard.await("READY")

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require_relative "../support/notify_socket"
 require_relative "../support/socket_activation"
 require_relative "../support/tls_client"
 
@@ -94,6 +95,19 @@ class SocketActivationTest < Minitest::Test
     end
   end
 
+  def test_children_of_the_configuration_file_know_nothing_of_them
+    config = File.join(@folder, "upwell.rb")
+    File.write(config, 'File.write(File.join(__dir__, "seen"), IO.popen(["sh", "-c", "env; ls -l /proc/self/fd"], &:read))')
+    socket = tcp
+    NotifySocket.open(File.join(@folder, "notify")) do |heard|
+      environment = { "NOTIFY_SOCKET" => heard.address, "WATCHDOG_USEC" => "9000000", "LISTEN_FDNAMES" => "web" }
+      serve([socket], "-C", config, environment: environment) { heard.await("READY") }
+    end
+    seen = File.read(File.join(@folder, "seen"))
+    refute_match(/^(?:LISTEN_|NOTIFY_|WATCHDOG_)/, seen)
+    refute_includes seen, "socket:[#{socket.stat.ino}]"
+  end
+
   def test_a_client_that_comes_after_the_end_waits_for_the_next_server
     KINDS.each do |kind|
       sockets = [tcp, unix(path = File.join(@folder, "s#{kind.size}"))]
@@ -161,6 +175,52 @@ class SocketActivationTest < Minitest::Test
     end
   end
 
+  def test_a_name_with_invalid_characters
+    socket = tcp
+    serve([socket], environment: { "LISTEN_FDNAMES" => "w\xFF" }) { assert_match(/\A\d+\z/, get(socket)) }
+  end
+
+  def test_a_unix_path_through_a_symbolic_link
+    FileUtils.mkdir(File.join(@folder, "run"))
+    File.symlink("run", File.join(@folder, "var"))
+    socket = unix(File.join(@folder, "run", "s"))
+    serve([socket], "-b", "unix:#{@folder}/var/s") { |server| assert_match(%r{serves on unix:\S+/run/s \(inherited\) \(}, server.lines.last) }
+  end
+
+  def test_unix_paths_with_other_characters_than_ascii
+    socket = unix(path = File.join(@folder, "\u00e9"))
+    other = File.join(@folder, "\u00e8")
+    %w[C.UTF-8 C].each do |locale|
+      serve([socket], "-b", "unix:#{path}", "-b", "unix:#{other}", environment: { "LC_ALL" => locale }) do
+        [path, other].each { |name| assert_match(/200 OK/, get_unix(name)) }
+      end
+    end
+  end
+
+  # As with ReusePort= in the unit: the kernel distributes clients over all sockets with the address.
+  def test_several_sockets_with_one_address
+    %w[127.0.0.1 0.0.0.0].each do |host|
+      first = tcp(host, 0, reuse_port: true)
+      sockets = [first, tcp("127.0.0.1", port(first), reuse_port: true)]
+      [[], ["-b", "127.0.0.1:#{port(first)}"]].each do |arguments|
+        serve(sockets, *arguments, "-w", "2") do |server|
+          12.times { assert_match(/\A\d+\z/, get(first)) }
+          assert_predicate server.stop, :success?
+        end
+      end
+      clients = ("127.0.0.2".."127.0.0.9").map { |source| TCPSocket.new("127.0.0.1", port(first), source, 0) }
+      serve(sockets) { clients.each { |client| client.write(GET) && assert_match(/200 OK/, client.read) } }
+    end
+  end
+
+  def test_tls_for_all_sockets_with_one_address
+    good = Certificates.localhost
+    sockets = [first = tcp("127.0.0.1", 0, reuse_port: true), tcp("127.0.0.1", port(first), reuse_port: true)]
+    serve(sockets, "-b", "ssl://127.0.0.1:#{port(first)}", "-c", good.path, "-k", good.key_path) do
+      12.times { assert_match(/\A\d+\z/, TLSClient.get(port(first), "/").body) }
+    end
+  end
+
   def test_tls_by_the_address_or_for_all
     good = Certificates.localhost
     sockets = [tcp, tcp]
@@ -190,6 +250,7 @@ class SocketActivationTest < Minitest::Test
     connected = keep(Socket.new(:INET, :STREAM))
     assert_match(/descriptor 3 does not listen; set Accept=no/, refusal("1", 3 => connected))
     File.open(File::NULL) { |file| assert_match(/descriptor 3 is not a socket/, refusal("1", 3 => file)) }
+    assert_match(/descriptor 4 is not open; LISTEN_FDS must be the number of passed sockets/, refusal("2", 3 => tcp))
     path = unix
     assert_match(/secure has no effect without a TCP address/, refusal("1", "-s", 3 => path))
   end

@@ -23,8 +23,8 @@ module SocketActivation
   # As systemd has it: other processes that accept from it may block.
   #
   # @return [Socket] one that listens on a free port
-  def self.tcp(host = "127.0.0.1", port = 0)
-    listening(Addrinfo.tcp(host, port))
+  def self.tcp(host = "127.0.0.1", port = 0, reuse_port: false)
+    listening(Addrinfo.tcp(host, port), reuse_port: reuse_port)
   end
 
   # @return [Socket]
@@ -32,9 +32,10 @@ module SocketActivation
     listening(Addrinfo.unix(path))
   end
 
-  def self.listening(address)
+  def self.listening(address, reuse_port: false)
     socket = Socket.new(address.afamily, Socket::SOCK_STREAM, 0)
     socket.setsockopt(:SOCKET, :REUSEADDR, true)
+    socket.setsockopt(:SOCKET, :REUSEPORT, true) if reuse_port
     socket.bind(address)
     socket.listen(Socket::SOMAXCONN)
     socket

@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
 require "etc"
+require_relative "systemd_socket"
 
 module Upwell
   class CLI
     # The units upwell.service and upwell.socket of an application.
     class SystemdUnits
-      STOP_MARGIN = 10 # seconds that the service manager waits longer than the server drains
+      STOP_MARGIN = 10 # seconds that the service manager waits longer than the drain delay and the drain take
 
       # The hardening leaves io_uring, YJIT and the application's directory as they are: it has no SystemCallFilter=, no
       # MemoryDenyWriteExecute= and no ProtectHome=.
@@ -45,18 +46,6 @@ module Upwell
         WantedBy=multi-user.target
       UNIT
 
-      SOCKET = <<~UNIT
-        [Unit]
-        Description=Sockets of upwell.service
-
-        [Socket]
-        %<addresses>s
-        Backlog=4096
-
-        [Install]
-        WantedBy=sockets.target
-      UNIT
-
       # @param configuration [Configuration]
       # @param directory [String] the application's
       # @param command [Array<String>] that starts the server
@@ -67,16 +56,21 @@ module Upwell
       end
 
       # @return [Hash{String => String}] the units' texts by their file names
-      # @raise [ConfigurationError] when the directory's owner has no name, or an address cannot be resolved
+      # @raise [ConfigurationError] when the directory's owner has no name, or the socket unit cannot have the addresses
       def texts
-        stop = @configuration.drain_timeout.ceil + STOP_MARGIN
-        service = format(SERVICE, directory: escape(@directory), user: user, command: command, stop: stop)
-        { "upwell.service" => service, "upwell.socket" => format(SOCKET, addresses: addresses.map { |one| "ListenStream=#{one}" }.join("\n")) }
+        { "upwell.service" => service, "upwell.socket" => SystemdSocket.new(@configuration).text }
       end
 
       private
 
-      def user
+      # With the setting `user`, the server starts as root and becomes that user.
+      def service
+        stop = (@configuration.drain_delay + @configuration.drain_timeout).ceil + STOP_MARGIN
+        text = @configuration.user ? SERVICE.sub(/^User=.*\n/, "") : SERVICE
+        format(text, directory: escape(@directory), user: (owner unless @configuration.user), command: command, stop: stop)
+      end
+
+      def owner
         Etc.getpwuid(File.stat(@directory).uid).name
       rescue ArgumentError
         raise ConfigurationError, "the owner of #{@directory} has no name; give the directory to a user of this machine"
@@ -90,23 +84,6 @@ module Upwell
       # A percent sign begins a specifier, see systemd.unit(5).
       def escape(text)
         text.gsub("%", "%%")
-      end
-
-      def addresses
-        @configuration.bind.flat_map do |bind|
-          next [escape(File.absolute_path(UNIXAddress.new(bind).path))] if UNIXAddress.match?(bind)
-
-          host, port = BindAddress.split(TLS::SSLAddress.match?(bind) ? TLS::SSLAddress.new(bind).bind : bind, @configuration.port)
-          hosts(host).map { |address| address.include?(":") ? "[#{address}]:#{port}" : "#{address}:#{port}" }
-        end
-      end
-
-      def hosts(host)
-        return BindAddress::LOCALHOST if host == BindAddress::LOCALHOST_NAME
-
-        Addrinfo.getaddrinfo(host.empty? ? nil : host, 0, nil, :STREAM, nil, Socket::AI_PASSIVE).map(&:ip_address).uniq
-      rescue SocketError => e
-        raise ConfigurationError, "bind #{host}: #{e.message}; use an address of this machine"
       end
     end
   end

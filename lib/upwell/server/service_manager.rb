@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "service_manager/cluster_notifier"
+require_relative "service_manager/environment"
 require_relative "service_manager/notifications"
 require_relative "service_manager/single_notifier"
 

@@ -27,16 +27,22 @@ module Upwell
           @address.ipv6? ? "[#{@address.ip_address}]:#{@address.ip_port}" : "#{@address.ip_address}:#{@address.ip_port}"
         end
 
-        # @param other [String] the path of a UNIX socket
+        # @param other [String] the path of a UNIX socket, which may lead through symbolic links
         # @return [Boolean]
         def path?(other)
-          @address.unix? && [other, File.absolute_path(other)].include?(path)
+          @address.unix? && ([other, File.absolute_path(other)].map(&:b).include?(path.b) || same_file?(other))
+        end
+
+        # @param other [Addrinfo] a TCP address
+        # @return [Boolean] whether the socket has this address
+        def address?(other)
+          @address.ip? && @address.ip_port == other.ip_port && @address.ip_address == other.ip_address
         end
 
         # @param other [Addrinfo] a TCP address
         # @return [Boolean] whether clients of that address reach this socket, so that no other socket can be bound to it
         def covers?(other)
-          @address.ip? && @address.ip_port == other.ip_port && (@address.ip_address == other.ip_address || any?(other))
+          address?(other) || (port == other.ip_port && any?(other))
         end
 
         # @return [Boolean] whether the socket has IPv4 clients
@@ -53,7 +59,11 @@ module Upwell
 
         # An abstract address begins with a zero byte, written as "@".
         def path
-          @address.unix_path.sub(/\A\0/, "@")
+          @address.unix_path.b.sub(/\A\0/n, "@").force_encoding(Encoding::UTF_8)
+        end
+
+        def same_file?(other)
+          path.b.start_with?("/") && File.identical?(other, path)
         end
 
         def any?(other)

@@ -11,6 +11,19 @@ module Upwell
         VARIABLES = %w[LISTEN_FDS LISTEN_PID LISTEN_FDNAMES LISTEN_PIDFDID].freeze
         FAMILIES = [Socket::AF_INET, Socket::AF_INET6, Socket::AF_UNIX].freeze
 
+        # Makes the passed descriptors close on exec. {.take} reports those that are not open.
+        #
+        # @param variables [Hash{String => String}]
+        def self.close_on_exec(variables)
+          return unless variables["LISTEN_PID"] == Process.pid.to_s
+
+          variables["LISTEN_FDS"].to_i.clamp(0, Listeners::MAX).times do |index|
+            IO.for_fd(FIRST + index, autoclose: false).close_on_exec = true
+          rescue Errno::EBADF, ArgumentError
+            next
+          end
+        end
+
         # Takes the sockets, and removes the variables from the environment: child processes have no such sockets.
         #
         # @param environment [Hash{String => String}]
@@ -20,7 +33,7 @@ module Upwell
           count, pid, names = VARIABLES.map { |name| environment.delete(name) }
           return [] unless count && this_process?(pid)
 
-          names = names.to_s.split(":")
+          names = names.to_s.scrub("?").split(":")
           Array.new(number(count)) { |index| socket(FIRST + index, names[index]) }
         end
 
@@ -53,7 +66,6 @@ module Upwell
 
         # Another process that shares the socket may accept a client first, so accept(2) must not wait.
         def self.prepared(socket)
-          socket.close_on_exec = true
           socket.nonblock = true
           socket
         end
@@ -62,7 +74,7 @@ module Upwell
         # @return [String, nil]
         def self.fault_of_descriptor(descriptor)
           "is not a socket; use ListenStream= in the .socket unit" unless IO.for_fd(descriptor, autoclose: false).stat.socket?
-        rescue Errno::EBADF
+        rescue Errno::EBADF, ArgumentError # ArgumentError: Ruby itself has opened the descriptor
           "is not open; LISTEN_FDS must be the number of passed sockets"
         end
         private_class_method :fault_of_descriptor

@@ -29,9 +29,9 @@ module Upwell
             credentials&.context
           end
 
-          # @return [String] for the log
+          # @return [String] for the log, in one encoding: in the locale C the command line has another one
           def description
-            inherited ? "#{url} (inherited)" : url
+            "#{url.b}#{" (inherited)" if inherited}".force_encoding(Encoding::UTF_8)
           end
 
           # @return [Boolean] whether all loops and workers share the socket
@@ -157,7 +157,7 @@ module Upwell
         end
 
         def open_bind(bind, credentials)
-          return [open_unix(UNIXAddress.new(bind))] if UNIXAddress.match?(bind)
+          return open_unix(UNIXAddress.new(bind)) if UNIXAddress.match?(bind)
 
           listeners = open_tcp(bind)
           credentials ? listeners.each { |listener| secure(listener, credentials) } : listeners
@@ -187,13 +187,13 @@ module Upwell
         def open_tcp(bind)
           host, port = host_and_port(bind)
           hosts = addresses(host)
-          listeners = hosts.filter_map do |address|
-            listener = inherited_tcp(Addrinfo.tcp(address, port)) ||
-                       open_address(Addrinfo.tcp(address, port), v6_only: address != ANY_IPV6 || ipv4?(hosts) || ipv4_bound?(port))
-            port = listener.socket.local_address.ip_port # all addresses get the same free port
-            listener
+          listeners = hosts.flat_map do |address|
+            found = inherited_tcp(wanted = Addrinfo.tcp(address, port))
+            found << open_address(wanted, v6_only: address != ANY_IPV6 || ipv4?(hosts) || ipv4_bound?(port)) if found.empty?
+            port = found.first.socket.local_address.ip_port # all addresses get the same free port
+            found
           rescue Errno::EADDRNOTAVAIL, Errno::EAFNOSUPPORT
-            nil # the machine may lack IPv4 or IPv6
+            [] # the machine may lack IPv4 or IPv6
           end
           listeners.empty? ? raise(cannot(host, "this machine does not have the address; choose another with -b")) : listeners
         end

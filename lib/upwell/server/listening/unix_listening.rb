@@ -12,10 +12,10 @@ module Upwell
         def open_unix(address)
           path = address.path
           inherited = inherited_unix(path)
-          return inherited if inherited
+          return inherited if inherited.any?
 
           remove_stale(path)
-          Listeners::Listener.new(listen_unix(address), "#{BindAddress::UNIX}#{path}", File.absolute_path(path), Listeners.file_number(path))
+          [Listeners::Listener.new(listen_unix(address), "#{BindAddress::UNIX}#{path}", File.absolute_path(path), Listeners.file_number(path))]
         rescue SystemCallError, ArgumentError => e # ArgumentError is for a path that is too long
           reason = e.is_a?(ArgumentError) ? e.message : ErrnoText.of(e)
           raise ConfigurationError, "cannot listen on unix:#{path}: #{reason}; choose another path with -b"

@@ -84,12 +84,12 @@ module Upwell
           change(%i[starting reloading], :ready, ["READY=1", "MAINPID=#{Process.pid}"], status)
         end
 
-        # Reports the beginning of a reload.
+        # Reports the beginning of a reload, perhaps during another one.
         #
         # @param status [String]
-        # @return [Boolean] false when the server is not ready, so that no reload ends
+        # @return [Boolean] false when the server starts or stops, so that no reload ends
         def reloading(status)
-          change([:ready], :reloading, ["RELOADING=1", "MONOTONIC_USEC=#{(Clock.now * USEC).to_i}"], status)
+          change(%i[ready reloading], :reloading, ["RELOADING=1", "MONOTONIC_USEC=#{(Clock.now * USEC).to_i}"], status)
         end
 
         # @return [Boolean]
@@ -97,15 +97,16 @@ module Upwell
           @state == :reloading
         end
 
-        # Reports a reload around the block.
+        # Reports a reload around the block. During another reload, the end of that one is the end of both.
         #
         # @param status [String] during the reload
         # @param afterwards [String] the status after it
         def reload(status, afterwards)
+          outer = reloading?
           begun = reloading(status)
           yield
         ensure
-          ready(afterwards) if begun
+          ready(afterwards) if begun && !outer
         end
 
         # Reports the beginning of a stop.

@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+require_relative "../listening/inherited_sockets"
+require_relative "notifications"
+
+module Upwell
+  class Server
+    module ServiceManager
+      # Keeps what the service manager passes to this process from its child processes.
+      module Environment
+        VARIABLES = [*Notifications::VARIABLES, *Listening::InheritedSockets::VARIABLES].freeze
+
+        # Removes the service manager's variables from the environment, and makes the passed descriptors close on exec.
+        #
+        # @param environment [Hash{String => String}]
+        # @return [Hash{String => String}] the variables
+        def self.take(environment = ENV)
+          variables = VARIABLES.to_h { |name| [name, environment.delete(name)] }.compact
+          Listening::InheritedSockets.close_on_exec(variables)
+          variables
+        end
+      end
+    end
+  end
+end
