@@ -2,7 +2,7 @@
 # frozen_string_literal: true
 
 require "upwell/channels"
-require "upwell/client/subscription"
+require "upwell/client/channel_subscription"
 require "upwell/subscription"
 
 module Upwell
@@ -24,7 +24,7 @@ module Upwell
       # @return [Subscription, nil] nil: the client is closed
       def add(channel, as, match, callable)
         check(as)
-        subscriber = Subscription.new(@client, Channels.topic(channel, match), match, as, callable)
+        subscriber = ChannelSubscription.new(@client, Channels.topic(channel, match), match, as, callable)
         return unless @client.open?
 
         number = @last += 1

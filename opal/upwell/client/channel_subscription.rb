@@ -3,7 +3,7 @@
 module Upwell
   class Client
     # One subscription of a client. Messages are sent to the client, or passed to a block.
-    class Subscription
+    class ChannelSubscription
       # @return [String]
       attr_reader :topic
       # @return [Symbol, nil]
@@ -28,7 +28,7 @@ module Upwell
         !@callable.nil?
       end
 
-      # @param other [Subscription]
+      # @param other [ChannelSubscription]
       # @return [Boolean]
       def same?(other)
         !calls? && topic == other.topic && match == other.match
