@@ -26,7 +26,7 @@ struct uw_line {
 #define UW_LOG_ESCAPED_BYTES_MAX 12
 typedef size_t uw_log_escape(const char *text, size_t length, char out[UW_LOG_ESCAPED_BYTES_MAX + 1]);
 
-/* The escapes of quoted text: \x22; and those of JSON: ", which are valid whatever the bytes are. */
+/* Escapes of quoted text, such as \x22, and of JSON, such as \u0022. The JSON form is valid for any bytes. */
 uw_log_escape uw_log_escape_text, uw_log_escape_json;
 
 static inline void uw_line_append_bytes(struct uw_line *line, const char *bytes, size_t length)

@@ -11,7 +11,7 @@ module Upwell
         #
         # @param cause [String] see {Control::Commands}
         def drain(cause)
-          @notifier.stopping
+          log_errors { @notifier.stopping } # an error must not prevent the drain
           @restart.clear
           @configuration.drain_delay.positive? && @slots.any?(&:ready?) ? announce(cause) : drain_now(cause)
         end
