@@ -82,19 +82,12 @@ static size_t copy_batch(struct uw_access_log *log, size_t bytes_max)
  * the same time. Returns false if the log closes first. */
 static bool await_writable(struct uw_access_log *log)
 {
-    struct pollfd poll_fd = {log->fd, POLLOUT, 0};
+    struct pollfd poll_fd = {log->own_fd, POLLOUT, 0};
     int ready;
 
     while (!log->stuck && (ready = poll(&poll_fd, 1, UW_ACCESS_LOG_DELAY_MS)) <= 0)
         log->stuck = (ready < 0 && errno != EINTR) || atomic_load(&log->closing);
     return !log->stuck;
-}
-
-/* After uw_access_log_close has given up, the descriptor belongs to the caller alone. */
-static bool may_write(struct uw_access_log *log)
-{
-    log->stuck = log->stuck || atomic_load(&log->released);
-    return !log->stuck && (log->regular || await_writable(log));
 }
 
 /* Returns the number of bytes written to the file. */
@@ -103,7 +96,8 @@ static size_t write_all(struct uw_access_log *log, const char *bytes, size_t len
     size_t written = 0;
 
     while (written < length) {
-        ssize_t count = may_write(log) ? write(log->fd, bytes + written, length - written) : -1;
+        bool writable = !log->stuck && (log->regular || await_writable(log));
+        ssize_t count = writable ? write(log->own_fd, bytes + written, length - written) : -1;
 
         if (count < 0 && !log->stuck && (errno == EINTR || errno == EAGAIN))
             continue;
@@ -125,7 +119,7 @@ static uint64_t count_lines(const char *bytes, size_t length)
 
 static void remember_torn_line(struct uw_access_log *log, char last)
 {
-    log->torn = last != '\n' && fstat(log->fd, &log->torn_file) == 0;
+    log->torn = last != '\n' && fstat(log->own_fd, &log->torn_file) == 0;
 }
 
 /* Returns false if another file has replaced the file with the torn line, or if this file was truncated. */
@@ -133,7 +127,7 @@ static bool line_is_still_torn(const struct uw_access_log *log)
 {
     struct stat file;
 
-    return log->torn && fstat(log->fd, &file) == 0 && file.st_dev == log->torn_file.st_dev &&
+    return log->torn && fstat(log->own_fd, &file) == 0 && file.st_dev == log->torn_file.st_dev &&
            file.st_ino == log->torn_file.st_ino && (!S_ISREG(file.st_mode) || file.st_size > 0);
 }
 
@@ -159,23 +153,44 @@ static bool is_regular(int fd)
     return fstat(fd, &file) == 0 && S_ISREG(file.st_mode);
 }
 
-/* dup2(2) may have replaced the file since the last call. */
+/* dup2(2) may have replaced the file since the last call. Closing may have given up: then `fd` may name any file. */
+static void duplicate_file(struct uw_access_log *log)
+{
+    pthread_mutex_lock(&log->release);
+    log->stuck = log->stuck || log->released;
+    if (!log->stuck)
+        (void)uw_replace(log->fd, log->own_fd); /* EBADF: the caller has closed `fd`, and lines go on to the last file */
+    pthread_mutex_unlock(&log->release);
+    log->regular = is_regular(log->own_fd);
+}
+
+/* Returns false if the ring has no line. */
+static bool write_next_batch(struct uw_access_log *log)
+{
+    size_t length;
+
+    duplicate_file(log);
+    length = copy_batch(log, log->regular ? UW_ACCESS_LOG_BATCH_BYTES : UW_LOG_LINE_BYTES_MAX);
+    if (length == 0)
+        return false;
+    write_batch(log, length);
+    atomic_fetch_add_explicit(&log->written, length, memory_order_release);
+    return true;
+}
+
 static void write_batches(struct uw_access_log *log)
 {
-    size_t bytes_max, length;
-
-    log->regular = is_regular(log->fd);
-    bytes_max = log->regular ? UW_ACCESS_LOG_BATCH_BYTES : UW_LOG_LINE_BYTES_MAX;
-    while ((length = copy_batch(log, bytes_max)) > 0) {
-        write_batch(log, length);
-        atomic_fetch_add_explicit(&log->written, length, memory_order_release);
-    }
+    while (write_next_batch(log))
+        ;
 }
 
 static void free_log(struct uw_access_log *log)
 {
     uw_wakeup_close(&log->wake);
     uw_wakeup_close(&log->ended);
+    if (log->own_fd >= 0)
+        close(log->own_fd);
+    pthread_mutex_destroy(&log->release);
     free(log->ring);
     free(log->batch);
     free(log);
@@ -184,7 +199,13 @@ static void free_log(struct uw_access_log *log)
 /* The log's thread and the closing thread each call this function once. The second caller frees the log. */
 static void release_log(struct uw_access_log *log)
 {
-    if (atomic_exchange(&log->released, true))
+    bool second;
+
+    pthread_mutex_lock(&log->release);
+    second = log->released;
+    log->released = true;
+    pthread_mutex_unlock(&log->release);
+    if (second)
         free_log(log);
 }
 
@@ -204,29 +225,37 @@ static void *write_until_closed(void *argument)
     return NULL;
 }
 
-static int allocate_buffers(struct uw_access_log *log)
+static int open_descriptors(struct uw_access_log *log)
 {
     int error = uw_wakeup_open(&log->wake);
 
     if (!error)
         error = uw_wakeup_open(&log->ended);
+    if (!error && (log->own_fd = fcntl(log->fd, F_DUPFD_CLOEXEC, 0)) < 0)
+        error = -errno;
+    return error;
+}
+
+static int allocate_buffers(struct uw_access_log *log)
+{
     log->ring = malloc(UW_ACCESS_LOG_BYTES);
     log->batch = malloc(UW_ACCESS_LOG_BATCH_BYTES);
-    return error || (log->ring && log->batch) ? error : -ENOMEM;
+    return log->ring && log->batch ? 0 : -ENOMEM;
 }
 
 int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format format)
 {
     int error;
 
-    if (fcntl(fd, F_GETFD) < 0)
-        return -errno;
     uw_sigpipe_spare(fd);
     *log = calloc(1, sizeof **log);
     if (!*log)
         return -ENOMEM;
-    **log = (struct uw_access_log){.format = format, .fd = fd, .wake = UW_NO_WAKEUP, .ended = UW_NO_WAKEUP};
-    error = allocate_buffers(*log);
+    **log = (struct uw_access_log){
+        .format = format, .fd = fd, .own_fd = -1, .wake = UW_NO_WAKEUP, .ended = UW_NO_WAKEUP, .release = PTHREAD_MUTEX_INITIALIZER};
+    error = open_descriptors(*log);
+    if (!error)
+        error = allocate_buffers(*log);
     if (!error)
         error = uw_thread_start(&(*log)->thread, write_until_closed, *log);
     if (error)

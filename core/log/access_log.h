@@ -18,7 +18,8 @@
 
 struct uw_access_log {
     enum uw_access_format format;
-    int fd;
+    int fd;     /* belongs to the caller, which may replace the file with dup2(2) or close the descriptor after the log */
+    int own_fd; /* duplicate of `fd`. Only the log's thread uses it, so `fd` may name another file once closing has given up */
     struct uw_wakeup wake;  /* wakes the log's thread: a batch is full, a terminal gets a line, or the log closes */
     struct uw_wakeup ended; /* signals the closing thread: the log's thread has finished */
     bool regular;           /* set by the log's thread: a regular file accepts a batch in one write */
@@ -26,8 +27,9 @@ struct uw_access_log {
     struct stat torn_file;
     bool stuck; /* the log's thread must not write again: the closing log's file is blocked, or closing has given up */
     pthread_t thread;
+    pthread_mutex_t release; /* protects `released` and the duplication of `fd` */
     atomic_bool closing;
-    atomic_bool released;      /* set by the first of the two threads that releases the log */
+    bool released;             /* set by the first of the two threads that releases the log */
     _Atomic(uint64_t) lost;    /* number of dropped lines */
     _Atomic(int) error;        /* cause of the last dropped line as errno, or 0 */
     _Atomic(uint64_t) written; /* number of bytes taken from the ring */
