@@ -29,6 +29,7 @@ module Upwell
           @failures = 0
           @start_at = Clock.now
           @finished = true
+          @drain_announced = false
         end
 
         # Does the work that is due: starts a worker, lets a successor take over, records workers that have exited.
@@ -58,6 +59,13 @@ module Upwell
         def announce_drain
           @drain_announced = true
           workers.each(&:announce_drain)
+        end
+
+        # A new process reads this as it begins, so its first answers already announce the drain.
+        #
+        # @return [Boolean]
+        def drain_announced?
+          @drain_announced
         end
 
         # Drains all processes of the slot, and starts no other.

@@ -15,6 +15,7 @@ module Upwell
           @log_file = log_file
           @server_class = server_class
           @load_app = load_app
+          @drain_announced = slot.drain_announced?
         end
 
         # Runs the worker.
