@@ -159,7 +159,7 @@ static void duplicate_file(struct uw_access_log *log)
     pthread_mutex_lock(&log->release);
     log->stuck = log->stuck || log->released;
     if (!log->stuck)
-        (void)uw_replace(log->fd, log->own_fd); /* EBADF: the caller has closed `fd`, and lines go on to the last file */
+        (void)uw_replace(log->fd, log->own_fd); /* EBADF: the caller has closed `fd`. The last file gets the lines. */
     pthread_mutex_unlock(&log->release);
     log->regular = is_regular(log->own_fd);
 }
@@ -251,8 +251,12 @@ int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format
     *log = calloc(1, sizeof **log);
     if (!*log)
         return -ENOMEM;
-    **log = (struct uw_access_log){
-        .format = format, .fd = fd, .own_fd = -1, .wake = UW_NO_WAKEUP, .ended = UW_NO_WAKEUP, .release = PTHREAD_MUTEX_INITIALIZER};
+    **log = (struct uw_access_log){.format = format,
+                                   .fd = fd,
+                                   .own_fd = -1,
+                                   .wake = UW_NO_WAKEUP,
+                                   .ended = UW_NO_WAKEUP,
+                                   .release = PTHREAD_MUTEX_INITIALIZER};
     error = open_descriptors(*log);
     if (!error)
         error = allocate_buffers(*log);

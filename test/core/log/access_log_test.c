@@ -80,8 +80,8 @@ static void *read_slowly(void *argument)
     return NULL;
 }
 
-/* The reader always makes progress, but would need minutes. The log's thread, which may still write then, does not write
- * to a file that takes the number of the log's descriptor. */
+/* The reader always makes progress, but would need minutes. The log's thread, which may still write then, does not
+ * write to a file that takes the number of the log's descriptor. */
 TEST(a_slow_reader_does_not_delay_the_close)
 {
     enum { LINES = 20000 };
