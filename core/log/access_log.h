@@ -18,8 +18,8 @@
 
 struct uw_access_log {
     enum uw_access_format format;
-    int fd;     /* belongs to the caller, which may replace the file with dup2(2) or close the descriptor after the log */
-    int own_fd; /* duplicate of `fd`. Only the log's thread uses it, so `fd` may name another file once closing has given up */
+    int fd;     /* belongs to the caller, which may replace the file with dup2(2) */
+    int own_fd; /* duplicate of `fd` for the log's thread. `fd` may name any file once closing has given up */
     struct uw_wakeup wake;  /* wakes the log's thread: a batch is full, a terminal gets a line, or the log closes */
     struct uw_wakeup ended; /* signals the closing thread: the log's thread has finished */
     bool regular;           /* set by the log's thread: a regular file accepts a batch in one write */
