@@ -156,7 +156,16 @@ static int read_status(HANDLE handle, struct uw_status *status)
     return 0;
 }
 
-static int adopt_file(HANDLE handle, int flags, void *delete_path)
+/* Deletes the file, if there is one, and frees its path. */
+static void delete_file(wchar_t *path)
+{
+    if (path)
+        (void)DeleteFileW(path);
+    free(path);
+}
+
+/* Takes ownership of the handle and of `delete_path`, also on errors. */
+static int adopt_file(HANDLE handle, int flags, wchar_t *delete_path)
 {
     struct uw_status status;
     int error = read_status(handle, &status);
@@ -169,6 +178,7 @@ static int adopt_file(HANDLE handle, int flags, void *delete_path)
                  : uw_object_new(status.st_mode == UW_STATUS_FOLDER ? UW_KIND_FOLDER : UW_KIND_FILE, (uintptr_t)handle);
     if (!object) {
         CloseHandle(handle);
+        delete_file(delete_path);
         return error ? error : -ENOMEM;
     }
     object->append = flags & UW_FILE_APPEND;
@@ -182,6 +192,7 @@ int uw_file_open_unnamed(const char *folder, bool close_on_exec)
     int flags = UW_FILE_READ_WRITE | UW_FILE_CREATE | UW_FILE_EXCLUSIVE | (close_on_exec ? UW_FILE_CLOEXEC : 0);
     static atomic_uint count;
     char path[MAX_PATH * 3];
+    wchar_t *delete_path = NULL;
     HANDLE handle;
     int error = -EEXIST;
 
@@ -189,9 +200,16 @@ int uw_file_open_unnamed(const char *folder, bool close_on_exec)
         int length = snprintf(path, sizeof path, "%s/upwell-%lu-%u.tmp", folder, GetCurrentProcessId(),
                               atomic_fetch_add(&count, 1));
 
-        error = (size_t)length < sizeof path ? open_path(&handle, path, flags) : -ENAMETOOLONG;
+        if ((size_t)length >= sizeof path)
+            return -ENAMETOOLONG;
+        delete_path = utf16_path(path); /* before the file exists: without this path it could not be deleted */
+        if (!delete_path)
+            return -errno;
+        error = open_path(&handle, path, flags);
+        if (error)
+            free(delete_path);
     }
-    return error ? error : adopt_file(handle, flags, utf16_path(path));
+    return error ? error : adopt_file(handle, flags, delete_path);
 }
 
 static int open_at(int folder, const char *path, int flags)
