@@ -50,6 +50,14 @@ module Upwell
       Log.tell("Error in the supervisor; the supervisor keeps running: ".b << text(error).b)
     end
 
+    # Logs an error of a notification of the service manager, which is sent again later.
+    #
+    # @param error [Exception]
+    # @return [void]
+    def self.notification(error)
+      Log.tell("Error while notifying the service manager; the server keeps running: ".b << text(error).b)
+    end
+
     # Logs an exception without a request: another thread raised it into a serving thread, or a fiber raised it after its request.
     #
     # @param error [Exception]

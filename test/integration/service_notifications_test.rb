@@ -228,6 +228,29 @@ class ServiceNotificationsTest < Minitest::Test
     end
   end
 
+  FAILING = <<~RUBY
+    Upwell::Server::ServiceManager::Notifications.prepend(Module.new do
+      def stopping(*) = raise("on purpose: stopping")
+
+      def tick(...)
+        return super if @failed
+
+        @failed = true
+        raise("on purpose: tick")
+      end
+    end)
+  RUBY
+
+  def test_a_notification_that_fails_prevents_nothing
+    File.write(@app, FAILING + APP)
+    serve(watchdog: 0.1) do |server, heard|
+      server.await(/Error while notifying the service manager; the server keeps running: .*on purpose: tick/)
+      heard.await("WATCHDOG")
+      assert_predicate server.stop, :success?
+      assert_match(/on purpose: stopping/, server.lines.join)
+    end
+  end
+
   # Its queue is full, and nobody reads.
   def test_a_socket_that_nobody_reads_harms_nothing
     [[], %w[-w 1]].each do |kind|

@@ -47,7 +47,8 @@ module Upwell
         # @param cause [String] see {Control::Commands}
         def drain(cause)
           @notifier.stopping
-          @termination.drain(cause)
+        ensure
+          @termination.drain(cause) # an error above must not prevent the drain
         end
 
         # Ends the process.

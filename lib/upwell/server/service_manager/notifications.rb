@@ -109,11 +109,11 @@ module Upwell
           ready(afterwards) if begun && !outer
         end
 
-        # Reports the beginning of a stop.
+        # Reports the beginning of a stop, without a wait: the drain follows.
         #
         # @param status [String]
         def stopping(status)
-          change(%i[starting ready reloading], :stopping, ["STOPPING=1", extension], status)
+          change(%i[starting ready reloading], :stopping, ["STOPPING=1", extension], status, patience: 0)
         end
 
         # @return [Float, nil] the time of the next tick, see {Clock}
@@ -137,14 +137,14 @@ module Upwell
         private
 
         # @return [Boolean]
-        def change(from, state, lines, status)
+        def change(from, state, lines, status, patience: NotifySocket::PATIENCE)
           @lock.synchronize do
             return false unless from.include?(@state)
 
             @state = state
             @status = nil
             @unsent = [*lines, *changed(status)]
-            send([])
+            send([], patience)
             true
           end
         end
@@ -165,9 +165,9 @@ module Upwell
         end
 
         # A state that could not be sent is sent with the next message.
-        def send(lines)
+        def send(lines, patience = NotifySocket::PATIENCE)
           text = [*@unsent, *lines].join("\n")
-          @unsent = nil if on? && !text.empty? && @socket.send(text)
+          @unsent = nil if on? && !text.empty? && @socket.send(text, patience)
         end
       end
     end

@@ -24,9 +24,10 @@ module Upwell
         # Sends a message. A failure does not harm the server. While the queue is full, only the first message waits.
         #
         # @param text [String]
+        # @param patience [Numeric] seconds to wait at most
         # @return [Boolean] whether the message was sent
-        def send(text)
-          deadline = Clock.now + (@full ? 0 : PATIENCE)
+        def send(text, patience = PATIENCE)
+          deadline = Clock.now + (@full ? 0 : patience)
           sleep(PAUSE) until (sent = sent?(text)) || Clock.now >= deadline
           @full = !sent
           sent

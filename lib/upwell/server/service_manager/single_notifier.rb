@@ -36,6 +36,8 @@ module Upwell
         def tick
           sleep(@notifications.interval)
           @notifications.tick(status, alive: @server.turning?(@notifications.interval))
+        rescue StandardError, NoMemoryError => e # the next tick still comes: without it the watchdog would end the server
+          ExceptionLog.notification(e)
         end
 
         def status
