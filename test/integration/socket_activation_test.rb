@@ -108,6 +108,19 @@ class SocketActivationTest < Minitest::Test
     refute_includes seen, "socket:[#{socket.stat.ino}]"
   end
 
+  # Bundler keeps the environment of its start for child processes.
+  def test_children_with_the_environment_before_bundler_know_nothing_of_them
+    config = File.join(@folder, "upwell.rb")
+    File.write(config, 'Bundler.with_original_env { File.write(File.join(__dir__, "seen"), IO.popen(["env"], &:read)) }')
+    NotifySocket.open(File.join(@folder, "notify")) do |heard|
+      environment = { "NOTIFY_SOCKET" => heard.address, "WATCHDOG_USEC" => "9000000", "RUBYOPT" => "-rrubygems -rbundler", "KEPT" => "1" }
+      serve([tcp], "-C", config, environment: environment) { heard.await("READY") }
+    end
+    seen = File.read(File.join(@folder, "seen"))
+    assert_match(/^KEPT=1$/, seen)
+    refute_match(/^(?:LISTEN_|NOTIFY_|WATCHDOG_)/, seen)
+  end
+
   def test_a_client_that_comes_after_the_end_waits_for_the_next_server
     KINDS.each do |kind|
       sockets = [tcp, unix(path = File.join(@folder, "s#{kind.size}"))]
