@@ -187,6 +187,22 @@ class HealthTest < Minitest::Test
     end
   end
 
+  # As systemd sends the signal to each process of the unit. The supervisor must hear of the workers' stop first.
+  def test_a_signal_that_reaches_the_workers_first_is_the_same_stop
+    serve("-w", "2", "--drain-delay", LONG_DELAY.to_s) do
+      workers = server.workers
+      Process.kill("TERM", *workers)
+      sleep 0.1
+      server.signal("TERM")
+      await_unready
+      assert_equal workers, server.workers
+      assert_equal 200, get("/new").status
+      server.force
+      assert_equal 1, server.await_end.exitstatus
+      refute_match(/starting another|was replaced/, server.lines.join)
+    end
+  end
+
   def test_a_restart_and_a_replacement_do_not_wait
     serve("-w", "1", "--drain-delay", LONG_DELAY.to_s) do
       statuses = collect_ready_statuses do

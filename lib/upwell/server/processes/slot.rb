@@ -104,7 +104,7 @@ module Upwell
 
         # @return [Array<Float>] the times when {#advance} has work to do, even without an event
         def deadlines
-          [@start_at, @successor_at, *workers.map(&:deadline)].compact
+          [@start_at, @successor_at, *workers.flat_map { |worker| [worker.deadline, worker.retire_at] }].compact
         end
 
         private

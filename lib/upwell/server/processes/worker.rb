@@ -2,6 +2,7 @@
 
 require "socket"
 require_relative "../../clock"
+require_relative "../control/commands"
 require_relative "fork"
 require_relative "heartbeat"
 
@@ -15,6 +16,7 @@ module Upwell
         VOICE_BYTES = 4096 # per read
         START = "s" # the supervisor has registered the worker
         ANNOUNCE_DRAIN = "a" # all workers will drain: readiness checks fail
+        END_AT_ONCE = "e" # on the first pair
         RETIRE = "r" # other workers serve from its sockets
         LATER_STATUS = 75 # of a worker for which the system lacked resources (EX_TEMPFAIL, see sysexits.h)
         DRAIN_MARGIN = 2 # seconds after the worker's own deadline
@@ -45,6 +47,8 @@ module Upwell
         attr_reader :backend
         # @return [Float, nil] the time when the worker is killed, unless it sends something before
         attr_reader :deadline
+        # @return [Float, nil] the time when the worker retires because of its own stop signal
+        attr_reader :retire_at
 
         # Forks a worker process.
         #
@@ -91,6 +95,7 @@ module Upwell
           return if status
 
           read_status unless @status_reader.closed?
+          retire(@drain_timeout) if retire_at && now >= retire_at
           give_up if deadline && now >= deadline
         end
 
@@ -117,6 +122,7 @@ module Upwell
         # Makes the worker announce the drain, and serve until {#drain}. From now on a stop signal of its own has no effect.
         def announce_drain
           @drain_announced = true
+          @retire_at = nil
           Heartbeat.tell(@alive, ANNOUNCE_DRAIN)
         end
 
@@ -149,6 +155,11 @@ module Upwell
           @status = wait(Process::WNOHANG)
           pipes.each(&:close) if status
           !status.nil?
+        end
+
+        # Makes the process exit at once, after it has written the lines of its access log.
+        def end_at_once
+          Heartbeat.tell(@status_reader, END_AT_ONCE) unless status
         end
 
         # Kills the process.
@@ -199,6 +210,7 @@ module Upwell
 
         def await_end(seconds)
           @draining = true
+          @retire_at = nil
           @deadline = Clock.now + seconds + DRAIN_MARGIN
         end
 
@@ -211,7 +223,12 @@ module Upwell
           return if draining?
 
           @deadline = Clock.now + @silence_max
-          retire(@drain_timeout) if text.include?(Heartbeat::LEAVING) && !@drain_announced
+          await_own_signal if text.include?(Heartbeat::LEAVING) && !@drain_announced
+        end
+
+        # A signal to all processes may reach the worker before the supervisor. Then all workers drain, after the delay.
+        def await_own_signal
+          @retire_at = Clock.now + Control::Commands::SAME_STOP unless retire_at
         end
 
         # A worker that is being killed has no deadline.

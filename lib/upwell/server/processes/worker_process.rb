@@ -5,8 +5,9 @@ module Upwell
     module Processes
       # The code of a worker process: it loads the application, reports that it is ready, and serves until it shall drain.
       class WorkerProcess
-        # Seconds to wait for the supervisor's command. A signal to the process group also reaches the supervisor, which then drains all workers.
-        SUPERVISOR_PATIENCE = 2
+        # Seconds to wait for the supervisor's command, longer than the supervisor waits for its own signal ({Worker#retire_at}). A signal to
+        # the process group also reaches the supervisor, which then drains all workers.
+        SUPERVISOR_PATIENCE = 2 * Control::Commands::SAME_STOP
 
         # @see Worker.fork
         def initialize(slot, configuration, log_file, server_class, load_app)
@@ -26,6 +27,7 @@ module Upwell
         def run(status_writer, alive)
           boot(alive)
           interval = Heartbeat.interval(@configuration.worker_timeout)
+          ExitDeadline.obey(status_writer.fileno)
           finished = @server.run { Heartbeat.give(status_writer, interval) { say_ready(status_writer) } }
           @deadline.served(finished)
           Messaging::BusLeftovers.remove_orphaned(@configuration)
