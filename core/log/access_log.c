@@ -12,6 +12,31 @@
 
 _Static_assert((UW_ACCESS_LOG_BYTES & (UW_ACCESS_LOG_BYTES - 1)) == 0, "a power of two");
 
+/* The open logs, for the exit of the process. A forked process also has those of its parent. */
+static struct {
+    pthread_mutex_t lock;
+    struct uw_access_log *first;
+} open_logs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void add_to_open(struct uw_access_log *log)
+{
+    pthread_mutex_lock(&open_logs.lock);
+    log->next = open_logs.first;
+    open_logs.first = log;
+    pthread_mutex_unlock(&open_logs.lock);
+}
+
+static void remove_from_open(struct uw_access_log *log)
+{
+    struct uw_access_log **link = &open_logs.first;
+
+    pthread_mutex_lock(&open_logs.lock);
+    while (*link != log)
+        link = &(*link)->next;
+    *link = log->next;
+    pthread_mutex_unlock(&open_logs.lock);
+}
+
 /* Both threads may call this function. */
 static void count_dropped(struct uw_access_log *log, uint64_t lines, int error)
 {
@@ -28,13 +53,19 @@ static bool is_due(const struct uw_access_log *log, uint64_t used, size_t length
            (used < UW_ACCESS_LOG_BATCH_BYTES && used + length >= UW_ACCESS_LOG_BATCH_BYTES);
 }
 
+/* Clients that send long lines fill at most half of the ring, so that they leave space for the lines of others. */
+static size_t usable_bytes(size_t length)
+{
+    return length > UW_ACCESS_LOG_LONG_LINE_BYTES ? UW_ACCESS_LOG_BYTES / 2 : UW_ACCESS_LOG_BYTES;
+}
+
 static void append_line(struct uw_access_log *log, const char *line, size_t length)
 {
     uint64_t added = atomic_load_explicit(&log->added, memory_order_relaxed);
     uint64_t used = added - atomic_load_explicit(&log->written, memory_order_acquire);
     size_t at = added % UW_ACCESS_LOG_BYTES, first = UW_ACCESS_LOG_BYTES - at;
 
-    if (used + length > UW_ACCESS_LOG_BYTES) {
+    if (used + length > usable_bytes(length)) {
         count_dropped(log, 1, ENOBUFS);
         return;
     }
@@ -252,6 +283,7 @@ int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format
     if (!*log)
         return -ENOMEM;
     **log = (struct uw_access_log){.format = format,
+                                   .process = getpid(),
                                    .fd = fd,
                                    .own_fd = -1,
                                    .wake = UW_NO_WAKEUP,
@@ -264,6 +296,8 @@ int uw_access_log_open(struct uw_access_log **log, int fd, enum uw_access_format
         error = uw_thread_start(&(*log)->thread, write_until_closed, *log);
     if (error)
         free_log(*log);
+    else
+        add_to_open(*log);
     return error;
 }
 
@@ -300,14 +334,36 @@ static uint64_t count_unwritten_lines(const struct uw_access_log *log)
     return lines;
 }
 
+static void begin_close(struct uw_access_log *log)
+{
+    atomic_store(&log->closing, true);
+    uw_wakeup_tell(&log->wake);
+}
+
 uint64_t uw_access_log_close(struct uw_access_log *log)
 {
     uint64_t lost;
 
-    atomic_store(&log->closing, true);
-    uw_wakeup_tell(&log->wake);
+    begin_close(log);
     join_or_detach_thread(log);
     lost = atomic_load(&log->lost) + count_unwritten_lines(log);
+    remove_from_open(log);
     release_log(log);
     return lost;
+}
+
+/* The lock keeps the logs from being freed. */
+void uw_access_log_write_before_exit(void)
+{
+    int64_t until_ns = uw_clock_ns() + UW_ACCESS_LOG_EXIT_MS * UW_NS_PER_MS;
+    pid_t process = getpid();
+
+    pthread_mutex_lock(&open_logs.lock);
+    for (struct uw_access_log *log = open_logs.first; log; log = log->next)
+        if (log->process == process)
+            begin_close(log);
+    for (struct uw_access_log *log = open_logs.first; log; log = log->next)
+        if (log->process == process)
+            (void)thread_ends_until(log, until_ns);
+    pthread_mutex_unlock(&open_logs.lock);
 }

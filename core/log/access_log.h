@@ -11,12 +11,17 @@
 #include "base/system.h"
 #include "log/access_line.h"
 
-#define UW_ACCESS_LOG_BYTES (1024 * 1024) /* size of the ring, a power of two. Excess lines are dropped and counted */
+#define UW_ACCESS_LOG_BYTES (1024 * 1024)  /* size of the ring, a power of two. Excess lines are dropped and counted */
+#define UW_ACCESS_LOG_LONG_LINE_BYTES 1024 /* a longer line gets no place in the second half of the ring */
 #define UW_ACCESS_LOG_BATCH_BYTES (64 * 1024) /* maximum bytes of one write */
 #define UW_ACCESS_LOG_DELAY_MS 1000           /* maximum delay of a line in milliseconds, unless the file is blocked */
 #define UW_ACCESS_LOG_CLOSE_MS 2000           /* closing waits so many milliseconds for the reader of a pipe */
 
+#define UW_ACCESS_LOG_EXIT_MS 500 /* a process that exits at once waits so many milliseconds at most */
+
 struct uw_access_log {
+    struct uw_access_log *next; /* open log of the process */
+    pid_t process;              /* of the log's thread */
     enum uw_access_format format;
     int fd;     /* belongs to the caller, which may replace the file with dup2(2) */
     int own_fd; /* duplicate of `fd` for the log's thread. `fd` may name any file once closing has given up */
@@ -50,5 +55,9 @@ int uw_access_log_take_error(struct uw_access_log *log);
  * UW_ACCESS_LOG_CLOSE_MS, unless the file is regular. A thread that is blocked in a write then exits after this write.
  * Returns the number of dropped lines. */
 uint64_t uw_access_log_close(struct uw_access_log *log);
+
+/* Writes the remaining lines of all open logs, for at most UW_ACCESS_LOG_EXIT_MS. The process must exit afterwards. Any
+ * thread may call this function. */
+void uw_access_log_write_before_exit(void);
 
 #endif

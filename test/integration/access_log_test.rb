@@ -229,6 +229,14 @@ class AccessLogTest < Minitest::Test
     end
   end
 
+  def test_an_application_that_changes_an_id_in_place
+    open_logged("--log-format", "json") do |server|
+      changed, id = get(server, "/changes_id").body.split
+      assert_equal "#{id}x", changed
+      assert_equal([id], entries_at_end(server).map { |entry| entry["request_id"] })
+    end
+  end
+
   def test_a_name_with_underscores_does_not_stand_for_the_field
     open_logged("--underscores-in-headers") do |server|
       assert_match(/\A\h{32}\z/, get(server, "/ids", "X_Request_Id: mine").body)
@@ -324,6 +332,39 @@ class AccessLogTest < Minitest::Test
       File.truncate(path, 0)
       get(server, "/after")
       assert_equal(%w[/after], entries_at_end(server).map { |entry| entry["target"] })
+    end
+  end
+
+  # A second stop signal
+
+  def test_a_process_that_exits_at_once_writes_its_lines
+    [%w[-w 0 --mode fibers], %w[-w 0 --mode threads:2], %w[-w 2]].each do |options|
+      open_logged("--drain-delay", "600", "--log-format", "json", *options) do |server|
+        server.signal("TERM")
+        server.await(/draining begins in 600 s/)
+        sleep Upwell::Server::Control::Commands::SAME_STOP
+        get(server, "/text")
+        server.signal("TERM")
+        assert_equal [1, ["/text"]], [server.await_end.exitstatus, File.readlines(path).map { |line| JSON.parse(line)["target"] }], options
+      end
+    end
+  end
+
+  # A named pipe holds the request that remains.
+  def test_a_process_that_exits_by_its_deadline_writes_its_lines
+    [%w[-w 0 --mode threads:2], %w[-w 1 --mode threads:2]].each do |options|
+      open_logged("--drain-timeout", "0.1", "--log-format", "json", *options) do |server|
+        fifo = File.join(@dir, "served", "fifo")
+        File.exist?(fifo) || File.mkfifo(fifo)
+        RawClient.open(server.port) do |client|
+          client.write("GET /abandoned HTTP/1.1\r\nHost: a\r\n\r\n")
+          File.open(fifo, "w") do
+            get(server, "/text")
+            server.signal("TERM")
+            assert_equal [1, ["/text"]], [server.await_end.exitstatus, File.readlines(path).map { |line| JSON.parse(line)["target"] }], options
+          end
+        end
+      end
     end
   end
 

@@ -63,6 +63,7 @@ ANSWERS = {
   "/upgraded" => method(:upgraded),
   "/abandoned" => method(:abandoned),
   "/ids" => ->(env) { [200, {}, [env.values_at("upwell.request_id", "HTTP_X_REQUEST_ID").uniq.join(" ")]] },
+  "/changes_id" => ->(env) { [200, {}, ["#{env["HTTP_X_REQUEST_ID"] << "x"} #{env["upwell.request_id"]}"]] },
   "/sleeps" => ->(_env) { sleep(0.05) && [200, {}, []] }
 }.freeze
 

@@ -374,15 +374,13 @@ static void add_target(VALUE env, const struct uw_http_head *head, const char *b
     rb_hash_aset(env, key.request_uri, text(bytes, head->target));
 }
 
-/* Frameworks read the id where a proxy would send it. */
+/* Frameworks read the id where a proxy would send it. Each entry has its own String: the application may change one in
+ * place, and the server's log reads the other. */
 static void add_request_id(VALUE env, struct uw_request *request)
 {
-    VALUE id;
-
     uw_request_identify(request);
-    id = rb_str_new(request->id, request->id_length);
-    rb_hash_aset(env, key.http_x_request_id, id);
-    rb_hash_aset(env, key.request_id, id);
+    rb_hash_aset(env, key.http_x_request_id, rb_str_new(request->id, request->id_length));
+    rb_hash_aset(env, key.request_id, rb_str_new(request->id, request->id_length));
 }
 
 #define PORT_DIGITS_MAX 5

@@ -3,11 +3,13 @@
 #include "server/exit_deadline.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
 #include "base/system.h"
 #include "base/thread.h"
 #include "io/loop.h"
+#include "log/access_log.h"
 #include "log/server_line.h"
 
 #define LOG_PATIENCE_MS 100 /* for a log pipe that is not being read */
@@ -40,7 +43,8 @@ static struct {
     struct text watched_text;
     _Atomic(int64_t) signalled_ns; /* when the first watched signal came; 0: none has */
     struct sigaction before[SIGNALS_MAX];
-} guard = {.wakeup = {-1, -1}, .lock = PTHREAD_MUTEX_INITIALIZER, .deadline_ns = UW_FOREVER};
+    int command_fd; /* socket on which a byte orders the exit, or -1 */
+} guard = {.wakeup = {-1, -1}, .lock = PTHREAD_MUTEX_INITIALIZER, .deadline_ns = UW_FOREVER, .command_fd = -1};
 
 static void write_line(const char *text)
 {
@@ -56,7 +60,7 @@ static void write_line(const char *text)
 
 static void end_process(void)
 {
-    write_line(guard.text.bytes);
+    uw_access_log_write_before_exit();
     _exit(STATUS);
 }
 
@@ -82,19 +86,38 @@ static int wait_ms(void)
     return left_ns / UW_NS_PER_MS >= INT32_MAX ? INT32_MAX : (int)(left_ns / UW_NS_PER_MS) + 1;
 }
 
+/* The end of input is no command. The caller holds the lock. */
+static void read_command(void)
+{
+    char byte;
+    ssize_t count = recv(guard.command_fd, &byte, sizeof byte, MSG_DONTWAIT);
+
+    if (count > 0)
+        end_process();
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    close(guard.command_fd);
+    guard.command_fd = -1;
+}
+
 static void *await_deadline(void *unused)
 {
-    struct pollfd polled = {.fd = guard.wakeup.fd, .events = POLLIN};
+    struct pollfd polled[] = {{.fd = guard.wakeup.fd, .events = POLLIN}, {.events = POLLIN}};
     int milliseconds;
 
     for (;;) {
         pthread_mutex_lock(&guard.lock);
         heed_signal();
         milliseconds = wait_ms();
-        if (milliseconds == 0)
+        if (milliseconds == 0) {
+            write_line(guard.text.bytes);
             end_process();
+        }
+        if (guard.command_fd >= 0)
+            read_command();
+        polled[1].fd = guard.command_fd;
         pthread_mutex_unlock(&guard.lock);
-        if (poll(&polled, 1, milliseconds) > 0)
+        if (poll(polled, 2, milliseconds) > 0)
             uw_wakeup_clear(&guard.wakeup);
     }
     return unused;
@@ -113,6 +136,7 @@ static void start(void)
     pthread_mutex_init(&guard.lock, NULL);
     guard.deadline_ns = UW_FOREVER;
     guard.allowed_ns = 0;
+    guard.command_fd = -1;
     atomic_store(&guard.signalled_ns, 0);
     error = uw_wakeup_open(&guard.wakeup);
     if (!error)
@@ -192,6 +216,40 @@ static VALUE exit_deadline_clear(VALUE self)
     return Qnil;
 }
 
+/*
+ * The process also exits with status 1 when a byte arrives on this socket. For a process that orders the exit.
+ *
+ * @param number [Integer] descriptor of the socket, which the caller may close
+ * @return [nil]
+ * @raise [SystemCallError] when no thread can be started, or descriptors have run out
+ */
+static VALUE exit_deadline_obey(VALUE self, VALUE number)
+{
+    int fd = fcntl(NUM2INT(number), F_DUPFD_CLOEXEC, 0);
+
+    (void)self;
+    if (fd < 0)
+        rb_sys_fail("cannot duplicate the socket that orders the exit");
+    start();
+    pthread_mutex_lock(&guard.lock);
+    if (guard.command_fd >= 0)
+        close(guard.command_fd);
+    guard.command_fd = fd;
+    pthread_mutex_unlock(&guard.lock);
+    uw_wakeup_tell(&guard.wakeup);
+    return Qnil;
+}
+
+/*
+ * Ends the process with status 1, like Process.exit!, after the lines of the access log are written. A reader of a pipe
+ * delays this by at most 0.5 s.
+ */
+static VALUE exit_deadline_end_process(VALUE self)
+{
+    end_process();
+    return self;
+}
+
 /* Watching signals */
 
 static void note(int signal, siginfo_t *info, void *context)
@@ -264,4 +322,6 @@ void rb_uw_init_exit_deadline(void)
     rb_define_singleton_method(mExitDeadline, "set", exit_deadline_set, 2);
     rb_define_singleton_method(mExitDeadline, "clear", exit_deadline_clear, 0);
     rb_define_singleton_method(mExitDeadline, "watch", exit_deadline_watch, 3);
+    rb_define_singleton_method(mExitDeadline, "obey", exit_deadline_obey, 1);
+    rb_define_singleton_method(mExitDeadline, "end_process", exit_deadline_end_process, 0);
 }

@@ -180,6 +180,88 @@ TEST(a_pipe_that_nobody_reads_delays_nobody)
     fclose(file);
 }
 
+/* Where a pipe is a connection, what was written may move on. */
+static void fill(int fd)
+{
+    char text[4096] = {0};
+    struct pollfd room = {.fd = fd, .events = POLLOUT};
+
+    CHECK_EQUAL(0, fcntl(fd, F_SETFL, O_NONBLOCK));
+    while (write(fd, text, sizeof text) > 0 || poll(&room, 1, SETTLE_MS) > 0)
+        continue;
+    CHECK_EQUAL(0, fcntl(fd, F_SETFL, 0));
+}
+
+static void add_long_line(struct uw_access_log *log)
+{
+    char target[UW_ACCESS_TARGET_BYTES_MAX];
+    struct uw_access_record access = uw_access_record(make_request());
+
+    memset(target, 'x', sizeof target);
+    access.target = (struct uw_access_text){target, sizeof target};
+    uw_access_log_add(log, &access);
+}
+
+TEST(long_lines_leave_space_for_short_ones)
+{
+    enum { LONG = 2 * UW_ACCESS_LOG_BYTES / UW_ACCESS_TARGET_BYTES_MAX, SHORT = 1000 };
+    int ends[2];
+    uint64_t lost;
+    struct uw_access_log *log;
+
+    CHECK_EQUAL(0, pipe(ends));
+    fill(ends[1]);
+    CHECK_EQUAL(0, uw_access_log_open(&log, ends[1], UW_ACCESS_COMBINED));
+    for (int i = 0; i < LONG; i++)
+        add_long_line(log);
+    lost = atomic_load(&log->lost);
+    CHECK(lost > 0);
+    for (int i = 0; i < SHORT; i++)
+        add(log, make_request());
+    CHECK_EQUAL(lost, atomic_load(&log->lost));
+    close(ends[0]); /* no reader: closing need not wait */
+    CHECK(uw_access_log_close(log) >= lost + SHORT);
+    close(ends[1]);
+}
+
+TEST(the_lines_are_in_the_file_before_a_process_exits_at_once)
+{
+    int fd = temporary_file();
+    struct uw_access_log *log, *other;
+    FILE *file;
+
+    CHECK_EQUAL(0, uw_access_log_open(&log, fd, UW_ACCESS_COMBINED));
+    CHECK_EQUAL(0, uw_access_log_open(&other, fd, UW_ACCESS_COMBINED));
+    add(log, make_request());
+    add(other, make_request());
+    uw_access_log_write_before_exit();
+    file = fdopen(fd, "r");
+    rewind(file);
+    CHECK_EQUAL(2, read_lines(file));
+    CHECK_EQUAL(0, uw_access_log_close(log));
+    CHECK_EQUAL(0, uw_access_log_close(other));
+    fclose(file);
+}
+
+TEST(a_pipe_that_nobody_reads_does_not_delay_the_exit)
+{
+    int ends[2];
+    struct uw_access_log *log;
+    int64_t began_ns;
+
+    CHECK_EQUAL(0, pipe(ends));
+    fill(ends[1]);
+    CHECK_EQUAL(0, uw_access_log_open(&log, ends[1], UW_ACCESS_COMBINED));
+    add(log, make_request());
+    began_ns = uw_clock_ns();
+    uw_access_log_write_before_exit();
+    CHECK(uw_clock_ns() - began_ns >= UW_ACCESS_LOG_EXIT_MS * UW_NS_PER_MS);
+    CHECK(uw_clock_ns() - began_ns < 20 * UW_ACCESS_LOG_EXIT_MS * UW_NS_PER_MS);
+    CHECK_EQUAL(1, uw_access_log_close(log));
+    close(ends[0]);
+    close(ends[1]);
+}
+
 /* It polls as writable as long as there is any room, and a write of more waits for the rest. */
 TEST(a_terminal_that_nobody_reads_is_given_up)
 {
@@ -199,18 +281,6 @@ TEST(a_terminal_that_nobody_reads_is_given_up)
     CHECK(uw_access_log_close(log) > 0);
     close(slave);
     close(master);
-}
-
-/* Where a pipe is a connection, what was written may move on. */
-static void fill(int fd)
-{
-    char text[4096] = {0};
-    struct pollfd room = {.fd = fd, .events = POLLOUT};
-
-    CHECK_EQUAL(0, fcntl(fd, F_SETFL, O_NONBLOCK));
-    while (write(fd, text, sizeof text) > 0 || poll(&room, 1, SETTLE_MS) > 0)
-        continue;
-    CHECK_EQUAL(0, fcntl(fd, F_SETFL, 0));
 }
 
 TEST(a_file_in_whose_place_is_a_pipe_that_nobody_reads_is_given_up)

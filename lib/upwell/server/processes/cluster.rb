@@ -24,6 +24,8 @@ module Upwell
         END_OF_WORKER = "CHLD" # the signal ends the wait, and each iteration checks all workers
         OLD_CODE = "with --preload, new workers run the code loaded at startup; to load new code, restart the server, or remove --preload"
         PAUSE = 1 # seconds after an iteration that failed
+        EXIT_PATIENCE = 1 # seconds until workers that should exit at once are killed, longer than their access logs take
+        EXIT_PAUSE = 0.01 # seconds between two looks at these workers
 
         # @param configuration [Configuration]
         # @param log_file [Logs::LogFile]
@@ -109,11 +111,18 @@ module Upwell
           @serving = true
           @notifier.ready
           turn until @status
-          workers.each(&:kill)
+          end_workers
           @status
         rescue ConfigurationError
           workers.each(&:kill)
           raise
+        end
+
+        def end_workers
+          workers.each(&:end_at_once)
+          deadline = Clock.now + EXIT_PATIENCE
+          sleep(EXIT_PAUSE) until workers.all?(&:ended?) || Clock.now >= deadline
+          workers.each(&:kill)
         end
 
         def open_slots

@@ -45,7 +45,7 @@ module Upwell
           @at_once&.call # the block comes first: the reader of the log may be gone
           Log.tell("#{cause} again: exiting with requests in flight")
         ensure
-          exit!(1)
+          ExitDeadline.end_process
         end
 
         private
