@@ -10,6 +10,9 @@
 #include "server/refusal_record.h"
 #include "websocket/handshake.h"
 
+/* The socket buffers so many bytes. A shorter response is reported before it is sent. */
+#define UW_REPORT_AT_ONCE_BYTES (16 * 1024)
+
 static const struct uw_request_calls request_calls;
 
 /* A client that does not read its responses must wait with its next requests. */
@@ -315,15 +318,56 @@ static bool says_nothing(const struct uw_chunk *chunk)
     return uw_chunk_left(chunk) == 0 && !(chunk->flags & UW_CHUNK_CLOSE);
 }
 
+/* The last byte of a response has been sent, or the rest was dropped: its client has gone. */
+static void response_ended(struct uw_chunk *chunk, size_t unsent)
+{
+    struct uw_request *request = chunk->request;
+
+    request->sent = unsent == 0;
+    if (unsent > 0)
+        atomic_store(&request->client_gone, true);
+    uw_request_count_unsent(request, unsent);
+    uw_request_report(request);
+    uw_request_free(request);
+}
+
+/* Returns whether the report of the response waits until its last byte is sent: its client may go before. */
+static bool reports_later(const struct uw_connection *connection, unsigned flags)
+{
+    return flags & UW_CHUNK_FINISH && !(flags & (UW_CHUNK_ABORT | UW_CHUNK_UPGRADE)) &&
+           !uw_connection_is_closed(connection) && connection->outgoing.bytes > UW_REPORT_AT_ONCE_BYTES &&
+           !connection->outgoing.last->ended;
+}
+
+static void report_later(struct uw_http1 *http1, struct uw_chunk *last)
+{
+    last->ended = response_ended;
+    last->request = http1->reader.request;
+    http1->reader.request = NULL;
+}
+
+static void report_now(struct uw_connection *connection, unsigned flags)
+{
+    struct uw_http1 *http1 = uw_http1_of(connection);
+
+    if (flags & UW_CHUNK_ABORT && !uw_connection_is_closed(connection))
+        connection->unsent_bytes += connection->outgoing.bytes;
+    uw_request_count_unsent(http1->reader.request, connection->unsent_bytes);
+    uw_request_report(http1->reader.request);
+    free_request(http1);
+}
+
 /* Takes the request back from the handler. */
-static struct uw_connection *take_back(struct uw_request *request)
+static struct uw_connection *take_back(struct uw_request *request, unsigned flags)
 {
     struct uw_connection *connection = request->stream->connection;
     struct uw_http1 *http1 = uw_http1_of(connection);
 
     assert(!atomic_load(&request->posted) && !http1->detached);
-    uw_request_report(request);
-    free_request(http1);
+    if (reports_later(connection, flags))
+        report_later(http1, connection->outgoing.last);
+    else
+        report_now(connection, flags);
     return connection;
 }
 
@@ -331,7 +375,7 @@ static struct uw_connection *take_back(struct uw_request *request)
 static void begin_upgrade(struct uw_request *request)
 {
     struct uw_push_client *client = request->client;
-    struct uw_connection *connection = take_back(request);
+    struct uw_connection *connection = take_back(request, UW_CHUNK_UPGRADE);
     struct uw_http1 *http1 = uw_http1_of(connection);
 
     http1->client = client;
@@ -343,24 +387,30 @@ static void begin_upgrade(struct uw_request *request)
         uw_connection_reap(connection);
 }
 
+static void refuse_chunk(struct uw_connection *connection, struct uw_chunk *chunk)
+{
+    connection->unsent_bytes += uw_chunk_left(chunk);
+    uw_send_queue_refuse(chunk);
+}
+
 static void take_over(struct uw_request *request, struct uw_chunk *chunk)
 {
     struct uw_connection *connection = request->stream->connection;
     unsigned flags = chunk->flags;
 
     if (uw_connection_is_closed(connection) || flags & UW_CHUNK_ABORT || says_nothing(chunk))
-        uw_send_queue_refuse(chunk);
+        refuse_chunk(connection, chunk);
     else
         uw_connection_queue(connection, chunk);
     if (flags & UW_CHUNK_UPGRADE)
         begin_upgrade(request);
     else if (flags & UW_CHUNK_FINISH)
-        answered(take_back(request), flags);
+        answered(take_back(request, flags), flags);
 }
 
 static void abort_request(struct uw_request *request)
 {
-    answered(take_back(request), UW_CHUNK_ABORT);
+    answered(take_back(request, UW_CHUNK_ABORT), UW_CHUNK_ABORT);
 }
 
 static void detach(struct uw_request *request, struct uw_detached *detached)

@@ -86,7 +86,7 @@ static int status(const struct uw_request *request)
 {
     bool looks = application_ns(&request->outcome) >= LONG_NS;
 
-    return uw_request_is_abandoned(request, looks) ? UW_STATUS_CLIENT_GONE : request->outcome.status;
+    return !request->sent && uw_request_is_abandoned(request, looks) ? UW_STATUS_CLIENT_GONE : request->outcome.status;
 }
 
 struct uw_access_record uw_access_record(const struct uw_request *request)

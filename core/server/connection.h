@@ -61,7 +61,8 @@ struct uw_connection {
     bool timeout_forgiven; /* the deadline of this send passed while the loop was late */
     int remote_port;       /* 0 for a UNIX socket */
     struct uw_send_queue outgoing;
-    size_t taken; /* bytes of the current file that had been sent at the previous deadline */
+    size_t unsent_bytes; /* dropped or refused bytes of the last response */
+    size_t taken;        /* bytes of the current file that had been sent at the previous deadline */
     struct uw_timer timer;
     int64_t read_deadline_ns, write_deadline_ns; /* UW_FOREVER: none */
     struct uw_endpoint endpoint;

@@ -60,6 +60,9 @@ void uw_connection_close(struct uw_connection *connection)
     uw_timer_stop(&connection->server_context->loop, &connection->timer);
     uw_list_remove(&connection->work);
     uw_connection_end_idle(connection);
+    connection->taken =
+        connection->endpoint.sending ? connection->endpoint.transport->progress(&connection->endpoint) : 0;
+    connection->unsent_bytes += connection->outgoing.bytes - connection->taken;
     if (!connection->endpoint.sending)
         uw_send_queue_drop(&connection->outgoing);
     connection->endpoint.transport->close(&connection->endpoint);
@@ -137,6 +140,7 @@ void uw_connection_free(struct uw_connection *connection)
     if (connection->yielding)
         server_context->yielding--;
     connection->yielding = false;
+    uw_send_queue_take(&connection->outgoing, connection->taken);
     uw_send_queue_drop(&connection->outgoing);
     close_descriptor(connection);
     if (connection->protocol->released(connection)) {

@@ -27,6 +27,7 @@ struct uw_request *uw_request_new(struct uw_server_context *server_context, stru
     request->last = NULL;
     request->outcome = (struct uw_outcome){0};
     request->complete_ns = 0;
+    request->sent = false;
     request->reported = false;
     request->id_length = 0;
     request->head.more = NULL;
@@ -107,6 +108,13 @@ void uw_request_mark_client_gone(struct uw_request *request)
 {
     atomic_store(&request->client_gone, true);
     notify_drained(request);
+}
+
+void uw_request_count_unsent(struct uw_request *request, size_t bytes)
+{
+    int64_t *content_bytes = &request->outcome.content_bytes;
+
+    *content_bytes = (uint64_t)*content_bytes > bytes ? *content_bytes - (int64_t)bytes : 0;
 }
 
 void uw_request_report(struct uw_request *request)

@@ -88,6 +88,7 @@ struct uw_request {
 
     struct uw_outcome outcome;
     int64_t complete_ns; /* when the request was complete; 0: it is not */
+    bool sent;           /* the whole response, before its report */
     bool reported;       /* by handler.answered */
     uint8_t id_length;   /* 0: see uw_request_identify */
     char id[UW_REQUEST_ID_BYTES_MAX];
@@ -114,6 +115,10 @@ int uw_request_keep(struct uw_request *request, const char *bytes, size_t length
 
 /* Marks the request's client as gone. A waiting handler is notified now; any other sees it at its next check. */
 void uw_request_mark_client_gone(struct uw_request *request);
+
+/* Bytes of the response are dropped: they do not count as content. The head and the framing of chunks are included, so
+ * that the rest is approximate. */
+void uw_request_count_unsent(struct uw_request *request, size_t bytes);
 
 /* Reports the response by handler.answered, unless it has been reported. On the loop's thread. */
 void uw_request_report(struct uw_request *request);

@@ -11,8 +11,8 @@ static bool merges(const struct uw_send_queue *outgoing, const struct uw_chunk *
     const struct uw_chunk *last = outgoing->last;
     bool is_read = sending && last == outgoing->first;
 
-    return last && !is_read && last->stream == chunk->stream && !(last->flags & UW_CHUNK_CLOSE) && !last->rest_left &&
-           !chunk->rest_left && chunk->length <= last->capacity - last->length;
+    return last && !is_read && !last->ended && last->stream == chunk->stream && !(last->flags & UW_CHUNK_CLOSE) &&
+           !last->rest_left && !chunk->rest_left && chunk->length <= last->capacity - last->length;
 }
 
 static void merge(struct uw_chunk *last, struct uw_chunk *chunk)
@@ -59,6 +59,8 @@ static void pop(struct uw_send_queue *outgoing)
     outgoing->first = chunk->next;
     if (!outgoing->first)
         outgoing->last = NULL;
+    if (chunk->ended)
+        chunk->ended(chunk, 0);
     uw_chunk_free(chunk);
 }
 
@@ -100,10 +102,17 @@ void uw_send_queue_refuse(struct uw_chunk *chunk)
 
 void uw_send_queue_drop(struct uw_send_queue *outgoing)
 {
+    size_t unsent = 0; /* bytes of one response */
+
     while (outgoing->first) {
         struct uw_chunk *chunk = outgoing->first;
 
         outgoing->first = chunk->next;
+        unsent += uw_chunk_left(chunk);
+        if (chunk->ended) {
+            chunk->ended(chunk, unsent);
+            unsent = 0;
+        }
         uw_send_queue_refuse(chunk);
     }
     outgoing->last = NULL;
@@ -113,6 +122,9 @@ void uw_send_queue_drop(struct uw_send_queue *outgoing)
 void uw_send_queue_move(struct uw_send_queue *outgoing, struct uw_stream *stream)
 {
     for (struct uw_chunk *chunk = outgoing->first; chunk; chunk = chunk->next) {
+        if (chunk->ended)
+            chunk->ended(chunk, 0);
+        chunk->ended = NULL; /* the protocol that set it ends */
         atomic_fetch_sub(&chunk->stream->outgoing_bytes, uw_chunk_left(chunk));
         uw_send_queue_count(stream, chunk);
     }

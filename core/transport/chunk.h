@@ -25,7 +25,7 @@ enum uw_chunk_flag {
 struct uw_chunk {
     struct uw_message message; /* used by uw_request_post */
     struct uw_chunk *next;
-    struct uw_request *request; /* request that posts the chunk */
+    struct uw_request *request; /* request that posts the chunk, or that `ended` reports */
     struct uw_stream *stream;   /* stream that counts the bytes of the chunk */
     size_t length, sent;        /* length of `bytes`, and the number of sent bytes */
     size_t capacity;
@@ -39,6 +39,11 @@ struct uw_chunk {
 
     /* Gives back the file or memory after the chunk was sent or dropped. May be NULL. */
     void (*release)(struct uw_chunk *chunk);
+
+    /* Runs on the loop's thread before a queued chunk is freed, if the report of its response waits for it. `unsent` is
+     * the number of dropped bytes of the response. May be NULL. */
+    void (*ended)(struct uw_chunk *chunk, size_t unsent);
+
     void *lender;         /* owner of the lent file or memory, for `release` */
     struct uw_slab *slab; /* slab of the chunk, or NULL */
     char bytes[];

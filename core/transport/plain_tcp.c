@@ -25,6 +25,12 @@ static void handle_received(struct uw_loop *loop, struct uw_operation *operation
         endpoint->owner->receive_ended(endpoint, result);
 }
 
+/* After a part of the bytes, an error counts as this part. The next send gets the error again. */
+static int32_t count_sent(const struct uw_operation *operation, int32_t result)
+{
+    return result < 0 && operation->done > 0 ? (int32_t)operation->done : result;
+}
+
 static void handle_sent(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     struct uw_endpoint *endpoint = uw_container_of(operation, struct uw_endpoint, send);
@@ -34,7 +40,7 @@ static void handle_sent(struct uw_loop *loop, struct uw_operation *operation, in
     if (endpoint->closed)
         settle_when_idle(endpoint);
     else
-        endpoint->owner->sent(endpoint, result);
+        endpoint->owner->sent(endpoint, count_sent(operation, result));
 }
 
 static int open_endpoint(struct uw_endpoint *endpoint)

@@ -165,6 +165,42 @@ class AccessLogTest < Minitest::Test
     end
   end
 
+  LARGE = 64 * 1024 * 1024 # bytes, more than the kernel buffers
+
+  def read_some(server, target)
+    RawClient.open(server.port) do |client|
+      client.write("GET #{target} HTTP/1.1\r\nHost: a\r\n\r\n")
+      client.socket.readpartial(1000)
+    end
+  end
+
+  def test_a_download_that_ends_early_counts_what_was_sent
+    each_logged("--log-format", "json", "--public", @dir) do |server, mode|
+      File.open(File.join(@dir, "large"), "w") { |file| file.truncate(LARGE) }
+      %w[/large /large_file /large_pieces].each do |target|
+        before = File.exist?(path) ? File.readlines(path).size : 0
+        read_some(server, target)
+        await { File.readlines(path).size > before }
+      end
+      entries_at_end(server).each do |entry|
+        assert_equal 499, entry["status"], [mode, entry]
+        assert_includes 1...LARGE, entry["bytes"], [mode, entry]
+      end
+    end
+  end
+
+  def test_a_download_of_a_client_that_ends_its_input
+    open_logged("--log-format", "json", "--public", @dir) do |server|
+      File.open(File.join(@dir, "large"), "w") { |file| file.truncate(LARGE) }
+      RawClient.open(server.port) do |client|
+        client.write("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.socket.close_write
+        assert_equal LARGE, client.response.body.bytesize
+      end
+      assert_equal([[200, LARGE]], entries_at_end(server).map { |entry| entry.values_at("status", "bytes") })
+    end
+  end
+
   def test_paths_without_a_line
     options = %w[--access-log-except /up --access-log-except /health/live]
     open_logged("--log-format", "json", *options) do |server|

@@ -64,6 +64,8 @@ ANSWERS = {
   "/abandoned" => method(:abandoned),
   "/ids" => ->(env) { [200, {}, [env.values_at("upwell.request_id", "HTTP_X_REQUEST_ID").uniq.join(" ")]] },
   "/changes_id" => ->(env) { [200, {}, ["#{env["HTTP_X_REQUEST_ID"] << "x"} #{env["upwell.request_id"]}"]] },
+  "/large_file" => ->(_env) { [200, {}, FileBody.new(File.join(ENV.fetch("FOLDER"), "..", "large"))] },
+  "/large_pieces" => ->(_env) { [200, {}, Enumerator.new { |pieces| 64.times { pieces << ("x" * (1024 * 1024)) } }] },
   "/sleeps" => ->(_env) { sleep(0.05) && [200, {}, []] }
 }.freeze
 
