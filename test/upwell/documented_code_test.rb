@@ -2,6 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/certificates"
+require_relative "../support/documented_blocks"
 require_relative "../support/websocket_client"
 require "English"
 require "open3"
@@ -10,12 +11,7 @@ require "shellwords"
 # Each block of code and each command of the pages for users runs here, or NOT_RUN has the reason.
 class DocumentedCodeTest < Minitest::Test
   ROOT = File.expand_path("../..", __dir__)
-  PAGES = Dir.glob(%w[README.md docs/*.md docs/guide/*.md docs/reference/*.md], base: ROOT).sort - ["docs/reference/settings.md"] # generated
-  Block = Struct.new(:page, :language, :text)
-  BLOCKS = PAGES.flat_map do |page|
-    blocks = File.read(File.join(ROOT, page), encoding: "UTF-8").scan(/^ *```(\w*)\n(.*?)^ *```$/m)
-    blocks.map { |language, text| Block.new(page, language, text) }
-  end.freeze
+  BLOCKS = DocumentedBlocks::ALL
   COMMAND = /\A(?:bundle exec )?(?<program>upwell(?! opal)|up_ruby_cluster)(?= |\z)(?<arguments>.*)/
 
   # The beginning of a command or of a block, and the reason.
@@ -53,7 +49,7 @@ class DocumentedCodeTest < Minitest::Test
     block.language == "ruby" && block.text.match?(/\A(?:require "upwell"|# events\.rb|selector = |Socket\.tcp_fast_fallback)/)
   end.freeze
   COMMENT = / +# .*/
-  LINES = BLOCKS.select { |block| block.language == "sh" }.flat_map { |block| block.text.gsub(COMMENT, "").lines(chomp: true) }.uniq.freeze
+  LINES = DocumentedBlocks.of("sh").flat_map { |block| block.text.gsub(COMMENT, "").lines(chomp: true) }.uniq.freeze
   ABROAD = %r{https://www\.(?:ruby-lang|kernel)\.org}
   ASYNC = /^require "async/ # test/libraries has the gems and runs such programs
   BANNER = /serves on .*/
