@@ -13,6 +13,7 @@ class DocumentedConfigurationTest < Minitest::Test
   CHECKED = %w[dockerfile ini js nginx yaml].freeze
   ELSEWHERE = ["", "console", "ruby", "sh"].freeze # outputs, and the blocks of DocumentedCodeTest
   SERVER = /^server \{/
+  UNIT_LINE = /\A(?:\[\w+\]|[A-Z]\w+=.*|#.*|)\n\z/
   METHOD = /\A\w+\(.*\) \{/
 
   def test_each_language_has_a_check
@@ -37,6 +38,10 @@ class DocumentedConfigurationTest < Minitest::Test
       units.each { |name, block| File.write(name, block.text.gsub("/usr/bin/bundle", "/bin/kill")) }
       assert_accepts units.values.first, "systemd-analyze", "verify", "--man=no", *units.keys.map { |name| "./#{name}" }
     end
+  end
+
+  def test_lines_of_systemd_units
+    DocumentedBlocks.of("ini").each { |block| assert_empty block.text.lines.grep_v(UNIT_LINE), block.page }
   end
 
   def test_yaml
