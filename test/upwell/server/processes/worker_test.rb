@@ -87,7 +87,12 @@ class WorkerTest < Minitest::Test
     slot = Upwell::Server::Processes::Slot.new(0, [], configuration.drain_timeout)
     process = Upwell::Server::Processes::WorkerProcess.new(slot, configuration, Upwell::Server::Logs::LogFile.new(nil), EndingServer, -> {})
     worker = Upwell::Server::Processes::Worker.fork([], configuration) { |status_writer, alive| process.run(status_writer, alive) }
-    Timeout.timeout(PATIENCE) { worker.awaited.wait_readable && worker.check(0) until worker.draining? }
+    Timeout.timeout(PATIENCE) do
+      until worker.draining?
+        worker.awaited.wait_readable(0.1)
+        worker.check(Upwell::Clock.now)
+      end
+    end
     assert_equal "poll", worker.backend
   ensure
     worker&.kill
