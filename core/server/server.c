@@ -42,6 +42,14 @@ static void stop_accepting(struct uw_server *server)
         uw_cancel(&server->server_context.loop, &server->listeners[i].accept);
 }
 
+/* The next server accepts the clients that wait there. */
+static void leave_inherited_sockets(struct uw_server *server)
+{
+    for (int i = 0; i < server->listener_count; i++)
+        if (server->listeners[i].inherited)
+            uw_cancel(&server->server_context.loop, &server->listeners[i].accept);
+}
+
 /* A retry later accepts more clients once the current ones have closed, since no other process will. */
 static void await_room(struct uw_server *server)
 {
@@ -510,6 +518,7 @@ void uw_server_drain(struct uw_server *server)
     resume_accepting(server); /* if accepting had to pause: accepts the backlog */
     atomic_store(&server->server_context.draining, true);
     uw_timer_stop(&server->server_context.loop, &server->accept_retry);
+    leave_inherited_sockets(server);
     drain_backlog(server);
     for (node = server->server_context.all.next; node != &server->server_context.all; node = node->next)
         uw_connection_drain(uw_container_of(node, struct uw_connection, link));
