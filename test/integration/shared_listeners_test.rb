@@ -31,14 +31,14 @@ class SharedListenersTest < Minitest::Test
   end
 
   def inherited_unix(path)
-    inherited(SocketActivation.unix(path))
+    pass_on(SocketActivation.unix(path))
   end
 
   def inherited_tcp(_path)
-    inherited(SocketActivation.tcp)
+    pass_on(SocketActivation.tcp)
   end
 
-  def inherited(socket)
+  def pass_on(socket)
     (@sockets ||= []) << socket
     [SocketActivation.options([socket]), socket.local_address]
   end
