@@ -11,6 +11,7 @@ module Upwell
         #
         # @param cause [String] see {Control::Commands}
         def drain(cause)
+          @handover.cancel
           log_errors { @notifier.stopping } # an error must not prevent the drain
           @restart.clear
           @configuration.drain_delay.positive? && @slots.any?(&:ready?) ? announce(cause) : drain_now(cause)

@@ -16,6 +16,8 @@ module Upwell
         START = "s" # the supervisor has registered the worker
         ANNOUNCE_DRAIN = "a" # all workers will drain: readiness checks fail
         RETIRE = "r" # other workers serve from its sockets
+        LEND = "l" # another server owns the sockets
+        OWN = "o" # this server owns the sockets
         LATER_STATUS = 75 # of a worker for which the system lacked resources (EX_TEMPFAIL, see sysexits.h)
         DRAIN_MARGIN = 2 # seconds after the worker's own deadline
 
@@ -118,6 +120,13 @@ module Upwell
         def announce_drain
           @drain_announced = true
           Heartbeat.tell(@alive, ANNOUNCE_DRAIN)
+        end
+
+        # Informs the worker of the owner of its sockets, see {HotRestart}.
+        #
+        # @param change [String] {LEND} or {OWN}
+        def tell_owner(change)
+          Heartbeat.tell(@alive, change)
         end
 
         # Makes the worker finish its requests and exit. Other workers use its sockets.
