@@ -259,6 +259,35 @@ class HotRestartTest < Minitest::Test
     end
   end
 
+  def test_a_hot_restart_in_the_midst_of_a_phased_one
+    serve("-w", "2") do |server|
+      hold_boot
+      server.signal("USR1")
+      server.await(/held/)
+      server.signal("USR2")
+      server.await(/SIGUSR2: starting a new server/)
+      File.write(file("go"), "")
+      new = server.await(/the new server \(process (\d+)\) serves/)[1].to_i
+      assert_predicate server.await_end, :success?
+      assert_equal "second", get(server)
+      stop(new)
+    end
+  end
+
+  def test_a_server_that_has_switched_its_user
+    skip "needs root" unless Process.uid.zero?
+
+    File.chmod(0o777, @folder)
+    KINDS.each do |kind|
+      File.write(@app, "run ->(_) { [200, {}, [Process.uid.to_s]] }")
+      serve(*kind, "--user", "nobody", "--pid-file", file("pid")) do |server|
+        new = restart(server)
+        assert_equal [Etc.getpwnam("nobody").uid.to_s, "#{new}\n"], [get(server), File.read(file("pid"))]
+        stop(new)
+      end
+    end
+  end
+
   def test_the_pid_file
     KINDS.each do |kind|
       path = file("pid")
