@@ -15,7 +15,7 @@ class HotRestartTest < Minitest::Test
   ANSWERS = 200 # before and after a restart
 
   def setup
-    @folder = Dir.mktmpdir
+    @folder = File.realpath(Dir.mktmpdir)
     @app = file("config.ru")
     serve_text("first")
   end
@@ -194,6 +194,25 @@ class HotRestartTest < Minitest::Test
     end
   end
 
+  def test_a_server_that_drains_starts_no_other
+    KINDS.each do |kind|
+      FileUtils.rm_f(file("go"))
+      File.write(@app, "run ->(_) { warn('begun'); sleep(0.02) until File.exist?('#{file("go")}'); [200, {}, ['first']] }")
+      serve(*kind) do |server|
+        client = RawClient.new(server.port)
+        client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        server.await(/begun/)
+        server.signal("TERM")
+        server.await(/SIGTERM: /)
+        server.signal("USR2")
+        server.await(/SIGUSR2 is ignored: this server drains already/)
+        File.write(file("go"), "")
+        assert_equal "first", client.response.body
+        assert_predicate server.await_end, :success?
+      end
+    end
+  end
+
   def await_no_process(group)
     sleep 0.02 while Process.kill(0, -group)
   rescue Errno::ESRCH
@@ -314,6 +333,48 @@ class HotRestartTest < Minitest::Test
       assert_equal ["two", File.realpath(file("two"))], [get(server), File.readlink("/proc/#{new}/cwd")]
       stop(new)
     end
+  end
+
+  # Each release has its own Gemfile, and a link names the current release.
+  def test_another_gemfile
+    %w[one two].each { |name| make_release(name) }
+    File.symlink("one", file("current"))
+    pid = spawn_with_bundler(file("current"))
+    await_log(/serves on/)
+    assert_equal file("one/Gemfile"), gemfile
+    File.unlink(file("current"))
+    File.symlink("two", file("current"))
+    Process.kill("USR2", pid)
+    new = await_log(/the new server \(process (\d+)\) serves/)[1].to_i
+    assert_predicate Process.wait2(pid).last, :success?
+    assert_equal file("two/Gemfile"), gemfile
+    stop(new)
+  ensure
+    ProcessGroup.kill(pid) if pid
+  end
+
+  def make_release(name)
+    Dir.mkdir(file(name))
+    File.write(file("#{name}/Gemfile"), "source 'https://rubygems.org'\ngem 'rack'\ngem 'upwell', path: '#{ServerProcess::ROOT}'\n")
+    File.write(file("#{name}/config.ru"), "run ->(_) { [200, {}, [Bundler.default_gemfile.realpath.to_s]] }")
+  end
+
+  def spawn_with_bundler(directory)
+    path = Bundler.settings[:path]
+    skip "needs gems in a directory of their own" unless path
+    environment = { "BUNDLE_PATH" => File.expand_path(path, ServerProcess::ROOT), "PWD" => directory }
+    Bundler.with_unbundled_env do
+      ProcessGroup.spawn(environment, "bundle", "exec", "upwell", "-b", "unix:#{file("s")}", chdir: directory, %i[out err] => file("log"))
+    end
+  end
+
+  def await_log(pattern)
+    Timeout.timeout(PATIENCE) { sleep 0.02 until File.exist?(file("log")) && File.read(file("log")).match?(pattern) }
+    File.read(file("log")).match(pattern)
+  end
+
+  def gemfile
+    UNIXSocket.open(file("s")) { |client| client.write(GET) && client.read }[/^\S+Gemfile\z/]
   end
 
   def activated(*arguments)

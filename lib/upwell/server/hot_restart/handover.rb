@@ -100,13 +100,11 @@ module Upwell
           end
         end
 
-        # Ends the new server, because this one stops.
+        # Ends the new server, because this one stops. No other one starts.
         def cancel
           @lock.synchronize do
-            next unless successor
-
-            successor.kill
-            @successor = nil
+            successor&.kill
+            @done = true
           end
         end
 

@@ -10,7 +10,6 @@ module Upwell
         # @param cause [String] see {Control::Commands}
         def hot_restart(cause)
           return Log.tell("#{cause} is ignored: this server does not serve yet") unless @serving
-          return Log.tell("#{cause} is ignored: this server drains already") if @terminating || @drain_at
 
           @handover.start(cause, all_listeners, @notifier)
         end
