@@ -71,6 +71,7 @@ module Upwell
 
     def serve(rest)
       refuse_several(rest, "served")
+      predecessor # first: this process continues as another one
       path = rackup_file(rest.first)
       service_manager # first: the configuration file may start child processes
       configuration = configure
@@ -103,27 +104,41 @@ module Upwell
       @service_manager ||= Server::ServiceManager::Environment.take
     end
 
+    # @return [Server::HotRestart::Predecessor, nil] the running server that this one replaces
+    def predecessor
+      return @predecessor if defined?(@predecessor)
+
+      @command_line = Server::HotRestart::CommandLine.new
+      @predecessor = Server::HotRestart::Predecessor.take
+    end
+
     def run_server(configuration, server, &load_app)
       raise ExtensionError if defined?(ExtensionError) # before a cluster starts workers that cannot serve
 
       log_file = choose_logs(configuration)
-      configuration.inherited_sockets = Server::Listening::InheritedSockets.take(service_manager)
+      take_sockets(configuration)
       owner = Server::System::Privileges.new(configuration).owner
       pid_file = Server::System::PidFile.new(configuration.pid_file, owner)
-      pid_file.write # first: a second server must not write to the running server's log
+      pid_file.write unless predecessor # first: a second server must not write to the running server's log
       log_file.owner = owner
       log_file.open
       Server::Logs::MissingLibraries.tell(configuration)
       Server::System::TemporaryFolder.check(owner) if server == Server
       bus = Server::Messaging::BusDirectory.make(configuration, owner: owner) if server == Server
-      process(configuration, log_file, server, &load_app).run { remove(bus, pid_file) }
+      process(configuration, log_file, server, pid_file, &load_app).run { remove(bus, pid_file) }
     ensure
       remove(bus, pid_file)
     end
 
-    def process(configuration, log_file, server, &load_app)
+    def take_sockets(configuration)
+      configuration.inherited_sockets = predecessor&.kept || Server::Listening::InheritedSockets.take(service_manager)
+      configuration.handed_over_sockets = predecessor&.own
+    end
+
+    def process(configuration, log_file, server, pid_file, &load_app)
+      handover = Server::HotRestart::Handover.new(@command_line, pid_file, configuration.boot_timeout, predecessor)
       kind = configuration.workers.zero? ? Server::Processes::Single : Server::Processes::Cluster
-      kind.new(configuration, log_file, Server::ServiceManager::Notifications.take(service_manager), server: server, &load_app)
+      kind.new(configuration, log_file, Server::ServiceManager::Notifications.take(service_manager), handover, server: server, &load_app)
     end
 
     # @return [Server::Logs::LogFile] the files, which are not open yet

@@ -110,9 +110,9 @@ class LogDestinationTest < Minitest::Test
       serve_unread("--mode", mode) do |pid, socket, log|
         assert_equal(%w[500 500 500 500 200], %w[/a /b /c /d /].map { |path| status(socket, path) })
         within { nil while log.readpartial(100_000).size == 100_000 || log.wait_readable(0) }
-        Process.kill("USR2", pid)
+        Process.kill("USR1", pid)
         within { nil until log.gets.match?(/4 log records were dropped/) }
-        assert_match(/SIGUSR2/, within { log.gets })
+        assert_match(/SIGUSR1/, within { log.gets })
         [4096, 1].each { |bytes| nil until log.write_nonblock("x" * bytes, exception: false) == :wait_writable }
       end
     end

@@ -25,7 +25,7 @@ class LogFormatTest < Minitest::Test
         options = ["--backend", backend, "--mode", mode, "-w", "1", "--access-log", "--log-format", "json"]
         ServerProcess.open(*options, app: "access_log.ru", environment: { "FOLDER" => "#{dir}/served" }) do |server|
           raise_and_refuse(server)
-          server.signal("USR2")
+          Process.kill("USR2", server.workers.first)
           server.await(/SIGUSR2 is ignored/)
           assert_predicate server.stop, :success?
           told = records(server)

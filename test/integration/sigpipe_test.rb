@@ -96,7 +96,7 @@ class SigpipeTest < Minitest::Test
       ServerProcess.open("--mode", mode, **RESETTING) do |server|
         server.close_output
         2.times { assert_equal 500, RawClient.get(server.port, "/raising").status }
-        server.signal("USR2")
+        server.signal("USR1")
         assert_equal server.pid, get(server, "/pid").to_i
         assert_predicate server.stop, :success?
       end

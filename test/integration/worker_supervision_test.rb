@@ -288,7 +288,7 @@ class WorkerSupervisionTest < Minitest::Test
       ask(server, "/") do |client|
         server.await(/begun/)
         File.write(broken, "0")
-        2.times { server.signal("USR2") && server.await(/Error in the supervisor; the supervisor keeps running: .*a mistake/) }
+        2.times { server.signal("TTIN") && server.await(/Error in the supervisor; the supervisor keeps running: .*a mistake/) }
         File.write(go, "")
         assert_equal "finished", client.response.body
       end
@@ -302,10 +302,10 @@ class WorkerSupervisionTest < Minitest::Test
   def test_a_supervisor_that_cannot_wait_obeys_signals
     serve_broken do |server, broken, _|
       File.write(broken, "wait")
-      server.signal("USR2")
+      server.signal("TTIN")
       server.await(/Error in the supervisor; the supervisor keeps running: .*a mistake/)
-      server.signal("USR2")
-      server.await(/SIGUSR2 is ignored/)
+      server.signal("TTIN")
+      server.await(/backtraces of all threads and fibers/)
       assert_predicate server.stop, :success?
     end
   end
@@ -328,7 +328,7 @@ class WorkerSupervisionTest < Minitest::Test
   def test_a_mistake_about_a_worker_keeps_no_supervisor_from_its_end
     serve_broken("-w", "2", "--worker-timeout", WORKER_TIMEOUT) do |server, broken, _|
       File.write(broken, "1")
-      server.signal("USR2")
+      server.signal("TTIN")
       server.await(/Error in the supervisor; the supervisor keeps running: .*a mistake/)
       assert_predicate server.stop, :success?
     end
@@ -418,8 +418,8 @@ class WorkerSupervisionTest < Minitest::Test
       serve("--mode", mode, "--stuck-timeout", "60") do |server|
         ask(server, "/held") do
           server.await(/begun/)
-          server.signal("USR2")
-          server.await(/upwell\[\d+\]: SIGUSR2 is ignored/)
+          server.signal("USR1")
+          server.await(/upwell\[\d+\]: SIGUSR1: a phased restart needs workers/)
           server.signal("TTIN")
           server.await(/backtraces of all threads and fibers/)
           server.await(/thread main, /)
@@ -432,8 +432,8 @@ class WorkerSupervisionTest < Minitest::Test
   def test_questions_to_a_supervisor
     serve("-w", "2") do |server|
       workers = server.workers
-      server.signal("USR2")
-      server.await(/SIGUSR2 is ignored; SIGUSR1 replaces the workers/)
+      Process.kill("USR2", workers.first)
+      server.await(/SIGUSR2 is ignored; send it to the supervisor/)
       server.signal("TTOU")
       server.signal("TTIN")
       2.times { server.await(/backtraces of all threads and fibers/) }

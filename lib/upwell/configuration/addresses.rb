@@ -14,6 +14,14 @@ module Upwell
         @inherited_sockets || []
       end
 
+      # @return [Array<Server::Listening::InheritedSocket>] listening sockets of the running server that this one replaces
+      attr_writer :handed_over_sockets
+
+      # @see #handed_over_sockets=
+      def handed_over_sockets
+        @handed_over_sockets || []
+      end
+
       # @return [Boolean] whether a caller, the command line or the configuration file sets `bind`
       def bind_given?
         @given.include?(:bind)

@@ -14,11 +14,12 @@ module Upwell
       # - stop: `drain`. A second stop, after {SAME_STOP} seconds: `stop_at_once`
       # - reload: `reopen_logs`, which also reloads the certificates
       # - restart: `phased_restart`
+      # - upgrade: `hot_restart`
       # - threads: `print_backtraces`
       class Commands
-        METHODS = { "stop" => :drain, "reload" => :reopen_logs, "restart" => :phased_restart, "threads" => :print_backtraces }.freeze
-        # The command of each signal. SIGUSR2 has none; its default action would end the process.
-        SIGNALS = { "TERM" => "stop", "INT" => "stop", "HUP" => "reload", "USR1" => "restart", "TTIN" => "threads", "USR2" => nil }.freeze
+        METHODS = { "stop" => :drain, "reload" => :reopen_logs, "restart" => :phased_restart, "upgrade" => :hot_restart,
+                    "threads" => :print_backtraces }.freeze
+        SIGNALS = { "TERM" => "stop", "INT" => "stop", "HUP" => "reload", "USR1" => "restart", "USR2" => "upgrade", "TTIN" => "threads" }.freeze
         STOP_SIGNALS = %w[TERM INT].freeze
         HARMLESS_SIGNALS = (SIGNALS.keys - STOP_SIGNALS).freeze
         # Seconds in which more stops count as the same stop: terminals and process managers signal the process and then its group.
@@ -33,7 +34,7 @@ module Upwell
         end
 
         # @param receiver [Object] the process
-        # @param hint [String] for the operator who sends a signal without a command
+        # @param hint [String] for the operator who gives a command that the process does not obey
         def initialize(receiver, hint: "restart the server instead")
           @receiver = receiver
           @hint = hint
@@ -52,13 +53,12 @@ module Upwell
         # @param at [Float] the time of arrival, see {Clock}
         # @raise [KeyError] when the server has no use for the signal
         def signal(name, at = Clock.now)
-          command = SIGNALS.fetch(name)
-          command ? call(command, "SIG#{name}", at) : ignore("SIG#{name}")
+          call(SIGNALS.fetch(name), "SIG#{name}", at)
         end
 
         # Gives a command.
         #
-        # @param command [String] stop, reload, restart or threads
+        # @param command [String] stop, reload, restart, upgrade or threads
         # @param cause [String] the beginning of the log's sentence
         # @param at [Float] the time of the command, see {Clock}
         # @raise [KeyError] when no command has this name

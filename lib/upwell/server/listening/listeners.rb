@@ -2,7 +2,9 @@
 
 require "socket"
 require_relative "../../bind_address"
+require_relative "handed_over_listening"
 require_relative "inherited_listening"
+require_relative "listener"
 require_relative "unix_listening"
 
 module Upwell
@@ -10,6 +12,7 @@ module Upwell
     module Listening
       # Opens the listening sockets of a configuration.
       class Listeners
+        include HandedOverListening
         include InheritedListening
         include UNIXListening
 
@@ -19,43 +22,6 @@ module Upwell
         ANY_IPV6 = "::" # a socket for both families, unless IPv4 has the same port
         REUSE_PORT = [Socket::SOL_SOCKET, Socket::SO_REUSEPORT, true].freeze
         PORTS_ARE_SHARED_OUT = RUBY_PLATFORM.include?("linux") # on other systems the newest socket would get all clients
-
-        # A listening socket with its URL. A UNIX socket also has an absolute path and a file number, which no other file gets while the
-        # socket is open. A TLS listener has credentials, shared with all listeners of the same settings. An inherited socket belongs to the
-        # service manager, see {InheritedSockets}.
-        Listener = Struct.new(:socket, :url, :path, :file_number, :credentials, :inherited) do
-          # @return [TLSContext, nil]
-          def context
-            credentials&.context
-          end
-
-          # @return [String] for the log, in one encoding: in the locale C the command line has another one
-          def description
-            "#{url.b}#{" (inherited)" if inherited}".force_encoding(Encoding::UTF_8)
-          end
-
-          # @return [Boolean] whether all loops and workers share the socket
-          def shared?
-            !path.nil? || inherited || false
-          end
-
-          # Removes a UNIX socket's file, unless another server has replaced it.
-          def remove
-            File.unlink(path) if path && Listeners.file_number(path) == file_number
-          rescue SystemCallError
-            nil
-          end
-
-          # Makes the kernel refuse clients, in all processes that share the socket (see shutdown(2)). Clients of an inherited socket wait for
-          # the next server.
-          def refuse
-            return if inherited
-
-            socket.shutdown(Socket::SHUT_RD)
-          rescue SystemCallError
-            nil # the socket refuses clients already
-          end
-        end
 
         # Opens the sockets of one process.
         #
@@ -88,6 +54,20 @@ module Upwell
           listeners.each(&:refuse)
         end
 
+        # From now on another server owns the sockets.
+        #
+        # @param listeners [Array<Listener>]
+        def self.lend(listeners)
+          listeners.each { |listener| listener.lent = true }
+        end
+
+        # From now on this server owns the sockets.
+        #
+        # @param listeners [Array<Listener>]
+        def self.own(listeners)
+          listeners.each { |listener| listener.lent = false }
+        end
+
         # Reloads certificates and keys.
         #
         # @param listeners [Array<Listener>]
@@ -109,6 +89,8 @@ module Upwell
         def initialize(configuration, reuse_port: false)
           @port = configuration.port
           @inherited = configuration.inherited_sockets
+          @handed_over = configuration.handed_over_sockets.dup
+          @others = {}.compare_by_identity
           @binds = all_binds(configuration)
           @reuse_port = reuse_port && PORTS_ARE_SHARED_OUT
           @plan = TLS::SettingsByAddress.new(configuration, @binds)
@@ -130,6 +112,7 @@ module Upwell
           read_credentials # before any socket exists
           listeners = @binds.flat_map { |bind| open_bind(bind, credentials_for(bind)) }.uniq(&:socket)
           refuse_many(listeners.size) if listeners.size > MAX
+          refuse_unclaimed if @handed_over.any?
 
           listeners
         end
@@ -138,11 +121,13 @@ module Upwell
         # `reuse_port`.
         #
         # @param count [Integer] of sets
-        # @return [Array<Array<Listener>>]
+        # @return [Array<Array<Listener>>] sets of one size
         # @raise [ConfigurationError] when an address cannot be listened on
         def open_sets(count)
-          first = open
-          [first, *Array.new(count - 1) { first.map { |listener| again(listener) } }]
+          sets = open.map { |listener| shares(listener, count) }.transpose.map(&:flatten)
+          refuse_many_of_each(sets.first.size) if sets.first.size > MAX
+
+          sets
         end
 
         private
@@ -168,12 +153,22 @@ module Upwell
           listener.url = listener.url.sub("http", "https")
         end
 
-        # If the port cannot be bound again, the sets share the socket: gVisor checks the option only at the first bind.
-        def again(listener)
-          return listener if listener.shared? || !@reuse_port
+        # @return [Array<Array<Listener>>] the listeners of each set for one address
+        def shares(listener, count)
+          return Array.new(count) { [listener] } if listener.shared?
 
+          known = claimed(listener)
+          more = extensible?(known, count)
+          all = known + (known.size...count).map { |index| more ? again(listener, index) : known[index % known.size] }
+          rows = all.each_slice(count).to_a
+          rows.push(rows.pop.cycle.first(count)).transpose
+        end
+
+        # If the port cannot be bound again, the sets share the socket: gVisor checks the option only at the first bind.
+        def again(listener, index)
           address = listener.socket.local_address
           listen(address, v6_only: !address.ipv6? || v6_only?(listener.socket), reuse_port: true).tap do |other|
+            other.index = index
             secure(other, listener.credentials) if listener.credentials
           end
         rescue Errno::EADDRINUSE
@@ -189,6 +184,7 @@ module Upwell
           hosts = addresses(host)
           listeners = hosts.flat_map do |address|
             found = inherited_tcp(wanted = Addrinfo.tcp(address, port))
+            found = handed_over_tcp(wanted) if found.empty?
             found << open_address(wanted, v6_only: address != ANY_IPV6 || ipv4?(hosts) || ipv4_bound?(port)) if found.empty?
             port = found.first.socket.local_address.ip_port # all addresses get the same free port
             found
@@ -241,7 +237,7 @@ module Upwell
           socket.setsockopt(*REUSE_PORT) if reuse_port
           socket.bind(address)
           socket.listen(BACKLOG)
-          Listener.new(socket, url(socket.local_address))
+          Listener.new(socket, url(socket.local_address)).tap { |listener| listener.index = 0 }
         end
 
         def tcp_socket(address, v6_only)

@@ -11,14 +11,19 @@ module Upwell
 
         def open_unix(address)
           path = address.path
-          inherited = inherited_unix(path)
-          return inherited if inherited.any?
+          found = inherited_unix(path)
+          found = handed_over_unix(path) if found.empty?
+          return found if found.any?
 
           remove_stale(path)
-          [Listeners::Listener.new(listen_unix(address), "#{BindAddress::UNIX}#{path}", File.absolute_path(path), Listeners.file_number(path))]
+          [unix_listener(listen_unix(address), path)]
         rescue SystemCallError, ArgumentError => e # ArgumentError is for a path that is too long
           reason = e.is_a?(ArgumentError) ? e.message : ErrnoText.of(e)
           raise ConfigurationError, "cannot listen on unix:#{path}: #{reason}; choose another path with -b"
+        end
+
+        def unix_listener(socket, path)
+          Listeners::Listener.new(socket, "#{BindAddress::UNIX}#{path}", File.absolute_path(path), Listeners.file_number(path))
         end
 
         # The kernel refuses clients until the socket listens. The file has its owner before that.

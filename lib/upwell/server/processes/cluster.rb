@@ -3,6 +3,7 @@
 require_relative "../control/commands"
 require_relative "../control/signal_pipe"
 require_relative "cluster_drain"
+require_relative "cluster_hot_restart"
 require_relative "slot"
 require_relative "../listening/reuseport_steering"
 require_relative "worker_process"
@@ -17,31 +18,34 @@ module Upwell
       #
       # SIGTERM and SIGINT drain all workers, after a delay if one is set, and exit 0 (1 when requests were cancelled). A later signal kills the
       # workers and exits 1. SIGHUP reopens the log file and reloads the certificates, here and in the workers. SIGUSR1 replaces the workers one
-      # by one: each worker serves until its successor is ready. SIGTTIN makes the workers log their backtraces.
+      # by one: each worker serves until its successor is ready. SIGUSR2 starts a new server, and drains once that one is
+      # ready. SIGTTIN makes the workers log their backtraces.
       class Cluster
         include ClusterDrain
+        include ClusterHotRestart
 
         END_OF_WORKER = "CHLD" # the signal ends the wait, and each iteration checks all workers
         OLD_CODE = "with --preload, new workers run the code loaded at startup; to load new code, restart the server, or remove --preload"
         PAUSE = 1 # seconds after an iteration that failed
-        EXIT_PATIENCE = 1 # seconds until workers that should exit at once are killed, longer than their access logs take
-        EXIT_PAUSE = 0.01 # seconds between two looks at these workers
 
         # @param configuration [Configuration]
         # @param log_file [Logs::LogFile]
         # @param notifications [ServiceManager::Notifications]
+        # @param handover [HotRestart::Handover]
         # @param server [Class] the class that serves the application
         # @yieldreturn [#call] the application
-        def initialize(configuration, log_file, notifications, server: Server, &load_app)
+        def initialize(configuration, log_file, notifications, handover, server: Server, &load_app)
           @configuration = configuration
           @log_file = log_file
+          @handover = handover
+          notifications.mute if handover.replacing?
           @notifications = notifications
           @server_class = server
           @load_app = load_app
           @slots = []
           @restart = [] # the slots whose workers wait for their replacement
           @signals = Control::SignalPipe.new
-          @commands = Control::Commands.new(self, hint: "SIGUSR1 replaces the workers one by one")
+          @commands = Control::Commands.new(self)
           @interval = Heartbeat.interval(configuration.worker_timeout)
         end
 
@@ -107,9 +111,7 @@ module Upwell
         def supervise
           @woke = Clock.now # the start of the current iteration: deadlines are compared with this time
           turn until @status || @slots.all?(&:ready?)
-          Log.announce(banner) unless @status || @configuration.quiet
-          @serving = true
-          @notifier.ready
+          begin_serving unless @status
           turn until @status
           end_workers
           @status
@@ -118,11 +120,11 @@ module Upwell
           raise
         end
 
-        def end_workers
-          workers.each(&:end_at_once)
-          deadline = Clock.now + EXIT_PATIENCE
-          sleep(EXIT_PAUSE) until workers.all?(&:ended?) || Clock.now >= deadline
-          workers.each(&:kill)
+        def begin_serving
+          replace_predecessor
+          Log.announce(banner) unless @configuration.quiet
+          @serving = true
+          @notifier.ready
         end
 
         def open_slots
@@ -131,7 +133,7 @@ module Upwell
             Slot.new(index, own.flatten(1), @configuration.drain_timeout) { |slot| fork_worker(slot) }
           end
           @notifier = ServiceManager::ClusterNotifier.new(@notifications, @slots)
-          @steering = Listening::ReuseportSteering.new(@slots, @configuration.loops)
+          @steering = Listening::ReuseportSteering.new(@slots)
         end
 
         def prepare
@@ -160,7 +162,7 @@ module Upwell
         # A worker must close these: otherwise it keeps its siblings' ports and pipes open after the supervisor's death.
         def inherited_needlessly(slot)
           foreign = (@slots - [slot]).flat_map(&:listeners) - slot.listeners
-          [*@signals.ends, *@notifications.ends, *foreign.map(&:socket), *workers.flat_map(&:pipes)]
+          [*@signals.ends, *@notifications.ends, *@handover.ends, *foreign.map(&:socket), *workers.flat_map(&:pipes)]
         end
 
         def banner
@@ -176,7 +178,7 @@ module Upwell
           workers.each { |worker| log_errors { worker.check(@woke) } }
           log_errors { drain_when_due }
           advance
-          log_errors { @steering.update(@woke) } unless @terminating
+          log_errors { @steering.update(@woke) } unless @terminating || hot_restart?
           log_errors { @notifier.tick(@woke, @restart) }
           log_errors { end_drained }
           pause if @failed && !@status
@@ -185,6 +187,7 @@ module Upwell
         def advance
           @restart.clear unless @slots.map { |slot| log_errors { slot.advance(@woke) } }.all?
           log_errors { @restart.shift.replace until @restart.empty? || @slots.any?(&:replacing?) }
+          advance_hot_restart
         end
 
         # Once the workers serve, only a signal ends the supervisor. An error with one worker does not affect the others.
@@ -204,9 +207,9 @@ module Upwell
         end
 
         def await_event
-          pipes = workers.filter_map(&:awaited)
+          pipes = [*workers.filter_map(&:awaited), @handover.successor&.report].compact
           now = Clock.now
-          deadlines = [*@slots.flat_map(&:deadlines), *@drain_at, *@notifications.deadline]
+          deadlines = [*@slots.flat_map(&:deadlines), *@drain_at, *@notifications.deadline, *@handover.successor&.deadline]
           wait = [*deadlines.map { |deadline| deadline - now }, @interval].min.clamp(0..)
           IO.select([@signals.ends.first, *pipes], nil, nil, wait)
           before = @woke

@@ -7,10 +7,14 @@ module Upwell
     module Processes
       # The drain of a {Cluster}: a delay in which readiness checks fail, then the end of all workers.
       module ClusterDrain
+        EXIT_PATIENCE = 1 # seconds until workers that should exit at once are killed, longer than their access logs take
+        EXIT_PAUSE = 0.01 # seconds between two looks at these workers
+
         # Drains all workers. The delay comes first if a worker serves.
         #
         # @param cause [String] see {Control::Commands}
         def drain(cause)
+          @handover.cancel
           log_errors { @notifier.stopping } # an error must not prevent the drain
           @restart.clear
           @configuration.drain_delay.positive? && @slots.any?(&:ready?) ? announce(cause) : drain_now(cause)
@@ -38,6 +42,14 @@ module Upwell
 
         def drain_when_due
           drain_now(@drain_cause) if @drain_at && @woke >= @drain_at
+        end
+
+        # Workers write the lines of their access logs before they exit.
+        def end_workers
+          workers.each(&:end_at_once)
+          deadline = Clock.now + EXIT_PATIENCE
+          sleep(EXIT_PAUSE) until workers.all?(&:ended?) || Clock.now >= deadline
+          workers.each(&:kill)
         end
 
         # Checks the workers directly, in case a slot failed to record their exit.

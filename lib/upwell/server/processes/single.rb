@@ -6,16 +6,21 @@ module Upwell
       # A server without workers that owns its process. It loads the application and handles signals.
       #
       # SIGTERM and SIGINT drain, after a delay if one is set, and exit 0. A later signal, or the deadline, exits with status 1 at once. SIGHUP
-      # reopens the log file and reloads the certificates. SIGTTIN logs the backtraces.
+      # reopens the log file and reloads the certificates. SIGUSR2 starts a new server, and drains once that one is ready. SIGTTIN logs the
+      # backtraces.
       class Single
         # @param configuration [Configuration]
         # @param log_file [Logs::LogFile]
         # @param notifications [ServiceManager::Notifications]
+        # @param handover [HotRestart::Handover]
         # @param server [Class] the class that serves the application
         # @yieldreturn [#call] the application
-        def initialize(configuration, log_file, notifications, server: Server, &load_app)
+        def initialize(configuration, log_file, notifications, handover, server: Server, &load_app)
           @configuration = configuration
           @log_file = log_file
+          @handover = handover
+          notifications.mute if handover.replacing?
+          @notifications = notifications
           @notifier = ServiceManager::SingleNotifier.new(notifications)
           @server_class = server
           @load_app = load_app
@@ -30,13 +35,12 @@ module Upwell
           ProcessTitle.set("server")
           @listeners = Listening::Listeners.open_for(@configuration)
           System::Privileges.new(@configuration).drop
-          commands = Control::Commands.new(self)
+          @commands = commands = Control::Commands.new(self)
           signals = Control::Signals.new(commands.handlers(Control::Commands::HARMLESS_SIGNALS)).trap # loading the application may take long
           trap("TTOU", "IGNORE") # the signal would stop the process
           make_server(&at_once)
           signals.add(commands.handlers(Control::Commands::STOP_SIGNALS))
-          Log.announce("Upwell #{VERSION} serves on #{@server.description}, no workers") unless @configuration.quiet
-          @notifier.ready(@server)
+          begin_serving
           @termination.serve ? 0 : 1
         ensure
           Listening::Listeners.remove(@listeners || []) if Process.pid == process # a forked process may exit here, too
@@ -46,6 +50,7 @@ module Upwell
         #
         # @param cause [String] see {Control::Commands}
         def drain(cause)
+          @handover.cancel
           @notifier.stopping
         ensure
           @termination.drain(cause) # an error above must not prevent the drain
@@ -69,6 +74,16 @@ module Upwell
           end
         end
 
+        # Starts a new server, which takes over the sockets once it is ready. This one drains then.
+        #
+        # @param cause [String]
+        def hot_restart(cause)
+          return Log.tell("#{cause} is ignored: this server does not serve yet") unless @termination
+          return unless @handover.start(cause, @listeners, @notifier)
+
+          Thread.new { await_successor }.name = "upwell hot restart"
+        end
+
         # Logs that this process has no workers to restart.
         #
         # @param cause [String]
@@ -84,6 +99,21 @@ module Upwell
         end
 
         private
+
+        def begin_serving
+          @handover.replace(@listeners) { @notifications.unmute }
+          Log.announce("Upwell #{VERSION} serves on #{@server.description}, no workers") unless @configuration.quiet
+          @notifier.ready(@server)
+        end
+
+        def await_successor
+          while (successor = @handover.successor)
+            successor.report.wait_readable([successor.deadline - Clock.now, 0].max)
+            @handover.check { @commands.note_stop } && @termination.drain_now(HotRestart::Handover::CAUSE)
+          end
+        rescue IOError
+          nil # the server stops
+        end
 
         def make_server(&at_once)
           @server = @server_class.new(@load_app.call, @configuration, listeners: @listeners)

@@ -68,6 +68,13 @@ module Upwell
           @drain_announced
         end
 
+        # Informs all processes of the slot of the owner of their sockets. Later ones inherit the listeners' state.
+        #
+        # @param change [String] see {Worker#tell_owner}
+        def tell_owner(change)
+          workers.each { |worker| worker.tell_owner(change) }
+        end
+
         # Drains all processes of the slot, and starts no other.
         def drain
           @draining = true

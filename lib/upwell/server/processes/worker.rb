@@ -18,6 +18,8 @@ module Upwell
         ANNOUNCE_DRAIN = "a" # all workers will drain: readiness checks fail
         END_AT_ONCE = "e" # on the first pair
         RETIRE = "r" # other workers serve from its sockets
+        LEND = "l" # another server owns the sockets
+        OWN = "o" # this server owns the sockets
         LATER_STATUS = 75 # of a worker for which the system lacked resources (EX_TEMPFAIL, see sysexits.h)
         DRAIN_MARGIN = 2 # seconds after the worker's own deadline
 
@@ -124,6 +126,13 @@ module Upwell
           @drain_announced = true
           @retire_at = nil
           Heartbeat.tell(@alive, ANNOUNCE_DRAIN)
+        end
+
+        # Informs the worker of the owner of its sockets, see {HotRestart}.
+        #
+        # @param change [String] {LEND} or {OWN}
+        def tell_owner(change)
+          Heartbeat.tell(@alive, change)
         end
 
         # Makes the worker finish its requests and exit. Other workers use its sockets.

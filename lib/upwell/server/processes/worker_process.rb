@@ -93,7 +93,7 @@ module Upwell
           trap("CHLD", "DEFAULT")
           trap("USR1", "IGNORE")
           trap("INT", "IGNORE") # a terminal signals the whole process group; the supervisor decides
-          commands = Control::Commands.new(self)
+          commands = Control::Commands.new(self, hint: "send it to the supervisor")
           Control::Signals.new({ **commands.handlers(%w[HUP TTIN USR2]), "TERM" => ->(*) { leave } }).trap
         end
 
@@ -106,7 +106,12 @@ module Upwell
         end
 
         def obey(command)
-          command == Worker::ANNOUNCE_DRAIN ? announce_drain : retire
+          case command
+          when Worker::ANNOUNCE_DRAIN then announce_drain
+          when Worker::LEND then Listening::Listeners.lend(@slot.listeners)
+          when Worker::OWN then Listening::Listeners.own(@slot.listeners)
+          else retire
+          end
         end
 
         # The supervisor decides when to drain, also after a signal to this worker.
@@ -132,10 +137,11 @@ module Upwell
           drain(refuses: false) unless @draining
         end
 
-        # No other process serves from the sockets. Without a supervisor no process kills the worker at its deadline.
+        # No other process serves from the sockets, unless they belong to another server. Without a supervisor no process kills the worker at
+        # its deadline.
         def end_serving
           Listening::Listeners.remove(@slot.listeners)
-          drain(refuses: true)
+          drain(refuses: @slot.listeners.none?(&:lent))
         end
 
         # A worker that still boots has no request in flight.

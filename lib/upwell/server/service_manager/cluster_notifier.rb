@@ -29,6 +29,24 @@ module Upwell
           @notifications.reloading(RESTARTS)
         end
 
+        # Reports the start of a new server.
+        def hot_restart
+          @upgrading = true
+          @notifications.reloading(SingleNotifier::UPGRADES)
+        end
+
+        # Reports that the new server has failed. {#tick} reports the end of the reload.
+        def hot_restart_failed
+          @upgrading = false
+        end
+
+        # Makes the service manager follow the new server.
+        #
+        # @param pid [Integer]
+        def hand_over(pid)
+          @notifications.hand_over(pid)
+        end
+
         # Reports the beginning of a stop.
         def stopping
           @stopping = true
@@ -42,14 +60,14 @@ module Upwell
         def tick(now, waiting)
           return unless @notifications.on?
 
-          ready if @notifications.reloading? && waiting.empty? && @slots.none?(&:replacing?)
+          ready if @notifications.reloading? && !@upgrading && waiting.empty? && @slots.none?(&:replacing?)
           @notifications.tick(status, alive: @slots.any? { |slot| slot.accepts?(now) }, now: now)
         end
 
         private
 
         def status
-          return RESTARTS if @notifications.reloading?
+          return @upgrading ? SingleNotifier::UPGRADES : RESTARTS if @notifications.reloading?
 
           @stopping ? "draining, #{left} of #{@slots.size} workers left" : serves
         end

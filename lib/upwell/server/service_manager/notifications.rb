@@ -69,7 +69,17 @@ module Upwell
 
         # @return [Boolean] whether a service manager listens
         def on?
-          !@socket.nil?
+          !@socket.nil? && !@muted
+        end
+
+        # Sends nothing for now: only messages of the main process count.
+        def mute
+          @muted = true
+        end
+
+        # Sends again.
+        def unmute
+          @muted = false
         end
 
         # @return [Array<NotifySocket>] descriptors that a child process closes
@@ -114,6 +124,16 @@ module Upwell
         # @param status [String]
         def stopping(status)
           change(%i[starting ready reloading], :stopping, ["STOPPING=1", extension], status, patience: 0)
+        end
+
+        # Makes the service manager follow another server's process. This one sends nothing more: only the main process may.
+        #
+        # @param pid [Integer]
+        def hand_over(pid)
+          @lock.synchronize do
+            send(["MAINPID=#{pid}"])
+            @socket = nil
+          end
         end
 
         # @return [Float, nil] the time of the next tick, see {Clock}

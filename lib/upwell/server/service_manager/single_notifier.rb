@@ -5,6 +5,8 @@ module Upwell
     module ServiceManager
       # Notifies the service manager of the state of a server without workers. A thread sends what is due.
       class SingleNotifier
+        UPGRADES = "starts a new server"
+
         # @param notifications [Notifications]
         def initialize(notifications)
           @notifications = notifications
@@ -25,6 +27,25 @@ module Upwell
           @notifications.reload("reloads", status, &block)
         end
 
+        # Reports the start of a new server.
+        def hot_restart
+          @upgrading = true
+          @notifications.reloading(status)
+        end
+
+        # Reports that the new server has failed.
+        def hot_restart_failed
+          @upgrading = false
+          @notifications.ready(status)
+        end
+
+        # Makes the service manager follow the new server.
+        #
+        # @param pid [Integer]
+        def hand_over(pid)
+          @notifications.hand_over(pid)
+        end
+
         # Reports the beginning of a stop.
         def stopping
           @stopping = true
@@ -42,6 +63,8 @@ module Upwell
 
         def status
           return "starts" unless @server
+
+          return UPGRADES if @upgrading && !@stopping
 
           @stopping ? ["draining", *in_flight].join(", ") : "serves on #{@server.addresses}"
         end

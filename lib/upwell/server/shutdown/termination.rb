@@ -38,6 +38,17 @@ module Upwell
           @delay ? announce(cause) : drain_now(cause)
         end
 
+        # Makes the server finish its requests now.
+        #
+        # @param cause [String] for the log
+        def drain_now(cause)
+          @deadline.begin
+          tell(cause, Termination.sentence(@server.in_flight, @server.long_lived_clients, @configuration.drain_timeout),
+               Termination.list(@server))
+        ensure
+          end_serving
+        end
+
         # Ends the process.
         #
         # @param cause [String] of the second stop, for the log
@@ -58,18 +69,10 @@ module Upwell
           @delay.begin(cause)
         end
 
-        def drain_now(cause)
-          @deadline.begin
-          tell(cause, Termination.sentence(@server.in_flight, @server.long_lived_clients, @configuration.drain_timeout),
-               Termination.list(@server))
-        ensure
-          end_serving
-        end
-
         def end_serving
           Processes::ProcessTitle.set("server, draining")
           Listening::Listeners.remove(@listeners)
-          @server.drain(@configuration.drain_timeout, refuses: true)
+          @server.drain(@configuration.drain_timeout, refuses: @listeners.none?(&:lent))
         end
 
         def tell(cause, sentence, list = "")

@@ -32,6 +32,15 @@ module Upwell
           raise ConfigurationError, "pid file #{@path} cannot be written: #{ErrnoText.of(e)}; choose another with --pid-file"
         end
 
+        # Leaves the file to another server.
+        def release
+          @owner = nil
+          @file&.flock(File::LOCK_UN) # worker processes have the descriptor, too
+          @file&.close
+        rescue SystemCallError, IOError
+          nil
+        end
+
         # Removes the file, unless another process has replaced it.
         def remove
           return unless @path && @owner == Process.pid

@@ -9,7 +9,7 @@ module Upwell
       class Privileges
         ROOT = 0
 
-        # @return [Array(Integer, Integer), nil] user and group of the server's files; nil: the user that started the server
+        # @return [Array(Integer, Integer), nil] user and group of the server's files; nil: the user of this process
         attr_reader :owner
 
         # @param configuration [Configuration]
@@ -19,19 +19,16 @@ module Upwell
           @group = configuration.group
           @quiet = configuration.quiet
           check
-          @owner = @user && [uid, gid]
+          @owner = [uid, gid] if @user && !became?
         end
 
         # Becomes the configured user, or warns that the process runs as root.
         #
         # @raise [ConfigurationError] when the process cannot become that user
         def drop
-          return warn_of_root unless @owner
+          return warn_of_root unless @user
 
-          set_groups
-          Process::GID.change_privilege(gid)
-          Process::UID.change_privilege(uid)
-          check_dropped
+          become unless became?
           account&.then { |entry| ENV.update("HOME" => entry.dir, "USER" => entry.name, "LOGNAME" => entry.name) }
         rescue SystemCallError => e
           raise ConfigurationError, "option user: the process cannot switch to #{@user}: #{ErrnoText.of(e)}; " \
@@ -40,9 +37,21 @@ module Upwell
 
         private
 
+        def become
+          set_groups
+          Process::GID.change_privilege(gid)
+          Process::UID.change_privilege(uid)
+          check_dropped
+        end
+
+        # In a hot restart the running server has switched the user already.
+        def became?
+          Process.euid != ROOT && Process.euid == uid && Process.egid == gid
+        end
+
         def check
           raise ConfigurationError, "option group has no effect without a user; name one with --user" if @group && !@user
-          return if @user.nil? || Process.euid == ROOT
+          return if @user.nil? || Process.euid == ROOT || became?
 
           raise ConfigurationError, "option user: only root can switch to another user; start as root, or remove --user"
         end

@@ -18,7 +18,7 @@ class CommandsTest < Minitest::Test
       @calls = Thread::Queue.new
     end
 
-    %i[drain stop_at_once reopen_logs phased_restart print_backtraces].each do |name|
+    %i[drain stop_at_once reopen_logs phased_restart hot_restart print_backtraces].each do |name|
       define_method(name) { |cause| @calls << [name, cause] }
     end
 
@@ -52,17 +52,19 @@ class CommandsTest < Minitest::Test
   end
 
   def test_each_signal_has_its_command
-    expected = { "TERM" => :drain, "INT" => :drain, "HUP" => :reopen_logs, "USR1" => :phased_restart, "TTIN" => :print_backtraces }
+    expected = { "TERM" => :drain, "INT" => :drain, "HUP" => :reopen_logs, "USR1" => :phased_restart, "USR2" => :hot_restart,
+                 "TTIN" => :print_backtraces }
     expected.each do |name, method|
       receiver = Receiver.new
       Commands.new(receiver).signal(name)
       assert_equal [[method, "SIG#{name}"]], receiver.all_calls
     end
-    assert_equal Commands::SIGNALS.keys.sort, [*expected.keys, "USR2"].sort
+    assert_equal Commands::SIGNALS.keys.sort, expected.keys.sort
   end
 
   def test_a_command_has_a_name
-    { "stop" => :drain, "reload" => :reopen_logs, "restart" => :phased_restart, "threads" => :print_backtraces }.each do |name, method|
+    { "stop" => :drain, "reload" => :reopen_logs, "restart" => :phased_restart, "upgrade" => :hot_restart,
+      "threads" => :print_backtraces }.each do |name, method|
       Thread.new { @commands.call(name, "socket") }.join
       assert_equal [[method, "socket"]], @receiver.all_calls
     end
@@ -120,8 +122,8 @@ class CommandsTest < Minitest::Test
     commands = Commands.new(Stoppable.new)
     %w[HUP USR1 TTIN USR2].each { |name| assert_equal("SIG#{name} is ignored; restart the server instead", text_of { commands.signal(name) }) }
     assert_equal("socket is ignored; restart the server instead", text_of { commands.call("restart", "socket") })
-    commands = Commands.new(@receiver, hint: "use SIGUSR1")
-    assert_equal("SIGUSR2 is ignored; use SIGUSR1", text_of { commands.signal("USR2") })
+    commands = Commands.new(Stoppable.new, hint: "signal the supervisor")
+    assert_equal("SIGUSR2 is ignored; signal the supervisor", text_of { commands.signal("USR2") })
   end
 
   def test_signals_on_a_thread

@@ -40,8 +40,10 @@ class ReuseportSteeringSettingTest < Minitest::Test
   end
 
   def places(count)
-    listeners = [Upwell::Server::Listening::Listeners::Listener.new(@sockets.first)]
-    Array.new(count) { |index| WorkerPlace.new(index, listeners, true) }
+    Array.new(count) do |index|
+      listener = Upwell::Server::Listening::Listeners::Listener.new(@sockets.first).tap { |one| one.index = index }
+      WorkerPlace.new(index, [listener], true)
+    end
   end
 
   def update(steering, places, accepting)
@@ -69,7 +71,7 @@ class ReuseportSteeringSettingTest < Minitest::Test
   def test_where_more_accept_than_can_be_told_all_get_clients
     share
     places = places(WORKERS)
-    steering = Upwell::Server::Listening::ReuseportSteering.new(places, 1)
+    steering = Upwell::Server::Listening::ReuseportSteering.new(places)
     update(steering, places, [0])
     assert_equal [CLIENTS, 0], counts
     update(steering, places, 0...(WORKERS - 1))
@@ -82,7 +84,7 @@ class ReuseportSteeringSettingTest < Minitest::Test
 
   def test_what_the_kernel_took_in_no_way_it_is_told_again
     places = places(2)
-    steering = Upwell::Server::Listening::ReuseportSteering.new(places, 1)
+    steering = Upwell::Server::Listening::ReuseportSteering.new(places)
     update(steering, places, [1]) # nothing is shared yet
     share
     update(steering, places, [1])
