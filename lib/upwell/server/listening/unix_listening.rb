@@ -18,7 +18,11 @@ module Upwell
           [Listeners::Listener.new(listen_unix(address), "#{BindAddress::UNIX}#{path}", File.absolute_path(path), Listeners.file_number(path))]
         rescue SystemCallError, ArgumentError => e # ArgumentError is for a path that is too long
           reason = e.is_a?(ArgumentError) ? e.message : ErrnoText.of(e)
-          raise ConfigurationError, "cannot listen on unix:#{path}: #{reason}; choose another path with -b"
+          raise ConfigurationError, "cannot listen on unix:#{path}: #{reason}; #{remedy}"
+        end
+
+        def remedy
+          "choose another path with -b"
         end
 
         # The kernel refuses clients until the socket listens. The file has its owner before that.
@@ -47,7 +51,7 @@ module Upwell
           return unless File.socket?(path)
 
           UNIXSocket.new(path).close
-          raise ConfigurationError, "cannot listen on unix:#{path}: another server listens there; stop it, or choose another path with -b"
+          raise ConfigurationError, "cannot listen on unix:#{path}: another server listens there; stop it, or #{remedy}"
         rescue Errno::ECONNREFUSED
           File.unlink(path)
         end

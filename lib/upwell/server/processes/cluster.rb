@@ -50,16 +50,17 @@ module Upwell
         def run
           process = Process.pid
           ProcessTitle.set("supervisor")
-          System::Privileges.new(@configuration).tap { open_slots }.drop
+          System::Privileges.new(@configuration).tap { open_sockets }.drop
           trap("TTOU", "IGNORE") # the signal would stop the process
           @signals.trap(Control::Commands::HARMLESS_SIGNALS) # loading the application may take long
           prepare
           refuse_second_supervisor if Process.ppid == process
+          @control&.serve(quiet: @configuration.quiet)
           # Again: the application may have replaced some handlers, and workers restore theirs.
           @signals.trap([*Control::Commands::SIGNALS.keys, END_OF_WORKER])
           supervise
         ensure
-          Listening::Listeners.remove(@slots.flat_map(&:listeners)) if Process.pid == process # a forked process may exit here, too
+          close if Process.pid == process # a forked process may exit here, too
         end
 
         # Ends the loop. Workers that remain are killed. The supervisor's loop calls this method and the following ones.
@@ -116,10 +117,20 @@ module Upwell
           raise
         end
 
+        def open_sockets
+          open_slots
+          @control = Listening::ControlListener.open(@configuration)
+        end
+
+        def close
+          Listening::Listeners.remove(@slots.flat_map(&:listeners))
+          @control&.close
+        end
+
         def open_slots
           sets = Listening::Listeners.new(@configuration, reuse_port: true).open_sets(@configuration.workers * @configuration.loops)
           @slots = sets.each_slice(@configuration.loops).with_index.map do |own, index|
-            Slot.new(index, own.flatten(1), @configuration.drain_timeout) { |slot| fork_worker(slot) }
+            Slot.new(index, own.flatten(1), @configuration.drain_timeout, -> { @control }) { |slot| fork_worker(slot) }
           end
           @notifier = ServiceManager::ClusterNotifier.new(@notifications, @slots)
           @steering = Listening::ReuseportSteering.new(@slots, @configuration.loops)
@@ -151,7 +162,7 @@ module Upwell
         # A worker must close these: otherwise it keeps its siblings' ports and pipes open after the supervisor's death.
         def inherited_needlessly(slot)
           foreign = (@slots - [slot]).flat_map(&:listeners) - slot.listeners
-          [*@signals.ends, *@notifications.ends, *foreign.map(&:socket), *workers.flat_map(&:pipes)]
+          [*@signals.ends, *@notifications.ends, *@control&.ends, *foreign.map(&:socket), *workers.flat_map(&:pipes)]
         end
 
         def banner
@@ -168,9 +179,14 @@ module Upwell
           log_errors { drain_when_due }
           advance
           log_errors { @steering.update(@woke) } unless @terminating
-          log_errors { @notifier.tick(@woke, @restart) }
+          report
           log_errors { end_drained }
           pause if @failed && !@status
+        end
+
+        def report
+          log_errors { @notifier.tick(@woke, @restart) }
+          log_errors { @control&.note_states(workers, @woke) }
         end
 
         def advance

@@ -29,17 +29,18 @@ module Upwell
           process = Process.pid
           ProcessTitle.set("server")
           @listeners = Listening::Listeners.open_for(@configuration)
+          @control = Listening::ControlListener.open(@configuration)
           System::Privileges.new(@configuration).drop
           commands = Control::Commands.new(self)
           signals = Control::Signals.new(commands.handlers(Control::Commands::HARMLESS_SIGNALS)).trap # loading the application may take long
           trap("TTOU", "IGNORE") # the signal would stop the process
           make_server(&at_once)
           signals.add(commands.handlers(Control::Commands::STOP_SIGNALS))
-          Log.announce("Upwell #{VERSION} serves on #{@server.description}, no workers") unless @configuration.quiet
+          announce
           @notifier.ready(@server)
           @termination.serve ? 0 : 1
         ensure
-          Listening::Listeners.remove(@listeners || []) if Process.pid == process # a forked process may exit here, too
+          close(@listeners || []) if Process.pid == process # a forked process may exit here, too
         end
 
         # Drains the server, once it serves. The delay comes first.
@@ -84,10 +85,23 @@ module Upwell
 
         private
 
+        def announce
+          @control&.serve(quiet: @configuration.quiet)
+          Log.announce("Upwell #{VERSION} serves on #{@server.description}, no workers") unless @configuration.quiet
+        end
+
+        def close(listeners)
+          Listening::Listeners.remove(listeners)
+          @control&.close
+        end
+
         def make_server(&at_once)
           @server = @server_class.new(@load_app.call, @configuration, listeners: @listeners)
           @server.renew # a SIGHUP may have arrived meanwhile
-          @termination = Shutdown::Termination.new(@server, @listeners, @configuration, &at_once)
+          @termination = Shutdown::Termination.new(@server, @listeners, @configuration) do
+            @control&.remove
+            at_once&.call
+          end
         end
       end
     end

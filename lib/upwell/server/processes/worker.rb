@@ -17,6 +17,7 @@ module Upwell
         ANNOUNCE_DRAIN = "a" # all workers will drain: readiness checks fail
         RETIRE = "r" # other workers serve from its sockets
         LATER_STATUS = 75 # of a worker for which the system lacked resources (EX_TEMPFAIL, see sysexits.h)
+        STATES = %w[starting serving silent draining].freeze
         DRAIN_MARGIN = 2 # seconds after the worker's own deadline
 
         # The status of a worker for which other code has waited: a preloaded application may run threads in the supervisor.
@@ -112,6 +113,23 @@ module Upwell
         # @return [Boolean] whether the worker gets new clients; a worker with missing heartbeats may be stopped and accept none
         def accepts?(now)
           serves? && now < deadline - @silence_max + (Heartbeat::MISSED * Heartbeat.interval(@silence_max))
+        end
+
+        # @param now [Float]
+        # @return [String] one of STATES; a silent worker misses heartbeats
+        def state(now)
+          return "draining" if draining?
+          return "starting" unless ready?
+
+          accepts?(now) ? "serving" : "silent"
+        end
+
+        # @return [String] why the process ended, for the metrics
+        def end_reason
+          return "no_heartbeat" if @silent
+          return "stop_signal" if @leaves
+
+          draining? ? "phased_restart" : "died"
         end
 
         # Makes the worker announce the drain, and serve until {#drain}. From now on a stop signal of its own has no effect.
@@ -211,7 +229,13 @@ module Upwell
           return if draining?
 
           @deadline = Clock.now + @silence_max
-          retire(@drain_timeout) if text.include?(Heartbeat::LEAVING) && !@drain_announced
+          leave if text.include?(Heartbeat::LEAVING) && !@drain_announced
+        end
+
+        # The worker received a stop signal of its own.
+        def leave
+          @leaves = true
+          retire(@drain_timeout)
         end
 
         # A worker that is being killed has no deadline.
@@ -223,6 +247,7 @@ module Upwell
         def give_up
           return excuse(0) if serves? && traced?
 
+          @silent = serves?
           @deadline = nil
           @status_reader.close
           Log.tell("killing worker process #{pid}: #{failure}")
