@@ -74,9 +74,11 @@ static void *run(void *argument)
         return NULL;
     while (!error && !atomic_load(&control->stopping))
         error = uw_server_turn(&control->server, UW_FOREVER);
-    while (!atomic_load(&control->stopping)) /* the loop has failed; uw_control_server_stop needs it open */
+    while (!atomic_load(&control->stopping)) /* the loop has failed */
         (void)poll(NULL, 0, FAILED_PAUSE_MS);
+    pthread_mutex_lock(&control->lock); /* uw_control_server_stop still wakes the loop */
     uw_server_close(&control->server);
+    pthread_mutex_unlock(&control->lock);
     return NULL;
 }
 
@@ -101,7 +103,9 @@ int uw_control_server_start(struct uw_control_server *control, const struct uw_m
 
 void uw_control_server_stop(struct uw_control_server *control)
 {
+    pthread_mutex_lock(&control->lock);
     atomic_store(&control->stopping, true);
     uw_loop_wake(&control->server.server_context.loop);
+    pthread_mutex_unlock(&control->lock);
     (void)pthread_join(control->thread, NULL);
 }

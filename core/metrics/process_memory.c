@@ -1,5 +1,7 @@
 #include "metrics/process_memory.h"
 
+#ifdef __linux__
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -40,3 +42,19 @@ int64_t uw_process_proportional_bytes(int64_t process)
 {
     return find_kibibytes(process, "smaps_rollup", "Pss: %" SCNd64);
 }
+
+#else
+
+int64_t uw_process_resident_bytes(int64_t process)
+{
+    (void)process;
+    return -1;
+}
+
+int64_t uw_process_proportional_bytes(int64_t process)
+{
+    (void)process;
+    return -1;
+}
+
+#endif

@@ -2,6 +2,7 @@
 
 require_relative "../test_helper"
 require "open3"
+require_relative "../support/tls_client"
 require_relative "../support/websocket_client"
 
 # The control address: metrics of all processes.
@@ -154,6 +155,15 @@ class MetricsTest < Minitest::Test
       before = total("ruby_gc_count_total")
       get("/gc")
       assert_operator total("ruby_gc_count_total"), :>, before
+    end
+  end
+
+  def test_tls_handshakes
+    serve(*Certificates.options) do
+      3.times { assert_equal 200, TLSClient.get(server.port, "/200").status }
+      TCPSocket.new("127.0.0.1", server.port).close # without a handshake
+      await { total("upwell_connections_accepted_total") == 4 }
+      assert_equal 3, total("upwell_tls_handshakes_total")
     end
   end
 
