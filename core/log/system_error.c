@@ -16,7 +16,8 @@ static const char *const texts[UW_SYSTEM_ERRORS][2] = {
     [UW_SYSTEM_ERROR_ACCESS_LOG] = {"access log lines were dropped",
                                     "; check the disk of the log, or the program that reads it"},
     [UW_SYSTEM_ERROR_BUS] = {"cannot deliver published messages to another process of this server",
-                             "; these messages are lost"},
+                             "; these messages are lost; check the load of that process, the limit of open files "
+                             "(ulimit -n) and free memory"},
 };
 
 /* The access log and the bus report ENOBUFS when their own buffer is full. strerror(3) would blame the kernel. */
@@ -25,7 +26,7 @@ static const char *cause_text(enum uw_system_error trouble, int error)
     if (error == ENOBUFS && trouble == UW_SYSTEM_ERROR_ACCESS_LOG)
         return "they were not written fast enough";
     if (error == ENOBUFS && trouble == UW_SYSTEM_ERROR_BUS)
-        return "that process is too slow (check its load)";
+        return "that process is too slow";
     return strerror(error);
 }
 

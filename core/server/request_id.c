@@ -19,17 +19,6 @@ static uint64_t scatter(uint64_t number)
     return number ^ (number >> 31);
 }
 
-/* Without random bytes, process and time distinguish the loops. */
-void uw_request_ids_init(struct uw_request_ids *ids)
-{
-    uint64_t random[2] = {0};
-
-    if (!uw_random(random, sizeof random))
-        random[0] = scatter((uint64_t)uw_clock_ns() ^ (uint64_t)getpid() << 32);
-    ids->prefix = random[0];
-    atomic_init(&ids->count, random[1]);
-}
-
 static void put_digits(char digits[HALF_DIGITS], uint64_t number)
 {
     for (int i = HALF_DIGITS - 1; i >= 0; i--) {
@@ -38,11 +27,22 @@ static void put_digits(char digits[HALF_DIGITS], uint64_t number)
     }
 }
 
+/* Without random bytes, process and time distinguish the loops. */
+void uw_request_ids_init(struct uw_request_ids *ids)
+{
+    uint64_t random[2] = {0};
+
+    if (!uw_random(random, sizeof random))
+        random[0] = scatter((uint64_t)uw_clock_ns() ^ (uint64_t)getpid() << 32);
+    put_digits(ids->prefix, random[0]);
+    atomic_init(&ids->count, random[1]);
+}
+
 static void make_id(struct uw_request *request)
 {
     struct uw_request_ids *ids = &request->server_context->request_ids;
 
-    put_digits(request->id, ids->prefix);
+    memcpy(request->id, ids->prefix, HALF_DIGITS);
     put_digits(request->id + HALF_DIGITS, scatter(atomic_fetch_add_explicit(&ids->count, 1, memory_order_relaxed)));
     request->id_length = UW_REQUEST_ID_BYTES;
 }

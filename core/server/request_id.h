@@ -12,8 +12,8 @@ struct uw_request;
 
 /* The source of the ids of one loop. */
 struct uw_request_ids {
-    uint64_t prefix;             /* random: the ids of other loops differ */
-    atomic_uint_least64_t count; /* begins with a random number, too */
+    char prefix[UW_REQUEST_ID_BYTES / 2]; /* random digits: the ids of other loops differ */
+    atomic_uint_least64_t count;          /* begins with a random number, too */
 };
 
 void uw_request_ids_init(struct uw_request_ids *ids);

@@ -2,6 +2,7 @@
 
 require_relative "../test_helper"
 require_relative "../support/certificates"
+require_relative "../support/documented_blocks"
 require_relative "../support/websocket_client"
 require "English"
 require "open3"
@@ -10,12 +11,7 @@ require "shellwords"
 # Each block of code and each command of the pages for users runs here, or NOT_RUN has the reason.
 class DocumentedCodeTest < Minitest::Test
   ROOT = File.expand_path("../..", __dir__)
-  PAGES = Dir.glob(%w[README.md docs/*.md docs/guide/*.md docs/reference/*.md], base: ROOT).sort - ["docs/reference/settings.md"] # generated
-  Block = Struct.new(:page, :language, :text)
-  BLOCKS = PAGES.flat_map do |page|
-    blocks = File.read(File.join(ROOT, page), encoding: "UTF-8").scan(/^ *```(\w*)\n(.*?)^ *```$/m)
-    blocks.map { |language, text| Block.new(page, language, text) }
-  end.freeze
+  BLOCKS = DocumentedBlocks::ALL
   COMMAND = /\A(?:bundle exec )?(?<program>upwell(?! opal)|up_ruby_cluster)(?= |\z)(?<arguments>.*)/
 
   # The beginning of a command or of a block, and the reason.
@@ -52,14 +48,15 @@ class DocumentedCodeTest < Minitest::Test
   PROGRAMS = BLOCKS.select do |block|
     block.language == "ruby" && block.text.match?(/\A(?:require "upwell"|# events\.rb|selector = |Socket\.tcp_fast_fallback)/)
   end.freeze
+  CAPYBARA = BLOCKS.find { |block| block.text.include?("Capybara.register_server") }
   COMMENT = / +# .*/
-  LINES = BLOCKS.select { |block| block.language == "sh" }.flat_map { |block| block.text.gsub(COMMENT, "").lines(chomp: true) }.uniq.freeze
+  LINES = DocumentedBlocks.of("sh").flat_map { |block| block.text.gsub(COMMENT, "").lines(chomp: true) }.uniq.freeze
   ABROAD = %r{https://www\.(?:ruby-lang|kernel)\.org}
   ASYNC = /^require "async/ # test/libraries has the gems and runs such programs
   BANNER = /serves on .*/
 
   def test_each_block_and_command_runs_or_has_a_reason
-    ruby = BLOCKS.select { |block| block.language == "ruby" } - CONFIGURATIONS - APPLICATIONS - PROGRAMS
+    ruby = BLOCKS.select { |block| block.language == "ruby" } - CONFIGURATIONS - APPLICATIONS - PROGRAMS - [CAPYBARA]
     commands = LINES.grep_v(COMMAND).grep_v(/\brake /)
     left = (ruby.map(&:text) + commands).group_by { |text| NOT_RUN.keys.find { |beginning| text.start_with?(beginning) } }
     assert_empty left.fetch(nil, [])
@@ -142,6 +139,8 @@ class DocumentedCodeTest < Minitest::Test
       output, status = Open3.capture2e(BundleGemPaths.environment, RbConfig.ruby, "-rsocket", "-I#{ROOT}/lib", "-e", text)
       assert_predicate status, :success?, "#{block.page}: #{output}"
       refute_match(/error/i, output, block.page)
+      printed = BLOCKS[BLOCKS.index(block) + 1]
+      assert_equal printed.text, output if printed.page == block.page && printed.language.empty?
     end
   ensure
     pages&.kill
@@ -155,6 +154,31 @@ class DocumentedCodeTest < Minitest::Test
       Process.kill("INT", output.pid)
     end
     assert_predicate $CHILD_STATUS, :success?
+  end
+
+  # Capybara calls the block on a thread, with a free port, and asks until the server answers.
+  def test_the_server_of_capybara
+    program = <<~RUBY
+      require "upwell"
+      require "net/http"
+      module Capybara
+        def self.register_server(name, &server) = @servers = { name => server }
+        def self.server=(name)
+          port = TCPServer.open("127.0.0.1", 0) { |socket| socket.addr[1] }
+          Thread.new { @servers.fetch(name).call(->(_env) { [200, {}, ["page"]] }, port, "127.0.0.1") }.report_on_exception = true
+          print page(port)
+        end
+        def self.page(port)
+          Net::HTTP.get(URI("http://127.0.0.1:\#{port}"))
+        rescue Errno::ECONNREFUSED
+          Thread.pass
+          retry
+        end
+      end
+    RUBY
+    output, status = Open3.capture2e(BundleGemPaths.environment, RbConfig.ruby, "-I#{ROOT}/lib", "-e", program + CAPYBARA.text)
+    assert_predicate status, :success?, output
+    assert_equal "page", output
   end
 
   def test_the_file_of_jobs_is_the_tested_one
@@ -191,12 +215,25 @@ class DocumentedCodeTest < Minitest::Test
   end
 
   def check_application(server, text)
-    if text.include?(":websocket")
+    if text.include?("client.publish")
+      check_all_but_the_sender(server)
+    elsif text.include?(":websocket")
       WebSocketClient.open(server.port) { |client| assert_equal "hello", client.receive }
     elsif text.include?(":sse")
       RawClient.listen(server.port, "/") { |client| assert_equal 200, client.response(head: true).status }
     else
       assert_equal 200, RawClient.get(server.port, "/").status, text
+    end
+  end
+
+  def check_all_but_the_sender(server)
+    WebSocketClient.open(server.port) do |one|
+      WebSocketClient.open(server.port) do |other|
+        one.send_text("question")
+        assert_equal "question", other.receive
+        other.send_text("answer")
+        assert_equal "answer", one.receive # not its own question
+      end
     end
   end
 

@@ -12,6 +12,7 @@ const PAGES = {
   "upload limit": "docs/reference/limits", "node": "docs/guide/javascript_runtimes", "bun": "docs/guide/javascript_runtimes",
   "io_uring": "docs/reference/backends", "benchmark": "bench/", "action cable": "docs/guide/action_cable", "sse": "docs/guide/server_sent_events",
   "workers": "docs/guide/deployment", "hijack": "docs/reference/rack", "macos": "docs/reference/platforms", "install": "docs/start", "epoll": "docs/reference/backends", "hanami": "docs/reference/applications", "postgres": "docs/reference/libraries",
+  "puma": "docs/guide/from_puma", "falcon": "docs/guide/from_falcon", "iodine": "docs/guide/from_iodine", "capybara": "docs/guide/embedding",
   "reverse proxy": "docs/guide/nginx", "heartbeat": "docs/guide/deployment", "async": "docs/guide/async", "error": "docs/reference/troubleshooting",
 };
 

@@ -189,7 +189,8 @@ static bool subscribe(struct rb_uw_push_client *client, const struct wish *wish)
                  UW_PATTERNS_MAX);
     if (error == -EAGAIN)
         rb_raise(rb_eUpwellError,
-                 "cannot subscribe: the application occupies the server's thread, and too many calls wait for it");
+                 "cannot subscribe: the application occupies the server's thread, and too many calls wait for it; "
+                 "make this code faster, or use --mode threads:N");
     if (error == -ENOMEM)
         rb_memerror();
     return !error;

@@ -232,7 +232,7 @@ void rb_uw_root_turn(struct rb_uw_scheduler *scheduler, int64_t wait_ns)
     if (wait_ns == 0)
         rb_thread_check_ints();
     if (status && !rb_uw_scheduler_is_copy(scheduler))
-        rb_syserr_fail(-status, "the fiber scheduler cannot wait for events");
+        rb_syserr_fail(-status, "the fiber scheduler cannot wait for events; free memory, or restart the process");
 }
 
 static void turn_and_run_ready(struct rb_uw_scheduler *scheduler, VALUE unused)

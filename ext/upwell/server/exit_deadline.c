@@ -118,7 +118,8 @@ static void start(void)
     if (!error)
         error = uw_thread_start(&thread, await_deadline, NULL);
     if (error)
-        rb_syserr_fail(-error, "cannot start the thread that ends the process at --drain-timeout");
+        rb_syserr_fail(-error, "cannot start the thread that ends the process at --drain-timeout; "
+                               "raise the limits (ulimit -u, ulimit -n) or free memory");
     pthread_detach(thread);
     guard.forks = rb_uw_forks_now();
     guard.started = true;

@@ -196,7 +196,8 @@ static VALUE reactor_run(VALUE self)
     start(reactor);
     rb_ensure(run_guarded, self, close_guarded, self);
     if (reactor->base.status)
-        rb_syserr_fail(-reactor->base.status, "the server stops, because it cannot wait for events");
+        rb_syserr_fail(-reactor->base.status,
+                       "the server stops, because it cannot wait for events; free memory, and start it again");
     return reactor->base.finished ? Qtrue : Qfalse;
 }
 

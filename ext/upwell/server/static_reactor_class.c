@@ -197,7 +197,8 @@ static VALUE open_and_serve(VALUE self)
         rb_nogvl(serve, reactor, interrupt, reactor, RB_NOGVL_UBF_ASYNC_SAFE);
     }
     if (reactor->base.status)
-        rb_syserr_fail(-reactor->base.status, "the server stops, because it cannot wait for events");
+        rb_syserr_fail(-reactor->base.status,
+                       "the server stops, because it cannot wait for events; free memory, and start it again");
     return Qnil;
 }
 

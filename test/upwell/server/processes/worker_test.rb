@@ -84,7 +84,7 @@ class WorkerTest < Minitest::Test
 
   def test_one_that_is_told_to_end_just_before_it_is_ready_says_so
     configuration = Upwell::Configuration.new
-    slot = Struct.new(:index, :listeners).new(0, [])
+    slot = Upwell::Server::Processes::Slot.new(0, [], configuration.drain_timeout)
     process = Upwell::Server::Processes::WorkerProcess.new(slot, configuration, Upwell::Server::Logs::LogFile.new(nil), EndingServer, -> {})
     worker = Upwell::Server::Processes::Worker.fork([], configuration) { |status_writer, alive| process.run(status_writer, alive) }
     Timeout.timeout(PATIENCE) { worker.awaited.wait_readable && worker.check(0) until worker.draining? }
