@@ -30,6 +30,8 @@
     X(CONNECTIONS, GAUGE, WORKER, CONNECTION_STATE, NONE, "upwell_connections", "Open connections.") \
     X(CONNECTIONS_ACCEPTED, COUNTER, WORKER, NONE, NONE, "upwell_connections_accepted_total", "Accepted connections.") \
     X(TLS_HANDSHAKES, COUNTER, WORKER, NONE, NONE, "upwell_tls_handshakes_total", "Completed TLS handshakes.") \
+    X(CERTIFICATE_EXPIRY, GAUGE, WORKER, NONE, NONE, "upwell_tls_certificate_expiry_timestamp_seconds", \
+      "Time when the first of the server's certificates expires.") \
     X(WEBSOCKET_CLIENTS, GAUGE, WORKER, NONE, NONE, "upwell_websocket_clients", "Connected WebSockets.") \
     X(EVENT_STREAM_CLIENTS, GAUGE, WORKER, NONE, NONE, "upwell_event_stream_clients", \
       "Connected clients of server-sent events.") \

@@ -125,6 +125,20 @@ static uint64_t sum(const struct uw_metrics_block *blocks, const struct uw_metri
     return total;
 }
 
+/* Returns the earliest time of the processes that run, or 0. */
+static uint64_t earliest(const struct uw_metrics_block *blocks, unsigned value)
+{
+    uint64_t time = 0;
+
+    for (int i = 0; i < UW_METRICS_BLOCKS; i++) {
+        uint64_t own = uw_metrics_get(&blocks[i], value);
+
+        if (own && (!time || own < time) && uw_metrics_process_lives(atomic_load(&blocks[i].process)))
+            time = own;
+    }
+    return time;
+}
+
 /* Adds labels of the table. Their values need no escapes. */
 static void add_labels(struct series *series, const unsigned index[2])
 {
@@ -153,6 +167,15 @@ static void add_worker_histogram(struct text *text, const struct series *series,
         add_histogram(text, series, numbers);
 }
 
+/* A time that is not known is left out: an alert would take 0 for an expiry in the past. */
+static void add_expiry(struct text *text, const struct series *series, const struct uw_metrics_block *blocks)
+{
+    uint64_t time = earliest(blocks, series->metric->first);
+
+    if (time)
+        add_sample(text, series, time);
+}
+
 static void add_worker_series(struct text *text, const struct uw_metrics *metrics, const struct uw_metric *metric,
                               unsigned worker, const unsigned index[2])
 {
@@ -164,6 +187,8 @@ static void add_worker_series(struct text *text, const struct uw_metrics *metric
     if (metric->type == UW_METRIC_HISTOGRAM)
         add_worker_histogram(text, &series, metrics->blocks[worker],
                              metric->first + position * UW_METRIC_HISTOGRAM_VALUES);
+    else if (metric->first == UW_METRIC_CERTIFICATE_EXPIRY_FIRST)
+        add_expiry(text, &series, metrics->blocks[worker]);
     else
         add_sample(text, &series, sum(metrics->blocks[worker], metric, metric->first + position));
 }

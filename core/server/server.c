@@ -10,6 +10,7 @@
 #include "base/malloc_trim.h"
 #include "io/accept_errors.h"
 #include "io/shutdown_and_close.h"
+#include "server/certificate_metrics.h"
 #include "server/connection.h"
 #include "server/server_metrics.h"
 #include "transport/tls_context.h"
@@ -402,6 +403,8 @@ static int listen_on(struct uw_server *server, int fd, struct uw_tls_context *tl
     listener->accept = (struct uw_operation){.opcode = UW_ACCEPT, .fd = fd, .complete = accepted};
     listener->accept_left = (struct uw_operation){.opcode = UW_ACCEPT_WAITING, .fd = fd, .complete = accepted_left};
     note_address(listener, fd);
+    if (server->server_context.metrics)
+        uw_server_measure_certificates(server);
     if (!uw_server_is_full(server))
         accept_from(listener);
     return 0;

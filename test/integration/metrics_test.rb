@@ -167,6 +167,20 @@ class MetricsTest < Minitest::Test
     end
   end
 
+  def test_expiry_of_the_certificate
+    Dir.mktmpdir do |directory|
+      file = File.join(directory, "server.pem")
+      old, renewed = [1_000, 2_000].map { |seconds| Certificates.authority.issue("127.0.0.1", until_seconds: seconds) }
+      FileUtils.cp(old.bundle, file)
+      serve("-w", "1", "--secure", "--cert-file", file) do
+        assert_equal old.certificate.not_after.to_i, total("upwell_tls_certificate_expiry_timestamp_seconds")
+        FileUtils.cp(renewed.bundle, file)
+        server.signal("HUP")
+        await { total("upwell_tls_certificate_expiry_timestamp_seconds") == renewed.certificate.not_after.to_i }
+      end
+    end
+  end
+
   def test_queue_time_of_a_local_proxy
     serve do
       start = Time.now.to_f - 3

@@ -165,6 +165,20 @@ TEST(two_processes_of_a_worker_have_a_block_each)
     uw_metrics_free(metrics);
 }
 
+TEST(the_earliest_expiry_of_a_worker_counts)
+{
+    struct uw_metrics *metrics = uw_metrics_new(1);
+    struct uw_metrics_block *first = uw_metrics_claim(metrics, 0, getpid());
+    struct uw_metrics_block *second = uw_metrics_claim(metrics, 0, getppid());
+
+    check_lacks(text_of(metrics, UW_METRICS_PROMETHEUS), "expiry");
+    uw_metrics_set(first, UW_METRIC_CERTIFICATE_EXPIRY_FIRST, 2000);
+    uw_metrics_set(second, UW_METRIC_CERTIFICATE_EXPIRY_FIRST, 1000);
+    check_has(text_of(metrics, UW_METRICS_PROMETHEUS),
+              "upwell_tls_certificate_expiry_timestamp_seconds{worker=\"0\"} 1000\n");
+    uw_metrics_free(metrics);
+}
+
 TEST(the_growth_of_a_count_is_added_once)
 {
     struct uw_metrics *metrics = uw_metrics_new(1);
