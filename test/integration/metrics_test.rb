@@ -219,6 +219,17 @@ class MetricsTest < Minitest::Test
     end
   end
 
+  def test_reasons_of_restarts
+    { "STOP" => "no_heartbeat", "TERM" => "stop_signal" }.each do |signal, reason|
+      serve("-w", "1", "--worker-timeout", "4") do
+        pid = server.workers.first
+        Process.kill(signal, pid)
+        await { total("upwell_worker_restarts_total", { reason: reason }).positive? && total("upwell_workers", { state: "serving" }) == 1 }
+        refute_includes server.workers, pid
+      end
+    end
+  end
+
   def test_counters_do_not_decrease_in_a_phased_restart
     serve("-w", "2") do
       counts = []
