@@ -127,7 +127,7 @@ class MetricsTest < Minitest::Test
 
   def test_gauges_of_current_requests_and_connections
     each_backend_and_mode do |backend, mode|
-      serve("--backend", backend, "--mode", mode) do
+      serve("--backend", backend, "--mode", mode, *ServerProcess::PATIENT) do # no timer wakes the loop
         idle = RawClient.new(server.port).tap { |client| client.write("GET /200 HTTP/1.1\r\nHost: a\r\n\r\n") }
         assert_equal 200, idle.response.status
         held = hold
@@ -136,6 +136,11 @@ class MetricsTest < Minitest::Test
         assert_equal 1, total("upwell_connections", { state: "active" })
         release(held)
         await { total("http_server_active_requests").zero? }
+        RawClient.open(server.port) do |client| # no event follows the end of its request
+          client.write("GET /late HTTP/1.1\r\nHost: a\r\n\r\n")
+          assert_equal "abc", client.response.body
+          await { total("http_server_active_requests").zero? }
+        end
       end
     end
   end

@@ -1,7 +1,16 @@
 # frozen_string_literal: true
 
 # /NNN answers with this status, /pid with the process, /publish publishes a message, and /gc runs the garbage collector. /held continues once
-# the directory FOLDER has the file "go". Long-lived clients are accepted.
+# the directory FOLDER has the file "go". /late ends after its content.
+# Long-lived clients are accepted.
+
+# Its last piece is sent before it ends.
+class LateEnd
+  def each
+    yield "abc"
+    sleep 0.05
+  end
+end
 
 # Keeps its clients.
 module Silent; end
@@ -13,6 +22,7 @@ run(lambda do |env|
   end
   case env["PATH_INFO"]
   when %r{\A/\d{3}\z} then next [env["PATH_INFO"].delete("/").to_i, {}, []]
+  when "/late" then next [200, { "content-length" => "3" }, LateEnd.new]
   when "/publish" then Upwell.publish("news", "hello")
   when "/gc" then GC.start
   when "/held"
