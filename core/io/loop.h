@@ -75,10 +75,12 @@ struct uw_operation {
     bool oneshot;    /* UW_RECEIVE, UW_ACCEPT: the loop delivers one result at a time, so an owner that cancels in the
                          callback gets no further result; takes effect at the next submission or result. The readiness
                          backends always do so */
-    bool socket;     /* UW_READ, UW_WRITE: `fd` is a socket, so the wait costs less */
-    bool pollable;   /* UW_READ, UW_WRITE: a try without waiting returned EAGAIN, so the kernel can wait for `fd` and
-                        another try is useless */
-    bool polling;    /* private: the kernel waits until `fd` is ready */
+    bool shared;   /* UW_ACCEPT: other processes accept from the socket too. The loop accepts at most one client a turn,
+                      and none while it does not turn */
+    bool socket;   /* UW_READ, UW_WRITE: `fd` is a socket, so the wait costs less */
+    bool pollable; /* UW_READ, UW_WRITE: a try without waiting returned EAGAIN, so the kernel can wait for `fd` and
+                      another try is useless */
+    bool polling;  /* private: the kernel waits until `fd` is ready */
     uint8_t pauses;  /* private: consecutive polls without an event */
     bool cancelling; /* private: the kernel has not yet reported the cancellation */
     bool eof_quiet;  /* private: a receive in `eof_watch` got no bytes since the last check */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "io/accept_errors.h"
+#include "io/nonblocking.h"
 #include "io/sendfile.h"
 
 #define DESCRIPTORS_MIN 64
@@ -142,14 +143,6 @@ static bool nonblocking(int fd)
     return flags < 0 || flags & O_NONBLOCK; /* an invalid descriptor does not block either */
 }
 
-static void set_nonblocking(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-
-    if (flags >= 0 && !(flags & O_NONBLOCK))
-        (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-}
-
 static int64_t send_vector_rest(struct uw_operation *operation)
 {
     ssize_t sent;
@@ -176,7 +169,7 @@ static int64_t connect_once(struct uw_operation *operation)
     socklen_t size = sizeof error;
 
     if (operation->done++ == 0) {
-        set_nonblocking(operation->fd);
+        uw_set_nonblocking(operation->fd);
         return connect_now(operation);
     }
     if (getsockopt(operation->fd, SOL_SOCKET, SO_ERROR, &error, &size))
@@ -341,15 +334,6 @@ static void wait_for(struct uw_loop *loop, struct uw_operation *operation)
     }
 }
 
-static int32_t accept_waiting(int fd)
-{
-    int accepted;
-
-    set_nonblocking(fd);
-    accepted = uw_accept(fd);
-    return accepted < 0 ? -errno : accepted;
-}
-
 /* The first event of a multishot operation or a poll is as likely to be in the future. A pollable stream was tried
  * already. */
 static bool worth_trying(const struct uw_operation *operation)
@@ -362,11 +346,11 @@ void uw_readiness_submit(struct uw_loop *loop, struct uw_operation *operation)
     int64_t result = -EAGAIN;
 
     if (operation->opcode == UW_ACCEPT_WAITING) {
-        uw_complete_later(loop, operation, accept_waiting(operation->fd));
+        uw_complete_later(loop, operation, uw_accept_now(operation->fd));
         return;
     }
     if (operation->opcode == UW_ACCEPT) /* another process may take the connection first */
-        set_nonblocking(operation->fd);
+        uw_set_nonblocking(operation->fd);
     if (worth_trying(operation))
         result = try_once(loop, operation);
     if (result == -EAGAIN)
@@ -438,9 +422,9 @@ static bool still_waits(const struct uw_operation *operation)
 
 static void accept_ready(struct uw_loop *loop, struct uw_operation *operation)
 {
-    int fd = operation->fd;
+    int fd = operation->fd, accepts_max = operation->shared ? 1 : UW_ACCEPTS_PER_TURN;
 
-    for (int i = 0; i < UW_ACCEPTS_PER_TURN && still_waits(operation); i++) {
+    for (int i = 0; i < accepts_max && still_waits(operation); i++) {
         int accepted = uw_accept(fd);
 
         if (accepted >= 0) {

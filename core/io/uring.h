@@ -22,7 +22,7 @@
 #define UW_URING_COMPLETIONS (UW_URING_SUBMISSIONS * 8)
 
 /* These bits mark user data; addresses of operations are multiples of 4. One marks a cancellation. The other marks an
- * accept, because a closing loop may no longer read the operation. */
+ * accept by the kernel, because a closing loop may no longer read the operation. */
 #define UW_URING_CANCEL_MARK 1
 #define UW_URING_ACCEPT_MARK 2
 
@@ -60,10 +60,17 @@ static inline bool uw_uring_is_stream(const struct uw_operation *operation)
            !operation->socket;
 }
 
+/* Returns whether the kernel only waits for clients, and the loop accepts them. An accept in the kernel would be woken
+ * for a client even while this process computes or is stopped, and other processes would not. */
+static inline bool uw_uring_accepts_itself(const struct uw_operation *operation)
+{
+    return operation->opcode == UW_ACCEPT && operation->shared;
+}
+
 /* Returns the event after which such an operation can continue. */
 static inline short uw_uring_awaited_event(const struct uw_operation *operation)
 {
-    return operation->opcode == UW_READ ? POLLIN : POLLOUT;
+    return operation->opcode == UW_WRITE ? POLLOUT : POLLIN;
 }
 
 /* The kernel never wakes a poll for POLLPRI alone. So the poll includes POLLRDBAND, which the same data raises. */
@@ -85,7 +92,7 @@ static inline uintptr_t uw_uring_data_of(const struct uw_operation *operation)
 {
     bool accepts = operation->opcode == UW_ACCEPT || operation->opcode == UW_ACCEPT_WAITING;
 
-    return (uintptr_t)operation | (accepts ? UW_URING_ACCEPT_MARK : 0);
+    return (uintptr_t)operation | (accepts && !uw_uring_accepts_itself(operation) ? UW_URING_ACCEPT_MARK : 0);
 }
 
 static inline struct uw_operation *uw_uring_operation_of(const struct io_uring_cqe *cqe)

@@ -8,6 +8,7 @@
 
 #include "io/accept_errors.h"
 #include "io/backend.h"
+#include "io/nonblocking.h"
 #include "io/sendfile.h"
 
 #define COMPLETIONS_PER_ADVANCE 256 /* completions read before the ring is advanced */
@@ -135,7 +136,20 @@ static void wait_on(struct uw_loop *loop, struct uw_operation *operation)
         uw_uring_try_later(loop, operation);
 }
 
-/* Handles the end of the poll before a stream's read or write, or of the pause. */
+/* Another process may have accepted the client first. */
+static void accept_polled(struct uw_loop *loop, struct uw_operation *operation)
+{
+    int accepted = uw_accept_now(operation->fd);
+
+    if (accepted >= 0)
+        step_on(loop, operation, accepted);
+    else if (accepted == -EAGAIN || accepted == -EINTR || uw_accept_missed_one(-accepted))
+        uw_uring_submit(loop, operation);
+    else
+        uw_uring_finish(loop, operation, accepted);
+}
+
+/* Handles the end of the poll before an accept, or a stream's read or write, or of the pause. */
 static void deliver_poll(struct uw_loop *loop, struct uw_operation *operation, int32_t result)
 {
     if (result == -ETIME)
@@ -144,6 +158,8 @@ static void deliver_poll(struct uw_loop *loop, struct uw_operation *operation, i
         uw_uring_finish(loop, operation, result);
     } else if (operation->cancelled || is_no_event(operation, result)) {
         wait_on(loop, operation);
+    } else if (uw_uring_accepts_itself(operation)) {
+        accept_polled(loop, operation);
     } else {
         uw_uring_of(loop)->unfinished = true;
         uw_uring_submit(loop, operation);

@@ -35,7 +35,7 @@ static void enqueue(struct uw_loop *loop, struct uw_operation *operation)
         uw_complete_later(loop, operation, -EBUSY);
         return;
     }
-    operation->polling = polls_first(operation) && !ready_now(operation);
+    operation->polling = uw_uring_accepts_itself(operation) || (polls_first(operation) && !ready_now(operation));
     if (operation->polling) {
         io_uring_prep_poll_add(entry, operation->fd, (unsigned)uw_uring_awaited_event(operation));
     } else {

@@ -32,8 +32,7 @@ static bool nearly_full(const struct uw_server *server)
     return server->capacity < server->server_context.connections.taken + UW_BACKLOG_MAX;
 }
 
-/* All processes of the server wait for the same socket. A multishot accept stays first in the kernel's queue, so it
- * would take all clients. An accept that ends with each client goes to the end of the queue. */
+/* All processes of the server accept from the same socket. */
 static bool is_shared(const struct uw_listener *listener)
 {
     return listener->inherited || listener->port == 0;
@@ -43,6 +42,14 @@ static void stop_accepting(struct uw_server *server)
 {
     for (int i = 0; i < server->listener_count; i++)
         uw_cancel(&server->server_context.loop, &server->listeners[i].accept);
+}
+
+/* The next server accepts the clients that wait there. */
+static void leave_inherited_sockets(struct uw_server *server)
+{
+    for (int i = 0; i < server->listener_count; i++)
+        if (server->listeners[i].inherited)
+            uw_cancel(&server->server_context.loop, &server->listeners[i].accept);
 }
 
 /* A retry later accepts more clients once the current ones have closed, since no other process will. */
@@ -310,12 +317,12 @@ static void accept_failed(struct uw_server *server, int error)
         retry_later(server, error);
 }
 
-/* When several processes accept from one socket through io_uring, the kernel wakes only one for each client (see
- * EPOLLEXCLUSIVE). If the kernel woke this process, which has stopped accepting, the client would wait until another
- * client connects. */
+/* A process that drains and its successor accept from one socket. With io_uring the kernel wakes only one of them for
+ * each client (see EPOLLEXCLUSIVE). If it woke this one, which has stopped accepting, the client would wait until
+ * another connects. For a shared listener the kernel wakes all. */
 static void accept_left(struct uw_server *server, struct uw_listener *listener)
 {
-    if (listener->taken < UW_DRAIN_LEFT_MAX && !uw_server_is_full(server))
+    if (!listener->accept.shared && listener->taken < UW_DRAIN_LEFT_MAX && !uw_server_is_full(server))
         uw_submit(&server->server_context.loop, &listener->accept_left);
 }
 
@@ -347,7 +354,7 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
             (nearly_full(server) && !operation->oneshot && !atomic_load(&server->server_context.draining)))
             stop_accepting(server);
         else if (!nearly_full(server))
-            operation->oneshot = is_shared(listener);
+            operation->oneshot = false;
     }
     if (atomic_load(&server->server_context.draining)) {
         if (!operation->pending)
@@ -361,7 +368,7 @@ static void accepted(struct uw_loop *loop, struct uw_operation *operation, int32
 
 static void accept_from(struct uw_listener *listener)
 {
-    listener->accept.oneshot = nearly_full(listener->server) || is_shared(listener);
+    listener->accept.oneshot = nearly_full(listener->server);
     uw_submit(&listener->server->server_context.loop, &listener->accept);
 }
 
@@ -405,6 +412,7 @@ static int listen_on(struct uw_server *server, int fd, struct uw_tls_context *tl
     note_address(listener, fd);
     if (server->server_context.metrics)
         uw_server_measure_certificates(server);
+    listener->accept.shared = is_shared(listener);
     if (!uw_server_is_full(server))
         accept_from(listener);
     return 0;
@@ -527,6 +535,7 @@ void uw_server_drain(struct uw_server *server)
     resume_accepting(server); /* if accepting had to pause: accepts the backlog */
     atomic_store(&server->server_context.draining, true);
     uw_timer_stop(&server->server_context.loop, &server->accept_retry);
+    leave_inherited_sockets(server);
     drain_backlog(server);
     for (node = server->server_context.all.next; node != &server->server_context.all; node = node->next)
         uw_connection_drain(uw_container_of(node, struct uw_connection, link));

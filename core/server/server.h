@@ -47,8 +47,8 @@ int uw_server_listen(struct uw_server *server, int fd);
 /* Accepts TLS connections; NULL: plain ones. The server has a reference to the context while it is open. */
 int uw_server_listen_tls(struct uw_server *server, int fd, struct uw_tls_context *tls);
 
-/* Does the same for a socket that the service manager keeps: uw_server_close_listeners skips it, and its next clients
- * wait for the next server. */
+/* Does the same for a socket that the service manager keeps. The server accepts none of its clients once it drains:
+ * they wait for the next server. */
 int uw_server_listen_inherited(struct uw_server *server, int fd, struct uw_tls_context *tls);
 
 /* Accepts no client before `at_ns`, unless the server drains; clients wait in the backlog. Call this before listening,
@@ -65,7 +65,9 @@ void uw_server_flush(struct uw_server *server);
  * are still accepted and served. Any thread, while the server is open. */
 void uw_server_announce_drain(struct uw_server *server);
 
-/* Accepts only clients in the backlog, and ends every connection after its current request. */
+/* Accepts only clients in the backlog, except of inherited sockets, and ends every connection after its current
+ * request.
+ */
 void uw_server_drain(struct uw_server *server);
 
 /* Announces the drain, makes the kernel refuse new clients, for all processes that share the listeners, and accepts

@@ -4,6 +4,7 @@
 #include "backend_contract.h"
 
 #define CLIENTS 200
+#define SHARED_CLIENTS 10           /* one after the other */
 #define BIG_BYTES (4 * 1024 * 1024) /* more than the kernel keeps */
 #define PAIRS 1000                  /* two operations each: more than a submission queue holds */
 #define ROUNDS 5
@@ -135,15 +136,76 @@ CONTRACT(who_accepts_stepwise_and_cancels_is_given_nobody_more)
     CHECK_EQUAL(0, uw_close(&loop, fd));
 }
 
-/* Has the kernel accept a client, of which the loop is not told any more. */
-static void accept_too_late(struct uw_loop *on)
+/* Submits an accept of a listener that `busy` shares with `loop`. From now on `busy` turns no more. */
+static void accept_when_busy(struct uw_loop *busy, struct uw_operation *accept, int fd)
 {
-    static struct uw_operation accept;
+    CHECK_EQUAL(0, uw_loop_open(busy, backend_name, expired));
+    *accept = (struct uw_operation){.opcode = UW_ACCEPT, .fd = fd, .complete = keep, .shared = true};
+    uw_submit(busy, accept);
+    CHECK_EQUAL(0, uw_loop_turn(busy, 0));
+}
+
+CONTRACT(a_busy_loop_leaves_clients_of_a_shared_listener_to_others)
+{
+    struct sockaddr_in address = {0};
+    int fd = listen_at(&address, 1), client;
+    struct uw_operation accept = {.opcode = UW_ACCEPT, .fd = fd, .complete = keep, .shared = true}, others[2];
+    struct uw_loop busy[2];
+
+    accept_when_busy(&busy[0], &others[0], fd);
+    uw_submit(&loop, &accept);
+    CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    accept_when_busy(&busy[1], &others[1], fd);
+    for (int i = 0; i < SHARED_CLIENTS && results == i; i++) {
+        client = connect_to(&address);
+        turn_until(&results, i + 1);
+        CHECK_EQUAL(0, close(client));
+    }
+    CHECK_EQUAL(-ECANCELED, cancel(&accept));
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(0, uw_loop_turn(&busy[i], 0)); /* finds no client, and does not wait for one */
+        CHECK(others[i].pending);
+        uw_loop_close(&busy[i]);
+    }
+    CHECK_EQUAL(SHARED_CLIENTS, results);
+    for (int i = 0; i < results; i++) {
+        CHECK(fcntl(accepted[i], F_GETFD) & FD_CLOEXEC);
+        CHECK(fcntl(accepted[i], F_GETFL) & O_NONBLOCK);
+        CHECK_EQUAL(0, uw_close(&loop, accepted[i]));
+    }
+    CHECK_EQUAL(0, uw_close(&loop, fd));
+}
+
+CONTRACT(who_accepts_from_a_shared_listener_and_cancels_leaves_clients_there)
+{
+    struct sockaddr_in address = {0};
+    int fd = listen_at(&address, 1), client, waiting;
+    struct uw_operation accept = {.opcode = UW_ACCEPT, .fd = fd, .complete = keep, .shared = true};
+
+    uw_submit(&loop, &accept);
+    CHECK_EQUAL(0, uw_loop_turn(&loop, 0));
+    client = connect_to(&address);
+    uw_loop_flush_sync(&loop); /* the loop may know of the client */
+    CHECK_EQUAL(-ECANCELED, cancel(&accept));
+    CHECK_EQUAL(0, results);
+    set_nonblocking(fd);
+    waiting = uw_accept(fd);
+    CHECK(waiting >= 0);
+    close(waiting);
+    close(client);
+    CHECK_EQUAL(0, uw_close(&loop, fd));
+}
+
+/* Has the kernel accept a client, or see it, of which the loop is not told any more. */
+static void accept_too_late(struct uw_loop *on, bool shared)
+{
+    static struct uw_operation accepts[2];
+    struct uw_operation *accept = &accepts[shared];
     struct sockaddr_in address = {0};
     int fd = listen_at(&address, 1), client;
 
-    accept = (struct uw_operation){.opcode = UW_ACCEPT, .fd = fd, .complete = keep};
-    uw_submit(on, &accept);
+    *accept = (struct uw_operation){.opcode = UW_ACCEPT, .fd = fd, .complete = keep, .shared = shared};
+    uw_submit(on, accept);
     CHECK_EQUAL(0, uw_loop_turn(on, 0));
     client = connect_to(&address);
     uw_loop_flush_sync(on);
@@ -153,13 +215,18 @@ static void accept_too_late(struct uw_loop *on)
 
 CONTRACT(who_is_accepted_while_the_loop_closes_is_let_go)
 {
-    accept_too_late(&loop);
+    accept_too_late(&loop, false);
+}
+
+CONTRACT(who_is_seen_while_the_loop_closes_is_left_alone)
+{
+    accept_too_late(&loop, true);
 }
 
 static void *accept_in_a_thread(void *other)
 {
     CHECK_EQUAL(0, uw_loop_open(other, backend_name, expired));
-    accept_too_late(other);
+    accept_too_late(other, false);
     return NULL;
 }
 

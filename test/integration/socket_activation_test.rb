@@ -17,8 +17,20 @@ class SocketActivationTest < Minitest::Test
       [200, { "content-type" => "text/plain" }, [answer.call(env)]]
     end)
   RUBY
+  HELD_UNTIL_DRAIN = <<~'RUBY'
+    drains = Queue.new
+    Upwell::Server.prepend(Module.new { define_method(:drain) { |*arguments, **options| super(*arguments, **options).tap { drains << true } } })
+    run(lambda do |env|
+      if env["PATH_INFO"] == "/held"
+        File.write(File.join(__dir__, "held.#{Process.pid}"), "")
+        drains.pop
+      end
+      [200, {}, []]
+    end)
+  RUBY
   KINDS = [[], %w[-w 2], %w[-w 2 --preload]].freeze
   PATIENCE = 60
+  CLIENTS = 5 # in the backlog of each socket
   GET = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
   def setup
@@ -115,6 +127,33 @@ class SocketActivationTest < Minitest::Test
       clients = [TCPSocket.new("127.0.0.1", port(sockets.first)), UNIXSocket.new(path)]
       clients.each { |client| client.write(GET) }
       serve(sockets, *kind) { clients.each { |client| assert_match(/200 OK/, client.read) } }
+    end
+  end
+
+  # Each worker serves a request until it drains, so it has accepted no other client. These send their requests after its end.
+  def test_a_client_in_the_backlog_at_the_end_waits_for_the_next_server
+    File.write(@app, HELD_UNTIL_DRAIN)
+    BACKENDS.product(KINDS).each_with_index do |(backend, kind), number|
+      sockets = [tcp, unix(path = File.join(@folder, "s#{number}"))]
+      clients = serve(sockets, *kind, "--mode", "inline", "--backend", backend) do |server|
+        held = hold(sockets.first, server)
+        waiting = Array.new(CLIENTS) { [TCPSocket.new("127.0.0.1", port(sockets.first)), UNIXSocket.new(path)] }.flatten
+        assert_predicate server.stop, :success?
+        held.each { |client| assert_match(/200 OK/, client.read) }
+        waiting
+      end
+      clients.each { |client| client.write(GET) }
+      serve(sockets, *kind) { clients.each { |client| assert_match(/200 OK/, client.read, "#{backend} #{kind}") } }
+    end
+  end
+
+  # @return [Array<Socket>] a client of each worker
+  def hold(socket, server)
+    (server.workers.empty? ? [server.pid] : server.workers).map.with_index(1) do |_pid, count|
+      client = TCPSocket.new("127.0.0.1", port(socket))
+      client.write(GET.sub("/", "/held"))
+      sleep 0.01 until (server.workers + [server.pid]).count { |pid| File.exist?(File.join(@folder, "held.#{pid}")) } == count
+      client
     end
   end
 

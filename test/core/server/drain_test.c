@@ -277,6 +277,40 @@ static void an_inherited_socket_listens_on(const char *backend)
     close(listener);
 }
 
+/* Also before the server has looked for clients, or while it was full. */
+static void a_server_that_drains_leaves_the_backlog(const char *backend, size_t connections_max)
+{
+    int listener = listen_on_loopback(), clients[MOMENTS];
+
+    CHECK_EQUAL(0, uw_server_open(&one, &uw_composition, &settings, backend, (struct uw_handler){0}));
+    one.capacity = connections_max;
+    CHECK_EQUAL(0, uw_server_listen_inherited(&one, listener, NULL));
+    for (int i = 0; i < MOMENTS; i++)
+        clients[i] = connect_to(listener);
+    uw_server_close_listeners(&one);
+    uw_server_drain(&one);
+    for (int i = 0; i < TURNS_MAX && !uw_server_drained(&one); i++)
+        CHECK_EQUAL(0, uw_server_turn(&one, TURN_NS));
+    CHECK(uw_server_drained(&one));
+    CHECK_EQUAL(0, one.server_context.counts.accepted);
+    uw_server_close(&one);
+    open_server(&successor, backend, listener);
+    for (int i = 0; i < TURNS_MAX && successor.server_context.counts.accepted < MOMENTS; i++)
+        CHECK_EQUAL(0, uw_server_turn(&successor, TURN_NS));
+    CHECK_EQUAL(MOMENTS, successor.server_context.counts.accepted);
+    for (int i = 0; i < MOMENTS; i++)
+        close(clients[i]);
+    uw_server_close(&successor);
+    close(listener);
+}
+
+TEST(a_server_that_drains_leaves_the_backlog_of_an_inherited_socket_to_the_next)
+{
+    for (int i = 0; uw_backends[i]; i++)
+        for (size_t room = 0; room < 2 && !uw_backend_probe(uw_backends[i]); room++)
+            a_server_that_drains_leaves_the_backlog(uw_backends[i]->name, room * settings.connections_max);
+}
+
 TEST(an_inherited_socket_listens_beyond_the_end_of_the_server)
 {
     on_each_backend(an_inherited_socket_listens_on);
