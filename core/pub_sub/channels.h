@@ -76,6 +76,7 @@ struct uw_channels {
     struct uw_cursor *cursors;
     unsigned depth;
     struct uw_channel_counts counts;
+    uint64_t published_measured; /* counts.published as far as it is in the metrics */
     struct uw_post_quota *quota;
 
     /* Called after the first subscription to a topic, and after the end of the last one. May be NULL. Must not use the

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "metrics/metrics.h"
 #include "pub_sub/channels.h"
 #include "pub_sub/post_quota.h"
 #include "pub_sub/process_subscriber.h"
@@ -16,6 +17,15 @@ static int open_channels(struct uw_server_context *server_context)
 static void own_channels(struct uw_server_context *server_context)
 {
     uw_channels_own(server_context->channels);
+}
+
+static void measure_channels(struct uw_server_context *server_context)
+{
+    struct uw_channels *channels = server_context->channels;
+
+    uw_metrics_add_growth(server_context->metrics, UW_METRIC_MESSAGES_PUBLISHED_FIRST,
+                          atomic_load_explicit(&channels->counts.published, memory_order_relaxed),
+                          &channels->published_measured);
 }
 
 static void close_quota(struct uw_server_context *server_context)
@@ -38,6 +48,7 @@ static void close_channels(struct uw_server_context *server_context)
 const struct uw_module uw_module_pub_sub = {
     .open = open_channels,
     .own = own_channels,
+    .measure = measure_channels,
     .stop = close_quota,
     .mute = remove_callbacks,
     .close = close_channels,

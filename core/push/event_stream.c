@@ -86,6 +86,7 @@ static void end(struct uw_push_client *client, unsigned code, const char *reason
 }
 
 const struct uw_push_client_kind uw_push_client_event_stream = {
+    .is_event_stream = true,
     .event_calls = &uw_push_client_event_calls,
     .frame = frame_message,
     .end = end,

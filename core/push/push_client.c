@@ -271,6 +271,7 @@ void uw_push_client_carry(struct uw_push_client *client, const struct uw_stream_
     uw_push_client_retain(client);
     uw_stream_carry(&client->stream, calls, connection);
     client->server_context->clients++;
+    client->server_context->event_streams += client->kind->is_event_stream;
     if (client->kind->attached && !client->kind->attached(client))
         uw_stream_close(&client->stream);
 }
@@ -370,7 +371,10 @@ void uw_push_client_discard(struct uw_push_client *client)
     atomic_store(&client->ending, true);
     uw_list_remove(&client->inflate_link);
     end_subscriptions(client);
-    client->server_context->clients -= client->stream.calls != NULL;
+    if (client->stream.calls) {
+        client->server_context->clients--;
+        client->server_context->event_streams -= client->kind->is_event_stream;
+    }
     uw_stream_carry(&client->stream, NULL, NULL);
     uw_push_client_release(client);
 }

@@ -46,6 +46,7 @@ extern const struct uw_module uw_module_push;
 /* The functions of a protocol for long-lived clients. The protocol keeps its state in client->state. */
 struct uw_push_client_kind {
     size_t state_bytes;                         /* of the protocol's state */
+    bool is_event_stream;                       /* for the metrics */
     const struct uw_request_calls *event_calls; /* of the requests that carry events */
 
     /* The client has its stream. Returns false when memory is exhausted: the stream is then closed. May be NULL. */

@@ -133,6 +133,7 @@ static void ready(struct uw_endpoint *endpoint)
     struct uw_connection *connection = connection_of(endpoint);
 
     uw_connection_end_handshake(connection);
+    connection->server_context->counts.tls_handshakes += connection->listener->tls != NULL;
     connection->state = UW_CONNECTION_OPEN;
     connection->protocol = agreed_upon(connection);
     connection->protocol->opened(connection);
@@ -317,8 +318,9 @@ void uw_connection_begin_idle(struct uw_connection *connection, int64_t spare_ns
 {
     UW_ASSERT_OWNER(&connection->server_context->loop);
     connection->spare_ns = spare_ns;
-    uw_list_remove(&connection->idle);
+    uw_connection_end_idle(connection);
     uw_list_append(&connection->server_context->idle, &connection->idle);
+    connection->server_context->idles++;
 }
 
 void uw_connection_yield(struct uw_connection *connection)

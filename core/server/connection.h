@@ -144,6 +144,7 @@ void uw_connection_drain(struct uw_connection *connection);
 void uw_connection_begin_idle(struct uw_connection *connection, int64_t spare_ns);
 static inline void uw_connection_end_idle(struct uw_connection *connection)
 {
+    connection->server_context->idles -= !uw_list_empty(&connection->idle);
     uw_list_remove(&connection->idle);
 }
 

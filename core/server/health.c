@@ -2,9 +2,8 @@
 
 #include <string.h>
 
-#include "http/response_head.h"
-#include "http/response_writer.h"
 #include "server/server_context.h"
+#include "server/text_answer.h"
 
 #define OK_TEXT "ok\n"
 #define DRAINING_TEXT "draining\n"
@@ -32,54 +31,13 @@ static const char *reason_against_clients(const struct uw_server_context *server
     return atomic_load(&server_context->drain_announced) ? DRAINING_TEXT : NULL;
 }
 
-static int write_field(struct uw_chunk **chunk, const struct uw_response_writer *writer, const char *name,
-                       const char *value)
-{
-    return writer->field(chunk, name, strlen(name), value, strlen(value));
-}
-
-static int write_answer(struct uw_chunk **chunk, const struct uw_response_writer *writer,
-                        struct uw_http_response *response, const char *text)
-{
-    int error = writer->status(chunk, response);
-
-    if (!error)
-        error = writer->date(chunk);
-    if (!error)
-        error = write_field(chunk, writer, "Content-Type", "text/plain");
-    if (!error)
-        error = write_field(chunk, writer, "Cache-Control", "no-store");
-    if (!error)
-        error = writer->framing(chunk, response);
-    if (!error)
-        error = writer->connection(chunk, response);
-    if (!error)
-        error = writer->end_head(chunk);
-    return error ? error : writer->piece(chunk, response, text, strlen(text));
-}
-
 static void answer(struct uw_request *request, int status, const char *text)
 {
-    struct uw_chunk *chunk = uw_chunk_take(&request->server_context->chunks);
-    struct uw_http_response response = {
-        .status = status,
-        .version = request->head.version,
-        .to_head = request->head.method == UW_METHOD_HEAD,
-        .has_length = true,
-        .length = strlen(text),
-    };
-
-    uw_http_frame(&response, uw_request_keeps_alive(request));
-    if (write_answer(&chunk, request->writer, &response, text)) {
-        if (chunk)
-            uw_chunk_free(chunk);
-        uw_request_abort(request);
-        return;
-    }
-    request->outcome.status = status;
-    request->outcome.content_bytes = response.to_head ? 0 : (int64_t)response.length;
-    chunk->flags = UW_CHUNK_FINISH | (response.keep_alive ? 0 : UW_CHUNK_CLOSE);
-    uw_request_send(request, chunk);
+    uw_answer_text(request, &(struct uw_text_answer){.status = status,
+                                                     .content_type = "text/plain",
+                                                     .cache_control = "no-store",
+                                                     .text = text,
+                                                     .length = strlen(text)});
 }
 
 static void answer_readiness(struct uw_request *request)

@@ -14,6 +14,9 @@ struct uw_module {
     /* The calling thread owns the server from now on. */
     void (*own)(struct uw_server_context *server_context);
 
+    /* Writes the module's figures to server_context->metrics. Runs after each iteration of a server with metrics. */
+    void (*measure)(struct uw_server_context *server_context);
+
     /* No more iterations follow: later posts of other threads fail. May run twice. */
     void (*stop)(struct uw_server_context *server_context);
 

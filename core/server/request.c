@@ -119,12 +119,13 @@ void uw_request_count_unsent(struct uw_request *request, size_t bytes)
 
 void uw_request_report(struct uw_request *request)
 {
-    const struct uw_server_context *server_context = request->server_context;
+    struct uw_server_context *server_context = request->server_context;
 
     UW_ASSERT_OWNER(&server_context->loop);
     if (!server_context->handler.answered || server_context->closing || request->reported)
         return;
     request->reported = true;
+    server_context->counts.reported += request->complete_ns != 0;
     server_context->handler.answered(server_context->handler.context, request);
 }
 

@@ -10,7 +10,9 @@
 #include "base/malloc_trim.h"
 #include "io/accept_errors.h"
 #include "io/shutdown_and_close.h"
+#include "server/certificate_metrics.h"
 #include "server/connection.h"
+#include "server/server_metrics.h"
 #include "transport/tls_context.h"
 
 #define UNIX_ADDRESS "localhost"
@@ -408,6 +410,8 @@ static int listen_on(struct uw_server *server, int fd, struct uw_tls_context *tl
     listener->accept = (struct uw_operation){.opcode = UW_ACCEPT, .fd = fd, .complete = accepted};
     listener->accept_left = (struct uw_operation){.opcode = UW_ACCEPT_WAITING, .fd = fd, .complete = accepted_left};
     note_address(listener, fd);
+    if (server->server_context.metrics)
+        uw_server_measure_certificates(server);
     listener->accept.shared = is_shared(listener);
     if (!uw_server_is_full(server))
         accept_from(listener);
@@ -467,6 +471,17 @@ static bool gathers(const struct uw_server *server)
            server->server_context.connections.taken >= UW_GATHER_CONNECTIONS_MIN;
 }
 
+/* Before the wait, and before the application gets its requests. */
+static void measure(struct uw_server *server)
+{
+    if (!server->server_context.metrics)
+        return;
+    uw_server_measure(&server->server_context);
+    for (const struct uw_module *const *module = server->composition->modules; *module; module++)
+        if ((*module)->measure)
+            (*module)->measure(&server->server_context);
+}
+
 /* Counts the handler's requests and events so far. */
 static uint64_t things_asked(const struct uw_server *server)
 {
@@ -486,12 +501,14 @@ int uw_server_turn(struct uw_server *server, int64_t wait_ns)
         wait_ns = 0; /* the last connection has closed: no more events come */
     if (things_asked(server) != asked)
         wait_ns = 0; /* input received earlier: the handler has something to do */
+    measure(server);
     error = uw_loop_turn(&server->server_context.loop, wait_ns);
     flush_dirty(server);
     make_room(server);
     bury_dead(server);
     if (uw_server_is_full(server))
         reconsider_accepting(server);
+    measure(server);
     return error;
 }
 

@@ -17,6 +17,7 @@
 
 struct uw_channels;
 struct uw_deflate;
+struct uw_metrics_block;
 
 struct uw_server_settings {
     struct uw_http_limits http;
@@ -41,6 +42,7 @@ struct uw_server_settings {
 
 struct uw_server_counts {
     uint64_t accepted, requests, refused /* with 4xx or 5xx by the server itself */, timeouts;
+    uint64_t reported /* complete requests, by handler.answered */, tls_handshakes;
 };
 
 struct uw_server_context {
@@ -52,6 +54,7 @@ struct uw_server_context {
     struct uw_list dirty;        /* connections with data to send, or with a scheduled resume */
     struct uw_list dead;         /* closed connections, freed at the end of the iteration */
     struct uw_list idle;         /* those between two requests, or before the first; the longest idle first */
+    size_t idles;                /* connections in that list */
     size_t yielding;             /* connections that close for a new client, see uw_connection_yield */
     struct uw_list handshaking;  /* connections whose transport is not ready, the oldest first */
     size_t handshakes;           /* in that list */
@@ -59,6 +62,8 @@ struct uw_server_context {
     atomic_bool drain_announced; /* see uw_server_announce_drain */
     atomic_bool draining;
     struct uw_server_counts counts;
+    struct uw_metrics_block *metrics; /* the owner's; NULL: none. See server_metrics.h */
+    struct uw_server_counts measured; /* `counts` as far as they are in the metrics */
     struct uw_request_ids request_ids;
     uint64_t events; /* events of long-lived clients so far */
     bool closing;    /* the handler gets no more calls */
@@ -67,6 +72,7 @@ struct uw_server_context {
     size_t inflated_bytes;      /* of long messages that came compressed, as long as the handler has not served them */
     struct uw_list inflate_waiters;       /* clients that wait for inflate budget: see push/push_client.h */
     size_t clients;                       /* long-lived clients with a connection */
+    size_t event_streams;                 /* of them, those that only listen */
     atomic_int_least64_t drain_spread_ns; /* over which the closes of many clients are spread when the server drains */
 
     /* A connection has ended, so another client may connect. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "server/certificate_metrics.h"
 #include "transport/tls_context.h"
 
 /* A new TLS context on its way to the loop */
@@ -19,6 +20,8 @@ static void replace_context(struct uw_loop *loop, struct uw_message *message)
     (void)loop;
     uw_tls_context_release(reload->listener->tls);
     reload->listener->tls = reload->context;
+    if (reload->listener->server->server_context.metrics)
+        uw_server_measure_certificates(reload->listener->server);
     free(reload);
 }
 

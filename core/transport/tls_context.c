@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "transport/tls_bio.h"
 #include "transport/tls_certificate.h"
@@ -369,4 +370,16 @@ SSL *uw_tls_context_start(struct uw_tls_context *context, struct uw_tls_carrier 
     SSL_set_bio(ssl, bio, bio);
     SSL_set_accept_state(ssl);
     return ssl;
+}
+
+int64_t uw_tls_context_expiry(const struct uw_tls_context *context)
+{
+    int64_t now = (int64_t)time(NULL), expiry = INT64_MAX;
+
+    for (size_t i = 0; i < context->identity_count; i++) {
+        int64_t end = uw_tls_seconds_of(X509_get0_notAfter(context->identities[i].certificate), now);
+
+        expiry = end < expiry ? end : expiry;
+    }
+    return expiry;
 }

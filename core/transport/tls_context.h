@@ -56,4 +56,7 @@ int uw_tls_context_new(struct uw_tls_context **context, const struct uw_tls_sett
 struct uw_tls_context *uw_tls_context_retain(struct uw_tls_context *context);
 void uw_tls_context_release(struct uw_tls_context *context);
 
+/* Returns the time (Unix seconds) when the first of the server's own certificates expires, without their chains. */
+int64_t uw_tls_context_expiry(const struct uw_tls_context *context);
+
 #endif

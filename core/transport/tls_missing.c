@@ -30,6 +30,12 @@ void uw_tls_context_release(struct uw_tls_context *context)
     (void)context;
 }
 
+int64_t uw_tls_context_expiry(const struct uw_tls_context *context)
+{
+    (void)context;
+    return INT64_MAX;
+}
+
 const struct uw_tls_peer *uw_endpoint_peer(const struct uw_endpoint *endpoint)
 {
     (void)endpoint;

@@ -19,7 +19,7 @@ module SettingsPage
     underscores_in_headers: true, target_bytes_max: 4_096, body_bytes_max: 52_428_800, body_memory_bytes_max: 262_144,
     message_bytes_max: 1_048_576, client_bytes_max: 1_048_576, head_timeout: 5, body_timeout: 60, keep_alive_timeout: 20,
     write_timeout: 60, client_timeout: 30, stuck_timeout: 2, boot_timeout: 120, worker_timeout: 30, drain_timeout: 60,
-    health_path: "/up", ready_path: "/ready", drain_delay: 10
+    control: "127.0.0.1:9394", health_path: "/up", ready_path: "/ready", drain_delay: 10
   }.freeze
 
   # Facts that the help has no room for.
@@ -41,6 +41,7 @@ module SettingsPage
               "See [logs](../guide/logs.md#the-servers-log).",
     access_log: "See [logs](../guide/logs.md).",
     access_log_except: "It needs `access_log`. The query does not count.",
+    control: "A UNIX socket gets the mode 0600, unless the address has `?mode=`, `&user=` or `&group=`. See [metrics](../guide/metrics.md).",
     log_format: "See [JSON](../guide/logs.md#json).",
     quiet: "See [logs](../guide/logs.md#at-a-terminal).",
     underscores_in_headers: "See [Rack support](rack.md).",

@@ -18,6 +18,7 @@
 #include "server/descriptor_methods.h"
 #include "server/exit_deadline.h"
 #include "server/loop_server_class.h"
+#include "server/metrics_class.h"
 #include "server/reactor_class.h"
 #include "server/reactor_fibers.h"
 #include "server/static_reactor_class.h"
@@ -88,6 +89,7 @@ RUBY_FUNC_EXPORTED void Init_upwell(void)
     rb_uw_init_rack();
     rb_uw_init_tls_context();
     rb_uw_init_access_logging();
+    rb_uw_init_metrics();
     rb_uw_init_loop_server();
     rb_uw_init_reactor();
     rb_uw_init_reactor_fibers();

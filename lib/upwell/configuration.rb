@@ -122,7 +122,7 @@ module Upwell
     # @return [Hash{Symbol => Object}] the settings of {Reactor}
     def reactor_settings
       @values.merge(mode: mode[/\A\w+/].to_sym, fibers_max: fibers || FIBERS, newline_header_values: rack2?,
-                    public: public_settings, bus: bus, **log_settings)
+                    public: public_settings, bus: bus, metrics: metrics, **log_settings)
     end
 
     private

@@ -13,7 +13,7 @@ module Upwell
                         require server warn].freeze
     # Settings that need the command: a handler serves in one process, and rackup writes its own files.
     COMMAND_ONLY = %i[workers boot_timeout worker_timeout preload environment log_file pid_file user group
-                      access_log access_log_except log_format quiet].freeze
+                      access_log access_log_except log_format quiet control].freeze
     FOREIGN = "only the command upwell has it, because rackup serves in one process; remove it, or start with upwell"
     NAMES = (SETTINGS.map(&:name) - COMMAND_ONLY).freeze
 

@@ -71,6 +71,8 @@ module Upwell
     Setting.new(:access_log_except, [], :paths, nil, "PATH", "write no line for requests of this path, such as /up; repeatable", core),
     Setting.new(:log_format, "combined", :log_format, nil, "NAME",
                 "format of the logs: combined (access log in the combined format, server log as text) or json", core),
+    Setting.new(:control, nil, :control, nil, "ADDRESS",
+                "answer GET /metrics on unix:PATH, or on a loopback address with a port such as 127.0.0.1:9394", ruby),
     Setting.new(:quiet, false, :flag, nil, nil,
                 "do not print the addresses at startup, nor a line for each request at a terminal in development", core),
     Setting.new(:pid_file, nil, :text, "-P", "FILE", "write the process ID to FILE while the server runs", all),

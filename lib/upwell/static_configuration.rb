@@ -41,6 +41,11 @@ module Upwell
       threads
     end
 
+    # @return [nil] a file server has no control address
+    def control
+      nil
+    end
+
     # @return [Boolean] true: a file server has no application to load
     def preload
       false

@@ -4,7 +4,7 @@
 
 void rb_uw_outcome_begin(const struct rb_uw_delivery *delivery)
 {
-    if (delivery->rack_context->logged)
+    if (delivery->rack_context->timed)
         delivery->core->outcome.begun_ns = uw_clock_ns();
 }
 
@@ -12,7 +12,7 @@ static void note(const struct rb_uw_delivery *delivery, int status, uint64_t con
 {
     struct uw_outcome *outcome = &delivery->core->outcome;
 
-    if (!delivery->rack_context->logged)
+    if (!delivery->rack_context->timed)
         return;
     outcome->status = status;
     outcome->content_bytes = (int64_t)content_bytes;

@@ -30,7 +30,8 @@ struct rb_uw_rack_context {
     bool one_thread;                 /* the loop's alone writes, and it waits for no client */
     bool newline_values;             /* Rack 2: a header value of several lines is several headers */
     bool underscores;                /* header names with an underscore are not dropped */
-    bool logged;                     /* in the access log: requests have ids and times */
+    bool logged;                     /* in the access log: requests have ids */
+    bool timed;                      /* for the access log or the metrics: requests have times */
     uint64_t spill_memory_bytes_max; /* of a response's output that waits for its client */
     unsigned forks;                  /* of this process when the context was made, or began to run */
     pthread_t thread;                /* of the loop */

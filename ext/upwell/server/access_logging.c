@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/access_record.h"
 #include "server/server_settings.h"
 
 static ID id_fileno;
@@ -116,14 +115,13 @@ static bool is_excepted(const struct rb_uw_access_logging *logging, const struct
     return false;
 }
 
-void rb_uw_access_logging_add(struct rb_uw_access_logging *logging, const struct uw_request *request)
+void rb_uw_access_logging_add(struct rb_uw_access_logging *logging, const struct uw_request *request,
+                              const struct uw_access_record *record)
 {
-    struct uw_access_record access;
+    struct uw_access_record access = *record;
 
-    if (is_excepted(logging, request))
-        return;
-    access = uw_access_record(request);
-    add(logging, &access);
+    if (!is_excepted(logging, request))
+        add(logging, &access);
 }
 
 void rb_uw_access_logging_add_refusal(struct rb_uw_access_logging *logging, const struct uw_access_record *refusal)

@@ -33,7 +33,8 @@ void rb_uw_access_logging_read(struct rb_uw_access_logging *logging, VALUE self,
 void rb_uw_access_logging_open(struct rb_uw_access_logging *logging, struct uw_refusal_log *errors);
 
 /* Add a line, on the loop's thread. The log is open. */
-void rb_uw_access_logging_add(struct rb_uw_access_logging *logging, const struct uw_request *request);
+void rb_uw_access_logging_add(struct rb_uw_access_logging *logging, const struct uw_request *request,
+                              const struct uw_access_record *record);
 void rb_uw_access_logging_add_refusal(struct rb_uw_access_logging *logging, const struct uw_access_record *refusal);
 
 /* Writes the remaining lines and closes the log, if it is open. Releases the interpreter's lock: the log may wait for a

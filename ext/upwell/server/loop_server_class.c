@@ -5,6 +5,8 @@
 #include "base/backend_choice.h"
 #include "base/module.h"
 #include "composition/composition.h"
+#include "server/metrics_class.h"
+#include "server/request_metrics.h"
 #include "server/server_settings.h"
 
 VALUE rb_uw_cLoopServer;
@@ -21,7 +23,7 @@ static struct rb_uw_loop_server *get(VALUE self)
 
 void rb_uw_loop_server_init(struct rb_uw_loop_server *server, VALUE self)
 {
-    server->backend = server->sockets = server->access_logging.io = Qnil;
+    server->backend = server->sockets = server->access_logging.io = server->metrics_object = Qnil;
     RB_OBJ_WRITE(self, &server->sockets, rb_ary_new());
 }
 
@@ -29,6 +31,7 @@ void rb_uw_loop_server_mark(const struct rb_uw_loop_server *server)
 {
     rb_gc_mark_movable(server->backend);
     rb_gc_mark_movable(server->sockets);
+    rb_gc_mark_movable(server->metrics_object);
     rb_uw_access_logging_mark(&server->access_logging);
 }
 
@@ -36,6 +39,7 @@ void rb_uw_loop_server_compact(struct rb_uw_loop_server *server)
 {
     server->backend = rb_gc_location(server->backend);
     server->sockets = rb_gc_location(server->sockets);
+    server->metrics_object = rb_gc_location(server->metrics_object);
     rb_uw_access_logging_compact(&server->access_logging);
 }
 
@@ -55,6 +59,20 @@ static enum uw_log_form read_log_form(VALUE settings)
     return rb_uw_setting(settings, "log_format") == ID2SYM(rb_intern("json")) ? UW_LOG_JSON : UW_LOG_TEXT;
 }
 
+/* The setting is absent without a control address. */
+static void read_metrics(struct rb_uw_loop_server *server, VALUE self, VALUE settings)
+{
+    VALUE metrics = rb_hash_lookup(settings, ID2SYM(rb_intern("metrics"))), worker = rb_uw_setting(settings, "worker");
+
+    if (NIL_P(metrics))
+        return;
+    server->metrics = rb_uw_metrics(metrics);
+    server->metrics_worker = NIL_P(worker) ? 0 : NUM2UINT(worker);
+    if (server->metrics_worker >= server->metrics->workers)
+        rb_raise(rb_eArgError, "these metrics have no worker %u", server->metrics_worker);
+    RB_OBJ_WRITE(self, &server->metrics_object, metrics);
+}
+
 void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE settings)
 {
     if (!NIL_P(server->backend))
@@ -62,6 +80,7 @@ void rb_uw_loop_server_read(struct rb_uw_loop_server *server, VALUE self, VALUE 
     rb_uw_read_server_settings(&server->settings, settings);
     server->log_form = read_log_form(settings);
     rb_uw_access_logging_read(&server->access_logging, self, settings);
+    read_metrics(server, self, settings);
     RB_OBJ_WRITE(self, &server->backend, rb_str_freeze(rb_uw_choose_backend(rb_uw_setting(settings, "backend"))));
 }
 
@@ -74,15 +93,33 @@ void rb_uw_loop_server_begin(struct rb_uw_loop_server *server)
     server->ran = true;
 }
 
+/* rb_gc_count reads a number and needs no lock. A worker inherits its supervisor's count. */
+static void claim_metrics(struct rb_uw_loop_server *server)
+{
+    server->server.server_context.metrics =
+        uw_metrics_claim(server->metrics, server->metrics_worker, (int64_t)getpid());
+    server->gc_measured = rb_gc_count();
+}
+
 int rb_uw_loop_server_open(struct rb_uw_loop_server *server, const char *backend, struct uw_handler handler)
 {
     int error = uw_server_open(&server->server, &uw_composition, &server->settings, backend, handler);
 
     if (error)
         return error;
+    if (server->metrics)
+        claim_metrics(server);
     uw_refusal_log_init(&server->refusals, &server->server.server_context.loop, STDERR_FILENO, server->log_form);
     rb_uw_shutdown_control_open(&server->control);
     return 0;
+}
+
+void rb_uw_loop_server_measure(struct rb_uw_loop_server *server, const struct uw_request *request,
+                               const struct uw_access_record *record)
+{
+    uw_request_metrics_add(request, record);
+    uw_metrics_add_growth(server->server.server_context.metrics, UW_METRIC_GC_COUNT_FIRST, rb_gc_count(),
+                          &server->gc_measured);
 }
 
 /*

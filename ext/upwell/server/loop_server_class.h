@@ -5,6 +5,7 @@
 #include <ruby.h>
 
 #include "log/refusal_log.h"
+#include "metrics/metrics.h"
 #include "server/access_logging.h"
 #include "server/listening_sockets.h"
 #include "server/shutdown_control.h"
@@ -18,10 +19,14 @@ struct rb_uw_loop_server {
     enum uw_log_form log_form;
     struct uw_refusal_log refusals; /* the server's own log */
     struct rb_uw_access_logging access_logging;
-    bool initialized; /* set last, by the subclass */
-    bool ran;         /* `run` has been called */
-    bool finished;    /* `run` has ended with nothing in flight */
-    int status;       /* of the last iteration */
+    VALUE metrics_object;       /* Metrics or nil */
+    struct uw_metrics *metrics; /* its own; NULL without */
+    unsigned metrics_worker;    /* this process's number there */
+    uint64_t gc_measured;       /* runs of the garbage collector that the metrics have */
+    bool initialized;           /* set last, by the subclass */
+    bool ran;                   /* `run` has been called */
+    bool finished;              /* `run` has ended with nothing in flight */
+    int status;                 /* of the last iteration */
 };
 
 /* The parent of their types. */
@@ -46,5 +51,9 @@ void rb_uw_loop_server_begin(struct rb_uw_loop_server *server);
 /* Opens the server on this thread, which must run its loop. Returns 0 or -errno; control.open says whether the caller
  * must close the server. */
 int rb_uw_loop_server_open(struct rb_uw_loop_server *server, const char *backend, struct uw_handler handler);
+
+/* Adds a request that has its response to the metrics, which exist. On the loop's thread. */
+void rb_uw_loop_server_measure(struct rb_uw_loop_server *server, const struct uw_request *request,
+                               const struct uw_access_record *record);
 
 #endif

@@ -61,7 +61,8 @@ static void read_public(struct rb_uw_reactor *reactor, VALUE settings)
  * root and {StaticReactor}'s file settings): the folder whose files are sent without a call of the application;
  * bus (nil, or the path of a folder of this user alone, mode 0700): all processes of the server exchange published
  * messages there; log_format (:combined or :json) of the server's own log; access_log (IO or nil), access_log_format
- * (:combined, :json or :terminal), access_log_except (Array of paths) and worker (its number, or nil)
+ * (:combined, :json or :terminal), access_log_except (Array of paths) and worker (its number, or nil); metrics
+ * ({Metrics}, nil or absent)
  * @raise [KeyError] when a setting is missing
  * @raise [ArgumentError] when one is out of range
  * @raise [Upwell::BackendError] when the backend is unknown or does not work here
@@ -80,6 +81,7 @@ static VALUE reactor_initialize(VALUE self, VALUE app, VALUE settings)
     rack_context->newline_values = RTEST(rb_uw_setting(settings, "newline_header_values"));
     rack_context->underscores = RTEST(rb_uw_setting(settings, "underscores_in_headers"));
     rack_context->logged = !NIL_P(reactor->base.access_logging.io);
+    rack_context->timed = rack_context->logged || reactor->base.metrics;
     rack_context->spill_memory_bytes_max = reactor->base.settings.body_memory_bytes_max;
     RB_OBJ_WRITE(self, &rack_context->app, app);
     RB_OBJ_WRITE(self, &rack_context->input, rb_uw_input_empty());

@@ -1,6 +1,8 @@
 #include "server/reactor_public_files.h"
 
+#include "server/access_record.h"
 #include "server/health.h"
+#include "server/request_metrics.h"
 
 void rb_uw_reactor_open_files(struct rb_uw_reactor *reactor)
 {
@@ -46,10 +48,16 @@ static void notify(void *context, struct uw_request *request, enum uw_event even
 /* A file's request has no id yet. */
 static void answered(void *context, struct uw_request *request)
 {
-    struct rb_uw_reactor *reactor = context;
+    struct rb_uw_loop_server *base = &((struct rb_uw_reactor *)context)->base;
+    struct uw_access_record record;
 
-    uw_request_identify(request);
-    rb_uw_access_logging_add(&reactor->base.access_logging, request);
+    if (base->access_logging.log)
+        uw_request_identify(request);
+    record = uw_access_record(request);
+    if (base->metrics)
+        rb_uw_loop_server_measure(base, request, &record);
+    if (base->access_logging.log)
+        rb_uw_access_logging_add(&base->access_logging, request, &record);
 }
 
 static void refused(void *context, const struct uw_access_record *refusal)
@@ -57,6 +65,8 @@ static void refused(void *context, const struct uw_access_record *refusal)
     struct rb_uw_loop_server *base = &((struct rb_uw_reactor *)context)->base;
 
     uw_refusal_log_add(&base->refusals, refusal);
+    if (base->metrics)
+        uw_request_metrics_add_refusal(base->server.server_context.metrics, refusal);
     if (base->access_logging.log)
         rb_uw_access_logging_add_refusal(&base->access_logging, refusal);
 }
@@ -78,7 +88,7 @@ struct uw_handler rb_uw_reactor_handler(struct rb_uw_reactor *reactor)
     return (struct uw_handler){
         .context = reactor,
         .notify = rb_uw_reactor_answers_itself(reactor) ? notify : reactor->mode->notify,
-        .answered = reactor->base.access_logging.log ? answered : NULL,
+        .answered = reactor->base.access_logging.log || reactor->base.metrics ? answered : NULL,
         .refused = refused,
         .troubled = troubled,
         .give_up = give_up,

@@ -7,6 +7,7 @@
 
 #include "base/after_fork.h"
 #include "base/module.h"
+#include "server/access_record.h"
 #include "server/loop_server_class.h"
 #include "server/server_settings.h"
 #include "server/static_settings.h"
@@ -110,7 +111,9 @@ static void troubled(void *files, enum uw_system_error trouble, const char *wher
 
 static void answered(void *files, struct uw_request *request)
 {
-    rb_uw_access_logging_add(&reactor_of(files)->base.access_logging, request);
+    struct uw_access_record record = uw_access_record(request);
+
+    rb_uw_access_logging_add(&reactor_of(files)->base.access_logging, request, &record);
 }
 
 static void refused(void *files, const struct uw_access_record *refusal)

@@ -4,8 +4,11 @@ module Upwell
   class Configuration
     # Reads and checks the addresses to listen on, and the user that the process becomes.
     module Addresses
+      CONTROL_ADDRESS = /\A(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost):(?<port>\d{1,5})\z/ # anyone who connects may read the metrics
       ADDRESS = %r{\A(?:unix:.+|(?!unix:)(?!(?!ssl)\w+://).+)\z} # the resolver decides about host names
 
+      # @return [Metrics, nil] the metrics of all processes, with a control address; {Server::Listening::ControlListener} creates them
+      attr_accessor :metrics
       # @return [Array<Server::Listening::InheritedSocket>] listening sockets of the service manager; the command takes them
       attr_writer :inherited_sockets
 
@@ -35,6 +38,14 @@ module Upwell
         return addresses if addresses.any? && addresses.all? { |address| ADDRESS.match?(address) }
 
         raise ArgumentError, "must be host, host:port, [v6]:port, ssl://host:port or unix:PATH"
+      end
+
+      def read_control(value)
+        text = value&.to_s
+        return text if text.nil? || (UNIXAddress.match?(text) && UNIXAddress.new(text))
+        return text if PORTS.cover?(text[CONTROL_ADDRESS, :port]&.to_i)
+
+        raise ArgumentError, "must be unix:PATH or a loopback address with a port, such as 127.0.0.1:9394"
       end
 
       def read_user(value)

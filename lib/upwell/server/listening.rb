@@ -2,6 +2,7 @@
 
 require_relative "listening/inherited_sockets"
 require_relative "listening/listeners"
+require_relative "listening/control_listener"
 require_relative "listening/reuseport_steering"
 
 module Upwell

@@ -19,7 +19,11 @@ module Upwell
           [unix_listener(listen_unix(address), path)]
         rescue SystemCallError, ArgumentError => e # ArgumentError is for a path that is too long
           reason = e.is_a?(ArgumentError) ? e.message : ErrnoText.of(e)
-          raise ConfigurationError, "cannot listen on unix:#{path}: #{reason}; choose another path with -b"
+          raise ConfigurationError, "cannot listen on unix:#{path}: #{reason}; #{remedy}"
+        end
+
+        def remedy
+          "choose another path with -b"
         end
 
         def unix_listener(socket, path)
@@ -52,7 +56,7 @@ module Upwell
           return unless File.socket?(path)
 
           UNIXSocket.new(path).close
-          raise ConfigurationError, "cannot listen on unix:#{path}: another server listens there; stop it, or choose another path with -b"
+          raise ConfigurationError, "cannot listen on unix:#{path}: another server listens there; stop it, or #{remedy}"
         rescue Errno::ECONNREFUSED
           File.unlink(path)
         end

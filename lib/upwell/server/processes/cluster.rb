@@ -4,8 +4,8 @@ require_relative "../control/commands"
 require_relative "../control/signal_pipe"
 require_relative "cluster_drain"
 require_relative "cluster_hot_restart"
+require_relative "cluster_sockets"
 require_relative "slot"
-require_relative "../listening/reuseport_steering"
 require_relative "worker_process"
 
 module Upwell
@@ -23,6 +23,7 @@ module Upwell
       class Cluster
         include ClusterDrain
         include ClusterHotRestart
+        include ClusterSockets
 
         END_OF_WORKER = "CHLD" # the signal ends the wait, and each iteration checks all workers
         OLD_CODE = "with --preload, new workers run the code loaded at startup; to load new code, restart the server, or remove --preload"
@@ -56,16 +57,17 @@ module Upwell
         def run
           process = Process.pid
           ProcessTitle.set("supervisor")
-          System::Privileges.new(@configuration).tap { open_slots }.drop
+          System::Privileges.new(@configuration).tap { open_sockets }.drop
           trap("TTOU", "IGNORE") # the signal would stop the process
           @signals.trap(Control::Commands::HARMLESS_SIGNALS) # loading the application may take long
           prepare
           refuse_second_supervisor if Process.ppid == process
+          @control&.serve(quiet: @configuration.quiet) unless @handover.replacing?
           # Again: the application may have replaced some handlers, and workers restore theirs.
           @signals.trap([*Control::Commands::SIGNALS.keys, END_OF_WORKER])
           supervise
         ensure
-          Listening::Listeners.remove(@slots.flat_map(&:listeners)) if Process.pid == process # a forked process may exit here, too
+          close if Process.pid == process # a forked process may exit here, too
         end
 
         # Ends the loop. Workers that remain are killed. The supervisor's loop calls this method and the following ones.
@@ -122,18 +124,10 @@ module Upwell
 
         def begin_serving
           replace_predecessor
+          @control&.serve(quiet: @configuration.quiet)
           Log.announce(banner) unless @configuration.quiet
           @serving = true
           @notifier.ready
-        end
-
-        def open_slots
-          sets = Listening::Listeners.new(@configuration, reuse_port: true).open_sets(@configuration.workers * @configuration.loops)
-          @slots = sets.each_slice(@configuration.loops).with_index.map do |own, index|
-            Slot.new(index, own.flatten(1), @configuration.drain_timeout) { |slot| fork_worker(slot) }
-          end
-          @notifier = ServiceManager::ClusterNotifier.new(@notifications, @slots)
-          @steering = Listening::ReuseportSteering.new(@slots)
         end
 
         def prepare
@@ -159,12 +153,6 @@ module Upwell
           Worker.fork(inherited_needlessly(slot), @configuration) { |status_writer, alive| process.run(status_writer, alive) }
         end
 
-        # A worker must close these: otherwise it keeps its siblings' ports and pipes open after the supervisor's death.
-        def inherited_needlessly(slot)
-          foreign = (@slots - [slot]).flat_map(&:listeners) - slot.listeners
-          [*@signals.ends, *@notifications.ends, *@handover.ends, *foreign.map(&:socket), *workers.flat_map(&:pipes)]
-        end
-
         def banner
           "Upwell #{VERSION} serves on #{Listening::Listeners.describe(@slots.first.listeners)} " \
             "(#{workers.first.backend}, #{@configuration.description}), #{@slots.size} workers"
@@ -179,9 +167,14 @@ module Upwell
           log_errors { drain_when_due }
           advance
           log_errors { @steering.update(@woke) } unless @terminating || hot_restart?
-          log_errors { @notifier.tick(@woke, @restart) }
+          report
           log_errors { end_drained }
           pause if @failed && !@status
+        end
+
+        def report
+          log_errors { @notifier.tick(@woke, @restart) }
+          log_errors { @control&.note_states(workers, @woke) }
         end
 
         def advance

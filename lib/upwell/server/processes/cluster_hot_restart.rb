@@ -17,7 +17,7 @@ module Upwell
         private
 
         def all_listeners
-          @slots.flat_map(&:listeners)
+          [*@slots.flat_map(&:listeners), @control&.listener].compact
         end
 
         # The kernel's choice of the sockets must not change while another server prepares to use them.
@@ -36,6 +36,7 @@ module Upwell
         def lend_sockets
           @commands.note_stop
           @restart.clear
+          @control&.stop
           @slots.each { |slot| log_errors { slot.tell_owner(Worker::LEND) } }
         end
 

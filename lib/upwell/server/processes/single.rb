@@ -33,6 +33,7 @@ module Upwell
         def run(&at_once)
           process = Process.pid
           ProcessTitle.set("server")
+          @control = Listening::ControlListener.open(@configuration)
           @listeners = Listening::Listeners.open_for(@configuration)
           System::Privileges.new(@configuration).drop
           @commands = commands = Control::Commands.new(self)
@@ -43,7 +44,7 @@ module Upwell
           begin_serving
           @termination.serve ? 0 : 1
         ensure
-          Listening::Listeners.remove(@listeners || []) if Process.pid == process # a forked process may exit here, too
+          close(@listeners || []) if Process.pid == process # a forked process may exit here, too
         end
 
         # Drains the server, once it serves. The delay comes first.
@@ -79,7 +80,7 @@ module Upwell
         # @param cause [String]
         def hot_restart(cause)
           return Log.tell("#{cause} is ignored: this server does not serve yet") unless @termination
-          return unless @handover.start(cause, @listeners, @notifier)
+          return unless @handover.start(cause, all_listeners, @notifier)
 
           Thread.new { await_successor }.name = "upwell hot restart"
         end
@@ -101,7 +102,8 @@ module Upwell
         private
 
         def begin_serving
-          @handover.replace(@listeners) { @notifications.unmute }
+          @handover.replace(all_listeners) { @notifications.unmute }
+          @control&.serve(quiet: @configuration.quiet)
           Log.announce("Upwell #{VERSION} serves on #{@server.description}, no workers") unless @configuration.quiet
           @notifier.ready(@server)
         end
@@ -109,16 +111,33 @@ module Upwell
         def await_successor
           while (successor = @handover.successor)
             successor.report.wait_readable([successor.deadline - Clock.now, 0].max)
-            @handover.check { @commands.note_stop } && @termination.drain_now(HotRestart::Handover::CAUSE)
+            @handover.check { lend_sockets } && @termination.drain_now(HotRestart::Handover::CAUSE)
           end
         rescue IOError
           nil # the server stops
         end
 
+        def lend_sockets
+          @commands.note_stop
+          @control&.stop
+        end
+
+        def all_listeners
+          [*@listeners, @control&.listener].compact
+        end
+
+        def close(listeners)
+          Listening::Listeners.remove(listeners)
+          @control&.close
+        end
+
         def make_server(&at_once)
           @server = @server_class.new(@load_app.call, @configuration, listeners: @listeners)
           @server.renew # a SIGHUP may have arrived meanwhile
-          @termination = Shutdown::Termination.new(@server, @listeners, @configuration, &at_once)
+          @termination = Shutdown::Termination.new(@server, @listeners, @configuration) do
+            @control&.remove
+            at_once&.call
+          end
         end
       end
     end

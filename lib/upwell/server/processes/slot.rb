@@ -19,12 +19,14 @@ module Upwell
         # @param index [Integer]
         # @param listeners [Array<Listening::Listeners::Listener>]
         # @param drain_timeout [Numeric]
+        # @param control [Proc] returns the {Listening::ControlListener} that counts restarts, or nil
         # @yieldparam slot [Slot]
         # @yieldreturn [Worker] a new one
-        def initialize(index, listeners, drain_timeout, &fork)
+        def initialize(index, listeners, drain_timeout, control = -> {}, &fork)
           @index = index
           @listeners = listeners
           @drain_timeout = drain_timeout
+          @control = control
           @fork = fork
           @failures = 0
           @start_at = Clock.now
@@ -162,6 +164,8 @@ module Upwell
           dead = @successor
           @successor = nil
           return note_end(dead) if @draining
+
+          count_restart(dead)
           return put_off_successor("see its message above") if dead.lacked?
           return @successor_at = put_off_next(dead, death(dead)) if @worker.draining? # no process accepts clients
 
@@ -176,9 +180,15 @@ module Upwell
           due = @successor_at
           @successor = @successor_at = nil
           return note_end(dead) if @draining
+
+          count_restart(dead)
           return take_note_of_replacement(dead, due) if dead.draining?
 
           @worker ? Log.tell("worker #{index} (#{dead.pid}) #{death(dead)}") : start_again(dead)
+        end
+
+        def count_restart(dead)
+          @control.call&.count_restart(index, dead.end_reason)
         end
 
         def take_note_of_replacement(dead, due)

@@ -5,6 +5,7 @@ require_relative "../../clock"
 require_relative "../control/commands"
 require_relative "fork"
 require_relative "heartbeat"
+require_relative "worker_state"
 
 module Upwell
   class Server
@@ -13,6 +14,8 @@ module Upwell
       # these need not raise SIGPIPE. On the first pair the worker reports that it is ready, and then sends heartbeats ({Heartbeat}). The
       # second is the lifeline: the worker drains when it closes, whether the supervisor closed it or died.
       class Worker
+        include WorkerState
+
         VOICE_BYTES = 4096 # per read
         START = "s" # the supervisor has registered the worker
         ANNOUNCE_DRAIN = "a" # all workers will drain: readiness checks fail
@@ -97,7 +100,7 @@ module Upwell
           return if status
 
           read_status unless @status_reader.closed?
-          retire(@drain_timeout) if retire_at && now >= retire_at
+          leave if retire_at && now >= retire_at
           give_up if deadline && now >= deadline
         end
 
@@ -235,6 +238,12 @@ module Upwell
           await_own_signal if text.include?(Heartbeat::LEAVING) && !@drain_announced
         end
 
+        # The worker received a stop signal of its own.
+        def leave
+          @leaves = true
+          retire(@drain_timeout)
+        end
+
         # A signal to all processes may reach the worker before the supervisor. Then all workers drain, after the delay.
         def await_own_signal
           @retire_at = Clock.now + Control::Commands::SAME_STOP unless retire_at
@@ -249,6 +258,7 @@ module Upwell
         def give_up
           return excuse(0) if serves? && traced?
 
+          @silent = serves?
           @deadline = nil
           @status_reader.close
           Log.tell("killing worker process #{pid}: #{failure}")
