@@ -268,6 +268,28 @@ class HotRestartTest < Minitest::Test
     end
   end
 
+  # The old server stops answering there, so its metrics end.
+  def test_the_control_address
+    [[], %w[-w 2]].each do |kind|
+      path = file("control")
+      serve(*kind, "--control", "unix:#{path}") do |server|
+        pid = server.pid
+        2.times do
+          pid = restart(server, pid)
+          assert_equal "first", get(server)
+          assert_equal 1, request_count(path)
+        end
+        stop(pid)
+      end
+      refute_path_exists path
+    end
+  end
+
+  def request_count(path)
+    text = UNIXSocket.open(path) { |client| client.write(GET.sub(" / ", " /metrics ")) && client.read }
+    text.scan(/^http_server_request_duration_seconds_count\S* (\d+)/).sum { |(count)| count.to_i }
+  end
+
   def test_an_address_that_the_new_configuration_lacks
     config = file("upwell.rb")
     File.write(config, "bind ['127.0.0.1', 'unix:#{file("s")}']")
