@@ -13,6 +13,7 @@
 #define NO_TERMINALS "Windows has no terminals of POSIX"
 #define NO_LINKS "links of Windows are not followed"
 #define NO_PIPES "folders of Windows hold neither pipes nor sockets"
+#define NO_SHARED_LISTENERS "AcceptEx takes a client before the loop asks, and processes of Windows share no listener"
 #define NO_FILE_LIMIT "Windows has no limit of a file's size"
 
 struct lacking_test {
@@ -23,6 +24,8 @@ static const struct lacking_test lacking_tests[] = {
     /* contracts */
     {"a_closed_descriptor_that_a_child_has_open_disturbs_nobody", NO_FORK},
     {"nor_does_it_while_descriptors_are_short", NO_FORK},
+    {"a_busy_loop_leaves_clients_of_a_shared_listener_to_others", NO_SHARED_LISTENERS},
+    {"who_accepts_from_a_shared_listener_and_cancels_leaves_clients_there", NO_SHARED_LISTENERS},
     {"a_watch_for_writing", NO_PAIRS},
     {"what_came_during_an_interruption_is_told_before_deadlines_pass", NO_SIGNALS},
     {"what_is_wrongly_said_to_be_pollable_is_read", NO_TERMINALS},
@@ -44,6 +47,10 @@ static const struct lacking_test lacking_tests[] = {
     {"nor_does_a_file_that_was_emptied", NO_FILE_LIMIT},
     {"why_lines_are_lost_is_told_once", "Windows has no /dev/full"},
     {"only_lines_that_are_not_whole_in_the_file_are_lost_and_none_is_glued_to_another", NO_FILE_LIMIT},
+    {"a_server_that_drains_leaves_the_backlog_of_an_inherited_socket_to_the_next", NO_SHARED_LISTENERS},
+    /* metrics and control */
+    {"a_successor_continues_the_counters_but_not_the_gauges", NO_FORK},
+    {"a_forked_process_disturbs_nothing", NO_FORK},
     /* server */
     {"a_file_has_no_name_and_is_nobody_elses", "each file of Windows has a name"},
     {"what_finds_no_room_leaves_what_was_there", NO_FILE_LIMIT},
