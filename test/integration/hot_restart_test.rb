@@ -268,6 +268,55 @@ class HotRestartTest < Minitest::Test
     end
   end
 
+  # The first worker of the new server shares the sockets as soon as it is ready.
+  def test_a_new_server_whose_second_worker_fails
+    path = file("s")
+    serve("-w", "2", "-b", "unix:#{path}") do |server|
+      File.write(@app, <<~RUBY)
+        unless (File.open("#{file("first")}", File::CREAT | File::EXCL) rescue nil)
+          sleep 0.02 until File.exist?("#{file("fail")}")
+          raise "on purpose"
+        end
+        run ->(_) { File.write("#{file("begun")}", "") && sleep(0.02) until File.exist?("#{file("go")}"); [200, {}, ["second"]] }
+      RUBY
+      server.signal("USR2")
+      clients = Array.new(8) { Thread.new { get_until_begun(path) } }
+      sleep 0.02 until File.exist?(file("begun"))
+      File.write(file("fail"), "")
+      server.await(/the new server ended before it was ready/)
+      File.write(file("go"), "")
+      assert_empty clients.flat_map(&:value) - %w[first second]
+      assert_equal "first", get_unix(path)
+    end
+  end
+
+  def get_until_begun(path)
+    answers = [get_unix(path)]
+    answers << get_unix(path) until File.exist?(file("begun"))
+    answers
+  end
+
+  def test_a_unix_socket_whose_file_is_anothers
+    path = file("s")
+    serve("-b", "unix:#{path}") do |server|
+      File.unlink(path)
+      2.times do
+        server.signal("USR2")
+        server.await(/unix:.* is no longer the socket of the running server.*stop the server and start it again/)
+        server.await(/the new server ended before it was ready/)
+        refute_path_exists path
+      end
+      serve("-b", "unix:#{path}") do |other|
+        server.signal("USR2")
+        server.await(/is no longer the socket of the running server/)
+        server.await(/the new server ended before it was ready/)
+        server.stop
+        assert_equal "first", get_unix(path)
+        other.stop
+      end
+    end
+  end
+
   # The old server stops answering there, so its metrics end.
   def test_the_control_address
     [[], %w[-w 2]].each do |kind|

@@ -70,7 +70,7 @@ module Upwell
             Log.tell("#{cause}: starting a new server; this one serves until the new one is ready")
           end
           true
-        rescue SystemCallError => e
+        rescue SystemCallError, ThreadError => e
           Log.tell("#{cause}: a new server cannot be started: #{ErrnoText.of(e)}; this one keeps serving")
           false
         end

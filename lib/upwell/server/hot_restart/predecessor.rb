@@ -22,10 +22,16 @@ module Upwell
           text = environment.delete(VARIABLE)
           return unless text
 
-          report, kept, own = text.split(";", -1).map { |list| list.split(",").map { |number| socket(number) } }
+          report, *sockets = text.split(";", -1).map { |list| list.split(",").map { |described| listening_socket(described) } }
           exit!(0) if Process.fork
-          new(UNIXSocket.for_fd(report.first.fileno), kept, own)
+          new(UNIXSocket.for_fd(report.first.socket.fileno), *sockets)
         end
+
+        def self.listening_socket(described)
+          number, *file_number = described.split(":")
+          Listening::InheritedSocket.new(socket(number), file_number.map(&:to_i))
+        end
+        private_class_method :listening_socket
 
         def self.socket(number)
           Socket.for_fd(Integer(number, 10)).tap do |socket|
@@ -43,12 +49,12 @@ module Upwell
         attr_reader :own
 
         # @param report [UNIXSocket]
-        # @param kept [Array<Socket>]
-        # @param own [Array<Socket>]
+        # @param kept [Array<Listening::InheritedSocket>]
+        # @param own [Array<Listening::InheritedSocket>]
         def initialize(report, kept, own)
           @report = report
-          @kept = kept.map { |socket| Listening::InheritedSocket.new(socket) }
-          @own = own.map { |socket| Listening::InheritedSocket.new(socket) }
+          @kept = kept
+          @own = own
           tell("#{Process.pid}\n")
         end
 

@@ -25,14 +25,14 @@ module Upwell
         # @param command_line [CommandLine]
         # @param listeners [Array<Listening::Listeners::Listener>] that it takes over
         # @param seconds [Numeric] in which it must be ready
-        # @raise [SystemCallError] when the system cannot start a process
+        # @raise [SystemCallError, ThreadError] when the system cannot start a process or a thread
         def initialize(command_line, listeners, seconds)
           @seconds = seconds
           @deadline = Clock.now + seconds
           @text = +""
           @report, theirs = UNIXSocket.pair
           @pid = start(command_line, theirs, listeners.uniq(&:socket))
-        rescue SystemCallError
+        rescue SystemCallError, ThreadError
           @report&.close
           raise
         ensure
@@ -74,11 +74,24 @@ module Upwell
 
         def start(command_line, report, listeners)
           kept, own = listeners.partition(&:inherited)
-          sockets = [kept, own.sort_by { |listener| listener.index.to_i }].map { |list| list.map(&:socket) }
-          text = [[report], *sockets].map { |ios| ios.map(&:fileno).join(",") }.join(";")
-          started = command_line.spawn({ Predecessor::VARIABLE => text }, [report, *sockets.flatten])
-          Process.detach(started)
+          sockets = [kept, own.sort_by { |listener| listener.index.to_i }].map { |list| list.map { |each| describe(each) } }
+          text = [[report.fileno], *sockets].map { |list| list.join(",") }.join(";")
+          started = command_line.spawn({ Predecessor::VARIABLE => text }, [report, *listeners.map(&:socket)])
+          reap(started)
           started
+        end
+
+        # The file of a UNIX socket has a number, so the new server recognizes another file at the path.
+        def describe(listener)
+          [listener.socket.fileno, *listener.file_number].join(":")
+        end
+
+        def reap(started)
+          Process.detach(started)
+        rescue ThreadError # no process could watch the new server
+          Process.kill("KILL", started)
+          Process.wait(started)
+          raise
         end
 
         # @return [Boolean] false at the end of the new server

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "socket"
+require_relative "handed_over_listening"
 require_relative "unix_listening"
 
 module Upwell
@@ -9,6 +10,7 @@ module Upwell
       # The control address, which answers GET /metrics. The supervisor has it, or the process without workers. A thread of the core serves it,
       # so it answers whatever the application does.
       class ControlListener
+        include HandedOverListening
         include UNIXListening
 
         # A UNIX socket for its owner alone, unless the address says otherwise.
@@ -124,7 +126,7 @@ module Upwell
         # @return [Array<Listeners::Listener>] none, or the socket of the running server in a hot restart
         def handed_over_unix(path)
           handed_over = claim { |socket| socket.path?(path) }
-          handed_over ? [unix_listener(handed_over.socket, path).tap { |listener| listener.lent = true }] : []
+          handed_over ? [lent_unix(handed_over, path)] : []
         end
 
         def claim(&block)

@@ -26,9 +26,14 @@ module Upwell
         # @param path [String]
         # @return [Array<Listeners::Listener>]
         def handed_over_unix(path)
-          return [] unless File.socket?(path)
+          claim { |socket| socket.path?(path) }.map { |found| lent_unix(found, path) }
+        end
 
-          claim { |socket| socket.path?(path) }.map { |found| unix_listener(found.socket, path).tap { |listener| listener.lent = true } }
+        def lent_unix(found, path)
+          return unix_listener(found.socket, path).tap { |listener| listener.lent = true } if found.file?(path)
+
+          raise ConfigurationError, "the file of unix:#{path} is no longer the socket of the running server, and clients may wait there: " \
+                                    "stop the server and start it again"
         end
 
         def claim(&block)

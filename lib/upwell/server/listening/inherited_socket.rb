@@ -13,10 +13,14 @@ module Upwell
 
         # @return [Socket]
         attr_reader :socket
+        # @return [Array<Integer>] see {Listeners.file_number}; empty if unknown
+        attr_reader :file_number
 
         # @param socket [Socket]
-        def initialize(socket)
+        # @param file_number [Array<Integer>] of the file of a UNIX socket
+        def initialize(socket, file_number = [])
           @socket = socket
+          @file_number = file_number
           @address = socket.local_address
         end
 
@@ -31,6 +35,14 @@ module Upwell
         # @return [Boolean]
         def path?(other)
           @address.unix? && ([other, File.absolute_path(other)].map(&:b).include?(path.b) || same_file?(other))
+        end
+
+        # @param other [String] the path of a UNIX socket
+        # @return [Boolean] whether the file is still the socket's
+        def file?(other)
+          file_number == Listeners.file_number(other)
+        rescue SystemCallError
+          false
         end
 
         # @param other [Addrinfo] a TCP address

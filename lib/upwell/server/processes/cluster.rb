@@ -118,8 +118,13 @@ module Upwell
           end_workers
           @status
         rescue ConfigurationError
-          workers.each(&:kill)
+          unused_workers.each(&:kill)
           raise
+        end
+
+        # A worker that is ready has clients of a running server whose sockets it shares. It drains once this process ends.
+        def unused_workers
+          @handover.replacing? ? workers.reject(&:ready?) : workers
         end
 
         def begin_serving

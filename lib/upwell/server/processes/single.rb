@@ -80,9 +80,14 @@ module Upwell
         # @param cause [String]
         def hot_restart(cause)
           return Log.tell("#{cause} is ignored: this server does not serve yet") unless @termination
-          return unless @handover.start(cause, all_listeners, @notifier)
 
-          Thread.new { await_successor }.name = "upwell hot restart"
+          started = Thread::Queue.new # the thread exists before the new server, which needs it
+          Thread.new { await_successor if started.pop }.name = "upwell hot restart"
+          started << @handover.start(cause, all_listeners, @notifier)
+        rescue ThreadError => e
+          Log.tell("#{cause}: a new server cannot be started: #{ErrnoText.of(e)}; this one keeps serving")
+        ensure
+          started&.close
         end
 
         # Logs that this process has no workers to restart.
