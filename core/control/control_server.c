@@ -16,9 +16,9 @@ static const struct uw_server_settings settings = {
     .http = {.head_bytes_max = 16384, .target_bytes_max = 2048, .headers_max = UW_HTTP_HEADERS_INLINE},
     .body_bytes_max = 1024,
     .body_memory_bytes_max = 1024,
-    .connections_max = 64,
-    .head_timeout_ns = 10 * UW_NS_PER_SECOND,
-    .body_timeout_ns = 10 * UW_NS_PER_SECOND,
+    .connections_max = 256,
+    .head_timeout_ns = 2 * UW_NS_PER_SECOND, /* a local client that sends half a request must not shut others out */
+    .body_timeout_ns = 2 * UW_NS_PER_SECOND,
     .keep_alive_timeout_ns = 120 * UW_NS_PER_SECOND, /* longer than usual intervals of scrapes */
     .write_timeout_ns = 10 * UW_NS_PER_SECOND,
 };

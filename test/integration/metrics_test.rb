@@ -66,6 +66,22 @@ class MetricsTest < Minitest::Test
     assert_equal 200, client.response.status
   end
 
+  # The child process has the socket, too.
+  def test_a_child_process_of_the_application_does_not_keep_the_control_address
+    Dir.mktmpdir do |folder|
+      app = File.join(folder, "config.ru")
+      File.write(app, "run ->(_) { [200, {}, [Process.detach(fork { sleep 1000 }).pid.to_s]] }")
+      ServerProcess.open(*CONTROL, app: app) do |server|
+        child = RawClient.get(server.port, "/").body.to_i
+        port = server.lines.join[%r{/metrics on http://127\.0\.0\.1:(\d+)}, 1].to_i
+        assert_predicate server.stop, :success?
+        assert_raises(Errno::ECONNREFUSED) { TCPSocket.new("127.0.0.1", port) }
+      ensure
+        Process.kill("KILL", child) if child
+      end
+    end
+  end
+
   def send_all
     STATUSES.each { |status, count| count.times { assert_equal status, get("/#{status}").status } }
     2.times { RawClient.request(server.port, "POST /200 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc") }
@@ -346,13 +362,13 @@ class MetricsTest < Minitest::Test
   end
 
   def test_wrong_addresses
-    ["0.0.0.0:9394", "192.0.2.1:9394", "example.org:9394", "127.0.0.1", "127.0.0.1:65536", "9394", "[::]:9394"].each do |address|
+    %w[0.0.0.0:9394 192.0.2.1:9394 example.org:9394 127.0.0.1 127.0.0.1:65536 127.0.0.256:1 9394 [::]:9394].each do |address|
       assert_includes refusal("--control", address),
                       "control: must be unix:PATH or a loopback address with a port, such as 127.0.0.1:9394, got #{address.inspect}"
     end
     assert_includes refusal("--control", "unix:/nowhere/control.sock"), "choose another address with --control"
     other = TCPServer.new("127.0.0.1", 0)
-    assert_match(/cannot listen on 127\.0\.0\.1:\d+: .* choose another address with --control/,
+    assert_match(/cannot listen on 127\.0\.0\.1:\d+: the port \d+ is taken; stop the other server, or choose another address with --control/,
                  refusal("--control", "127.0.0.1:#{other.local_address.ip_port}"))
   ensure
     other&.close

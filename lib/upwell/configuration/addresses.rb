@@ -4,7 +4,8 @@ module Upwell
   class Configuration
     # Reads and checks the addresses to listen on, and the user that the process becomes.
     module Addresses
-      CONTROL_ADDRESS = /\A(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost):(?<port>\d{1,5})\z/ # anyone who connects may read the metrics
+      OCTET = /25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d/
+      CONTROL_ADDRESS = /\A(?:127(?:\.(?:#{OCTET})){3}|\[::1\]|localhost):(?<port>\d{1,5})\z/ # anyone who connects may read the metrics
       ADDRESS = %r{\A(?:unix:.+|(?!unix:)(?!(?!ssl)\w+://).+)\z} # the resolver decides about host names
 
       # @return [Metrics, nil] the metrics of all processes, with a control address; {Server::Listening::ControlListener} creates them

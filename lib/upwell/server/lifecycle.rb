@@ -66,7 +66,7 @@ module Upwell
 
       def tell_lost_lines
         lost = @reactors.sum(&:log_lines_lost)
-        Log.tell "#{lost} access log lines were dropped, because the log's reader is too slow; write them to a file" if lost.positive?
+        Log.tell "#{lost} access log lines were dropped; check the log's disk, or the program that reads the log" if lost.positive?
       end
 
       def listeners_of_loops

@@ -83,8 +83,9 @@ module Upwell
           @metrics.stop
         end
 
-        # Removes the file of a UNIX socket.
+        # Refuses clients, also where a child process of the application keeps the socket open, and removes the file of a UNIX socket.
         def remove
+          @listener.refuse
           @listener.remove
         end
 
@@ -107,7 +108,11 @@ module Upwell
           socket = handed_over&.socket || TCPServer.new(host, port.to_i)
           Listeners::Listener.new(socket, "http://#{address.delete_suffix(port)}#{port_of(socket)}").tap { |listener| listener.lent = !handed_over.nil? }
         rescue SystemCallError => e
-          raise ConfigurationError, "cannot listen on #{address}: #{ErrnoText.of(e)}; #{remedy}"
+          raise ConfigurationError, "cannot listen on #{address}: #{reason(e, port)} #{remedy}"
+        end
+
+        def reason(error, port)
+          error.is_a?(Errno::EADDRINUSE) ? "the port #{port} is taken; stop the other server, or" : "#{ErrnoText.of(error)};"
         end
 
         def port_of(socket)
