@@ -366,8 +366,22 @@ class HotRestartTest < Minitest::Test
     end
   end
 
+  # The new server starts as this user.
+  def nobody_can_start_it?
+    environment, *command = ServerProcess.spawn_arguments("--check")
+    pid = fork do
+      Process::GID.change_privilege(Etc.getpwnam("nobody").gid)
+      Process::UID.change_privilege(Etc.getpwnam("nobody").uid)
+      exec(environment, *command, %i[out err] => File::NULL)
+    rescue SystemCallError
+      exit!(1)
+    end
+    Process.wait2(pid).last.success?
+  end
+
   def test_a_server_that_has_switched_its_user
     skip "needs root" unless Process.uid.zero?
+    skip "the user nobody cannot enter the folders of Ruby or of this project" unless nobody_can_start_it?
 
     File.chmod(0o777, @folder)
     KINDS.each do |kind|
