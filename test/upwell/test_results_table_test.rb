@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../test_helper"
+require "json"
 require "open3"
 require "rbconfig"
 require "tmpdir"
@@ -33,6 +34,17 @@ class TestResultsTableTest < Minitest::Test
 
       3 runs, 5 assertions, 0 failures, 0 errors, 1 skips
     TEXT
+  end
+
+  # Its failure is on purpose.
+  def test_a_test_within_another_one_does_not_count
+    Dir.mktmpdir do |folder|
+      environment = { "UPWELL_COUNTS" => folder, "UPWELL_SECOND_ATTEMPTS" => nil }
+      Open3.capture2e(environment, RbConfig.ruby, *%w[lib test].map { |path| "-I#{path}" }, "test/upwell/time_limit_test.rb", "-n", "/failure/",
+                      chdir: File.expand_path("../..", __dir__))
+      names = Dir.glob("#{folder}/*").flat_map { |file| File.readlines(file) }.map { |line| JSON.parse(line)["test"] }
+      assert_equal ["TimeLimitTest#test_a_test_that_waits_is_a_failure"], names
+    end
   end
 
   def test_one_failed
