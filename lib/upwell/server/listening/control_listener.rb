@@ -40,6 +40,7 @@ module Upwell
         def initialize(address, configuration)
           @handed_over = configuration.handed_over_sockets
           @listener = UNIXAddress.match?(address) ? open_unix(Address.new(address)).first : open_tcp(address)
+          configuration.handed_over_sockets = @handed_over # the others are the application's
           @socket = @listener.socket
           @metrics = Metrics.new(configuration.workers, info(configuration))
           configuration.metrics = @metrics
@@ -104,7 +105,7 @@ module Upwell
           host, _, port = address.rpartition(":")
           host = host == BindAddress::LOCALHOST_NAME ? BindAddress::LOCALHOST.first : host.delete("[]")
           wanted = Addrinfo.tcp(host, port)
-          handed_over = claim { |socket| socket.address?(wanted) }
+          handed_over = claim { |socket| socket.address?(wanted) }.first
           socket = handed_over&.socket || TCPServer.new(host, port.to_i)
           Listeners::Listener.new(socket, "http://#{address.delete_suffix(port)}#{port_of(socket)}").tap { |listener| listener.lent = !handed_over.nil? }
         rescue SystemCallError => e
@@ -126,16 +127,6 @@ module Upwell
         # A service manager passes no control socket.
         def inherited_unix(_path)
           []
-        end
-
-        # @return [Array<Listeners::Listener>] none, or the socket of the running server in a hot restart
-        def handed_over_unix(path)
-          handed_over = claim { |socket| socket.path?(path) }
-          handed_over ? [lent_unix(handed_over, path)] : []
-        end
-
-        def claim(&block)
-          @handed_over.find(&block).tap { |found| @handed_over.delete(found) }
         end
 
         def info(configuration)
